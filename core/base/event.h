@@ -1,0 +1,88 @@
+// What the session layer did, as a stream of small typed events: the one way in which it can be watched.
+//
+// The core emits each event at the moment of the thing itself, through the EventSink of its Env; a null sink costs one
+// branch. Rules, traces and the conformance text are all derived from this stream. The core never makes text of it.
+// Who receives an event adds node, task and time: the emitter does not know them.
+#ifndef VIGIL_CORE_BASE_EVENT_H_
+#define VIGIL_CORE_BASE_EVENT_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "vigil/core/base/code.h"
+
+namespace vigil {
+
+enum class EventKind : std::uint8_t {
+  // A hook's method is about to be called. subject = hook's name, index = place in the list, call = HookMethod,
+  // session (0 = none) and closed = what the hook gets to see; AfterRun: value = its result, if that is a number (has_value).
+  kHookCall,
+  // ... and has returned; code.
+  kHookReturn,
+  kHookRequestsStop,         // a run context's RequestStop; subject/index = the hook
+  kGraphFinalized,           // only when the state changes
+  kGraphUnfinalized,
+  kSessionCreated,           // session
+  kSessionCreateFailed,      // code
+  kSessionCall,              // a call on a raw session has returned: session, call = CallKind, code, value = answer
+  kInitFn,                   // the scaffold's init function returned: session, code
+  kQueueRunners,             // start of the queue runners returned: session, code
+  kCoordinatorRequestStop,   // each call; code as passed (kOk = without an error)
+  kCoordinatorJoin,          // each call, at its start
+  kSleep,                    // somebody is about to sleep: value = seconds
+  kRecovery,                 // a session is given up and will be created anew: session (0 = was being created), code = why
+  kRunStart,                 // a caller's Run/RunStepFn enters the outermost layer; call = 0 run, 1 step function
+  kRunEnd,                   // ... and leaves it: code, call
+  kShouldStop,               // should_stop answered: value 0/1 (code if it failed)
+  kCloseStart,               // close of the outermost session begins; code = the error that the scope was left with
+  kCloseEnd,                 // ... ended: code
+  // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
+  // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
+  kNote,
+};
+
+enum class HookMethod : std::uint8_t { kBegin, kAfterCreateSession, kBeforeRun, kAfterRun, kEnd };
+
+// What a call on a raw session is for. kRun = a run with hooks; kRawRun = any run that is none of the others.
+enum class CallKind : std::uint8_t {
+  kCreate,
+  kInit,
+  kReadyForLocalInit,
+  kLocalInit,
+  kReady,
+  kRestore,
+  kSave,
+  kRun,
+  kReadStep,
+  kRawRun,
+  kSummary,
+  kFinalOps,
+  kClose,
+};
+
+// "before_run", "ready_for_local_init", ...
+std::string_view HookMethodName(HookMethod method);
+std::string_view CallKindName(CallKind kind);
+
+struct Event {
+  EventKind kind;
+  Code code = Code::kOk;
+  std::uint8_t call = 0;     // HookMethod, CallKind or as the kind says
+  bool closed = false;
+  bool has_value = false;
+  std::int32_t index = -1;
+  std::int64_t session = 0;  // number of a raw session, from 1; 0 = none
+  double value = 0;
+  std::string_view subject;  // valid during Emit only
+};
+
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // Must not call back into what emits. May be called from any thread of the emitting process.
+  virtual void Emit(const Event& event) = 0;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_BASE_EVENT_H_

@@ -1,0 +1,71 @@
+// The file seam. Paths use '/'; errors are NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space),
+// FAILED_PRECONDITION (a directory where a file is needed, or the reverse), UNAVAILABLE never; anything else UNKNOWN.
+// A message names the path and what was attempted.
+// Thread safety: Files is safe from any task; a File belongs to one task at a time.
+#ifndef VIGIL_CORE_ENV_FILES_H_
+#define VIGIL_CORE_ENV_FILES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/time.h"
+
+namespace vigil {
+
+class File {
+ public:
+  // Closes without reporting errors: call Close() where they matter.
+  virtual ~File() = default;
+  virtual absl::Status Append(std::string_view data) = 0;
+  // Up to `size` bytes from `offset`; fewer (or none) at the end of the file.
+  virtual absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) = 0;
+  // What was appended survives a power cut.
+  virtual absl::Status Sync() = 0;
+  virtual absl::Status Close() = 0;
+};
+
+enum class OpenMode {
+  kRead,      // must exist
+  kTruncate,  // created, or emptied
+  kAppend,    // created, or continued
+  kNew,       // ALREADY_EXISTS if there is one
+};
+
+struct FileInfo {
+  std::uint64_t size = 0;
+  Time modified;  // wall time
+  bool is_directory = false;
+};
+
+class Files {
+ public:
+  virtual ~Files() = default;
+  virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
+  // Replaces `to` atomically. The rename itself survives a power cut only after the directory was synced: Files does that.
+  virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
+  // A file or an empty directory.
+  virtual absl::Status Remove(const std::string& path) = 0;
+  virtual absl::StatusOr<FileInfo> Stat(const std::string& path) = 0;
+  // Names (not paths) in a directory, sorted.
+  virtual absl::StatusOr<std::vector<std::string>> List(const std::string& directory) = 0;
+  // With all its parents; fine if it exists.
+  virtual absl::Status MakeDirectory(const std::string& path) = 0;
+};
+
+// Helpers over the seam.
+absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path);
+// Writes "<path>.tmp", then renames it over `path`.
+absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data);
+bool Exists(Files& files, const std::string& path);
+std::string JoinPath(std::string_view directory, std::string_view name);  // an absolute `name` stays as it is
+std::string Dirname(std::string_view path);                               // "" if there is none
+std::string Basename(std::string_view path);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_ENV_FILES_H_

@@ -1,0 +1,20 @@
+// The random seam: named streams, so that one more draw in one place shifts no other place.
+// Thread safety: safe from any task.
+#ifndef VIGIL_CORE_ENV_RANDOM_H_
+#define VIGIL_CORE_ENV_RANDOM_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace vigil {
+
+class Random {
+ public:
+  virtual ~Random() = default;
+  // 64 uniform bits from the stream of that name.
+  virtual std::uint64_t Draw(std::string_view stream) = 0;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_ENV_RANDOM_H_
