@@ -1,0 +1,27 @@
+# Flags of every target of this tree. None of them is exported.
+
+add_compile_options(
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+  # A fused multiply-add rounds once where two operations round twice: results would depend on the machine.
+  -ffp-contract=off
+  # So that a profile and a crash report show the callers.
+  -fno-omit-frame-pointer)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports std::string's operator+ as overlapping memory (GCC bug 105651).
+  add_compile_options(-Wno-restrict)
+endif()
+
+if(VIGIL_SANITIZE)
+  add_compile_options(-fsanitize=${VIGIL_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${VIGIL_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # The instrumentation hides initialisations from this warning, and -Wtsan reports std::atomic_thread_fence in system headers.
+    add_compile_options(-Wno-maybe-uninitialized -Wno-tsan)
+  endif()
+endif()
+
+find_program(VIGIL_CCACHE ccache)
+if(VIGIL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${VIGIL_CCACHE})
+endif()
