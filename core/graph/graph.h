@@ -1,0 +1,120 @@
+// TensorFlow's graph: named nodes with an op, inputs, control inputs, attributes and a device; collections; finalized once.
+//
+// There is no default graph: the graph is passed. Node ids are dense, in order of creation, which is a topological order
+// (inputs exist before their consumers). A finalized graph refuses every change but Unfinalize().
+// Thread safety: none while it is built; const access from any task once finalized.
+// Source: spec of tf.Graph; GraphKeys for the names of collections.
+#ifndef VIGIL_CORE_GRAPH_GRAPH_H_
+#define VIGIL_CORE_GRAPH_GRAPH_H_
+
+#include <any>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/graph/op.h"
+#include "vigil/core/tensor/tensor.h"
+
+namespace vigil {
+
+using NodeId = std::int32_t;
+inline constexpr NodeId kNoNode = -1;
+
+// One output of a node ("name:index"). As an op without value: only the node counts.
+struct Output {
+  NodeId node = kNoNode;
+  std::int32_t index = 0;
+  friend auto operator<=>(const Output&, const Output&) = default;
+};
+
+using AttrValue = std::variant<std::int64_t, double, bool, std::string, DType, Shape, Tensor, std::vector<std::string>,
+                               std::vector<DType>, std::vector<std::int64_t>>;
+using Attrs = std::map<std::string, AttrValue, std::less<>>;
+
+struct Node {
+  std::string name;
+  std::string op;
+  std::vector<Output> inputs;
+  std::vector<NodeId> control_inputs;
+  Attrs attrs;
+  std::string device;
+  std::vector<DType> output_types;  // filled in by the graph
+  const OpDef* def = nullptr;       // filled in by the graph
+};
+
+// Names an object that a graph carries along: a collection's items are std::vector<T>.
+template <typename T>
+struct CollectionKey {
+  std::string_view name;
+};
+
+class Graph {
+ public:
+  // The registry must outlive the graph.
+  explicit Graph(const OpRegistry& ops);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: USAGE "Graph is finalized and cannot be
+  // modified.", unknown op, wrong number of inputs, unknown input, types that do not fit.
+  absl::StatusOr<NodeId> Add(Node node);
+
+  const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  int size() const { return static_cast<int>(nodes_.size()); }
+  std::optional<NodeId> Find(std::string_view name) const;
+  // "name:index" or "name" (index 0).
+  std::optional<Output> FindOutput(std::string_view name) const;
+  std::string NameOf(Output output) const;  // "name:index"
+
+  void Finalize() { finalized_ = true; }
+  void Unfinalize() { finalized_ = false; }
+  bool finalized() const { return finalized_; }
+
+  // The items of a collection in order of addition. May be called on a finalized graph: collections are not structure.
+  template <typename T>
+  const std::vector<T>& Collection(CollectionKey<T> key) const {
+    static const std::vector<T> kEmpty;
+    const auto it = collections_.find(key.name);
+    return it == collections_.end() ? kEmpty : *std::any_cast<std::vector<T>>(&it->second);
+  }
+  template <typename T>
+  void AddToCollection(CollectionKey<T> key, T item) {
+    std::any& slot = collections_.try_emplace(std::string(key.name), std::vector<T>()).first->second;
+    std::any_cast<std::vector<T>>(&slot)->push_back(std::move(item));
+  }
+  void ClearCollection(std::string_view name);
+
+ private:
+  const OpRegistry& ops_;
+  std::vector<Node> nodes_;
+  std::map<std::string, NodeId, std::less<>> by_name_;
+  std::map<std::string, int, std::less<>> next_suffix_;
+  std::map<std::string, std::any, std::less<>> collections_;
+  bool finalized_ = false;
+};
+
+// TensorFlow's names. Variables are the nodes that hold them.
+inline constexpr CollectionKey<Output> kGlobalVariables{"variables"};
+inline constexpr CollectionKey<Output> kLocalVariables{"local_variables"};
+inline constexpr CollectionKey<Output> kGlobalStep{"global_step"};
+inline constexpr CollectionKey<Output> kGlobalStepRead{"global_step_read_op_cache"};
+inline constexpr CollectionKey<Output> kSummaries{"summaries"};
+inline constexpr CollectionKey<Output> kTableInitializers{"table_initializer"};
+inline constexpr CollectionKey<Output> kInitOp{"init_op"};
+inline constexpr CollectionKey<Output> kReadyOp{"ready_op"};
+inline constexpr CollectionKey<Output> kReadyForLocalInitOp{"ready_for_local_init_op"};
+inline constexpr CollectionKey<Output> kLocalInitOp{"local_init_op"};
+inline constexpr CollectionKey<Output> kSummaryOp{"summary_op"};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_GRAPH_GRAPH_H_

@@ -1,0 +1,56 @@
+// What the graph and the sessions know of an op: its signature and its kernel.
+//
+// Registering an op takes a few lines:
+//
+//   registry.Register({.name = "LogicalNot", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
+//     ...; c.set_output(0, out); return absl::OkStatus(); }});
+//
+// A registry is made once and then only read (BuiltinOps() in core/ops gives TensorFlow's); a user adds to a copy.
+// Thread safety: const access from any task.
+#ifndef VIGIL_CORE_GRAPH_OP_H_
+#define VIGIL_CORE_GRAPH_OP_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/tensor/dtype.h"
+
+namespace vigil {
+
+class Graph;
+struct Node;
+class KernelContext;
+
+// Types of a node's outputs, from its attributes and its inputs' types; an error names what does not fit.
+using OutputTypesFn = std::function<absl::StatusOr<std::vector<DType>>(const Node&, const std::vector<DType>& inputs)>;
+
+struct OpDef {
+  std::string name;
+  int inputs = 0;            // exactly as many; -1 = any number
+  OutputTypesFn output_types;  // null: no outputs
+  std::function<absl::Status(KernelContext&)> compute;  // null: nothing to do (NoOp)
+};
+
+class OpRegistry {
+ public:
+  // REQUIRES: no op of that name yet.
+  void Register(OpDef op);
+  const OpDef* Find(std::string_view name) const;  // null: unknown
+
+ private:
+  std::map<std::string, OpDef, std::less<>> ops_;
+};
+
+// Signatures that many ops share.
+OutputTypesFn SameAsInput(int i);
+OutputTypesFn Always(std::vector<DType> types);
+OutputTypesFn FromAttr(std::string attr);  // one output of the type named by that attribute
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_GRAPH_OP_H_

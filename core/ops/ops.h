@@ -1,0 +1,64 @@
+// TensorFlow's ops, as far as the session layer and its workloads need them, and functions that add them to a graph.
+//
+// Thread safety: BuiltinOps() may be called from anywhere; the functions are as safe as the graph they build.
+#ifndef VIGIL_CORE_OPS_OPS_H_
+#define VIGIL_CORE_OPS_OPS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/op.h"
+
+namespace vigil {
+
+// All ops of this folder; made once, never changed.
+const OpRegistry& BuiltinOps();
+
+namespace ops {
+
+Output Placeholder(Builder& b, std::string name, DType dtype);
+Output PlaceholderWithDefault(Builder& b, std::string name, Output value);
+Output Identity(Builder& b, std::string name, Output value);
+
+// A variable (VariableV2), its initial value and its initializer "<name>/Assign". `collection`: kGlobalVariables or kLocalVariables.
+struct Variable {
+  Output ref;           // the variable: reading it is FAILED_PRECONDITION until it was assigned
+  NodeId initializer = kNoNode;
+};
+Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection = kGlobalVariables);
+Output Assign(Builder& b, std::string name, Output ref, Output value);
+Output AssignAdd(Builder& b, std::string name, Output ref, Output value);
+
+// Runs every initializer of the collection's variables (tf.variables_initializer).
+Output VariablesInitializer(Builder& b, std::string name, const std::vector<Output>& variables);
+// The names of those that are not initialized: a string vector (tf.report_uninitialized_variables).
+Output ReportUninitializedVariables(Builder& b, std::string name, const std::vector<Output>& variables);
+
+// 0, 1, ..., n - 1, anew in every session, then OUT_OF_RANGE (make_one_shot_iterator(Dataset.range(n)).get_next()).
+Output RangeIterator(Builder& b, std::string name, std::int64_t n);
+
+// A queue of int64 scalars with the ops that fill and drain it.
+struct Queue {
+  Output handle;
+  NodeId close = kNoNode;   // no more input; what is in it can still be taken
+  NodeId cancel = kNoNode;  // close that also ends what waits to put in
+};
+Queue FifoQueue(Builder& b, std::string name, std::int64_t capacity);
+NodeId EnqueueMany(Builder& b, std::string name, const Queue& queue, Output values);
+Output Dequeue(Builder& b, std::string name, const Queue& queue);
+
+// `value`, at most `limit` times in the life of the counter's variable, then OUT_OF_RANGE (tf.train.limit_epochs; the counter is
+// a local variable "<name>/epochs").
+Output LimitEpochs(Builder& b, std::string name, Output value, std::int64_t limit);
+
+// A serialized Summary with one scalar; added to kSummaries.
+Output ScalarSummary(Builder& b, std::string name, std::string tag, Output value);
+// All of kSummaries merged; invalid (kNoNode) if there are none.
+Output MergeAllSummaries(Builder& b);
+
+}  // namespace ops
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_OPS_H_

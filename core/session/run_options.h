@@ -1,0 +1,48 @@
+// What can be asked of a run beside its values, and what comes back beside them.
+// Field names and meanings are those of TensorFlow's RunOptions and RunMetadata. Plain values.
+#ifndef VIGIL_CORE_SESSION_RUN_OPTIONS_H_
+#define VIGIL_CORE_SESSION_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vigil {
+
+enum class TraceLevel { kNoTrace = 0, kSoftwareTrace = 1, kHardwareTrace = 2, kFullTrace = 3 };
+
+struct DebugTensorWatch {
+  std::string node_name;
+  std::int32_t output_slot = 0;
+  std::vector<std::string> debug_ops;
+  std::vector<std::string> debug_urls;
+  friend bool operator==(const DebugTensorWatch&, const DebugTensorWatch&) = default;
+};
+
+struct RunOptions {
+  TraceLevel trace_level = TraceLevel::kNoTrace;
+  std::int64_t timeout_in_ms = 0;  // 0 = none
+  std::int32_t inter_op_thread_pool = 0;
+  bool output_partition_graphs = false;
+  bool report_tensor_allocations_upon_oom = false;
+  std::vector<DebugTensorWatch> debug_tensor_watch_opts;
+  bool reset_disk_byte_usage = false;
+  friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+// One node's share of a traced run, in the session's clock.
+struct NodeStats {
+  std::string node_name;
+  std::string op;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+struct RunMetadata {
+  std::vector<NodeStats> step_stats;  // only with kFullTrace
+  void Clear() { step_stats.clear(); }
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_SESSION_RUN_OPTIONS_H_

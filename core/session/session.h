@@ -1,0 +1,79 @@
+// The raw session: runs parts of one graph. Everything above (hooks, recovery) is made of calls on this interface.
+//
+// A run is described by a RunSpec (what is fed, fetched and run) and the fed values. A session prepares a plan for each spec
+// it meets: a repeated spec costs no planning and no allocation.
+// Errors are TensorFlow's: FAILED_PRECONDITION "Attempting to use uninitialized value x", OUT_OF_RANGE at the end of an
+// input, CANCELLED when the session was closed meanwhile, USAGE for names that are not in the graph or a closed session
+// ("Attempted to use a closed Session.").
+// Thread safety: all methods from any task. Ownership: the graph must outlive the session.
+#ifndef VIGIL_CORE_SESSION_SESSION_H_
+#define VIGIL_CORE_SESSION_SESSION_H_
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/run_options.h"
+
+namespace vigil {
+
+struct RunSpec {
+  std::vector<Output> feeds;
+  std::vector<Output> fetches;          // values wanted, in order; may repeat
+  std::vector<NodeId> targets;          // nodes to run for their effect
+  std::vector<std::string> unresolved;  // names that the graph does not have: the run fails with USAGE
+  friend bool operator==(const RunSpec&, const RunSpec&) = default;
+  friend auto operator<=>(const RunSpec&, const RunSpec&) = default;
+  void Clear() {
+    feeds.clear(), fetches.clear(), targets.clear(), unresolved.clear();
+  }
+};
+
+struct RunCall {
+  const RunSpec& spec;
+  std::span<const Tensor> feed_values = {};  // as spec.feeds
+  const RunOptions* options = nullptr;       // null = defaults
+  RunMetadata* metadata = nullptr;           // null = not wanted
+  bool with_hooks = false;                   // the run of a hooked session (for ClassifyCall; changes nothing else)
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  // The number of this session in its process: created sessions are counted from 1.
+  virtual std::int64_t number() const = 0;
+  virtual const Graph& graph() const = 0;
+  virtual bool closed() const = 0;
+  // `fetched` gets one tensor for each fetch; its storage is reused.
+  virtual absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) = 0;
+  // Cancels what runs, frees what the session alone holds. A second close does nothing.
+  virtual absl::Status Close() = 0;
+};
+
+struct SessionConfig {
+  std::vector<std::string> device_filters;
+  std::int64_t operation_timeout_in_ms = 0;  // 0 = none
+  std::int32_t inter_op_parallelism_threads = 0;
+};
+
+// Makes raw sessions. The simulator and traces decorate it.
+class SessionFactory {
+ public:
+  virtual ~SessionFactory() = default;
+  virtual absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
+                                                          const SessionConfig& config) = 0;
+};
+
+// Shorthands. Each is one run.
+absl::StatusOr<Tensor> RunFetch(Session& session, Output fetch);
+absl::Status RunTarget(Session& session, NodeId target);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_SESSION_SESSION_H_
