@@ -239,7 +239,7 @@ function(vigil_refuse_strays)
     if(VIGIL_STRAYS_ARE_ERRORS)
       set(level FATAL_ERROR)
     endif()
-    message(${level} "Files that nothing builds:\n${tests}${sources}")
+    message(${level} "Files that nothing builds (a warning only with -DVIGIL_STRAYS_ARE_ERRORS=OFF):\n${tests}${sources}")
   endif()
 endfunction()
 
