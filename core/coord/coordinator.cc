@@ -1,0 +1,107 @@
+#include "vigil/core/coord/coordinator.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "vigil/core/env/call_guarded.h"
+
+namespace vigil {
+namespace {
+
+bool AnyRunning(const std::vector<TaskPtr>& tasks) {
+  return std::any_of(tasks.begin(), tasks.end(), [](const TaskPtr& task) { return !task->done(); });
+}
+
+}  // namespace
+
+Coordinator::Coordinator(const Env& env, CoordinatorOptions options)
+    : env_(env),
+      options_(std::move(options)),
+      stop_(*env.tasks, "coordinator stop"),
+      mutex_(env.tasks->NewMutex("coordinator")) {}
+
+bool Coordinator::IsClean(const absl::Status& error) const {
+  return std::find(options_.clean_stop_codes.begin(), options_.clean_stop_codes.end(), CodeOf(error)) !=
+         options_.clean_stop_codes.end();
+}
+
+absl::Status Coordinator::RequestStop(const absl::Status& error) {
+  env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error)});
+  const bool dirty = !error.ok() && !IsClean(error);
+  {
+    MutexLock lock(*mutex_);
+    if (joined_ && dirty) return error;
+    if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
+    if (dirty) error_ = error;
+    stop_requested_.store(true, std::memory_order_release);
+  }
+  if (dirty) env_.log->Write(Severity::kInfo, fmt::format("Error reported to Coordinator: {}", MessageOf(error)));
+  stop_.Notify();
+  return absl::OkStatus();
+}
+
+bool Coordinator::WaitForStop(Duration timeout) { return stop_.Wait(DeadlineAfter(env_, timeout)); }
+
+void Coordinator::ClearStop() {
+  MutexLock lock(*mutex_);
+  joined_ = false;
+  error_ = absl::OkStatus();
+  stop_requested_.store(false, std::memory_order_release);
+  stop_.Clear();
+}
+
+absl::Status Coordinator::RequestedError() const {
+  MutexLock lock(*mutex_);
+  return error_;
+}
+
+bool Coordinator::joined() const {
+  MutexLock lock(*mutex_);
+  return joined_;
+}
+
+void Coordinator::Register(TaskPtr task) {
+  MutexLock lock(*mutex_);
+  registered_.push_back(std::move(task));
+}
+
+absl::Status Coordinator::Join(const JoinOptions& options) {
+  env_.Emit({.kind = EventKind::kCoordinatorJoin});
+  std::vector<TaskPtr> tasks = options.tasks;
+  {
+    MutexLock lock(*mutex_);
+    tasks.insert(tasks.end(), registered_.begin(), registered_.end());
+  }
+  while (AnyRunning(tasks) && !WaitForStop(std::chrono::seconds(1))) {
+  }
+  // TensorFlow sleeps in doubling steps, which adds up to the grace period and one millisecond; a negative one is none at all.
+  if (options.stop_grace_period >= Duration::zero()) {
+    const Time deadline = env_.clock->Monotonic() + options.stop_grace_period + std::chrono::milliseconds(1);
+    for (const TaskPtr& task : tasks) task->Join(deadline);
+  }
+  std::string stragglers;
+  for (const TaskPtr& task : tasks) {
+    if (!task->done()) stragglers += (stragglers.empty() ? "" : " ") + task->name();
+  }
+  absl::Status error;
+  {
+    MutexLock lock(*mutex_);
+    joined_ = true;
+    registered_.clear();
+    error = error_;
+  }
+  if (!error.ok() || stragglers.empty()) return error;
+  const std::string text = fmt::format("Coordinator stopped with threads still running: {}", stragglers);
+  if (!options.ignore_live_tasks) return UsageError(text);
+  env_.log->Write(Severity::kInfo, text);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::StopOnError(const std::function<absl::Status()>& body) {
+  const absl::Status error = CallGuarded(body);
+  return error.ok() ? error : RequestStop(error);
+}
+
+}  // namespace vigil

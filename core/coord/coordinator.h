@@ -1,0 +1,75 @@
+// tf.train.Coordinator: ends a group of tasks together and carries the first error of one of them to who joins.
+//
+// The rules that surprise: only the first stop request counts (an error that comes after it is dropped, even after a clean stop);
+// errors of the clean kinds count as no error; after a join an error is handed back to who reports it.
+// Thread safety: safe from any task. Ownership: tasks that outlive a join hold the coordinator by shared_ptr.
+// Source: coordinator.py.
+#ifndef VIGIL_CORE_COORD_COORDINATOR_H_
+#define VIGIL_CORE_COORD_COORDINATOR_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/env/notification.h"
+
+namespace vigil {
+
+using TaskPtr = std::shared_ptr<Task>;
+
+struct CoordinatorOptions {
+  std::vector<Code> clean_stop_codes = {Code::kOutOfRange};
+};
+
+struct JoinOptions {
+  std::vector<TaskPtr> tasks;  // besides the registered ones
+  Duration stop_grace_period = std::chrono::seconds(120);
+  bool ignore_live_tasks = false;
+};
+
+class Coordinator {
+ public:
+  explicit Coordinator(const Env& env, CoordinatorOptions options = {});
+
+  // Asks all tasks to stop; the first error given with the first request is kept. After a join an error that is not clean is
+  // returned to the caller instead.
+  absl::Status RequestStop(const absl::Status& error = absl::OkStatus());
+  bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire); }
+  // True = a stop was requested before `timeout` had passed.
+  bool WaitForStop(Duration timeout);
+  // Back to the state of a new coordinator (registered tasks stay).
+  void ClearStop();
+  // The error that was kept, or OK. It stays.
+  absl::Status RequestedError() const;
+  bool joined() const;
+
+  void Register(TaskPtr task);
+  // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the kept error,
+  // which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time moves only while a
+  // task is really stuck.
+  absl::Status Join(const JoinOptions& options = {});
+
+  // Runs `body`; an error (or an exception) of it becomes a stop request and is swallowed. What RequestStop hands back comes out.
+  absl::Status StopOnError(const std::function<absl::Status()>& body);
+
+ private:
+  bool IsClean(const absl::Status& error) const;
+
+  const Env env_;
+  const CoordinatorOptions options_;
+  std::atomic<bool> stop_requested_{false};
+  Notification stop_;
+  std::unique_ptr<Mutex> mutex_;
+  // Guarded by *mutex_.
+  absl::Status error_;
+  bool joined_ = false;
+  std::vector<TaskPtr> registered_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_COORD_COORDINATOR_H_

@@ -1,0 +1,60 @@
+// tf.train.QueueRunner: tasks that keep a queue filled until the input ends or the coordinator stops.
+//
+// One task for each enqueue op, and one that cancels the queue when the coordinator stops. When the last enqueue task meets the
+// end of its input it closes the queue, so that readers see OUT_OF_RANGE after the last element.
+// Thread safety: CreateTasks from any task. Ownership: tasks share runner, session and coordinator.
+// Source: queue_runner_impl.py.
+#ifndef VIGIL_CORE_COORD_QUEUE_RUNNER_H_
+#define VIGIL_CORE_COORD_QUEUE_RUNNER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/coord/coordinator.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+struct QueueRunnerOptions {
+  std::string queue_name;
+  std::vector<NodeId> enqueue_ops;
+  NodeId close_op = kNoNode;
+  NodeId cancel_op = kNoNode;
+  std::vector<Code> queue_closed_codes = {Code::kOutOfRange};
+};
+
+class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
+ public:
+  // USAGE "Must provide queue and enqueue_ops." and for an empty list of closed codes.
+  static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, QueueRunnerOptions options);
+
+  // Starts the tasks and registers them with the coordinator; none if this session has running ones already.
+  absl::StatusOr<std::vector<TaskPtr>> CreateTasks(std::shared_ptr<Session> session, std::shared_ptr<Coordinator> coord);
+
+  const std::string& name() const { return options_.queue_name; }
+
+ private:
+  QueueRunner(const Env& env, QueueRunnerOptions options);
+  void Enqueue(Session& session, Coordinator& coord, NodeId op);
+  void CloseOnStop(Session& session, Coordinator& coord);
+
+  const Env env_;
+  const QueueRunnerOptions options_;
+  std::unique_ptr<Mutex> mutex_;
+  std::map<std::int64_t, int> runs_per_session_;  // running enqueue tasks by session number; guarded by *mutex_
+};
+
+using QueueRunnerPtr = std::shared_ptr<QueueRunner>;
+inline constexpr CollectionKey<QueueRunnerPtr> kQueueRunners{"queue_runners"};
+
+// Starts every queue runner of the session's graph.
+absl::Status StartQueueRunners(const std::shared_ptr<Session>& session, const std::shared_ptr<Coordinator>& coord);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_COORD_QUEUE_RUNNER_H_

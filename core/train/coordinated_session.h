@@ -1,0 +1,74 @@
+// The layer that ties a hooked session to its coordinator. See session_layer.h.
+//
+// The idea: when a run fails because something else failed first (a queue's task was aborted, so the queue was cancelled), the
+// error that matters is the one the coordinator holds. A preemption is passed on as it is; any other error of a run gives way to
+// a preemption that the coordinator holds, and to nothing else.
+#ifndef VIGIL_CORE_TRAIN_COORDINATED_SESSION_H_
+#define VIGIL_CORE_TRAIN_COORDINATED_SESSION_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/coord/coordinator.h"
+#include "vigil/core/train/hooked_session.h"
+#include "vigil/core/train/session_creator.h"
+#include "vigil/core/train/session_layer.h"
+
+namespace vigil {
+
+class CoordinatedSession : public SessionLayer {
+ public:
+  CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, std::shared_ptr<Coordinator> coord,
+                     Duration stop_grace_period);
+
+  absl::Status Run(LayerRun& run) override;
+  absl::Status RunStepFn(const LayerStepFn& step_fn) override;
+  absl::StatusOr<bool> ShouldStop() override;
+  // Requests a stop, joins up to the grace period, closes the raw session whatever the join says; the join's error is returned.
+  absl::Status Close() override;
+
+  // The coordinator's part of ShouldStop: its stored error, else whether it was asked to stop.
+  absl::StatusOr<bool> CheckStop() const;
+
+ private:
+  HookedSession hooked_;
+  const SessionPtr session_;
+  const std::shared_ptr<Coordinator> coord_;
+  const Duration stop_grace_period_;
+  bool closed_ = false;
+};
+
+using QueueRunnerStarter =
+    std::function<absl::Status(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&)>;
+
+// Makes coordinated sessions: raw session, coordinator, queue runners, AfterCreateSession of every hook. The unit of recovery.
+class CoordinatedSessionCreator {
+ public:
+  // `hooks` must outlive this object.
+  CoordinatedSessionCreator(const Env& env, std::shared_ptr<SessionCreator> creator, const std::vector<HookPtr>& hooks,
+                            Duration stop_grace_period, QueueRunnerStarter start_queue_runners);
+  absl::StatusOr<std::unique_ptr<CoordinatedSession>> Create();
+
+  // The raw session of the last creation that got so far, also if a later part of it failed; null after Forget().
+  const SessionPtr& session() const { return session_; }
+  const std::shared_ptr<Coordinator>& coordinator() const { return coord_; }
+  void Forget();
+
+ private:
+  absl::Status StartQueueRunners();
+
+  const Env env_;
+  const std::shared_ptr<SessionCreator> creator_;
+  const std::vector<HookPtr>& hooks_;
+  const Duration stop_grace_period_;
+  const QueueRunnerStarter start_queue_runners_;
+  SessionPtr session_;
+  std::shared_ptr<Coordinator> coord_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_COORDINATED_SESSION_H_

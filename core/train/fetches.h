@@ -1,0 +1,97 @@
+// What a run is asked for, nested as the caller likes, and the values that come back in the same shape.
+//
+//   Fetches wanted = Fetches::Map({{"step", train}, {"ops", Fetches::List({Fetches::Op(update), loss})}});
+//   ... result.values()["step"].scalar<std::int64_t>();
+//
+// A value type that shares its immutable tree: copying allocates nothing. Thread safety: as a value.
+// Source: tf.Session.run's fetches (tensor, op = no value, list, dictionary).
+#ifndef VIGIL_CORE_TRAIN_FETCHES_H_
+#define VIGIL_CORE_TRAIN_FETCHES_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/session.h"
+#include "vigil/core/tensor/tensor.h"
+
+namespace vigil {
+
+class Fetches {
+ public:
+  Fetches() = default;        // nothing
+  Fetches(Output tensor);     // NOLINT: a tensor is a fetch
+  static Fetches Op(NodeId op);                 // run for its effect; its value is none
+  static Fetches Named(std::string name);       // "name:index", looked up when it is run
+  static Fetches List(std::vector<Fetches> items);
+  static Fetches Map(std::vector<std::pair<std::string, Fetches>> items);
+
+  bool empty() const { return tree_ == nullptr; }
+  // Adds what must be fetched and run to `spec`. Names that the graph does not have become unresolved.
+  void AppendTo(const Graph& graph, RunSpec* spec) const;
+  // How many values AppendTo asks for.
+  std::size_t num_values() const;
+  friend bool operator==(const Fetches& a, const Fetches& b) { return a.tree_ == b.tree_; }  // the same object
+
+  struct Tree;
+  const Tree* tree() const { return tree_.get(); }
+
+ private:
+  explicit Fetches(std::shared_ptr<const Tree> tree) : tree_(std::move(tree)) {}
+  std::shared_ptr<const Tree> tree_;
+};
+
+// A look at the values of a run, in the shape of its Fetches. Valid as long as both live.
+class FetchedValues {
+ public:
+  FetchedValues() = default;  // none
+  FetchedValues(const Fetches& fetches, const Tensor* values) : tree_(fetches.tree()), values_(values) {}
+
+  bool none() const { return tree_ == nullptr; }
+  // REQUIRES: a single fetched tensor.
+  const Tensor& tensor() const;
+  template <typename T>
+  const T& scalar() const {
+    return tensor().scalar<T>();
+  }
+  bool is_tensor() const;
+  // Of a list or a map. REQUIRES: there is such an item.
+  std::size_t size() const;
+  FetchedValues operator[](std::size_t i) const;
+  FetchedValues operator[](std::string_view key) const;
+
+ private:
+  FetchedValues(const Fetches::Tree* tree, const Tensor* values) : tree_(tree), values_(values) {}
+  const Fetches::Tree* tree_ = nullptr;
+  const Tensor* values_ = nullptr;
+};
+
+struct Feed {
+  Output tensor;
+  Tensor value;
+};
+using Feeds = std::vector<Feed>;
+
+// What a run returned. Reusing one for further runs of the same fetches allocates nothing.
+class RunResult {
+ public:
+  FetchedValues values() const { return {fetches_, values_.data()}; }
+  const RunMetadata& metadata() const { return metadata_; }
+
+  // For the session layers.
+  void Set(const Fetches& fetches) { fetches_ = fetches; }
+  std::vector<Tensor>& tensors() { return values_; }
+  RunMetadata& mutable_metadata() { return metadata_; }
+
+ private:
+  Fetches fetches_;
+  std::vector<Tensor> values_;
+  RunMetadata metadata_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_FETCHES_H_

@@ -1,0 +1,40 @@
+// The one place in which a hook is called: events before and after, exceptions turned into errors.
+#ifndef VIGIL_CORE_TRAIN_HOOK_CALL_H_
+#define VIGIL_CORE_TRAIN_HOOK_CALL_H_
+
+#include "absl/status/status.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/event.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/session/session.h"
+#include "vigil/core/train/session_run_hook.h"
+
+namespace vigil {
+
+// Calls `body`, which calls `method` of `hook`; `index` is the hook's place in the list, `session` what it gets to see.
+// `result` (may be null): its value, if it is a number, goes into the event.
+template <typename Body>
+absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t index, HookMethod method, const Session* session,
+                      const FetchedValues* result, Body&& body) {
+  if (env.events == nullptr) return CallGuarded(body);
+  Event event{.kind = EventKind::kHookCall,
+              .call = static_cast<std::uint8_t>(method),
+              .index = static_cast<std::int32_t>(index),
+              .subject = hook.name()};
+  if (session != nullptr) {
+    event.session = session->number();
+    event.closed = session->closed();
+  }
+  if (result != nullptr && result->is_tensor()) event.has_value = result->tensor().AsNumber(&event.value);
+  env.events->Emit(event);
+  const absl::Status status = CallGuarded(body);
+  event.kind = EventKind::kHookReturn;
+  event.code = CodeOf(status);
+  env.events->Emit(event);
+  return status;
+}
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_HOOK_CALL_H_

@@ -1,0 +1,127 @@
+#include "vigil/core/train/hooked_session.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/train/hook_call.h"
+
+namespace vigil {
+namespace {
+
+absl::Status FeedConflict(std::string_view who, const Graph& graph, Output tensor) {
+  return UsageError(fmt::format("Same tensor is fed by {}. Conflict(s): ['{}']. Feed it in one place only.", who,
+                                graph.NameOf(tensor)));
+}
+
+}  // namespace
+
+void MergeRunOptions(const RunOptions& from, RunOptions* into) {
+  into->trace_level = std::max(into->trace_level, from.trace_level);
+  into->timeout_in_ms = std::max(into->timeout_in_ms, from.timeout_in_ms);
+  into->inter_op_thread_pool = std::max(into->inter_op_thread_pool, from.inter_op_thread_pool);
+  into->output_partition_graphs = std::max(into->output_partition_graphs, from.output_partition_graphs);
+  into->debug_tensor_watch_opts.insert(into->debug_tensor_watch_opts.end(), from.debug_tensor_watch_opts.begin(),
+                                       from.debug_tensor_watch_opts.end());
+  into->reset_disk_byte_usage = into->reset_disk_byte_usage || from.reset_disk_byte_usage;
+  into->report_tensor_allocations_upon_oom =
+      into->report_tensor_allocations_upon_oom || from.report_tensor_allocations_upon_oom;
+}
+
+HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks)
+    : env_(env), session_(std::move(session)), hooks_(hooks), requests_(hooks.size()), first_value_(hooks.size()) {}
+
+absl::Status HookedSession::Run(LayerRun& run) {
+  if (should_stop_) {
+    return UsageError("Run called even after should_stop requested. Ask ShouldStop() before each run.");
+  }
+  RunContext context(run.fetches, run.feeds, *session_);
+  spec_.Clear();
+  feed_values_.clear();
+  VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
+  VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
+  MergeFetches(run);
+  run.result->Set(run.fetches);
+  run.result->mutable_metadata().Clear();
+  VIGIL_RETURN_IF_ERROR(session_->Run({.spec = spec_,
+                                       .feed_values = feed_values_,
+                                       .options = &run.options,
+                                       .metadata = &run.result->mutable_metadata(),
+                                       .with_hooks = true},
+                                      &run.result->tensors()));
+  VIGIL_RETURN_IF_ERROR(CallAfterRun(context, run));
+  should_stop_ = should_stop_ || context.stop_requested();
+  return absl::OkStatus();
+}
+
+absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& options) {
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    RunArgs& request = requests_[i];
+    request.Clear();
+    const bool stop_before = context.stop_requested();
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBeforeRun, session_.get(), nullptr,
+                                   [&] { return hooks_[i]->BeforeRun(context, request); }));
+    if (!stop_before && context.stop_requested()) {
+      env_.Emit({.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
+    }
+    VIGIL_RETURN_IF_ERROR(MergeRequest(i, options));
+  }
+  return absl::OkStatus();
+}
+
+// A conflict between hooks is found at the second of them: later hooks are not asked any more.
+absl::Status HookedSession::MergeRequest(std::size_t hook, RunOptions& options) {
+  const RunArgs& request = requests_[hook];
+  for (const Feed& feed : request.feeds) {
+    if (std::find(spec_.feeds.begin(), spec_.feeds.end(), feed.tensor) != spec_.feeds.end()) {
+      return FeedConflict("two hooks", session_->graph(), feed.tensor);
+    }
+  }
+  for (const Feed& feed : request.feeds) {
+    spec_.feeds.push_back(feed.tensor);
+    feed_values_.push_back(feed.value);
+  }
+  if (request.options.has_value()) MergeRunOptions(*request.options, &options);
+  return absl::OkStatus();
+}
+
+absl::Status HookedSession::AddCallerFeeds(const Feeds& feeds) {
+  const std::size_t from_hooks = spec_.feeds.size();
+  for (const Feed& feed : feeds) {
+    const auto end = spec_.feeds.begin() + static_cast<std::ptrdiff_t>(from_hooks);
+    if (std::find(spec_.feeds.begin(), end, feed.tensor) != end) {
+      return FeedConflict("a SessionRunHook and user", session_->graph(), feed.tensor);
+    }
+    spec_.feeds.push_back(feed.tensor);
+    feed_values_.push_back(feed.value);
+  }
+  return absl::OkStatus();
+}
+
+void HookedSession::MergeFetches(const LayerRun& run) {
+  run.fetches.AppendTo(session_->graph(), &spec_);
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    first_value_[i] = spec_.fetches.size();
+    requests_[i].fetches.AppendTo(session_->graph(), &spec_);
+  }
+}
+
+absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& run) {
+  const std::vector<Tensor>& values = run.result->tensors();
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    const FetchedValues results(requests_[i].fetches, values.data() + first_value_[i]);
+    const RunValues run_values{results, run.options, run.result->metadata()};
+    const bool stop_before = context.stop_requested();
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterRun, session_.get(), &results,
+                                   [&] { return hooks_[i]->AfterRun(context, run_values); }));
+    if (!stop_before && context.stop_requested()) {
+      env_.Emit({.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vigil

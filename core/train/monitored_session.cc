@@ -1,0 +1,180 @@
+#include "vigil/core/train/monitored_session.h"
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/train/hook_call.h"
+#include "vigil/core/train/recoverable_session.h"
+
+namespace vigil {
+namespace {
+
+constexpr std::uint8_t kPlainRun = 0;
+constexpr std::uint8_t kStepFunction = 1;
+
+absl::Status ClosedError(std::string_view what) {
+  return UsageError(std::string(what) + " was called on a closed session. Create a new one, or close it after the last call.");
+}
+
+}  // namespace
+
+absl::StatusOr<RunResult> StepContext::RunWithHooks(const Fetches& fetches, const Feeds& feeds, const RunOptions& options) const {
+  RunResult result;
+  RunOptions merged = options;
+  LayerRun run{fetches, feeds, merged, &result};
+  VIGIL_RETURN_IF_ERROR(run_(run));
+  return result;
+}
+
+absl::Status StepContext::RequestStop() const {
+  return MakeStatus(Code::kStopIteration, "step_fn has requested the iterations to stop.");
+}
+
+MonitoredSessionBase::MonitoredSessionBase(const Env& env, Graph& graph, Settings settings)
+    : env_(env),
+      graph_(graph),
+      graph_was_finalized_(graph.finalized()),
+      recover_(settings.recover),
+      hooks_(std::move(settings.hooks)),
+      creator_(env, std::move(settings.creator), hooks_, settings.stop_grace_period, std::move(settings.start_queue_runners)) {}
+
+MonitoredSessionBase::~MonitoredSessionBase() = default;
+
+absl::Status MonitoredSessionBase::CallBegin() {
+  BeginContext context{env_, graph_};
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    VIGIL_RETURN_IF_ERROR(
+        CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, [&] { return hooks_[i]->Begin(context); }));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MonitoredSessionBase::Init() {
+  VIGIL_RETURN_IF_ERROR(CallBegin());
+  if (recover_) {
+    VIGIL_ASSIGN_OR_RETURN(layer_, RecoverableSession::Create(env_, creator_));
+  } else {
+    VIGIL_ASSIGN_OR_RETURN(layer_, creator_.Create());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds,
+                                           const RunOptions& options) {
+  if (layer_ == nullptr) return ClosedError("Run");
+  env_.Emit({.kind = EventKind::kRunStart, .call = kPlainRun});
+  run_options_ = options;
+  LayerRun run{fetches, feeds, run_options_, result};
+  const absl::Status status = layer_->Run(run);
+  env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});
+  return status;
+}
+
+absl::StatusOr<RunResult> MonitoredSessionBase::Run(const Fetches& fetches, const Feeds& feeds, const RunOptions& options) {
+  RunResult result;
+  VIGIL_RETURN_IF_ERROR(RunInto(&result, fetches, feeds, options));
+  return result;
+}
+
+absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
+  if (layer_ == nullptr) return ClosedError("RunStepFn");
+  env_.Emit({.kind = EventKind::kRunStart, .call = kStepFunction});
+  // Captured once, before any recovery: see StepContext::session().
+  const SessionPtr raw_session = raw();
+  const absl::Status status = layer_->RunStepFn([&](const RunWithHooks& run) {
+    StepContext context(*raw_session, run);
+    return CallGuarded([&] { return step_fn(context); });
+  });
+  env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kStepFunction});
+  return status;
+}
+
+absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
+  if (layer_ == nullptr) return true;
+  const absl::StatusOr<bool> stop = layer_->ShouldStop();
+  env_.Emit({.kind = EventKind::kShouldStop,
+             .code = CodeOf(stop.status()),
+             .has_value = stop.ok(),
+             .value = stop.ok() && *stop ? 1.0 : 0.0});
+  return stop;
+}
+
+absl::Status MonitoredSessionBase::Close() {
+  env_.Emit({.kind = EventKind::kCloseStart});
+  const absl::Status status = CloseInternal(/*clean=*/true);
+  env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
+  return status;
+}
+
+absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
+  env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body)});
+  const bool clean = body.ok() || IsCleanEnd(body);
+  absl::Status status = CloseInternal(clean);
+  // An error of the close takes the place of the body's, as an exception in a finally block does.
+  if (status.ok() && !clean) status = body;
+  env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
+  return status;
+}
+
+absl::Status MonitoredSessionBase::CallEnd() {
+  Session* const session = raw().get();
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    VIGIL_RETURN_IF_ERROR(
+        CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, [&] { return hooks_[i]->End(session); }));
+  }
+  return absl::OkStatus();
+}
+
+// The later error wins at each step, and each step is made whatever went wrong before.
+absl::Status MonitoredSessionBase::CloseInternal(bool clean) {
+  absl::Status status = clean ? CallEnd() : absl::OkStatus();
+  if (layer_ == nullptr) {
+    status = UsageError("Session is already closed.");
+  } else {
+    const absl::Status closed = layer_->Close();
+    if (!closed.ok()) status = closed;
+  }
+  layer_ = nullptr;
+  creator_.Forget();
+  if (!graph_was_finalized_ && graph_.finalized()) {
+    graph_.Unfinalize();
+    env_.Emit({.kind = EventKind::kGraphUnfinalized});
+  }
+  return status;
+}
+
+const Graph* MonitoredSessionBase::graph() const { return raw() == nullptr ? nullptr : &raw()->graph(); }
+
+absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredSession::Create(const Env& env, Graph& graph,
+                                                                           MonitoredSessionOptions options) {
+  if (options.session_creator == nullptr) options.session_creator = std::make_shared<ChiefSessionCreator>(env, graph);
+  std::unique_ptr<MonitoredSession> made(new MonitoredSession(
+      env, graph,
+      {.creator = std::move(options.session_creator),
+       .hooks = std::move(options.hooks),
+       .stop_grace_period = options.stop_grace_period,
+       .start_queue_runners = std::move(options.start_queue_runners)}));
+  VIGIL_RETURN_IF_ERROR(made->Init());
+  return made;
+}
+
+absl::StatusOr<std::unique_ptr<SingularMonitoredSession>> SingularMonitoredSession::Create(
+    const Env& env, Graph& graph, SingularMonitoredSessionOptions options) {
+  auto creator = std::make_shared<ChiefSessionCreator>(
+      env, graph,
+      ChiefSessionCreatorOptions{.scaffold = std::move(options.scaffold),
+                                 .target = {.master = options.master, .config = options.config},
+                                 .checkpoint_dir = options.checkpoint_dir,
+                                 .checkpoint_filename_with_path = options.checkpoint_filename_with_path,
+                                 .factory = std::move(options.factory)});
+  std::unique_ptr<SingularMonitoredSession> made(
+      new SingularMonitoredSession(env, graph,
+                                   {.creator = std::move(creator),
+                                    .hooks = std::move(options.hooks),
+                                    .stop_grace_period = options.stop_grace_period,
+                                    .start_queue_runners = std::move(options.start_queue_runners),
+                                    .recover = false}));
+  VIGIL_RETURN_IF_ERROR(made->Init());
+  return made;
+}
+
+}  // namespace vigil

@@ -1,0 +1,153 @@
+// MonitoredSession and SingularMonitoredSession: sessions with hooks, and one of them with recovery.
+//
+//   auto session = MonitoredSession::Create(env, graph, {.hooks = {hook}});
+//   absl::Status end = WithSession(**session, [&](MonitoredSession& s) -> absl::Status {
+//     while (true) {
+//       VIGIL_ASSIGN_OR_RETURN(const bool stop, s.ShouldStop());
+//       if (stop) return absl::OkStatus();
+//       VIGIL_RETURN_IF_ERROR(s.Run(train).status());
+//     }
+//   });
+//
+// Creation: Begin of every hook, then the scaffold is finalized, then a session is created, initialised or restored, queue
+// runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned OK, OUT_OF_RANGE
+// or STOP_ITERATION (both count as the end of the input), then close. Any other error skips End and is returned.
+// Thread safety: one task at a time. Ownership: env's seams and the graph must outlive the session.
+// Source: monitored_session.py; recorded in replays/tensorflow.
+#ifndef VIGIL_CORE_TRAIN_MONITORED_SESSION_H_
+#define VIGIL_CORE_TRAIN_MONITORED_SESSION_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/train/coordinated_session.h"
+#include "vigil/core/train/session_creator.h"
+#include "vigil/core/train/session_layer.h"
+#include "vigil/core/train/session_run_hook.h"
+
+namespace vigil {
+
+// What a step function gets.
+class StepContext {
+ public:
+  StepContext(Session& session, const RunWithHooks& run) : session_(session), run_(run) {}
+  // The raw session, as it was when RunStepFn was called: after a recovery it is the old, closed one (as in TensorFlow).
+  Session& session() const { return session_; }
+  // A run with hooks. A preemption must be returned by the step function: then the whole function is called again.
+  absl::StatusOr<RunResult> RunWithHooks(const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {}) const;
+  // To be returned: ends the iterations. Sets no flag: outside of a scope ShouldStop() stays false (as in TensorFlow).
+  absl::Status RequestStop() const;
+
+ private:
+  Session& session_;
+  const vigil::RunWithHooks& run_;
+};
+using StepFn = std::function<absl::Status(StepContext&)>;
+
+// What both kinds of monitored session have in common.
+class MonitoredSessionBase {
+ public:
+  virtual ~MonitoredSessionBase();
+  MonitoredSessionBase(const MonitoredSessionBase&) = delete;
+  MonitoredSessionBase& operator=(const MonitoredSessionBase&) = delete;
+
+  absl::StatusOr<RunResult> Run(const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {});
+  // The same into a result that is reused: allocates nothing once it has been warm.
+  absl::Status RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {});
+  absl::Status RunStepFn(const StepFn& step_fn);
+  absl::StatusOr<bool> ShouldStop();
+
+  // End of every hook, then close. A second one is USAGE "Session is already closed."
+  absl::Status Close();
+  // Leaves the scope with what its body returned; what this returns is what the scope as a whole ended with.
+  absl::Status Exit(const absl::Status& body);
+
+  bool closed() const { return layer_ == nullptr; }
+  // Null after close.
+  const Graph* graph() const;
+
+ protected:
+  struct Settings {
+    std::shared_ptr<SessionCreator> creator;
+    std::vector<HookPtr> hooks;
+    Duration stop_grace_period = std::chrono::seconds(120);
+    QueueRunnerStarter start_queue_runners;
+    bool recover = true;
+  };
+  MonitoredSessionBase(const Env& env, Graph& graph, Settings settings);
+  absl::Status Init();
+  const SessionPtr& raw() const { return creator_.session(); }
+
+ private:
+  absl::Status CallBegin();
+  absl::Status CallEnd();
+  absl::Status CloseInternal(bool clean);
+
+  const Env env_;
+  Graph& graph_;
+  const bool graph_was_finalized_;
+  const bool recover_;
+  const std::vector<HookPtr> hooks_;
+  CoordinatedSessionCreator creator_;
+  std::unique_ptr<SessionLayer> layer_;  // null once closed
+  RunOptions run_options_;               // of the run in progress; reused
+};
+
+struct MonitoredSessionOptions {
+  std::shared_ptr<SessionCreator> session_creator;  // null: a ChiefSessionCreator with a default scaffold
+  std::vector<HookPtr> hooks;
+  Duration stop_grace_period = std::chrono::seconds(120);
+  Behaviour behaviour = Behaviour::TensorFlow();
+  QueueRunnerStarter start_queue_runners;  // null: StartQueueRunners
+};
+
+// Recovers from ABORTED and UNAVAILABLE.
+class MonitoredSession : public MonitoredSessionBase {
+ public:
+  static absl::StatusOr<std::unique_ptr<MonitoredSession>> Create(const Env& env, Graph& graph, MonitoredSessionOptions options);
+
+ private:
+  using MonitoredSessionBase::MonitoredSessionBase;
+};
+
+struct SingularMonitoredSessionOptions {
+  std::vector<HookPtr> hooks;
+  std::shared_ptr<Scaffold> scaffold;  // null: a default one
+  std::string master;
+  SessionConfig config;
+  std::string checkpoint_dir;
+  Duration stop_grace_period = std::chrono::seconds(120);
+  std::string checkpoint_filename_with_path;
+  Behaviour behaviour = Behaviour::TensorFlow();
+  std::shared_ptr<SessionFactory> factory;  // null: direct sessions
+  QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
+};
+
+// Recovers from nothing, is always the chief, and gives access to its raw session.
+class SingularMonitoredSession : public MonitoredSessionBase {
+ public:
+  static absl::StatusOr<std::unique_ptr<SingularMonitoredSession>> Create(const Env& env, Graph& graph,
+                                                                          SingularMonitoredSessionOptions options);
+  // Null after close.
+  Session* raw_session() const { return raw().get(); }
+
+ private:
+  using MonitoredSessionBase::MonitoredSessionBase;
+};
+
+// The with-block: runs `body` and leaves the scope with what it returned (or threw).
+template <typename S, typename Body>
+absl::Status WithSession(S& session, Body&& body) {
+  return session.Exit(CallGuarded([&]() -> absl::Status { return body(session); }));
+}
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_MONITORED_SESSION_H_

@@ -1,0 +1,91 @@
+#include "vigil/core/train/recoverable_session.h"
+
+#include <fmt/format.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil {
+
+absl::StatusOr<std::unique_ptr<RecoverableSession>> RecoverableSession::Create(const Env& env,
+                                                                               CoordinatedSessionCreator& creator) {
+  std::unique_ptr<RecoverableSession> made(new RecoverableSession(env, creator));
+  VIGIL_RETURN_IF_ERROR(made->CreateSession());
+  return made;
+}
+
+absl::Status RecoverableSession::CreateSession() {
+  while (true) {
+    absl::StatusOr<std::unique_ptr<CoordinatedSession>> made = creator_.Create();
+    if (made.ok()) {
+      session_ = *std::move(made);
+      return absl::OkStatus();
+    }
+    if (!IsPreemption(made.status())) return made.status();
+    env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(made.status())});
+    env_.log->Write(Severity::kInfo,
+                    fmt::format("An error was raised while a session was being created. This may be due to a preemption of a "
+                                "connected worker or parameter server. A new session will be created. Error: {}",
+                                MessageOf(made.status())));
+  }
+}
+
+absl::Status RecoverableSession::GiveUp(const absl::Status& why) {
+  env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(why), .session = creator_.session()->number()});
+  env_.log->Write(Severity::kInfo,
+                  fmt::format("An error was raised. This may be due to a preemption in a connected worker or parameter server. "
+                              "The current session will be closed and a new session will be created. Error: {}",
+                              MessageOf(why)));
+  return Close();
+}
+
+absl::Status RecoverableSession::Close() {
+  if (session_ == nullptr) return absl::OkStatus();
+  const std::shared_ptr<CoordinatedSession> closing = std::move(session_);
+  const absl::Status status = closing->Close();
+  if (!IsPreemption(status)) return status;
+  env_.log->Write(Severity::kError, fmt::format("An error occurred when attempting to close the session. This may be due to a "
+                                                "preemption in a connected worker or parameter server. Error: {}",
+                                                MessageOf(status)));
+  return absl::OkStatus();
+}
+
+template <typename Attempt>
+absl::Status RecoverableSession::Retry(Attempt attempt) {
+  while (true) {
+    absl::Status status;
+    if (session_ == nullptr) status = CreateSession();
+    // Held: a step function may run the monitored session itself, which may give this one up.
+    const std::shared_ptr<CoordinatedSession> session = session_;
+    if (status.ok()) status = attempt(*session);
+    if (!IsPreemption(status)) return status;
+    VIGIL_RETURN_IF_ERROR(GiveUp(status));
+  }
+}
+
+absl::Status RecoverableSession::Run(LayerRun& run) {
+  return Retry([&run](CoordinatedSession& session) { return session.Run(run); });
+}
+
+absl::Status RecoverableSession::RunStepFn(const LayerStepFn& step_fn) {
+  return Retry([&step_fn](CoordinatedSession& session) { return session.RunStepFn(step_fn); });
+}
+
+// Any error but a preemption means: stop. It is not reported here: the next run or the close will.
+absl::StatusOr<bool> RecoverableSession::CheckStop() {
+  if (session_ == nullptr) return true;
+  const absl::StatusOr<bool> stop = session_->CheckStop();
+  if (stop.ok()) return *stop;
+  if (!IsPreemption(stop.status())) return true;
+  VIGIL_RETURN_IF_ERROR(GiveUp(stop.status()));
+  VIGIL_RETURN_IF_ERROR(CreateSession());
+  return false;
+}
+
+absl::StatusOr<bool> RecoverableSession::ShouldStop() {
+  VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
+  if (stop || session_ == nullptr) return true;
+  return session_->ShouldStop();
+}
+
+}  // namespace vigil

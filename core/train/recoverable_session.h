@@ -1,0 +1,46 @@
+// The layer that survives preemption: on ABORTED or UNAVAILABLE it closes the session, makes a new one and repeats the call.
+//
+// As in TensorFlow: without limit and without pause; a partly created session is not closed; what was asked of the old session
+// (a stop request of a hook, for example) is forgotten with it. See session_layer.h.
+#ifndef VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_
+#define VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/train/coordinated_session.h"
+#include "vigil/core/train/session_layer.h"
+
+namespace vigil {
+
+class RecoverableSession : public SessionLayer {
+ public:
+  // `creator` must outlive this object. Makes the first session.
+  static absl::StatusOr<std::unique_ptr<RecoverableSession>> Create(const Env& env, CoordinatedSessionCreator& creator);
+
+  absl::Status Run(LayerRun& run) override;
+  absl::Status RunStepFn(const LayerStepFn& step_fn) override;
+  absl::StatusOr<bool> ShouldStop() override;
+  // Swallows preemption errors.
+  absl::Status Close() override;
+
+ private:
+  RecoverableSession(const Env& env, CoordinatedSessionCreator& creator) : env_(env), creator_(creator) {}
+  // Until one is created or the creation fails with something else than a preemption.
+  absl::Status CreateSession();
+  // Gives the session up because of `why`; an error means that giving up failed, and comes out of the call.
+  absl::Status GiveUp(const absl::Status& why);
+  // Calls `attempt` with a session, again after each preemption.
+  template <typename Attempt>
+  absl::Status Retry(Attempt attempt);
+  absl::StatusOr<bool> CheckStop();
+
+  const Env env_;
+  CoordinatedSessionCreator& creator_;
+  std::shared_ptr<CoordinatedSession> session_;  // shared with the calls in progress
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_

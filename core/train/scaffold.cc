@@ -1,0 +1,144 @@
+#include "vigil/core/train/scaffold.h"
+
+#include <fmt/format.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/classify.h"
+
+namespace vigil {
+namespace {
+
+// The collection's item, else what `make` gives (kNoNode: there is none), which is added to the collection.
+template <typename Make>
+absl::StatusOr<std::optional<Output>> GetOrDefault(Graph& graph, CollectionKey<Output> key, std::string_view argument,
+                                                   Make make) {
+  const std::vector<Output>& items = graph.Collection(key);
+  if (items.size() > 1) {
+    return UsageError(fmt::format("More than one item in the collection \"{}\". Please indicate which one to use by passing it "
+                                  "to the Scaffold as {}.",
+                                  key.name, argument));
+  }
+  if (!items.empty()) return std::optional<Output>(items.front());
+  Builder b(graph);
+  const Output made = make(b);
+  VIGIL_RETURN_IF_ERROR(b.status());
+  if (made.node == kNoNode) return std::optional<Output>();
+  graph.AddToCollection(key, made);
+  return std::optional<Output>(made);
+}
+
+std::vector<Output> GlobalAndLocalVariables(const Graph& graph) {
+  std::vector<Output> out = graph.Collection(kGlobalVariables);
+  const std::vector<Output>& local = graph.Collection(kLocalVariables);
+  out.insert(out.end(), local.begin(), local.end());
+  return out;
+}
+
+}  // namespace
+
+Scaffold::Scaffold(const Env& env, Graph& graph, const ScaffoldOptions& options)
+    : env_(env), graph_(graph), pieces_(options) {
+  if (options.copy_from_scaffold == nullptr) return;
+  const ScaffoldOptions& from = options.copy_from_scaffold->pieces_;
+  if (!pieces_.init_op.has_value()) pieces_.init_op = from.init_op;
+  if (!pieces_.init_feed_dict.has_value()) pieces_.init_feed_dict = from.init_feed_dict;
+  if (pieces_.init_fn == nullptr) pieces_.init_fn = from.init_fn;
+  if (!pieces_.ready_op.has_value()) pieces_.ready_op = from.ready_op;
+  if (!pieces_.ready_for_local_init_op.has_value()) pieces_.ready_for_local_init_op = from.ready_for_local_init_op;
+  if (!pieces_.local_init_op.has_value()) pieces_.local_init_op = from.local_init_op;
+  if (!pieces_.summary_op.has_value()) pieces_.summary_op = from.summary_op;
+  if (pieces_.saver == nullptr) pieces_.saver = from.saver;
+  pieces_.copy_from_scaffold = nullptr;
+}
+
+const Feeds& Scaffold::init_feed_dict() const {
+  static const Feeds kNone;
+  return pieces_.init_feed_dict.has_value() ? *pieces_.init_feed_dict : kNone;
+}
+
+absl::Status Scaffold::CallInitFn(Session& session) {
+  return CallGuarded([&] { return pieces_.init_fn(*this, session); });
+}
+
+absl::Status Scaffold::FillInitOps() {
+  if (!pieces_.init_op.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op, GetOrDefault(graph_, kInitOp, "init_op", [this](Builder& b) {
+      return ops::VariablesInitializer(b, "init", graph_.Collection(kGlobalVariables));
+    }));
+    pieces_.init_op = op->node;
+  }
+  if (!pieces_.ready_op.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(pieces_.ready_op, GetOrDefault(graph_, kReadyOp, "ready_op", [this](Builder& b) {
+      return ops::ReportUninitializedVariables(b, "report_uninitialized_variables", GlobalAndLocalVariables(graph_));
+    }));
+  }
+  if (!pieces_.ready_for_local_init_op.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(
+        pieces_.ready_for_local_init_op,
+        GetOrDefault(graph_, kReadyForLocalInitOp, "ready_for_local_init_op", [this](Builder& b) {
+          return ops::ReportUninitializedVariables(b, "report_uninitialized_global_variables",
+                                                   graph_.Collection(kGlobalVariables));
+        }));
+  }
+  if (!pieces_.local_init_op.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op,
+                           GetOrDefault(graph_, kLocalInitOp, "local_init_op", [this](Builder& b) {
+                             const Output locals =
+                                 ops::VariablesInitializer(b, "init_locals", graph_.Collection(kLocalVariables));
+                             std::vector<NodeId> all = {locals.node};
+                             for (const Output& table : graph_.Collection(kTableInitializers)) all.push_back(table.node);
+                             return b.Group("local_init", all);
+                           }));
+    pieces_.local_init_op = op->node;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Scaffold::FillSummaryAndSaver() {
+  if (!pieces_.summary_op.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(pieces_.summary_op, GetOrDefault(graph_, kSummaryOp, "summary_op",
+                                                            [](Builder& b) { return ops::MergeAllSummaries(b); }));
+  }
+  if (pieces_.saver != nullptr) return absl::OkStatus();
+  const std::vector<SaverPtr>& savers = graph_.Collection(kSavers);
+  if (savers.size() > 1) {
+    return UsageError("More than one item in collection savers. Please indicate which one to use by passing it to the Scaffold.");
+  }
+  if (savers.size() == 1) {
+    pieces_.saver = savers.front();
+  } else {
+    pieces_.saver = std::make_shared<Saver>(env_, SaverOptions{.variables = {}, .sharded = true, .allow_empty = true});
+    graph_.AddToCollection(kSavers, pieces_.saver);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Scaffold::NoteWellKnownCalls() {
+  if (noted_) return absl::OkStatus();
+  noted_ = true;
+  const auto note = [this](NodeId node, CallKind kind) {
+    graph_.AddToCollection(kWellKnownCalls, WellKnownCall{node, kind});
+  };
+  note(*pieces_.init_op, CallKind::kInit);
+  note(pieces_.ready_op->node, CallKind::kReady);
+  note(pieces_.ready_for_local_init_op->node, CallKind::kReadyForLocalInit);
+  note(*pieces_.local_init_op, CallKind::kLocalInit);
+  return absl::OkStatus();
+}
+
+absl::Status Scaffold::Finalize() {
+  VIGIL_RETURN_IF_ERROR(FillInitOps());
+  VIGIL_RETURN_IF_ERROR(FillSummaryAndSaver());
+  VIGIL_RETURN_IF_ERROR(pieces_.saver->Build(graph_));
+  VIGIL_RETURN_IF_ERROR(NoteWellKnownCalls());
+  if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
+  graph_.Finalize();
+  env_.log->Write(Severity::kInfo, "Graph was finalized.");
+  return absl::OkStatus();
+}
+
+}  // namespace vigil

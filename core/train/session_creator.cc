@@ -1,0 +1,33 @@
+#include "vigil/core/train/session_creator.h"
+
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/session/direct_session.h"
+
+namespace vigil {
+
+ChiefSessionCreator::ChiefSessionCreator(const Env& env, Graph& graph, ChiefSessionCreatorOptions options)
+    : env_(env), graph_(graph), options_(std::move(options)) {
+  if (options_.scaffold == nullptr) options_.scaffold = std::make_shared<Scaffold>(env_, graph_);
+  if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
+}
+
+absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
+  Scaffold& scaffold = *options_.scaffold;
+  VIGIL_RETURN_IF_ERROR(scaffold.Finalize());
+  if (manager_ == nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(
+        manager_, SessionManager::Create(env_, graph_, options_.factory,
+                                         {.local_init_op = scaffold.local_init_op(),
+                                          .ready_op = scaffold.ready_op(),
+                                          .ready_for_local_init_op = scaffold.ready_for_local_init_op()}));
+  }
+  InitOptions init{.init_op = scaffold.init_op(), .init_feed_dict = scaffold.init_feed_dict()};
+  if (scaffold.has_init_fn()) init.init_fn = [&scaffold](Session& session) { return scaffold.CallInitFn(session); };
+  return manager_->Prepare(options_.target,
+                           {.saver = scaffold.saver(),
+                            .checkpoint_dir = options_.checkpoint_dir,
+                            .checkpoint_filename_with_path = options_.checkpoint_filename_with_path},
+                           init);
+}
+
+}  // namespace vigil

@@ -1,0 +1,46 @@
+// What makes the raw sessions of a monitored session, again after each recovery.
+//
+// Thread safety: one task at a time. Source: monitored_session.py (SessionCreator, ChiefSessionCreator).
+#ifndef VIGIL_CORE_TRAIN_SESSION_CREATOR_H_
+#define VIGIL_CORE_TRAIN_SESSION_CREATOR_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/train/scaffold.h"
+#include "vigil/core/train/session_manager.h"
+
+namespace vigil {
+
+class SessionCreator {
+ public:
+  virtual ~SessionCreator() = default;
+  virtual absl::StatusOr<SessionPtr> CreateSession() = 0;
+};
+
+struct ChiefSessionCreatorOptions {
+  std::shared_ptr<Scaffold> scaffold;       // null: a default one
+  SessionTarget target;
+  std::string checkpoint_dir;                 // restored from; "" = none
+  std::string checkpoint_filename_with_path;  // instead of the newest in a directory; "" = none
+  std::shared_ptr<SessionFactory> factory;    // null: direct sessions
+};
+
+// Finalizes the scaffold, then restores or initialises.
+class ChiefSessionCreator : public SessionCreator {
+ public:
+  ChiefSessionCreator(const Env& env, Graph& graph, ChiefSessionCreatorOptions options = {});
+  absl::StatusOr<SessionPtr> CreateSession() override;
+
+ private:
+  const Env env_;
+  Graph& graph_;
+  ChiefSessionCreatorOptions options_;
+  std::unique_ptr<SessionManager> manager_;  // made after the first Finalize
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_SESSION_CREATOR_H_

@@ -1,0 +1,181 @@
+#include "vigil/core/train/session_manager.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/session/observed_session.h"
+
+namespace vigil {
+
+void SleepFor(const Env& env, Duration duration) {
+  env.Emit({.kind = EventKind::kSleep, .has_value = true, .value = ToSeconds(duration)});
+  env.tasks->SleepUntil(DeadlineAfter(env, duration));
+}
+
+SessionManager::SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
+                               SessionManagerOptions options)
+    : env_(env), graph_(graph), factory_(std::move(factory)), options_(std::move(options)) {}
+
+absl::StatusOr<std::unique_ptr<SessionManager>> SessionManager::Create(const Env& env, const Graph& graph,
+                                                                       std::shared_ptr<SessionFactory> factory,
+                                                                       SessionManagerOptions options) {
+  if (options.ready_for_local_init_op.has_value() && !options.local_init_op.has_value()) {
+    return UsageError(
+        "If you pass a ready_for_local_init_op you must also pass a local_init_op, ready_for_local_init_op alone has no use.");
+  }
+  return std::unique_ptr<SessionManager>(new SessionManager(env, graph, std::move(factory), std::move(options)));
+}
+
+absl::StatusOr<SessionPtr> SessionManager::NewSession(const SessionTarget& target) {
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         CreateObserved(env_, *factory_, graph_, target.master, target.config));
+  return SessionPtr(std::move(session));
+}
+
+absl::StatusOr<SessionManager::Restored> SessionManager::RestoreCheckpoint(const SessionTarget& target,
+                                                                           const RestoreOptions& restore) {
+  VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+  const std::string& directory = restore.checkpoint_dir;
+  const std::string& filename = restore.checkpoint_filename_with_path;
+  if (!directory.empty() && !filename.empty()) {
+    return UsageError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.");
+  }
+  if (restore.saver == nullptr || (directory.empty() && filename.empty())) return Restored{session, false};
+  if (!filename.empty()) {
+    VIGIL_RETURN_IF_ERROR(restore.saver->Restore(*session, filename));
+    return Restored{session, true};
+  }
+  Duration waited{0};
+  VIGIL_ASSIGN_OR_RETURN(std::optional<CheckpointState> state, GetCheckpointState(env_, directory));
+  while (!state.has_value()) {
+    if (!restore.wait_for_checkpoint || waited >= restore.max_wait) return Restored{session, false};
+    env_.log->Write(Severity::kInfo, "Waiting for checkpoint to be available.");
+    SleepFor(env_, options_.recovery_wait);
+    waited += options_.recovery_wait;
+    VIGIL_ASSIGN_OR_RETURN(state, GetCheckpointState(env_, directory));
+  }
+  VIGIL_RETURN_IF_ERROR(restore.saver->Restore(*session, state->model_checkpoint_path));
+  VIGIL_RETURN_IF_ERROR(restore.saver->RecoverLastCheckpoints(state->all_model_checkpoint_paths));
+  return Restored{session, true};
+}
+
+absl::StatusOr<SessionManager::Readiness> SessionManager::Ready(const std::optional<Output>& op, Session& session,
+                                                                std::string_view what) {
+  if (!op.has_value()) return Readiness{};
+  const absl::StatusOr<Tensor> value = RunFetch(session, *op);
+  if (!value.ok()) {
+    const std::string text(MessageOf(value.status()));
+    if (CodeOf(value.status()) != Code::kFailedPrecondition) return value.status();
+    if (text.find("uninitialized") != std::string::npos) return Readiness{false, text};
+    env_.log->Write(Severity::kWarning, fmt::format("{} : error [{}]", what, text));
+    return value.status();
+  }
+  // An int32 answers "ready" for compatibility with the oldest ready ops.
+  if (value->dtype() == DType::kInt32 || value->num_elements() == 0) return Readiness{};
+  std::string names;
+  for (const std::string& name : value->flat<std::string>()) names += (names.empty() ? "" : ", ") + name;
+  return Readiness{false, "Variables not initialized: " + names};
+}
+
+absl::StatusOr<SessionManager::Readiness> SessionManager::TryLocalInit(Session& session) {
+  if (!options_.local_init_op.has_value()) return Readiness{};
+  VIGIL_ASSIGN_OR_RETURN(Readiness ready,
+                         Ready(options_.ready_for_local_init_op, session, "Model not ready for local init"));
+  if (!ready.ready) return ready;
+  env_.log->Write(Severity::kInfo, "Running local_init_op.");
+  const RunSpec spec{.targets = {*options_.local_init_op}};
+  std::vector<Tensor> nothing;
+  VIGIL_RETURN_IF_ERROR(session.Run(
+      {.spec = spec, .options = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr}, &nothing));
+  env_.log->Write(Severity::kInfo, "Done running local_init_op.");
+  return Readiness{};
+}
+
+absl::Status SessionManager::Initialize(Session& session, const InitOptions& init) {
+  if (!init.init_op.has_value() && init.init_fn == nullptr && !options_.local_init_op.has_value()) {
+    return UsageError("Model is not initialized and no init_op or init_fn or local_init_op was given");
+  }
+  if (init.init_op.has_value()) {
+    RunSpec spec{.targets = {*init.init_op}};
+    std::vector<Tensor> values;
+    for (const Feed& feed : init.init_feed_dict) {
+      spec.feeds.push_back(feed.tensor);
+      values.push_back(feed.value);
+    }
+    std::vector<Tensor> nothing;
+    VIGIL_RETURN_IF_ERROR(session.Run({.spec = spec, .feed_values = values}, &nothing));
+  }
+  if (init.init_fn == nullptr) return absl::OkStatus();
+  const absl::Status status = CallGuarded([&] { return init.init_fn(session); });
+  env_.Emit({.kind = EventKind::kInitFn, .code = CodeOf(status), .session = session.number()});
+  return status;
+}
+
+absl::Status SessionManager::NotReadyError(std::string_view for_what, const InitOptions& init, const std::string& why) const {
+  const auto name = [this](const std::optional<NodeId>& op) { return op.has_value() ? graph_.node(*op).name : "none"; };
+  return UsageError(fmt::format("Init operations did not make model {}. Init op: {}, init fn: {}, local_init_op: {}, error: {}",
+                                for_what, name(init.init_op), init.init_fn == nullptr ? "none" : "given",
+                                name(options_.local_init_op), why));
+}
+
+absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, const RestoreOptions& restore,
+                                                   const InitOptions& init) {
+  VIGIL_ASSIGN_OR_RETURN(const Restored made, RestoreCheckpoint(target, restore));
+  if (!made.restored) VIGIL_RETURN_IF_ERROR(Initialize(*made.session, init));
+  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*made.session));
+  if (!local.ready) return NotReadyError("ready for local_init", init, local.why_not);
+  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, *made.session, "Model not ready"));
+  if (!ready.ready) return NotReadyError("ready", init, ready.why_not);
+  return made.session;
+}
+
+absl::StatusOr<SessionManager::Recovered> SessionManager::Recover(const SessionTarget& target, const RestoreOptions& restore) {
+  VIGIL_ASSIGN_OR_RETURN(const Restored made, RestoreCheckpoint(target, restore));
+  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*made.session));
+  if (!made.restored) return Recovered{made.session, false};
+  const auto from = restore.checkpoint_dir.empty() ? restore.checkpoint_filename_with_path : restore.checkpoint_dir;
+  if (!local.ready) {
+    env_.log->Write(Severity::kInfo,
+                    fmt::format("Restoring model from {} did not make model ready for local init: {}", from, local.why_not));
+    return Recovered{made.session, false};
+  }
+  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, *made.session, "Model not ready"));
+  if (!ready.ready) {
+    env_.log->Write(Severity::kInfo, fmt::format("Restoring model from {} did not make model ready: {}", from, ready.why_not));
+    return Recovered{made.session, false};
+  }
+  env_.log->Write(Severity::kInfo, fmt::format("Restored model from {}", from));
+  return Recovered{made.session, true};
+}
+
+absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait) {
+  const Time start = env_.clock->Monotonic();
+  while (true) {
+    VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+    VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*session));
+    Readiness ready{true, "none"};
+    if (local.ready) {
+      VIGIL_ASSIGN_OR_RETURN(ready, Ready(options_.ready_op, *session, "Model not ready"));
+      if (ready.ready) return session;
+    }
+    // What a session that is given up fails to close with is of no use to who waits.
+    session->Close().IgnoreError();
+    if (max_wait.has_value()) {
+      const Duration left = std::max(Duration::zero(), *max_wait - (env_.clock->Monotonic() - start));
+      if (left - options_.recovery_wait < Duration::zero()) {
+        return MakeStatus(Code::kDeadlineExceeded,
+                          fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
+      }
+    }
+    env_.log->Write(Severity::kInfo, fmt::format("Waiting for model to be ready. Ready_for_local_init_op: {}, ready: {}",
+                                                 local.ready ? "none" : local.why_not, ready.why_not));
+    SleepFor(env_, options_.recovery_wait);
+  }
+}
+
+}  // namespace vigil

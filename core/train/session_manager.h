@@ -1,0 +1,104 @@
+// tf.train.SessionManager: makes raw sessions whose model is ready: restored from a checkpoint, initialised, or waited for.
+//
+// Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then readiness. A failure leaves
+// the half-made session unclosed, as TensorFlow does. Recover: like Prepare without initialising. Wait: poll until another task
+// (the chief) has made the model ready.
+// Thread safety: one task at a time. Errors: USAGE for contradictory arguments and for a model that does not get ready,
+// DEADLINE_EXCEEDED from Wait, else what the session's calls fail with.
+// Source: session_manager.py.
+#ifndef VIGIL_CORE_TRAIN_SESSION_MANAGER_H_
+#define VIGIL_CORE_TRAIN_SESSION_MANAGER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/session.h"
+#include "vigil/core/train/fetches.h"
+
+namespace vigil {
+
+using SessionPtr = std::shared_ptr<Session>;
+
+struct SessionManagerOptions {
+  std::optional<NodeId> local_init_op;
+  std::optional<Output> ready_op;
+  std::optional<Output> ready_for_local_init_op;  // needs local_init_op
+  Duration recovery_wait = std::chrono::seconds(30);
+  std::optional<RunOptions> local_init_run_options;
+};
+
+// What Prepare and Recover restore from: at most one of directory and file; nothing without a saver.
+struct RestoreOptions {
+  SaverPtr saver;
+  std::string checkpoint_dir;
+  std::string checkpoint_filename_with_path;
+  bool wait_for_checkpoint = false;
+  Duration max_wait = std::chrono::seconds(7200);
+};
+
+struct InitOptions {
+  std::optional<NodeId> init_op;
+  Feeds init_feed_dict;
+  std::function<absl::Status(Session&)> init_fn;  // emits kInitFn when it returns
+};
+
+struct SessionTarget {
+  std::string master;
+  SessionConfig config;
+};
+
+class SessionManager {
+ public:
+  // USAGE "If you pass a ready_for_local_init_op you must also pass a local_init_op, ready_for_local_init_op ..."
+  static absl::StatusOr<std::unique_ptr<SessionManager>> Create(const Env& env, const Graph& graph,
+                                                                std::shared_ptr<SessionFactory> factory,
+                                                                SessionManagerOptions options);
+
+  absl::StatusOr<SessionPtr> Prepare(const SessionTarget& target, const RestoreOptions& restore, const InitOptions& init);
+  struct Recovered {
+    SessionPtr session;
+    bool initialized = false;
+  };
+  absl::StatusOr<Recovered> Recover(const SessionTarget& target, const RestoreOptions& restore);
+  // `max_wait` nullopt = for ever.
+  absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait);
+
+ private:
+  // An answer, and why if it is no.
+  struct Readiness {
+    bool ready = true;
+    std::string why_not;
+  };
+  struct Restored {
+    SessionPtr session;
+    bool restored = false;
+  };
+
+  SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory, SessionManagerOptions options);
+  absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
+  absl::StatusOr<Restored> RestoreCheckpoint(const SessionTarget& target, const RestoreOptions& restore);
+  absl::StatusOr<Readiness> Ready(const std::optional<Output>& op, Session& session, std::string_view what);
+  absl::StatusOr<Readiness> TryLocalInit(Session& session);
+  absl::Status Initialize(Session& session, const InitOptions& init);
+  absl::Status NotReadyError(std::string_view for_what, const InitOptions& init, const std::string& why) const;
+
+  const Env env_;
+  const Graph& graph_;
+  const std::shared_ptr<SessionFactory> factory_;
+  const SessionManagerOptions options_;
+};
+
+// Emits kSleep, then sleeps: the one place where the session layer sleeps.
+void SleepFor(const Env& env, Duration duration);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_SESSION_MANAGER_H_

@@ -1,0 +1,88 @@
+// tf.train.SessionRunHook: extends the runs of a monitored session.
+//
+// The order that a session keeps (source: session_run_hook.py; recorded): Begin once, while the graph may still change;
+// AfterCreateSession for every session, the graph is frozen; for each run BeforeRun, the run, AfterRun only if it succeeded; End
+// only when the session is left cleanly (no error, OUT_OF_RANGE or STOP_ITERATION). Hooks are called in list order in each phase.
+// An error returned by a method fails the phase; an exception thrown by one counts as an error of code OTHER.
+// Thread safety: called from the task that uses the session only. Ownership: shared with the session.
+#ifndef VIGIL_CORE_TRAIN_SESSION_RUN_HOOK_H_
+#define VIGIL_CORE_TRAIN_SESSION_RUN_HOOK_H_
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "vigil/core/coord/coordinator.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/session.h"
+#include "vigil/core/train/fetches.h"
+
+namespace vigil {
+
+// What Begin gets: the graph may be changed and handles to fetch be resolved here.
+struct BeginContext {
+  const Env& env;
+  Graph& graph;
+};
+
+// What a hook adds to a run (SessionRunArgs). Empty when BeforeRun is called; its storage is reused.
+struct RunArgs {
+  Fetches fetches;
+  Feeds feeds;
+  std::optional<RunOptions> options;
+  void Clear() {
+    fetches = Fetches();
+    feeds.clear();
+    options.reset();
+  }
+};
+
+// The run being made (SessionRunContext): what the caller asked for, the raw session, and a way to ask for a stop.
+class RunContext {
+ public:
+  RunContext(const Fetches& fetches, const Feeds& feeds, Session& session)
+      : original_fetches_(fetches), original_feeds_(feeds), session_(session) {}
+  const Fetches& original_fetches() const { return original_fetches_; }
+  const Feeds& original_feeds() const { return original_feeds_; }
+  Session& session() const { return session_; }
+  // After this run no further one: should_stop() will be true. Lost if this run or a later AfterRun fails.
+  void RequestStop() { stop_requested_ = true; }
+  bool stop_requested() const { return stop_requested_; }
+
+ private:
+  const Fetches& original_fetches_;
+  const Feeds& original_feeds_;
+  Session& session_;
+  bool stop_requested_ = false;
+};
+
+// What AfterRun gets (SessionRunValues).
+struct RunValues {
+  FetchedValues results;  // none if the hook fetched nothing
+  const RunOptions& options;
+  const RunMetadata& metadata;
+};
+
+class SessionRunHook {
+ public:
+  virtual ~SessionRunHook() = default;
+  // For events and reports; "" is fine.
+  virtual std::string_view name() const { return ""; }
+
+  virtual absl::Status Begin(BeginContext&) { return absl::OkStatus(); }
+  virtual absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) {
+    return absl::OkStatus();
+  }
+  virtual absl::Status BeforeRun(RunContext&, RunArgs&) { return absl::OkStatus(); }
+  virtual absl::Status AfterRun(RunContext&, const RunValues&) { return absl::OkStatus(); }
+  // Null: the session was closed before the scope was left.
+  virtual absl::Status End(Session*) { return absl::OkStatus(); }
+};
+
+using HookPtr = std::shared_ptr<SessionRunHook>;
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_SESSION_RUN_HOOK_H_
