@@ -26,7 +26,7 @@ enum class Verdict {
 struct Outcome {
   Verdict verdict = Verdict::kPlayed;
   std::string reason;
-  std::vector<std::string> events;    // the text of the trace, as recordings have it (text.h)
+  std::vector<std::string> events;  // the text of the trace, as recordings have it (text.h)
   FinalState final;
   std::vector<std::string> messages;  // error texts of USAGE and NAN_LOSS, in order
   std::uint64_t hash = 0;             // over events, choices, switches and virtual times

@@ -29,12 +29,12 @@ enum class SessionKind { kMonitored, kSingular, kTraining, kSupervisor };
 enum class Action { kRaise, kRequestStop, kReport, kCoordinatorStop, kReadStep, kFetch, kFeed };
 
 struct PlanEntry {
-  std::string method;              // begin, after_create_session, before_run, after_run, end; before_save, after_save
+  std::string method;               // begin, after_create_session, before_run, after_run, end; before_save, after_save
   std::vector<std::int64_t> calls;  // counted from 1 over the hook's life; empty = every call (null in the file)
   Action action = Action::kRaise;
-  Code code = Code::kOk;           // of raise and report
-  std::string what;                // of fetch: step or fed
-  std::int64_t value = 0;          // of feed
+  Code code = Code::kOk;   // of raise and report
+  std::string what;        // of fetch: step or fed
+  std::int64_t value = 0;  // of feed
 };
 
 struct ListenerSpec {
@@ -101,20 +101,20 @@ enum class Op {
 
 struct Statement {
   Op op = Op::kRun;
-  bool catch_error = false;          // "catch"
-  std::optional<std::int64_t> feed;  // run, run_with_hooks
-  std::int64_t times = 1;            // run
-  bool fetch_missing = false;        // run with "fetch": "missing"
-  std::int64_t max = 0;              // loop
-  std::optional<Code> code;          // raise, request_stop
-  double secs = 0;                   // advance
-  std::optional<std::int64_t> on_call;        // inside a step
-  std::optional<double> max_wait_secs;        // prepare
-  std::optional<bool> close_summary_writer;   // stop
-  std::optional<bool> ignore_live_threads;    // stop
-  std::string name;                           // service
-  std::optional<std::int64_t> step;           // summary_computed
-  std::vector<Statement> body;                // loop, step, guarded
+  bool catch_error = false;                  // "catch"
+  std::optional<std::int64_t> feed;          // run, run_with_hooks
+  std::int64_t times = 1;                    // run
+  bool fetch_missing = false;                // run with "fetch": "missing"
+  std::int64_t max = 0;                      // loop
+  std::optional<Code> code;                  // raise, request_stop
+  double secs = 0;                           // advance
+  std::optional<std::int64_t> on_call;       // inside a step
+  std::optional<double> max_wait_secs;       // prepare
+  std::optional<bool> close_summary_writer;  // stop
+  std::optional<bool> ignore_live_threads;   // stop
+  std::string name;                          // service
+  std::optional<std::int64_t> step;          // summary_computed
+  std::vector<Statement> body;               // loop, step, guarded
 };
 
 struct ModelSpec {
@@ -153,9 +153,9 @@ struct UnitOp {
 };
 struct UnitSpec {
   std::string unit;
-  std::string hook;                // unit "arguments"
+  std::string hook;  // unit "arguments"
   Args args;
-  std::optional<std::vector<Code>> clean;  // unit "coordinator"
+  std::optional<std::vector<Code>> clean;          // unit "coordinator"
   std::map<std::string, bool, std::less<>> flags;  // begin, global_step
   std::vector<UnitOp> ops;
 };
@@ -210,7 +210,7 @@ struct Expectation {
 struct Recording {
   Scenario scenario;
   std::optional<Expectation> expect;
-  std::string source;  // the file (or "-") it came from
+  std::string source;       // the file (or "-") it came from
   std::int64_t record = 1;  // line in a .jsonl, 1 in a .json
 };
 

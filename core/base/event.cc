@@ -5,14 +5,17 @@
 namespace vigil {
 
 std::string_view HookMethodName(HookMethod method) {
-  constexpr std::array<std::string_view, 5> kNames = {"begin", "after_create_session", "before_run", "after_run", "end"};
+  constexpr std::array<std::string_view, 5> kNames = {"begin", "after_create_session", "before_run", "after_run",
+                                                      "end"};
   return kNames[static_cast<size_t>(method)];
 }
 
 std::string_view CallKindName(CallKind kind) {
-  constexpr std::array<std::string_view, 13> kNames = {
-      "create",  "init", "ready_for_local_init", "local_init", "ready",   "restore",  "save",
-      "run",     "read_step", "raw_run", "summary", "final_ops", "close"};
+  constexpr std::array<std::string_view, 13> kNames = {"create",     "init",    "ready_for_local_init",
+                                                       "local_init", "ready",   "restore",
+                                                       "save",       "run",     "read_step",
+                                                       "raw_run",    "summary", "final_ops",
+                                                       "close"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -19,23 +19,23 @@ enum class EventKind : std::uint8_t {
   kHookCall,
   // ... and has returned; code.
   kHookReturn,
-  kHookRequestsStop,         // a run context's RequestStop; subject/index = the hook
-  kGraphFinalized,           // only when the state changes
+  kHookRequestsStop,  // a run context's RequestStop; subject/index = the hook
+  kGraphFinalized,    // only when the state changes
   kGraphUnfinalized,
-  kSessionCreated,           // session
-  kSessionCreateFailed,      // code
-  kSessionCall,              // a call on a raw session has returned: session, call = CallKind, code, value = answer
-  kInitFn,                   // the scaffold's init function returned: session, code
-  kQueueRunners,             // start of the queue runners returned: session, code
-  kCoordinatorRequestStop,   // each call; code as passed (kOk = without an error)
-  kCoordinatorJoin,          // each call, at its start
-  kSleep,                    // somebody is about to sleep: value = seconds
-  kRecovery,                 // a session is given up and will be created anew: session (0 = was being created), code = why
-  kRunStart,                 // a caller's Run/RunStepFn enters the outermost layer; call = 0 run, 1 step function
-  kRunEnd,                   // ... and leaves it: code, call
-  kShouldStop,               // should_stop answered: value 0/1 (code if it failed)
-  kCloseStart,               // close of the outermost session begins; code = the error that the scope was left with
-  kCloseEnd,                 // ... ended: code
+  kSessionCreated,          // session
+  kSessionCreateFailed,     // code
+  kSessionCall,             // a call on a raw session has returned: session, call = CallKind, code, value = answer
+  kInitFn,                  // the scaffold's init function returned: session, code
+  kQueueRunners,            // start of the queue runners returned: session, code
+  kCoordinatorRequestStop,  // each call; code as passed (kOk = without an error)
+  kCoordinatorJoin,         // each call, at its start
+  kSleep,                   // somebody is about to sleep: value = seconds
+  kRecovery,    // a session is given up and will be created anew: session (0 = was being created), code = why
+  kRunStart,    // a caller's Run/RunStepFn enters the outermost layer; call = 0 run, 1 step function
+  kRunEnd,      // ... and leaves it: code, call
+  kShouldStop,  // should_stop answered: value 0/1 (code if it failed)
+  kCloseStart,  // close of the outermost session begins; code = the error that the scope was left with
+  kCloseEnd,    // ... ended: code
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
   // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
   kNote,
@@ -67,7 +67,7 @@ std::string_view CallKindName(CallKind kind);
 struct Event {
   EventKind kind;
   Code code = Code::kOk;
-  std::uint8_t call = 0;     // HookMethod, CallKind or as the kind says
+  std::uint8_t call = 0;  // HookMethod, CallKind or as the kind says
   bool closed = false;
   bool has_value = false;
   std::int32_t index = -1;

@@ -7,9 +7,9 @@
 
 #include <utility>
 
-#define VIGIL_RETURN_IF_ERROR(expression)                                                   \
-  do {                                                                                      \
-    if (auto vigil_status = (expression); !vigil_status.ok()) return vigil_status;          \
+#define VIGIL_RETURN_IF_ERROR(expression)                                          \
+  do {                                                                             \
+    if (auto vigil_status = (expression); !vigil_status.ok()) return vigil_status; \
   } while (false)
 
 #define VIGIL_CONCAT_INNER(a, b) a##b

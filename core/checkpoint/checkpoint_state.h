@@ -30,8 +30,8 @@ absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env
                                                                   std::string_view state_file = kDefaultStateFile);
 
 // Replaces the state file atomically. Appends model_checkpoint_path to all_... if it is not the last.
-absl::Status UpdateCheckpointState(const Env& env, const std::string& directory, CheckpointState state, bool relative_paths,
-                                   std::string_view state_file = kDefaultStateFile);
+absl::Status UpdateCheckpointState(const Env& env, const std::string& directory, CheckpointState state,
+                                   bool relative_paths, std::string_view state_file = kDefaultStateFile);
 
 // Whether a checkpoint of that prefix exists (its .index, or a file of that very name).
 bool CheckpointExists(const Env& env, const std::string& prefix);

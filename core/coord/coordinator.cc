@@ -1,9 +1,9 @@
 #include "vigil/core/coord/coordinator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
-
-#include <fmt/format.h>
 
 #include "vigil/core/env/call_guarded.h"
 

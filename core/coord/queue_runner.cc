@@ -1,8 +1,8 @@
 #include "vigil/core/coord/queue_runner.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "vigil/core/base/status_macros.h"
 
@@ -12,7 +12,8 @@ QueueRunner::QueueRunner(const Env& env, QueueRunnerOptions options)
     : env_(env), options_(std::move(options)), mutex_(env.tasks->NewMutex("queue runner")) {}
 
 absl::StatusOr<std::shared_ptr<QueueRunner>> QueueRunner::Create(const Env& env, QueueRunnerOptions options) {
-  if (options.queue_name.empty() || options.enqueue_ops.empty()) return UsageError("Must provide queue and enqueue_ops.");
+  if (options.queue_name.empty() || options.enqueue_ops.empty())
+    return UsageError("Must provide queue and enqueue_ops.");
   if (options.queue_closed_codes.empty()) {
     return UsageError("queue_closed_codes must not be empty: name the codes that mean the end of the input.");
   }

@@ -34,7 +34,8 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
   static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, QueueRunnerOptions options);
 
   // Starts the tasks and registers them with the coordinator; none if this session has running ones already.
-  absl::StatusOr<std::vector<TaskPtr>> CreateTasks(std::shared_ptr<Session> session, std::shared_ptr<Coordinator> coord);
+  absl::StatusOr<std::vector<TaskPtr>> CreateTasks(std::shared_ptr<Session> session,
+                                                   std::shared_ptr<Coordinator> coord);
 
   const std::string& name() const { return options_.queue_name; }
 

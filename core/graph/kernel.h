@@ -36,7 +36,8 @@ class ResourceManager {
   template <typename T>
   std::shared_ptr<T> GetOrCreate(std::string_view container, std::string_view name,
                                  const std::function<std::shared_ptr<T>()>& make) {
-    return std::static_pointer_cast<T>(Find(container, name, [&make] { return std::static_pointer_cast<Resource>(make()); }));
+    return std::static_pointer_cast<T>(
+        Find(container, name, [&make] { return std::static_pointer_cast<Resource>(make()); }));
   }
   void CancelAll();
   // Forgets the resources of a container ("" = all).

@@ -31,8 +31,8 @@ using OutputTypesFn = std::function<absl::StatusOr<std::vector<DType>>(const Nod
 
 struct OpDef {
   std::string name;
-  int inputs = 0;            // exactly as many; -1 = any number
-  OutputTypesFn output_types;  // null: no outputs
+  int inputs = 0;                                       // exactly as many; -1 = any number
+  OutputTypesFn output_types;                           // null: no outputs
   std::function<absl::Status(KernelContext&)> compute;  // null: nothing to do (NoOp)
 };
 

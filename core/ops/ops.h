@@ -24,10 +24,11 @@ Output Identity(Builder& b, std::string name, Output value);
 
 // A variable (VariableV2), its initial value and its initializer "<name>/Assign". `collection`: kGlobalVariables or kLocalVariables.
 struct Variable {
-  Output ref;           // the variable: reading it is FAILED_PRECONDITION until it was assigned
+  Output ref;  // the variable: reading it is FAILED_PRECONDITION until it was assigned
   NodeId initializer = kNoNode;
 };
-Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection = kGlobalVariables);
+Variable MakeVariable(Builder& b, std::string name, Output initial_value,
+                      CollectionKey<Output> collection = kGlobalVariables);
 Output Assign(Builder& b, std::string name, Output ref, Output value);
 Output AssignAdd(Builder& b, std::string name, Output ref, Output value);
 

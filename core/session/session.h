@@ -30,9 +30,7 @@ struct RunSpec {
   std::vector<std::string> unresolved;  // names that the graph does not have: the run fails with USAGE
   friend bool operator==(const RunSpec&, const RunSpec&) = default;
   friend auto operator<=>(const RunSpec&, const RunSpec&) = default;
-  void Clear() {
-    feeds.clear(), fetches.clear(), targets.clear(), unresolved.clear();
-  }
+  void Clear() { feeds.clear(), fetches.clear(), targets.clear(), unresolved.clear(); }
 };
 
 struct RunCall {

@@ -26,19 +26,33 @@ std::size_t DTypeSize(DType dtype);       // bytes an element; 0 for strings and
 template <typename T>
 constexpr DType DTypeOf();
 template <>
-constexpr DType DTypeOf<float>() { return DType::kFloat; }
+constexpr DType DTypeOf<float>() {
+  return DType::kFloat;
+}
 template <>
-constexpr DType DTypeOf<double>() { return DType::kDouble; }
+constexpr DType DTypeOf<double>() {
+  return DType::kDouble;
+}
 template <>
-constexpr DType DTypeOf<std::int32_t>() { return DType::kInt32; }
+constexpr DType DTypeOf<std::int32_t>() {
+  return DType::kInt32;
+}
 template <>
-constexpr DType DTypeOf<std::uint8_t>() { return DType::kUint8; }
+constexpr DType DTypeOf<std::uint8_t>() {
+  return DType::kUint8;
+}
 template <>
-constexpr DType DTypeOf<std::string>() { return DType::kString; }
+constexpr DType DTypeOf<std::string>() {
+  return DType::kString;
+}
 template <>
-constexpr DType DTypeOf<std::int64_t>() { return DType::kInt64; }
+constexpr DType DTypeOf<std::int64_t>() {
+  return DType::kInt64;
+}
 template <>
-constexpr DType DTypeOf<bool>() { return DType::kBool; }
+constexpr DType DTypeOf<bool>() {
+  return DType::kBool;
+}
 
 }  // namespace vigil
 

@@ -53,7 +53,8 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
       creator_(std::move(creator)),
       hooks_(hooks),
       stop_grace_period_(stop_grace_period),
-      start_queue_runners_(start_queue_runners != nullptr ? std::move(start_queue_runners) : vigil::StartQueueRunners) {}
+      start_queue_runners_(start_queue_runners != nullptr ? std::move(start_queue_runners) : vigil::StartQueueRunners) {
+}
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {
   if (session_->graph().Collection(kQueueRunners).empty()) return absl::OkStatus();

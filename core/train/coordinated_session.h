@@ -21,8 +21,8 @@ namespace vigil {
 
 class CoordinatedSession : public SessionLayer {
  public:
-  CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, std::shared_ptr<Coordinator> coord,
-                     Duration stop_grace_period);
+  CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks,
+                     std::shared_ptr<Coordinator> coord, Duration stop_grace_period);
 
   absl::Status Run(LayerRun& run) override;
   absl::Status RunStepFn(const LayerStepFn& step_fn) override;

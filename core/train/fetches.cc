@@ -7,11 +7,11 @@ namespace vigil {
 struct Fetches::Tree {
   enum class Kind { kTensor, kOp, kName, kList, kMap };
   Kind kind = Kind::kTensor;
-  Output output;                           // kTensor, kOp
-  std::string name;                        // kName
-  std::vector<std::string> keys;           // kMap
-  std::vector<Fetches> items;              // kList, kMap
-  std::vector<std::size_t> first_value;    // of each item, counted in values
+  Output output;                         // kTensor, kOp
+  std::string name;                      // kName
+  std::vector<std::string> keys;         // kMap
+  std::vector<Fetches> items;            // kList, kMap
+  std::vector<std::size_t> first_value;  // of each item, counted in values
   std::size_t num_values = 0;
 };
 

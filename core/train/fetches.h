@@ -22,10 +22,10 @@ namespace vigil {
 
 class Fetches {
  public:
-  Fetches() = default;        // nothing
-  Fetches(Output tensor);     // NOLINT: a tensor is a fetch
-  static Fetches Op(NodeId op);                 // run for its effect; its value is none
-  static Fetches Named(std::string name);       // "name:index", looked up when it is run
+  Fetches() = default;                     // nothing
+  Fetches(Output tensor);                  // NOLINT: a tensor is a fetch
+  static Fetches Op(NodeId op);            // run for its effect; its value is none
+  static Fetches Named(std::string name);  // "name:index", looked up when it is run
   static Fetches List(std::vector<Fetches> items);
   static Fetches Map(std::vector<std::pair<std::string, Fetches>> items);
 

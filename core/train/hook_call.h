@@ -15,8 +15,8 @@ namespace vigil {
 // Calls `body`, which calls `method` of `hook`; `index` is the hook's place in the list, `session` what it gets to see.
 // `result` (may be null): its value, if it is a number, goes into the event.
 template <typename Body>
-absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t index, HookMethod method, const Session* session,
-                      const FetchedValues* result, Body&& body) {
+absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t index, HookMethod method,
+                      const Session* session, const FetchedValues* result, Body&& body) {
   if (env.events == nullptr) return CallGuarded(body);
   Event event{.kind = EventKind::kHookCall,
               .call = static_cast<std::uint8_t>(method),

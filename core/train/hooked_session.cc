@@ -1,9 +1,9 @@
 #include "vigil/core/train/hooked_session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
-
-#include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -65,7 +65,8 @@ absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& optio
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBeforeRun, session_.get(), nullptr,
                                    [&] { return hooks_[i]->BeforeRun(context, request); }));
     if (!stop_before && context.stop_requested()) {
-      env_.Emit({.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
+      env_.Emit(
+          {.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
     }
     VIGIL_RETURN_IF_ERROR(MergeRequest(i, options));
   }
@@ -118,7 +119,8 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterRun, session_.get(), &results,
                                    [&] { return hooks_[i]->AfterRun(context, run_values); }));
     if (!stop_before && context.stop_requested()) {
-      env_.Emit({.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
+      env_.Emit(
+          {.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
     }
   }
   return absl::OkStatus();

@@ -35,8 +35,8 @@ class HookedSession {
   const std::vector<HookPtr>& hooks_;
   bool should_stop_ = false;
   // Reused by each run.
-  std::vector<RunArgs> requests_;            // of each hook
-  std::vector<std::size_t> first_value_;     // of each hook, in the result
+  std::vector<RunArgs> requests_;         // of each hook
+  std::vector<std::size_t> first_value_;  // of each hook, in the result
   RunSpec spec_;
   std::vector<Tensor> feed_values_;
 };

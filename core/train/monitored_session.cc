@@ -12,12 +12,14 @@ constexpr std::uint8_t kPlainRun = 0;
 constexpr std::uint8_t kStepFunction = 1;
 
 absl::Status ClosedError(std::string_view what) {
-  return UsageError(std::string(what) + " was called on a closed session. Create a new one, or close it after the last call.");
+  return UsageError(std::string(what) +
+                    " was called on a closed session. Create a new one, or close it after the last call.");
 }
 
 }  // namespace
 
-absl::StatusOr<RunResult> StepContext::RunWithHooks(const Fetches& fetches, const Feeds& feeds, const RunOptions& options) const {
+absl::StatusOr<RunResult> StepContext::RunWithHooks(const Fetches& fetches, const Feeds& feeds,
+                                                    const RunOptions& options) const {
   RunResult result;
   RunOptions merged = options;
   LayerRun run{fetches, feeds, merged, &result};
@@ -35,7 +37,8 @@ MonitoredSessionBase::MonitoredSessionBase(const Env& env, Graph& graph, Setting
       graph_was_finalized_(graph.finalized()),
       recover_(settings.recover),
       hooks_(std::move(settings.hooks)),
-      creator_(env, std::move(settings.creator), hooks_, settings.stop_grace_period, std::move(settings.start_queue_runners)) {}
+      creator_(env, std::move(settings.creator), hooks_, settings.stop_grace_period,
+               std::move(settings.start_queue_runners)) {}
 
 MonitoredSessionBase::~MonitoredSessionBase() = default;
 
@@ -69,7 +72,8 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
   return status;
 }
 
-absl::StatusOr<RunResult> MonitoredSessionBase::Run(const Fetches& fetches, const Feeds& feeds, const RunOptions& options) {
+absl::StatusOr<RunResult> MonitoredSessionBase::Run(const Fetches& fetches, const Feeds& feeds,
+                                                    const RunOptions& options) {
   RunResult result;
   VIGIL_RETURN_IF_ERROR(RunInto(&result, fetches, feeds, options));
   return result;
@@ -147,12 +151,12 @@ const Graph* MonitoredSessionBase::graph() const { return raw() == nullptr ? nul
 absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredSession::Create(const Env& env, Graph& graph,
                                                                            MonitoredSessionOptions options) {
   if (options.session_creator == nullptr) options.session_creator = std::make_shared<ChiefSessionCreator>(env, graph);
-  std::unique_ptr<MonitoredSession> made(new MonitoredSession(
-      env, graph,
-      {.creator = std::move(options.session_creator),
-       .hooks = std::move(options.hooks),
-       .stop_grace_period = options.stop_grace_period,
-       .start_queue_runners = std::move(options.start_queue_runners)}));
+  std::unique_ptr<MonitoredSession> made(
+      new MonitoredSession(env, graph,
+                           {.creator = std::move(options.session_creator),
+                            .hooks = std::move(options.hooks),
+                            .stop_grace_period = options.stop_grace_period,
+                            .start_queue_runners = std::move(options.start_queue_runners)}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
 }

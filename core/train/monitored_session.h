@@ -41,7 +41,8 @@ class StepContext {
   // The raw session, as it was when RunStepFn was called: after a recovery it is the old, closed one (as in TensorFlow).
   Session& session() const { return session_; }
   // A run with hooks. A preemption must be returned by the step function: then the whole function is called again.
-  absl::StatusOr<RunResult> RunWithHooks(const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {}) const;
+  absl::StatusOr<RunResult> RunWithHooks(const Fetches& fetches, const Feeds& feeds = {},
+                                         const RunOptions& options = {}) const;
   // To be returned: ends the iterations. Sets no flag: outside of a scope ShouldStop() stays false (as in TensorFlow).
   absl::Status RequestStop() const;
 
@@ -60,7 +61,8 @@ class MonitoredSessionBase {
 
   absl::StatusOr<RunResult> Run(const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {});
   // The same into a result that is reused: allocates nothing once it has been warm.
-  absl::Status RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {});
+  absl::Status RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds = {},
+                       const RunOptions& options = {});
   absl::Status RunStepFn(const StepFn& step_fn);
   absl::StatusOr<bool> ShouldStop();
 
@@ -111,7 +113,8 @@ struct MonitoredSessionOptions {
 // Recovers from ABORTED and UNAVAILABLE.
 class MonitoredSession : public MonitoredSessionBase {
  public:
-  static absl::StatusOr<std::unique_ptr<MonitoredSession>> Create(const Env& env, Graph& graph, MonitoredSessionOptions options);
+  static absl::StatusOr<std::unique_ptr<MonitoredSession>> Create(const Env& env, Graph& graph,
+                                                                  MonitoredSessionOptions options);
 
  private:
   using MonitoredSessionBase::MonitoredSessionBase;

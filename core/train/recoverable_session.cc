@@ -23,19 +23,21 @@ absl::Status RecoverableSession::CreateSession() {
     }
     if (!IsPreemption(made.status())) return made.status();
     env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(made.status())});
-    env_.log->Write(Severity::kInfo,
-                    fmt::format("An error was raised while a session was being created. This may be due to a preemption of a "
-                                "connected worker or parameter server. A new session will be created. Error: {}",
-                                MessageOf(made.status())));
+    env_.log->Write(
+        Severity::kInfo,
+        fmt::format("An error was raised while a session was being created. This may be due to a preemption of a "
+                    "connected worker or parameter server. A new session will be created. Error: {}",
+                    MessageOf(made.status())));
   }
 }
 
 absl::Status RecoverableSession::GiveUp(const absl::Status& why) {
   env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(why), .session = creator_.session()->number()});
-  env_.log->Write(Severity::kInfo,
-                  fmt::format("An error was raised. This may be due to a preemption in a connected worker or parameter server. "
-                              "The current session will be closed and a new session will be created. Error: {}",
-                              MessageOf(why)));
+  env_.log->Write(
+      Severity::kInfo,
+      fmt::format("An error was raised. This may be due to a preemption in a connected worker or parameter server. "
+                  "The current session will be closed and a new session will be created. Error: {}",
+                  MessageOf(why)));
   return Close();
 }
 
@@ -44,9 +46,10 @@ absl::Status RecoverableSession::Close() {
   const std::shared_ptr<CoordinatedSession> closing = std::move(session_);
   const absl::Status status = closing->Close();
   if (!IsPreemption(status)) return status;
-  env_.log->Write(Severity::kError, fmt::format("An error occurred when attempting to close the session. This may be due to a "
-                                                "preemption in a connected worker or parameter server. Error: {}",
-                                                MessageOf(status)));
+  env_.log->Write(Severity::kError,
+                  fmt::format("An error occurred when attempting to close the session. This may be due to a "
+                              "preemption in a connected worker or parameter server. Error: {}",
+                              MessageOf(status)));
   return absl::OkStatus();
 }
 

@@ -18,9 +18,10 @@ absl::StatusOr<std::optional<Output>> GetOrDefault(Graph& graph, CollectionKey<O
                                                    Make make) {
   const std::vector<Output>& items = graph.Collection(key);
   if (items.size() > 1) {
-    return UsageError(fmt::format("More than one item in the collection \"{}\". Please indicate which one to use by passing it "
-                                  "to the Scaffold as {}.",
-                                  key.name, argument));
+    return UsageError(
+        fmt::format("More than one item in the collection \"{}\". Please indicate which one to use by passing it "
+                    "to the Scaffold as {}.",
+                    key.name, argument));
   }
   if (!items.empty()) return std::optional<Output>(items.front());
   Builder b(graph);
@@ -67,32 +68,31 @@ absl::Status Scaffold::CallInitFn(Session& session) {
 absl::Status Scaffold::FillInitOps() {
   if (!pieces_.init_op.has_value()) {
     VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op, GetOrDefault(graph_, kInitOp, "init_op", [this](Builder& b) {
-      return ops::VariablesInitializer(b, "init", graph_.Collection(kGlobalVariables));
-    }));
+                             return ops::VariablesInitializer(b, "init", graph_.Collection(kGlobalVariables));
+                           }));
     pieces_.init_op = op->node;
   }
   if (!pieces_.ready_op.has_value()) {
     VIGIL_ASSIGN_OR_RETURN(pieces_.ready_op, GetOrDefault(graph_, kReadyOp, "ready_op", [this](Builder& b) {
-      return ops::ReportUninitializedVariables(b, "report_uninitialized_variables", GlobalAndLocalVariables(graph_));
-    }));
+                             return ops::ReportUninitializedVariables(b, "report_uninitialized_variables",
+                                                                      GlobalAndLocalVariables(graph_));
+                           }));
   }
   if (!pieces_.ready_for_local_init_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(
-        pieces_.ready_for_local_init_op,
-        GetOrDefault(graph_, kReadyForLocalInitOp, "ready_for_local_init_op", [this](Builder& b) {
-          return ops::ReportUninitializedVariables(b, "report_uninitialized_global_variables",
-                                                   graph_.Collection(kGlobalVariables));
-        }));
+    VIGIL_ASSIGN_OR_RETURN(pieces_.ready_for_local_init_op,
+                           GetOrDefault(graph_, kReadyForLocalInitOp, "ready_for_local_init_op", [this](Builder& b) {
+                             return ops::ReportUninitializedVariables(b, "report_uninitialized_global_variables",
+                                                                      graph_.Collection(kGlobalVariables));
+                           }));
   }
   if (!pieces_.local_init_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op,
-                           GetOrDefault(graph_, kLocalInitOp, "local_init_op", [this](Builder& b) {
-                             const Output locals =
-                                 ops::VariablesInitializer(b, "init_locals", graph_.Collection(kLocalVariables));
-                             std::vector<NodeId> all = {locals.node};
-                             for (const Output& table : graph_.Collection(kTableInitializers)) all.push_back(table.node);
-                             return b.Group("local_init", all);
-                           }));
+    VIGIL_ASSIGN_OR_RETURN(
+        const std::optional<Output> op, GetOrDefault(graph_, kLocalInitOp, "local_init_op", [this](Builder& b) {
+          const Output locals = ops::VariablesInitializer(b, "init_locals", graph_.Collection(kLocalVariables));
+          std::vector<NodeId> all = {locals.node};
+          for (const Output& table : graph_.Collection(kTableInitializers)) all.push_back(table.node);
+          return b.Group("local_init", all);
+        }));
     pieces_.local_init_op = op->node;
   }
   return absl::OkStatus();
@@ -106,7 +106,8 @@ absl::Status Scaffold::FillSummaryAndSaver() {
   if (pieces_.saver != nullptr) return absl::OkStatus();
   const std::vector<SaverPtr>& savers = graph_.Collection(kSavers);
   if (savers.size() > 1) {
-    return UsageError("More than one item in collection savers. Please indicate which one to use by passing it to the Scaffold.");
+    return UsageError(
+        "More than one item in collection savers. Please indicate which one to use by passing it to the Scaffold.");
   }
   if (savers.size() == 1) {
     pieces_.saver = savers.front();

@@ -15,11 +15,11 @@ absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
   Scaffold& scaffold = *options_.scaffold;
   VIGIL_RETURN_IF_ERROR(scaffold.Finalize());
   if (manager_ == nullptr) {
-    VIGIL_ASSIGN_OR_RETURN(
-        manager_, SessionManager::Create(env_, graph_, options_.factory,
-                                         {.local_init_op = scaffold.local_init_op(),
-                                          .ready_op = scaffold.ready_op(),
-                                          .ready_for_local_init_op = scaffold.ready_for_local_init_op()}));
+    VIGIL_ASSIGN_OR_RETURN(manager_,
+                           SessionManager::Create(env_, graph_, options_.factory,
+                                                  {.local_init_op = scaffold.local_init_op(),
+                                                   .ready_op = scaffold.ready_op(),
+                                                   .ready_for_local_init_op = scaffold.ready_for_local_init_op()}));
   }
   InitOptions init{.init_op = scaffold.init_op(), .init_feed_dict = scaffold.init_feed_dict()};
   if (scaffold.has_init_fn()) init.init_fn = [&scaffold](Session& session) { return scaffold.CallInitFn(session); };

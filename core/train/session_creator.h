@@ -21,7 +21,7 @@ class SessionCreator {
 };
 
 struct ChiefSessionCreatorOptions {
-  std::shared_ptr<Scaffold> scaffold;       // null: a default one
+  std::shared_ptr<Scaffold> scaffold;  // null: a default one
   SessionTarget target;
   std::string checkpoint_dir;                 // restored from; "" = none
   std::string checkpoint_filename_with_path;  // instead of the newest in a directory; "" = none

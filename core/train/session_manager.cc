@@ -1,8 +1,8 @@
 #include "vigil/core/train/session_manager.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -26,7 +26,8 @@ absl::StatusOr<std::unique_ptr<SessionManager>> SessionManager::Create(const Env
                                                                        SessionManagerOptions options) {
   if (options.ready_for_local_init_op.has_value() && !options.local_init_op.has_value()) {
     return UsageError(
-        "If you pass a ready_for_local_init_op you must also pass a local_init_op, ready_for_local_init_op alone has no use.");
+        "If you pass a ready_for_local_init_op you must also pass a local_init_op, ready_for_local_init_op alone has "
+        "no use.");
   }
   return std::unique_ptr<SessionManager>(new SessionManager(env, graph, std::move(factory), std::move(options)));
 }
@@ -91,7 +92,8 @@ absl::StatusOr<SessionManager::Readiness> SessionManager::TryLocalInit(Session& 
   const RunSpec spec{.targets = {*options_.local_init_op}};
   std::vector<Tensor> nothing;
   VIGIL_RETURN_IF_ERROR(session.Run(
-      {.spec = spec, .options = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr}, &nothing));
+      {.spec = spec, .options = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr},
+      &nothing));
   env_.log->Write(Severity::kInfo, "Done running local_init_op.");
   return Readiness{};
 }
@@ -116,11 +118,12 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
   return status;
 }
 
-absl::Status SessionManager::NotReadyError(std::string_view for_what, const InitOptions& init, const std::string& why) const {
+absl::Status SessionManager::NotReadyError(std::string_view for_what, const InitOptions& init,
+                                           const std::string& why) const {
   const auto name = [this](const std::optional<NodeId>& op) { return op.has_value() ? graph_.node(*op).name : "none"; };
-  return UsageError(fmt::format("Init operations did not make model {}. Init op: {}, init fn: {}, local_init_op: {}, error: {}",
-                                for_what, name(init.init_op), init.init_fn == nullptr ? "none" : "given",
-                                name(options_.local_init_op), why));
+  return UsageError(fmt::format(
+      "Init operations did not make model {}. Init op: {}, init fn: {}, local_init_op: {}, error: {}", for_what,
+      name(init.init_op), init.init_fn == nullptr ? "none" : "given", name(options_.local_init_op), why));
 }
 
 absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, const RestoreOptions& restore,
@@ -134,26 +137,29 @@ absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, 
   return made.session;
 }
 
-absl::StatusOr<SessionManager::Recovered> SessionManager::Recover(const SessionTarget& target, const RestoreOptions& restore) {
+absl::StatusOr<SessionManager::Recovered> SessionManager::Recover(const SessionTarget& target,
+                                                                  const RestoreOptions& restore) {
   VIGIL_ASSIGN_OR_RETURN(const Restored made, RestoreCheckpoint(target, restore));
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*made.session));
   if (!made.restored) return Recovered{made.session, false};
   const auto from = restore.checkpoint_dir.empty() ? restore.checkpoint_filename_with_path : restore.checkpoint_dir;
   if (!local.ready) {
-    env_.log->Write(Severity::kInfo,
-                    fmt::format("Restoring model from {} did not make model ready for local init: {}", from, local.why_not));
+    env_.log->Write(Severity::kInfo, fmt::format("Restoring model from {} did not make model ready for local init: {}",
+                                                 from, local.why_not));
     return Recovered{made.session, false};
   }
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, *made.session, "Model not ready"));
   if (!ready.ready) {
-    env_.log->Write(Severity::kInfo, fmt::format("Restoring model from {} did not make model ready: {}", from, ready.why_not));
+    env_.log->Write(Severity::kInfo,
+                    fmt::format("Restoring model from {} did not make model ready: {}", from, ready.why_not));
     return Recovered{made.session, false};
   }
   env_.log->Write(Severity::kInfo, fmt::format("Restored model from {}", from));
   return Recovered{made.session, true};
 }
 
-absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait) {
+absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target,
+                                                          std::optional<Duration> max_wait) {
   const Time start = env_.clock->Monotonic();
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
@@ -172,8 +178,9 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
                           fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
       }
     }
-    env_.log->Write(Severity::kInfo, fmt::format("Waiting for model to be ready. Ready_for_local_init_op: {}, ready: {}",
-                                                 local.ready ? "none" : local.why_not, ready.why_not));
+    env_.log->Write(Severity::kInfo,
+                    fmt::format("Waiting for model to be ready. Ready_for_local_init_op: {}, ready: {}",
+                                local.ready ? "none" : local.why_not, ready.why_not));
     SleepFor(env_, options_.recovery_wait);
   }
 }

@@ -62,7 +62,8 @@ class SessionManager {
                                                                 std::shared_ptr<SessionFactory> factory,
                                                                 SessionManagerOptions options);
 
-  absl::StatusOr<SessionPtr> Prepare(const SessionTarget& target, const RestoreOptions& restore, const InitOptions& init);
+  absl::StatusOr<SessionPtr> Prepare(const SessionTarget& target, const RestoreOptions& restore,
+                                     const InitOptions& init);
   struct Recovered {
     SessionPtr session;
     bool initialized = false;
@@ -82,7 +83,8 @@ class SessionManager {
     bool restored = false;
   };
 
-  SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory, SessionManagerOptions options);
+  SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
+                 SessionManagerOptions options);
   absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
   absl::StatusOr<Restored> RestoreCheckpoint(const SessionTarget& target, const RestoreOptions& restore);
   absl::StatusOr<Readiness> Ready(const std::optional<Output>& op, Session& session, std::string_view what);

@@ -1,0 +1,48 @@
+// The caller of a scenario's session: executes its statements and says so by notes.
+#ifndef VIGIL_REPLAYS_CALLER_H_
+#define VIGIL_REPLAYS_CALLER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/train/monitored_session.h"
+#include "vigil/replays/model.h"
+#include "vigil/replays/notes.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::replays {
+
+class Caller {
+ public:
+  // `messages` collects the texts of errors that are for reading (USAGE and NAN_LOSS). All must outlive the caller.
+  Caller(const Env& env, const Model& model, std::vector<std::string>& messages)
+      : env_(env), model_(model), messages_(messages) {}
+
+  // The statements in order until one fails whose error is not caught.
+  absl::Status Execute(MonitoredSessionBase& session, const std::vector<Statement>& statements);
+
+  // Emits a note that carries an error's code, and keeps its message.
+  void NoteError(Note note, const absl::Status& error);
+  void NotePlain(Note note);
+
+ private:
+  absl::Status ExecuteOne(MonitoredSessionBase& session, const Statement& statement);
+  absl::Status Run(MonitoredSessionBase& session, const Statement& statement);
+  absl::Status Loop(MonitoredSessionBase& session, const Statement& statement);
+  absl::StatusOr<bool> AskShouldStop(MonitoredSessionBase& session);
+  absl::Status Step(MonitoredSessionBase& session, const Statement& statement);
+  absl::Status InStep(StepContext& context, const Statement& statement);
+  void NoteResult(Note note, const RunResult& result);
+  Feeds FeedsOf(const Statement& statement) const;
+
+  const Env env_;
+  const Model& model_;
+  std::vector<std::string>& messages_;
+};
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_CALLER_H_

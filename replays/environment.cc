@@ -1,0 +1,69 @@
+#include "vigil/replays/environment.h"
+
+#include <algorithm>
+#include <string>
+
+#include "vigil/core/base/check.h"
+
+namespace vigil::replays {
+
+FaultPoint FaultPointOf(CallKind kind) {
+  switch (kind) {
+    case CallKind::kCreate:
+      return FaultPoint::kCreate;
+    case CallKind::kInit:
+      return FaultPoint::kInit;
+    case CallKind::kReadyForLocalInit:
+      return FaultPoint::kReadyForLocalInit;
+    case CallKind::kLocalInit:
+      return FaultPoint::kLocalInit;
+    case CallKind::kReady:
+      return FaultPoint::kReady;
+    case CallKind::kRestore:
+      return FaultPoint::kRestore;
+    case CallKind::kSave:
+      return FaultPoint::kSave;
+    case CallKind::kRun:
+      return FaultPoint::kRun;
+    case CallKind::kReadStep:
+      return FaultPoint::kReadStep;
+    case CallKind::kRawRun:
+      return FaultPoint::kRawRun;
+    case CallKind::kSummary:
+      return FaultPoint::kSummary;
+    case CallKind::kFinalOps:
+      return FaultPoint::kFinalOps;
+    case CallKind::kClose:
+      return FaultPoint::kClose;
+  }
+  VIGIL_CHECK(!"a call kind without a fault point");
+  return FaultPoint::kRawRun;
+}
+
+sim::SessionFault Environment::Next(CallKind kind, Session* session) { return Next(FaultPointOf(kind), session); }
+
+sim::SessionFault Environment::Next(FaultPoint point, Session* session) {
+  const std::int64_t number = ++calls_[static_cast<std::size_t>(point)];
+  sim::SessionFault hit;
+  for (const Fault& fault : faults_) {
+    if (fault.at != point) continue;
+    if (std::find(fault.calls.begin(), fault.calls.end(), number) == fault.calls.end()) continue;
+    if (fault.advance_step.has_value()) AdvanceStep(session, *fault.advance_step);
+    if (fault.code.has_value()) {
+      hit.error = MakeStatus(*fault.code, "scenario " + std::string(CodeName(*fault.code)));
+      hit.lost_reply = fault.lost_reply;
+    }
+  }
+  return hit;
+}
+
+void Environment::AdvanceStep(Session* session, std::int64_t steps) {
+  if (session == nullptr || session->closed() || model_.bump_op == kNoNode) return;
+  const RunSpec spec{.feeds = {model_.bump}, .fetches = {}, .targets = {model_.bump_op}, .unresolved = {}};
+  const std::vector<Tensor> values = {Tensor::Scalar<std::int64_t>(steps)};
+  std::vector<Tensor> nothing;
+  // Other workers' progress on a model that is not initialised yet is no progress.
+  session->Run({.spec = spec, .feed_values = values}, &nothing).IgnoreError();
+}
+
+}  // namespace vigil::replays

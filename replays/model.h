@@ -1,0 +1,35 @@
+// The small graph that every recorded session runs: a global step, a train op, a feedable value, and on request an input that
+// ends, a loss that becomes NaN, a local variable, a summary. docs/scenario_format.md says what each field does.
+#ifndef VIGIL_REPLAYS_MODEL_H_
+#define VIGIL_REPLAYS_MODEL_H_
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/train/fetches.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::replays {
+
+struct Model {
+  std::unique_ptr<Graph> graph;
+  std::optional<Output> global_step;
+  std::optional<Output> read;  // the value before the train op of the same run
+  Output train;                // the value after it
+  Output feed_me;
+  Output fed;
+  Output loss;
+  // Adds what is fed to `bump` to the global step: other workers' progress.
+  Output bump;
+  NodeId bump_op = kNoNode;
+  Fetches caller_fetches;  // {step: train, fed: fed}
+};
+
+absl::StatusOr<std::unique_ptr<Model>> BuildModel(const Env& env, const ModelSpec& spec);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_MODEL_H_

@@ -1,0 +1,41 @@
+// What a scenario's caller and its probes do, as events (EventKind::kNote): said by them, not by the session layer.
+//
+// The note's kind is in Event::call; the other fields as each kind says. text.h turns them into lines.
+#ifndef VIGIL_REPLAYS_NOTES_H_
+#define VIGIL_REPLAYS_NOTES_H_
+
+#include <cstdint>
+
+namespace vigil::replays {
+
+enum class Note : std::uint8_t {
+  // subject = the probe's name
+  kHookRaises,  // code
+  kHookRequestsStop,
+  kHookReports,  // code
+  kHookStopsCoordinator,
+  // the caller
+  kRun,
+  kResult,      // value = step, session = fed
+  kShouldStop,  // value = 0 or 1
+  kClose,
+  kClosed,
+  kRaises,  // code
+  kCaught,  // code
+  kRunStepFn,
+  kStep,        // value = number of the call, session and closed = the raw session it sees
+  kStepResult,  // value = step, session = fed
+  kStepRequestsStop,
+  kStepRaises,  // code
+  kRunStepFnDone,
+  // how the scenario ended
+  kHooksRejected,    // code
+  kConstructFailed,  // code
+  kExitClean,
+  kExitFailed,   // code
+  kAfterFailed,  // code
+};
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_NOTES_H_

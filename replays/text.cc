@@ -1,0 +1,153 @@
+#include "vigil/replays/text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "vigil/replays/notes.h"
+
+namespace vigil::replays {
+namespace {
+
+std::string SessionText(const Event& event) {
+  if (event.session == 0) return "none";
+  return fmt::format("{}{}", event.session, event.closed ? "(closed)" : "");
+}
+
+// As Python's %g; NaN and infinity without a sign for NaN.
+std::string NumberText(double value) { return std::isnan(value) ? "nan" : fmt::format("{:g}", value); }
+
+std::string HookText(const Event& event) {
+  const auto method = static_cast<HookMethod>(event.call);
+  std::string text = fmt::format("hook {} {}", event.subject, HookMethodName(method));
+  if (method != HookMethod::kBegin) text += " session=" + SessionText(event);
+  if (method == HookMethod::kAfterRun && event.has_value) text += " results=" + NumberText(event.value);
+  return text;
+}
+
+std::string SessionCallText(const Event& event) {
+  const auto kind = static_cast<CallKind>(event.call);
+  const std::string text = fmt::format("session {} {}", event.session, CallKindName(kind));
+  if (event.code != Code::kOk) return fmt::format("{} failed {}", text, CodeName(event.code));
+  switch (kind) {
+    case CallKind::kReadStep:
+      return fmt::format("{} -> {}", text, static_cast<std::int64_t>(event.value));
+    case CallKind::kReady:
+    case CallKind::kReadyForLocalInit:
+      return fmt::format("{} -> {}", text, event.value != 0 ? "yes" : "no");
+    default:
+      return text;
+  }
+}
+
+// "<what>" or "<failed> CODE".
+std::string Ended(const Event& event, std::string what, std::string_view failed) {
+  return event.code == Code::kOk ? std::move(what) : fmt::format("{} failed {}", failed, CodeName(event.code));
+}
+
+std::string NoteText(const Event& event) {
+  const std::string_view code = CodeName(event.code);
+  const auto step = static_cast<std::int64_t>(event.value);
+  switch (static_cast<Note>(event.call)) {
+    case Note::kHookRaises:
+      return fmt::format("hook {} raises {}", event.subject, code);
+    case Note::kHookRequestsStop:
+      return fmt::format("hook {} requests_stop", event.subject);
+    case Note::kHookReports:
+      return fmt::format("hook {} reports {}", event.subject, code);
+    case Note::kHookStopsCoordinator:
+      return fmt::format("hook {} stops_coordinator", event.subject);
+    case Note::kRun:
+      return "driver run";
+    case Note::kResult:
+      return fmt::format("driver result step={} fed={}", step, event.session);
+    case Note::kShouldStop:
+      return fmt::format("driver should_stop -> {}", step != 0 ? "yes" : "no");
+    case Note::kClose:
+      return "driver close";
+    case Note::kClosed:
+      return "driver closed";
+    case Note::kRaises:
+      return fmt::format("driver raises {}", code);
+    case Note::kCaught:
+      return fmt::format("driver caught {}", code);
+    case Note::kRunStepFn:
+      return "driver run_step_fn";
+    case Note::kStep:
+      return fmt::format("driver step call={} session={}", step, SessionText(event));
+    case Note::kStepResult:
+      return fmt::format("driver step result step={} fed={}", step, event.session);
+    case Note::kStepRequestsStop:
+      return "driver step requests_stop";
+    case Note::kStepRaises:
+      return fmt::format("driver step raises {}", code);
+    case Note::kRunStepFnDone:
+      return "driver run_step_fn done";
+    case Note::kHooksRejected:
+      return fmt::format("hooks rejected {}", code);
+    case Note::kConstructFailed:
+      return fmt::format("driver construct failed {}", code);
+    case Note::kExitClean:
+      return "driver exit clean";
+    case Note::kExitFailed:
+      return fmt::format("driver exit failed {}", code);
+    case Note::kAfterFailed:
+      return fmt::format("driver after failed {}", code);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::string> TextOf(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kHookCall:
+      if (event.subject.empty()) return std::nullopt;  // a built-in hook
+      return HookText(event);
+    case EventKind::kGraphFinalized:
+      return "graph finalized";
+    case EventKind::kGraphUnfinalized:
+      return "graph unfinalized";
+    case EventKind::kSessionCreated:
+      return fmt::format("session {} created", event.session);
+    case EventKind::kSessionCreateFailed:
+      return fmt::format("session create failed {}", CodeName(event.code));
+    case EventKind::kSessionCall:
+      return SessionCallText(event);
+    case EventKind::kInitFn:
+      return Ended(event, "init_fn session=" + SessionText(event), "init_fn");
+    case EventKind::kQueueRunners:
+      return Ended(event, "queue_runners started", "queue_runners");
+    case EventKind::kCoordinatorRequestStop:
+      if (event.code == Code::kOk) return "coordinator request_stop";
+      return fmt::format("coordinator request_stop {}", CodeName(event.code));
+    case EventKind::kCoordinatorJoin:
+      return "coordinator join";
+    case EventKind::kSleep:
+      return "sleep " + NumberText(event.value);
+    case EventKind::kNote:
+      return NoteText(event);
+    case EventKind::kHookReturn:
+    case EventKind::kHookRequestsStop:
+    case EventKind::kRecovery:
+    case EventKind::kRunStart:
+    case EventKind::kRunEnd:
+    case EventKind::kShouldStop:
+    case EventKind::kCloseStart:
+    case EventKind::kCloseEnd:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task) {
+  std::vector<std::string> lines;
+  for (const sim::TraceRecord& record : trace.records()) {
+    if (trace.TaskLabel(record) != task) continue;
+    if (std::optional<std::string> line = TextOf(record.event)) lines.push_back(*std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,22 @@
+// The text of a trace: one line for each event that recordings have, in their words. The only place where it is made.
+#ifndef VIGIL_REPLAYS_TEXT_H_
+#define VIGIL_REPLAYS_TEXT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/event.h"
+#include "vigil/sim/trace.h"
+
+namespace vigil::replays {
+
+// "session 1 run failed ABORTED"; nullopt for events that recordings do not have.
+std::optional<std::string> TextOf(const Event& event);
+
+// The lines of one task ("chief/main").
+std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_TEXT_H_

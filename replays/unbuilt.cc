@@ -1,0 +1,36 @@
+#include "vigil/replays/unbuilt.h"
+
+#include <fmt/format.h>
+
+namespace vigil::replays {
+namespace {
+
+std::string NotBuilt(std::string_view what) { return fmt::format("{} is not built yet", what); }
+
+}  // namespace
+
+std::string WhatIsUnbuilt(const Scenario& scenario) {
+  if (scenario.unit.has_value()) return NotBuilt(fmt::format("unit \"{}\"", scenario.unit->unit));
+  if (scenario.behaviour.name != "tensorflow")
+    return NotBuilt(fmt::format("behaviour \"{}\"", scenario.behaviour.name));
+  switch (scenario.session.kind) {
+    case SessionKind::kMonitored:
+    case SessionKind::kSingular:
+      break;
+    case SessionKind::kTraining:
+      return NotBuilt("session kind \"training\"");
+    case SessionKind::kSupervisor:
+      return NotBuilt("session kind \"supervisor\"");
+  }
+  if (scenario.session.shared_state) return NotBuilt("session \"shared_state\"");
+  for (const HookSpec& hook : scenario.hooks) {
+    if (hook.hook != "probe") return NotBuilt(fmt::format("hook \"{}\"", hook.hook));
+  }
+  for (const Fault& fault : scenario.faults) {
+    if (fault.at == FaultPoint::kSleep) return NotBuilt("fault at \"sleep\"");
+    if (fault.chief_init.has_value()) return NotBuilt("fault \"chief_init\"");
+  }
+  return "";
+}
+
+}  // namespace vigil::replays
