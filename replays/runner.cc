@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
@@ -25,7 +27,7 @@ namespace {
 
 constexpr char kNode[] = "chief";
 constexpr char kTask[] = "main";
-constexpr char kTaskLabel[] = "chief/main";
+constexpr std::string_view kTaskLabel = "chief/main";
 constexpr char kDirectory[] = "/checkpoints";
 
 // One scenario being played: everything that lives in the caller's task.
@@ -75,7 +77,7 @@ std::string Play::RestoreFile() const {
 std::shared_ptr<SessionFactory> Play::FaultyFactory() {
   sim::SessionFaultPlan plan;
   plan.next = [this](CallKind kind, Session* session) { return environment_->Next(kind, session); };
-  plan.applies = [this] { return world_.CurrentTaskLabel() == kTaskLabel; };
+  plan.applies = [this] { return world_.CurrentTask() == kTaskLabel; };
   if (scenario_.model.run_secs > 0) {
     plan.after_run = [this] { env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs))); };
   }
@@ -139,17 +141,21 @@ void Play::Sessions() {
   if (!after.ok()) caller.NoteError(Note::kAfterFailed, after);
 }
 
-Verdict VerdictOf(sim::World::End end) {
-  switch (end) {
-    case sim::World::End::kDone:
+Verdict VerdictOf(sim::WorldVerdict verdict) {
+  switch (verdict) {
+    case sim::WorldVerdict::kDone:
+    case sim::WorldVerdict::kStopped:
       return Verdict::kPlayed;
-    case sim::World::End::kDeadlock:
+    case sim::WorldVerdict::kDeadlock:
       return Verdict::kDeadlock;
-    case sim::World::End::kRunaway:
+    case sim::WorldVerdict::kRunaway:
       return Verdict::kRunaway;
   }
   return Verdict::kPlayed;
 }
+
+// A line of text stands for up to this many typed events (the others are for rules, or of service tasks).
+constexpr std::int64_t kEventsForALine = 8;
 
 }  // namespace
 
@@ -167,8 +173,37 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     outcome.verdict = Verdict::kUnsupported;
     return outcome;
   }
-  // WIP: world
-  (void)options;
+  sim::RandomChooser random(scenario.seed);
+  sim::ReplayChooser replay(scenario.choices);
+  sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
+  sim::World world({.chooser = chooser,
+                    .seed = scenario.seed,
+                    .stacks = &shared_->stacks,
+                    .max_events = static_cast<std::uint64_t>(scenario.limits.events * kEventsForALine),
+                    .max_virtual = Seconds(scenario.limits.virtual_s)});
+  sim::Node& node = world.AddNode(kNode);
+  absl::Status set_up;
+  node.Spawn(kTask, [&] {
+    Play play(scenario, node.env(), world);
+    set_up = play.Body();
+    outcome.final = play.final();
+    outcome.messages = play.messages();
+    world.Stop();  // the process ends with its main task, whatever service tasks still wait for
+  });
+  const sim::WorldResult result = world.Run();
+  outcome.verdict = VerdictOf(result.verdict);
+  outcome.reason = set_up.ok() ? result.report : fmt::format("the scenario could not be set up: {}", MessageOf(set_up));
+  if (!set_up.ok()) outcome.verdict = Verdict::kUnsupported;
+  outcome.hash = world.hash();
+  outcome.choices = world.ChoicesMade();
+  outcome.trace = world.TakeTrace();
+  outcome.events = TextOfTask(outcome.trace, kTaskLabel);
+  if (std::ssize(outcome.events) > scenario.limits.events && outcome.verdict == Verdict::kPlayed) {
+    outcome.verdict = Verdict::kRunaway;
+    outcome.reason = fmt::format("more than {} events", scenario.limits.events);
+  }
+  outcome.unused_choices = replay.UnusedEntries();
+  for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
   return outcome;
 }
 
