@@ -1,0 +1,51 @@
+// The choices of one world: counts them per key, asks the chooser, remembers what was chosen.
+//
+// A choice with one label is none: the chooser is not asked and nothing is recorded.
+// Thread safety: none.
+#ifndef VIGIL_SIM_CHOICES_H_
+#define VIGIL_SIM_CHOICES_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/sim/chooser.h"
+#include "vigil/sim/names.h"
+#include "vigil/sim/running_hash.h"
+
+namespace vigil::sim {
+
+class Choices {
+ public:
+  // The choices made under one "node/task/point".
+  struct Key {
+    std::string text;
+    std::vector<std::uint32_t> made;  // numbers of labels
+  };
+
+  // Without a chooser every choice is calm. Both must outlive the choices.
+  Choices(Chooser* chooser, RunningHash& hash) : chooser_(chooser), hash_(hash) {}
+
+  // Valid as long as the choices.
+  Key& KeyOf(std::string_view node, std::string_view task, std::string_view point);
+  Key& KeyOf(std::string_view label, std::string_view point);  // label = "node/task"
+
+  // The index of a label. REQUIRES: labels is not empty; labels of one choice differ.
+  std::size_t Choose(Key& key, std::span<const std::string_view> labels);
+
+  // All that were made, as text.
+  ChoiceMap Made() const;
+
+ private:
+  Chooser* const chooser_;
+  RunningHash& hash_;
+  std::map<std::string, Key, std::less<>> keys_;
+  Names labels_;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CHOICES_H_

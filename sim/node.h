@@ -1,0 +1,85 @@
+// A node: one simulated process with its own env, memory and disk.
+//
+// Its files survive a kill and a restart, its Process and its tasks do not. After Kill() whatever still holds the Env can use
+// it without harm: calls do nothing (files fail), blocking ones throw TaskKilled.
+//
+// Thread safety: none; a node belongs to its world.
+#ifndef VIGIL_SIM_NODE_H_
+#define VIGIL_SIM_NODE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/env/env.h"
+#include "vigil/fakes/memory_files.h"
+#include "vigil/sim/task_state.h"
+
+namespace vigil::sim {
+
+class World;
+struct NodeSeams;
+
+struct LogLine {
+  Time time;  // the world's
+  Severity severity = Severity::kInfo;
+  std::string text;
+};
+
+class Node {
+ public:
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const std::string& name() const { return name_; }
+  // The seams of the life that the node leads now: take it anew after Restart().
+  const Env& env() const { return env_; }
+
+  // Starts a task nobody joins. Nothing happens if the node was killed.
+  void Spawn(std::string_view name, std::function<void()> body);
+
+  // The process ends here and now: its tasks are unwound, newest first. From a task of this node it does not return.
+  void Kill();
+  bool killed() const { return killed_; }
+  // A new process over the same files. REQUIRES: killed(), and called from outside of this node's tasks.
+  void Restart();
+  // How many processes there were before this one.
+  int restarts() const { return restarts_; }
+
+  fakes::MemoryFiles& disk();
+  const std::vector<LogLine>& log() const { return log_; }
+  // What the wall clock of this node shows beyond the world's time: a jump. Monotonic time knows nothing of it.
+  void set_clock_offset(Duration offset) { clock_offset_ = offset; }
+
+ private:
+  friend class World;
+  friend struct NodeSeams;
+
+  Node(World& world, std::string name, std::uint32_t id);
+  TaskIdentity& IdentityFor(std::string_view name);
+  // Null if the node was killed.
+  TaskState* SpawnTask(std::string_view name, std::function<void()> body);
+  // Calls of the node's env have no effect: it was killed, or the task that makes the call.
+  bool Dead() const;
+
+  World& world_;
+  const std::string name_;
+  const std::uint32_t id_;
+  bool killed_ = false;
+  int restarts_ = 0;
+  Duration clock_offset_{0};
+  std::vector<LogLine> log_;
+  std::map<std::string, TaskIdentity, std::less<>> identities_;
+  TaskList tasks_;
+  std::unique_ptr<NodeSeams> seams_;
+  Env env_;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_NODE_H_

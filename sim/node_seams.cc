@@ -1,0 +1,63 @@
+#include "vigil/sim/node_seams.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/sim/sync.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+
+NodeSeams::NodeSeams(Node& owner) : node(owner), files(*this) {
+  process.emplace();
+  files.set_fault([this](fakes::FileOp op, const std::string& path) {
+    if (!node.Dead()) return absl::OkStatus();
+    return MakeStatus(Code::kUnknown, fmt::format("{} {}: the process was killed", fakes::FileOpName(op), path));
+  });
+}
+
+Time NodeSeams::Now() { return node.world_.now() + node.clock_offset_; }
+Time NodeSeams::Monotonic() { return {node.world_.scheduler().now()}; }
+
+std::unique_ptr<Task> NodeSeams::Spawn(std::string_view name, std::function<void()> body) {
+  if (TaskState* const task = node.SpawnTask(name, std::move(body))) return std::make_unique<SimTask>(*task);
+  auto* const stillborn = new TaskState(node.world_.scheduler(), node.IdentityFor(name));
+  stillborn->done = true;
+  auto handle = std::make_unique<SimTask>(*stillborn);
+  stillborn->Unreference();
+  return handle;
+}
+
+void NodeSeams::SleepUntil(Time deadline) {
+  Scheduler& scheduler = node.world_.scheduler();
+  if (scheduler.KilledCall()) return;
+  scheduler.Block({WaitKind::kSleep, {}, nullptr}, nullptr, deadline.since_epoch);
+}
+
+std::unique_ptr<Mutex> NodeSeams::NewMutex(std::string_view name) {
+  return std::make_unique<SimMutex>(node.world_.scheduler(), name);
+}
+
+std::unique_ptr<Condition> NodeSeams::NewCondition(std::string_view name) {
+  return std::make_unique<SimCondition>(node.world_.scheduler(), name);
+}
+
+std::uint64_t NodeSeams::Draw(std::string_view stream) {
+  std::string key = fmt::format("{}/{}/{}", node.name_, node.restarts_, stream);
+  const auto [it, added] = draws.try_emplace(std::move(key), 0);
+  return HashDraw(node.world_.options().seed, it->first, it->second++);
+}
+
+void NodeSeams::Write(Severity severity, std::string_view line) {
+  if (node.Dead()) return;
+  node.log_.push_back({node.world_.now(), severity, std::string(line)});
+}
+
+void NodeSeams::Emit(const Event& event) {
+  if (node.world_.scheduler().KilledQuietly() || node.killed_) return;
+  node.world_.Record(node.id_, event);
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,44 @@
+// The seams of one node: what its Env points to. Private to sim/.
+//
+// Thread safety: none.
+#ifndef VIGIL_SIM_NODE_SEAMS_H_
+#define VIGIL_SIM_NODE_SEAMS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "vigil/core/env/env.h"
+#include "vigil/fakes/memory_files.h"
+#include "vigil/sim/node.h"
+
+namespace vigil::sim {
+
+struct NodeSeams final : Clock, Tasks, Random, Log, EventSink {
+  explicit NodeSeams(Node& owner);
+
+  Time Now() override;
+  Time Monotonic() override;
+
+  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override;
+  void SleepUntil(Time deadline) override;
+  std::unique_ptr<Mutex> NewMutex(std::string_view name) override;
+  std::unique_ptr<Condition> NewCondition(std::string_view name) override;
+
+  std::uint64_t Draw(std::string_view stream) override;
+  void Write(Severity severity, std::string_view line) override;
+  void Emit(const Event& event) override;
+
+  Node& node;
+  fakes::MemoryFiles files;
+  std::map<std::string, std::uint64_t, std::less<>> draws;  // made so far, by stream
+  std::optional<Process> process;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_NODE_SEAMS_H_

@@ -1,0 +1,277 @@
+#include "vigil/sim/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/env/tasks.h"
+
+namespace vigil::sim {
+namespace {
+
+// So many calls of a killed task that never waits are a loop without end, not an orderly way out.
+constexpr int kMaxKilledCalls = 10'000;
+
+[[noreturn]] void Die(const std::string& message) {
+  fmt::print(stderr, "vigil: {}\n", message);
+  std::abort();
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const SchedulerOptions& options, Choices& choices, RunningHash& hash)
+    : options_(options), choices_(choices), hash_(hash), runnable_(&TaskState::ready) {
+  VIGIL_CHECK(options.stacks != nullptr);
+}
+
+Scheduler::~Scheduler() { VIGIL_CHECK(runnable_.empty() && timers_.empty()); }
+
+TaskState& Scheduler::Spawn(TaskIdentity& identity, TaskList& process, std::function<void()> body) {
+  VIGIL_CHECK(!identity.in_use);
+  identity.in_use = true;
+  auto* const task = new TaskState(*this, identity);
+  task->body = std::move(body);
+  process.PushBack(*task);
+  runnable_.PushBack(*task);
+  return *task;
+}
+
+bool Scheduler::KilledCall() {
+  if (current_ == nullptr || !current_->killed) return false;
+  if (current_->leaving || std::uncaught_exceptions() > 0) return true;
+  if (++current_->killed_calls > kMaxKilledCalls) {
+    Die(fmt::format("task {} was killed but catches TaskKilled again and again", current_->identity->label));
+  }
+  if (!current_->unwinding) SwitchTo(nullptr);
+  throw TaskKilled{};
+}
+
+bool Scheduler::KilledQuietly() {
+  if (current_ == nullptr || !current_->killed) return false;
+  if (current_->killed_calls >= kMaxKilledCalls / 2) return KilledCall();
+  ++current_->killed_calls;
+  return true;
+}
+
+bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
+  VIGIL_CHECK(current_ != nullptr);  // a blocking call outside of every task
+  TaskState& self = *current_;
+  self.wait = wait;
+  self.deadline = deadline;
+  self.timed_out = false;
+  if (deadline <= now_) {
+    self.timed_out = true;
+    runnable_.PushBack(self);
+  } else {
+    if (list != nullptr) list->PushBack(self);
+    if (deadline != kNever.since_epoch) timers_.Add(self, deadline);
+  }
+  TaskState* const next = PickNext();
+  if (next != &self) SwitchTo(next);
+  self.wait.kind = WaitKind::kNone;
+  if (self.killed) KilledCall();
+  return !self.timed_out;
+}
+
+void Scheduler::PreemptionPoint() {
+  if (!options_.preempt || runnable_.empty() || current_ == nullptr || current_->killed || stopping_) return;
+  TaskState& self = *current_;
+  // Ready again, and first among the labels: staying is the calm choice.
+  TaskState* const next = ChooseNext("preempt");
+  if (next == &self) return;
+  runnable_.Remove(*next);
+  runnable_.PushBack(self);
+  hash_.AddSwitch(next->identity->id);
+  ++switches_;
+  SwitchTo(next);
+}
+
+void Scheduler::Wake(TaskState& task) {
+  if (task.ready.list != nullptr) task.ready.list->Remove(task);
+  if (task.set()) timers_.Remove(task);
+  runnable_.PushBack(task);
+}
+
+void Scheduler::WakeAll(TaskList& list) {
+  while (!list.empty()) Wake(*list.first);
+}
+
+StopReason Scheduler::Run() {
+  VIGIL_CHECK(current_ == nullptr && !thread_);
+  thread_.emplace();
+  stopping_ = false;
+  stop_reason_ = StopReason::kIdle;
+  while (TaskState* const next = requester_ != nullptr ? std::exchange(requester_, nullptr) : PickNext()) {
+    SwitchTo(next);
+    UnwindRequested();
+  }
+  thread_.reset();
+  return stop_reason_;
+}
+
+void Scheduler::Stop(StopReason reason, std::string limit_text) {
+  if (stopping_) return;
+  stopping_ = true;
+  stop_reason_ = reason;
+  limit_text_ = std::move(limit_text);
+}
+
+void Scheduler::StopNow(StopReason reason, std::string limit_text) {
+  Stop(reason, std::move(limit_text));
+  if (current_ != nullptr) current_->killed = true;
+}
+
+void Scheduler::Kill(TaskList& process) {
+  kill_requests_.push_back(&process);
+  if (current_ == nullptr) {
+    thread_.emplace();
+    UnwindRequested();
+    thread_.reset();
+    return;
+  }
+  TaskState& self = *current_;
+  if (self.peers.list == &process) self.killed = true;
+  if (self.unwinding) return;  // it does not give way; the request is met afterwards
+  if (!self.killed) {
+    requester_ = &self;
+    SwitchTo(nullptr);
+  }
+  KilledCall();
+}
+
+Fiber& Scheduler::TaskBody(void* argument) noexcept {
+  auto& task = *static_cast<TaskState*>(argument);
+  try {
+    task.body();
+  } catch (const TaskKilled&) {
+    // The end of its process; what is left is to go.
+  } catch (const std::exception& error) {
+    Die(fmt::format("task {} ended by an exception: {}", task.identity->label, error.what()));
+  }
+  task.leaving = true;
+  task.body = nullptr;
+  return task.scheduler.Finish(task);
+}
+
+TaskState* Scheduler::PickNext() {
+  if (stopping_ || !kill_requests_.empty()) return nullptr;
+  if (options_.max_switches != 0 && switches_ >= options_.max_switches) {
+    Stop(StopReason::kLimit, fmt::format("{} switches", switches_));
+    return nullptr;
+  }
+  if (runnable_.empty() && !JumpToNextTimer()) return nullptr;
+  TaskState* const next = runnable_.size == 1 ? runnable_.first : ChooseNext("schedule");
+  runnable_.Remove(*next);
+  hash_.AddSwitch(next->identity->id);
+  ++switches_;
+  return next;
+}
+
+TaskState* Scheduler::ChooseNext(std::string_view point) {
+  candidates_.clear();
+  labels_.clear();
+  const auto add = [this](TaskState* task) {
+    candidates_.push_back(task);
+    labels_.push_back(task->identity->label);
+  };
+  const bool preempting = point == "preempt";
+  if (preempting) add(current_);
+  for (TaskState* task = runnable_.first; task != nullptr; task = task->ready.next) add(task);
+
+  Choices::Key* key = nullptr;
+  if (current_ == nullptr) {
+    if (outside_key_ == nullptr) outside_key_ = &choices_.KeyOf("world/start", point);
+    key = outside_key_;
+  } else {
+    Choices::Key*& known = preempting ? current_->identity->preempt : current_->identity->schedule;
+    if (known == nullptr) known = &choices_.KeyOf(current_->identity->label, point);
+    key = known;
+  }
+  return candidates_[choices_.Choose(*key, labels_)];
+}
+
+bool Scheduler::JumpToNextTimer() {
+  if (timers_.empty()) return false;
+  const Duration at = timers_.next_time();
+  if (options_.max_virtual.count() != 0 && at > options_.max_virtual) {
+    Stop(StopReason::kLimit, fmt::format("{} s of virtual time", ToSeconds(options_.max_virtual)));
+    return false;
+  }
+  now_ = at;
+  hash_.AddTime(now_);
+  while (!timers_.empty() && timers_.next_time() <= now_) {
+    auto& task = static_cast<TaskState&>(timers_.next());
+    task.timed_out = true;
+    Wake(task);
+  }
+  return true;
+}
+
+void Scheduler::SwitchTo(TaskState* next) {
+  TaskState* const self = current_;
+  Fiber& from = self == nullptr ? thread_->main() : *self->fiber;
+  Fiber& to = next == nullptr ? thread_->main() : FiberOf(*next);
+  current_ = next;
+  thread_->Switch(from, to);
+  current_ = self;
+}
+
+Fiber& Scheduler::FiberOf(TaskState& task) {
+  if (task.fiber == nullptr) {
+    task.fiber = &options_.stacks->Acquire(&Scheduler::TaskBody, &task);
+    task.fiber->set_owner(task.identity->label);
+  }
+  return *task.fiber;
+}
+
+Fiber& Scheduler::Finish(TaskState& task) {
+  options_.stacks->Release(*task.fiber);
+  SetDone(task);
+  TaskState* const next = unwinding_ ? nullptr : PickNext();
+  current_ = next;
+  task.Unreference();
+  return next == nullptr ? thread_->main() : FiberOf(*next);
+}
+
+void Scheduler::SetDone(TaskState& task) {
+  task.done = true;
+  task.fiber = nullptr;
+  task.identity->in_use = false;
+  task.peers.list->Remove(task);
+  WakeAll(task.joiners);
+}
+
+void Scheduler::Unwind(TaskList& process) {
+  unwinding_ = true;
+  for (TaskState* task = process.first; task != nullptr; task = task->peers.next) {
+    if (task->ready.list != nullptr) task->ready.list->Remove(*task);
+    if (task->set()) timers_.Remove(*task);
+    task->killed = true;
+  }
+  while (!process.empty()) {
+    TaskState& task = *process.last;
+    task.unwinding = true;
+    if (requester_ == &task) requester_ = nullptr;
+    if (task.fiber != nullptr) {
+      hash_.AddSwitch(task.identity->id);
+      SwitchTo(&task);
+      continue;
+    }
+    task.body = nullptr;
+    SetDone(task);
+    task.Unreference();
+  }
+  unwinding_ = false;
+}
+
+void Scheduler::UnwindRequested() {
+  while (!kill_requests_.empty()) {
+    TaskList* const process = kill_requests_.front();
+    kill_requests_.erase(kill_requests_.begin());
+    Unwind(*process);
+  }
+}
+
+}  // namespace vigil::sim
