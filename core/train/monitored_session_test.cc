@@ -1,0 +1,326 @@
+#include "vigil/core/train/monitored_session.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/train/training_util.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Lines = std::vector<std::string>;
+
+// Writes down what it is called for, and does what the test tells it to.
+class Scribe : public SessionRunHook {
+ public:
+  Scribe(std::string name, Lines& lines) : name_(std::move(name)), lines_(lines) {}
+  std::string_view name() const override { return name_; }
+  absl::Status Begin(BeginContext&) override { return Say("begin", begin); }
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) override {
+    return Say("created", created);
+  }
+  absl::Status BeforeRun(RunContext& context, RunArgs& args) override {
+    if (before_run) before_run(context, args);
+    return Say("before", before);
+  }
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+    if (after_run) after_run(context, values);
+    return Say("after", after);
+  }
+  absl::Status End(Session* session) override { return Say(session == nullptr ? "end without session" : "end", end); }
+
+  absl::Status begin, created, before, after, end;
+  std::function<void(RunContext&, RunArgs&)> before_run;
+  std::function<void(RunContext&, const RunValues&)> after_run;
+
+ private:
+  // The error is returned once.
+  absl::Status Say(const std::string& what, absl::Status& error) {
+    lines_.push_back(name_ + " " + what);
+    return std::exchange(error, absl::OkStatus());
+  }
+  std::string name_;
+  Lines& lines_;
+};
+
+class MonitoredSessionTest : public testing::Test {
+ protected:
+  MonitoredSessionTest() : graph_(BuiltinOps()) {
+    Builder b(graph_);
+    step_ = *GetOrCreateGlobalStep(env(), b);
+    one_ = b.Const("one", Tensor::Scalar<std::int64_t>(1));
+    train_ = ops::AssignAdd(b, "train", step_, one_);
+    fed_ = ops::PlaceholderWithDefault(b, "fed", one_);
+    EXPECT_TRUE(b.status().ok());
+  }
+  const Env& env() { return fake_.env(); }
+  std::shared_ptr<Scribe> AddHook(const std::string& name) {
+    hooks_.push_back(std::make_shared<Scribe>(name, lines_));
+    return std::static_pointer_cast<Scribe>(hooks_.back());
+  }
+  std::unique_ptr<MonitoredSession> Monitored() {
+    auto made = MonitoredSession::Create(env(), graph_, {.hooks = hooks_});
+    EXPECT_TRUE(made.ok()) << made.status();
+    return std::move(made).value();
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_;
+  Output step_, one_, train_, fed_;
+  Lines lines_;
+  std::vector<HookPtr> hooks_;
+};
+
+TEST_F(MonitoredSessionTest, HooksAreCalledInListOrderInEveryPhase) {
+  AddHook("a");
+  AddHook("b");
+  auto session = Monitored();
+  EXPECT_TRUE(graph_.finalized());
+  const absl::Status end = WithSession(*session, [&](MonitoredSession& s) { return s.Run(train_).status(); });
+  EXPECT_TRUE(end.ok()) << end;
+  EXPECT_THAT(lines_, ElementsAre("a begin", "b begin", "a created", "b created", "a before", "b before", "a after", "b after",
+                                  "a end", "b end"));
+  EXPECT_FALSE(graph_.finalized()) << "the graph was open before, so it is open again";
+  EXPECT_EQ(session->graph(), nullptr);
+}
+
+TEST_F(MonitoredSessionTest, AFinalizedGraphStaysFinalized) {
+  {
+    auto first = Monitored();
+    EXPECT_TRUE(first->Close().ok());
+  }
+  Scaffold scaffold(env(), graph_);
+  ASSERT_TRUE(scaffold.Finalize().ok());
+  auto second = Monitored();
+  EXPECT_TRUE(second->Close().ok());
+  EXPECT_TRUE(graph_.finalized());
+}
+
+TEST_F(MonitoredSessionTest, CleanEndsAreSwallowedAndEndIsCalled) {
+  for (const Code code : {Code::kOutOfRange, Code::kStopIteration}) {
+    lines_.clear();
+    hooks_.clear();
+    AddHook("a");
+    auto session = Monitored();
+    EXPECT_TRUE(session->Exit(MakeStatus(code, "the input has ended")).ok());
+    EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a end"));
+  }
+}
+
+TEST_F(MonitoredSessionTest, OtherErrorsComeOutAndEndIsNotCalled) {
+  AddHook("a");
+  auto session = Monitored();
+  const absl::Status end = session->Exit(MakeStatus(Code::kInternal, "broken"));
+  EXPECT_EQ(CodeOf(end), Code::kInternal);
+  EXPECT_EQ(MessageOf(end), "broken");
+  EXPECT_THAT(lines_, ElementsAre("a begin", "a created"));
+}
+
+TEST_F(MonitoredSessionTest, AnExceptionOfTheBodyLeavesTheScopeAsOther) {
+  auto session = Monitored();
+  const absl::Status end =
+      WithSession(*session, [](MonitoredSession&) -> absl::Status { throw std::runtime_error("the user's own"); });
+  EXPECT_EQ(CodeOf(end), Code::kOther);
+  EXPECT_EQ(MessageOf(end), "the user's own");
+  EXPECT_TRUE(session->closed());
+}
+
+TEST_F(MonitoredSessionTest, RecoversFromPreemptionOnlyAndRepeatsTheRun) {
+  for (const Code code : {Code::kAborted, Code::kUnavailable}) {
+    lines_.clear();
+    hooks_.clear();
+    AddHook("a")->after = MakeStatus(code, "preempted");
+    auto session = Monitored();
+    const auto result = session->Run(train_);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->values().scalar<std::int64_t>(), 1) << "a new session starts anew";
+    EXPECT_TRUE(session->Close().ok());
+    EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a before", "a after", "a created", "a before", "a after", "a end"));
+  }
+}
+
+TEST_F(MonitoredSessionTest, SingularRecoversFromNothingAndShowsItsRawSession) {
+  auto hook = AddHook("a");
+  auto session = SingularMonitoredSession::Create(env(), graph_, {.hooks = hooks_});
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_NE((*session)->raw_session(), nullptr);
+  EXPECT_EQ(*ReadGlobalStep(*(*session)->raw_session(), step_), 0);
+  hook->before = MakeStatus(Code::kAborted, "preempted");
+  EXPECT_EQ(CodeOf((*session)->Run(train_).status()), Code::kAborted);
+  EXPECT_TRUE((*session)->Close().ok());
+  EXPECT_EQ((*session)->raw_session(), nullptr);
+}
+
+TEST_F(MonitoredSessionTest, AStopRequestEndsTheRuns) {
+  AddHook("a")->after_run = [](RunContext& context, const RunValues&) { context.RequestStop(); };
+  auto session = Monitored();
+  EXPECT_FALSE(*session->ShouldStop());
+  EXPECT_TRUE(session->Run(train_).ok());
+  EXPECT_TRUE(*session->ShouldStop());
+  const absl::Status again = session->Run(train_).status();
+  EXPECT_EQ(CodeOf(again), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(again)), HasSubstr("Run called even after should_stop requested."));
+}
+
+TEST_F(MonitoredSessionTest, FetchesOfHooksComeBackToThem) {
+  std::int64_t got_a = 0;
+  std::int64_t got_b = 0;
+  auto a = AddHook("a");
+  a->before_run = [this](RunContext&, RunArgs& args) { args.fetches = one_; };
+  a->after_run = [&](RunContext&, const RunValues& values) { got_a = values.results.scalar<std::int64_t>(); };
+  auto b = AddHook("b");
+  b->before_run = [this](RunContext&, RunArgs& args) { args.fetches = Fetches::List({Fetches::Op(train_.node), fed_}); };
+  b->after_run = [&](RunContext&, const RunValues& values) { got_b = values.results[1].scalar<std::int64_t>(); };
+  auto c = AddHook("c");
+  c->after_run = [](RunContext&, const RunValues& values) { EXPECT_TRUE(values.results.none()); };
+  auto session = Monitored();
+  const auto result = session->Run(Fetches::Map({{"step", train_}}), {{fed_, Tensor::Scalar<std::int64_t>(7)}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->values()["step"].scalar<std::int64_t>(), 1);
+  EXPECT_EQ(got_a, 1);
+  EXPECT_EQ(got_b, 7);
+}
+
+TEST_F(MonitoredSessionTest, AFeedConflictBetweenHooksIsFoundAtTheSecond) {
+  const auto feed = [this](RunContext&, RunArgs& args) { args.feeds = {{fed_, Tensor::Scalar<std::int64_t>(5)}}; };
+  AddHook("a")->before_run = feed;
+  AddHook("b")->before_run = feed;
+  AddHook("c");
+  auto session = Monitored();
+  lines_.clear();
+  const absl::Status status = session->Run(train_).status();
+  EXPECT_EQ(CodeOf(status), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("Same tensor is fed by two hooks. Conflict(s): ['fed:0']"));
+  EXPECT_THAT(lines_, ElementsAre("a before", "b before"));
+}
+
+TEST_F(MonitoredSessionTest, AFeedConflictWithTheCallerIsFoundAfterAllHooks) {
+  AddHook("a")->before_run = [this](RunContext&, RunArgs& args) { args.feeds = {{fed_, Tensor::Scalar<std::int64_t>(5)}}; };
+  AddHook("b");
+  auto session = Monitored();
+  lines_.clear();
+  const absl::Status status = session->Run(train_, {{fed_, Tensor::Scalar<std::int64_t>(6)}}).status();
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("Same tensor is fed by a SessionRunHook and user."));
+  EXPECT_THAT(lines_, ElementsAre("a before", "b before"));
+}
+
+TEST_F(MonitoredSessionTest, OptionsAreMergedAndSeenByEveryHook) {
+  RunOptions seen;
+  AddHook("a")->before_run = [](RunContext&, RunArgs& args) {
+    args.options = RunOptions{.trace_level = TraceLevel::kFullTrace, .timeout_in_ms = 10, .debug_tensor_watch_opts = {{"x"}}};
+  };
+  auto b = AddHook("b");
+  b->before_run = [](RunContext&, RunArgs& args) { args.options = RunOptions{.timeout_in_ms = 5, .reset_disk_byte_usage = true}; };
+  b->after_run = [&](RunContext&, const RunValues& values) {
+    seen = values.options;
+    EXPECT_FALSE(values.metadata.step_stats.empty()) << "a full trace was asked for";
+  };
+  auto session = Monitored();
+  const RunOptions mine{.timeout_in_ms = 7, .debug_tensor_watch_opts = {{"mine"}}};
+  ASSERT_TRUE(session->Run(train_, {}, mine).ok());
+  EXPECT_EQ(seen, (RunOptions{.trace_level = TraceLevel::kFullTrace,
+                              .timeout_in_ms = 10,
+                              .debug_tensor_watch_opts = {{"mine"}, {"x"}},
+                              .reset_disk_byte_usage = true}));
+}
+
+TEST_F(MonitoredSessionTest, RepeatedAfterARecoveryTheWatchesAreThereTwice) {
+  std::size_t watches = 0;
+  auto a = AddHook("a");
+  a->after = MakeStatus(Code::kAborted, "preempted");
+  a->before_run = [](RunContext&, RunArgs& args) { args.options = RunOptions{.debug_tensor_watch_opts = {{"x"}}}; };
+  a->after_run = [&](RunContext&, const RunValues& values) { watches = values.options.debug_tensor_watch_opts.size(); };
+  auto session = Monitored();
+  ASSERT_TRUE(session->Run(train_).ok());
+  EXPECT_EQ(watches, 2u);
+}
+
+TEST_F(MonitoredSessionTest, AStepFunctionIsCalledAgainAfterARecoveryAndSeesTheOldSession) {
+  AddHook("a")->after = MakeStatus(Code::kAborted, "preempted");
+  auto session = Monitored();
+  std::vector<bool> closed;
+  const absl::Status status = session->RunStepFn([&](StepContext& context) -> absl::Status {
+    closed.push_back(context.session().closed());
+    return context.RunWithHooks(train_).status();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(closed, ElementsAre(false, true));
+}
+
+TEST_F(MonitoredSessionTest, AStepFunctionsRequestStopIsStopIterationAndSetsNoFlag) {
+  auto session = Monitored();
+  const absl::Status status = session->RunStepFn([](StepContext& context) { return context.RequestStop(); });
+  EXPECT_EQ(CodeOf(status), Code::kStopIteration);
+  EXPECT_FALSE(*session->ShouldStop());
+}
+
+TEST_F(MonitoredSessionTest, AStepFunctionMayUseTheMonitoredSessionThatIsRecovering) {
+  auto hook = AddHook("a");
+  auto session = Monitored();
+  int calls = 0;
+  const absl::Status status = session->RunStepFn([&](StepContext& context) -> absl::Status {
+    if (++calls == 1) hook->before = MakeStatus(Code::kAborted, "preempted");
+    VIGIL_RETURN_IF_ERROR(session->Run(train_).status());  // gives up the session that this function runs on
+    return context.RunWithHooks(train_).status();
+  });
+  EXPECT_EQ(CodeOf(status), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("closed by a recovery"));
+}
+
+TEST_F(MonitoredSessionTest, AfterCloseEverythingSaysSo) {
+  AddHook("a");
+  auto session = Monitored();
+  EXPECT_TRUE(session->Close().ok());
+  EXPECT_TRUE(*session->ShouldStop());
+  EXPECT_THAT(std::string(MessageOf(session->Run(train_).status())), HasSubstr("closed session"));
+  EXPECT_THAT(std::string(MessageOf(session->RunStepFn([](StepContext&) { return absl::OkStatus(); }))),
+              HasSubstr("closed session"));
+  lines_.clear();
+  EXPECT_EQ(session->Close(), UsageError("Session is already closed."));
+  EXPECT_THAT(lines_, ElementsAre("a end without session"));
+}
+
+TEST_F(MonitoredSessionTest, AnErrorOfBeginFailsTheConstruction) {
+  AddHook("a")->begin = MakeStatus(Code::kAborted, "even this");
+  AddHook("b");
+  EXPECT_EQ(CodeOf(MonitoredSession::Create(env(), graph_, {.hooks = hooks_}).status()), Code::kAborted);
+  EXPECT_THAT(lines_, ElementsAre("a begin"));
+}
+
+TEST_F(MonitoredSessionTest, AnErrorOfEndStopsTheOtherEndsAndStillCloses) {
+  AddHook("a")->end = MakeStatus(Code::kInternal, "no");
+  AddHook("b");
+  auto session = Monitored();
+  EXPECT_EQ(CodeOf(session->Close()), Code::kInternal);
+  EXPECT_THAT(lines_, ElementsAre("a begin", "b begin", "a created", "b created", "a end"));
+  EXPECT_TRUE(session->closed());
+  EXPECT_FALSE(graph_.finalized());
+}
+
+TEST_F(MonitoredSessionTest, AHookThatThrowsFailsThePhaseAsOther) {
+  AddHook("a")->before_run = [](RunContext&, RunArgs&) { throw std::runtime_error("oops"); };
+  auto session = Monitored();
+  const absl::Status status = session->Run(train_).status();
+  EXPECT_EQ(CodeOf(status), Code::kOther);
+  EXPECT_EQ(MessageOf(status), "oops");
+}
+
+TEST_F(MonitoredSessionTest, AddingToTheGraphOfAnOpenSessionIsRefused) {
+  auto session = Monitored();
+  Builder b(graph_);
+  b.Const("late", Tensor::Scalar<std::int64_t>(1));
+  EXPECT_EQ(CodeOf(b.status()), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(b.status())), HasSubstr("Graph is finalized and cannot be modified."));
+}
+
+}  // namespace
+}  // namespace vigil
