@@ -84,9 +84,9 @@ class JsonBuilder {
     Close();
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) {
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& what) {
     std::string pointer = PlaceOf(document_.nodes_.size());
-    return Fail(std::move(pointer), fmt::format("{}: {}", Position(source_, position), PlainReason(error.what())));
+    return Fail(std::move(pointer), fmt::format("{}: {}", Position(source_, position), PlainReason(what.what())));
   }
 
   absl::Status error;
@@ -123,7 +123,7 @@ class JsonBuilder {
     }
     const std::size_t index = document_.nodes_.size();
     if (Add(kind) == nullptr) return false;
-    open_.push_back({static_cast<std::uint32_t>(index), {}});
+    open_.push_back({static_cast<std::uint32_t>(index), {0, 0}});
     return true;
   }
 

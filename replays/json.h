@@ -46,12 +46,12 @@ class JsonDocument {
   friend class JsonBuilder;
 
   struct Text {
-    std::uint32_t offset = 0;  // in text_
-    std::uint32_t size = 0;
+    std::uint32_t offset;  // in text_
+    std::uint32_t size;
   };
   struct Node {
     JsonKind kind = JsonKind::kNull;
-    Text key;                // of a member of an object
+    Text key = {0, 0};       // of a member of an object
     std::uint32_t next = 0;  // the node behind this one and all it contains
     union {
       bool boolean;
