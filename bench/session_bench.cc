@@ -130,8 +130,8 @@ void BM_SessionLife(benchmark::State& state) {
   VIGIL_CHECK(scaffold->Finalize().ok());
   RunResult result;
   for (auto _ : state) {
-    auto creator = std::make_shared<ChiefSessionCreator>(world.env, world.graph,
-                                                         ChiefSessionCreatorOptions{.scaffold = scaffold});
+    auto creator =
+        std::make_shared<ChiefSessionCreator>(world.env, world.graph, ChiefSessionCreatorOptions{.scaffold = scaffold});
     auto session = MonitoredSession::Create(world.env, world.graph, {.session_creator = std::move(creator)});
     VIGIL_CHECK(session.ok());
     for (int i = 0; i < 5; ++i) VIGIL_CHECK((*session)->RunInto(&result, world.train).ok());

@@ -35,11 +35,13 @@ struct PlanEntry {
   Code code = Code::kOk;   // of raise and report
   std::string what;        // of fetch: step or fed
   std::int64_t value = 0;  // of feed
+  friend bool operator==(const PlanEntry&, const PlanEntry&) = default;
 };
 
 struct ListenerSpec {
   std::string name;
   std::vector<PlanEntry> plan;
+  friend bool operator==(const ListenerSpec&, const ListenerSpec&) = default;
 };
 
 struct HookSpec {
@@ -48,6 +50,7 @@ struct HookSpec {
   std::vector<PlanEntry> plan;          // of a probe
   std::vector<ListenerSpec> listeners;  // of checkpoint_saver
   Args args;                            // of a built-in hook
+  friend bool operator==(const HookSpec&, const HookSpec&) = default;
 };
 
 // Where the environment can interfere; counted over the whole scenario, failed calls included.
@@ -77,6 +80,7 @@ struct Fault {
   bool lost_reply = false;  // fails after it took effect
   std::optional<std::int64_t> advance_step;
   std::optional<std::int64_t> chief_init;
+  friend bool operator==(const Fault&, const Fault&) = default;
 };
 
 enum class Op {
@@ -115,6 +119,7 @@ struct Statement {
   std::string name;                          // service
   std::optional<std::int64_t> step;          // summary_computed
   std::vector<Statement> body;               // loop, step, guarded
+  friend bool operator==(const Statement&, const Statement&) = default;
 };
 
 struct ModelSpec {
@@ -127,6 +132,7 @@ struct ModelSpec {
   std::string device;
   bool summary = false;
   double run_secs = 0;
+  friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
 enum class Damage { kNone, kEmptyState, kGarbageState, kMissingState, kMissingIndex, kMissingData };
@@ -137,6 +143,7 @@ struct CheckpointSpec {
   std::vector<std::int64_t> preload;
   std::optional<std::int64_t> preload_keep;
   Damage damage = Damage::kNone;
+  friend bool operator==(const CheckpointSpec&, const CheckpointSpec&) = default;
 };
 
 struct SessionSpec {
@@ -144,12 +151,15 @@ struct SessionSpec {
   bool shared_state = false;
   std::vector<HookSpec> chief_only_hooks;
   Args args;  // everything else of training and supervisor, as given
+  friend bool operator==(const SessionSpec&, const SessionSpec&) = default;
 };
 
 // A unit recording (timer, coordinator, saver, arguments): not a session. Its operations are typed by their own fields.
 struct UnitOp {
   std::string op;
   Args args;
+  Args saver;  // of new_saver: "args", the constructor arguments
+  friend bool operator==(const UnitOp&, const UnitOp&) = default;
 };
 struct UnitSpec {
   std::string unit;
@@ -158,17 +168,20 @@ struct UnitSpec {
   std::optional<std::vector<Code>> clean;          // unit "coordinator"
   std::map<std::string, bool, std::less<>> flags;  // begin, global_step
   std::vector<UnitOp> ops;
+  friend bool operator==(const UnitSpec&, const UnitSpec&) = default;
 };
 
 // "behaviour": the names of the switches are those of Behaviour (core/base/behaviour.h).
 struct BehaviourSpec {
   std::string name = "tensorflow";  // tensorflow, default, or "switches"
   std::map<std::string, bool, std::less<>> switches;
+  friend bool operator==(const BehaviourSpec&, const BehaviourSpec&) = default;
 };
 
 struct Limits {
   std::int64_t events = 600;
   double virtual_s = 0;  // 0 = none
+  friend bool operator==(const Limits&, const Limits&) = default;
 };
 
 struct Scenario {
@@ -190,6 +203,9 @@ struct Scenario {
   // Choices made by the scheduler and others, as labels under "node/task/point", in order; absent ones take the calm default.
   std::map<std::string, std::vector<std::string>, std::less<>> choices;
   std::optional<UnitSpec> unit;  // then nothing of a session applies
+  // Fields of the format that nothing can play yet (cluster, workload, ...): the runner names them; print.h leaves them out.
+  std::vector<std::string> unbuilt;
+  friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
 struct FinalState {
@@ -202,9 +218,10 @@ struct FinalState {
 // "expect": what really happened; or, of a saved failure, which rule it violates.
 struct Expectation {
   std::vector<std::string> events;
-  FinalState final;
+  std::optional<FinalState> final;    // absent (unit recordings): not compared
   std::vector<std::string> messages;  // for reading, not for comparing
   std::string violates;               // id of a rule; then events and final are not compared
+  friend bool operator==(const Expectation&, const Expectation&) = default;
 };
 
 struct Recording {

@@ -24,8 +24,10 @@ class FetchesTest : public testing::Test {
 };
 
 TEST_F(FetchesTest, NestedFetchesComeBackInTheirShape) {
-  const Fetches fetches = Fetches::Map(
-      {{"step", one_}, {"ops", Fetches::List({Fetches::Op(nothing_.node), two_, Fetches::Named("one:0")})}, {"none", {}}});
+  const Fetches fetches =
+      Fetches::Map({{"step", one_},
+                    {"ops", Fetches::List({Fetches::Op(nothing_.node), two_, Fetches::Named("one:0")})},
+                    {"none", {}}});
   RunSpec spec;
   fetches.AppendTo(graph_, &spec);
   EXPECT_EQ(spec.fetches, (std::vector<Output>{one_, two_, one_}));

@@ -1,10 +1,10 @@
 #include "vigil/core/train/monitored_session.h"
 
-#include <string>
-#include <vector>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/builder.h"
@@ -87,8 +87,8 @@ TEST_F(MonitoredSessionTest, HooksAreCalledInListOrderInEveryPhase) {
   EXPECT_TRUE(graph_.finalized());
   const absl::Status end = WithSession(*session, [&](MonitoredSession& s) { return s.Run(train_).status(); });
   EXPECT_TRUE(end.ok()) << end;
-  EXPECT_THAT(lines_, ElementsAre("a begin", "b begin", "a created", "b created", "a before", "b before", "a after", "b after",
-                                  "a end", "b end"));
+  EXPECT_THAT(lines_, ElementsAre("a begin", "b begin", "a created", "b created", "a before", "b before", "a after",
+                                  "b after", "a end", "b end"));
   EXPECT_FALSE(graph_.finalized()) << "the graph was open before, so it is open again";
   EXPECT_EQ(session->graph(), nullptr);
 }
@@ -144,7 +144,8 @@ TEST_F(MonitoredSessionTest, RecoversFromPreemptionOnlyAndRepeatsTheRun) {
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->values().scalar<std::int64_t>(), 1) << "a new session starts anew";
     EXPECT_TRUE(session->Close().ok());
-    EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a before", "a after", "a created", "a before", "a after", "a end"));
+    EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a before", "a after", "a created", "a before", "a after",
+                                    "a end"));
   }
 }
 
@@ -178,7 +179,9 @@ TEST_F(MonitoredSessionTest, FetchesOfHooksComeBackToThem) {
   a->before_run = [this](RunContext&, RunArgs& args) { args.fetches = one_; };
   a->after_run = [&](RunContext&, const RunValues& values) { got_a = values.results.scalar<std::int64_t>(); };
   auto b = AddHook("b");
-  b->before_run = [this](RunContext&, RunArgs& args) { args.fetches = Fetches::List({Fetches::Op(train_.node), fed_}); };
+  b->before_run = [this](RunContext&, RunArgs& args) {
+    args.fetches = Fetches::List({Fetches::Op(train_.node), fed_});
+  };
   b->after_run = [&](RunContext&, const RunValues& values) { got_b = values.results[1].scalar<std::int64_t>(); };
   auto c = AddHook("c");
   c->after_run = [](RunContext&, const RunValues& values) { EXPECT_TRUE(values.results.none()); };
@@ -204,7 +207,9 @@ TEST_F(MonitoredSessionTest, AFeedConflictBetweenHooksIsFoundAtTheSecond) {
 }
 
 TEST_F(MonitoredSessionTest, AFeedConflictWithTheCallerIsFoundAfterAllHooks) {
-  AddHook("a")->before_run = [this](RunContext&, RunArgs& args) { args.feeds = {{fed_, Tensor::Scalar<std::int64_t>(5)}}; };
+  AddHook("a")->before_run = [this](RunContext&, RunArgs& args) {
+    args.feeds = {{fed_, Tensor::Scalar<std::int64_t>(5)}};
+  };
   AddHook("b");
   auto session = Monitored();
   lines_.clear();
@@ -216,10 +221,13 @@ TEST_F(MonitoredSessionTest, AFeedConflictWithTheCallerIsFoundAfterAllHooks) {
 TEST_F(MonitoredSessionTest, OptionsAreMergedAndSeenByEveryHook) {
   RunOptions seen;
   AddHook("a")->before_run = [](RunContext&, RunArgs& args) {
-    args.options = RunOptions{.trace_level = TraceLevel::kFullTrace, .timeout_in_ms = 10, .debug_tensor_watch_opts = {{"x"}}};
+    args.options =
+        RunOptions{.trace_level = TraceLevel::kFullTrace, .timeout_in_ms = 10, .debug_tensor_watch_opts = {{"x"}}};
   };
   auto b = AddHook("b");
-  b->before_run = [](RunContext&, RunArgs& args) { args.options = RunOptions{.timeout_in_ms = 5, .reset_disk_byte_usage = true}; };
+  b->before_run = [](RunContext&, RunArgs& args) {
+    args.options = RunOptions{.timeout_in_ms = 5, .reset_disk_byte_usage = true};
+  };
   b->after_run = [&](RunContext&, const RunValues& values) {
     seen = values.options;
     EXPECT_FALSE(values.metadata.step_stats.empty()) << "a full trace was asked for";

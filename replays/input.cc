@@ -1,0 +1,182 @@
+#include "vigil/replays/input.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "fmt/format.h"
+#include "vigil/core/base/code.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::replays {
+namespace {
+
+constexpr int kDeepestFolder = 32;
+constexpr std::string_view kEndings = ".json or .jsonl, either with .xz";
+
+struct FileKind {
+  bool known = false;
+  bool lines = false;   // a record per line
+  bool packed = false;  // .xz
+};
+
+FileKind KindOf(std::string_view path) {
+  FileKind kind;
+  kind.packed = path.ends_with(".xz");
+  if (kind.packed) path.remove_suffix(3);
+  kind.lines = path.ends_with(".jsonl");
+  kind.known = kind.lines || path.ends_with(".json");
+  return kind;
+}
+
+std::string Reason(const absl::Status& status) {
+  switch (CodeOf(status)) {
+    case Code::kNotFound:
+      return "no such file or folder";
+    case Code::kPermissionDenied:
+      return "permission denied";
+    default:
+      return Escaped(MessageOf(status));
+  }
+}
+
+// True if brackets are open at the end of the line: it is the first of a record over many lines.
+bool GoesOn(std::string_view line) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return depth > 0;
+}
+
+class Input {
+ public:
+  Input(Files& files, const ChunkSource& standard_input, const OnRecord& on_record)
+      : files_(files), standard_input_(standard_input), on_record_(on_record) {}
+
+  bool enough() const { return enough_; }
+
+  void ReadPath(const std::string& path) {
+    if (path == "-") return ReadStandardInput();
+    if (path.empty()) return Fail("", 0, MakeStatus(Code::kInvalidArgument, "an empty path"));
+    const absl::StatusOr<FileInfo> info = files_.Stat(path);
+    if (!info.ok()) return Fail(path, 0, info.status());
+    if (!info->is_directory) return ReadFile(path);
+    const std::int64_t before = handed_out_;
+    ReadFolder(path, 0);
+    if (handed_out_ == before) Complain(path, fmt::format("holds no scenario ({})", kEndings));
+  }
+
+ private:
+  void Hand(RawRecord record) {
+    ++handed_out_;
+    if (!enough_) enough_ = !on_record_(std::move(record));
+  }
+
+  void Fail(const std::string& path, std::int64_t line, const absl::Status& status) {
+    const std::string place = line > 0 ? fmt::format("{}:{}", Escaped(path), line) : Escaped(path);
+    Hand({path, line, "", WithMessage(status, fmt::format("{}: {}", place, Reason(status)))});
+  }
+  void Complain(const std::string& path, std::string_view what) {
+    Fail(path, 0, MakeStatus(Code::kInvalidArgument, what));
+  }
+
+  void ReadFolder(const std::string& path, int depth) {
+    if (depth > kDeepestFolder) {
+      return Complain(path, fmt::format("more than {} folders deep: does a link lead back?", kDeepestFolder));
+    }
+    const absl::StatusOr<std::vector<std::string>> names = files_.List(path);
+    if (!names.ok()) return Fail(path, 0, names.status());
+    for (const std::string& name : *names) {
+      if (enough_) return;
+      if (name.starts_with('.')) continue;
+      const std::string below = JoinPath(path, name);
+      const absl::StatusOr<FileInfo> info = files_.Stat(below);
+      if (info.ok() && info->is_directory) {
+        ReadFolder(below, depth + 1);
+      } else if (KindOf(name).known) {
+        ReadFile(below);
+      }
+    }
+  }
+
+  void ReadFile(const std::string& path) {
+    const FileKind kind = KindOf(path);
+    if (!kind.known)
+      return Complain(path, fmt::format("a scenario file is called {}; for standard input say -", kEndings));
+    absl::StatusOr<std::unique_ptr<File>> file = files_.Open(path, OpenMode::kRead);
+    if (!file.ok()) return Fail(path, 0, file.status());
+    ChunkSource chunks = FileChunks(*std::move(file));
+    if (kind.packed) chunks = UnpackXz(std::move(chunks));
+    LineReader reader(std::move(chunks));
+    if (kind.lines) {
+      ReadLines(path, reader, 0);
+    } else {
+      ReadWhole(path, reader, 1, "");
+    }
+  }
+
+  // A record per line. `records` = how many of this source were handed out before.
+  void ReadLines(const std::string& path, LineReader& reader, std::int64_t records) {
+    while (!enough_) {
+      absl::StatusOr<std::optional<LineReader::Line>> line = reader.Next();
+      if (!line.ok()) return Fail(path, reader.line_number(), line.status());
+      if (!line->has_value()) {
+        if (records == 0) Complain(path, "holds no scenario");
+        return;
+      }
+      ++records;
+      Hand({path, (*line)->number, std::move((*line)->text), {}});
+    }
+  }
+
+  void ReadWhole(const std::string& path, LineReader& reader, std::int64_t record, std::string text) {
+    const absl::Status status = reader.TakeRest(text);
+    if (!status.ok()) return Fail(path, record, status);
+    if (text.find_first_not_of(" \t\r\n") == text.npos) return Complain(path, "holds no scenario");
+    Hand({path, record, std::move(text), {}});
+  }
+
+  void ReadStandardInput() {
+    if (read_standard_input_) return Complain("-", "standard input can be read only once");
+    read_standard_input_ = true;
+    LineReader reader(standard_input_);
+    absl::StatusOr<std::optional<LineReader::Line>> line = reader.Next();
+    if (!line.ok()) return Fail("-", reader.line_number(), line.status());
+    if (!line->has_value()) return Complain("-", "holds no scenario");
+    if (GoesOn((*line)->text)) return ReadWhole("-", reader, (*line)->number, std::move((*line)->text) + "\n");
+    Hand({"-", (*line)->number, std::move((*line)->text), {}});
+    ReadLines("-", reader, 1);
+  }
+
+  Files& files_;
+  const ChunkSource& standard_input_;
+  const OnRecord& on_record_;
+  std::int64_t handed_out_ = 0;
+  bool read_standard_input_ = false;
+  bool enough_ = false;
+};
+
+}  // namespace
+
+void ReadRecords(Files& files, const ChunkSource& standard_input, const std::vector<std::string>& paths,
+                 const OnRecord& on_record) {
+  Input input(files, standard_input, on_record);
+  for (const std::string& path : paths) {
+    if (input.enough()) return;
+    input.ReadPath(path);
+  }
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,38 @@
+// How a scenario went: the part of a runner's outcome that is text. What compares, prints and saves needs no more than this;
+// runner.h adds the typed trace.
+#ifndef VIGIL_REPLAYS_OUTCOME_H_
+#define VIGIL_REPLAYS_OUTCOME_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vigil/replays/scenario.h"
+
+namespace vigil::replays {
+
+// Thread safety: data.
+enum class Verdict {
+  kPlayed,       // to its end, however the session fared
+  kUnsupported,  // needs something that is not built yet: `reason` names it
+  kRunaway,      // more events or virtual time than its limits
+  kDeadlock,     // nobody can run: `reason` says who waits for what
+};
+
+struct PlainOutcome {
+  Verdict verdict = Verdict::kPlayed;
+  std::string reason;
+  std::vector<std::string> events;  // the text of the trace, as recordings have it (text.h)
+  FinalState final;
+  std::vector<std::string> messages;  // error texts of USAGE and NAN_LOSS, in order
+  std::uint64_t hash = 0;             // over events, choices, switches and virtual times
+  std::map<std::string, std::vector<std::string>, std::less<>> choices;  // that were really made
+  std::vector<std::string> unused_choices;                               // given, but never asked for
+  std::optional<std::vector<std::string>> violated;                      // ids of rules, if they were checked
+};
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_OUTCOME_H_

@@ -1,0 +1,172 @@
+#include "vigil/replays/parse.h"
+
+#include "fmt/format.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/parse_parts.h"
+
+namespace vigil::replays {
+namespace {
+
+void ReadSession(Reading& reading, const Field& field, SessionSpec& out) {
+  if (!field.present()) return;
+  Fields fields(reading, field.value(), field.place());
+  fields.Optional("kind").Enum(kSessionKinds, "session kind", out.kind);
+  ReadArgs(fields, SessionArgs(out.kind), out.args);
+  if (out.kind == SessionKind::kTraining || out.kind == SessionKind::kSupervisor) {
+    fields.Optional("shared_state").Bool(out.shared_state);
+  }
+  if (out.kind == SessionKind::kTraining) {
+    fields.Optional("chief_only_hooks").Each([&](Json item, const Place& place) {
+      ReadHook(reading, item, place, out.chief_only_hooks.emplace_back());
+    });
+  }
+  fields.Finish();
+}
+
+void ReadModel(Reading& reading, const Field& field, ModelSpec& out) {
+  if (!field.present()) return;
+  Fields fields(reading, field.value(), field.place());
+  fields.Optional("global_step").Bool(out.global_step);
+  fields.Optional("steps_per_run").Integer(kCounts, out.steps_per_run);
+  fields.Optional("nan_at").Integer(kSteps, out.nan_at);
+  fields.Optional("batches").Integer(kCounts, out.batches);
+  std::string input;
+  fields.Optional("input").OneOf({"range", "queue"}, input);
+  out.queue_input = input == "queue";
+  fields.Optional("local_variable").Bool(out.local_variable);
+  fields.Optional("device").Name(out.device);
+  fields.Optional("summary").Bool(out.summary);
+  fields.Optional("run_secs").Number(kSeconds, out.run_secs);
+  fields.Finish();
+}
+
+void ReadScaffold(Reading& reading, const Field& field, Scenario& out) {
+  if (!field.present()) return;
+  Fields fields(reading, field.value(), field.place());
+  fields.Optional("init_fn").Bool(out.init_fn);
+  fields.Finish();
+}
+
+void ReadCheckpoint(Reading& reading, const Field& field, CheckpointSpec& out) {
+  if (!field.present()) return;
+  Fields fields(reading, field.value(), field.place());
+  fields.Optional("dir").Bool(out.dir);
+  fields.Optional("filename").Integer(kSteps, out.filename);
+  fields.Optional("preload").Each(
+      [&](Json item, const Place& place) { Field(reading, item, place).Integer(kSteps, out.preload.emplace_back()); });
+  fields.Optional("preload_keep").Integer(kCounts, out.preload_keep);
+  const Field damage = fields.Optional("damage");
+  damage.Enum(kDamages, "damage", out.damage);
+  fields.Finish();
+  const bool of_a_file = out.damage == Damage::kMissingIndex || out.damage == Damage::kMissingData;
+  if (of_a_file && out.preload.empty()) damage.Fail("needs 'preload': there is no checkpoint to damage");
+}
+
+void ReadBehaviour(Reading& reading, const Field& field, BehaviourSpec& out) {
+  if (!field.present()) return;
+  if (field.value().kind() != JsonKind::kObject) return field.OneOf({"tensorflow", "default"}, out.name);
+  out.name = "switches";
+  field.EachMember([&](Json member, const Place& place) {
+    Field(reading, member, place).Bool(out.switches[std::string(member.key())]);
+  });
+}
+
+void ReadLimits(Reading& reading, const Field& field, Limits& out) {
+  if (!field.present()) return;
+  Fields fields(reading, field.value(), field.place());
+  fields.Optional("events").Integer({1, 10'000'000}, out.events);
+  fields.Optional("virtual_s").Number({0, 1e9}, out.virtual_s);
+  fields.Finish();
+}
+
+void ReadChoices(Reading& reading, const Field& field, Scenario& out) {
+  field.EachMember([&](Json member, const Place& place) {
+    std::vector<std::string>& labels = out.choices[std::string(member.key())];
+    Field(reading, member, place).Each([&](Json label, const Place& at) {
+      Field(reading, label, at).String(labels.emplace_back());
+    });
+  });
+}
+
+// Fields of cluster scenarios: known to the format, but nothing plays them yet. Their contents are not looked at.
+void ReadUnbuilt(Fields& fields, Scenario& out) {
+  const auto note = [&](std::string_view name, JsonKind kind, std::string_view type) {
+    const Field field = fields.Optional(name);
+    if (!field.present()) return;
+    if (field.value().kind() != kind) return field.WrongType(type);
+    out.unbuilt.emplace_back(name);
+  };
+  note("cluster", JsonKind::kObject, "an object");
+  note("workload", JsonKind::kObject, "an object");
+  note("plan", JsonKind::kArray, "a list");
+  if (!out.unbuilt.empty()) note("limit_s", JsonKind::kInteger, "an integer");
+}
+
+void ReadSessionScenario(Reading& reading, Fields& fields, Scenario& out) {
+  ReadSession(reading, fields.Optional("session"), out.session);
+  std::string scope = "with";
+  fields.Optional("scope").OneOf({"with", "bare"}, scope);
+  out.scope_with = scope == "with";
+  ReadModel(reading, fields.Optional("model"), out.model);
+  ReadScaffold(reading, fields.Optional("scaffold"), out);
+  ReadCheckpoint(reading, fields.Optional("checkpoint"), out.checkpoint);
+  fields.Optional("hooks").Each(
+      [&](Json item, const Place& place) { ReadHook(reading, item, place, out.hooks.emplace_back()); });
+  fields.Optional("faults").Each([&](Json item, const Place& place) {
+    Fault& fault = out.faults.emplace_back();
+    ReadFault(reading, item, place, fault);
+    if (fault.chief_init.has_value() && !out.session.shared_state) {
+      reading.Fail(place, "'chief_init' needs 'shared_state' of the session");
+    }
+  });
+  ReadStatements(reading, out.unbuilt.empty() ? fields.Required("drive") : fields.Optional("drive"), out.session.kind,
+                 out.drive);
+  ReadStatements(reading, fields.Optional("after"), out.session.kind, out.after);
+}
+
+void ReadRecord(Reading& reading, Json root, Recording& out) {
+  const Place place;
+  Fields fields(reading, root, place);
+  Scenario& scenario = out.scenario;
+  fields.Required("id").Name(scenario.id);
+  fields.Optional("title").String(scenario.title);
+  fields.Optional("format").Integer({1, kNewestFormat}, scenario.format);
+  fields.Optional("seed").Natural(scenario.seed);
+  ReadBehaviour(reading, fields.Optional("behaviour"), scenario.behaviour);
+  ReadLimits(reading, fields.Optional("limits"), scenario.limits);
+  ReadChoices(reading, fields.Optional("choices"), scenario);
+  const Field unit = fields.Optional("unit");
+  if (unit.present()) {
+    ReadUnit(reading, fields, unit, scenario.unit.emplace());
+  } else {
+    ReadUnbuilt(fields, scenario);
+    ReadSessionScenario(reading, fields, scenario);
+  }
+  const Field expect = fields.Optional("expect");
+  if (expect.present() && scenario.unbuilt.empty()) ReadExpectation(reading, expect, out.expect.emplace());
+  fields.Finish();
+}
+
+}  // namespace
+
+absl::StatusOr<Recording> ParseRecording(std::string_view text, std::string_view source, std::int64_t record,
+                                         JsonDocument& scratch) {
+  Reading reading;
+  Recording out;
+  out.source = source;
+  out.record = record;
+  absl::Status status = scratch.Parse(text);
+  if (status.ok()) {
+    ReadRecord(reading, scratch.root(), out);
+    status = reading.status();
+  }
+  if (status.ok()) return out;
+  return WithMessage(status, fmt::format("{}:{}: {}", Escaped(source), record, MessageOf(status)));
+}
+
+absl::StatusOr<Recording> ParseRecording(std::string_view text, std::string_view source, std::int64_t record) {
+  JsonDocument scratch;
+  return ParseRecording(text, source, record, scratch);
+}
+
+}  // namespace vigil::replays

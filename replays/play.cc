@@ -1,0 +1,164 @@
+// The only threads above core/env/real: worlds share nothing, so playing them side by side changes no result.
+#include "vigil/replays/play.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/replays/json.h"
+#include "vigil/replays/parse.h"
+
+namespace vigil::replays {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+constexpr std::size_t kRecordsPerJob = 16;  // that are waiting, being played or waiting to be handed out
+
+class Crew {
+ public:
+  Crew(const PlayOptions& options, const PlayCallbacks& callbacks, const std::atomic<bool>& stop)
+      : callbacks_(callbacks),
+        stop_(stop),
+        only_(options.only.begin(), options.only.end()),
+        capacity_(kRecordsPerJob * static_cast<std::size_t>(options.jobs)) {
+    threads_.emplace_back([this] { Read(); });
+    for (int i = 0; i < options.jobs; ++i) threads_.emplace_back([this] { Work(); });
+  }
+
+  // Hands out results until there are no more.
+  PlaySummary Run() {
+    PlaySummary summary;
+    std::set<std::string, std::less<>> seen;
+    while (true) {
+      std::vector<Slot> done;
+      const bool more = TakeDone(done);
+      for (const Slot& slot : done) {
+        seen.insert(slot.result.id);
+        if (!slot.skipped) callbacks_.on_result(slot.result);
+      }
+      if (!more) break;
+      if (callbacks_.on_tick) callbacks_.on_tick();
+    }
+    for (std::thread& thread : threads_) thread.join();
+    summary.stopped = halted_;
+    if (!halted_) {
+      std::set_difference(only_.begin(), only_.end(), seen.begin(), seen.end(),
+                          std::back_inserter(summary.unknown_ids));
+    }
+    return summary;
+  }
+
+ private:
+  struct Slot {
+    RawRecord raw;
+    Result result;
+    bool done = false;
+    bool skipped = false;  // not in `only`
+  };
+
+  void Read() {
+    callbacks_.read([this](RawRecord record) {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [this] { return halted_ || slots_.size() < capacity_; });
+      if (halted_) return false;
+      slots_.emplace_back().raw = std::move(record);
+      work_.notify_one();
+      return true;
+    });
+    const std::lock_guard lock(mutex_);
+    read_all_ = true;
+    work_.notify_all();
+    results_.notify_all();
+  }
+
+  void Work() {
+    const Player player = callbacks_.new_player();
+    JsonDocument scratch;
+    while (true) {
+      Slot* slot = nullptr;
+      {
+        std::unique_lock lock(mutex_);
+        work_.wait(lock, [this] { return halted_ || read_all_ || started_ < slots_.size(); });
+        if (halted_ || started_ == slots_.size()) return;
+        slot = &slots_[started_++];  // stays where it is: others come and go at the ends only
+      }
+      Play(player, scratch, *slot);
+      const std::lock_guard lock(mutex_);
+      slot->done = true;
+      if (slot == &slots_.front()) results_.notify_one();
+    }
+  }
+
+  void Play(const Player& player, JsonDocument& scratch, Slot& slot) const {
+    Result& result = slot.result;
+    absl::Status status = slot.raw.error;
+    if (status.ok()) {
+      const absl::StatusOr<Recording> recording =
+          ParseRecording(slot.raw.text, slot.raw.source, slot.raw.record, scratch);
+      status = recording.status();
+      if (recording.ok()) {
+        slot.skipped = !only_.empty() && !only_.contains(recording->scenario.id);
+        result.id = recording->scenario.id;
+        if (!slot.skipped) result = Judge(*recording, player(*recording));
+      }
+    }
+    if (!status.ok()) {
+      result.status = Status::kUnreadable;
+      result.source = slot.raw.source;
+      result.record = slot.raw.record;
+      result.reason = MessageOf(status);
+    }
+    slot.raw = RawRecord();
+  }
+
+  // Moves what is done and next in order to `done`; false = that was all.
+  bool TakeDone(std::vector<Slot>& done) {
+    std::unique_lock lock(mutex_);
+    results_.wait_for(lock, kTick, [this] { return (!slots_.empty() && slots_.front().done) || Finished(); });
+    if (stop_ && !halted_) {
+      halted_ = true;
+      work_.notify_all();
+      room_.notify_all();
+    }
+    while (!slots_.empty() && slots_.front().done) {
+      done.push_back(std::move(slots_.front()));
+      slots_.pop_front();
+      --started_;
+    }
+    room_.notify_one();
+    return !Finished();
+  }
+
+  bool Finished() const { return started_ == 0 && (halted_ || (read_all_ && slots_.empty())); }
+
+  const PlayCallbacks& callbacks_;
+  const std::atomic<bool>& stop_;
+  const std::set<std::string, std::less<>> only_;
+  const std::size_t capacity_;
+
+  std::mutex mutex_;
+  std::condition_variable room_;     // for the reader
+  std::condition_variable work_;     // for workers
+  std::condition_variable results_;  // for the caller
+  // Guarded by mutex_, but a slot that was started belongs to its worker until it is done.
+  std::deque<Slot> slots_;   // in order of the input
+  std::size_t started_ = 0;  // the first so many of slots_
+  bool read_all_ = false;
+  bool halted_ = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+PlaySummary PlayAll(const PlayOptions& options, const PlayCallbacks& callbacks, const std::atomic<bool>& stop) {
+  return Crew(options, callbacks, stop).Run();
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,45 @@
+#include "vigil/replays/print.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "vigil/replays/parse.h"
+#include "vigil/replays/testing.h"
+
+namespace vigil::replays {
+namespace {
+
+TEST(Recorded, AllFilesParse) {
+  std::map<std::string, int> records;
+  JsonDocument scratch;
+  for (const RawRecord& raw : RecordedRecords()) {
+    ASSERT_TRUE(raw.error.ok()) << raw.error;
+    const auto recording = ParseRecording(raw.text, raw.source, raw.record, scratch);
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    ASSERT_TRUE(recording->expect.has_value()) << raw.source << ":" << raw.record;
+    ++records[raw.source];
+  }
+  EXPECT_EQ(records, (std::map<std::string, int>{{"tensorflow/cases.jsonl", 426},
+                                                 {"tensorflow/pairs.jsonl.xz", 8010},
+                                                 {"tensorflow/random.jsonl", 1190},
+                                                 {"tensorflow/supervisor.jsonl", 497},
+                                                 {"tensorflow/units.jsonl", 400}}));
+}
+
+TEST(Recorded, RoundTrip) {
+  JsonDocument scratch;
+  for (const RawRecord& raw : RecordedRecords()) {
+    const auto first = ParseRecording(raw.text, raw.source, raw.record, scratch);
+    ASSERT_TRUE(first.ok()) << first.status();
+    const std::string printed = PrintRecord(first->scenario, &*first->expect);
+    const auto second = ParseRecording(printed, raw.source, raw.record, scratch);
+    ASSERT_TRUE(second.ok()) << second.status() << "\n" << printed;
+    ASSERT_EQ(first->scenario, second->scenario) << raw.text << "\n" << printed;
+    ASSERT_EQ(first->expect, second->expect) << raw.text << "\n" << printed;
+    ASSERT_EQ(printed, PrintRecord(second->scenario, &*second->expect));
+  }
+}
+
+}  // namespace
+}  // namespace vigil::replays

@@ -1,0 +1,81 @@
+#include "vigil/replays/result.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::replays {
+namespace {
+
+// Why it fails to violate the rule; "" if it does violate it.
+std::string WhyNotViolated(const std::string& rule, const PlainOutcome& outcome) {
+  if (!outcome.violated.has_value())
+    return fmt::format("expected to violate {}, but no rules were checked", Escaped(rule));
+  const auto& violated = *outcome.violated;
+  if (std::find(violated.begin(), violated.end(), rule) != violated.end()) return "";
+  if (violated.empty()) return fmt::format("expected to violate {}, but no rule is violated", Escaped(rule));
+  std::string others;
+  for (const std::string& other : violated) others += (others.empty() ? "" : ", ") + Escaped(other);
+  return fmt::format("expected to violate {}, but violates {}", Escaped(rule), others);
+}
+
+std::string WhyDifferent(const Difference& difference) {
+  if (difference.first_event.has_value()) return fmt::format("event {} differs", difference.first_event->event);
+  return difference.final_differs ? "the final state differs" : "";
+}
+
+}  // namespace
+
+Result Judge(const Recording& recording, PlainOutcome outcome) {
+  Result result;
+  result.source = recording.source;
+  result.record = recording.record;
+  result.id = recording.scenario.id;
+  result.title = recording.scenario.title;
+  const std::optional<Expectation>& expect = recording.expect;
+  const bool compare = expect.has_value() && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
+  if (compare) result.difference = Compare(outcome, *expect);
+  if (outcome.verdict != Verdict::kPlayed) {
+    result.reason = std::string(VerdictName(outcome.verdict));
+    if (!outcome.reason.empty()) result.reason += ": " + Escaped(outcome.reason);
+  } else if (!expect.has_value()) {
+    result.reason = "nothing to compare: the record has no 'expect'";
+  } else if (compare) {
+    result.reason = WhyDifferent(result.difference);
+  } else {
+    result.reason = WhyNotViolated(expect->violates, outcome);
+  }
+  result.status = result.reason.empty() ? Status::kPassed : Status::kFailed;
+  result.outcome = std::move(outcome);
+  return result;
+}
+
+std::string_view StatusName(Status status) {
+  switch (status) {
+    case Status::kPassed:
+      return "passed";
+    case Status::kFailed:
+      return "failed";
+    case Status::kUnreadable:
+      return "unreadable";
+  }
+  return "";
+}
+
+std::string_view VerdictName(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPlayed:
+      return "played";
+    case Verdict::kUnsupported:
+      return "unsupported";
+    case Verdict::kRunaway:
+      return "runaway";
+    case Verdict::kDeadlock:
+      return "deadlock";
+  }
+  return "";
+}
+
+}  // namespace vigil::replays
