@@ -1,10 +1,10 @@
 #include "vigil/core/graph/graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -17,9 +17,8 @@ bool IsLetterOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 // TensorFlow's rule: [A-Za-z0-9.][A-Za-z0-9_.\/>-]*
 bool IsValidName(std::string_view name) {
   if (name.empty() || !(IsLetterOrDigit(name.front()) || name.front() == '.')) return false;
-  return std::ranges::all_of(name, [](char c) {
-    return IsLetterOrDigit(c) || std::string_view("_.\\/>-").find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(
+      name, [](char c) { return IsLetterOrDigit(c) || std::string_view("_.\\/>-").find(c) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -50,7 +49,8 @@ absl::Status Graph::Check(Node& node) const {
   }
   const int given = static_cast<int>(node.inputs.size());
   if (node.def->inputs >= 0 && node.def->inputs != given) {
-    return UsageError(fmt::format("'{}' Op takes {} inputs, but '{}' is given {}.", node.op, node.def->inputs, node.name, given));
+    return UsageError(
+        fmt::format("'{}' Op takes {} inputs, but '{}' is given {}.", node.op, node.def->inputs, node.name, given));
   }
   std::vector<DType> types;
   types.reserve(node.inputs.size());
@@ -80,11 +80,12 @@ absl::Status Graph::CheckReference(const Node& node, int i) const {
   const Node& from = this->node(input.node);
   if (node.def->TakesReference(i)) {
     if (input.index == 0 && (from.def->is_resource || from.def->forwards_ref)) return absl::OkStatus();
-    return UsageError(fmt::format("Input {} of '{}' Op must be a reference to a resource; '{}' ({}) is none.", i, node.op,
-                                  from.name, from.op));
+    return UsageError(fmt::format("Input {} of '{}' Op must be a reference to a resource; '{}' ({}) is none.", i,
+                                  node.op, from.name, from.op));
   }
   if (!from.def->is_resource || from.def->read) return absl::OkStatus();
-  return UsageError(fmt::format("Input {} of '{}' Op takes a value, but '{}' ({}) is a handle.", i, node.op, from.name, from.op));
+  return UsageError(
+      fmt::format("Input {} of '{}' Op takes a value, but '{}' ({}) is a handle.", i, node.op, from.name, from.op));
 }
 
 std::string Graph::UniqueName(const std::string& wanted) {
@@ -130,7 +131,8 @@ void Graph::ClearCollection(std::string_view name) {
 void Graph::Attach(std::unique_ptr<Attachment> attachment) const {
   Attachment* const added = attachment.release();
   added->next_ = attachments_.load(std::memory_order_relaxed);
-  while (!attachments_.compare_exchange_weak(added->next_, added, std::memory_order_release, std::memory_order_relaxed)) {
+  while (
+      !attachments_.compare_exchange_weak(added->next_, added, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }
 

@@ -21,8 +21,8 @@ namespace vigil {
 struct KernelCall {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;
-  const Node* holder = nullptr;                 // whose resource is worked on; null if the op takes no reference
-  const Tensor* const* inputs = nullptr;        // one each; null for references
+  const Node* holder = nullptr;           // whose resource is worked on; null if the op takes no reference
+  const Tensor* const* inputs = nullptr;  // one each; null for references
   Tensor* outputs = nullptr;
   std::shared_ptr<Resource>* cached = nullptr;  // what resource() found in an earlier run of this call
 };
@@ -55,8 +55,8 @@ class KernelContext {
     if (cached == nullptr) {
       const std::string& shared_name = AttrOr(holder(), "shared_name", kEmpty);
       ResourceManager& manager = T::kPerSession && shared_name.empty() ? own_ : shared_;
-      cached = manager.GetOrCreate<T>(AttrOr(holder(), "container", kEmpty), shared_name.empty() ? holder().name : shared_name,
-                                      [&make] { return make(); });
+      cached = manager.GetOrCreate<T>(AttrOr(holder(), "container", kEmpty),
+                                      shared_name.empty() ? holder().name : shared_name, [&make] { return make(); });
     }
     return static_cast<T&>(*cached);
   }

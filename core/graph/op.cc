@@ -1,8 +1,8 @@
 #include "vigil/core/graph/op.h"
 
-#include <utility>
-
 #include <fmt/format.h>
+
+#include <utility>
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
@@ -39,7 +39,8 @@ OutputTypesFn FromAttr(std::string attr) {
   return [attr = std::move(attr)](const Node& node, const std::vector<DType>&) -> absl::StatusOr<std::vector<DType>> {
     const auto it = node.attrs.find(attr);
     const DType* const type = it == node.attrs.end() ? nullptr : std::get_if<DType>(&it->second);
-    if (type == nullptr) return UsageError(fmt::format("'{}' Op needs an attribute '{}' of type DType.", node.op, attr));
+    if (type == nullptr)
+      return UsageError(fmt::format("'{}' Op needs an attribute '{}' of type DType.", node.op, attr));
     return std::vector<DType>{*type};
   };
 }

@@ -34,15 +34,16 @@ using Kernel = std::function<absl::Status(KernelContext&)>;
 
 struct OpDef {
   std::string name;
-  int inputs = 0;  // exactly as many; -1 = any number
+  int inputs = 0;                        // exactly as many; -1 = any number
   OutputTypesFn output_types = nullptr;  // null: no outputs
   Kernel compute = nullptr;              // null: nothing to do (NoOp)
 
   // Of the few ops that deal with state or cost nothing:
   std::uint32_t ref_inputs = 0;  // bit i: input i is not a value but a reference to a resource (0 to 31)
   bool is_resource = false;      // the node stands for a resource: output 0 refers to it, and nothing is computed
-  Kernel read = nullptr;         // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
-  bool forwards_ref = false;     // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
+  Kernel read =
+      nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
+  bool forwards_ref = false;  // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
   // The output never changes: the executor uses this tensor and copies nothing (Const).
   std::function<const Tensor&(const Node&)> constant = nullptr;
 

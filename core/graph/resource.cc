@@ -8,7 +8,8 @@ namespace vigil {
 ResourceManager::ResourceManager(const Env& env) : mutex_(env.tasks->NewMutex("resources")) {}
 ResourceManager::~ResourceManager() = default;
 
-std::shared_ptr<Resource> ResourceManager::Find(std::string_view kind, std::string_view container, std::string_view name,
+std::shared_ptr<Resource> ResourceManager::Find(std::string_view kind, std::string_view container,
+                                                std::string_view name,
                                                 const std::function<std::shared_ptr<Resource>()>& make) {
   const KeyView key(container, kind, name);
   {

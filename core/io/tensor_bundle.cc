@@ -1,13 +1,13 @@
 #include "vigil/core/io/tensor_bundle.h"
 
+#include <fmt/format.h>
+#include <xxhash.h>
+
 #include <bit>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
-
-#include <fmt/format.h>
-#include <xxhash.h>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -15,7 +15,8 @@
 namespace vigil {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the files are little-endian; big-endian machines need swaps here");
+static_assert(std::endian::native == std::endian::little,
+              "the files are little-endian; big-endian machines need swaps here");
 
 constexpr std::string_view kMagic = "vigil-bundle-1\n";
 
@@ -127,7 +128,8 @@ absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::m
 absl::StatusOr<BundleReader> BundleReader::Open(Files& files, const std::string& prefix) {
   const std::string path = IndexFileName(prefix);
   VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(files, path));
-  if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + sizeof(std::uint64_t)) return DataLoss("not a bundle's index", path);
+  if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + sizeof(std::uint64_t))
+    return DataLoss("not a bundle's index", path);
   const std::size_t end = bytes.size() - sizeof(std::uint64_t);
   std::uint64_t number = 0;
   Unpacker(std::string_view(bytes).substr(end)).Number(&number);

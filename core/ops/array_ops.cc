@@ -65,8 +65,8 @@ absl::Status ConcatV2(KernelContext& c) {
     const bool fits = here.size() == dims.size();
     if (fits) total += std::exchange(here[axis], dims[axis]);
     if (!fits || here != dims) {
-      return InvalidArgument("ConcatOp : Dimension mismatch: shape[0] = {} vs. shape[{}] = {}", c.input(0).shape().ToString(), i,
-                             c.input(i).shape().ToString());
+      return InvalidArgument("ConcatOp : Dimension mismatch: shape[0] = {} vs. shape[{}] = {}",
+                             c.input(0).shape().ToString(), i, c.input(i).shape().ToString());
     }
     parts.push_back(&c.input(i));
   }
@@ -134,7 +134,8 @@ absl::Status Squeeze(KernelContext& c) {
   const auto wanted = c.attr_or<std::vector<std::int64_t>>("squeeze_dims", {});
   for (const std::int64_t given : wanted) {
     VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given, static_cast<std::int64_t>(from.size())));
-    if (from[axis] != 1) return InvalidArgument("Can not squeeze dim[{}], expected a dimension of 1, got {}", given, from[axis]);
+    if (from[axis] != 1)
+      return InvalidArgument("Can not squeeze dim[{}], expected a dimension of 1, got {}", given, from[axis]);
     drop[axis] = true;
   }
   std::vector<std::int64_t> dims;
@@ -152,7 +153,8 @@ absl::Status Reshape(KernelContext& c) {
   std::int64_t* unknown = nullptr;
   for (std::int64_t& dim : dims) {
     if (dim < -1) return InvalidArgument("Size {} must be non-negative, not {}", &dim - dims.data(), dim);
-    if (dim == -1 && unknown != nullptr) return InvalidArgument("Only one input size may be -1, not both of [{}]", fmt::join(dims, ","));
+    if (dim == -1 && unknown != nullptr)
+      return InvalidArgument("Only one input size may be -1, not both of [{}]", fmt::join(dims, ","));
     if (dim == -1) {
       unknown = &dim;
     } else {
@@ -184,7 +186,8 @@ absl::Status Fill(KernelContext& c) {
     return InvalidArgument("Fill dimensions must be >= 0, not [{}]", fmt::join(dims, ","));
   }
   const Tensor& value = c.input(1);
-  if (value.num_elements() != 1) return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());
+  if (value.num_elements() != 1)
+    return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());
   Tensor out(value.dtype(), Shape(dims));
   const std::int64_t n = out.num_elements();
   for (std::int64_t i = 0; i < n; ++i) CopyElements(value, 0, out, i, 1);
@@ -195,16 +198,19 @@ absl::Status Fill(KernelContext& c) {
 template <typename T>
 absl::Status RangeOf(KernelContext& c) {
   for (int i = 0; i < 3; ++i) {
-    if (c.input(i).num_elements() != 1) return InvalidArgument("start, limit and delta must be scalars, got {}", c.input(i).Describe());
+    if (c.input(i).num_elements() != 1)
+      return InvalidArgument("start, limit and delta must be scalars, got {}", c.input(i).Describe());
   }
   const T start = c.input(0).scalar<T>();
   const T limit = c.input(1).scalar<T>();
   const T delta = c.input(2).scalar<T>();
   if (delta == 0) return InvalidArgument("Requires delta != 0: {}", delta);
   if (delta > 0 ? start > limit : start < limit) {
-    return InvalidArgument("Requires start {} limit when delta {} 0: {}/{}", delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
+    return InvalidArgument("Requires start {} limit when delta {} 0: {}/{}",
+                           delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
   }
-  const auto count = static_cast<std::int64_t>(std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta))));
+  const auto count = static_cast<std::int64_t>(
+      std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta))));
   Tensor out(DTypeOf<T>(), Shape({count}));
   T value = start;
   for (T& element : out.mutable_flat<T>()) {

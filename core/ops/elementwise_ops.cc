@@ -121,7 +121,8 @@ void ComputeSame(const Tensor& a, const Tensor& b, Tensor& out, F f) {
   if constexpr (std::is_floating_point_v<T>) {
     AsMutableArray<Out>(out) = f(AsArray<T>(a), AsArray<T>(b));
   } else {
-    AsMutableArray<Out>(out) = AsArray<T>(a).binaryExpr(AsArray<T>(b), [f](T x, T y) { return static_cast<Out>(f(x, y)); });
+    AsMutableArray<Out>(out) =
+        AsArray<T>(a).binaryExpr(AsArray<T>(b), [f](T x, T y) { return static_cast<Out>(f(x, y)); });
   }
 }
 
@@ -146,7 +147,8 @@ absl::Status Compute(const Tensor& a, const Tensor& b, Tensor* out, F f) {
 }
 
 absl::Status TypeError(const KernelContext& c) {
-  return MakeStatus(Code::kUnimplemented, fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(c.input(0).dtype())));
+  return MakeStatus(Code::kUnimplemented,
+                    fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(c.input(0).dtype())));
 }
 
 template <typename F>
@@ -183,8 +185,8 @@ template <typename F>
 absl::Status Unary(KernelContext& c, F f) {
   const Tensor& in = c.input(0);
   Tensor out(in.dtype(), in.shape());
-  const bool known =
-      ForNumeric(in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = AsArray<T>(in).unaryExpr([f](T x) { return f(x); }); });
+  const bool known = ForNumeric(
+      in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = AsArray<T>(in).unaryExpr([f](T x) { return f(x); }); });
   if (!known) return TypeError(c);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -297,8 +299,10 @@ void RegisterElementwiseOps(OpRegistry& registry) {
   registry.Register({.name = "Mul", .inputs = 2, .output_types = ArithmeticTypes, .compute = Arithmetic<Times>});
   registry.Register({.name = "RealDiv", .inputs = 2, .output_types = ArithmeticTypes, .compute = Arithmetic<Divide>});
   registry.Register({.name = "Less", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLess>});
-  registry.Register({.name = "LessEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLessEqual>});
-  registry.Register({.name = "Greater", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLess, true>});
+  registry.Register(
+      {.name = "LessEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLessEqual>});
+  registry.Register(
+      {.name = "Greater", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLess, true>});
   registry.Register(
       {.name = "GreaterEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLessEqual, true>});
   registry.Register({.name = "Equal", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsEqual>});

@@ -1,10 +1,10 @@
 #include "vigil/core/ops/fifo_queue.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -49,7 +49,8 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
   for (Element& element : elements) {
     while (true) {
       if (turn.cancelled()) return MakeStatus(Code::kCancelled, "Enqueue operation was cancelled");
-      if (turn.HasCome() && closed_) return MakeStatus(Code::kCancelled, fmt::format("FIFOQueue '{}' is closed.", name_));
+      if (turn.HasCome() && closed_)
+        return MakeStatus(Code::kCancelled, fmt::format("FIFOQueue '{}' is closed.", name_));
       if (turn.HasCome() && HasRoom()) break;
       VIGIL_RETURN_IF_ERROR(Wait(run, "Enqueue"));
     }
@@ -72,16 +73,18 @@ absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, st
       continue;
     }
     if (turn.HasCome() && closed_) {
-      status = MakeStatus(Code::kOutOfRange,
-                          fmt::format("FIFOQueue '{}' is closed and has insufficient elements (requested {}, current size {})",
-                                      name_, count, elements->size()));
+      status = MakeStatus(
+          Code::kOutOfRange,
+          fmt::format("FIFOQueue '{}' is closed and has insufficient elements (requested {}, current size {})", name_,
+                      count, elements->size()));
     } else {
       status = Wait(run, "Dequeue");
     }
     if (!status.ok()) break;
   }
   if (status.ok()) return status;
-  elements_.insert(elements_.begin(), std::make_move_iterator(elements->begin()), std::make_move_iterator(elements->end()));
+  elements_.insert(elements_.begin(), std::make_move_iterator(elements->begin()),
+                   std::make_move_iterator(elements->end()));
   elements->clear();
   return status;
 }

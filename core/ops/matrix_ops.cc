@@ -31,7 +31,8 @@ absl::Status MatMul(KernelContext& c) {
     return InvalidArgument("In[0] and In[1] must be matrices, got {} and {}", a.Describe(), b.Describe());
   }
   if (a.shape().dim(transpose_a ? 0 : 1) != b.shape().dim(transpose_b ? 1 : 0)) {
-    return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape().ToString(), b.shape().ToString());
+    return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape().ToString(),
+                           b.shape().ToString());
   }
   Tensor out(a.dtype(), Shape({a.shape().dim(transpose_a ? 1 : 0), b.shape().dim(transpose_b ? 0 : 1)}));
   if (a.dtype() == DType::kFloat) {
@@ -50,7 +51,8 @@ absl::StatusOr<std::vector<bool>> ReducedAxes(const Tensor& in, const Tensor& ax
   std::vector<bool> reduced(static_cast<std::size_t>(rank), false);
   for (const std::int64_t axis : given) {
     const std::int64_t at = axis < 0 ? axis + rank : axis;
-    if (at < 0 || at >= rank) return InvalidArgument("Invalid reduction dimension ({} for input with {} dimension(s)", axis, rank);
+    if (at < 0 || at >= rank)
+      return InvalidArgument("Invalid reduction dimension ({} for input with {} dimension(s)", axis, rank);
     reduced[static_cast<std::size_t>(at)] = true;
   }
   return reduced;
@@ -105,7 +107,9 @@ absl::Status Reduce(KernelContext& c) {
       for (T& element : out.mutable_flat<T>()) element = static_cast<T>(element / count);
     }
   });
-  if (!known) return MakeStatus(Code::kUnimplemented, fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(in.dtype())));
+  if (!known)
+    return MakeStatus(Code::kUnimplemented,
+                      fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(in.dtype())));
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }

@@ -5,7 +5,8 @@
 
 namespace vigil {
 
-absl::Status RequireType(const Node& node, const std::vector<DType>& inputs, int i, std::initializer_list<DType> types) {
+absl::Status RequireType(const Node& node, const std::vector<DType>& inputs, int i,
+                         std::initializer_list<DType> types) {
   const DType given = inputs[static_cast<std::size_t>(i)];
   if (std::ranges::find(types, given) != types.end()) return absl::OkStatus();
   std::vector<std::string_view> names;
@@ -26,7 +27,8 @@ absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor) {
   return out;
 }
 
-void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset, std::int64_t count) {
+void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset,
+                  std::int64_t count) {
   if (count == 0) return;
   if (from.dtype() == DType::kString) {
     const std::string* const source = from.flat<std::string>().data() + from_offset;

@@ -2,13 +2,13 @@
 #ifndef VIGIL_CORE_OPS_OP_UTIL_H_
 #define VIGIL_CORE_OPS_OP_UTIL_H_
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"

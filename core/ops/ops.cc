@@ -1,9 +1,9 @@
 #include "vigil/core/ops/ops.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
 
@@ -44,13 +44,16 @@ Output PlaceholderWithDefault(Builder& b, std::string name, Output value) {
   return b.Op("PlaceholderWithDefault", {value}, {.name = std::move(name)});
 }
 
-Output Identity(Builder& b, std::string name, Output value) { return b.Op("Identity", {value}, {.name = std::move(name)}); }
+Output Identity(Builder& b, std::string name, Output value) {
+  return b.Op("Identity", {value}, {.name = std::move(name)});
+}
 
 Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
   Variable variable;
   if (!b.status().ok()) return variable;
   if (!b.graph().Has(initial_value)) {
-    b.Fail(UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+    b.Fail(
+        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
     return variable;
   }
   Detached detached(b);
@@ -103,11 +106,13 @@ Output ReportUninitializedVariables(Builder& b, std::string name, const std::vec
     initialized.push_back(b.Op("IsVariableInitialized", {variable}, {.name = name + "/IsVariableInitialized"}));
     names.push_back(NameOf(b, variable));
   }
-  const Output mask = b.Op("LogicalNot", {b.Op("Pack", initialized, {.name = name + "/stack"})}, {.name = name + "/LogicalNot"});
+  const Output mask =
+      b.Op("LogicalNot", {b.Op("Pack", initialized, {.name = name + "/stack"})}, {.name = name + "/LogicalNot"});
   const Output all = b.Const(name + "/Const", Tensor::Vector<std::string>(names));
   const Output where = b.Op("Where", {mask}, {.name = name + "/boolean_mask/Where"});
-  const Output indices = b.Op("Squeeze", {where},
-                              {.name = name + "/boolean_mask/Squeeze", .attrs = {{"squeeze_dims", std::vector<std::int64_t>{1}}}});
+  const Output indices =
+      b.Op("Squeeze", {where},
+           {.name = name + "/boolean_mask/Squeeze", .attrs = {{"squeeze_dims", std::vector<std::int64_t>{1}}}});
   const Output axis = b.Const(name + "/boolean_mask/GatherV2/axis", Tensor::Scalar<std::int32_t>(0));
   return b.Op("GatherV2", {all, indices, axis}, {.name = std::move(name)});
 }

@@ -31,7 +31,8 @@ struct Variable {
 };
 // All that MakeVariable made, in order.
 inline constexpr CollectionKey<Variable> kVariables{"vigil/variables"};
-Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection = kGlobalVariables);
+Variable MakeVariable(Builder& b, std::string name, Output initial_value,
+                      CollectionKey<Output> collection = kGlobalVariables);
 Output Assign(Builder& b, std::string name, Output ref, Output value);
 Output AssignAdd(Builder& b, std::string name, Output ref, Output value);
 Output AssignSub(Builder& b, std::string name, Output ref, Output value);

@@ -21,12 +21,14 @@ FifoQueue& QueueOf(KernelContext& c) {
 absl::Status CheckComponents(const KernelContext& c) {
   const auto types = c.holder_attr_or<ComponentTypes>("component_types", {});
   if (static_cast<std::size_t>(c.num_inputs()) != types.size() + 1) {
-    return InvalidArgument("Wrong number of components in tuple. Expected {}, got {}", types.size(), c.num_inputs() - 1);
+    return InvalidArgument("Wrong number of components in tuple. Expected {}, got {}", types.size(),
+                           c.num_inputs() - 1);
   }
   for (std::size_t i = 0; i < types.size(); ++i) {
     const DType given = c.input(static_cast<int>(i) + 1).dtype();
     if (given != types[i]) {
-      return InvalidArgument("Type mismatch in tuple component {}. Expected {}, got {}", i, DTypeName(types[i]), DTypeName(given));
+      return InvalidArgument("Type mismatch in tuple component {}. Expected {}, got {}", i, DTypeName(types[i]),
+                             DTypeName(given));
     }
   }
   return absl::OkStatus();
@@ -89,8 +91,8 @@ absl::Status DequeueMany(KernelContext& c) {
     std::int64_t row = 0;
     for (const Element& element : elements) {
       if (element[i].shape() != first.shape()) {
-        return InvalidArgument("Elements of different shapes, {} and {}, cannot be dequeued together", first.shape().ToString(),
-                               element[i].shape().ToString());
+        return InvalidArgument("Elements of different shapes, {} and {}, cannot be dequeued together",
+                               first.shape().ToString(), element[i].shape().ToString());
       }
       CopyElements(element[i], 0, out, row++ * first.num_elements(), first.num_elements());
     }
@@ -137,12 +139,20 @@ void RegisterQueueOps(OpRegistry& registry) {
   registry.Register({.name = "FIFOQueueV2", .output_types = QueueTypes, .is_resource = true});
   registry.Register(
       {.name = "QueueEnqueueV2", .inputs = -1, .output_types = EnqueueTypes, .compute = Enqueue, .ref_inputs = 1});
+  registry.Register({.name = "QueueEnqueueManyV2",
+                     .inputs = -1,
+                     .output_types = EnqueueTypes,
+                     .compute = EnqueueMany,
+                     .ref_inputs = 1});
   registry.Register(
-      {.name = "QueueEnqueueManyV2", .inputs = -1, .output_types = EnqueueTypes, .compute = EnqueueMany, .ref_inputs = 1});
-  registry.Register({.name = "QueueDequeueV2", .inputs = 1, .output_types = DequeueTypes, .compute = Dequeue, .ref_inputs = 1});
+      {.name = "QueueDequeueV2", .inputs = 1, .output_types = DequeueTypes, .compute = Dequeue, .ref_inputs = 1});
+  registry.Register({.name = "QueueDequeueManyV2",
+                     .inputs = 2,
+                     .output_types = DequeueTypes,
+                     .compute = DequeueMany,
+                     .ref_inputs = 1});
   registry.Register(
-      {.name = "QueueDequeueManyV2", .inputs = 2, .output_types = DequeueTypes, .compute = DequeueMany, .ref_inputs = 1});
-  registry.Register({.name = "QueueCloseV2", .inputs = 1, .output_types = CloseTypes, .compute = Close, .ref_inputs = 1});
+      {.name = "QueueCloseV2", .inputs = 1, .output_types = CloseTypes, .compute = Close, .ref_inputs = 1});
   registry.Register(
       {.name = "QueueSizeV2", .inputs = 1, .output_types = Always({DType::kInt32}), .compute = Size, .ref_inputs = 1});
 }

@@ -25,7 +25,8 @@ absl::Status Restore(KernelContext& c) {
   const auto names = c.input(1).flat<std::string>();
   const std::vector<DType>& types = c.node().output_types;
   if (c.input(0).num_elements() != 1) return InvalidArgument("Input prefix should contain exactly one element");
-  if (names.size() != types.size()) return InvalidArgument("Got {} tensor names but {} types", names.size(), types.size());
+  if (names.size() != types.size())
+    return InvalidArgument("Got {} tensor names but {} types", names.size(), types.size());
   VIGIL_ASSIGN_OR_RETURN(BundleReader reader, BundleReader::Open(*c.env().files, c.input(0).scalar<std::string>()));
   for (std::size_t i = 0; i < names.size(); ++i) {
     VIGIL_ASSIGN_OR_RETURN(Tensor value, reader.Read(names[i]));

@@ -13,7 +13,8 @@ Variable& VariableOf(KernelContext& c) {
 }
 
 absl::Status Uninitialized(const KernelContext& c) {
-  return MakeStatus(Code::kFailedPrecondition, fmt::format("Attempting to use uninitialized value {}", c.holder().name));
+  return MakeStatus(Code::kFailedPrecondition,
+                    fmt::format("Attempting to use uninitialized value {}", c.holder().name));
 }
 
 absl::Status ReadVariable(KernelContext& c) {
@@ -81,8 +82,8 @@ absl::StatusOr<std::vector<DType>> VariableTypes(const Node& node, const std::ve
 absl::StatusOr<std::vector<DType>> AssignTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "validate_shape"));
   if (inputs[0] != inputs[1]) {
-    return UsageError(fmt::format("'{}' Op needs a value of the variable's type {}, not {}.", node.op, DTypeName(inputs[0]),
-                                  DTypeName(inputs[1])));
+    return UsageError(fmt::format("'{}' Op needs a value of the variable's type {}, not {}.", node.op,
+                                  DTypeName(inputs[0]), DTypeName(inputs[1])));
   }
   return std::vector<DType>{inputs[0]};
 }
@@ -99,7 +100,8 @@ absl::StatusOr<std::vector<DType>> CountUpToTypes(const Node& node, const std::v
 }
 
 absl::Status CountUpTo(KernelContext& c) {
-  return c.holder().output_types[0] == DType::kInt32 ? CountUpToLimit<std::int32_t>(c) : CountUpToLimit<std::int64_t>(c);
+  return c.holder().output_types[0] == DType::kInt32 ? CountUpToLimit<std::int32_t>(c)
+                                                     : CountUpToLimit<std::int64_t>(c);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ absl::Status ScalarSummary(KernelContext& c) {
   const Tensor& tags = c.input(0);
   const Tensor& values = c.input(1);
   if (tags.shape() != values.shape()) {
-    return InvalidArgument("tags and values are not the same shape: {} != {}", tags.shape().ToString(), values.shape().ToString());
+    return InvalidArgument("tags and values are not the same shape: {} != {}", tags.shape().ToString(),
+                           values.shape().ToString());
   }
   proto::Summary summary;
   ForNumeric(values.dtype(), [&]<typename T>() {
@@ -34,7 +35,8 @@ absl::Status MergeSummary(KernelContext& c) {
       proto::Summary summary;
       if (!summary.ParseFromString(bytes)) return InvalidArgument("Could not parse one of the summary inputs");
       for (const proto::Summary::Value& value : summary.value()) {
-        if (!tags.insert(value.tag()).second) return InvalidArgument("Duplicate tag {} found in summary inputs", value.tag());
+        if (!tags.insert(value.tag()).second)
+          return InvalidArgument("Duplicate tag {} found in summary inputs", value.tag());
       }
       merged.MergeFrom(summary);
     }
@@ -59,7 +61,8 @@ absl::StatusOr<std::vector<DType>> MergeSummaryTypes(const Node& node, const std
 }  // namespace
 
 void RegisterSummaryOps(OpRegistry& registry) {
-  registry.Register({.name = "ScalarSummary", .inputs = 2, .output_types = ScalarSummaryTypes, .compute = ScalarSummary});
+  registry.Register(
+      {.name = "ScalarSummary", .inputs = 2, .output_types = ScalarSummaryTypes, .compute = ScalarSummary});
   registry.Register({.name = "MergeSummary", .inputs = -1, .output_types = MergeSummaryTypes, .compute = MergeSummary});
 }
 

@@ -1,10 +1,10 @@
 #include "vigil/core/session/direct_session.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
@@ -57,7 +57,8 @@ Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManag
       slots_(static_cast<std::size_t>(plan.slots)),
       cached_(plan.steps.size()) {
   inputs_.reserve(plan.inputs.size());
-  for (const ValueSource& source : plan.inputs) inputs_.push_back(source.slot < 0 ? source.constant : &slots_[static_cast<std::size_t>(source.slot)]);
+  for (const ValueSource& source : plan.inputs)
+    inputs_.push_back(source.slot < 0 ? source.constant : &slots_[static_cast<std::size_t>(source.slot)]);
   calls_.reserve(plan.steps.size());
   for (const PlanStep& step : plan.steps) {
     calls_.push_back({.node = step.node,
@@ -97,9 +98,10 @@ absl::Status Frame::TakeFeeds(const RunCall& call) {
   for (std::size_t i = 0; i < feeds.size(); ++i) {
     const DType wanted = graph_.TypeOf(feeds[i]);
     if (call.feed_values[i].dtype() != wanted) {
-      return MakeStatus(Code::kInvalidArgument, fmt::format("Cannot feed a value of type {} for '{}', which has type {}",
-                                                            DTypeName(call.feed_values[i].dtype()), graph_.NameOf(feeds[i]),
-                                                            DTypeName(wanted)));
+      return MakeStatus(
+          Code::kInvalidArgument,
+          fmt::format("Cannot feed a value of type {} for '{}', which has type {}",
+                      DTypeName(call.feed_values[i].dtype()), graph_.NameOf(feeds[i]), DTypeName(wanted)));
     }
     slots_[i] = call.feed_values[i];
   }
@@ -190,7 +192,8 @@ class Engine {
 class Engine::Lease {
  public:
   // REQUIRES: in_flight_ counts this run already.
-  Lease(Engine& engine, Lane& lane, std::unique_ptr<Frame> frame) : engine_(engine), lane_(lane), frame_(std::move(frame)) {}
+  Lease(Engine& engine, Lane& lane, std::unique_ptr<Frame> frame)
+      : engine_(engine), lane_(lane), frame_(std::move(frame)) {}
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
@@ -311,7 +314,7 @@ DirectSessionFactory::DirectSessionFactory(const Env& env, DirectSessionOptions 
     : env_(env), options_(std::move(options)) {}
 
 absl::StatusOr<std::unique_ptr<Session>> DirectSessionFactory::Create(const Graph& graph, const std::string& master,
-                                                                     const SessionConfig& config) {
+                                                                      const SessionConfig& config) {
   if (!master.empty()) {
     return MakeStatus(Code::kUnimplemented,
                       fmt::format("A direct session runs in this process: it cannot reach the master '{}'.", master));

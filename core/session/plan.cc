@@ -1,11 +1,11 @@
 #include "vigil/core/session/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -15,10 +15,11 @@ namespace {
 
 absl::Status NotInGraph(const std::string& name) {
   const std::size_t colon = name.rfind(':');
-  if (colon == std::string::npos) return UsageError(fmt::format("The name '{}' refers to an Operation not in the graph.", name));
-  return UsageError(
-      fmt::format("The name '{}' refers to a Tensor which does not exist. The operation, '{}', does not exist in the graph.", name,
-                  name.substr(0, colon)));
+  if (colon == std::string::npos)
+    return UsageError(fmt::format("The name '{}' refers to an Operation not in the graph.", name));
+  return UsageError(fmt::format(
+      "The name '{}' refers to a Tensor which does not exist. The operation, '{}', does not exist in the graph.", name,
+      name.substr(0, colon)));
 }
 
 class Planner {
@@ -60,7 +61,8 @@ class Planner {
       const Node& node = graph_.node(fetch.node);
       if (IsFed(fetch)) continue;
       if (node.def->is_resource && !node.def->read) {
-        return UsageError(fmt::format("'{}' ({}) is a handle: it has no value to fetch.", graph_.NameOf(fetch), node.op));
+        return UsageError(
+            fmt::format("'{}' ({}) is a handle: it has no value to fetch.", graph_.NameOf(fetch), node.op));
       }
       Need(fetch.node);
     }
@@ -129,7 +131,8 @@ class Planner {
 
   ValueSource Read(const Node& variable) {
     const std::int32_t slot = plan_->slots++;
-    plan_->steps.push_back({.node = &variable, .kernel = &variable.def->read, .holder = &variable, .first_output = slot});
+    plan_->steps.push_back(
+        {.node = &variable, .kernel = &variable.def->read, .holder = &variable, .first_output = slot});
     return {slot};
   }
 
@@ -157,7 +160,9 @@ class Planner {
 
 std::uint64_t HashOf(const RunSpec& spec) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  const auto mix = [&hash](std::int64_t value) { hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15; };
+  const auto mix = [&hash](std::int64_t value) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
+  };
   for (const Output feed : spec.feeds) mix(feed.node), mix(feed.index);
   mix(-1);
   for (const Output fetch : spec.fetches) mix(fetch.node), mix(fetch.index);
@@ -168,7 +173,9 @@ std::uint64_t HashOf(const RunSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec) { return Planner(graph, spec).Make(); }
+absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec) {
+  return Planner(graph, spec).Make();
+}
 
 absl::StatusOr<const Plan*> PlanFor(const Graph& graph, const RunSpec& spec) {
   const std::uint64_t hash = HashOf(spec);

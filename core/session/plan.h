@@ -28,7 +28,7 @@ struct PlanStep {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;  // the node's own, or its read
   const Node* holder = nullptr;
-  std::int32_t first_input = 0;  // in Plan::inputs; as many as the node has (none for a read)
+  std::int32_t first_input = 0;   // in Plan::inputs; as many as the node has (none for a read)
   std::int32_t first_output = 0;  // slot
 };
 

@@ -1,8 +1,8 @@
 #include "vigil/core/tensor/tensor.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace vigil {
 namespace {
