@@ -73,7 +73,7 @@ struct Event {
   std::int32_t index = -1;
   std::int64_t session = 0;  // number of a raw session, from 1; 0 = none
   double value = 0;
-  std::string_view subject;  // valid during Emit only
+  std::string_view subject = {};  // valid during Emit only
 };
 
 class EventSink {

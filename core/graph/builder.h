@@ -20,9 +20,9 @@
 namespace vigil {
 
 struct NodeOptions {
-  std::string name;                    // empty: the op's
-  std::vector<NodeId> control_inputs;  // besides those of the enclosing builder
-  Attrs attrs;
+  std::string name = {};                    // empty: the op's
+  std::vector<NodeId> control_inputs = {};  // besides those of the enclosing builder
+  Attrs attrs = {};
 };
 
 class Builder {

@@ -8,10 +8,13 @@
 #define VIGIL_CORE_GRAPH_GRAPH_H_
 
 #include <any>
+#include <atomic>
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +59,22 @@ struct CollectionKey {
   std::string_view name;
 };
 
+// Something that a layer above derives from the graph and keeps with it (a session's plans), so that other sessions of the
+// same graph find it. Never changed once attached; lives as long as the graph.
+class Attachment {
+ public:
+  // `kind` tells whose it is; it must outlive the attachment.
+  explicit Attachment(std::string_view kind) : kind_(kind) {}
+  virtual ~Attachment() = default;
+  std::string_view kind() const { return kind_; }
+  const Attachment* next() const { return next_; }  // attached before this one
+
+ private:
+  friend class Graph;
+  std::string_view kind_;
+  const Attachment* next_ = nullptr;
+};
+
 class Graph {
  public:
   // The registry must outlive the graph.
@@ -64,11 +83,15 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: USAGE "Graph is finalized and cannot be
-  // modified.", unknown op, wrong number of inputs, unknown input, types that do not fit.
+  // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op; USAGE "Graph
+  // is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do not fit.
   absl::StatusOr<NodeId> Add(Node node);
 
+  // Stays where it is for the graph's life. REQUIRES: 0 <= id < size().
   const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  DType TypeOf(Output output) const { return node(output.node).output_types[static_cast<std::size_t>(output.index)]; }
+  // Whether there is such an output of such a node.
+  bool Has(Output output) const;
   int size() const { return static_cast<int>(nodes_.size()); }
   std::optional<NodeId> Find(std::string_view name) const;
   // "name:index" or "name" (index 0).
@@ -93,13 +116,22 @@ class Graph {
   }
   void ClearCollection(std::string_view name);
 
+  // The newest attachment, or null. Safe from any task, as Attach is.
+  const Attachment* attachments() const { return attachments_.load(std::memory_order_acquire); }
+  void Attach(std::unique_ptr<Attachment> attachment) const;
+
  private:
+  absl::Status Check(Node& node) const;
+  absl::Status CheckReference(const Node& node, int i) const;
+  std::string UniqueName(const std::string& wanted);
+
   const OpRegistry& ops_;
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;
   std::map<std::string, NodeId, std::less<>> by_name_;
   std::map<std::string, int, std::less<>> next_suffix_;
   std::map<std::string, std::any, std::less<>> collections_;
   bool finalized_ = false;
+  mutable std::atomic<const Attachment*> attachments_{nullptr};
 };
 
 // TensorFlow's names. Variables are the nodes that hold them.

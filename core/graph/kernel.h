@@ -1,107 +1,101 @@
 // What a kernel sees while it runs: its inputs, its outputs, the session's resources, the process's Env, cancellation.
 //
-// Thread safety: a context belongs to one run of one node. Resources are shared by runs: they look after themselves.
+// Thread safety: a context belongs to one run; its kernels run one after the other.
 #ifndef VIGIL_CORE_GRAPH_KERNEL_H_
 #define VIGIL_CORE_GRAPH_KERNEL_H_
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/graph/resource.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
 
-// State that outlives a run: a variable, a queue, an iterator.
-class Resource {
- public:
-  virtual ~Resource() = default;
-  // Wakes up whoever waits in this resource: their session was closed or their run cancelled.
-  virtual void Cancel() {}
-};
-
-// Resources by container and name. One for each session, or one that several sessions share.
-// Thread safety: safe from any task.
-class ResourceManager {
- public:
-  explicit ResourceManager(const Env& env);
-  ~ResourceManager();
-  // The resource of that name, made by `make` if there is none.
-  template <typename T>
-  std::shared_ptr<T> GetOrCreate(std::string_view container, std::string_view name,
-                                 const std::function<std::shared_ptr<T>()>& make) {
-    return std::static_pointer_cast<T>(
-        Find(container, name, [&make] { return std::static_pointer_cast<Resource>(make()); }));
-  }
-  void CancelAll();
-  // Forgets the resources of a container ("" = all).
-  void Reset(std::string_view container);
-
- private:
-  std::shared_ptr<Resource> Find(std::string_view container, std::string_view name,
-                                 const std::function<std::shared_ptr<Resource>()>& make);
-  std::unique_ptr<Mutex> mutex_;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<Resource>> resources_;  // guarded by *mutex_
-};
-
-// Says whether a run should end early, and wakes up what waits.
-class Cancellation {
- public:
-  virtual ~Cancellation() = default;
-  virtual bool cancelled() const = 0;
+// One node's part of a run, laid out by the executor. The arrays live as long as the run.
+struct KernelCall {
+  const Node* node = nullptr;
+  const Kernel* kernel = nullptr;
+  const Node* holder = nullptr;           // whose resource is worked on; null if the op takes no reference
+  const Tensor* const* inputs = nullptr;  // one each; null for references
+  Tensor* outputs = nullptr;
+  std::shared_ptr<Resource>* cached = nullptr;  // what resource() found in an earlier run of this call
 };
 
 class KernelContext {
  public:
-  KernelContext(const Env& env, const Graph& graph, ResourceManager& resources, const Cancellation& cancellation)
-      : env_(env), graph_(graph), resources_(resources), cancellation_(cancellation) {}
+  // Resources of the session alone, and those that it may share with others (often the same).
+  KernelContext(const Env& env, const Graph& graph, ResourceManager& own, ResourceManager& shared,
+                const Cancellation& cancellation)
+      : env_(env), graph_(graph), own_(own), shared_(shared), cancellation_(cancellation) {}
 
   const Env& env() const { return env_; }
   const Graph& graph() const { return graph_; }
-  const Node& node() const { return *node_; }
-  NodeId node_id() const { return id_; }
-  ResourceManager& resources() const { return resources_; }
-  const Cancellation& cancellation() const { return cancellation_; }
+  const Node& node() const { return *call_->node; }
+  bool cancelled() const { return cancellation_.cancelled(); }
+  // Until when this run may wait; kNever if it has no timeout.
+  Time deadline() const { return deadline_; }
 
-  int num_inputs() const { return static_cast<int>(inputs_.size()); }
-  const Tensor& input(int i) const { return *inputs_[static_cast<std::size_t>(i)]; }
-  void set_output(int i, Tensor value) { outputs_[i] = std::move(value); }
+  int num_inputs() const { return static_cast<int>(node().inputs.size()); }
+  // REQUIRES: input i is not a reference.
+  const Tensor& input(int i) const { return *call_->inputs[i]; }
+  void set_output(int i, Tensor value) { call_->outputs[i] = std::move(value); }
+
+  // The node that stands for the resource: where the op's first reference comes from, or the node itself.
+  const Node& holder() const { return *call_->holder; }
+  // The resource of that node, by its container and shared_name or name; made by `make` (a shared_ptr<T>()) if there is none.
+  template <typename T, typename Make>
+  T& resource(Make make) {
+    std::shared_ptr<Resource>& cached = *call_->cached;
+    if (cached == nullptr) {
+      const std::string& shared_name = AttrOr(holder(), "shared_name", kEmpty);
+      ResourceManager& manager = T::kPerSession && shared_name.empty() ? own_ : shared_;
+      cached = manager.GetOrCreate<T>(AttrOr(holder(), "container", kEmpty),
+                                      shared_name.empty() ? holder().name : shared_name, [&make] { return make(); });
+    }
+    return static_cast<T&>(*cached);
+  }
 
   // REQUIRES: the attribute exists with that type (the op's signature has checked it).
   template <typename T>
   const T& attr(std::string_view name) const {
-    return std::get<T>(node_->attrs.find(name)->second);
+    return std::get<T>(node().attrs.find(name)->second);
   }
   template <typename T>
-  T attr_or(std::string_view name, T missing) const {
-    const auto it = node_->attrs.find(name);
-    return it == node_->attrs.end() ? missing : std::get<T>(it->second);
+  T attr_or(std::string_view name, const T& missing) const {
+    return AttrOr(node(), name, missing);
+  }
+  // Of the node that stands for the resource.
+  template <typename T>
+  T holder_attr_or(std::string_view name, const T& missing) const {
+    return AttrOr(holder(), name, missing);
   }
 
-  // For the executor: moves the context to the next node.
-  void Enter(NodeId id, const Node& node, std::vector<const Tensor*>& inputs, Tensor* outputs) {
-    id_ = id;
-    node_ = &node;
-    inputs_.swap(inputs);
-    outputs_ = outputs;
-  }
-  std::vector<const Tensor*>& inputs() { return inputs_; }
+  // For the executor.
+  void Start(Time deadline) { deadline_ = deadline; }
+  void Enter(const KernelCall& call) { call_ = &call; }
 
  private:
+  template <typename T>
+  static const T& AttrOr(const Node& node, std::string_view name, const T& missing) {
+    const auto it = node.attrs.find(name);
+    return it == node.attrs.end() ? missing : std::get<T>(it->second);
+  }
+
+  static inline const std::string kEmpty;
+
   const Env& env_;
   const Graph& graph_;
-  ResourceManager& resources_;
+  ResourceManager& own_;
+  ResourceManager& shared_;
   const Cancellation& cancellation_;
-  NodeId id_ = kNoNode;
-  const Node* node_ = nullptr;
-  std::vector<const Tensor*> inputs_;
-  Tensor* outputs_ = nullptr;
+  Time deadline_ = kNever;
+  const KernelCall* call_ = nullptr;
 };
 
 }  // namespace vigil

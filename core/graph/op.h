@@ -10,6 +10,7 @@
 #ifndef VIGIL_CORE_GRAPH_OP_H_
 #define VIGIL_CORE_GRAPH_OP_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -19,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/tensor/dtype.h"
+#include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
 
@@ -28,12 +30,24 @@ class KernelContext;
 
 // Types of a node's outputs, from its attributes and its inputs' types; an error names what does not fit.
 using OutputTypesFn = std::function<absl::StatusOr<std::vector<DType>>(const Node&, const std::vector<DType>& inputs)>;
+using Kernel = std::function<absl::Status(KernelContext&)>;
 
 struct OpDef {
   std::string name;
-  int inputs = 0;                                       // exactly as many; -1 = any number
-  OutputTypesFn output_types;                           // null: no outputs
-  std::function<absl::Status(KernelContext&)> compute;  // null: nothing to do (NoOp)
+  int inputs = 0;                        // exactly as many; -1 = any number
+  OutputTypesFn output_types = nullptr;  // null: no outputs
+  Kernel compute = nullptr;              // null: nothing to do (NoOp)
+
+  // Of the few ops that deal with state or cost nothing:
+  std::uint32_t ref_inputs = 0;  // bit i: input i is not a value but a reference to a resource (0 to 31)
+  bool is_resource = false;      // the node stands for a resource: output 0 refers to it, and nothing is computed
+  Kernel read =
+      nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
+  bool forwards_ref = false;  // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
+  // The output never changes: the executor uses this tensor and copies nothing (Const).
+  std::function<const Tensor&(const Node&)> constant = nullptr;
+
+  bool TakesReference(int i) const { return i < 32 && (ref_inputs >> i & 1) != 0; }
 };
 
 class OpRegistry {

@@ -22,17 +22,22 @@ Output Placeholder(Builder& b, std::string name, DType dtype);
 Output PlaceholderWithDefault(Builder& b, std::string name, Output value);
 Output Identity(Builder& b, std::string name, Output value);
 
-// A variable (VariableV2), its initial value and its initializer "<name>/Assign". `collection`: kGlobalVariables or kLocalVariables.
+// A variable (VariableV2) with "<name>/Assign" and "<name>/read". The builder's control inputs do not apply to these three.
+// `collection`: kGlobalVariables or kLocalVariables.
 struct Variable {
-  Output ref;  // the variable: reading it is FAILED_PRECONDITION until it was assigned
-  NodeId initializer = kNoNode;
+  Output ref;                    // the variable: reading it is FAILED_PRECONDITION until it was assigned
+  NodeId initializer = kNoNode;  // "<name>/Assign"
+  Output read;                   // "<name>/read": the value at the time when this node runs
 };
+// All that MakeVariable made, in order.
+inline constexpr CollectionKey<Variable> kVariables{"vigil/variables"};
 Variable MakeVariable(Builder& b, std::string name, Output initial_value,
                       CollectionKey<Output> collection = kGlobalVariables);
 Output Assign(Builder& b, std::string name, Output ref, Output value);
 Output AssignAdd(Builder& b, std::string name, Output ref, Output value);
+Output AssignSub(Builder& b, std::string name, Output ref, Output value);
 
-// Runs every initializer of the collection's variables (tf.variables_initializer).
+// Runs the initializer of each (tf.variables_initializer). USAGE for one that MakeVariable did not make.
 Output VariablesInitializer(Builder& b, std::string name, const std::vector<Output>& variables);
 // The names of those that are not initialized: a string vector (tf.report_uninitialized_variables).
 Output ReportUninitializedVariables(Builder& b, std::string name, const std::vector<Output>& variables);

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/run_options.h"
 
@@ -67,6 +68,9 @@ class SessionFactory {
   virtual absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
                                                           const SessionConfig& config) = 0;
 };
+
+// The number of a session that was just created in this process.
+std::int64_t NextSessionNumber(const Env& env);
 
 // Shorthands. Each is one run.
 absl::StatusOr<Tensor> RunFetch(Session& session, Output fetch);

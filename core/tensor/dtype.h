@@ -18,10 +18,11 @@ enum class DType : std::uint8_t {
   kString = 7,
   kInt64 = 9,
   kBool = 10,
+  kResource = 20,  // a handle (queue, iterator): only ops that take it as a reference can use it
 };
 
 std::string_view DTypeName(DType dtype);  // "float", "int64", ...
-std::size_t DTypeSize(DType dtype);       // bytes an element; 0 for strings and kInvalid
+std::size_t DTypeSize(DType dtype);       // bytes an element; 0 for strings, handles and kInvalid
 
 template <typename T>
 constexpr DType DTypeOf();

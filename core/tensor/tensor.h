@@ -1,20 +1,24 @@
 // A dense tensor: element type, shape and shared elements.
 //
 // A value type: copying shares the elements, which nobody changes once the tensor has been handed on (mutable_flat() is for
-// the one who just made it; Clone() makes a copy of one's own). A scalar (one element, not a string) lives inside the object:
-// making, copying and passing it allocates nothing.
+// the one who just made it; Clone() makes a copy of one's own). One element that is not a string lives inside the object:
+// making, copying and passing a scalar allocates nothing.
 // Thread safety: as a value; shared elements may be read from any task.
 #ifndef VIGIL_CORE_TENSOR_TENSOR_H_
 #define VIGIL_CORE_TENSOR_TENSOR_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/tensor/dtype.h"
 #include "vigil/core/tensor/shape.h"
 
@@ -28,15 +32,22 @@ class Tensor {
 
   template <typename T>
   static Tensor Scalar(T value) {
-    Tensor out(DTypeOf<T>(), Shape());
-    out.mutable_flat<T>()[0] = std::move(value);
-    return out;
+    if constexpr (std::is_same_v<T, std::string>) {
+      Tensor out(DType::kString, Shape());
+      out.mutable_flat<T>()[0] = std::move(value);
+      return out;
+    } else {
+      Tensor out;
+      out.dtype_ = DTypeOf<T>();
+      std::memcpy(out.inline_, &value, sizeof(T));
+      return out;
+    }
   }
   template <typename T>
   static Tensor Vector(const std::vector<T>& values) {
     Tensor out(DTypeOf<T>(), Shape({static_cast<std::int64_t>(values.size())}));
-    std::size_t i = 0;
-    for (const T& value : values) out.mutable_flat<T>()[i++] = value;
+    T* element = out.mutable_flat<T>().data();
+    for (const T& value : values) *element++ = value;  // not std::copy: a vector<bool> has no elements to point at
     return out;
   }
 
@@ -66,6 +77,10 @@ class Tensor {
   Tensor Reshaped(Shape shape) const;
   // Bytes of the elements. REQUIRES: not a string tensor.
   std::string_view bytes() const;
+  // REQUIRES: nobody shares the elements yet; not a string tensor.
+  std::span<char> mutable_bytes();
+  // Whether the elements live in a buffer that copies share.
+  bool has_buffer() const { return buffer_ != nullptr; }
   // "int64 [2,3]"
   std::string Describe() const;
   // The value of a numeric (or bool) scalar as double; false if it is none.
@@ -75,13 +90,16 @@ class Tensor {
   friend bool operator==(const Tensor& a, const Tensor& b);
 
  private:
-  bool IsInline() const;
-  const void* Data(DType asked) const;
+  const void* Data() const { return buffer_ != nullptr ? buffer_.get() : inline_; }
+  const void* Data(DType asked) const {
+    VIGIL_CHECK(asked == dtype_);
+    return Data();
+  }
 
   DType dtype_ = DType::kInvalid;
   Shape shape_;
   alignas(8) std::byte inline_[8] = {};
-  std::shared_ptr<void> buffer_;  // array of elements, or std::string[]; null if inline
+  std::shared_ptr<void> buffer_;  // array of elements, or std::string[]; null if they are inline, or none
 };
 
 }  // namespace vigil

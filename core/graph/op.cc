@@ -1,0 +1,48 @@
+#include "vigil/core/graph/op.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/graph/graph.h"
+
+namespace vigil {
+
+void OpRegistry::Register(OpDef op) {
+  std::string name = op.name;
+  const bool added = ops_.emplace(std::move(name), std::move(op)).second;
+  VIGIL_CHECK(added);
+}
+
+const OpDef* OpRegistry::Find(std::string_view name) const {
+  const auto it = ops_.find(name);
+  return it == ops_.end() ? nullptr : &it->second;
+}
+
+OutputTypesFn SameAsInput(int i) {
+  return [i](const Node& node, const std::vector<DType>& inputs) -> absl::StatusOr<std::vector<DType>> {
+    const auto at = static_cast<std::size_t>(i);
+    if (at >= inputs.size()) return UsageError(fmt::format("'{}' Op needs at least {} inputs.", node.op, i + 1));
+    return std::vector<DType>{inputs[at]};
+  };
+}
+
+OutputTypesFn Always(std::vector<DType> types) {
+  return [types = std::move(types)](const Node&, const std::vector<DType>&) -> absl::StatusOr<std::vector<DType>> {
+    return types;
+  };
+}
+
+OutputTypesFn FromAttr(std::string attr) {
+  return [attr = std::move(attr)](const Node& node, const std::vector<DType>&) -> absl::StatusOr<std::vector<DType>> {
+    const auto it = node.attrs.find(attr);
+    const DType* const type = it == node.attrs.end() ? nullptr : std::get_if<DType>(&it->second);
+    if (type == nullptr)
+      return UsageError(fmt::format("'{}' Op needs an attribute '{}' of type DType.", node.op, attr));
+    return std::vector<DType>{*type};
+  };
+}
+
+}  // namespace vigil

@@ -1,0 +1,77 @@
+// State that outlives a run (a variable, a queue, an iterator) and where it is kept.
+//
+// A resource's type T says how it is kept:
+//   static constexpr std::string_view kKind = "queue";   // its own name space
+//   static constexpr bool kPerSession = true;            // never shared between sessions, unless the node has a shared_name
+#ifndef VIGIL_CORE_GRAPH_RESOURCE_H_
+#define VIGIL_CORE_GRAPH_RESOURCE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "vigil/core/env/env.h"
+
+namespace vigil {
+
+// Thread safety: runs share resources; each looks after itself.
+class Resource {
+ public:
+  virtual ~Resource() = default;
+  // Wakes up whoever waits in this resource, to look whether its run was cancelled.
+  virtual void Cancel() {}
+};
+
+// Resources by container and name. One for each session, or one that several sessions share.
+// Thread safety: safe from any task.
+class ResourceManager {
+ public:
+  explicit ResourceManager(const Env& env);
+  ~ResourceManager();
+  // The resource of that name, made by `make` if there is none. `make` may run in vain when two tasks come at once.
+  template <typename T>
+  std::shared_ptr<T> GetOrCreate(std::string_view container, std::string_view name,
+                                 const std::function<std::shared_ptr<T>()>& make) {
+    return std::static_pointer_cast<T>(Find(T::kKind, container, name, make));
+  }
+  void CancelAll();
+  // Forgets the resources of a container ("" = all).
+  void Reset(std::string_view container);
+  // Counts the resets: what was looked up before the last one must be looked up again.
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;  // container, kind, name
+  using KeyView = std::tuple<std::string_view, std::string_view, std::string_view>;
+  struct Less {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return KeyView(a) < KeyView(b); }
+  };
+
+  std::shared_ptr<Resource> Find(std::string_view kind, std::string_view container, std::string_view name,
+                                 const std::function<std::shared_ptr<Resource>()>& make);
+
+  std::unique_ptr<Mutex> mutex_;
+  std::map<Key, std::shared_ptr<Resource>, Less> resources_;  // guarded by *mutex_
+  std::atomic<std::uint64_t> generation_{0};
+};
+
+// Tells runs that they should end early. Who sets it also wakes up what waits (ResourceManager::CancelAll).
+// Thread safety: safe from any task.
+class Cancellation {
+ public:
+  void Cancel() { cancelled_.store(true, std::memory_order_release); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_GRAPH_RESOURCE_H_

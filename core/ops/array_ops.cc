@@ -1,0 +1,293 @@
+// Ops that rearrange elements without computing with them; for every element type.
+#include <algorithm>
+#include <cmath>
+
+#include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/registration.h"
+
+namespace vigil {
+namespace {
+
+std::int64_t Product(const std::vector<std::int64_t>& dims, std::size_t from, std::size_t to) {
+  std::int64_t n = 1;
+  for (std::size_t i = from; i < to; ++i) n *= dims[i];
+  return n;
+}
+
+// An axis that may count from the end.
+absl::StatusOr<std::size_t> Axis(std::int64_t axis, std::int64_t rank) {
+  const std::int64_t at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank) return InvalidArgument("axis = {} not in [{}, {})", axis, -rank, rank);
+  return static_cast<std::size_t>(at);
+}
+
+// Lays the inputs side by side along an axis: each is `outer` blocks.
+void Interleave(const std::vector<const Tensor*>& parts, std::int64_t outer, Tensor& out) {
+  std::int64_t to = 0;
+  for (std::int64_t block = 0; block < outer; ++block) {
+    for (const Tensor* part : parts) {
+      const std::int64_t size = part->num_elements() / outer;
+      CopyElements(*part, block * size, out, to, size);
+      to += size;
+    }
+  }
+}
+
+absl::Status Pack(KernelContext& c) {
+  std::vector<const Tensor*> parts;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    parts.push_back(&c.input(i));
+    if (c.input(i).shape() != c.input(0).shape()) {
+      return InvalidArgument("Shapes of all inputs must match: values[0].shape = {} != values[{}].shape = {}",
+                             c.input(0).shape().ToString(), i, c.input(i).shape().ToString());
+    }
+  }
+  std::vector<std::int64_t> dims = c.input(0).shape().dims();
+  VIGIL_ASSIGN_OR_RETURN(const std::size_t axis,
+                         Axis(c.attr_or<std::int64_t>("axis", 0), static_cast<std::int64_t>(dims.size()) + 1));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), c.num_inputs());
+  Tensor out(c.input(0).dtype(), Shape(dims));
+  if (out.num_elements() > 0) Interleave(parts, Product(dims, 0, axis), out);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status ConcatV2(KernelContext& c) {
+  const int n = c.num_inputs() - 1;
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(n)));
+  if (given.size() != 1) return InvalidArgument("ConcatOp : the axis must be a scalar, not {}", c.input(n).Describe());
+  std::vector<std::int64_t> dims = c.input(0).shape().dims();
+  VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], static_cast<std::int64_t>(dims.size())));
+  std::vector<const Tensor*> parts;
+  std::int64_t total = 0;
+  for (int i = 0; i < n; ++i) {
+    std::vector<std::int64_t> here = c.input(i).shape().dims();
+    const bool fits = here.size() == dims.size();
+    if (fits) total += std::exchange(here[axis], dims[axis]);
+    if (!fits || here != dims) {
+      return InvalidArgument("ConcatOp : Dimension mismatch: shape[0] = {} vs. shape[{}] = {}",
+                             c.input(0).shape().ToString(), i, c.input(i).shape().ToString());
+    }
+    parts.push_back(&c.input(i));
+  }
+  dims[axis] = total;
+  Tensor out(c.input(0).dtype(), Shape(dims));
+  if (out.num_elements() > 0) Interleave(parts, Product(dims, 0, axis), out);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// The coordinates of the true elements, one row each.
+absl::Status Where(KernelContext& c) {
+  const Tensor& condition = c.input(0);
+  const Shape& shape = condition.shape();
+  const auto all = condition.flat<bool>();
+  const std::int64_t count = std::ranges::count(all, true);
+  Tensor out(DType::kInt64, Shape({count, shape.rank()}));
+  std::int64_t* row = out.mutable_flat<std::int64_t>().data();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]) continue;
+    auto rest = static_cast<std::int64_t>(i);
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      row[d] = rest % shape.dim(d);
+      rest /= shape.dim(d);
+    }
+    row += shape.rank();
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status GatherV2(KernelContext& c) {
+  const Tensor& params = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> indices, Integers(c.input(1)));
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(2)));
+  if (given.size() != 1) return InvalidArgument("axis must be a scalar, not {}", c.input(2).Describe());
+  const std::vector<std::int64_t>& from = params.shape().dims();
+  VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], params.shape().rank()));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] < 0 || indices[i] >= from[axis]) {
+      return InvalidArgument("indices[{}] = {} is not in [0, {})", i, indices[i], from[axis]);
+    }
+  }
+  std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
+  const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
+  dims.insert(dims.end(), middle.begin(), middle.end());
+  dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
+  Tensor out(params.dtype(), Shape(dims));
+  const std::int64_t outer = Product(from, 0, axis);
+  const std::int64_t inner = Product(from, axis + 1, from.size());
+  std::int64_t to = 0;
+  for (std::int64_t block = 0; block < outer; ++block) {
+    for (const std::int64_t index : indices) {
+      CopyElements(params, (block * from[axis] + index) * inner, out, to, inner);
+      to += inner;
+    }
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status Squeeze(KernelContext& c) {
+  const std::vector<std::int64_t>& from = c.input(0).shape().dims();
+  std::vector<bool> drop(from.size(), false);
+  const auto wanted = c.attr_or<std::vector<std::int64_t>>("squeeze_dims", {});
+  for (const std::int64_t given : wanted) {
+    VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given, static_cast<std::int64_t>(from.size())));
+    if (from[axis] != 1)
+      return InvalidArgument("Can not squeeze dim[{}], expected a dimension of 1, got {}", given, from[axis]);
+    drop[axis] = true;
+  }
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (wanted.empty() ? from[i] != 1 : !drop[i]) dims.push_back(from[i]);
+  }
+  c.set_output(0, c.input(0).Reshaped(Shape(dims)));
+  return absl::OkStatus();
+}
+
+absl::Status Reshape(KernelContext& c) {
+  const std::int64_t n = c.input(0).num_elements();
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(1)));
+  std::int64_t known = 1;
+  std::int64_t* unknown = nullptr;
+  for (std::int64_t& dim : dims) {
+    if (dim < -1) return InvalidArgument("Size {} must be non-negative, not {}", &dim - dims.data(), dim);
+    if (dim == -1 && unknown != nullptr)
+      return InvalidArgument("Only one input size may be -1, not both of [{}]", fmt::join(dims, ","));
+    if (dim == -1) {
+      unknown = &dim;
+    } else {
+      known *= dim;
+    }
+  }
+  if (unknown != nullptr) *unknown = known == 0 ? 0 : n / known;
+  if (Shape(dims).num_elements() != n) {
+    return InvalidArgument("Input to reshape is a tensor with {} values, but the requested shape has {}", n,
+                           unknown == nullptr ? known : *unknown * known);
+  }
+  c.set_output(0, c.input(0).Reshaped(Shape(dims)));
+  return absl::OkStatus();
+}
+
+absl::Status ShapeOf(KernelContext& c) {
+  const std::vector<std::int64_t>& dims = c.input(0).shape().dims();
+  if (c.attr_or<DType>("out_type", DType::kInt32) == DType::kInt64) {
+    c.set_output(0, Tensor::Vector<std::int64_t>(dims));
+  } else {
+    c.set_output(0, Tensor::Vector<std::int32_t>(std::vector<std::int32_t>(dims.begin(), dims.end())));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Fill(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> dims, Integers(c.input(0)));
+  if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim < 0; })) {
+    return InvalidArgument("Fill dimensions must be >= 0, not [{}]", fmt::join(dims, ","));
+  }
+  const Tensor& value = c.input(1);
+  if (value.num_elements() != 1)
+    return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());
+  Tensor out(value.dtype(), Shape(dims));
+  const std::int64_t n = out.num_elements();
+  for (std::int64_t i = 0; i < n; ++i) CopyElements(value, 0, out, i, 1);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status RangeOf(KernelContext& c) {
+  for (int i = 0; i < 3; ++i) {
+    if (c.input(i).num_elements() != 1)
+      return InvalidArgument("start, limit and delta must be scalars, got {}", c.input(i).Describe());
+  }
+  const T start = c.input(0).scalar<T>();
+  const T limit = c.input(1).scalar<T>();
+  const T delta = c.input(2).scalar<T>();
+  if (delta == 0) return InvalidArgument("Requires delta != 0: {}", delta);
+  if (delta > 0 ? start > limit : start < limit) {
+    return InvalidArgument("Requires start {} limit when delta {} 0: {}/{}",
+                           delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
+  }
+  const auto count = static_cast<std::int64_t>(
+      std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta))));
+  Tensor out(DTypeOf<T>(), Shape({count}));
+  T value = start;
+  for (T& element : out.mutable_flat<T>()) {
+    element = value;
+    value = static_cast<T>(value + delta);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status Range(KernelContext& c) {
+  absl::Status status;
+  ForNumeric(c.input(0).dtype(), [&]<typename T>() { status = RangeOf<T>(c); });
+  return status;
+}
+
+using Types = absl::StatusOr<std::vector<DType>>;
+
+// Inputs [0, n) have one type, which is the output's.
+absl::Status RequireOneType(const Node& node, const std::vector<DType>& inputs, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (inputs[i] == inputs[0]) continue;
+    return UsageError(fmt::format("Input {} of '{}' Op has type {} that does not match type {} of input 0.", i, node.op,
+                                  DTypeName(inputs[i]), DTypeName(inputs[0])));
+  }
+  return absl::OkStatus();
+}
+
+Types PackTypes(const Node& node, const std::vector<DType>& inputs) {
+  if (inputs.empty()) return UsageError("'Pack' Op needs at least one input.");
+  VIGIL_RETURN_IF_ERROR(RequireOneType(node, inputs, inputs.size()));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::int64_t>(node, "axis"));
+  return std::vector<DType>{inputs[0]};
+}
+
+Types ConcatTypes(const Node& node, const std::vector<DType>& inputs) {
+  if (inputs.size() < 2) return UsageError("'ConcatV2' Op needs at least one value and the axis.");
+  VIGIL_RETURN_IF_ERROR(RequireOneType(node, inputs, inputs.size() - 1));
+  return std::vector<DType>{inputs[0]};
+}
+
+Types WhereTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kBool}));
+  return std::vector<DType>{DType::kInt64};
+}
+
+Types SqueezeTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::vector<std::int64_t>>(node, "squeeze_dims"));
+  return std::vector<DType>{inputs[0]};
+}
+
+Types ShapeTypes(const Node& node, const std::vector<DType>&) {
+  if (!node.attrs.contains("out_type")) return std::vector<DType>{DType::kInt32};
+  VIGIL_RETURN_IF_ERROR(RequireAttr<DType>(node, "out_type"));
+  const DType type = std::get<DType>(node.attrs.find("out_type")->second);
+  if (type == DType::kInt32 || type == DType::kInt64) return std::vector<DType>{type};
+  return UsageError(fmt::format("'Shape' Op gives int32 or int64, not {}.", DTypeName(type)));
+}
+
+Types RangeTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kInt32, DType::kInt64, DType::kFloat, DType::kDouble}));
+  VIGIL_RETURN_IF_ERROR(RequireOneType(node, inputs, 3));
+  return std::vector<DType>{inputs[0]};
+}
+
+}  // namespace
+
+void RegisterArrayOps(OpRegistry& registry) {
+  registry.Register({.name = "Pack", .inputs = -1, .output_types = PackTypes, .compute = Pack});
+  registry.Register({.name = "ConcatV2", .inputs = -1, .output_types = ConcatTypes, .compute = ConcatV2});
+  registry.Register({.name = "Where", .inputs = 1, .output_types = WhereTypes, .compute = Where});
+  registry.Register({.name = "GatherV2", .inputs = 3, .output_types = SameAsInput(0), .compute = GatherV2});
+  registry.Register({.name = "Squeeze", .inputs = 1, .output_types = SqueezeTypes, .compute = Squeeze});
+  registry.Register({.name = "Reshape", .inputs = 2, .output_types = SameAsInput(0), .compute = Reshape});
+  registry.Register({.name = "Shape", .inputs = 1, .output_types = ShapeTypes, .compute = ShapeOf});
+  registry.Register({.name = "Fill", .inputs = 2, .output_types = SameAsInput(1), .compute = Fill});
+  registry.Register({.name = "Range", .inputs = 3, .output_types = RangeTypes, .compute = Range});
+}
+
+}  // namespace vigil

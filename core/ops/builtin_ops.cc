@@ -1,0 +1,23 @@
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/ops/registration.h"
+
+namespace vigil {
+
+const OpRegistry& BuiltinOps() {
+  static const OpRegistry* const kOps = [] {
+    auto* const registry = new OpRegistry;  // never destroyed: graphs may outlive main
+    RegisterArrayOps(*registry);
+    RegisterControlOps(*registry);
+    RegisterElementwiseOps(*registry);
+    RegisterIteratorOps(*registry);
+    RegisterMatrixOps(*registry);
+    RegisterQueueOps(*registry);
+    RegisterSaveRestoreOps(*registry);
+    RegisterStateOps(*registry);
+    RegisterSummaryOps(*registry);
+    return registry;
+  }();
+  return *kOps;
+}
+
+}  // namespace vigil

@@ -1,0 +1,117 @@
+#include "vigil/core/ops/fifo_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil {
+
+// A place in a line; gives it up when destroyed, also when the task is killed. REQUIRES: the queue's mutex is held throughout
+// (but for waiting).
+class FifoQueue::Turn {
+ public:
+  Turn(Attempts& line, Condition& changed) : line_(line), changed_(changed) { line_.push_back(&attempt_); }
+  ~Turn() {
+    line_.erase(std::ranges::find(line_, &attempt_));
+    changed_.NotifyAll();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  bool HasCome() const { return line_.front() == &attempt_; }
+  bool cancelled() const { return attempt_.cancelled; }
+
+ private:
+  Attempts& line_;
+  Condition& changed_;
+  Attempt attempt_;
+};
+
+FifoQueue::FifoQueue(const Env& env, std::string name, std::int64_t capacity)
+    : name_(std::move(name)),
+      capacity_(capacity),
+      mutex_(env.tasks->NewMutex(name_)),
+      changed_(env.tasks->NewCondition(name_)) {}
+
+absl::Status FifoQueue::Wait(const KernelContext& run, std::string_view operation) {
+  if (run.cancelled()) return MakeStatus(Code::kCancelled, fmt::format("{} operation was cancelled", operation));
+  if (changed_->Wait(*mutex_, run.deadline())) return absl::OkStatus();
+  return MakeStatus(Code::kDeadlineExceeded, "Timed out waiting for notification");
+}
+
+absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> elements) {
+  MutexLock lock(*mutex_);
+  Turn turn(enqueuing_, *changed_);
+  for (Element& element : elements) {
+    while (true) {
+      if (turn.cancelled()) return MakeStatus(Code::kCancelled, "Enqueue operation was cancelled");
+      if (turn.HasCome() && closed_)
+        return MakeStatus(Code::kCancelled, fmt::format("FIFOQueue '{}' is closed.", name_));
+      if (turn.HasCome() && HasRoom()) break;
+      VIGIL_RETURN_IF_ERROR(Wait(run, "Enqueue"));
+    }
+    elements_.push_back(std::move(element));
+    changed_->NotifyAll();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements) {
+  MutexLock lock(*mutex_);
+  Turn turn(dequeuing_, *changed_);
+  const auto wanted = static_cast<std::size_t>(count);
+  absl::Status status;
+  while (elements->size() < wanted) {
+    if (turn.HasCome() && !elements_.empty()) {
+      elements->push_back(std::move(elements_.front()));
+      elements_.pop_front();
+      changed_->NotifyAll();
+      continue;
+    }
+    if (turn.HasCome() && closed_) {
+      status = MakeStatus(
+          Code::kOutOfRange,
+          fmt::format("FIFOQueue '{}' is closed and has insufficient elements (requested {}, current size {})", name_,
+                      count, elements->size()));
+    } else {
+      status = Wait(run, "Dequeue");
+    }
+    if (!status.ok()) break;
+  }
+  if (status.ok()) return status;
+  elements_.insert(elements_.begin(), std::make_move_iterator(elements->begin()),
+                   std::make_move_iterator(elements->end()));
+  elements->clear();
+  return status;
+}
+
+absl::Status FifoQueue::Close(const KernelContext& run, bool cancel_pending_enqueues) {
+  MutexLock lock(*mutex_);
+  if (cancel_pending_enqueues) {
+    closed_ = true;
+    for (Attempt* attempt : enqueuing_) attempt->cancelled = true;
+    changed_->NotifyAll();
+    return absl::OkStatus();
+  }
+  Turn turn(enqueuing_, *changed_);
+  while (!turn.HasCome() && !turn.cancelled()) VIGIL_RETURN_IF_ERROR(Wait(run, "Close"));
+  if (closed_) return MakeStatus(Code::kCancelled, fmt::format("Queue '{}' is already closed.", name_));
+  closed_ = true;
+  return absl::OkStatus();
+}
+
+std::int64_t FifoQueue::Size() const {
+  MutexLock lock(*mutex_);
+  return static_cast<std::int64_t>(elements_.size());
+}
+
+void FifoQueue::Cancel() {
+  MutexLock lock(*mutex_);
+  changed_->NotifyAll();
+}
+
+}  // namespace vigil

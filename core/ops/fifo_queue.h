@@ -1,0 +1,66 @@
+// The queue behind a FIFOQueueV2 node: a bounded buffer of elements (tuples of tensors) between tasks.
+//
+// As in TensorFlow the ones that put in are served in the order in which they came, the ones that take out as well, and a
+// plain Close waits its turn among those that put in: what was waiting before it still gets in.
+// Errors: CANCELLED "FIFOQueue 'q' is closed." for putting into a closed queue and for those that a cancelling close ends;
+// OUT_OF_RANGE for taking more than a closed queue has; CANCELLED or DEADLINE_EXCEEDED when the run itself ends meanwhile.
+// Thread safety: safe from any task.
+#ifndef VIGIL_CORE_OPS_FIFO_QUEUE_H_
+#define VIGIL_CORE_OPS_FIFO_QUEUE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "vigil/core/graph/kernel.h"
+#include "vigil/core/graph/resource.h"
+#include "vigil/core/tensor/tensor.h"
+
+namespace vigil {
+
+class FifoQueue : public Resource {
+ public:
+  static constexpr std::string_view kKind = "queue";
+  static constexpr bool kPerSession = true;
+  using Element = std::vector<Tensor>;
+
+  // capacity < 0: without bound.
+  FifoQueue(const Env& env, std::string name, std::int64_t capacity);
+
+  // Puts in one after the other, waiting for room before each.
+  absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements);
+  // Takes `count`, or none if it fails.
+  absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements);
+  absl::Status Close(const KernelContext& run, bool cancel_pending_enqueues);
+  std::int64_t Size() const;
+  void Cancel() override;
+
+ private:
+  struct Attempt {
+    bool cancelled = false;
+  };
+  using Attempts = std::deque<Attempt*>;
+  class Turn;
+
+  bool HasRoom() const { return capacity_ < 0 || static_cast<std::int64_t>(elements_.size()) < capacity_; }
+  // Waits for any change. REQUIRES: *mutex_ is held.
+  absl::Status Wait(const KernelContext& run, std::string_view operation);
+
+  const std::string name_;
+  const std::int64_t capacity_;
+  const std::unique_ptr<Mutex> mutex_;
+  const std::unique_ptr<Condition> changed_;
+  // Guarded by *mutex_.
+  std::deque<Element> elements_;
+  Attempts enqueuing_;
+  Attempts dequeuing_;
+  bool closed_ = false;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_FIFO_QUEUE_H_

@@ -1,0 +1,140 @@
+// MatMul and the reductions.
+#include <algorithm>
+
+#include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/registration.h"
+#include "vigil/core/tensor/eigen_view.h"
+
+namespace vigil {
+namespace {
+
+template <typename T>
+void Multiply(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) {
+  auto result = AsMutableMatrix<T>(out);
+  if (transpose_a && transpose_b) {
+    result.noalias() = AsMatrix<T>(a).transpose() * AsMatrix<T>(b).transpose();
+  } else if (transpose_a) {
+    result.noalias() = AsMatrix<T>(a).transpose() * AsMatrix<T>(b);
+  } else if (transpose_b) {
+    result.noalias() = AsMatrix<T>(a) * AsMatrix<T>(b).transpose();
+  } else {
+    result.noalias() = AsMatrix<T>(a) * AsMatrix<T>(b);
+  }
+}
+
+absl::Status MatMul(KernelContext& c) {
+  const Tensor& a = c.input(0);
+  const Tensor& b = c.input(1);
+  const bool transpose_a = c.attr_or<bool>("transpose_a", false);
+  const bool transpose_b = c.attr_or<bool>("transpose_b", false);
+  if (a.shape().rank() != 2 || b.shape().rank() != 2) {
+    return InvalidArgument("In[0] and In[1] must be matrices, got {} and {}", a.Describe(), b.Describe());
+  }
+  if (a.shape().dim(transpose_a ? 0 : 1) != b.shape().dim(transpose_b ? 1 : 0)) {
+    return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape().ToString(),
+                           b.shape().ToString());
+  }
+  Tensor out(a.dtype(), Shape({a.shape().dim(transpose_a ? 1 : 0), b.shape().dim(transpose_b ? 0 : 1)}));
+  if (a.dtype() == DType::kFloat) {
+    Multiply<float>(a, transpose_a, b, transpose_b, out);
+  } else {
+    Multiply<double>(a, transpose_a, b, transpose_b, out);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Which axes are summed over.
+absl::StatusOr<std::vector<bool>> ReducedAxes(const Tensor& in, const Tensor& axes) {
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(axes));
+  const std::int64_t rank = in.shape().rank();
+  std::vector<bool> reduced(static_cast<std::size_t>(rank), false);
+  for (const std::int64_t axis : given) {
+    const std::int64_t at = axis < 0 ? axis + rank : axis;
+    if (at < 0 || at >= rank)
+      return InvalidArgument("Invalid reduction dimension ({} for input with {} dimension(s)", axis, rank);
+    reduced[static_cast<std::size_t>(at)] = true;
+  }
+  return reduced;
+}
+
+template <typename T>
+void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
+  const std::vector<std::int64_t>& dims = in.shape().dims();
+  std::vector<std::int64_t> step(dims.size(), 0);
+  std::int64_t size = 1;
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    if (reduced[d]) continue;
+    step[d] = size;
+    size *= dims[d];
+  }
+  T* const to = out.mutable_flat<T>().data();
+  std::vector<std::int64_t> index(dims.size(), 0);
+  std::int64_t at = 0;
+  for (const T value : in.flat<T>()) {
+    to[at] = static_cast<T>(to[at] + value);
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      at += step[d];
+      if (++index[d] < dims[d]) break;
+      at -= step[d] * dims[d];
+      index[d] = 0;
+    }
+  }
+}
+
+template <bool kMean>
+absl::Status Reduce(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedAxes(in, c.input(1)));
+  const bool keep = c.attr_or<bool>("keep_dims", false);
+  std::vector<std::int64_t> dims;
+  for (std::size_t d = 0; d < reduced.size(); ++d) {
+    if (!reduced[d]) {
+      dims.push_back(in.shape().dim(static_cast<int>(d)));
+    } else if (keep) {
+      dims.push_back(1);
+    }
+  }
+  Tensor out(in.dtype(), Shape(dims));
+  const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+    if (std::ranges::find(reduced, false) == reduced.end() && in.num_elements() > 0) {
+      out.mutable_flat<T>()[0] = AsArray<T>(in).sum();
+    } else {
+      SumInto<T>(in, reduced, out);
+    }
+    if (kMean && out.num_elements() > 0) {
+      const T count = static_cast<T>(in.num_elements() / out.num_elements());
+      for (T& element : out.mutable_flat<T>()) element = static_cast<T>(element / count);
+    }
+  });
+  if (!known)
+    return MakeStatus(Code::kUnimplemented,
+                      fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(in.dtype())));
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DType>> MatMulTypes(const Node& node, const std::vector<DType>& inputs) {
+  for (int i = 0; i < 2; ++i) VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {inputs[0]}));
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kFloat, DType::kDouble}));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "transpose_a"));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "transpose_b"));
+  return std::vector<DType>{inputs[0]};
+}
+
+absl::StatusOr<std::vector<DType>> ReduceTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kFloat, DType::kDouble, DType::kInt32, DType::kInt64}));
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 1, {DType::kInt32, DType::kInt64}));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "keep_dims"));
+  return std::vector<DType>{inputs[0]};
+}
+
+}  // namespace
+
+void RegisterMatrixOps(OpRegistry& registry) {
+  registry.Register({.name = "MatMul", .inputs = 2, .output_types = MatMulTypes, .compute = MatMul});
+  registry.Register({.name = "Sum", .inputs = 2, .output_types = ReduceTypes, .compute = Reduce<false>});
+  registry.Register({.name = "Mean", .inputs = 2, .output_types = ReduceTypes, .compute = Reduce<true>});
+}
+
+}  // namespace vigil

@@ -1,0 +1,43 @@
+#include "vigil/core/ops/op_util.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace vigil {
+
+absl::Status RequireType(const Node& node, const std::vector<DType>& inputs, int i,
+                         std::initializer_list<DType> types) {
+  const DType given = inputs[static_cast<std::size_t>(i)];
+  if (std::ranges::find(types, given) != types.end()) return absl::OkStatus();
+  std::vector<std::string_view> names;
+  for (const DType type : types) names.push_back(DTypeName(type));
+  return UsageError(
+      fmt::format("Input {} of '{}' Op has type {}, not {}.", i, node.op, DTypeName(given), fmt::join(names, " or ")));
+}
+
+absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor) {
+  std::vector<std::int64_t> out;
+  if (tensor.dtype() == DType::kInt32) {
+    for (const std::int32_t value : tensor.flat<std::int32_t>()) out.push_back(value);
+  } else if (tensor.dtype() == DType::kInt64) {
+    for (const std::int64_t value : tensor.flat<std::int64_t>()) out.push_back(value);
+  } else {
+    return InvalidArgument("Expected int32 or int64, got {}", DTypeName(tensor.dtype()));
+  }
+  return out;
+}
+
+void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset,
+                  std::int64_t count) {
+  if (count == 0) return;
+  if (from.dtype() == DType::kString) {
+    const std::string* const source = from.flat<std::string>().data() + from_offset;
+    std::copy(source, source + count, to.mutable_flat<std::string>().data() + to_offset);
+    return;
+  }
+  const auto size = static_cast<std::int64_t>(DTypeSize(from.dtype()));
+  std::memcpy(to.mutable_bytes().data() + to_offset * size, from.bytes().data() + from_offset * size,
+              static_cast<std::size_t>(count * size));
+}
+
+}  // namespace vigil

@@ -1,0 +1,77 @@
+// What the kernels of this folder have in common: error statuses, attribute checks, dispatch over element types.
+#ifndef VIGIL_CORE_OPS_OP_UTIL_H_
+#define VIGIL_CORE_OPS_OP_UTIL_H_
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/graph/kernel.h"
+#include "vigil/core/tensor/tensor.h"
+
+namespace vigil {
+
+template <typename... Args>
+absl::Status InvalidArgument(fmt::format_string<Args...> format, Args&&... args) {
+  return MakeStatus(Code::kInvalidArgument, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// USAGE unless the node has an attribute of that name and type.
+template <typename T>
+absl::Status RequireAttr(const Node& node, std::string_view name) {
+  const auto it = node.attrs.find(name);
+  if (it != node.attrs.end() && std::get_if<T>(&it->second) != nullptr) return absl::OkStatus();
+  return UsageError(fmt::format("'{}' Op needs an attribute '{}' of another type, or has none.", node.op, name));
+}
+// As RequireAttr, but the attribute may be missing.
+template <typename T>
+absl::Status AllowAttr(const Node& node, std::string_view name) {
+  return node.attrs.contains(name) ? RequireAttr<T>(node, name) : absl::OkStatus();
+}
+
+// USAGE unless input i has one of the types.
+absl::Status RequireType(const Node& node, const std::vector<DType>& inputs, int i, std::initializer_list<DType> types);
+
+// Calls body.template operator()<T>() for the element type; false if the type is not among the numeric ones.
+template <typename Body>
+bool ForNumeric(DType dtype, Body&& body) {
+  switch (dtype) {
+    case DType::kFloat:
+      body.template operator()<float>();
+      return true;
+    case DType::kDouble:
+      body.template operator()<double>();
+      return true;
+    case DType::kInt32:
+      body.template operator()<std::int32_t>();
+      return true;
+    case DType::kInt64:
+      body.template operator()<std::int64_t>();
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The elements of an int32 or int64 tensor.
+absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
+
+// Copies `count` elements. REQUIRES: same type, both ranges exist, nobody shares `to`.
+void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset, std::int64_t count);
+
+// a + b or a - b. REQUIRES: same numeric type, same shape.
+Tensor AddSame(const Tensor& a, const Tensor& b);
+Tensor SubtractSame(const Tensor& a, const Tensor& b);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_OP_UTIL_H_

@@ -1,0 +1,166 @@
+#include "vigil/core/ops/ops.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+
+namespace vigil::ops {
+namespace {
+
+// A builder without the control inputs of `b`; what fails in it fails in `b`.
+class Detached {
+ public:
+  explicit Detached(Builder& b) : outer_(b), inner_(b.graph()) {
+    inner_.device = b.device;
+    inner_.Fail(b.status());
+  }
+  ~Detached() {
+    if (!inner_.status().ok()) outer_.Fail(inner_.status());
+  }
+  Detached(const Detached&) = delete;
+  Detached& operator=(const Detached&) = delete;
+  Builder& operator*() { return inner_; }
+
+ private:
+  Builder& outer_;
+  Builder inner_;
+};
+
+// The name that a node really got, for the nodes that go with it.
+std::string NameOf(const Builder& b, Output output) {
+  return b.status().ok() ? b.graph().node(output.node).name : std::string();
+}
+
+}  // namespace
+
+Output Placeholder(Builder& b, std::string name, DType dtype) {
+  return b.Op("Placeholder", {}, {.name = std::move(name), .attrs = {{"dtype", dtype}}});
+}
+
+Output PlaceholderWithDefault(Builder& b, std::string name, Output value) {
+  return b.Op("PlaceholderWithDefault", {value}, {.name = std::move(name)});
+}
+
+Output Identity(Builder& b, std::string name, Output value) {
+  return b.Op("Identity", {value}, {.name = std::move(name)});
+}
+
+Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
+  Variable variable;
+  if (!b.status().ok()) return variable;
+  if (!b.graph().Has(initial_value)) {
+    b.Fail(
+        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+    return variable;
+  }
+  Detached detached(b);
+  Builder& plain = *detached;
+  const Node& initial = b.graph().node(initial_value.node);
+  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
+  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
+  variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+  const std::string own = NameOf(plain, variable.ref);
+  variable.initializer = Assign(plain, own + "/Assign", variable.ref, initial_value).node;
+  variable.read = Identity(plain, own + "/read", variable.ref);
+  if (!plain.status().ok()) return {};
+  b.graph().AddToCollection(collection, variable.ref);
+  b.graph().AddToCollection(kVariables, variable);
+  return variable;
+}
+
+Output Assign(Builder& b, std::string name, Output ref, Output value) {
+  return b.Op("Assign", {ref, value}, {.name = std::move(name)});
+}
+
+Output AssignAdd(Builder& b, std::string name, Output ref, Output value) {
+  return b.Op("AssignAdd", {ref, value}, {.name = std::move(name)});
+}
+
+Output AssignSub(Builder& b, std::string name, Output ref, Output value) {
+  return b.Op("AssignSub", {ref, value}, {.name = std::move(name)});
+}
+
+Output VariablesInitializer(Builder& b, std::string name, const std::vector<Output>& variables) {
+  std::map<Output, NodeId> initializers;
+  for (const Variable& known : b.graph().Collection(kVariables)) initializers.emplace(known.ref, known.initializer);
+  std::vector<NodeId> all;
+  for (const Output variable : variables) {
+    const auto it = initializers.find(variable);
+    if (it == initializers.end()) {
+      b.Fail(UsageError(fmt::format("'{}' is to initialize a variable that has no initializer.", name)));
+      return {};
+    }
+    all.push_back(it->second);
+  }
+  return b.Group(std::move(name), all);
+}
+
+Output ReportUninitializedVariables(Builder& b, std::string name, const std::vector<Output>& variables) {
+  if (variables.empty()) return b.Const(std::move(name), Tensor(DType::kString, Shape({0})));
+  std::vector<Output> initialized;
+  std::vector<std::string> names;
+  for (const Output variable : variables) {
+    initialized.push_back(b.Op("IsVariableInitialized", {variable}, {.name = name + "/IsVariableInitialized"}));
+    names.push_back(NameOf(b, variable));
+  }
+  const Output mask =
+      b.Op("LogicalNot", {b.Op("Pack", initialized, {.name = name + "/stack"})}, {.name = name + "/LogicalNot"});
+  const Output all = b.Const(name + "/Const", Tensor::Vector<std::string>(names));
+  const Output where = b.Op("Where", {mask}, {.name = name + "/boolean_mask/Where"});
+  const Output indices =
+      b.Op("Squeeze", {where},
+           {.name = name + "/boolean_mask/Squeeze", .attrs = {{"squeeze_dims", std::vector<std::int64_t>{1}}}});
+  const Output axis = b.Const(name + "/boolean_mask/GatherV2/axis", Tensor::Scalar<std::int32_t>(0));
+  return b.Op("GatherV2", {all, indices, axis}, {.name = std::move(name)});
+}
+
+Output RangeIterator(Builder& b, std::string name, std::int64_t n) {
+  const Output iterator = b.Op("OneShotIterator", {}, {.name = name + "/OneShotIterator", .attrs = {{"stop", n}}});
+  return b.Op("IteratorGetNext", {iterator}, {.name = std::move(name)});
+}
+
+Queue FifoQueue(Builder& b, std::string name, std::int64_t capacity) {
+  Queue queue;
+  const std::vector<DType> types{DType::kInt64};
+  queue.handle =
+      b.Op("FIFOQueueV2", {}, {.name = std::move(name), .attrs = {{"component_types", types}, {"capacity", capacity}}});
+  const std::string own = NameOf(b, queue.handle);
+  queue.close = b.Op("QueueCloseV2", {queue.handle}, {.name = own + "_Close"}).node;
+  queue.cancel =
+      b.Op("QueueCloseV2", {queue.handle}, {.name = own + "_Close", .attrs = {{"cancel_pending_enqueues", true}}}).node;
+  return queue;
+}
+
+NodeId EnqueueMany(Builder& b, std::string name, const Queue& queue, Output values) {
+  return b.Op("QueueEnqueueManyV2", {queue.handle, values}, {.name = std::move(name)}).node;
+}
+
+Output Dequeue(Builder& b, std::string name, const Queue& queue) {
+  const std::vector<DType> types{DType::kInt64};
+  return b.Op("QueueDequeueV2", {queue.handle}, {.name = std::move(name), .attrs = {{"component_types", types}}});
+}
+
+Output LimitEpochs(Builder& b, std::string name, Output value, std::int64_t limit) {
+  const Output zero = b.Const(name + "/Const", Tensor::Scalar<std::int64_t>(0));
+  const Variable epochs = MakeVariable(b, name + "/epochs", zero, kLocalVariables);
+  const Output counter = b.Op("CountUpTo", {epochs.ref}, {.name = name + "/CountUpTo", .attrs = {{"limit", limit}}});
+  return b.Op("Identity", {value}, {.name = std::move(name), .control_inputs = {counter.node}});
+}
+
+Output ScalarSummary(Builder& b, std::string name, std::string tag, Output value) {
+  const Output tags = b.Const(name + "/tags", Tensor::Scalar<std::string>(std::move(tag)));
+  const Output summary = b.Op("ScalarSummary", {tags, value}, {.name = std::move(name)});
+  if (b.status().ok()) b.graph().AddToCollection(kSummaries, summary);
+  return summary;
+}
+
+Output MergeAllSummaries(Builder& b) {
+  const std::vector<Output>& all = b.graph().Collection(kSummaries);
+  if (all.empty()) return {};
+  return b.Op("MergeSummary", all, {.name = "Merge/MergeSummary"});
+}
+
+}  // namespace vigil::ops

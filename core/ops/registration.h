@@ -1,0 +1,21 @@
+// Which ops there are: one function for each source file with kernels. BuiltinOps() calls them all.
+#ifndef VIGIL_CORE_OPS_REGISTRATION_H_
+#define VIGIL_CORE_OPS_REGISTRATION_H_
+
+#include "vigil/core/graph/op.h"
+
+namespace vigil {
+
+void RegisterArrayOps(OpRegistry& registry);
+void RegisterControlOps(OpRegistry& registry);
+void RegisterElementwiseOps(OpRegistry& registry);
+void RegisterIteratorOps(OpRegistry& registry);
+void RegisterMatrixOps(OpRegistry& registry);
+void RegisterQueueOps(OpRegistry& registry);
+void RegisterSaveRestoreOps(OpRegistry& registry);
+void RegisterStateOps(OpRegistry& registry);
+void RegisterSummaryOps(OpRegistry& registry);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_REGISTRATION_H_

@@ -1,0 +1,138 @@
+// Variables: VariableV2 and the ops that take a reference to one.
+#include <limits>
+
+#include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/registration.h"
+#include "vigil/core/ops/variable.h"
+
+namespace vigil {
+namespace {
+
+Variable& VariableOf(KernelContext& c) {
+  return c.resource<Variable>([] { return std::make_shared<Variable>(); });
+}
+
+absl::Status Uninitialized(const KernelContext& c) {
+  return MakeStatus(Code::kFailedPrecondition,
+                    fmt::format("Attempting to use uninitialized value {}", c.holder().name));
+}
+
+absl::Status ReadVariable(KernelContext& c) {
+  Tensor value = VariableOf(c).Read();
+  if (!value.valid()) return Uninitialized(c);
+  c.set_output(0, std::move(value));
+  return absl::OkStatus();
+}
+
+absl::Status IsVariableInitialized(KernelContext& c) {
+  c.set_output(0, Tensor::Scalar<bool>(VariableOf(c).Read().valid()));
+  return absl::OkStatus();
+}
+
+absl::Status ShapesDiffer(const KernelContext& c, const Shape& left, const Shape& right) {
+  return InvalidArgument("{} requires shapes of both tensors to match. lhs shape= {} rhs shape= {}", c.node().op,
+                         left.ToString(), right.ToString());
+}
+
+absl::Status Assign(KernelContext& c) {
+  const Tensor& value = c.input(1);
+  const auto declared = c.holder().attrs.find("shape");
+  if (declared != c.holder().attrs.end() && c.attr_or<bool>("validate_shape", true)) {
+    const Shape& shape = std::get<Shape>(declared->second);
+    if (shape != value.shape()) return ShapesDiffer(c, shape, value.shape());
+  }
+  VariableOf(c).Assign(value);
+  c.set_output(0, value);
+  return absl::OkStatus();
+}
+
+// AssignAdd and AssignSub.
+template <Tensor (*kCombine)(const Tensor&, const Tensor&)>
+absl::Status AssignUpdate(KernelContext& c) {
+  return VariableOf(c).Update([&c](const Tensor& old, Tensor* replacement) {
+    if (!old.valid()) return Uninitialized(c);
+    if (old.shape() != c.input(1).shape()) return ShapesDiffer(c, old.shape(), c.input(1).shape());
+    *replacement = kCombine(old, c.input(1));
+    c.set_output(0, *replacement);
+    return absl::OkStatus();
+  });
+}
+
+template <typename T>
+absl::Status CountUpToLimit(KernelContext& c) {
+  const std::int64_t limit = c.attr<std::int64_t>("limit");
+  return VariableOf(c).Update([&c, limit](const Tensor& old, Tensor* replacement) {
+    if (!old.valid()) return Uninitialized(c);
+    if (old.shape().rank() != 0) return InvalidArgument("input is not a scalar: {}", old.Describe());
+    if (old.scalar<T>() >= limit) return MakeStatus(Code::kOutOfRange, fmt::format("Reached limit of {}", limit));
+    *replacement = Tensor::Scalar<T>(old.scalar<T>() + 1);
+    c.set_output(0, old);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<std::vector<DType>> VariableTypes(const Node& node, const std::vector<DType>&) {
+  VIGIL_RETURN_IF_ERROR(RequireAttr<DType>(node, "dtype"));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<Shape>(node, "shape"));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, "container"));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, "shared_name"));
+  return std::vector<DType>{std::get<DType>(node.attrs.find("dtype")->second)};
+}
+
+absl::StatusOr<std::vector<DType>> AssignTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "validate_shape"));
+  if (inputs[0] != inputs[1]) {
+    return UsageError(fmt::format("'{}' Op needs a value of the variable's type {}, not {}.", node.op,
+                                  DTypeName(inputs[0]), DTypeName(inputs[1])));
+  }
+  return std::vector<DType>{inputs[0]};
+}
+
+absl::StatusOr<std::vector<DType>> AssignUpdateTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kFloat, DType::kDouble, DType::kInt32, DType::kInt64}));
+  return AssignTypes(node, inputs);
+}
+
+absl::StatusOr<std::vector<DType>> CountUpToTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireAttr<std::int64_t>(node, "limit"));
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kInt32, DType::kInt64}));
+  return std::vector<DType>{inputs[0]};
+}
+
+absl::Status CountUpTo(KernelContext& c) {
+  return c.holder().output_types[0] == DType::kInt32 ? CountUpToLimit<std::int32_t>(c)
+                                                     : CountUpToLimit<std::int64_t>(c);
+}
+
+}  // namespace
+
+void RegisterStateOps(OpRegistry& registry) {
+  registry.Register({.name = "VariableV2", .output_types = VariableTypes, .is_resource = true, .read = ReadVariable});
+  registry.Register({.name = "Assign",
+                     .inputs = 2,
+                     .output_types = AssignTypes,
+                     .compute = Assign,
+                     .ref_inputs = 1,
+                     .forwards_ref = true});
+  registry.Register({.name = "AssignAdd",
+                     .inputs = 2,
+                     .output_types = AssignUpdateTypes,
+                     .compute = AssignUpdate<AddSame>,
+                     .ref_inputs = 1,
+                     .forwards_ref = true});
+  registry.Register({.name = "AssignSub",
+                     .inputs = 2,
+                     .output_types = AssignUpdateTypes,
+                     .compute = AssignUpdate<SubtractSame>,
+                     .ref_inputs = 1,
+                     .forwards_ref = true});
+  registry.Register({.name = "IsVariableInitialized",
+                     .inputs = 1,
+                     .output_types = Always({DType::kBool}),
+                     .compute = IsVariableInitialized,
+                     .ref_inputs = 1});
+  registry.Register(
+      {.name = "CountUpTo", .inputs = 1, .output_types = CountUpToTypes, .compute = CountUpTo, .ref_inputs = 1});
+}
+
+}  // namespace vigil

@@ -1,0 +1,194 @@
+#include "vigil/core/session/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil {
+namespace {
+
+absl::Status NotInGraph(const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string::npos)
+    return UsageError(fmt::format("The name '{}' refers to an Operation not in the graph.", name));
+  return UsageError(fmt::format(
+      "The name '{}' refers to a Tensor which does not exist. The operation, '{}', does not exist in the graph.", name,
+      name.substr(0, colon)));
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const RunSpec& spec) : graph_(graph), spec_(spec), plan_(std::make_unique<Plan>()) {}
+
+  absl::StatusOr<std::unique_ptr<Plan>> Make() {
+    VIGIL_RETURN_IF_ERROR(TakeFeeds());
+    VIGIL_RETURN_IF_ERROR(FindNeeded());
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (needed_[static_cast<std::size_t>(id)]) VIGIL_RETURN_IF_ERROR(AddSteps(id));
+    }
+    for (const Output fetch : spec_.fetches) AddFetch(fetch);
+    plan_->spec = spec_;
+    return std::move(plan_);
+  }
+
+ private:
+  // A value that exists once its node has run, or was fed.
+  absl::Status TakeFeeds() {
+    for (const Output feed : spec_.feeds) {
+      if (!graph_.Has(feed)) return UsageError("A feed is not an output of a node of the session's graph.");
+      if (!values_.emplace(feed, ValueSource{plan_->slots++}).second) {
+        return UsageError(fmt::format("'{}' is fed twice.", graph_.NameOf(feed)));
+      }
+      fed_.push_back(feed);
+    }
+    std::ranges::sort(fed_);
+    return absl::OkStatus();
+  }
+
+  bool IsFed(Output output) const { return std::ranges::binary_search(fed_, output); }
+
+  absl::Status FindNeeded() {
+    needed_.assign(static_cast<std::size_t>(graph_.size()), false);
+    for (const std::string& name : spec_.unresolved) return NotInGraph(name);
+    for (const Output fetch : spec_.fetches) {
+      if (!graph_.Has(fetch)) return UsageError("A fetch is not an output of a node of the session's graph.");
+      const Node& node = graph_.node(fetch.node);
+      if (IsFed(fetch)) continue;
+      if (node.def->is_resource && !node.def->read) {
+        return UsageError(
+            fmt::format("'{}' ({}) is a handle: it has no value to fetch.", graph_.NameOf(fetch), node.op));
+      }
+      Need(fetch.node);
+    }
+    for (const NodeId target : spec_.targets) {
+      if (target < 0 || target >= graph_.size()) return UsageError("A target is not a node of the session's graph.");
+      Need(target);
+    }
+    while (!waiting_.empty()) {
+      const Node& node = graph_.node(waiting_.back());
+      waiting_.pop_back();
+      for (const Output input : node.inputs) {
+        if (!IsFed(input)) Need(input.node);
+      }
+      for (const NodeId control : node.control_inputs) Need(control);
+    }
+    return absl::OkStatus();
+  }
+
+  void Need(NodeId id) {
+    if (std::exchange(needed_[static_cast<std::size_t>(id)], true)) return;
+    waiting_.push_back(id);
+  }
+
+  absl::Status AddSteps(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (node.def->constant) {
+      values_.try_emplace({id, 0}, ValueSource{-1, &node.def->constant(node)});
+      return absl::OkStatus();
+    }
+    if (node.def->is_resource) return absl::OkStatus();
+    if (!node.def->compute) {
+      if (node.output_types.empty()) return absl::OkStatus();
+      return MakeStatus(Code::kUnimplemented, fmt::format("'{}': the Op '{}' has no kernel.", node.name, node.op));
+    }
+    PlanStep step{.node = &node, .kernel = &node.def->compute};
+    std::vector<ValueSource> inputs;
+    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+      const Output input = node.inputs[static_cast<std::size_t>(i)];
+      if (!node.def->TakesReference(i)) {
+        inputs.push_back(ValueOf(input));
+        continue;
+      }
+      if (IsFed(input)) {
+        return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is fed, but '{}' takes a reference from it.",
+                                                              graph_.NameOf(input), node.name));
+      }
+      inputs.emplace_back();
+      if (step.holder == nullptr) step.holder = &HolderOf(input.node);
+    }
+    step.first_input = static_cast<std::int32_t>(plan_->inputs.size());  // after the reads that the inputs wanted
+    plan_->inputs.insert(plan_->inputs.end(), inputs.begin(), inputs.end());
+    step.first_output = plan_->slots;
+    plan_->slots += static_cast<std::int32_t>(node.output_types.size());
+    plan_->steps.push_back(step);
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(node.output_types.size()); ++i) {
+      values_.try_emplace({id, i}, ValueSource{step.first_output + i});  // a fed value stays what it is
+    }
+    return absl::OkStatus();
+  }
+
+  // The value of a node that has run; a variable's is read anew for each who wants it.
+  ValueSource ValueOf(Output output) {
+    if (const auto it = values_.find(output); it != values_.end()) return it->second;
+    return Read(graph_.node(output.node));
+  }
+
+  ValueSource Read(const Node& variable) {
+    const std::int32_t slot = plan_->slots++;
+    plan_->steps.push_back(
+        {.node = &variable, .kernel = &variable.def->read, .holder = &variable, .first_output = slot});
+    return {slot};
+  }
+
+  // What a reference refers to: the node itself, or what its own first input refers to.
+  const Node& HolderOf(NodeId id) const {
+    const Node* node = &graph_.node(id);
+    while (node->def->forwards_ref) node = &graph_.node(node->inputs[0].node);
+    return *node;
+  }
+
+  void AddFetch(Output fetch) {
+    const auto [it, added] = values_.try_emplace(fetch);
+    if (added) it->second = Read(graph_.node(fetch.node));  // once, however often it is fetched
+    plan_->fetches.push_back(it->second);
+  }
+
+  const Graph& graph_;
+  const RunSpec& spec_;
+  std::unique_ptr<Plan> plan_;
+  std::vector<Output> fed_;
+  std::vector<bool> needed_;
+  std::vector<NodeId> waiting_;
+  std::map<Output, ValueSource> values_;
+};
+
+std::uint64_t HashOf(const RunSpec& spec) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto mix = [&hash](std::int64_t value) {
+    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15;
+  };
+  for (const Output feed : spec.feeds) mix(feed.node), mix(feed.index);
+  mix(-1);
+  for (const Output fetch : spec.fetches) mix(fetch.node), mix(fetch.index);
+  mix(-2);
+  for (const NodeId target : spec.targets) mix(target);
+  return hash;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec) {
+  return Planner(graph, spec).Make();
+}
+
+absl::StatusOr<const Plan*> PlanFor(const Graph& graph, const RunSpec& spec) {
+  const std::uint64_t hash = HashOf(spec);
+  for (const Attachment* at = graph.attachments(); at != nullptr; at = at->next()) {
+    if (at->kind() != Plan::kKind) continue;
+    const auto* const plan = static_cast<const Plan*>(at);
+    if (plan->hash == hash && plan->spec == spec) return plan;
+  }
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, MakePlan(graph, spec));
+  plan->hash = hash;
+  const Plan* const kept = plan.get();
+  graph.Attach(std::move(plan));
+  return kept;
+}
+
+}  // namespace vigil

@@ -1,0 +1,55 @@
+// What a run of one spec does: the nodes that it needs in order, and a slot for each value.
+//
+// Nodes run in the order of their ids. Nodes without work (constants, resources, NoOp) are no steps. A variable's value is
+// read by a step of its own, right before the node that wants it; values of fetched variables are read last, so that they
+// show what the run has done (as TensorFlow does).
+// Thread safety: immutable.
+#ifndef VIGIL_CORE_SESSION_PLAN_H_
+#define VIGIL_CORE_SESSION_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+// Where a value is found: in a slot of the run's frame, or in the graph.
+struct ValueSource {
+  std::int32_t slot = -1;
+  const Tensor* constant = nullptr;
+};
+
+struct PlanStep {
+  const Node* node = nullptr;
+  const Kernel* kernel = nullptr;  // the node's own, or its read
+  const Node* holder = nullptr;
+  std::int32_t first_input = 0;   // in Plan::inputs; as many as the node has (none for a read)
+  std::int32_t first_output = 0;  // slot
+};
+
+struct Plan : Attachment {
+  static constexpr std::string_view kKind = "session plan";
+  Plan() : Attachment(kKind) {}
+
+  RunSpec spec;
+  std::uint64_t hash = 0;  // of the spec
+  std::vector<PlanStep> steps;
+  std::vector<ValueSource> inputs;
+  std::vector<ValueSource> fetches;
+  std::int32_t slots = 0;  // the first ones are the feeds
+};
+
+// Errors: USAGE for what the graph does not have, INVALID_ARGUMENT for feeding what is taken as a reference.
+absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec);
+
+// The graph's plan for that spec; made and attached if there is none.
+absl::StatusOr<const Plan*> PlanFor(const Graph& graph, const RunSpec& spec);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_SESSION_PLAN_H_
