@@ -7,15 +7,19 @@
 
 #include <utility>
 
-#define VIGIL_RETURN_IF_ERROR(expression)                                          \
-  do {                                                                             \
-    if (auto vigil_status = (expression); !vigil_status.ok()) return vigil_status; \
-  } while (false)
-
 #define VIGIL_CONCAT_INNER(a, b) a##b
 #define VIGIL_CONCAT(a, b) VIGIL_CONCAT_INNER(a, b)
+
+// Numbered by __COUNTER__ and not by line: one may stand inside a lambda that is an argument of another.
+#define VIGIL_RETURN_IF_ERROR(expression) \
+  VIGIL_RETURN_IF_ERROR_IMPL(VIGIL_CONCAT(vigil_status_, __COUNTER__), expression)
+#define VIGIL_RETURN_IF_ERROR_IMPL(name, expression)       \
+  do {                                                     \
+    if (auto name = (expression); !name.ok()) return name; \
+  } while (false)
+
 #define VIGIL_ASSIGN_OR_RETURN(target, expression) \
-  VIGIL_ASSIGN_OR_RETURN_IMPL(VIGIL_CONCAT(vigil_or_, __LINE__), target, expression)
+  VIGIL_ASSIGN_OR_RETURN_IMPL(VIGIL_CONCAT(vigil_or_, __COUNTER__), target, expression)
 #define VIGIL_ASSIGN_OR_RETURN_IMPL(name, target, expression) \
   auto name = (expression);                                   \
   if (!name.ok()) return name.status();                       \
