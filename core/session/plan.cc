@@ -82,7 +82,9 @@ class Planner {
   }
 
   void Need(NodeId id) {
-    if (std::exchange(needed_[static_cast<std::size_t>(id)], true)) return;
+    const auto at = static_cast<std::size_t>(id);
+    if (needed_[at]) return;
+    needed_[at] = true;
     waiting_.push_back(id);
   }
 
