@@ -62,7 +62,7 @@ class MonitoredSessionTest : public testing::Test {
     fed_ = ops::PlaceholderWithDefault(b, "fed", one_);
     EXPECT_TRUE(b.status().ok());
   }
-  const Env& env() { return fake_.env(); }
+  Env env() { return fake_.env(); }
   std::shared_ptr<Scribe> AddHook(const std::string& name) {
     hooks_.push_back(std::make_shared<Scribe>(name, lines_));
     return std::static_pointer_cast<Scribe>(hooks_.back());
