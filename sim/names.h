@@ -8,7 +8,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_map>  // lookup only
 
 namespace vigil::sim {
 
