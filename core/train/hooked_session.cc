@@ -32,7 +32,7 @@ void MergeRunOptions(const RunOptions& from, RunOptions* into) {
 }
 
 HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks)
-    : env_(env), session_(std::move(session)), hooks_(hooks), requests_(hooks.size()), first_value_(hooks.size()) {}
+    : env_(env), session_(std::move(session)), hooks_(hooks) {}
 
 absl::Status HookedSession::Run(LayerRun& run) {
   if (should_stop_) {
@@ -41,6 +41,7 @@ absl::Status HookedSession::Run(LayerRun& run) {
   RunContext context(run.fetches, run.feeds, *session_);
   spec_.Clear();
   feed_values_.clear();
+  requests_.clear();
   VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
   VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
   MergeFetches(run);
@@ -57,35 +58,45 @@ absl::Status HookedSession::Run(LayerRun& run) {
   return absl::OkStatus();
 }
 
+template <typename Body>
+absl::Status HookedSession::Call(std::size_t hook, HookMethod method, const RunContext& context,
+                                 const FetchedValues* results, Body body) {
+  if (env_.events == nullptr) return CallGuarded(body);
+  const bool stop_before = context.stop_requested();
+  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session_.get(), results, body);
+  if (status.ok() && !stop_before && context.stop_requested()) {
+    env_.Emit({.kind = EventKind::kHookRequestsStop,
+               .index = static_cast<std::int32_t>(hook),
+               .subject = hooks_[hook]->name()});
+  }
+  return status;
+}
+
 absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& options) {
+  asked_.Clear();  // a hook may have failed after it had asked for something
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    RunArgs& request = requests_[i];
-    request.Clear();
-    const bool stop_before = context.stop_requested();
-    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBeforeRun, session_.get(), nullptr,
-                                   [&] { return hooks_[i]->BeforeRun(context, request); }));
-    if (!stop_before && context.stop_requested()) {
-      env_.Emit(
-          {.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
-    }
-    VIGIL_RETURN_IF_ERROR(MergeRequest(i, options));
+    SessionRunHook& hook = *hooks_[i];
+    VIGIL_RETURN_IF_ERROR(
+        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); }));
+    if (!asked_.empty()) VIGIL_RETURN_IF_ERROR(TakeRequest(i, options));
   }
   return absl::OkStatus();
 }
 
 // A conflict between hooks is found at the second of them: later hooks are not asked any more.
-absl::Status HookedSession::MergeRequest(std::size_t hook, RunOptions& options) {
-  const RunArgs& request = requests_[hook];
-  for (const Feed& feed : request.feeds) {
+absl::Status HookedSession::TakeRequest(std::size_t hook, RunOptions& options) {
+  for (const Feed& feed : asked_.feeds) {
     if (std::find(spec_.feeds.begin(), spec_.feeds.end(), feed.tensor) != spec_.feeds.end()) {
       return FeedConflict("two hooks", session_->graph(), feed.tensor);
     }
   }
-  for (const Feed& feed : request.feeds) {
+  for (const Feed& feed : asked_.feeds) {
     spec_.feeds.push_back(feed.tensor);
     feed_values_.push_back(feed.value);
   }
-  if (request.options.has_value()) MergeRunOptions(*request.options, &options);
+  if (asked_.options.has_value()) MergeRunOptions(*asked_.options, &options);
+  if (!asked_.fetches.empty()) requests_.push_back({hook, std::move(asked_.fetches), 0});
+  asked_.Clear();
   return absl::OkStatus();
 }
 
@@ -104,24 +115,28 @@ absl::Status HookedSession::AddCallerFeeds(const Feeds& feeds) {
 
 void HookedSession::MergeFetches(const LayerRun& run) {
   run.fetches.AppendTo(session_->graph(), &spec_);
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    first_value_[i] = spec_.fetches.size();
-    requests_[i].fetches.AppendTo(session_->graph(), &spec_);
+  for (Request& request : requests_) {
+    request.first_value = spec_.fetches.size();
+    request.fetches.AppendTo(session_->graph(), &spec_);
   }
 }
 
 absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& run) {
-  const std::vector<Tensor>& values = run.result->tensors();
+  const Tensor* const tensors = run.result->tensors().data();
+  const RunValues nothing{FetchedValues(), run.options, run.result->metadata()};
+  auto request = requests_.begin();
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    const FetchedValues results(requests_[i].fetches, values.data() + first_value_[i]);
-    const RunValues run_values{results, run.options, run.result->metadata()};
-    const bool stop_before = context.stop_requested();
-    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterRun, session_.get(), &results,
-                                   [&] { return hooks_[i]->AfterRun(context, run_values); }));
-    if (!stop_before && context.stop_requested()) {
-      env_.Emit(
-          {.kind = EventKind::kHookRequestsStop, .index = static_cast<std::int32_t>(i), .subject = hooks_[i]->name()});
+    SessionRunHook& hook = *hooks_[i];
+    if (request == requests_.end() || request->hook != i) {
+      VIGIL_RETURN_IF_ERROR(
+          Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); }));
+      continue;
     }
+    const RunValues values{FetchedValues(request->fetches, tensors + request->first_value), run.options,
+                           run.result->metadata()};
+    VIGIL_RETURN_IF_ERROR(
+        Call(i, HookMethod::kAfterRun, context, &values.results, [&] { return hook.AfterRun(context, values); }));
+    ++request;
   }
   return absl::OkStatus();
 }

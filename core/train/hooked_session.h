@@ -1,6 +1,7 @@
 // The layer that calls the hooks around a raw run. See session_layer.h.
 //
-// Steady state allocates nothing: what hooks ask for goes into reused storage, and the merged spec is the last one again.
+// Steady state allocates nothing: what hooks ask for goes into reused storage. A hook that asks for nothing costs its two calls and
+// little more: it leaves no trace in what is merged.
 #ifndef VIGIL_CORE_TRAIN_HOOKED_SESSION_H_
 #define VIGIL_CORE_TRAIN_HOOKED_SESSION_H_
 
@@ -24,19 +25,30 @@ class HookedSession {
   Session& raw() const { return *session_; }
 
  private:
+  // What one hook asked for in the run in progress. Hooks that ask for nothing have none.
+  struct Request {
+    std::size_t hook = 0;
+    Fetches fetches;
+    std::size_t first_value = 0;  // in the result
+  };
+
   absl::Status CallBeforeRun(RunContext& context, RunOptions& options);
-  absl::Status MergeRequest(std::size_t hook, RunOptions& options);
+  absl::Status TakeRequest(std::size_t hook, RunOptions& options);
   absl::Status AddCallerFeeds(const Feeds& feeds);
   void MergeFetches(const LayerRun& run);
   absl::Status CallAfterRun(RunContext& context, const LayerRun& run);
+  // Calls `body` for one hook; if somebody watches, with its events and with what it asked the context for.
+  template <typename Body>
+  absl::Status Call(std::size_t hook, HookMethod method, const RunContext& context, const FetchedValues* results,
+                    Body body);
 
   const Env env_;
   const SessionPtr session_;
   const std::vector<HookPtr>& hooks_;
   bool should_stop_ = false;
   // Reused by each run.
-  std::vector<RunArgs> requests_;         // of each hook
-  std::vector<std::size_t> first_value_;  // of each hook, in the result
+  RunArgs asked_;                  // by the hook that is being called
+  std::vector<Request> requests_;  // in list order
   RunSpec spec_;
   std::vector<Tensor> feed_values_;
 };

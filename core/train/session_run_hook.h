@@ -32,6 +32,7 @@ struct RunArgs {
   Fetches fetches;
   Feeds feeds;
   std::optional<RunOptions> options;
+  bool empty() const { return fetches.empty() && feeds.empty() && !options.has_value(); }
   void Clear() {
     fetches = Fetches();
     feeds.clear();
