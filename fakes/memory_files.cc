@@ -222,15 +222,13 @@ MemoryFiles::Node* MemoryFiles::Find(const std::string& path) {
 }
 
 absl::Status MemoryFiles::CheckParent(std::string_view action, const std::string& path) {
-  const std::string parent = Dirname(Clean(path));
-  if (parent.empty() || parent == "/") return absl::OkStatus();
-  const Node* const node = Find(parent);
-  if (node == nullptr) {
-    VIGIL_RETURN_IF_ERROR(CheckParent(action, parent));  // a file further up is the better explanation
-    return NoSuchFile(action, path);
-  }
-  if (!node->is_directory) return Error(Code::kFailedPrecondition, action, path, "not a directory");
-  return absl::OkStatus();
+  const Node* node = nullptr;
+  std::string parent = Dirname(Clean(path));
+  const bool missing = !parent.empty() && parent != "/" && Find(parent) == nullptr;
+  // A file further up explains more than a missing directory.
+  for (; node == nullptr && !parent.empty() && parent != "/"; parent = Dirname(parent)) node = Find(parent);
+  if (node != nullptr && !node->is_directory) return Error(Code::kFailedPrecondition, action, path, "not a directory");
+  return missing ? NoSuchFile(action, path) : absl::OkStatus();
 }
 
 bool MemoryFiles::HasChildren(const std::string& directory) const {
