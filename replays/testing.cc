@@ -32,6 +32,11 @@ class MemoryFile : public File {
   std::uint64_t broken_behind_;
 };
 
+std::string WithoutSlash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 absl::Status ReadOnly() { return MakeStatus(Code::kUnimplemented, "read-only"); }
 
 }  // namespace
@@ -51,9 +56,9 @@ absl::StatusOr<FileInfo> MemoryFiles::Stat(const std::string& path) {
     info.size = found->second.size();
     return info;
   }
-  const auto below = content.lower_bound(path + "/");
-  if (below == content.end() || !below->first.starts_with(path + "/"))
-    return MakeStatus(Code::kNotFound, "stat " + path);
+  const std::string prefix = WithoutSlash(path) + "/";
+  const auto below = content.lower_bound(prefix);
+  if (below == content.end() || !below->first.starts_with(prefix)) return MakeStatus(Code::kNotFound, "stat " + path);
   info.is_directory = true;
   return info;
 }
@@ -61,7 +66,7 @@ absl::StatusOr<FileInfo> MemoryFiles::Stat(const std::string& path) {
 absl::StatusOr<std::vector<std::string>> MemoryFiles::List(const std::string& directory) {
   if (const auto found = unreadable.find(directory); found != unreadable.end()) return found->second;
   std::vector<std::string> names;
-  const std::string prefix = directory + "/";
+  const std::string prefix = WithoutSlash(directory) + "/";
   for (auto at = content.lower_bound(prefix); at != content.end() && at->first.starts_with(prefix); ++at) {
     const std::string rest = at->first.substr(prefix.size());
     const std::string name = rest.substr(0, rest.find('/'));
@@ -104,12 +109,18 @@ const std::vector<RawRecord>& RecordedRecords() {
   return records;
 }
 
-std::string PackXz(std::string_view data) {
+std::string PackXz(std::string_view data) { return PackXzWithDictionary(data, 1 << 20); }
+
+std::string PackXzWithDictionary(std::string_view data, std::uint32_t dictionary_bytes) {
+  lzma_options_lzma options;
+  EXPECT_FALSE(lzma_lzma_preset(&options, 0));
+  options.dict_size = dictionary_bytes;
+  lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
   std::string out(lzma_stream_buffer_bound(data.size()), '\0');
   std::size_t size = 0;
   const lzma_ret ret =
-      lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(data.data()),
-                              data.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+      lzma_stream_buffer_encode(filters, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(data.data()),
+                                data.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
   EXPECT_EQ(ret, LZMA_OK);
   out.resize(size);
   return out;

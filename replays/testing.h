@@ -2,6 +2,7 @@
 #ifndef VIGIL_REPLAYS_TESTING_H_
 #define VIGIL_REPLAYS_TESTING_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,8 +36,9 @@ std::string ReadDisk(const std::string& path);
 // The records of all files under replays/tensorflow, as text, in order.
 const std::vector<RawRecord>& RecordedRecords();
 
-// `size` bytes packed as .xz.
 std::string PackXz(std::string_view data);
+// Whoever unpacks it needs about `dictionary_bytes` of memory.
+std::string PackXzWithDictionary(std::string_view data, std::uint32_t dictionary_bytes);
 
 }  // namespace vigil::replays
 
