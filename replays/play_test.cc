@@ -34,8 +34,7 @@ struct Played {
 };
 
 Played Play(const std::string& text, PlayOptions options, std::size_t stop_after = SIZE_MAX) {
-  MemoryFiles files;
-  files.content["x.jsonl"] = text;
+  FilesWith files{{"x.jsonl", text}};
   std::atomic<bool> stop{false};
   Played played;
   Reporter reporter(
@@ -93,8 +92,7 @@ TEST(Play, StopsInOrder) {
 TEST(Play, StoppedBeforeItBegan) {
   std::atomic<bool> stop{true};
   PlayCallbacks callbacks;
-  MemoryFiles files;
-  files.content["x.jsonl"] = ManyRecords(5000);
+  FilesWith files{{"x.jsonl", ManyRecords(5000)}};
   callbacks.read = [&](const OnRecord& on_record) { ReadRecords(files, nullptr, {"x.jsonl"}, on_record); };
   callbacks.new_player = [] { return Player(Echo); };
   std::size_t results = 0;

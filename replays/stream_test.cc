@@ -10,8 +10,6 @@ namespace {
 
 // What comes out of `packed`, handed in by pieces; the error, if there is one, behind it in brackets.
 std::string Unpacked(const std::string& packed, std::size_t piece = 1000) {
-  MemoryFiles files;
-  files.content["x"] = packed;
   std::size_t at = 0;
   const ChunkSource source = UnpackXz([&]() -> absl::StatusOr<std::string> {
     std::string out = packed.substr(std::min(at, packed.size()), piece);
