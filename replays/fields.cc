@@ -10,6 +10,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kLongestPointer = 300;
 
 }  // namespace
 
@@ -26,7 +27,7 @@ std::string Place::Pointer() const {
 
 void Reading::Fail(const Place& place, std::string_view what) {
   if (!status_.ok()) return;
-  std::string text = Escaped(place.Pointer());
+  std::string text = Shortened(place.Pointer(), kLongestPointer);
   if (!text.empty()) text += ": ";
   text += what;
   status_ = MakeStatus(Code::kInvalidArgument, text);
@@ -115,7 +116,7 @@ void Field::OneOf(std::initializer_list<std::string_view> known, std::string& ou
   if (std::find(known.begin(), known.end(), *text) == known.end()) {
     std::string names;
     for (const std::string_view name : known) AppendKnown(names, name);
-    return Unknown(place_.key, *text, names);
+    return Unknown("value", *text, names);
   }
   out = *text;
 }
@@ -175,6 +176,12 @@ Field Fields::Optional(std::string_view name) {
 Field Fields::Required(std::string_view name) {
   Field field = Optional(name);
   if (object_.has_value() && !field.present() && missing_.empty()) missing_ = name;
+  return field;
+}
+
+Field Fields::Deciding(std::string_view name) {
+  Field field = Required(name);
+  if (missing_ == name) reading_.Fail(place_, fmt::format("missing field '{}'", name));
   return field;
 }
 

@@ -135,6 +135,8 @@ class Fields {
 
   Field Optional(std::string_view name);
   Field Required(std::string_view name);
+  // A field that decides which others there are: fails at once if it is missing.
+  Field Deciding(std::string_view name);
   // Refuses members that were not asked for, then required ones that are missing.
   void Finish();
 

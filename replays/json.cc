@@ -13,6 +13,8 @@
 namespace vigil::replays {
 namespace {
 
+constexpr std::size_t kLongestPointer = 300;  // in a message
+
 // What nlohmann says is wrong, without its brackets, its position and the text it read so far (up to megabytes).
 std::string_view PlainReason(std::string_view what) {
   if (const auto dash = what.find(" - "); dash != what.npos) {
@@ -27,7 +29,8 @@ std::string Position(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const auto newline = before.rfind('\n');
-  const std::size_t column = newline == before.npos ? before.size() : before.size() - newline - 1;
+  const std::size_t column =
+      std::max<std::size_t>(1, newline == before.npos ? before.size() : before.size() - newline - 1);
   if (text.find('\n') == text.npos) return fmt::format("column {}", column);
   return fmt::format("line {}, column {}", lines + 1, column);
 }
@@ -85,16 +88,16 @@ class JsonBuilder {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& what) {
-    std::string pointer = PlaceOf(document_.nodes_.size());
-    return Fail(std::move(pointer), fmt::format("{}: {}", Position(source_, position), PlainReason(what.what())));
+    return Fail(PlaceOf(document_.nodes_.size()),
+                fmt::format("not JSON at {}: {}", Position(source_, position), PlainReason(what.what())));
   }
 
   absl::Status error;
 
  private:
-  bool Fail(std::string pointer, std::string_view what) {
-    if (!pointer.empty()) pointer += ": ";
-    error = MakeStatus(Code::kInvalidArgument, Escaped(pointer) + Escaped(what));
+  bool Fail(std::string_view pointer, std::string_view what) {
+    const std::string place = pointer.empty() ? "" : Shortened(pointer, kLongestPointer) + ": ";
+    error = MakeStatus(Code::kInvalidArgument, place + Escaped(what));
     return false;
   }
 
@@ -143,7 +146,7 @@ class JsonBuilder {
     if (twice == keys_.end()) return true;
     std::string pointer = PlaceOf(object);  // the object is closed already
     AppendPointer(pointer, *twice);
-    return Fail(std::move(pointer), "duplicate key");
+    return Fail(pointer, "duplicate key");
   }
 
   // The pointer of the node `index`, which is in the innermost open container (or is the next to come there).
@@ -183,7 +186,7 @@ absl::Status JsonDocument::Parse(std::string_view text) {
   // nlohmann takes a NUL byte for the end of the text.
   if (const void* nul = std::memchr(text.data(), 0, text.size()); nul != nullptr) {
     const auto offset = static_cast<std::size_t>(static_cast<const char*>(nul) - text.data());
-    return MakeStatus(Code::kInvalidArgument, fmt::format("{}: a NUL byte", Position(text, offset + 1)));
+    return MakeStatus(Code::kInvalidArgument, fmt::format("not JSON at {}: a NUL byte", Position(text, offset + 1)));
   }
   JsonBuilder builder(*this, text);
   const bool read = nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder);

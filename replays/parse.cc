@@ -7,6 +7,11 @@
 namespace vigil::replays {
 namespace {
 
+void ReadFormat(const Field& field, std::int64_t& out) {
+  field.Integer({1, kCounts.most}, out);
+  if (out > kNewestFormat) field.Fail(fmt::format("{} is newer than what this program reads ({})", out, kNewestFormat));
+}
+
 void ReadSession(Reading& reading, const Field& field, SessionSpec& out) {
   if (!field.present()) return;
   Fields fields(reading, field.value(), field.place());
@@ -130,7 +135,7 @@ void ReadRecord(Reading& reading, Json root, Recording& out) {
   Scenario& scenario = out.scenario;
   fields.Required("id").Name(scenario.id);
   fields.Optional("title").String(scenario.title);
-  fields.Optional("format").Integer({1, kNewestFormat}, scenario.format);
+  ReadFormat(fields.Optional("format"), scenario.format);
   fields.Optional("seed").Natural(scenario.seed);
   ReadBehaviour(reading, fields.Optional("behaviour"), scenario.behaviour);
   ReadLimits(reading, fields.Optional("limits"), scenario.limits);

@@ -114,7 +114,7 @@ void ReadOperands(Reading& reading, Fields& fields, Speaker speaker, int depth, 
 
 void ReadStatement(Reading& reading, Json value, const Place& place, Speaker speaker, int depth, Statement& out) {
   Fields fields(reading, value, place);
-  const Field op = fields.Required("op");
+  const Field op = fields.Deciding("op");
   const bool known = ReadOp(op, speaker, out.op);
   fields.Optional("catch").Bool(out.catch_error);
   if (speaker == kStep) fields.Optional("on_call").Integer(kCalls, out.on_call);

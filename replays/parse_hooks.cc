@@ -158,7 +158,7 @@ void ReadArgsObject(Reading& reading, const Field& field, std::span<const ArgSpe
 
 void ReadHook(Reading& reading, Json value, const Place& place, HookSpec& out) {
   Fields fields(reading, value, place);
-  const Field hook = fields.Required("hook");
+  const Field hook = fields.Deciding("hook");
   hook.String(out.hook);
   if (out.hook == "probe") {
     fields.Required("name").Name(out.name);

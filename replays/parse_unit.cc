@@ -26,7 +26,7 @@ void CheckDamage(Reading& reading, const Field& what, const UnitOp& op) {
 
 void ReadUnitOp(Reading& reading, std::string_view unit, Json value, const Place& place, UnitOp& out) {
   Fields fields(reading, value, place);
-  const Field op = fields.Required("op");
+  const Field op = fields.Deciding("op");
   op.String(out.op);
   const Schema* schema = FindSchema(UnitOps(unit), out.op);
   if (schema == nullptr) {
@@ -49,7 +49,7 @@ void ReadFlag(const Field& field, UnitSpec& out, std::string_view name) {
 }
 
 void ReadConstructorCheck(Reading& reading, Fields& fields, UnitSpec& out) {
-  const Field hook = fields.Required("hook");
+  const Field hook = fields.Deciding("hook");
   hook.String(out.hook);
   const Field args = fields.Required("args");
   ReadFlag(fields.Optional("begin"), out, "begin");

@@ -18,7 +18,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
-constexpr std::size_t kRecordsPerJob = 16;  // that are waiting, being played or waiting to be handed out
+constexpr std::size_t kRecordsPerJob = 32;  // that are waiting, being played or waiting to be handed out
 
 class Crew {
  public:
@@ -91,7 +91,7 @@ class Crew {
       Play(player, scratch, *slot);
       const std::lock_guard lock(mutex_);
       slot->done = true;
-      if (slot == &slots_.front()) results_.notify_one();
+      if (WorthHandingOut()) results_.notify_one();
     }
   }
 
@@ -120,7 +120,7 @@ class Crew {
   // Moves what is done and next in order to `done`; false = that was all.
   bool TakeDone(std::vector<Slot>& done) {
     std::unique_lock lock(mutex_);
-    results_.wait_for(lock, kTick, [this] { return (!slots_.empty() && slots_.front().done) || Finished(); });
+    results_.wait_for(lock, kTick, [this] { return WorthHandingOut() || Finished(); });
     if (stop_ && !halted_) {
       halted_ = true;
       work_.notify_all();
@@ -131,8 +131,13 @@ class Crew {
       slots_.pop_front();
       --started_;
     }
-    room_.notify_one();
+    if (slots_.size() <= capacity_ / 2) room_.notify_one();
     return !Finished();
+  }
+
+  // Waking up a thread costs more than a small scenario: only for several results, or at the end. kTick bounds the wait.
+  bool WorthHandingOut() const {
+    return !slots_.empty() && slots_.front().done && (started_ >= capacity_ / 4 || read_all_);
   }
 
   bool Finished() const { return started_ == 0 && (halted_ || (read_all_ && slots_.empty())); }

@@ -24,7 +24,7 @@ using Player = std::function<PlainOutcome(const Recording&)>;
 
 struct PlayOptions {
   int jobs = 1;
-  std::vector<std::string> only;  // ids; empty = every record
+  std::vector<std::string> only = {};  // ids; empty = every record
 };
 
 struct PlayCallbacks {

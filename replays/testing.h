@@ -2,41 +2,39 @@
 #ifndef VIGIL_REPLAYS_TESTING_H_
 #define VIGIL_REPLAYS_TESTING_H_
 
-#include <map>
-#include <memory>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "vigil/core/env/files.h"
+#include "vigil/fakes/manual_clock.h"
+#include "vigil/fakes/memory_files.h"
 #include "vigil/replays/input.h"
 
 namespace vigil::replays {
 
-// Read-only files in memory. A name that ends in '/' is an empty folder; "a/b" makes the folder "a".
-class MemoryFiles : public Files {
+// Files in memory with this content, by path; folders come with what is in them.
+class FilesWith {
  public:
-  std::map<std::string, std::string> content;
-  std::map<std::string, absl::Status> unreadable;      // Open and List of this path fail so
-  std::map<std::string, std::uint64_t> broken_behind;  // Read from this offset on fails
+  FilesWith(std::initializer_list<std::pair<std::string, std::string>> content);
+  operator Files&() { return files_; }
+  fakes::MemoryFiles* operator->() { return &files_; }
 
-  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
-  absl::StatusOr<FileInfo> Stat(const std::string& path) override;
-  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
-  absl::Status Rename(const std::string& from, const std::string& to) override;
-  absl::Status Remove(const std::string& path) override;
-  absl::Status MakeDirectory(const std::string& path) override;
+ private:
+  fakes::ManualClock clock_;
+  fakes::MemoryFiles files_{clock_};
 };
 
-// The path of a recording of this repository.
-std::string RecordedPath(std::string_view name);
-// Its bytes; fails the test if it cannot be read.
-std::string ReadDisk(const std::string& path);
-// The records of all files under replays/tensorflow, as text, in order.
+// The folder with the recordings of TensorFlow.
+std::string RecordedFolder();
+// The records of all its files, in order of the names.
 const std::vector<RawRecord>& RecordedRecords();
 
-// `size` bytes packed as .xz.
 std::string PackXz(std::string_view data);
+// Whoever unpacks it needs about `dictionary_bytes` of memory.
+std::string PackXzWithDictionary(std::string_view data, std::uint32_t dictionary_bytes);
 
 }  // namespace vigil::replays
 

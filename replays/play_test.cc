@@ -1,0 +1,141 @@
+#include "vigil/replays/play.h"
+
+#include <gtest/gtest.h>
+
+#include "fmt/format.h"
+#include "vigil/replays/report.h"
+#include "vigil/replays/testing.h"
+
+namespace vigil::replays {
+namespace {
+
+// A stand-in for the runner: expects nothing, says what the scenario is called; its answer takes longer for some.
+PlainOutcome Echo(const Recording& recording) {
+  volatile unsigned spin = recording.scenario.id.size() % 3 == 0 ? 20'000 : 0;
+  while (spin > 0) spin = spin - 1;
+  PlainOutcome outcome;
+  outcome.events = {recording.scenario.id};
+  outcome.hash = recording.scenario.seed;
+  return outcome;
+}
+
+std::string Record(int i, std::string_view event) {
+  const std::string id(static_cast<std::size_t>(1 + i % 7), static_cast<char>('a' + i % 26));
+  return fmt::format(R"({{"id":"{}{}","seed":{},"drive":[],"expect":{{"events":["{}"]}}}})", id, i, i,
+                     event.empty() ? fmt::format("{}{}", id, i) : event);
+}
+
+struct Played {
+  PlaySummary summary;
+  std::string out;
+  std::string err;
+  std::string hashes;
+  std::size_t results = 0;
+};
+
+Played Play(const std::string& text, PlayOptions options, std::size_t stop_after = SIZE_MAX) {
+  FilesWith files{{"x.jsonl", text}};
+  std::atomic<bool> stop{false};
+  Played played;
+  Reporter reporter(
+      {.hashes = true}, [&](std::string_view t) { played.out += t; }, [&](std::string_view t) { played.err += t; });
+  PlayCallbacks callbacks;
+  callbacks.read = [&](const OnRecord& on_record) { ReadRecords(files, nullptr, {"x.jsonl"}, on_record); };
+  callbacks.new_player = [] { return Player(Echo); };
+  callbacks.on_result = [&](const Result& result) {
+    reporter.Add(result);
+    if (++played.results == stop_after) stop = true;
+  };
+  played.summary = PlayAll(options, callbacks, stop);
+  reporter.Finish(played.summary.stopped);
+  played.hashes = reporter.TakeHashes();
+  return played;
+}
+
+std::string ManyRecords(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += (i % 50 == 17 ? "{\"id\":7}" : Record(i, i % 40 == 9 ? "other" : "")) + "\n";
+  return text;
+}
+
+TEST(Play, ResultsDoNotDependOnTheNumberOfJobs) {
+  const std::string text = ManyRecords(1000);
+  const Played one = Play(text, {.jobs = 1});
+  EXPECT_EQ(one.results, 1000u);
+  EXPECT_TRUE(one.out.ends_with("20 inputs could not be read\n955 passed, 25 failed\n")) << one.out;
+  EXPECT_FALSE(one.summary.stopped);
+  for (const int jobs : {2, 3, 8}) {
+    const Played many = Play(text, {.jobs = jobs});
+    EXPECT_EQ(one.out, many.out);
+    EXPECT_EQ(one.err, many.err);
+    EXPECT_EQ(one.hashes, many.hashes);
+  }
+}
+
+TEST(Play, OnlyTheNamedOnes) {
+  const Played played = Play(ManyRecords(10), {.jobs = 2, .only = {"dddd3", "nobody", "f5", "ffffff5"}});
+  EXPECT_EQ(played.hashes, "dddd3 0000000000000003\nffffff5 0000000000000005\n");
+  EXPECT_EQ(played.summary.unknown_ids, (std::vector<std::string>{"f5", "nobody"}));
+}
+
+TEST(Play, StopsInOrder) {
+  const std::string text = ManyRecords(5000);
+  const Played all = Play(text, {.jobs = 2});
+  const Played stopped = Play(text, {.jobs = 2}, 100);
+  EXPECT_TRUE(stopped.summary.stopped);
+  EXPECT_GE(stopped.results, 100u);
+  EXPECT_LT(stopped.results, 1000u);
+  EXPECT_TRUE(all.hashes.starts_with(stopped.hashes));
+  EXPECT_TRUE(stopped.summary.unknown_ids.empty());
+}
+
+TEST(Play, StoppedBeforeItBegan) {
+  std::atomic<bool> stop{true};
+  PlayCallbacks callbacks;
+  FilesWith files{{"x.jsonl", ManyRecords(5000)}};
+  callbacks.read = [&](const OnRecord& on_record) { ReadRecords(files, nullptr, {"x.jsonl"}, on_record); };
+  callbacks.new_player = [] { return Player(Echo); };
+  std::size_t results = 0;
+  callbacks.on_result = [&](const Result&) { ++results; };
+  EXPECT_TRUE(PlayAll({.jobs = 3}, callbacks, stop).stopped);
+  EXPECT_LT(results, 1000u);
+}
+
+TEST(Play, HoldsABoundedNumberOfRecords) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> read{0};
+  std::atomic<int> most{0};
+  int handed_out = 0;
+  PlayCallbacks callbacks;
+  callbacks.read = [&](const OnRecord& on_record) {
+    for (int i = 0; i < 3000; ++i) {
+      ++read;
+      on_record({"x.jsonl", i + 1, Record(i, ""), {}});
+    }
+  };
+  callbacks.new_player = [] { return Player(Echo); };
+  callbacks.on_result = [&](const Result&) {
+    ++handed_out;
+    most = std::max(most.load(), read.load() - handed_out);
+  };
+  PlayAll({.jobs = 2}, callbacks, stop);
+  EXPECT_EQ(handed_out, 3000);
+  EXPECT_LT(most.load(), 200);
+}
+
+TEST(Play, EachWorkerHasItsOwnPlayer) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> players{0};
+  PlayCallbacks callbacks;
+  callbacks.read = [&](const OnRecord& on_record) { on_record({"x.jsonl", 1, Record(1, ""), {}}); };
+  callbacks.new_player = [&] {
+    ++players;
+    return Player(Echo);
+  };
+  callbacks.on_result = [](const Result&) {};
+  PlayAll({.jobs = 3}, callbacks, stop);
+  EXPECT_EQ(players, 3);
+}
+
+}  // namespace
+}  // namespace vigil::replays
