@@ -1,0 +1,20 @@
+#include "vigil/properties/rules/rule.h"
+
+#include <algorithm>
+
+namespace vigil::properties {
+
+bool Moment::LayerCall() const {
+  if (!Is(EventKind::kSessionCall) || run.in_hook) return false;
+  const auto kind = static_cast<CallKind>(event.call);
+  return kind != CallKind::kReadStep && kind != CallKind::kRawRun;
+}
+
+void Rule::Violate(std::vector<std::size_t> witness, std::string expected, std::string actual) {
+  if (violation_.has_value()) return;
+  std::erase(witness, kNever);
+  std::sort(witness.begin(), witness.end());
+  violation_ = Violation{info_.id, std::move(witness), std::move(expected), std::move(actual)};
+}
+
+}  // namespace vigil::properties

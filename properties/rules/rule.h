@@ -1,0 +1,108 @@
+// A rule: one promise about the order, the count or the state of things, as a small automaton over the events of one run.
+//
+// A rule sees events only: never the core, never what was expected. It says whose promise it is (a document, a recording, both)
+// and counts how often it was armed, that is, how often its condition came about: a rule that is never armed proves nothing.
+// One object watches one run of one node. Thread safety: none.
+#ifndef VIGIL_PROPERTIES_RULES_RULE_H_
+#define VIGIL_PROPERTIES_RULES_RULE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/properties/rules/watch.h"
+#include "vigil/replays/notes.h"
+#include "vigil/sim/trace.h"
+
+namespace vigil::properties {
+
+// Under which behaviours a rule holds.
+enum class Holds { kAlways, kTensorFlow };
+
+struct RuleInfo {
+  std::string_view id;          // "end.only_on_clean_exit"
+  std::string_view sentence;    // the promise
+  std::string_view documented;  // where a document makes it, in own words; "" = nowhere
+  std::string_view observed;    // ids of recordings that show it, separated by spaces
+  std::string_view conflict;    // how document and recordings disagree; "" = they do not
+  Holds holds = Holds::kAlways;
+};
+
+struct Violation {
+  std::string_view rule;
+  std::vector<std::size_t> witness;  // numbers of the events that prove it, in order
+  std::string expected;
+  std::string actual;
+};
+
+// An event and everything before it.
+struct Moment {
+  const Watch& run;  // without this event
+  const Event& event;
+  std::size_t index;
+  bool on_main;  // in the task that uses the session
+
+  bool Is(EventKind kind) const { return on_main && event.kind == kind; }
+  bool HookCall(HookMethod method) const {
+    return Is(EventKind::kHookCall) && event.call == static_cast<std::uint8_t>(method);
+  }
+  bool HookReturn(HookMethod method) const {
+    return Is(EventKind::kHookReturn) && event.call == static_cast<std::uint8_t>(method);
+  }
+  bool Creation() const { return Is(EventKind::kSessionCreated) || Is(EventKind::kSessionCreateFailed); }
+  // A call that the session layer itself makes on a raw session; hooks and step functions make others.
+  bool LayerCall() const;
+  bool LayerCall(CallKind kind) const { return LayerCall() && event.call == static_cast<std::uint8_t>(kind); }
+  // A hook gets to see the session, or it runs.
+  bool UsesSession() const {
+    return HookCall(HookMethod::kAfterCreateSession) || HookCall(HookMethod::kBeforeRun) || LayerCall(CallKind::kRun);
+  }
+  bool Says(replays::Note note) const { return Is(EventKind::kNote) && event.call == static_cast<std::uint8_t>(note); }
+  bool ok() const { return event.code == Code::kOk; }
+  bool yes() const { return ok() && event.value != 0; }
+};
+
+class Rule {
+ public:
+  explicit Rule(const RuleInfo& info) : info_(info) {}
+  virtual ~Rule() = default;
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+
+  virtual void OnEvent(const Moment& now) = 0;
+  // The run has ended by itself: what should have happened by now has not.
+  virtual void Finish(const Watch&) {}
+
+  const RuleInfo& info() const { return info_; }
+  std::uint64_t armed() const { return armed_; }
+  const std::optional<Violation>& violation() const { return violation_; }
+
+ protected:
+  void Arm() { ++armed_; }
+  // The first one counts. Events that never happened are left out of the witness.
+  void Violate(std::vector<std::size_t> witness, std::string expected, std::string actual);
+
+ private:
+  const RuleInfo& info_;
+  std::uint64_t armed_ = 0;
+  std::optional<Violation> violation_;
+};
+
+using RuleFactory = std::unique_ptr<Rule> (*)();
+
+// For the registry: a rule class that knows its own info.
+template <typename R>
+std::unique_ptr<Rule> NewRule() {
+  return std::make_unique<R>();
+}
+
+constexpr bool IsPreemptionCode(Code code) { return code == Code::kAborted || code == Code::kUnavailable; }
+constexpr bool IsCleanEndCode(Code code) { return code == Code::kOutOfRange || code == Code::kStopIteration; }
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_RULES_RULE_H_

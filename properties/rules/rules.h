@@ -1,0 +1,45 @@
+// All rules, and what judges a run by them.
+//
+//   const Judgement judgement = Judge(outcome.trace, FactsOf(scenario), outcome.verdict == Verdict::kPlayed);
+//   for (const Violation& violation : judgement.violations) ...
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_PROPERTIES_RULES_RULES_H_
+#define VIGIL_PROPERTIES_RULES_RULES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "vigil/properties/rules/facts.h"
+#include "vigil/properties/rules/rule.h"
+#include "vigil/sim/trace.h"
+
+namespace vigil::properties {
+
+// The one list: every rule, in the order in which reports name them.
+const std::vector<RuleFactory>& AllRules();
+
+struct Judgement {
+  std::vector<Violation> violations;
+  std::vector<std::uint64_t> armed;  // of each rule of AllRules(), in its order
+};
+
+// Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end by itself,
+// so what should have happened must have.
+Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended = true);
+
+// Each family of rules, for AllRules().
+std::vector<RuleFactory> BeginRules();
+std::vector<RuleFactory> OrderRules();
+std::vector<RuleFactory> InitRules();
+std::vector<RuleFactory> CreationRules();
+std::vector<RuleFactory> RunRules();
+std::vector<RuleFactory> EndRules();
+std::vector<RuleFactory> RecoveryRules();
+std::vector<RuleFactory> StopRules();
+std::vector<RuleFactory> CloseRules();
+std::vector<RuleFactory> ErrorRules();
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_RULES_RULES_H_

@@ -1,0 +1,129 @@
+#include "vigil/properties/rules/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "vigil/properties/rules/rule_cases.h"
+#include "vigil/properties/rules/stream.h"
+
+namespace vigil::properties {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
+
+RunFacts FactsFor(std::string_view words) {
+  return {.recovers = words != "singular",
+          .hooks = 2,
+          .init_fn = words == "init_fn",
+          .queue = words == "queue",
+          .may_restore = words == "checkpoint",
+          .has_checkpoint = words == "checkpoint"};
+}
+
+std::vector<std::string> Ids() {
+  std::vector<std::string> ids;
+  for (const RuleFactory factory : AllRules()) ids.emplace_back(factory()->info().id);
+  return ids;
+}
+
+std::uint64_t Armed(const Judgement& judgement, std::string_view id) {
+  const std::vector<std::string> ids = Ids();
+  const auto at = std::find(ids.begin(), ids.end(), id) - ids.begin();
+  return judgement.armed.at(static_cast<std::size_t>(at));
+}
+
+std::string Words(const Stream& stream, const std::vector<std::size_t>& indices) {
+  std::string words;
+  for (const std::size_t i : indices) words += (words.empty() ? "" : " ") + stream.words.at(i);
+  return words;
+}
+
+std::string Describe(const Judgement& judgement, const Stream& stream) {
+  std::string text;
+  for (const Violation& v : judgement.violations) {
+    text += std::string(v.rule) + " [" + Words(stream, v.witness) + "] expected: " + v.expected +
+            "; actual: " + v.actual + "\n";
+  }
+  return text;
+}
+
+class RuleCaseTest : public ::testing::TestWithParam<RuleCase> {};
+
+TEST_P(RuleCaseTest, GoodStreamKeepsEveryRule) {
+  const Stream stream = ParseStream(GetParam().keeps);
+  const Judgement judgement = Judge(stream.trace, FactsFor(GetParam().facts));
+  EXPECT_EQ(Describe(judgement, stream), "");
+}
+
+TEST_P(RuleCaseTest, BadStreamBreaksTheRuleWithItsWitness) {
+  const Stream stream = ParseStream(GetParam().breaks);
+  const Judgement judgement = Judge(stream.trace, FactsFor(GetParam().facts));
+  const auto found = std::find_if(judgement.violations.begin(), judgement.violations.end(),
+                                  [](const Violation& v) { return v.rule == GetParam().rule; });
+  ASSERT_NE(found, judgement.violations.end()) << Describe(judgement, stream);
+  EXPECT_EQ(Words(stream, found->witness), GetParam().witness);
+  EXPECT_FALSE(found->expected.empty());
+  EXPECT_FALSE(found->actual.empty());
+}
+
+std::string TestName(const ::testing::TestParamInfo<RuleCase>& info) {
+  std::string name(info.param.rule);
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name + "_" + std::to_string(info.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RuleCaseTest, ::testing::ValuesIn(RuleCases()), TestName);
+
+TEST(RulesTest, IdsAreUniqueAndSentencesComplete) {
+  std::set<std::string> ids;
+  for (const RuleFactory factory : AllRules()) {
+    const RuleInfo info = factory()->info();
+    EXPECT_TRUE(ids.insert(std::string(info.id)).second) << info.id;
+    EXPECT_NE(info.id.find('.'), std::string_view::npos) << info.id;
+    EXPECT_TRUE(info.sentence.ends_with(".")) << info.id;
+    EXPECT_FALSE(info.documented.empty() && info.observed.empty()) << info.id << " is nobody's promise";
+  }
+}
+
+TEST(RulesTest, EveryRuleHasACaseThatArmsItAndOneThatBreaksIt) {
+  std::set<std::string> armed;
+  std::set<std::string> broken;
+  for (const RuleCase& c : RuleCases()) {
+    const std::string id(c.rule);
+    ASSERT_THAT(Ids(), Contains(id));
+    if (Armed(Judge(ParseStream(c.keeps).trace, FactsFor(c.facts)), id) > 0) armed.insert(id);
+    broken.insert(id);
+  }
+  EXPECT_THAT(armed, UnorderedElementsAreArray(Ids()));
+  EXPECT_THAT(broken, UnorderedElementsAreArray(Ids()));
+}
+
+TEST(RulesTest, ARunThatWasCutOffIsJudgedByWhatItDid) {
+  const Stream stream = ParseStream("open run( before0");
+  EXPECT_THAT(Judge(stream.trace, FactsFor(""), false).violations, IsEmpty());
+}
+
+TEST(RulesTest, NothingIsJudgedOfASessionThatTheRulesDoNotSpeakOf) {
+  const Stream stream = ParseStream("begin1 begin0");
+  RunFacts facts = FactsFor("");
+  facts.judged = false;
+  EXPECT_THAT(Judge(stream.trace, facts).violations, IsEmpty());
+}
+
+TEST(RulesTest, ARuleOfTensorFlowAloneIsSilentElsewhere) {
+  const Stream stream = ParseStream("begin0 begin1 finalized created!ABORTED recovery!ABORTED sleep new");
+  RunFacts facts = FactsFor("");
+  EXPECT_EQ(Judge(stream.trace, facts).violations.size(), 1U);
+  facts.tensorflow = false;
+  EXPECT_THAT(Judge(stream.trace, facts).violations, IsEmpty());
+}
+
+}  // namespace
+}  // namespace vigil::properties

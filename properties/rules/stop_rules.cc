@@ -1,0 +1,170 @@
+// What a stop request does: of a hook, of the coordinator, of a step function.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "vigil/properties/rules/rules.h"
+
+namespace vigil::properties {
+namespace {
+
+std::string Answer(const Moment& now) {
+  if (!now.ok()) return fmt::format("it fails with {}", CodeName(now.event.code));
+  return now.yes() ? "yes" : "no";
+}
+
+constexpr RuleInfo kMakesShouldStopTrue{
+    .id = "stop.request_makes_should_stop_true",
+    .sentence = "After a run that went well and in which a hook requested a stop, should_stop says yes.",
+    .documented =
+        "SessionRunHook.after_run: run_context.request_stop() can be called to stop the iteration; "
+        "SessionRunContext.request_stop",
+    .observed = "stop_then_loop_monitored stop_in_before_run_monitored stop_then_loop_singular",
+    .conflict =
+        "a recovery forgets the request (recovery_forgets_stop), a run that fails loses it "
+        "(stop_lost_by_failed_run_monitored); the rule does not speak of these",
+};
+class MakesShouldStopTrue : public Rule {
+ public:
+  MakesShouldStopTrue() : Rule(kMakesShouldStopTrue) {}
+  void OnEvent(const Moment& now) override {
+    if (!now.Is(EventKind::kShouldStop) || !now.run.sticky_stop) return;
+    Arm();
+    if (now.ok() && !now.yes()) Violate({now.run.sticky_stop.at, now.index}, "yes", "no");
+  }
+};
+
+constexpr RuleInfo kNoRunAfterIt{
+    .id = "stop.no_run_after_it",
+    .sentence =
+        "After a run in which a hook requested a stop, no further run reaches a hook or the session, unless the "
+        "session was created anew.",
+    .documented = "SessionRunHook, module text: while not stop is requested",
+    .observed = "stop_then_run_monitored stop_then_run_singular recovery_forgets_stop",
+};
+class NoRunAfterIt : public Rule {
+ public:
+  NoRunAfterIt() : Rule(kNoRunAfterIt) {}
+  void OnEvent(const Moment& now) override {
+    const Seen& stop = now.run.sticky_stop;
+    if (!stop) return;
+    if (now.Is(EventKind::kRunStart)) Arm();
+    if (now.HookCall(HookMethod::kBeforeRun) || now.LayerCall(CallKind::kRun)) {
+      Violate({stop.at, now.index}, "no run after a stop request", "a run");
+    }
+  }
+};
+
+constexpr RuleInfo kOnlyForAReason{
+    .id = "stop.only_for_a_reason",
+    .sentence =
+        "should_stop says yes only if a hook requested a stop, someone stopped the coordinator or reported an error to "
+        "it, or the session was lost.",
+    .documented = "SessionRunHook, module text: while not stop is requested",
+    .observed = "lifecycle_two_hooks zero_runs_should_stop recreation_fails_for_good",
+};
+class OnlyForAReason : public Rule {
+ public:
+  OnlyForAReason() : Rule(kOnlyForAReason) {}
+  void OnEvent(const Moment& now) override {
+    const Watch& run = now.run;
+    if (!now.Is(EventKind::kShouldStop)) return;
+    Arm();
+    const bool reason = run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live;
+    if (now.yes() && !reason) Violate({run.session_at, now.index}, "no: nobody asked for a stop", "yes");
+  }
+};
+
+constexpr RuleInfo kCoordinatorEndsTheLoop{
+    .id = "stop.coordinator_stop_ends_the_loop",
+    .sentence =
+        "Once the coordinator was asked to stop, with or without an error, should_stop says yes or fails with that "
+        "error, unless the session is created anew.",
+    .documented =
+        "Supervisor: after an exception was reported should_stop() returns True, and OutOfRangeError does so too",
+    .observed =
+        "coordinator_stop_monitored report_other_monitored report_aborted_singular should_stop_recreation_aborts",
+    .conflict = "in a singular session a reported error comes out of should_stop itself (report_other_singular)",
+};
+class CoordinatorEndsTheLoop : public Rule {
+ public:
+  CoordinatorEndsTheLoop() : Rule(kCoordinatorEndsTheLoop) {}
+  void OnEvent(const Moment& now) override {
+    const Watch& run = now.run;
+    // Whose request came first is known only if the main task made all of them.
+    if (!now.Is(EventKind::kShouldStop) || !run.live || !run.asked_to_stop || run.stopped_from_elsewhere) return;
+    Arm();
+    const Seen& stop = run.asked_to_stop;
+    const bool ends = now.ok() ? now.yes() : now.event.code == stop.code;
+    if (!ends) Violate({stop.at, now.index}, "yes, or " + std::string(CodeName(stop.code)), Answer(now));
+  }
+};
+
+constexpr RuleInfo kStepContextSetsNoFlag{
+    .id = "stop.step_context_sets_no_flag",
+    .sentence =
+        "A step function's request_stop ends its call with STOP_ITERATION and nothing else: if nobody else asked for a "
+        "stop, should_stop still says no.",
+    .documented = "",
+    .observed = "step_fn_request_stop_bare",
+    .conflict =
+        "run_step_fn promises the opposite: the next should_stop call will return True (SingularMonitoredSession, "
+        "run_step_fn, Returns)",
+    .holds = Holds::kTensorFlow,
+};
+class StepContextSetsNoFlag : public Rule {
+ public:
+  StepContextSetsNoFlag() : Rule(kStepContextSetsNoFlag) {}
+  void OnEvent(const Moment& now) override {
+    const Watch& run = now.run;
+    if (now.Says(replays::Note::kStepRequestsStop)) requested_ = now.index;
+    if (now.Is(EventKind::kRecovery) || now.Is(EventKind::kRunStart)) requested_ = kNever;
+    if (now.Is(EventKind::kRunEnd) && requested_ != kNever && now.event.code != Code::kStopIteration) {
+      if (!run.reported.contains(now.event.code))
+        Violate({requested_, now.index}, "STOP_ITERATION", std::string(CodeName(now.event.code)));
+      requested_ = kNever;
+    }
+    if (!now.Is(EventKind::kShouldStop) || requested_ == kNever) return;
+    if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
+    Arm();
+    if (!now.ok() || now.yes()) Violate({requested_, now.index}, "no", Answer(now));
+  }
+
+ private:
+  std::size_t requested_ = kNever;
+};
+
+constexpr RuleInfo kForgottenByARecovery{
+    .id = "stop.forgotten_by_a_recovery",
+    .sentence =
+        "A stop that a hook requested is forgotten when the session is created anew: if nobody asks again, should_stop "
+        "says no.",
+    .documented = "",
+    .observed = "recovery_forgets_stop",
+    .conflict = "SessionRunContext.request_stop promises to stop the iteration",
+    .holds = Holds::kTensorFlow,
+};
+class ForgottenByARecovery : public Rule {
+ public:
+  ForgottenByARecovery() : Rule(kForgottenByARecovery) {}
+  void OnEvent(const Moment& now) override {
+    const Watch& run = now.run;
+    if (now.Is(EventKind::kRecovery) && run.sticky_stop) forgotten_ = run.sticky_stop.at;
+    if (!now.Is(EventKind::kShouldStop) || forgotten_ == kNever) return;
+    if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
+    Arm();
+    if (!now.ok() || now.yes()) Violate({forgotten_, run.recovery.at, now.index}, "no", Answer(now));
+  }
+
+ private:
+  std::size_t forgotten_ = kNever;
+};
+
+}  // namespace
+
+std::vector<RuleFactory> StopRules() {
+  return {NewRule<MakesShouldStopTrue>,    NewRule<NoRunAfterIt>,          NewRule<OnlyForAReason>,
+          NewRule<CoordinatorEndsTheLoop>, NewRule<StepContextSetsNoFlag>, NewRule<ForgottenByARecovery>};
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,181 @@
+#include "vigil/properties/rules/stream.h"
+
+#include <cctype>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "vigil/core/base/check.h"
+#include "vigil/replays/notes.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Note;
+
+const std::map<std::string, std::string, std::less<>> kShort = {
+    {"open", "begin0 begin1 finalized new"},
+    {"new", "made acs0 acs1"},
+    {"made", "created init rfl local ready"},
+    {"round", "before0 before1 run after0 after1"},
+    {"go", "run( round run)"},
+    {"ends", "end0 end1"},
+    {"giveup", "cstop join close"},
+    {"exit", "close( ends giveup unfinalized close)"},
+};
+const std::map<std::string, HookMethod, std::less<>> kHooks = {{"begin", HookMethod::kBegin},
+                                                               {"acs", HookMethod::kAfterCreateSession},
+                                                               {"before", HookMethod::kBeforeRun},
+                                                               {"after", HookMethod::kAfterRun},
+                                                               {"end", HookMethod::kEnd}};
+const std::map<std::string, CallKind, std::less<>> kCalls = {
+    {"init", CallKind::kInit},       {"restore", CallKind::kRestore}, {"rfl", CallKind::kReadyForLocalInit},
+    {"local", CallKind::kLocalInit}, {"ready", CallKind::kReady},     {"run", CallKind::kRun},
+    {"raw", CallKind::kRawRun},      {"read", CallKind::kReadStep},   {"close", CallKind::kClose},
+    {"save", CallKind::kSave}};
+const std::map<std::string, EventKind, std::less<>> kPlain = {{"stopreq", EventKind::kHookRequestsStop},
+                                                              {"finalized", EventKind::kGraphFinalized},
+                                                              {"unfinalized", EventKind::kGraphUnfinalized},
+                                                              {"init_fn", EventKind::kInitFn},
+                                                              {"queues", EventKind::kQueueRunners},
+                                                              {"cstop", EventKind::kCoordinatorRequestStop},
+                                                              {"join", EventKind::kCoordinatorJoin},
+                                                              {"sleep", EventKind::kSleep},
+                                                              {"recovery", EventKind::kRecovery},
+                                                              {"run(", EventKind::kRunStart},
+                                                              {"run)", EventKind::kRunEnd},
+                                                              {"step(", EventKind::kRunStart},
+                                                              {"step)", EventKind::kRunEnd},
+                                                              {"stop", EventKind::kShouldStop},
+                                                              {"close(", EventKind::kCloseStart},
+                                                              {"close)", EventKind::kCloseEnd}};
+const std::map<std::string, Note, std::less<>> kNotes = {{"note:construct_failed", Note::kConstructFailed},
+                                                         {"note:should_stop", Note::kShouldStop},
+                                                         {"note:step_requests_stop", Note::kStepRequestsStop},
+                                                         {"note:step_raises", Note::kStepRaises},
+                                                         {"note:run", Note::kRun}};
+
+// Cuts what follows `mark` off the word (up to the next mark).
+std::optional<std::string> Cut(std::string& word, char mark) {
+  const std::size_t at = word.find(mark);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t end = std::min(word.find_first_of("!@=", at + 1), word.size());
+  std::string found = word.substr(at + 1, end - at - 1);
+  word.erase(at, end - at);
+  return found;
+}
+
+class Builder {
+ public:
+  Builder() : node_(stream_.trace.AddNode("chief")), main_(stream_.trace.AddTask("chief/main")) {
+    other_ = stream_.trace.AddTask("chief/queue");
+  }
+  void Words(std::string_view text) {
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+      const auto shorthand = kShort.find(word);
+      shorthand != kShort.end() ? Words(shorthand->second) : Word(word);
+    }
+  }
+  Stream Take() { return std::move(stream_); }
+
+ private:
+  void Word(const std::string& word) {
+    word_ = rest_ = word;
+    task_ = main_;
+    if (rest_.starts_with("q:")) {
+      task_ = other_;
+      rest_.erase(0, 2);
+    }
+    Event event{};
+    event.code = CodeFromName(Cut(rest_, '!').value_or("OK")).value();
+    if (const auto value = Cut(rest_, '=')) {
+      event.has_value = true;
+      event.value = *value == "yes" ? 1 : 0;
+    }
+    session_ = Cut(rest_, '@');
+    if (!rest_.empty() && std::isdigit(static_cast<unsigned char>(rest_.back())) != 0) {
+      event.index = rest_.back() - '0';
+      rest_.pop_back();
+    }
+    VIGIL_CHECK(Hook(event) || Call(event) || Other(event));
+  }
+
+  bool Hook(Event event) {
+    const bool call = !rest_.starts_with("return:");
+    const bool returned = !rest_.starts_with("call:");
+    const std::size_t colon = rest_.find(':');
+    const auto method = kHooks.find(colon == std::string::npos ? rest_ : rest_.substr(colon + 1));
+    if (method == kHooks.end()) return false;
+    event.call = static_cast<std::uint8_t>(method->second);
+    if (method->second != HookMethod::kBegin) SetSession(event);
+    const Code code = event.code;
+    event.code = Code::kOk;
+    event.kind = EventKind::kHookCall;
+    if (call) Add(event);
+    event.code = code;
+    event.kind = EventKind::kHookReturn;
+    if (returned) Add(event);
+    return true;
+  }
+
+  bool Call(Event event) {
+    const auto kind = kCalls.find(rest_);
+    if (kind == kCalls.end()) return false;
+    event.kind = EventKind::kSessionCall;
+    event.call = static_cast<std::uint8_t>(kind->second);
+    SetSession(event);
+    if (!event.has_value) event.value = 1;  // a readiness that is not "no"
+    Add(event);
+    return true;
+  }
+
+  bool Other(Event event) {
+    if (rest_ == "created") {
+      event.kind = event.code == Code::kOk ? EventKind::kSessionCreated : EventKind::kSessionCreateFailed;
+      if (event.code == Code::kOk) newest_ = session_.has_value() ? std::stoll(*session_) : newest_ + 1;
+      event.session = event.code == Code::kOk ? newest_ : 0;
+    } else if (const auto note = kNotes.find(rest_); note != kNotes.end()) {
+      event.kind = EventKind::kNote;
+      event.call = static_cast<std::uint8_t>(note->second);
+    } else if (const auto plain = kPlain.find(rest_); plain != kPlain.end()) {
+      event.kind = plain->second;
+      event.call = rest_.starts_with("step") ? 1 : 0;
+      if (rest_ == "init_fn" || rest_ == "queues") SetSession(event);
+      if (rest_ == "recovery" && session_.has_value()) SetSession(event);
+    } else {
+      return false;
+    }
+    Add(event);
+    return true;
+  }
+
+  void SetSession(Event& event) const {
+    event.session = newest_;
+    if (!session_.has_value()) return;
+    event.closed = session_->ends_with("c");
+    event.session = *session_ == "none" ? 0 : std::stoll(*session_);
+  }
+
+  void Add(const Event& event) {
+    stream_.trace.Append(node_, task_, Time{}, event);
+    stream_.words.push_back(word_);
+  }
+
+  Stream stream_;
+  std::uint32_t node_, main_, other_ = 0;
+  std::uint32_t task_ = 0;
+  std::int64_t newest_ = 0;
+  std::string word_, rest_;
+  std::optional<std::string> session_;
+};
+
+}  // namespace
+
+Stream ParseStream(std::string_view text) {
+  Builder builder;
+  builder.Words(text);
+  return builder.Take();
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,40 @@
+// Event streams written as words, for the tests of the rules.
+//
+//   begin0 before1 end0@none      a hook's call and its return; the hook's number, the session it sees (default: the newest;
+//                                 "none"; "1c" = session 1, closed)
+//   begin1!ABORTED                ... which fails
+//   call:after0 return:after0     one of the two alone
+//   stopreq0                      the hook requested a stop
+//   finalized unfinalized
+//   created created@3 created!INTERNAL
+//   init restore rfl local ready run raw read close save    a call on the newest session; @2, !CODE, ready=no
+//   init_fn queues cstop cstop!OTHER join sleep recovery!ABORTED@1
+//   run( run) run)!INTERNAL  step( step)  close( close(!OTHER close)  stop=yes stop!ABORTED
+//   note:construct_failed note:should_stop=no note:step_requests_stop note:step_raises!OTHER note:run
+//   q:cstop                       the same by another task
+// Words that stand for several, for a list of two hooks:
+//   open  = begin0 begin1 finalized new         new = made acs0 acs1       made = created init rfl local ready
+//   round = before0 before1 run after0 after1   go = run( round run)       ends = end0 end1
+//   giveup = cstop join close                   exit = close( ends giveup unfinalized close)
+#ifndef VIGIL_PROPERTIES_RULES_STREAM_H_
+#define VIGIL_PROPERTIES_RULES_STREAM_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/sim/trace.h"
+
+namespace vigil::properties {
+
+struct Stream {
+  sim::Trace trace;
+  std::vector<std::string> words;  // of each event: the word that it came from
+};
+
+// REQUIRES: words as above.
+Stream ParseStream(std::string_view text);
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_RULES_STREAM_H_

@@ -1,0 +1,173 @@
+#include "vigil/properties/rules/watch.h"
+
+#include "vigil/replays/notes.h"
+
+namespace vigil::properties {
+
+void Watch::Failed(const Event& event, std::size_t index) {
+  if (event.code != Code::kOk) failure = {index, event.code};
+}
+
+// The newest session is complete once it is ready, its queue runners run and every hook knows it.
+void Watch::CheckLive() {
+  if (ready && (queue_started_ || !facts_.queue) && after_created >= hooks() && attempt.code == Code::kOk) live = true;
+}
+
+void Watch::OnHook(const Event& event, std::size_t index) {
+  const auto method = static_cast<HookMethod>(event.call);
+  if (event.kind == EventKind::kHookCall) {
+    in_hook = true;
+    const bool starts = event.index == 0 || round.over || round.run || round.failed;
+    if (method == HookMethod::kBeforeRun && starts) round = {.session = event.session, .over = false};
+    return;
+  }
+  in_hook = false;
+  Failed(event, index);
+  const bool ok = event.code == Code::kOk;
+  switch (method) {
+    case HookMethod::kBegin:
+      begun += ok ? 1 : 0;
+      return;
+    case HookMethod::kAfterCreateSession:
+      after_created += ok ? 1 : 0;
+      CheckLive();
+      return;
+    case HookMethod::kBeforeRun:
+    case HookMethod::kAfterRun:
+      (method == HookMethod::kBeforeRun ? round.before : round.after) += ok ? 1 : 0;
+      if (!ok) round.failed = {index, event.code};
+      return;
+    case HookMethod::kEnd:
+      return;
+  }
+}
+
+void Watch::OnSessionCall(const Event& event, std::size_t index) {
+  const auto kind = static_cast<CallKind>(event.call);
+  if (kind == CallKind::kClose) {
+    if (event.session == session) live = false;
+    return;
+  }
+  Failed(event, index);
+  if (kind == CallKind::kReady && event.session == session && event.code == Code::kOk && event.value != 0) {
+    ready = true;
+    asked_to_stop = {};
+    stopped_from_elsewhere = false;
+    CheckLive();
+  }
+  if (kind != CallKind::kRun || in_hook) return;
+  if (hooks() == 0 || round.over) round = {.over = false};
+  round.run = {index, event.code};
+  round.session = event.session;
+  if (event.code != Code::kOk) round.failed = round.run;
+}
+
+void Watch::OnStopRequest(const Event& event, std::size_t index, bool on_main) {
+  if (event.code != Code::kOk) reported.insert(event.code);
+  if (!on_main) {
+    stopped_from_elsewhere = true;
+  } else if (!asked_to_stop) {
+    asked_to_stop = {index, event.code};
+  }
+}
+
+void Watch::OnPhase(const Event& event, std::size_t index) {
+  round.over = true;
+  switch (event.kind) {
+    case EventKind::kRunStart:
+      phase = event.call == 0 ? Phase::kRun : Phase::kStep;
+      phase_start = {index, event.code};
+      failure = {};
+      return;
+    case EventKind::kCloseStart:
+      phase = Phase::kClose;
+      phase_start = {index, event.code};
+      failure = {};
+      return;
+    case EventKind::kCloseEnd:
+      if (!closed) closed = {index, event.code};
+      live = false;
+      sticky_stop = {};
+      break;
+    default:
+      break;
+  }
+  phase = Phase::kBetween;
+}
+
+void Watch::OnNote(const Event& event, std::size_t index) {
+  using replays::Note;
+  const auto note = static_cast<Note>(event.call);
+  if (note == Note::kStepRaises) failure = {index, event.code};
+  if (note == Note::kStepRequestsStop) failure = {index, Code::kStopIteration};
+}
+
+void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_main) {
+  const Event& event = record.event;
+  if (event.kind == EventKind::kCoordinatorRequestStop) return OnStopRequest(event, index, on_main);
+  if (!on_main) return;
+  switch (event.kind) {
+    case EventKind::kHookCall:
+    case EventKind::kHookReturn:
+      OnHook(event, index);
+      break;
+    case EventKind::kHookRequestsStop:
+      if (!round.stop) round.stop = {index, event.code};
+      break;
+    case EventKind::kGraphFinalized:
+      finalized = {index, event.code};
+      break;
+    case EventKind::kGraphUnfinalized:
+      finalized = {};
+      break;
+    case EventKind::kSessionCreated:
+      session = event.session;
+      session_at = index;
+      ready = queue_started_ = live = false;
+      after_created = 0;
+      attempt = {index, event.code};
+      CheckLive();
+      break;
+    case EventKind::kSessionCreateFailed:
+      attempt = {index, event.code};
+      Failed(event, index);
+      break;
+    case EventKind::kSessionCall:
+      OnSessionCall(event, index);
+      break;
+    case EventKind::kInitFn:
+      Failed(event, index);
+      break;
+    case EventKind::kQueueRunners:
+      queue_started_ = event.code == Code::kOk;
+      Failed(event, index);
+      CheckLive();
+      break;
+    case EventKind::kRecovery:
+      recovery = {index, event.code};
+      live = false;
+      sticky_stop = failure = {};
+      round.over = true;
+      break;
+    case EventKind::kShouldStop:
+      if (phase == Phase::kConstructing) phase = Phase::kBetween;
+      break;
+    case EventKind::kRunStart:
+    case EventKind::kRunEnd:
+    case EventKind::kCloseStart:
+    case EventKind::kCloseEnd:
+      OnPhase(event, index);
+      break;
+    case EventKind::kNote:
+      OnNote(event, index);
+      break;
+    case EventKind::kCoordinatorRequestStop:
+    case EventKind::kCoordinatorJoin:
+    case EventKind::kSleep:
+      break;
+  }
+  const bool went_well = !round.over && round.run && round.run.code == Code::kOk && round.after == hooks();
+  if (went_well && round.stop && !sticky_stop) sticky_stop = round.stop;
+}
+
+}  // namespace vigil::properties

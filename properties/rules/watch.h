@@ -1,0 +1,88 @@
+// What has happened so far in a run, gathered once for all rules. Facts read off the events; no judgement, no knowledge of the
+// core.
+//
+// A round is what the hooks see of one run: before_run of each hook, one session run, after_run of each hook. A step function
+// may make several rounds or none.
+// Only events of the main task move it, except that stop requests of other tasks are noted. Thread safety: none.
+#ifndef VIGIL_PROPERTIES_RULES_WATCH_H_
+#define VIGIL_PROPERTIES_RULES_WATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+
+#include "vigil/core/base/event.h"
+#include "vigil/properties/rules/facts.h"
+#include "vigil/sim/trace.h"
+
+namespace vigil::properties {
+
+inline constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+// Something that happened (or did not): the number of its event and its code.
+struct Seen {
+  std::size_t at = kNever;
+  Code code = Code::kOk;
+  explicit operator bool() const { return at != kNever; }
+};
+
+struct Round {
+  std::size_t before = 0;  // before_run calls that returned OK
+  std::size_t after = 0;   // after_run calls that returned OK
+  Seen run;                // its session run
+  std::int64_t session = 0;
+  Seen failed;       // its first failure, in a hook or in the run
+  Seen stop;         // the first stop request of a hook in it
+  bool over = true;  // nothing more may belong to it
+};
+
+// What the caller is doing.
+enum class Phase { kConstructing, kBetween, kRun, kStep, kClose };
+
+class Watch {
+ public:
+  explicit Watch(const RunFacts& facts) : facts_(facts) {}
+  void Update(const sim::TraceRecord& record, std::size_t index, bool on_main);
+
+  const RunFacts& facts() const { return facts_; }
+  std::size_t hooks() const { return facts_.hooks; }
+
+  Phase phase = Phase::kConstructing;
+  Seen phase_start;       // the RunStart or CloseStart of a phase
+  Seen closed;            // the first CloseEnd
+  bool in_hook = false;   // between a hook's call and its return
+  std::size_t begun = 0;  // begin calls that returned OK
+  Seen finalized;         // the graph is
+  Seen attempt;           // the last creation of a session, failed or not
+  Seen recovery;          // the last one
+  // The newest session:
+  std::int64_t session = 0;
+  std::size_t session_at = kNever;
+  bool ready = false;             // it said so
+  std::size_t after_created = 0;  // after_create_session calls on it that returned OK
+  bool live = false;              // completely created, neither given up nor closed
+  Round round;
+  Seen sticky_stop;  // a hook's stop request in a round that went well, since the last recovery
+  // Requests to the newest session's coordinator:
+  Seen asked_to_stop;                   // the first that the main task made
+  bool stopped_from_elsewhere = false;  // another task made one
+  std::set<Code> reported;              // every error that was passed along, by any task, during the life
+  Seen failure;  // the last failure of anything but a close since the phase or the last recovery began
+
+ private:
+  void OnHook(const Event& event, std::size_t index);
+  void OnSessionCall(const Event& event, std::size_t index);
+  void OnStopRequest(const Event& event, std::size_t index, bool on_main);
+  void OnPhase(const Event& event, std::size_t index);
+  void OnNote(const Event& event, std::size_t index);
+  void Failed(const Event& event, std::size_t index);
+  void CheckLive();
+
+  const RunFacts facts_;
+  bool queue_started_ = false;
+};
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_RULES_WATCH_H_
