@@ -1,0 +1,81 @@
+// tf.train.CheckpointSaverHook: saves checkpoints every so many steps or seconds, at the start of each session and at the end.
+//
+// At the start of every session: graph.pbtxt, graph and meta graph into the events file, a checkpoint of the present step. After
+// a run: if the timer says so, the timer is updated first and the checkpoint saved then, so a save that fails counts as done. At
+// the end: a checkpoint unless the last trigger was at this very step. A resumed session first rewrites what it restored.
+// The saver is the given one, the scaffold's, or the sole item of the collection "savers", looked up when it is needed.
+// Errors: what the session, the saver, the writer and the listeners give; USAGE at the end of a session that is gone.
+// Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
+#ifndef VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_SAVER_HOOK_H_
+#define VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_SAVER_HOOK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/summary/summary_writer.h"
+#include "vigil/core/train/hooks/checkpoint_saver_listener.h"
+#include "vigil/core/train/hooks/global_step_reader.h"
+#include "vigil/core/train/hooks/second_or_step_timer.h"
+#include "vigil/core/train/scaffold.h"
+#include "vigil/core/train/session_run_hook.h"
+
+namespace vigil {
+
+struct CheckpointSaverHookOptions {
+  std::string checkpoint_dir;
+  // Exactly one of the two.
+  std::optional<Duration> save_secs;
+  std::optional<std::int64_t> save_steps;
+  SaverPtr saver;  // at most one of saver and scaffold
+  std::string checkpoint_basename = "model.ckpt";
+  std::shared_ptr<Scaffold> scaffold;
+  std::vector<CheckpointSaverListenerPtr> listeners;
+  bool save_graph_def = true;  // graph.pbtxt once a session, ".meta" with each checkpoint
+};
+
+class CheckpointSaverHook : public SessionRunHook {
+ public:
+  // USAGE "You cannot provide both saver and scaffold."; SecondOrStepTimer's.
+  static absl::StatusOr<std::shared_ptr<CheckpointSaverHook>> Create(const Env& env,
+                                                                     CheckpointSaverHookOptions options);
+
+  // How many steps a run makes. Until it is said, the step is read after every run, so that no step is missed (of a timer of
+  // steps; one of seconds reads when it is due).
+  void set_steps_per_run(std::int64_t steps) { steps_per_run_ = steps; }
+
+  // USAGE "Global step should be created to use CheckpointSaverHook."
+  absl::Status Begin(BeginContext& context) override;
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>& session,
+                                  const std::shared_ptr<Coordinator>& coord) override;
+  absl::Status BeforeRun(RunContext& context, RunArgs& args) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+  absl::Status End(Session* session) override;
+
+ private:
+  friend class CheckpointInputPipelineHook;  // is made of one of these
+
+  CheckpointSaverHook(const Env& env, CheckpointSaverHookOptions options, SecondOrStepTimer timer);
+  // True: a listener asks for a stop.
+  absl::StatusOr<bool> Save(Session& session, std::int64_t step);
+  absl::StatusOr<Saver*> GetSaver();
+
+  const Env env_;
+  CheckpointSaverHookOptions options_;
+  const std::string save_path_;
+  SecondOrStepTimer timer_;
+  std::int64_t steps_per_run_ = 1'000'000;
+  // Since Begin:
+  const Graph* graph_ = nullptr;
+  GlobalStepReader step_;
+  std::shared_ptr<SummaryWriter> writer_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_SAVER_HOOK_H_
