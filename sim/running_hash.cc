@@ -105,6 +105,7 @@ void RunningHash::Put(Integer value) {
 void RunningHash::PutText(std::string_view text) {
   Begin('"', sizeof(std::uint32_t));
   Put(static_cast<std::uint32_t>(text.size()));
+  if (text.empty()) return;  // its data may be null
   if (used_ + text.size() <= buffer_.size()) {
     std::memcpy(buffer_.data() + used_, text.data(), text.size());
     used_ += text.size();
