@@ -89,7 +89,7 @@ class KernelContext {
 
   static inline const std::string kEmpty;
 
-  const Env& env_;
+  const Env env_;
   const Graph& graph_;
   ResourceManager& own_;
   ResourceManager& shared_;

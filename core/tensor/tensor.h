@@ -81,6 +81,8 @@ class Tensor {
   std::span<char> mutable_bytes();
   // Whether the elements live in a buffer that copies share.
   bool has_buffer() const { return buffer_ != nullptr; }
+  // Whether no other tensor shares the elements.
+  bool unique() const { return buffer_.use_count() <= 1; }
   // "int64 [2,3]"
   std::string Describe() const;
   // The value of a numeric (or bool) scalar as double; false if it is none.

@@ -1,0 +1,85 @@
+#include <gmock/gmock.h>
+
+#include "vigil/core/ops/testing.h"
+
+namespace vigil {
+namespace {
+
+using testing::HasSubstr;
+using ArrayOpsTest = OpsTest;
+
+TEST_F(ArrayOpsTest, Pack) {
+  const Output a = Vec<std::int64_t>({1, 2});
+  const Output b = Vec<std::int64_t>({3, 4});
+  const auto pack = [&](std::int64_t axis) { return Show(b_.Op("Pack", {a, b}, {.attrs = {{"axis", axis}}})); };
+  EXPECT_EQ(Show(b_.Op("Pack", {a, b})), "int64 [2,2] 1 2 3 4");
+  EXPECT_EQ(pack(1), "int64 [2,2] 1 3 2 4");
+  EXPECT_EQ(pack(-1), "int64 [2,2] 1 3 2 4");
+  EXPECT_EQ(pack(2), "INVALID_ARGUMENT: axis = 2 not in [-2, 2)");
+  EXPECT_EQ(Show(b_.Op("Pack", {Scalar<std::string>("x"), Scalar<std::string>("y")})), "string [2] x y");
+  EXPECT_THAT(Show(b_.Op("Pack", {a, Vec<std::int64_t>({1})})), HasSubstr("Shapes of all inputs must match"));
+}
+
+TEST_F(ArrayOpsTest, Concat) {
+  const Output m = Matrix<float>(2, {1, 2, 3, 4});
+  const Output n = Matrix<float>(2, {5, 6});
+  EXPECT_EQ(Show(b_.Op("ConcatV2", {m, n, Scalar<std::int32_t>(1)})), "float [2,3] 1 2 5 3 4 6");
+  EXPECT_EQ(Show(b_.Op("ConcatV2", {m, m, Scalar<std::int32_t>(0)})), "float [4,2] 1 2 3 4 1 2 3 4");
+  EXPECT_THAT(Show(b_.Op("ConcatV2", {m, n, Scalar<std::int32_t>(0)})), HasSubstr("Dimension mismatch"));
+}
+
+TEST_F(ArrayOpsTest, WhereGivesTheCoordinatesOfWhatIsTrue) {
+  EXPECT_EQ(Show(b_.Op("Where", {Vec<bool>({true, false, true})})), "int64 [2,1] 0 2");
+  EXPECT_EQ(Show(b_.Op("Where", {Matrix<bool>(2, {false, true, true, false})})), "int64 [2,2] 0 1 1 0");
+  EXPECT_EQ(Show(b_.Op("Where", {Vec<bool>({false})})), "int64 [0,1]");
+}
+
+TEST_F(ArrayOpsTest, Gather) {
+  const Output names = Vec<std::string>({"a", "b", "c"});
+  const Output zero = Scalar<std::int32_t>(0);
+  EXPECT_EQ(Show(b_.Op("GatherV2", {names, Vec<std::int64_t>({2, 0}), zero})), "string [2] c a");
+  EXPECT_EQ(Show(b_.Op("GatherV2", {names, Vec<std::int64_t>({3}), zero})),
+            "INVALID_ARGUMENT: indices[0] = 3 is not in [0, 3)");
+  const Output m = Matrix<float>(2, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(Show(b_.Op("GatherV2", {m, Vec<std::int32_t>({2, 0}), Scalar<std::int32_t>(1)})), "float [2,2] 3 1 6 4");
+  EXPECT_EQ(Show(b_.Op("GatherV2", {m, Scalar<std::int32_t>(1), zero})), "float [3] 4 5 6");
+}
+
+TEST_F(ArrayOpsTest, Squeeze) {
+  const Output m = Matrix<float>(1, {1, 2});
+  EXPECT_EQ(Show(b_.Op("Squeeze", {m})), "float [2] 1 2");
+  const auto squeeze = [&](std::int64_t axis) {
+    return Show(b_.Op("Squeeze", {m}, {.attrs = {{"squeeze_dims", std::vector<std::int64_t>{axis}}}}));
+  };
+  EXPECT_EQ(squeeze(0), "float [2] 1 2");
+  EXPECT_EQ(squeeze(-2), "float [2] 1 2");
+  EXPECT_EQ(squeeze(1), "INVALID_ARGUMENT: Can not squeeze dim[1], expected a dimension of 1, got 2");
+}
+
+TEST_F(ArrayOpsTest, Reshape) {
+  const Output v = Vec<std::int64_t>({1, 2, 3, 4});
+  EXPECT_EQ(Show(b_.Op("Reshape", {v, Vec<std::int32_t>({2, -1})})), "int64 [2,2] 1 2 3 4");
+  EXPECT_EQ(Show(b_.Op("Reshape", {Vec<std::int64_t>({5}), Vec<std::int32_t>({})})), "int64 [] 5");
+  EXPECT_EQ(Show(b_.Op("Reshape", {v, Vec<std::int32_t>({3})})),
+            "INVALID_ARGUMENT: Input to reshape is a tensor with 4 values, but the requested shape has 3");
+  EXPECT_EQ(Show(b_.Op("Reshape", {v, Vec<std::int32_t>({3, -1})})),
+            "INVALID_ARGUMENT: Input to reshape is a tensor with 4 values, but the requested shape has 3");
+  EXPECT_THAT(Show(b_.Op("Reshape", {v, Vec<std::int32_t>({-1, -1})})), HasSubstr("Only one input size may be -1"));
+}
+
+TEST_F(ArrayOpsTest, ShapeFillRange) {
+  EXPECT_EQ(Show(b_.Op("Shape", {Matrix<float>(2, {1, 2, 3, 4, 5, 6})})), "int32 [2] 2 3");
+  EXPECT_EQ(Show(b_.Op("Shape", {Scalar<float>(1)}, {.attrs = {{"out_type", DType::kInt64}}})), "int64 [0]");
+  EXPECT_EQ(Show(b_.Op("Fill", {Vec<std::int32_t>({2, 2}), Scalar<float>(7)})), "float [2,2] 7 7 7 7");
+  const auto range = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
+    return Show(b_.Op("Range", {Scalar(a), Scalar(b), Scalar(c)}));
+  };
+  EXPECT_EQ(range(0, 5, 2), "int64 [3] 0 2 4");
+  EXPECT_EQ(range(3, 0, -1), "int64 [3] 3 2 1");
+  EXPECT_EQ(range(0, 0, 1), "int64 [0]");
+  EXPECT_EQ(range(0, 1, 0), "INVALID_ARGUMENT: Requires delta != 0: 0");
+  EXPECT_THAT(range(1, 0, 1), HasSubstr("Requires start <= limit"));
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,146 @@
+#include <gmock/gmock.h>
+
+#include "vigil/core/ops/fifo_queue.h"
+#include "vigil/core/ops/testing.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+
+// Each task writes a line when its node has run: "put OK".
+class QueueOpsTest : public OpsTest {
+ protected:
+  // Starts to run a node in a task of its own.
+  void Start(const std::string& name, NodeId node, Time deadline = kNever) {
+    tasks_.push_back(fake_.tasks.Spawn(
+        name, [this, name, node, deadline] { lines_.push_back(name + " " + vigil::Show(Run(node, deadline))); }));
+    fake_.tasks.RunReady();
+  }
+  NodeId Put(std::vector<std::int64_t> values) {
+    return ops::EnqueueMany(b_, "enqueue", queue_, Vec<std::int64_t>(std::move(values)));
+  }
+  std::string Size() { return Show(b_.Op("QueueSizeV2", {queue_.handle})); }
+
+  const ops::Queue queue_ = ops::FifoQueue(b_, "q", 2);
+  const Output take_ = ops::Dequeue(b_, "take", queue_);
+  std::vector<std::string> lines_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+};
+
+TEST_F(QueueOpsTest, GivesBackInOrder) {
+  ASSERT_EQ(vigil::Show(Run(Put({1, 2}))), "OK");
+  EXPECT_EQ(Size(), "int32 [] 2");
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+  EXPECT_EQ(Show(take_), "int64 [] 2");
+  EXPECT_EQ(Size(), "int32 [] 0");
+}
+
+TEST_F(QueueOpsTest, AClosedQueueGivesWhatItHasAndEnds) {
+  ASSERT_EQ(vigil::Show(Run(Put({1}))), "OK");
+  ASSERT_EQ(vigil::Show(Run(queue_.close)), "OK");
+  EXPECT_EQ(vigil::Show(Run(Put({2}))), "CANCELLED: FIFOQueue '_0_q' is closed.");
+  EXPECT_EQ(vigil::Show(Run(queue_.close)), "CANCELLED: Queue '_0_q' is already closed.");
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+  EXPECT_EQ(Show(take_),
+            "OUT_OF_RANGE: FIFOQueue '_0_q' is closed and has insufficient elements (requested 1, current size 0)");
+}
+
+TEST_F(QueueOpsTest, WhoPutsInWaitsForRoom) {
+  Start("put", Put({1, 2, 3, 4}));
+  EXPECT_TRUE(lines_.empty());
+  EXPECT_EQ(Size(), "int32 [] 2");
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(lines_.empty());
+  EXPECT_EQ(Show(take_), "int64 [] 2");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("put OK"));
+  EXPECT_EQ(Show(take_), "int64 [] 3");
+}
+
+TEST_F(QueueOpsTest, WhoTakesOutWaitsForAnElementFirstComeFirstServed) {
+  Start("first", take_.node);
+  Start("second", take_.node);
+  ASSERT_EQ(vigil::Show(Run(Put({1}))), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("first OK"));
+  ASSERT_EQ(vigil::Show(Run(queue_.close)), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("first OK",
+                                  "second OUT_OF_RANGE: FIFOQueue '_0_q' is closed and has insufficient elements "
+                                  "(requested 1, current size 0)"));
+}
+
+TEST_F(QueueOpsTest, APlainCloseLetsInWhatWaitedBefore) {
+  Start("put", Put({1, 2, 3}));
+  Start("close", queue_.close);
+  EXPECT_TRUE(lines_.empty());
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("put OK", "close OK"));
+  EXPECT_EQ(Show(take_), "int64 [] 2");
+  EXPECT_EQ(Show(take_), "int64 [] 3");
+}
+
+TEST_F(QueueOpsTest, ACancellingCloseEndsWhatWaits) {
+  Start("put", Put({1, 2, 3}));
+  ASSERT_EQ(vigil::Show(Run(queue_.cancel)), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("put CANCELLED: Enqueue operation was cancelled"));
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+  EXPECT_EQ(vigil::Show(Run(queue_.cancel)), "OK");  // again, harmless
+}
+
+TEST_F(QueueOpsTest, ACancelledRunEnds) {
+  Start("take", take_.node);
+  cancellation_.Cancel();
+  EXPECT_TRUE(lines_.empty());
+  resources_.CancelAll();
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("take CANCELLED: Dequeue operation was cancelled"));
+}
+
+TEST_F(QueueOpsTest, ARunWithADeadlineEnds) {
+  EXPECT_EQ(vigil::Show(Run(take_.node, DeadlineAfter(fake_.env(), std::chrono::seconds(3)))),
+            "DEADLINE_EXCEEDED: Timed out waiting for notification");
+  EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::seconds(3));
+  ASSERT_EQ(vigil::Show(Run(Put({1}))), "OK");  // it left the line
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+}
+
+TEST_F(QueueOpsTest, DequeueManyTakesAllOrNothing) {
+  const std::vector<DType> types{DType::kInt64};
+  const Output many =
+      b_.Op("QueueDequeueManyV2", {queue_.handle, Scalar<std::int32_t>(3)}, {.attrs = {{"component_types", types}}});
+  Start("put", Put({1, 2, 3, 4}));
+  EXPECT_EQ(Show(many), "int64 [3] 1 2 3");  // more than fit in at once
+  fake_.tasks.RunReady();
+  ASSERT_EQ(vigil::Show(Run(queue_.close)), "OK");
+  EXPECT_EQ(Show(many),
+            "OUT_OF_RANGE: FIFOQueue '_0_q' is closed and has insufficient elements (requested 3, current size 1)");
+  EXPECT_EQ(Show(take_), "int64 [] 4");
+}
+
+TEST_F(QueueOpsTest, ElementsAreTuplesOfAnyShape) {
+  const std::vector<DType> types{DType::kFloat, DType::kString};
+  const Output queue = b_.Op("FIFOQueueV2", {}, {.name = "pairs", .attrs = {{"component_types", types}}});
+  const auto put = [&](Output a, Output b) { return vigil::Show(Run(b_.Op("QueueEnqueueV2", {queue, a, b}).node)); };
+  EXPECT_EQ(put(Vec<float>({1, 2}), Scalar<std::string>("x")), "OK");
+  EXPECT_EQ(put(Scalar<std::string>("x"), Vec<float>({1, 2})),
+            "INVALID_ARGUMENT: Type mismatch in tuple component 0. Expected float, got string");
+  const Output pair = b_.Op("QueueDequeueV2", {queue}, {.attrs = {{"component_types", types}}});
+  EXPECT_EQ(Show(Output{pair.node, 0}), "float [2] 1 2");
+  ASSERT_EQ(put(Vec<float>({3}), Scalar<std::string>("y")), "OK");
+  EXPECT_EQ(Show(Output{pair.node, 1}), "string [] y");
+}
+
+TEST_F(QueueOpsTest, WhatComesOutMustBeWhatTheNodePromises) {
+  const std::vector<DType> types{DType::kFloat};
+  const Output wrong =
+      b_.Op("QueueDequeueV2", {queue_.handle}, {.name = "wrong", .attrs = {{"component_types", types}}});
+  EXPECT_EQ(Show(wrong), "INVALID_ARGUMENT: The component types of 'wrong' are not those of its queue 'q'");
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+
+#include "vigil/core/ops/testing.h"
+#include "vigil/core/ops/variable.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using StateOpsTest = OpsTest;
+
+TEST_F(StateOpsTest, AVariableHasNoValueUntilItIsAssigned) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(5));
+  const Output initialized = b_.Op("IsVariableInitialized", {v.ref});
+  EXPECT_EQ(Show(v.read), "FAILED_PRECONDITION: Attempting to use uninitialized value v");
+  EXPECT_EQ(Show(initialized), "bool [] false");
+  EXPECT_EQ(Show(ops::AssignAdd(b_, "add", v.ref, Scalar<std::int64_t>(1))),
+            "FAILED_PRECONDITION: Attempting to use uninitialized value v");
+  EXPECT_EQ(vigil::Show(Run(v.initializer)), "OK");
+  EXPECT_EQ(Show(v.read), "int64 [] 5");
+  EXPECT_EQ(Show(initialized), "bool [] true");
+  EXPECT_EQ(graph_.node(v.read.node).name, "v/read");
+  EXPECT_EQ(graph_.node(v.initializer).name, "v/Assign");
+}
+
+TEST_F(StateOpsTest, UpdatesGiveTheNewValue) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", Vec<float>({1, 2}));
+  ASSERT_EQ(vigil::Show(Run(v.initializer)), "OK");
+  EXPECT_EQ(Show(ops::AssignAdd(b_, "add", v.ref, Vec<float>({10, 10}))), "float [2] 11 12");
+  EXPECT_EQ(Show(ops::AssignSub(b_, "sub", v.ref, Vec<float>({1, 1}))), "float [2] 10 11");
+  EXPECT_EQ(Show(v.read), "float [2] 10 11");
+  EXPECT_THAT(Show(ops::AssignAdd(b_, "bad", v.ref, Vec<float>({1}))), HasSubstr("lhs shape= [2] rhs shape= [1]"));
+  EXPECT_THAT(Show(ops::Assign(b_, "bad", v.ref, Vec<float>({1}))),
+              HasSubstr("INVALID_ARGUMENT: Assign requires shapes"));
+}
+
+TEST_F(StateOpsTest, AReferencePassesThroughAssign) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(1));
+  const Output set = ops::Assign(b_, "set", v.ref, Scalar<std::int64_t>(10));
+  EXPECT_EQ(Show(ops::AssignAdd(b_, "add", set, Scalar<std::int64_t>(1))), "int64 [] 11");
+  EXPECT_EQ(Show(v.read), "int64 [] 11");
+}
+
+TEST_F(StateOpsTest, VariablesOfOneSharedNameAreOne) {
+  const Attrs attrs{{"dtype", DType::kInt64}, {"shared_name", std::string("s")}};
+  const Output a = b_.Op("VariableV2", {}, {.name = "a", .attrs = attrs});
+  const Output b = b_.Op("VariableV2", {}, {.name = "b", .attrs = attrs});
+  ASSERT_EQ(vigil::Show(Run(ops::Assign(b_, "set", a, Scalar<std::int64_t>(4)).node)), "OK");
+  EXPECT_EQ(Show(ops::Identity(b_, "read", b)), "int64 [] 4");
+}
+
+TEST_F(StateOpsTest, CountUpToGivesTheValueBeforeAndEndsAtTheLimit) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(0));
+  const Output count = b_.Op("CountUpTo", {v.ref}, {.attrs = {{"limit", std::int64_t{2}}}});
+  EXPECT_THAT(Show(count), HasSubstr("uninitialized value v"));
+  ASSERT_EQ(vigil::Show(Run(v.initializer)), "OK");
+  EXPECT_EQ(Show(count), "int64 [] 0");
+  EXPECT_EQ(Show(count), "int64 [] 1");
+  EXPECT_EQ(Show(count), "OUT_OF_RANGE: Reached limit of 2");
+  EXPECT_EQ(Show(v.read), "int64 [] 2");
+}
+
+TEST_F(StateOpsTest, LimitEpochsLetsAValueThroughSoOften) {
+  const Output limited = ops::LimitEpochs(b_, "limit_epochs", Scalar<float>(3), 1);
+  EXPECT_EQ(graph_.node(graph_.Collection(kLocalVariables).front().node).name, "limit_epochs/epochs");
+  const Output init = ops::VariablesInitializer(b_, "init_locals", graph_.Collection(kLocalVariables));
+  ASSERT_EQ(vigil::Show(Run(init.node)), "OK");
+  EXPECT_EQ(Show(limited), "float [] 3");
+  EXPECT_EQ(Show(limited), "OUT_OF_RANGE: Reached limit of 1");
+}
+
+TEST_F(StateOpsTest, ReportsWhatIsNotInitialized) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<float>(1));
+  const ops::Variable w = ops::MakeVariable(b_, "w", Scalar<float>(1));
+  const Output report = ops::ReportUninitializedVariables(b_, "report", {v.ref, w.ref});
+  EXPECT_EQ(Show(report), "string [2] v w");
+  ASSERT_EQ(vigil::Show(Run(v.initializer)), "OK");
+  EXPECT_EQ(Show(report), "string [1] w");
+  ASSERT_EQ(vigil::Show(Run(w.initializer)), "OK");
+  EXPECT_EQ(Show(report), "string [0]");
+  EXPECT_EQ(Show(ops::ReportUninitializedVariables(b_, "none", {})), "string [0]");
+}
+
+TEST_F(StateOpsTest, MakeVariableFillsCollectionsAndIgnoresControlInputs) {
+  const Output initial = Scalar<float>(1);
+  b_.control_inputs = {initial.node};
+  b_.device = "/job:ps";
+  const ops::Variable v = ops::MakeVariable(b_, "v", initial);
+  EXPECT_THAT(graph_.Collection(kGlobalVariables), ElementsAre(v.ref));
+  EXPECT_TRUE(graph_.node(v.ref.node).control_inputs.empty());
+  EXPECT_EQ(graph_.node(v.ref.node).device, "/job:ps");
+  ops::MakeVariable(b_, "bad name", initial);
+  EXPECT_EQ(vigil::Show(b_.status()), "USAGE: 'bad name' is not a valid node name");
+}
+
+TEST_F(StateOpsTest, AVariableWithoutInitializerIsRefused) {
+  const Output v = b_.Op("VariableV2", {}, {.name = "v", .attrs = {{"dtype", DType::kFloat}}});
+  ops::VariablesInitializer(b_, "init", {v});
+  EXPECT_EQ(vigil::Show(b_.status()), "USAGE: 'init' is to initialize a variable that has no initializer.");
+}
+
+TEST_F(StateOpsTest, PlaceholdersMustBeFed) {
+  EXPECT_EQ(Show(ops::Placeholder(b_, "x", DType::kInt64)),
+            "INVALID_ARGUMENT: You must feed a value for placeholder tensor 'x' with dtype int64");
+  EXPECT_EQ(Show(ops::PlaceholderWithDefault(b_, "y", Scalar<float>(2))), "float [] 2");
+}
+
+TEST_F(StateOpsTest, AnIteratorEnds) {
+  const Output next = ops::RangeIterator(b_, "input", 2);
+  EXPECT_EQ(Show(next), "int64 [] 0");
+  EXPECT_EQ(Show(next), "int64 [] 1");
+  EXPECT_EQ(Show(next), "OUT_OF_RANGE: End of sequence");
+  EXPECT_EQ(Show(next), "OUT_OF_RANGE: End of sequence");
+}
+
+TEST(VariableTest, NoUpdateOfSeveralThreadsIsLost) {
+  constexpr int kThreads = 4;
+  constexpr int kUpdates = 2000;
+  fakes::FakeEnv fake;
+  Variable variable;
+  variable.Assign(Tensor::Vector<std::int64_t>({0, 0}));
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (int t = 0; t < kThreads; ++t) {
+    tasks.push_back(fake.threads.Spawn("adder", [&variable] {
+      for (int i = 0; i < kUpdates; ++i) {
+        const absl::Status status = variable.Update([](const Tensor& old, Tensor* replacement) {
+          const auto elements = old.flat<std::int64_t>();
+          *replacement = Tensor::Vector<std::int64_t>({elements[0] + 1, elements[1] + 2});
+          return absl::OkStatus();
+        });
+        if (!status.ok()) ADD_FAILURE() << vigil::Show(status);
+      }
+    }));
+  }
+  for (const std::unique_ptr<Task>& task : tasks) ASSERT_TRUE(task->Join(kNever));
+  EXPECT_THAT(variable.Read().flat<std::int64_t>(), ElementsAre(kThreads * kUpdates, 2 * kThreads * kUpdates));
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,58 @@
+// Runs ops without a session, for the tests of this folder: inputs first, one node after the other, nothing kept but resources.
+#ifndef VIGIL_CORE_OPS_TESTING_H_
+#define VIGIL_CORE_OPS_TESTING_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/kernel.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+
+// "int64 [2] 1 2"; "USAGE: message" for an error.
+std::string Show(const absl::StatusOr<Tensor>& value);
+std::string Show(const absl::Status& status);
+
+class OpsTest : public testing::Test {
+ protected:
+  OpsTest() : graph_(BuiltinOps()), resources_(fake_.env()), b_(graph_) {}
+
+  // Runs the node and what it needs. The value of the output, or the first error (also of building).
+  absl::StatusOr<Tensor> Get(Output output);
+  // Runs a node for its effect.
+  absl::Status Run(NodeId node, Time deadline = kNever);
+  std::string Show(Output output) { return vigil::Show(Get(output)); }
+
+  template <typename T>
+  Output Vec(std::vector<T> values) {
+    return b_.Const("c", Tensor::Vector<T>(values));
+  }
+  template <typename T>
+  Output Scalar(T value) {
+    return b_.Const("c", Tensor::Scalar<T>(value));
+  }
+  template <typename T>
+  Output Matrix(std::int64_t rows, std::vector<T> values) {
+    const auto columns = static_cast<std::int64_t>(values.size()) / rows;
+    return b_.Const("c", Tensor::Vector<T>(values).Reshaped(Shape({rows, columns})));
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_;
+  ResourceManager resources_;
+  Cancellation cancellation_;
+  Builder b_;
+
+ private:
+  absl::StatusOr<std::vector<Tensor>> Outputs(NodeId id, Time deadline);
+  absl::StatusOr<Tensor> Value(Output output, Time deadline);
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_TESTING_H_

@@ -1,0 +1,265 @@
+#include "vigil/core/session/direct_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/session/test_ops.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Text(const absl::Status& status) {
+  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
+}
+
+class DirectSessionTest : public testing::Test {
+ protected:
+  std::unique_ptr<Session> NewSession(DirectSessionOptions options = {}) {
+    return NewDirectSession(fake_.env(), g_.graph, std::move(options));
+  }
+  // "3 4", the fetched numbers; or the error.
+  std::string Fetch(Session& session, std::vector<Output> fetches, std::vector<Output> feeds = {},
+                    std::vector<Tensor> values = {}, const RunOptions& options = {}) {
+    const RunSpec spec{.feeds = std::move(feeds), .fetches = std::move(fetches)};
+    std::vector<Tensor> fetched;
+    const absl::Status status =
+        session.Run({.spec = spec, .feed_values = values, .options = &options, .metadata = &metadata_}, &fetched);
+    if (!status.ok()) return Text(status);
+    std::string out;
+    for (const Tensor& each : fetched) out += (out.empty() ? "" : " ") + std::to_string(each.flat<std::int64_t>()[0]);
+    return out;
+  }
+  // A task that fetches and writes the answer down: "q 1".
+  void Start(const std::string& name, Session& session, Output fetch) {
+    tasks_.push_back(fake_.tasks.Spawn(
+        name, [this, name, &session, fetch] { lines_.push_back(name + " " + Fetch(session, {fetch})); }));
+    fake_.tasks.RunReady();
+  }
+  static Tensor Number(std::int64_t value) { return Tensor::Scalar<std::int64_t>(value); }
+
+  TestGraph g_;
+  const Output one_ = g_.Value("one", 1);
+  const Output input_ = g_.Node("Input", "input");
+  const Output sum_ = g_.Node("Add", "sum", {input_, one_});
+  const Output cell_ = g_.Node("Cell", "cell");
+  const Output set_ = g_.Node("Set", "set", {cell_, one_});
+  const Output read_ = g_.Node("Copy", "read", {cell_});
+  const Output bump_ = g_.Node("Bump", "bump", {cell_, one_}, {read_.node});
+  const Output gate_ = g_.Node("Gate", "gate");
+  const Output wait_ = g_.Node("Wait", "wait", {gate_});
+  const Output open_ = g_.Node("Open", "open", {gate_});
+  fakes::FakeEnv fake_;
+  RunMetadata metadata_;
+  std::vector<std::string> lines_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+};
+
+TEST_F(DirectSessionTest, ComputesWhatIsFetched) {
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {sum_, one_, sum_}, {input_}, {Number(4)}), "5 1 5");
+  EXPECT_EQ(Fetch(*session, {sum_}, {sum_}, {Number(7)}), "7");
+  EXPECT_EQ(Fetch(*session, {sum_}), "INVALID_ARGUMENT: not fed\n\t [[{{node input}}]]");
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(5)}), "6");  // no matter what was before
+}
+
+TEST_F(DirectSessionTest, FeedsAreChecked) {
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}), "USAGE: 0 values are given for 1 feeds.");
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Tensor::Scalar<float>(1)}),
+            "INVALID_ARGUMENT: Cannot feed a value of type float for 'input:0', which has type int64");
+}
+
+TEST_F(DirectSessionTest, StateOutlivesARunButNotTheSession) {
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_THAT(Fetch(*session, {read_}), HasSubstr("FAILED_PRECONDITION: uninitialized cell"));
+  EXPECT_THAT(Fetch(*session, {bump_}), HasSubstr("FAILED_PRECONDITION"));
+  EXPECT_EQ(Fetch(*session, {set_}), "1");
+  EXPECT_EQ(Fetch(*session, {bump_, read_, cell_}), "2 1 2");  // before, and after everything
+  const std::unique_ptr<Session> other = NewSession();
+  EXPECT_THAT(Fetch(*other, {read_}), HasSubstr("FAILED_PRECONDITION"));
+}
+
+TEST_F(DirectSessionTest, SharedResourcesAreSharedButWhatIsPerSession) {
+  const auto shared = std::make_shared<ResourceManager>(fake_.env());
+  const std::unique_ptr<Session> a = NewSession({.shared_resources = shared});
+  const std::unique_ptr<Session> b = NewSession({.shared_resources = shared});
+  EXPECT_EQ(Fetch(*a, {set_}), "1");
+  EXPECT_EQ(Fetch(*b, {read_}), "1");
+  EXPECT_EQ(Fetch(*a, {open_}), "1");
+  Start("b", *b, wait_);
+  EXPECT_THAT(lines_, IsEmpty());  // its own gate is shut
+  EXPECT_EQ(Text(a->Close()), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_EQ(Fetch(*b, {read_}), "1");  // a's end took nothing away
+  EXPECT_EQ(Text(b->Close()), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("b CANCELLED: waiting was cancelled\n\t [[{{node wait}}]]"));
+}
+
+TEST_F(DirectSessionTest, AResetIsSeenByTheNextRun) {
+  const auto shared = std::make_shared<ResourceManager>(fake_.env());
+  const std::unique_ptr<Session> session = NewSession({.shared_resources = shared});
+  EXPECT_EQ(Fetch(*session, {set_}), "1");
+  EXPECT_EQ(Fetch(*session, {read_}), "1");
+  shared->Reset("");
+  EXPECT_THAT(Fetch(*session, {read_}), HasSubstr("uninitialized cell"));
+}
+
+TEST_F(DirectSessionTest, RunsGoOnBesideABlockedOne) {
+  const std::unique_ptr<Session> session = NewSession();
+  Start("first", *session, wait_);
+  Start("second", *session, wait_);
+  EXPECT_EQ(Fetch(*session, {set_}), "1");
+  EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_EQ(Fetch(*session, {open_}), "1");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("first 1", "second 1"));
+}
+
+TEST_F(DirectSessionTest, CloseCancelsWhatRuns) {
+  const std::unique_ptr<Session> session = NewSession();
+  Start("first", *session, wait_);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_TRUE(session->closed());
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("first CANCELLED: waiting was cancelled")));
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_EQ(Fetch(*session, {one_}), "USAGE: Attempted to use a closed Session.");
+}
+
+TEST_F(DirectSessionTest, ARunMayOutliveItsSession) {
+  std::unique_ptr<Session> session = NewSession();
+  Start("first", *session, wait_);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  session.reset();
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("first CANCELLED")));
+}
+
+TEST_F(DirectSessionTest, TimeoutsOfARunAndOfTheSession) {
+  const std::unique_ptr<Session> session = NewSession();
+  RunOptions options;
+  options.timeout_in_ms = 1500;
+  EXPECT_THAT(Fetch(*session, {wait_}, {}, {}, options), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::milliseconds(1500));
+  const std::unique_ptr<Session> impatient = NewSession({.config = {.operation_timeout_in_ms = 500}});
+  EXPECT_THAT(Fetch(*impatient, {wait_}), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::milliseconds(2000));
+}
+
+TEST_F(DirectSessionTest, AFullTraceTellsEveryNodeThatRan) {
+  const std::unique_ptr<Session> session = NewSession();
+  RunOptions options;
+  options.trace_level = TraceLevel::kFullTrace;
+  fake_.clock.Advance(std::chrono::nanoseconds(5));
+  EXPECT_EQ(Fetch(*session, {sum_, set_}, {input_}, {Number(4)}, options), "5 1");
+  ASSERT_EQ(metadata_.step_stats.size(), 2u);
+  EXPECT_EQ(metadata_.step_stats[0].node_name, "sum");
+  EXPECT_EQ(metadata_.step_stats[0].op, "Add");
+  EXPECT_EQ(metadata_.step_stats[0].start_ns, 5);
+  EXPECT_EQ(metadata_.step_stats[1].node_name, "set");
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}), "5");
+  EXPECT_THAT(metadata_.step_stats, IsEmpty());  // not asked for: not kept either
+}
+
+TEST_F(DirectSessionTest, ErrorsKeepTheirCodeAndWhatIsThrownIsOther) {
+  const Output fail =
+      g_.b.Op("Fail", {}, {.name = "fail", .attrs = {{"code", static_cast<std::int64_t>(Code::kStopIteration)}}});
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {fail}), "STOP_ITERATION: as asked\n\t [[{{node fail}}]]");
+  EXPECT_EQ(Fetch(*session, {g_.Node("Throw", "throw")}), "OTHER: thrown");
+  EXPECT_EQ(Fetch(*session, {one_}), "1");
+}
+
+TEST_F(DirectSessionTest, AFailedRunChangesNothingAfterTheFailure) {
+  const Output fail =
+      g_.b.Op("Fail", {}, {.name = "fail", .attrs = {{"code", static_cast<std::int64_t>(Code::kOutOfRange)}}});
+  const Output train = g_.Node("Bump", "train", {cell_, one_}, {fail.node});
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {set_}), "1");
+  EXPECT_THAT(Fetch(*session, {train}), HasSubstr("OUT_OF_RANGE"));
+  EXPECT_EQ(Fetch(*session, {cell_}), "1");
+}
+
+TEST_F(DirectSessionTest, LargeValuesAreNotKeptBetweenRuns) {
+  const Output big = g_.Node("Big", "big", {one_});
+  const std::unique_ptr<Session> session = NewSession();
+  const RunSpec spec{.fetches = {big}};
+  std::vector<Tensor> fetched;
+  ASSERT_EQ(Text(session->Run({.spec = spec}, &fetched)), "OK");
+  EXPECT_TRUE(fetched[0].has_buffer());
+  EXPECT_TRUE(fetched[0].unique());
+}
+
+TEST_F(DirectSessionTest, TheFetchedVectorIsReused) {
+  const std::unique_ptr<Session> session = NewSession();
+  std::vector<Tensor> fetched(5);
+  const RunSpec spec{.fetches = {one_}};
+  ASSERT_EQ(Text(session->Run({.spec = spec}, &fetched)), "OK");
+  EXPECT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(Text(session->Run({.spec = spec}, nullptr)), "OK");
+  EXPECT_EQ(Text(RunTarget(*session, set_.node)), "OK");
+  EXPECT_EQ(RunFetch(*session, read_)->scalar<std::int64_t>(), 1);
+}
+
+TEST_F(DirectSessionTest, NodesMayBeAddedBetweenRuns) {
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {one_}), "1");
+  for (int i = 0; i < 100; ++i) g_.Value("more", i);
+  const Output two = g_.Node("Add", "two", {one_, one_});
+  EXPECT_EQ(Fetch(*session, {two, one_}), "2 1");
+}
+
+TEST_F(DirectSessionTest, SessionsAreNumberedInTheirProcess) {
+  EXPECT_EQ(NewSession()->number(), 1);
+  EXPECT_EQ(NewSession()->number(), 2);
+  fakes::FakeEnv other;
+  EXPECT_EQ(NewDirectSession(other.env(), g_.graph)->number(), 1);
+}
+
+TEST_F(DirectSessionTest, TheFactoryKnowsThisProcessOnly) {
+  DirectSessionFactory factory(fake_.env());
+  const absl::StatusOr<std::unique_ptr<Session>> session = factory.Create(g_.graph, "", {.operation_timeout_in_ms = 5});
+  ASSERT_TRUE(session.ok());
+  EXPECT_THAT(Fetch(**session, {wait_}), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_THAT(Text(factory.Create(g_.graph, "grpc://host:1", {}).status()), HasSubstr("UNIMPLEMENTED"));
+}
+
+// Real threads: several run in one session while it is closed.
+TEST_F(DirectSessionTest, ManyThreadsRunAndOneCloses) {
+  Env env = fake_.env();
+  env.tasks = &fake_.threads;
+  const std::unique_ptr<Session> session = NewDirectSession(env, g_.graph);
+  EXPECT_EQ(Fetch(*session, {set_}), "1");
+  std::vector<std::unique_ptr<Task>> runners;
+  std::atomic<int> runs{0};
+  for (int t = 0; t < 3; ++t) {
+    runners.push_back(fake_.threads.Spawn("runner", [&] {
+      const RunSpec bump{.fetches = {bump_}};
+      const RunSpec sum{.feeds = {input_}, .fetches = {sum_}};
+      const Tensor value = Number(2);
+      std::vector<Tensor> fetched;
+      while (session->Run({.spec = bump}, &fetched).ok() &&
+             session->Run({.spec = sum, .feed_values = {&value, 1}}, &fetched).ok()) {
+        if (fetched[0].scalar<std::int64_t>() != 3) ADD_FAILURE() << "a run saw another's values";
+        ++runs;
+      }
+    }));
+  }
+  while (runs < 1000) {
+  }
+  EXPECT_EQ(Text(session->Close()), "OK");
+  for (const std::unique_ptr<Task>& runner : runners) EXPECT_TRUE(runner->Join(kNever));
+}
+
+}  // namespace
+}  // namespace vigil

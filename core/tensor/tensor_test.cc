@@ -1,0 +1,93 @@
+#include "vigil/core/tensor/tensor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "vigil/core/tensor/eigen_view.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(TensorTest, AScalarLivesInsideTheTensor) {
+  Tensor a = Tensor::Scalar<std::int64_t>(7);
+  EXPECT_FALSE(a.has_buffer());
+  const Tensor b = a;
+  a.mutable_flat<std::int64_t>()[0] = 8;  // its own element, not the copy's
+  EXPECT_EQ(b.scalar<std::int64_t>(), 7);
+  EXPECT_EQ(a.scalar<std::int64_t>(), 8);
+  EXPECT_FALSE(Tensor::Scalar<bool>(true).has_buffer());
+  EXPECT_TRUE(Tensor::Scalar<std::string>("x").has_buffer());
+}
+
+TEST(TensorTest, CopiesShareElementsAndClonesDoNot) {
+  Tensor a(DType::kFloat, Shape({2, 2}));
+  const Tensor shared = a;
+  const Tensor own = a.Clone();
+  a.mutable_flat<float>()[3] = 5;
+  EXPECT_EQ(shared.flat<float>()[3], 5);
+  EXPECT_EQ(own.flat<float>()[3], 0);
+}
+
+TEST(TensorTest, ANewTensorIsZero) {
+  EXPECT_THAT(Tensor(DType::kInt32, Shape({3})).flat<std::int32_t>(), ElementsAre(0, 0, 0));
+  EXPECT_THAT(Tensor(DType::kString, Shape({2})).flat<std::string>(), ElementsAre("", ""));
+  EXPECT_TRUE(Tensor(DType::kDouble, Shape({3, 0})).flat<double>().empty());
+  EXPECT_FALSE(Tensor().valid());
+}
+
+TEST(TensorTest, VectorsOfEveryType) {
+  EXPECT_THAT(Tensor::Vector<bool>({true, false, true}).flat<bool>(), ElementsAre(true, false, true));
+  EXPECT_THAT(Tensor::Vector<std::string>({"a", "b"}).flat<std::string>(), ElementsAre("a", "b"));
+  EXPECT_THAT(Tensor::Vector<std::uint8_t>({1}).flat<std::uint8_t>(), ElementsAre(1));
+}
+
+TEST(TensorTest, EqualityIsOfTypeShapeAndElements) {
+  const Tensor a = Tensor::Vector<float>({1, 2});
+  EXPECT_EQ(a, Tensor::Vector<float>({1, 2}));
+  EXPECT_FALSE(a == Tensor::Vector<float>({1, 3}));
+  EXPECT_FALSE(a == Tensor::Vector<double>({1, 2}));
+  EXPECT_FALSE(a == a.Reshaped(Shape({1, 2})));
+  const Tensor nan = Tensor::Scalar<float>(std::numeric_limits<float>::quiet_NaN());
+  EXPECT_FALSE(nan == nan);
+  EXPECT_EQ(Tensor::Vector<std::string>({"a"}), Tensor::Vector<std::string>({"a"}));
+}
+
+TEST(TensorTest, ReshapedSharesTheElements) {
+  const Tensor a = Tensor::Vector<std::int64_t>({1, 2, 3, 4});
+  const Tensor b = a.Reshaped(Shape({2, 2}));
+  EXPECT_EQ(a.flat<std::int64_t>().data(), b.flat<std::int64_t>().data());
+  EXPECT_EQ(b.Describe(), "int64 [2,2]");
+}
+
+TEST(TensorTest, NumbersOfScalars) {
+  double value = 0;
+  EXPECT_TRUE(Tensor::Scalar<std::int64_t>(-3).AsNumber(&value));
+  EXPECT_EQ(value, -3);
+  EXPECT_TRUE(Tensor::Scalar<bool>(true).AsNumber(&value));
+  EXPECT_EQ(value, 1);
+  EXPECT_TRUE(Tensor::Scalar<float>(0.5F).AsNumber(&value));
+  EXPECT_EQ(value, 0.5);
+  EXPECT_FALSE(Tensor::Vector<float>({1, 2}).AsNumber(&value));
+  EXPECT_FALSE(Tensor::Scalar<std::string>("1").AsNumber(&value));
+}
+
+TEST(TensorDeathTest, TheElementTypeMustBeRight) {
+  const Tensor a = Tensor::Scalar<std::int64_t>(1);
+  EXPECT_DEATH(a.scalar<float>(), "CHECK failed");
+  EXPECT_DEATH(a.Reshaped(Shape({2})), "CHECK failed");
+}
+
+TEST(EigenViewTest, ViewsAreTheElements) {
+  Tensor a = Tensor::Vector<float>({1, 2, 3, 4, 5, 6});
+  AsMutableArray<float>(a) *= 2;
+  EXPECT_EQ(AsArray<float>(a).sum(), 42);
+  const Tensor m = a.Reshaped(Shape({2, 3}));
+  EXPECT_EQ(AsMatrix<float>(m)(1, 0), 8);  // row-major
+}
+
+}  // namespace
+}  // namespace vigil
