@@ -1,0 +1,40 @@
+// The commands of the program `vigil`: each gets its arguments, does its work and returns the exit code.
+//
+// Exit codes: 0 everything passed, 1 something failed, 2 misuse, input that cannot be read or output that cannot be written
+// (whatever else passed or failed), 130 Ctrl-C, 143 SIGTERM.
+// Thread safety: called once, on the main thread.
+#ifndef VIGIL_CLI_COMMANDS_H_
+#define VIGIL_CLI_COMMANDS_H_
+
+#include <string>
+#include <vector>
+
+#include "vigil/replays/play.h"
+
+namespace vigil::cli {
+
+inline constexpr int kPassed = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kMisuse = 2;
+inline constexpr int kSignalled = 128;  // + the signal
+
+struct ReplayArguments {
+  std::vector<std::string> paths;
+  std::vector<std::string> only;
+  bool trace = false;
+  int jobs = 0;        // 0 = one for each core
+  std::string json;    // a file, or "-"; "" = none
+  std::string hashes;  // a file; "" = none
+};
+int Replay(const ReplayArguments& arguments);
+
+// Their arguments are parsed by themselves.
+int Check(const std::vector<std::string>& arguments);
+int Bench(const std::vector<std::string>& arguments);
+
+// What plays the scenarios of `vigil replay`; called once on each worker thread.
+replays::Player NewPlayer();
+
+}  // namespace vigil::cli
+
+#endif  // VIGIL_CLI_COMMANDS_H_

@@ -1,0 +1,113 @@
+// The program `vigil`: reads the command line and calls the command.
+#include <CLI/CLI.hpp>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/cli/system.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr int kMostJobs = 1024;
+
+constexpr char kExitCodes[] =
+    "Exit codes:\n"
+    "  0    everything passed\n"
+    "  1    something failed\n"
+    "  2    misuse, input that cannot be read (whatever the rest did), output that cannot be written\n"
+    "  130  ended by Ctrl-C; 143 by SIGTERM: what was found until then has been printed\n";
+
+constexpr char kReplayNotes[] =
+    "PATH is a .json file (one scenario), a .jsonl file (a scenario a line), either packed as .xz, a folder with\n"
+    "such files, or - for standard input. docs/scenario_format.md describes the format.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil replay replays/tensorflow\n"
+    "  vigil replay replays/tensorflow/cases.jsonl --only lifecycle_two_hooks --trace\n"
+    "  vigil replay failures/ --jobs 1 --json report.json --hashes hashes.txt\n"
+    "  xzcat traces.jsonl.xz | vigil replay - --json - 2>report.txt | jq .failed\n"
+    "\n";
+
+struct CommandLine {
+  CLI::App app{"vigil: training sessions that survive faults, and the simulator that proves it", "vigil"};
+  CLI::App* replay = nullptr;
+  CLI::App* check = nullptr;
+  CLI::App* bench = nullptr;
+  ReplayArguments replay_arguments;
+
+  CommandLine() {
+    app.set_version_flag("--version", std::string("vigil ") + VIGIL_VERSION);
+    app.require_subcommand(1);
+    app.footer(std::string("Examples:\n"
+                           "  vigil replay replays/tensorflow/pairs.jsonl.xz\n"
+                           "  vigil check\n"
+                           "  vigil bench --benchmark_filter=Hook\n"
+                           "  vigil COMMAND --help\n"
+                           "\n") +
+               kExitCodes);
+    AddReplay();
+    check = app.add_subcommand("check", "Property suites over recorded, enumerated and random faults");
+    bench = app.add_subcommand("bench", "What hooks cost; arguments go to the benchmark program");
+    for (CLI::App* command : {check, bench}) {
+      command->prefix_command();
+      command->set_help_flag();
+    }
+  }
+
+  void AddReplay() {
+    ReplayArguments& a = replay_arguments;
+    replay = app.add_subcommand("replay", "Plays recorded scenarios again and compares, event by event");
+    replay->add_option("PATH", a.paths, "What to play")->required()->type_name("");
+    replay->add_option("--only", a.only, "Play only the scenario of this id (repeatable)")
+        ->allow_extra_args(false)
+        ->type_name("ID");
+    replay->add_flag("--trace", a.trace, "Print the events of each scenario");
+    replay->add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
+        ->check(CLI::Range(1, kMostJobs).description(""))
+        ->type_name("N");
+    replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")
+        ->type_name("FILE");
+    replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")
+        ->type_name("FILE");
+    replay->footer(std::string(kReplayNotes) + kExitCodes);
+  }
+};
+
+int Misuse(const std::string& what, const CLI::App& app) {
+  const bool in_command = !app.get_subcommands().empty();
+  const std::string help =
+      in_command ? "vigil " + app.get_subcommands().front()->get_name() + " --help" : "vigil --help";
+  Console().Err(fmt::format("error: {}\nSee {}\n", replays::Escaped(what), help));
+  return kMisuse;
+}
+
+int Run(int argc, char** argv) {
+  CommandLine line;
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    Console().Out(line.app.help());
+    return kPassed;
+  } catch (const CLI::CallForVersion&) {
+    Console().Out(line.app.version() + "\n");
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    return Misuse(error.what(), line.app);
+  }
+  if (line.check->parsed()) return Check(line.check->remaining());
+  if (line.bench->parsed()) return Bench(line.bench->remaining());
+  const ReplayArguments& replay = line.replay_arguments;
+  if (!replay.json.empty() && replay.json == replay.hashes)
+    return Misuse("--json and --hashes name the same file", line.app);
+  return Replay(replay);
+}
+
+}  // namespace
+}  // namespace vigil::cli
+
+int main(int argc, char** argv) {
+  vigil::cli::DieQuietlyOnClosedPipes();
+  return vigil::cli::Run(argc, argv);
+}

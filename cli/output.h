@@ -1,0 +1,20 @@
+// Files that the user asked for.
+// Thread safety: pure functions over the file seam.
+#ifndef VIGIL_CLI_OUTPUT_H_
+#define VIGIL_CLI_OUTPUT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "vigil/core/env/files.h"
+
+namespace vigil::cli {
+
+// All or nothing: written beside it and renamed, so that nobody reads half a file; a device or a pipe is written to directly.
+// On an error nothing is left behind, and what was there before is still there.
+absl::Status WriteOutput(Files& files, const std::string& path, std::string_view data);
+
+}  // namespace vigil::cli
+
+#endif  // VIGIL_CLI_OUTPUT_H_

@@ -1,0 +1,99 @@
+#include <string>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/cli/output.h"
+#include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/report.h"
+
+namespace vigil::cli {
+namespace {
+
+using replays::Reporter;
+
+// Everything about one call of `vigil replay`.
+class ReplayRun {
+ public:
+  explicit ReplayRun(const ReplayArguments& arguments)
+      : arguments_(arguments),
+        reporter_(
+            {.trace = arguments.trace, .json = !arguments.json.empty(), .hashes = !arguments.hashes.empty()},
+            [this](std::string_view text) { Print(text); }, [this](std::string_view text) { console_.Err(text); }) {}
+
+  int Run() {
+    const replays::PlaySummary summary = Play();
+    console_.EndProgress();
+    reporter_.Finish(summary.stopped);
+    bool written = true;
+    if (arguments_.json == "-") {
+      console_.Out(reporter_.TakeJson());
+    } else if (!arguments_.json.empty()) {
+      written = Save(arguments_.json, reporter_.TakeJson()) && written;
+    }
+    if (!arguments_.hashes.empty()) written = Save(arguments_.hashes, reporter_.TakeHashes()) && written;
+    for (const std::string& id : summary.unknown_ids) {
+      Complain(fmt::format("no scenario is called {}", replays::Quoted(id)));
+    }
+    console_.Flush();
+    if (!console_.status().ok()) Complain(MessageOf(console_.status()));
+    if (signals_.signal() != 0) return kSignalled + signals_.signal();
+    if (!written || !console_.status().ok() || reporter_.unreadable() > 0 || !summary.unknown_ids.empty())
+      return kMisuse;
+    return reporter_.failed() > 0 ? kFailed : kPassed;
+  }
+
+ private:
+  replays::PlaySummary Play() {
+    replays::PlayOptions options;
+    options.jobs = arguments_.jobs > 0 ? arguments_.jobs : Cores();
+    options.only = arguments_.only;
+    replays::PlayCallbacks callbacks;
+    const replays::ChunkSource standard_input = [this] { return ReadStandardInput(signals_.stopped()); };
+    callbacks.read = [&](const replays::OnRecord& on_record) {
+      replays::ReadRecords(files_, standard_input, arguments_.paths, on_record);
+    };
+    callbacks.new_player = NewPlayer;
+    callbacks.on_result = [this](const replays::Result& result) { reporter_.Add(result); };
+    callbacks.on_tick = [this] {
+      signals_.Poll();
+      console_.Flush();
+      console_.Progress(
+          fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
+    };
+    return replays::PlayAll(options, callbacks, signals_.stopped());
+  }
+
+  // With `--json -` standard output belongs to the document.
+  void Print(std::string_view text) {
+    if (arguments_.json == "-") {
+      console_.Err(text);
+    } else {
+      console_.Out(text);
+    }
+  }
+
+  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
+
+  bool Save(const std::string& path, std::string_view data) {
+    const absl::Status status = WriteOutput(files_, path, data);
+    if (!status.ok())
+      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
+    return status.ok();
+  }
+
+  const ReplayArguments& arguments_;
+  StopSignals signals_;
+  PosixFiles files_;
+  Console console_;
+  Reporter reporter_;
+};
+
+}  // namespace
+
+int Replay(const ReplayArguments& arguments) { return ReplayRun(arguments).Run(); }
+
+}  // namespace vigil::cli

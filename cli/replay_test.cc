@@ -1,0 +1,227 @@
+// The program as its users meet it: exit codes, streams, files, pipes, signals.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fmt/format.h"
+#include "vigil/cli/run_program.h"
+
+namespace vigil::cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ReplayTest : public ::testing::Test {
+ protected:
+  ReplayTest() {
+    folder_.Write("bad.jsonl", "{\"id\":7}\n");
+    // What really happens, from the program itself: these tests are about the program, not about sessions.
+    const std::string trace = Run("echo '{\"id\":\"good\",\"drive\":[]}' | $VIGIL replay - --trace").out;
+    std::string events;
+    std::size_t at = trace.find('\n') + 1;
+    while (at < trace.size() && !trace.substr(at).starts_with("FAILED")) {
+      const std::size_t end = trace.find('\n', at);
+      events += (events.empty() ? "\"" : ",\"") + trace.substr(at, end - at) + "\"";
+      at = end + 1;
+    }
+    good_ = fmt::format(R"({{"id":"good","title":"a quiet life","drive":[],"expect":{{"events":[{}]}}}})", events);
+    folder_.Write("good.jsonl", good_ + "\n");
+    folder_.Write("wrong.jsonl", R"({"id":"wrong","drive":[],"expect":{"events":["never happens"]}})");
+  }
+
+  Ran Run(const std::string& command) { return RunShell(folder_.path(), command); }
+
+  TemporaryFolder folder_;
+  std::string good_;
+};
+
+TEST_F(ReplayTest, PassesQuietly) {
+  const Ran ran = Run("$VIGIL replay good.jsonl");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "1 passed, 0 failed\n");
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(ReplayTest, AFailureEndsWithItsReplayLineThatFailsAgain) {
+  const Ran ran = Run("$VIGIL replay good.jsonl wrong.jsonl");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, StartsWith("FAILED wrong\n  wrong.jsonl:1\n  event 1 differs\n"));
+  EXPECT_THAT(ran.out, EndsWith("\n  ./vigil replay wrong.jsonl --only wrong\n\n1 passed, 1 failed\n"));
+  const Ran again = Run("$VIGIL replay wrong.jsonl --only wrong");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_THAT(again.out, EndsWith("0 passed, 1 failed\n"));
+}
+
+TEST_F(ReplayTest, WhatCannotBeReadIsAnErrorWhateverElsePasses) {
+  const Ran ran = Run("$VIGIL replay bad.jsonl good.jsonl gone.jsonl wrong.jsonl");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "error: bad.jsonl:1: /id: expected a string, got 7\nerror: gone.jsonl: no such file or folder\n");
+  EXPECT_THAT(ran.out, EndsWith("2 inputs could not be read\n1 passed, 1 failed\n"));
+}
+
+TEST_F(ReplayTest, OnlyTheNamedOnes) {
+  EXPECT_EQ(Run("$VIGIL replay --only good good.jsonl wrong.jsonl").out, "1 passed, 0 failed\n");
+  const Ran ran = Run("$VIGIL replay good.jsonl wrong.jsonl --only nobody --only good");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "1 passed, 0 failed\n");
+  EXPECT_EQ(ran.err, "error: no scenario is called 'nobody'\n");
+}
+
+TEST_F(ReplayTest, TracesAndFailsWhereNothingIsExpected) {
+  folder_.Write("open.json", "{\n \"id\": \"open\",\n \"drive\": []\n}\n");
+  const Ran ran = Run("$VIGIL replay open.json --trace");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, StartsWith("== open (open.json:1)\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\nsession 1 created\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  nothing to compare: the record has no 'expect'\n"));
+}
+
+TEST_F(ReplayTest, ReadsStandardInputAndFolders) {
+  EXPECT_EQ(Run("cat good.jsonl | $VIGIL replay -").out, "1 passed, 0 failed\n");
+  EXPECT_EQ(Run("sed 's/,/,\\n/g' good.jsonl | $VIGIL replay -").out, "1 passed, 0 failed\n");
+  EXPECT_EQ(Run("mkdir -p d/e && cp good.jsonl d && cp good.jsonl d/e && $VIGIL replay d").out, "2 passed, 0 failed\n");
+  const Ran empty = Run("$VIGIL replay - </dev/null");
+  EXPECT_EQ(empty.code, 2);
+  EXPECT_EQ(empty.err, "error: -: holds no scenario\n");
+}
+
+TEST_F(ReplayTest, JsonToAFileOrStandardOutput) {
+  const Ran ran = Run("$VIGIL replay good.jsonl wrong.jsonl --json report.json");
+  EXPECT_EQ(ran.code, 1);
+  const std::string json = folder_.Read("report.json");
+  EXPECT_THAT(json, StartsWith(R"({"passed":1,"failed":1,"unreadable":0,"interrupted":false,"scenarios":[)"));
+  EXPECT_THAT(folder_.Names(), Not(::testing::Contains("report.json.tmp")));
+  const Ran streamed = Run("$VIGIL replay good.jsonl wrong.jsonl --json -");
+  EXPECT_EQ(streamed.out, json);
+  EXPECT_THAT(streamed.err, EndsWith("1 passed, 1 failed\n"));
+}
+
+TEST_F(ReplayTest, OutputThatCannotBeWrittenIsAnErrorAfterTheResults) {
+  for (const char* option : {"--json", "--hashes"}) {
+    const Ran missing = Run(fmt::format("$VIGIL replay good.jsonl {} no/such/folder/x", option));
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_EQ(missing.out, "1 passed, 0 failed\n");
+    EXPECT_THAT(missing.err, StartsWith("error: cannot write 'no/such/folder/x': "));
+    const Ran full = Run(fmt::format(
+        "$VIGIL replay good.jsonl {} /dev/full; code=$?; test -c /dev/full || exit 99; exit $code", option));
+    EXPECT_EQ(full.code, 2);
+    EXPECT_EQ(full.out, "1 passed, 0 failed\n");
+    EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+  }
+  const Ran folder = Run("mkdir d; touch d/x; $VIGIL replay good.jsonl --json d");
+  EXPECT_EQ(folder.code, 2);
+  EXPECT_THAT(folder_.Names(), Not(::testing::Contains("d.tmp")));
+  const Ran output = Run("$VIGIL replay good.jsonl >/dev/full");
+  EXPECT_EQ(output.code, 2);
+  EXPECT_EQ(output.err, "error: write to standard output: No space left on device\n");
+}
+
+TEST_F(ReplayTest, WritesThroughLinksAndKeepsThem) {
+  EXPECT_EQ(
+      Run("touch real.json; ln -s real.json link.json; $VIGIL replay good.jsonl --json link.json; test -L link.json")
+          .code,
+      0);
+  EXPECT_THAT(folder_.Read("real.json"), HasSubstr("\"passed\":1"));
+}
+
+TEST_F(ReplayTest, HashesAndOutputDoNotDependOnJobs) {
+  const std::string replay = fmt::format("$VIGIL replay {}/replays/tensorflow/random.jsonl --jobs ", VIGIL_SOURCE_DIR);
+  const Ran one = Run(replay + "1 --hashes one.txt");
+  const Ran three = Run(replay + "3 --hashes three.txt");
+  EXPECT_EQ(one.out, three.out);
+  EXPECT_EQ(one.code, three.code);
+  EXPECT_EQ(folder_.Read("one.txt"), folder_.Read("three.txt"));
+  EXPECT_THAT(folder_.Read("one.txt"), ::testing::ContainsRegex("^random_[a-z0-9_]+ [0-9a-f]{16}\n"));
+}
+
+// Two scenarios have been played and the reader waits for more (descriptor 3 holds the fifo open) when the signal comes.
+std::string InterruptedBy(const std::string& kill) {
+  return "mkfifo pipe; exec 3<>pipe; cat good.jsonl good.jsonl >&3; touch out\n"
+         "$VIGIL replay - --trace --json report.json <pipe 3>&- >out & pid=$!\n"
+         "until [[ $(grep -c '^== good' out) == 2 ]]; do sleep 0.05; done\n" +
+         kill + "; wait $pid; code=$?; tail -n 2 out; exit $code";
+}
+
+TEST_F(ReplayTest, CtrlCPrintsWhatWasFound) {
+  const Ran ran = Run(InterruptedBy("kill -INT $pid"));
+  EXPECT_EQ(ran.code, 130);
+  EXPECT_EQ(ran.out, "interrupted: this is what was found so far\n2 passed, 0 failed\n");
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(folder_.Read("report.json"), HasSubstr("\"interrupted\":true"));
+}
+
+TEST_F(ReplayTest, SoDoesTermination) {
+  const Ran ran = Run(InterruptedBy("kill -TERM $pid"));
+  EXPECT_EQ(ran.code, 143);
+  EXPECT_THAT(ran.out, EndsWith("2 passed, 0 failed\n"));
+}
+
+TEST_F(ReplayTest, AClosedPipeEndsItQuietly) {
+  const Ran ran = Run(fmt::format(
+      "trap '' PIPE; $VIGIL replay --trace {}/replays/tensorflow/pairs.jsonl.xz | head -n 1; echo ${{PIPESTATUS[0]}}",
+      VIGIL_SOURCE_DIR));
+  EXPECT_THAT(ran.out, ::testing::MatchesRegex("== [^\n]*\n141\n"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(ReplayTest, AHugeLineIsRefusedWithBoundedMemory) {
+  const Ran ran =
+      Run("ulimit -v 500000; { cat good.jsonl; head -c 209715200 /dev/zero | tr '\\0' x; } | $VIGIL replay - --jobs 1");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "1 input could not be read\n1 passed, 0 failed\n");
+  EXPECT_THAT(ran.err, HasSubstr("error: -:2: a line longer than 16 MiB; the rest is not read\n"));
+}
+
+TEST_F(ReplayTest, ColoursAreForTerminals) {
+  const std::string terminal = "script -qec \"$VIGIL replay wrong.jsonl\" /dev/null";
+  EXPECT_THAT(Run("TERM=xterm " + terminal).out, StartsWith("\x1b[31mFAILED\x1b[0m wrong"));
+  EXPECT_THAT(Run("TERM=xterm NO_COLOR=1 " + terminal).out, StartsWith("FAILED wrong"));
+  EXPECT_THAT(Run("TERM=dumb " + terminal).out, StartsWith("FAILED wrong"));
+  EXPECT_THAT(Run("TERM=xterm $VIGIL replay wrong.jsonl").out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
+      {"$VIGIL reply x", "See vigil --help\n"},
+      {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --jbs 2", "See vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --jobs 0", "See vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --jobs two", "See vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --json x --hashes x",
+       "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+  };
+  for (const auto& [command, err] : rows) {
+    const Ran ran = Run(command);
+    EXPECT_EQ(ran.code, 2) << command;
+    EXPECT_EQ(ran.out, "") << command;
+    EXPECT_THAT(ran.err, EndsWith(err)) << command;
+  }
+}
+
+TEST_F(ReplayTest, HelpAndVersion) {
+  for (const char* command : {"$VIGIL --help", "$VIGIL replay --help"}) {
+    const Ran ran = Run(command);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("Examples:\n"));
+    EXPECT_THAT(ran.out, HasSubstr("Exit codes:\n"));
+  }
+  EXPECT_THAT(Run("$VIGIL --version").out, ::testing::MatchesRegex("vigil [0-9.]+\n"));
+}
+
+TEST_F(ReplayTest, BenchRunsTheProgramNextDoor) {
+  folder_.Write("vigil_bench", "#!/bin/sh\necho \"$@\"\nexit 7\n");
+  const Ran ran =
+      Run("mkdir cli bench; mv vigil_bench bench; chmod +x bench/vigil_bench; cp $VIGIL cli; cli/vigil bench --x=1 'a "
+          "b' --help");
+  EXPECT_EQ(ran.code, 7);
+  EXPECT_EQ(ran.out, "--x=1 a b --help\n");
+  const Ran missing = Run("rm -r bench; cli/vigil bench");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("vigil_bench: No such file or directory\n"));
+}
+
+}  // namespace
+}  // namespace vigil::cli

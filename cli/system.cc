@@ -1,0 +1,109 @@
+#include "vigil/cli/system.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include "vigil/core/env/real/posix_files.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr std::size_t kChunkBytes = 64 << 10;
+constexpr int kPollMilliseconds = 100;
+constexpr int kShellSignalBase = 128;
+
+sigset_t StopSet() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  const sigset_t set = StopSet();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+void StopSignals::Poll() {
+  const sigset_t set = StopSet();
+  const timespec now = {};
+  const int signal = sigtimedwait(&set, nullptr, &now);
+  if (signal <= 0) return;
+  if (signal_ != 0) _exit(kShellSignalBase + signal);
+  signal_ = signal;
+  stopped_ = true;
+}
+
+void DieQuietlyOnClosedPipes() { std::signal(SIGPIPE, SIG_DFL); }
+
+absl::StatusOr<std::string> ReadStandardInput(const std::atomic<bool>& stopped) {
+  while (!stopped) {
+    pollfd input = {STDIN_FILENO, POLLIN, 0};
+    const int ready = ::poll(&input, 1, kPollMilliseconds);
+    if (ready < 0 && errno != EINTR) return PosixError(errno, "wait for", "standard input");
+    if (ready <= 0) continue;
+    std::string chunk(kChunkBytes, '\0');
+    const ssize_t got = ::read(STDIN_FILENO, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return PosixError(errno, "read", "standard input");
+    chunk.resize(static_cast<std::size_t>(got));
+    return chunk;
+  }
+  return std::string();
+}
+
+bool IsTerminal(int descriptor) { return ::isatty(descriptor) == 1; }
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int Cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+std::chrono::milliseconds Uptime() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+bool IsSpecialFile(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::is_other(status);
+}
+
+std::string BehindLinks(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
+std::string ProgramFolder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
+}
+
+absl::Status Execute(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  ::execv(program.c_str(), argv.data());
+  return PosixError(errno, "run", program);
+}
+
+}  // namespace vigil::cli

@@ -1,0 +1,56 @@
+// What the program asks of the operating system besides its Env: standard streams, signals, cores, another program.
+//
+// Thread safety: for the main thread, unless a comment says otherwise.
+#ifndef VIGIL_CLI_SYSTEM_H_
+#define VIGIL_CLI_SYSTEM_H_
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace vigil::cli {
+
+// Ctrl-C and SIGTERM, kept away from all threads and asked for where it suits.
+class StopSignals {
+ public:
+  // REQUIRES: no other thread has been started.
+  StopSignals();
+
+  // Looks for a signal. The first one raises stopped(); the second one ends the process at once.
+  void Poll();
+  const std::atomic<bool>& stopped() const { return stopped_; }  // any thread may look
+  int signal() const { return signal_; }                         // 0 = none
+
+ private:
+  std::atomic<bool> stopped_{false};
+  int signal_ = 0;
+};
+
+// A closed pipe ends the process quietly, also if our parent ignores SIGPIPE.
+void DieQuietlyOnClosedPipes();
+
+// The next bytes of standard input; none at its end, or once `stopped` is set. Any one thread.
+absl::StatusOr<std::string> ReadStandardInput(const std::atomic<bool>& stopped);
+
+bool IsTerminal(int descriptor);
+// Of an environment variable; "" if there is none.
+std::string Variable(const char* name);
+int Cores();
+std::chrono::milliseconds Uptime();  // since some moment; never goes back
+
+// Only a name for what is not a regular file: a device, a pipe. Following links.
+bool IsSpecialFile(const std::string& path);
+// The file that a link leads to; `path` itself if it is none.
+std::string BehindLinks(const std::string& path);
+
+// The folder of the running program.
+std::string ProgramFolder();
+// Becomes another program. Returns only if that fails.
+absl::Status Execute(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace vigil::cli
+
+#endif  // VIGIL_CLI_SYSTEM_H_
