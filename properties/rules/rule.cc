@@ -14,7 +14,8 @@ void Rule::Violate(std::vector<std::size_t> witness, std::string expected, std::
   if (violation_.has_value()) return;
   std::erase(witness, kNever);
   std::sort(witness.begin(), witness.end());
-  violation_ = Violation{info_.id, std::move(witness), std::move(expected), std::move(actual)};
+  violation_ = Violation{
+      .rule = info_.id, .witness = std::move(witness), .expected = std::move(expected), .actual = std::move(actual)};
 }
 
 }  // namespace vigil::properties

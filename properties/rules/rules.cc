@@ -43,12 +43,19 @@ Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {
     watch.Update(record, i, now.on_main);
   }
   Judgement judgement;
-  for (const std::unique_ptr<Rule>& rule : rules) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::unique_ptr<Rule>& rule = rules[i];
     if (rule != nullptr && ended) rule->Finish(watch);
     judgement.armed.push_back(rule == nullptr ? 0 : rule->armed());
-    if (rule != nullptr && rule->violation().has_value()) judgement.violations.push_back(*rule->violation());
+    if (rule == nullptr || !rule->violation().has_value()) continue;
+    judgement.violations.push_back(*rule->violation());
+    judgement.violations.back().number = i;
   }
   return judgement;
+}
+
+Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario) {
+  return Judge(outcome.trace, FactsOf(scenario), outcome.verdict == replays::Verdict::kPlayed);
 }
 
 }  // namespace vigil::properties

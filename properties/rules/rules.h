@@ -1,6 +1,6 @@
 // All rules, and what judges a run by them.
 //
-//   const Judgement judgement = Judge(outcome.trace, FactsOf(scenario), outcome.verdict == Verdict::kPlayed);
+//   const Judgement judgement = CheckRules(runner.Run(scenario), scenario);
 //   for (const Violation& violation : judgement.violations) ...
 //
 // Thread safety: pure functions.
@@ -12,6 +12,8 @@
 
 #include "vigil/properties/rules/facts.h"
 #include "vigil/properties/rules/rule.h"
+#include "vigil/replays/runner.h"
+#include "vigil/replays/scenario.h"
 #include "vigil/sim/trace.h"
 
 namespace vigil::properties {
@@ -27,6 +29,10 @@ struct Judgement {
 // Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end by itself,
 // so what should have happened must have.
 Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended = true);
+
+// The same for what a runner played. A run that was cut off (deadlock, runaway) is judged by what it did; what could not be
+// played has no violations.
+Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario);
 
 // Each family of rules, for AllRules().
 std::vector<RuleFactory> BeginRules();

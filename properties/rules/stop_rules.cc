@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "vigil/properties/rules/rules.h"
 
@@ -149,7 +150,8 @@ class ForgottenByARecovery : public Rule {
   ForgottenByARecovery() : Rule(kForgottenByARecovery) {}
   void OnEvent(const Moment& now) override {
     const Watch& run = now.run;
-    if (now.Is(EventKind::kRecovery) && run.sticky_stop) forgotten_ = run.sticky_stop.at;
+    if (now.Is(EventKind::kHookRequestsStop)) request_ = now.index;
+    if (now.Is(EventKind::kRecovery) && request_ != kNever) forgotten_ = std::exchange(request_, kNever);
     if (!now.Is(EventKind::kShouldStop) || forgotten_ == kNever) return;
     if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
     Arm();
@@ -157,7 +159,8 @@ class ForgottenByARecovery : public Rule {
   }
 
  private:
-  std::size_t forgotten_ = kNever;
+  std::size_t request_ = kNever;    // the last one since the last recovery
+  std::size_t forgotten_ = kNever;  // the last one before it
 };
 
 }  // namespace

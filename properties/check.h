@@ -1,0 +1,84 @@
+// The campaign behind `vigil check`: plays recorded and random scenarios and holds every rule against each of them.
+//
+// Suite recorded: plays the recordings, compares the events with what was recorded, checks the rules. What needs a part that is
+// not built yet is counted apart, by reason: neither passed nor failed.
+// Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
+// have the same hash. Fails also if no scenario ever armed some rule, or met a fault at some seam.
+// Each failure is saved as a scenario file, with its choices and the rule that it violates.
+//
+// Thread safety: a Campaign belongs to one thread; it plays on others.
+#ifndef VIGIL_PROPERTIES_CHECK_H_
+#define VIGIL_PROPERTIES_CHECK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/env/files.h"
+#include "vigil/properties/tally.h"
+#include "vigil/replays/play.h"
+
+namespace vigil::properties {
+
+struct CheckOptions {
+  std::vector<std::string> recordings;  // files and folders of the suite recorded; none = it is left out
+  bool random = true;
+  std::uint64_t first_seed = 1;
+  std::uint64_t last_seed = 1;
+  int jobs = 1;
+  std::string failures = "failures";  // folder, made when there is something to save
+};
+
+// Enough to see, save and replay it.
+struct CheckFailure {
+  std::string suite;  // recorded, random
+  std::string id;     // of the scenario
+  std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
+  std::string text;   // lines, each with its newline; the last is the line that replays it
+  std::string file;   // where it was saved; "" = nowhere
+};
+
+struct SuiteCount {
+  std::uint64_t passed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t unreadable = 0;
+  std::map<std::string, std::uint64_t> unbuilt;  // what is missing: how many need it
+  std::uint64_t played() const { return passed + failed; }
+};
+
+struct CheckSummary {
+  std::map<std::string, SuiteCount> suites;
+  Tally tally;                          // of all suites
+  std::vector<std::string> incomplete;  // rules never armed, seams never met by a fault: each fails the check
+  bool enough = true;                   // scenarios, for what is incomplete to fail the check
+  bool stopped = false;
+  std::uint64_t passed() const;
+  std::uint64_t failed() const;  // scenarios and what is incomplete
+  std::uint64_t unreadable() const;
+};
+
+struct CheckCallbacks {
+  std::function<void(const CheckFailure&)> on_failure;                     // the first kFullFailures of each rule
+  std::function<void(const std::string&)> on_error;                        // what cannot be read or written; one line
+  std::function<void(std::string_view suite, const SuiteCount&)> on_tick;  // a few times a second
+};
+
+// So many failures of one rule are explained and saved; the others are counted.
+inline constexpr std::uint64_t kFullFailures = 5;
+// With fewer random scenarios than this, what is incomplete is reported but fails nothing.
+inline constexpr std::uint64_t kEnoughScenarios = 2000;
+
+// `stop` may be set at any time: what is being played is finished, nothing new is begun.
+CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
+                      const std::atomic<bool>& stop);
+
+// For `vigil replay`: plays a recording, and checks the rules if it names one that it violates.
+replays::Player NewJudgingPlayer();
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_CHECK_H_

@@ -1,0 +1,28 @@
+// A violation as text: what was promised, what happened, and the events that prove it.
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_PROPERTIES_EXPLAIN_H_
+#define VIGIL_PROPERTIES_EXPLAIN_H_
+
+#include <string>
+
+#include "vigil/core/base/event.h"
+#include "vigil/properties/rules/rule.h"
+#include "vigil/sim/trace.h"
+
+namespace vigil::properties {
+
+// One line for any event: as recordings have it, or in words where they have none.
+std::string EventText(const Event& event);
+
+// Lines, each with its newline:
+//   end.only_on_clean_exit: end is called only while ...
+//     expected  no end: the scope was left with INTERNAL
+//     actual    end is called
+//     event 41  close begins: INTERNAL
+//     event 42  hook a end session=1
+std::string Explain(const Violation& violation, const RuleInfo& rule, const sim::Trace& trace);
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_EXPLAIN_H_

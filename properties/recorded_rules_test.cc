@@ -1,0 +1,50 @@
+// Every rule holds on everything that was recorded from TensorFlow and can be played: no false alarm.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/properties/check.h"
+
+namespace vigil::properties {
+namespace {
+
+std::string Recordings(std::string_view name) {
+  return std::string(VIGIL_SOURCE_DIR) + "/replays/tensorflow/" + std::string(name);
+}
+
+CheckSummary Play(const std::vector<std::string>& paths) {
+  CheckOptions options;
+  options.recordings = paths;
+  options.random = false;
+  options.jobs = 2;
+  options.failures = ::testing::TempDir() + "recorded_rules_failures";
+  PosixFiles files;
+  CheckCallbacks callbacks;
+  int shown = 0;
+  callbacks.on_failure = [&shown](const CheckFailure& failure) {
+    if (++shown <= 10) ADD_FAILURE() << failure.text;
+  };
+  callbacks.on_error = [](const std::string& error) { ADD_FAILURE() << error; };
+  const std::atomic<bool> stop = false;
+  return RunCheck(options, files, callbacks, stop);
+}
+
+TEST(RecordedRulesTest, HoldOnEveryPairOfFaults) {
+  const CheckSummary summary = Play({Recordings("pairs.jsonl.xz")});
+  EXPECT_EQ(summary.passed(), 8010U);
+  EXPECT_EQ(summary.failed(), summary.incomplete.size());
+}
+
+TEST(RecordedRulesTest, HoldOnNamedAndRandomRecordingsWhichArmThemAll) {
+  const CheckSummary summary = Play({Recordings("cases.jsonl"), Recordings("random.jsonl")});
+  EXPECT_GE(summary.passed(), 690U);
+  EXPECT_EQ(summary.failed(), 0U);
+  for (const std::string& what : summary.incomplete) ADD_FAILURE() << what;
+}
+
+}  // namespace
+}  // namespace vigil::properties

@@ -1,0 +1,36 @@
+// What a campaign has met so far: how often each rule was armed and violated, how often a fault took effect at each seam, and what
+// the scenarios were like.
+//
+// Thread safety: none; each worker has one, and they are added up.
+#ifndef VIGIL_PROPERTIES_TALLY_H_
+#define VIGIL_PROPERTIES_TALLY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vigil/properties/rules/rules.h"
+
+namespace vigil::properties {
+
+struct Tally {
+  Tally();
+  void Add(const replays::Outcome& outcome, const Judgement& judgement);
+  void Add(const Tally& other);
+  // A scenario counts once for each: "recovery", "clean end", "unclean end", "stop", ...
+  double Share(const std::string& feature) const;
+
+  std::uint64_t scenarios = 0;
+  std::vector<std::uint64_t> armed;               // of each rule of AllRules()
+  std::vector<std::uint64_t> violated;            // scenarios
+  std::map<std::string, std::uint64_t> fired;     // failures at a seam: "create", "run", "hook before_run", ...
+  std::map<std::string, std::uint64_t> features;  // scenarios that have it
+};
+
+// The seams at which random scenarios can fail.
+std::vector<std::string> Seams();
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_TALLY_H_
