@@ -30,10 +30,21 @@ constexpr char kTask[] = "main";
 constexpr std::string_view kTaskLabel = "chief/main";
 constexpr char kDirectory[] = "/checkpoints";
 
+// Switches that are named start from TensorFlow's behaviour.
+Behaviour BehaviourOf(const BehaviourSpec& spec) {
+  Behaviour out = spec.name == "default" ? Behaviour::Default() : Behaviour::TensorFlow();
+  for (const BehaviourSwitch& known : BehaviourSwitches()) {
+    const auto given = spec.switches.find(known.name);
+    if (given != spec.switches.end()) out.*known.value = given->second;
+  }
+  return out;
+}
+
 // One scenario being played: everything that lives in the caller's task.
 class Play {
  public:
-  Play(const Scenario& scenario, const Env& env, sim::World& world) : scenario_(scenario), env_(env), world_(world) {}
+  Play(const Scenario& scenario, const Env& env, sim::World& world)
+      : scenario_(scenario), env_(env), world_(world), behaviour_(BehaviourOf(scenario.behaviour)) {}
 
   // The body of the caller's task. A status is a failure of the scenario's own set-up.
   absl::Status Body();
@@ -52,6 +63,7 @@ class Play {
   const Scenario& scenario_;
   const Env env_;
   sim::World& world_;
+  const Behaviour behaviour_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Environment> environment_;
   std::vector<std::string> messages_;
@@ -111,6 +123,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
                                              .scaffold = MakeScaffold(),
                                              .checkpoint_dir = directory,
                                              .checkpoint_filename_with_path = RestoreFile(),
+                                             .behaviour = behaviour_,
                                              .factory = FaultyFactory(),
                                              .start_queue_runners = StartQueueRunnersOrFail()});
   }
@@ -119,10 +132,12 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
                                             ChiefSessionCreatorOptions{.scaffold = MakeScaffold(),
                                                                        .checkpoint_dir = directory,
                                                                        .checkpoint_filename_with_path = RestoreFile(),
-                                                                       .factory = FaultyFactory()});
+                                                                       .factory = FaultyFactory(),
+                                                                       .behaviour = behaviour_});
   return MonitoredSession::Create(env_, *model_->graph,
                                   {.session_creator = std::move(creator),
                                    .hooks = std::move(hooks),
+                                   .behaviour = behaviour_,
                                    .start_queue_runners = StartQueueRunnersOrFail()});
 }
 

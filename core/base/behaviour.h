@@ -1,16 +1,51 @@
 // How faithful the session layer is to TensorFlow where TensorFlow hurts its users.
 //
-// Behaviour::TensorFlow() is bug for bug what was recorded. Each difference that users get by default is one switch here, off in
-// TensorFlow(); docs/differences.md lists them. There is none yet: the layer knows TensorFlow's behaviour only.
+// Behaviour::TensorFlow() is bug for bug what was recorded: every switch is off. Behaviour::Default() is what users get: every
+// switch is on. Each switch is one difference; docs/differences.md tells what it changes and whom it helps.
+// A plain value. Every options struct that depends on it has a field `behaviour`.
 #ifndef VIGIL_CORE_BASE_BEHAVIOUR_H_
 #define VIGIL_CORE_BASE_BEHAVIOUR_H_
+
+#include <span>
+#include <string_view>
 
 namespace vigil {
 
 struct Behaviour {
-  static Behaviour TensorFlow() { return {}; }
+  // Recovery.
+  bool bounded_recovery = true;        // re-creation waits, backs off, and gives up in the end
+  bool close_partial_session = true;   // a session that was created only in part is closed
+  bool stop_survives_recovery = true;  // a stop request is not forgotten with the session
+  bool step_fn_sees_new_session = true;
+  bool worker_backs_off = true;  // a worker looks for the model after 1, 2, 4, ... 30 seconds
+  bool one_grace_period = true;  // stuck tasks cost one stop grace period, whatever the number of recoveries
+  // Ends.
+  bool step_fn_stop_is_kept = true;     // after StepContext::RequestStop ShouldStop is true
+  bool clean_end_from_run_only = true;  // OUT_OF_RANGE ends a scope cleanly only if a run returned it
+  bool nan_stop_saves_nothing = true;   // a soft NaN stop does not save the NaN weights
+  bool refuse_begin_in_session = true;  // a hook that is in an open session cannot begin another
+  // Files.
+  bool restore_fallback = true;    // to the newest checkpoint that is complete
+  bool durable_saves = true;       // synced before they are renamed
+  bool meta_before_state = true;   // the newest checkpoint is never without its meta graph
+  bool keep_limits = true;         // max_to_keep holds across restarts and changed limits
+  bool one_save_a_step = true;     // for each directory
+  bool unique_event_files = true;  // writers never share a file
+  // Warnings.
+  bool warn_frozen_saver = true;        // a saver whose step stands still says so
+  bool frozen_step_by_training = true;  // the frozen-step warning counts runs that train only
+
+  static Behaviour Default() { return {}; }
+  static Behaviour TensorFlow();
   friend bool operator==(const Behaviour&, const Behaviour&) = default;
 };
+
+// The list of switches, in the order above.
+struct BehaviourSwitch {
+  std::string_view name;
+  bool Behaviour::*value;
+};
+std::span<const BehaviourSwitch> BehaviourSwitches();
 
 }  // namespace vigil
 

@@ -8,6 +8,7 @@ namespace vigil {
 namespace {
 
 constexpr char kPayloadUrl[] = "vigil/code";
+constexpr char kOriginUrl[] = "vigil/origin";
 
 constexpr std::array<std::string_view, 21> kNames = {
     "OK",
@@ -74,6 +75,22 @@ absl::Status WithMessage(const absl::Status& status, std::string_view message) {
   absl::Status out(status.code(), absl::string_view(message.data(), message.size()));
   status.ForEachPayload([&out](absl::string_view url, const absl::Cord& value) { out.SetPayload(url, value); });
   return out;
+}
+
+absl::Status WithOrigin(absl::Status status, std::string_view origin) {
+  if (!status.ok() && !status.GetPayload(kOriginUrl).has_value())
+    status.SetPayload(kOriginUrl, absl::Cord(std::string(origin)));
+  return status;
+}
+
+absl::Status ReplaceOrigin(absl::Status status, std::string_view origin) {
+  if (!status.ok()) status.SetPayload(kOriginUrl, absl::Cord(std::string(origin)));
+  return status;
+}
+
+std::string OriginOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kOriginUrl);
+  return payload.has_value() ? std::string(*payload) : "";
 }
 
 bool IsPreemption(const absl::Status& status) {

@@ -57,6 +57,15 @@ std::string_view MessageOf(const absl::Status& status);
 // The same code and payloads with another message.
 absl::Status WithMessage(const absl::Status& status, std::string_view message);
 
+// Where an error came from, in words ("a run", "hook 'a' in before_run"), kept as a payload. The first origin stays.
+absl::Status WithOrigin(absl::Status status, std::string_view origin);
+absl::Status ReplaceOrigin(absl::Status status, std::string_view origin);
+std::string OriginOf(const absl::Status& status);  // "" if nobody said
+// What WithOrigin is given for an error that a run of the session returned.
+inline constexpr std::string_view kOriginRun = "a run";
+// ... and for the clean end that a step function asked for.
+inline constexpr std::string_view kOriginStepFn = "a step function's RequestStop";
+
 // A preemption is exactly ABORTED or UNAVAILABLE: what the recoverable session recovers from.
 bool IsPreemption(const absl::Status& status);
 // A clean end is exactly OUT_OF_RANGE or STOP_ITERATION: what a scope takes for the end of the input.

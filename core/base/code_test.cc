@@ -33,5 +33,14 @@ TEST(CodeTest, PreemptionIsExactlyAbortedOrUnavailable) {
   EXPECT_FALSE(IsCleanEnd(absl::OkStatus()));
 }
 
+TEST(CodeTest, TheFirstOriginStays) {
+  const absl::Status error =
+      WithOrigin(WithOrigin(MakeStatus(Code::kOutOfRange, "end"), kOriginRun), "hook 'a' in after_run");
+  EXPECT_EQ(OriginOf(error), kOriginRun);
+  EXPECT_EQ(CodeOf(error), Code::kOutOfRange);
+  EXPECT_EQ(OriginOf(MakeStatus(Code::kOutOfRange, "end")), "");
+  EXPECT_TRUE(WithOrigin(absl::OkStatus(), kOriginRun).ok());
+}
+
 }  // namespace
 }  // namespace vigil

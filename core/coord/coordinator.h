@@ -47,6 +47,10 @@ class Coordinator {
   absl::Status RequestedError() const;
   bool joined() const;
 
+  // The state of the model is not worth keeping (its loss is NaN): nobody should save it any more.
+  void MarkDiverged() { diverged_.store(true, std::memory_order_release); }
+  bool diverged() const { return diverged_.load(std::memory_order_acquire); }
+
   void Register(TaskPtr task);
   // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the kept error,
   // which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time moves only while a
@@ -62,6 +66,7 @@ class Coordinator {
   const Env env_;
   const CoordinatorOptions options_;
   std::atomic<bool> stop_requested_{false};
+  std::atomic<bool> diverged_{false};
   Notification stop_;
   std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.

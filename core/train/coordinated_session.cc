@@ -1,5 +1,7 @@
 #include "vigil/core/train/coordinated_session.h"
 
+#include <algorithm>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
@@ -9,11 +11,12 @@
 namespace vigil {
 
 CoordinatedSession::CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks,
-                                       std::shared_ptr<Coordinator> coord, Duration stop_grace_period)
-    : hooked_(env, session, hooks),
+                                       std::shared_ptr<Coordinator> coord, SessionLife& life)
+    : hooked_(env, session, hooks, life),
+      env_(env),
       session_(std::move(session)),
       coord_(std::move(coord)),
-      stop_grace_period_(stop_grace_period) {}
+      life_(life) {}
 
 absl::Status CoordinatedSession::Run(LayerRun& run) {
   if (closed_) return UsageError("This session was closed by a recovery. Use the monitored session instead.");
@@ -39,20 +42,28 @@ absl::StatusOr<bool> CoordinatedSession::ShouldStop() {
 
 absl::Status CoordinatedSession::Close() {
   closed_ = true;
-  VIGIL_RETURN_IF_ERROR(coord_->RequestStop());
-  const absl::Status joined = coord_->Join({.stop_grace_period = stop_grace_period_, .ignore_live_tasks = true});
+  return StopJoinAndClose(env_, *coord_, *session_, life_);
+}
+
+absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life) {
+  VIGIL_RETURN_IF_ERROR(coord.RequestStop());
+  Duration grace = life.stop_grace_period;
+  if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
+  const Time start = env.clock->Monotonic();
+  const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
+  life.grace_used += env.clock->Monotonic() - start;
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
-  session_->Close().IgnoreError();
+  session.Close().IgnoreError();
   return joined;
 }
 
 CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared_ptr<SessionCreator> creator,
-                                                     const std::vector<HookPtr>& hooks, Duration stop_grace_period,
+                                                     const std::vector<HookPtr>& hooks, SessionLife& life,
                                                      QueueRunnerStarter start_queue_runners)
     : env_(env),
       creator_(std::move(creator)),
       hooks_(hooks),
-      stop_grace_period_(stop_grace_period),
+      life_(life),
       start_queue_runners_(start_queue_runners != nullptr ? std::move(start_queue_runners) : vigil::StartQueueRunners) {
 }
 
@@ -63,15 +74,25 @@ absl::Status CoordinatedSessionCreator::StartQueueRunners() {
   return status;
 }
 
-absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::Create() {
-  VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
-  coord_ = std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}});
-  VIGIL_RETURN_IF_ERROR(StartQueueRunners());
+absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr,
                                    [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
   }
-  return std::make_unique<CoordinatedSession>(env_, session_, hooks_, coord_, stop_grace_period_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::Create() {
+  VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
+  coord_ = std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}});
+  absl::Status status = StartQueueRunners();
+  if (status.ok()) status = CallAfterCreateSession();
+  if (status.ok()) return std::make_unique<CoordinatedSession>(env_, session_, hooks_, coord_, life_);
+  if (life_.behaviour.close_partial_session) {
+    // What it was created for has failed already: that error is the one to tell.
+    StopJoinAndClose(env_, *coord_, *session_, life_).IgnoreError();
+  }
+  return status;
 }
 
 void CoordinatedSessionCreator::Forget() {

@@ -16,13 +16,15 @@
 #include "vigil/core/train/hooked_session.h"
 #include "vigil/core/train/session_creator.h"
 #include "vigil/core/train/session_layer.h"
+#include "vigil/core/train/session_life.h"
 
 namespace vigil {
 
 class CoordinatedSession : public SessionLayer {
  public:
+  // `hooks` and `life` must outlive this object.
   CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks,
-                     std::shared_ptr<Coordinator> coord, Duration stop_grace_period);
+                     std::shared_ptr<Coordinator> coord, SessionLife& life);
 
   absl::Status Run(LayerRun& run) override;
   absl::Status RunStepFn(const LayerStepFn& step_fn) override;
@@ -30,16 +32,22 @@ class CoordinatedSession : public SessionLayer {
   // Requests a stop, joins up to the grace period, closes the raw session whatever the join says; the join's error is returned.
   absl::Status Close() override;
 
+  // Whether its coordinator was asked to stop without an error.
+  bool stopped_by_coordinator() const { return coord_->ShouldStop() && coord_->RequestedError().ok(); }
   // The coordinator's part of ShouldStop: its stored error, else whether it was asked to stop.
   absl::StatusOr<bool> CheckStop() const;
 
  private:
   HookedSession hooked_;
+  const Env env_;
   const SessionPtr session_;
   const std::shared_ptr<Coordinator> coord_;
-  const Duration stop_grace_period_;
+  SessionLife& life_;
   bool closed_ = false;
 };
+
+// Requests a stop, joins for what is left of the grace period, closes the session whatever the join says; the join's error.
+absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life);
 
 using QueueRunnerStarter =
     std::function<absl::Status(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&)>;
@@ -47,23 +55,26 @@ using QueueRunnerStarter =
 // Makes coordinated sessions: raw session, coordinator, queue runners, AfterCreateSession of every hook. The unit of recovery.
 class CoordinatedSessionCreator {
  public:
-  // `hooks` must outlive this object.
+  // `hooks` and `life` must outlive this object.
   CoordinatedSessionCreator(const Env& env, std::shared_ptr<SessionCreator> creator, const std::vector<HookPtr>& hooks,
-                            Duration stop_grace_period, QueueRunnerStarter start_queue_runners);
+                            SessionLife& life, QueueRunnerStarter start_queue_runners);
   absl::StatusOr<std::unique_ptr<CoordinatedSession>> Create();
 
   // The raw session of the last creation that got so far, also if a later part of it failed; null after Forget().
   const SessionPtr& session() const { return session_; }
   const std::shared_ptr<Coordinator>& coordinator() const { return coord_; }
   void Forget();
+  // How long the creator has waited for others so far.
+  Duration time_waited() const { return creator_->time_waited(); }
 
  private:
   absl::Status StartQueueRunners();
+  absl::Status CallAfterCreateSession();
 
   const Env env_;
   const std::shared_ptr<SessionCreator> creator_;
   const std::vector<HookPtr>& hooks_;
-  const Duration stop_grace_period_;
+  SessionLife& life_;
   const QueueRunnerStarter start_queue_runners_;
   SessionPtr session_;
   std::shared_ptr<Coordinator> coord_;

@@ -2,6 +2,8 @@
 #ifndef VIGIL_CORE_TRAIN_HOOK_CALL_H_
 #define VIGIL_CORE_TRAIN_HOOK_CALL_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
@@ -12,12 +14,20 @@
 
 namespace vigil {
 
+// What a hook fails with came from that hook, whatever run of its own it may have come from.
+inline absl::Status OfHook(absl::Status status, const SessionRunHook& hook, std::size_t index, HookMethod method) {
+  if (status.ok()) return status;
+  std::string origin(hook.name());
+  origin = origin.empty() ? "hook number " + std::to_string(index + 1) : "hook '" + origin + "'";
+  return ReplaceOrigin(std::move(status), origin + " in " + std::string(HookMethodName(method)));
+}
+
 // Calls `body`, which calls `method` of `hook`; `index` is the hook's place in the list, `session` what it gets to see.
 // `result` (may be null): its value, if it is a number, goes into the event.
 template <typename Body>
 absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t index, HookMethod method,
                       const Session* session, const FetchedValues* result, Body&& body) {
-  if (env.events == nullptr) return CallGuarded(body);
+  if (env.events == nullptr) return OfHook(CallGuarded(body), hook, index, method);
   Event event{.kind = EventKind::kHookCall,
               .call = static_cast<std::uint8_t>(method),
               .index = static_cast<std::int32_t>(index),
@@ -32,7 +42,7 @@ absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t in
   event.kind = EventKind::kHookReturn;
   event.code = CodeOf(status);
   env.events->Emit(event);
-  return status;
+  return OfHook(status, hook, index, method);
 }
 
 }  // namespace vigil

@@ -31,14 +31,33 @@ void MergeRunOptions(const RunOptions& from, RunOptions* into) {
       into->report_tensor_allocations_upon_oom || from.report_tensor_allocations_upon_oom;
 }
 
-HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks)
-    : env_(env), session_(std::move(session)), hooks_(hooks) {}
+HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, SessionLife& life)
+    : env_(env), session_(std::move(session)), hooks_(hooks), life_(life) {
+  if (!life_.behaviour.stop_survives_recovery) life_.stop_requested = false;
+}
 
 absl::Status HookedSession::Run(LayerRun& run) {
-  if (should_stop_) {
-    return UsageError("Run called even after should_stop requested. Ask ShouldStop() before each run.");
+  if (life_.stop_requested) {
+    return UsageError(fmt::format(
+        "Run called even after should_stop requested by {}. Ask ShouldStop() before each run.", life_.stopped_by));
   }
-  RunContext context(run.fetches, run.feeds, *session_);
+  RunContext context(run.fetches, run.feeds, *session_, life_.recoveries);
+  const absl::Status status = RunOnce(run, context);
+  if (context.stop_requested()) {
+    const std::string_view name = hooks_[context.stopped_by()]->name();
+    std::string who =
+        name.empty() ? fmt::format("hook number {}", context.stopped_by() + 1) : fmt::format("hook '{}'", name);
+    if (status.ok()) {
+      life_.RequestStop(std::move(who));
+    } else if (life_.behaviour.stop_survives_recovery) {
+      life_.stop_pending = true;
+      life_.stopped_by = std::move(who);
+    }
+  }
+  return status;
+}
+
+absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
   spec_.Clear();
   feed_values_.clear();
   requests_.clear();
@@ -47,21 +66,24 @@ absl::Status HookedSession::Run(LayerRun& run) {
   MergeFetches(run);
   run.result->Set(run.fetches);
   run.result->mutable_metadata().Clear();
-  VIGIL_RETURN_IF_ERROR(session_->Run({.spec = spec_,
-                                       .feed_values = feed_values_,
-                                       .options = &run.options,
-                                       .metadata = &run.result->mutable_metadata(),
-                                       .with_hooks = true},
-                                      &run.result->tensors()));
-  VIGIL_RETURN_IF_ERROR(CallAfterRun(context, run));
-  should_stop_ = should_stop_ || context.stop_requested();
-  return absl::OkStatus();
+  VIGIL_RETURN_IF_ERROR(WithOrigin(session_->Run({.spec = spec_,
+                                                  .feed_values = feed_values_,
+                                                  .options = &run.options,
+                                                  .metadata = &run.result->mutable_metadata(),
+                                                  .with_hooks = true},
+                                                 &run.result->tensors()),
+                                   kOriginRun));
+  return CallAfterRun(context, run);
 }
 
 template <typename Body>
-absl::Status HookedSession::Call(std::size_t hook, HookMethod method, const RunContext& context,
-                                 const FetchedValues* results, Body body) {
-  if (env_.events == nullptr) return CallGuarded(body);
+absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext& context, const FetchedValues* results,
+                                 Body body) {
+  context.set_current_hook(hook);
+  if (env_.events == nullptr) {
+    absl::Status status = CallGuarded(body);
+    return status.ok() ? status : OfHook(std::move(status), *hooks_[hook], hook, method);
+  }
   const bool stop_before = context.stop_requested();
   const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session_.get(), results, body);
   if (status.ok() && !stop_before && context.stop_requested()) {

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/train/session_layer.h"
+#include "vigil/core/train/session_life.h"
 #include "vigil/core/train/session_manager.h"
 #include "vigil/core/train/session_run_hook.h"
 
@@ -17,11 +18,11 @@ namespace vigil {
 
 class HookedSession {
  public:
-  // `hooks` must outlive this object.
-  HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks);
+  // `hooks` and `life` must outlive this object.
+  HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, SessionLife& life);
 
   absl::Status Run(LayerRun& run);
-  bool should_stop() const { return should_stop_; }
+  bool should_stop() const { return life_.stop_requested; }
   Session& raw() const { return *session_; }
 
  private:
@@ -32,6 +33,7 @@ class HookedSession {
     std::size_t first_value = 0;  // in the result
   };
 
+  absl::Status RunOnce(LayerRun& run, RunContext& context);
   absl::Status CallBeforeRun(RunContext& context, RunOptions& options);
   absl::Status TakeRequest(std::size_t hook, RunOptions& options);
   absl::Status AddCallerFeeds(const Feeds& feeds);
@@ -39,13 +41,12 @@ class HookedSession {
   absl::Status CallAfterRun(RunContext& context, const LayerRun& run);
   // Calls `body` for one hook; if somebody watches, with its events and with what it asked the context for.
   template <typename Body>
-  absl::Status Call(std::size_t hook, HookMethod method, const RunContext& context, const FetchedValues* results,
-                    Body body);
+  absl::Status Call(std::size_t hook, HookMethod method, RunContext& context, const FetchedValues* results, Body body);
 
   const Env env_;
   const SessionPtr session_;
   const std::vector<HookPtr>& hooks_;
-  bool should_stop_ = false;
+  SessionLife& life_;
   // Reused by each run.
   RunArgs asked_;                  // by the hook that is being called
   std::vector<Request> requests_;  // in list order

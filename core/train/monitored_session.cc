@@ -1,5 +1,9 @@
 #include "vigil/core/train/monitored_session.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
@@ -27,8 +31,9 @@ absl::StatusOr<RunResult> StepContext::RunWithHooks(const Fetches& fetches, cons
   return result;
 }
 
-absl::Status StepContext::RequestStop() const {
-  return MakeStatus(Code::kStopIteration, "step_fn has requested the iterations to stop.");
+absl::Status StepContext::RequestStop() {
+  stop_requested_ = true;
+  return WithOrigin(MakeStatus(Code::kStopIteration, "step_fn has requested the iterations to stop."), kOriginStepFn);
 }
 
 MonitoredSessionBase::MonitoredSessionBase(const Env& env, Graph& graph, Settings settings)
@@ -37,10 +42,32 @@ MonitoredSessionBase::MonitoredSessionBase(const Env& env, Graph& graph, Setting
       graph_was_finalized_(graph.finalized()),
       recover_(settings.recover),
       hooks_(std::move(settings.hooks)),
-      creator_(env, std::move(settings.creator), hooks_, settings.stop_grace_period,
-               std::move(settings.start_queue_runners)) {}
+      life_(std::move(settings.life)),
+      creator_(env, std::move(settings.creator), hooks_, life_, std::move(settings.start_queue_runners)) {}
 
-MonitoredSessionBase::~MonitoredSessionBase() = default;
+MonitoredSessionBase::~MonitoredSessionBase() { ReleaseHooks(); }
+
+absl::Status MonitoredSessionBase::TakeHooks() {
+  if (!life_.behaviour.refuse_begin_in_session) return absl::OkStatus();
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    if (!hooks_[i]->in_open_session_) {
+      hooks_[i]->in_open_session_ = true;
+      continue;
+    }
+    for (std::size_t taken = 0; taken < i; ++taken) hooks_[taken]->in_open_session_ = false;
+    return UsageError(
+        fmt::format("Hook number {} ('{}') is in an open session already: close that session first, or give each "
+                    "session (and each place of a list) a hook of its own.",
+                    i + 1, hooks_[i]->name()));
+  }
+  hooks_taken_ = true;
+  return absl::OkStatus();
+}
+
+void MonitoredSessionBase::ReleaseHooks() {
+  if (!std::exchange(hooks_taken_, false)) return;
+  for (const HookPtr& hook : hooks_) hook->in_open_session_ = false;
+}
 
 absl::Status MonitoredSessionBase::CallBegin() {
   BeginContext context{env_, graph_};
@@ -52,9 +79,10 @@ absl::Status MonitoredSessionBase::CallBegin() {
 }
 
 absl::Status MonitoredSessionBase::Init() {
+  VIGIL_RETURN_IF_ERROR(TakeHooks());
   VIGIL_RETURN_IF_ERROR(CallBegin());
   if (recover_) {
-    VIGIL_ASSIGN_OR_RETURN(layer_, RecoverableSession::Create(env_, creator_));
+    VIGIL_ASSIGN_OR_RETURN(layer_, RecoverableSession::Create(env_, creator_, life_));
   } else {
     VIGIL_ASSIGN_OR_RETURN(layer_, creator_.Create());
   }
@@ -68,6 +96,7 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
   run_options_ = options;
   LayerRun run{fetches, feeds, run_options_, result};
   const absl::Status status = layer_->Run(run);
+  life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});
   return status;
 }
@@ -82,14 +111,39 @@ absl::StatusOr<RunResult> MonitoredSessionBase::Run(const Fetches& fetches, cons
 absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
   if (layer_ == nullptr) return ClosedError("RunStepFn");
   env_.Emit({.kind = EventKind::kRunStart, .call = kStepFunction});
-  // Captured once, before any recovery: see StepContext::session().
-  const SessionPtr raw_session = raw();
+  const SessionPtr session_at_start = raw();
   const absl::Status status = layer_->RunStepFn([&](const RunWithHooks& run) {
-    StepContext context(*raw_session, run);
-    return CallGuarded([&] { return step_fn(context); });
+    // Held: the function may outlive the session in a recovery.
+    const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
+    StepContext context(*session, run);
+    const absl::Status end = CallGuarded([&] { return step_fn(context); });
+    if (context.stop_requested() && life_.behaviour.step_fn_stop_is_kept) life_.RequestStop("a step function");
+    return end;
   });
+  life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kStepFunction});
   return status;
+}
+
+absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& fetches, const Feeds& feeds,
+                                                                const RunOptions& options) {
+  if (layer_ == nullptr) return ClosedError("RunWithoutHooks");
+  RunResult result;
+  RunSpec spec;
+  std::vector<Tensor> values;
+  fetches.AppendTo(graph_, &spec);
+  for (const Feed& feed : feeds) {
+    spec.feeds.push_back(feed.tensor);
+    values.push_back(feed.value);
+  }
+  result.Set(fetches);
+  VIGIL_RETURN_IF_ERROR(layer_->RunStepFn([&](const RunWithHooks&) {
+    return WithOrigin(
+        raw()->Run({.spec = spec, .feed_values = values, .options = &options, .metadata = &result.mutable_metadata()},
+                   &result.tensors()),
+        kOriginRun);
+  }));
+  return result;
 }
 
 absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
@@ -109,12 +163,30 @@ absl::Status MonitoredSessionBase::Close() {
   return status;
 }
 
+// Whether an error that left the scope means the end of the input and nothing worse.
+bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
+  if (body.ok()) return true;
+  if (!IsCleanEnd(body)) return false;
+  if (!life_.behaviour.clean_end_from_run_only) return true;
+  const std::string origin = OriginOf(body);
+  return origin == kOriginRun || origin == kOriginStepFn;
+}
+
 absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
   env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body)});
-  const bool clean = body.ok() || IsCleanEnd(body);
+  const bool clean = IsCleanExit(body);
   absl::Status status = CloseInternal(clean);
   // An error of the close takes the place of the body's, as an exception in a finally block does.
   if (status.ok() && !clean) status = body;
+  if (status.ok() || clean || !IsCleanEnd(body)) {
+    env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
+    return status;
+  }
+  const std::string origin = OriginOf(body);
+  status = WithMessage(status,
+                       fmt::format("{} [from {}, not from a run of the session: this is no end of the input, so End of "
+                                   "the hooks was not called]",
+                                   MessageOf(status), origin.empty() ? "the scope's own code" : origin));
   env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
   return status;
 }
@@ -139,6 +211,7 @@ absl::Status MonitoredSessionBase::CloseInternal(bool clean) {
   }
   layer_ = nullptr;
   creator_.Forget();
+  ReleaseHooks();
   if (!graph_was_finalized_ && graph_.finalized()) {
     graph_.Unfinalize();
     env_.Emit({.kind = EventKind::kGraphUnfinalized});
@@ -150,12 +223,15 @@ const Graph* MonitoredSessionBase::graph() const { return raw() == nullptr ? nul
 
 absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredSession::Create(const Env& env, Graph& graph,
                                                                            MonitoredSessionOptions options) {
-  if (options.session_creator == nullptr) options.session_creator = std::make_shared<ChiefSessionCreator>(env, graph);
+  if (options.session_creator == nullptr) {
+    options.session_creator =
+        std::make_shared<ChiefSessionCreator>(env, graph, ChiefSessionCreatorOptions{.behaviour = options.behaviour});
+  }
   std::unique_ptr<MonitoredSession> made(
       new MonitoredSession(env, graph,
                            {.creator = std::move(options.session_creator),
                             .hooks = std::move(options.hooks),
-                            .stop_grace_period = options.stop_grace_period,
+                            .life = {.behaviour = options.behaviour, .stop_grace_period = options.stop_grace_period},
                             .start_queue_runners = std::move(options.start_queue_runners)}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
@@ -169,14 +245,15 @@ absl::StatusOr<std::unique_ptr<SingularMonitoredSession>> SingularMonitoredSessi
                                  .target = {.master = options.master, .config = options.config},
                                  .checkpoint_dir = options.checkpoint_dir,
                                  .checkpoint_filename_with_path = options.checkpoint_filename_with_path,
-                                 .factory = std::move(options.factory)});
-  std::unique_ptr<SingularMonitoredSession> made(
-      new SingularMonitoredSession(env, graph,
-                                   {.creator = std::move(creator),
-                                    .hooks = std::move(options.hooks),
-                                    .stop_grace_period = options.stop_grace_period,
-                                    .start_queue_runners = std::move(options.start_queue_runners),
-                                    .recover = false}));
+                                 .factory = std::move(options.factory),
+                                 .behaviour = options.behaviour});
+  std::unique_ptr<SingularMonitoredSession> made(new SingularMonitoredSession(
+      env, graph,
+      {.creator = std::move(creator),
+       .hooks = std::move(options.hooks),
+       .life = {.behaviour = options.behaviour, .stop_grace_period = options.stop_grace_period},
+       .start_queue_runners = std::move(options.start_queue_runners),
+       .recover = false}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
 }

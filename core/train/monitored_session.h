@@ -11,7 +11,7 @@
 //
 // Creation: Begin of every hook, then the scaffold is finalized, then a session is created, initialised or restored, queue
 // runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned OK, OUT_OF_RANGE
-// or STOP_ITERATION (both count as the end of the input), then close. Any other error skips End and is returned.
+// or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. Any other error skips End and is returned.
 // Thread safety: one task at a time. Ownership: env's seams and the graph must outlive the session.
 // Source: monitored_session.py; recorded in replays/tensorflow.
 #ifndef VIGIL_CORE_TRAIN_MONITORED_SESSION_H_
@@ -30,6 +30,7 @@
 #include "vigil/core/train/coordinated_session.h"
 #include "vigil/core/train/session_creator.h"
 #include "vigil/core/train/session_layer.h"
+#include "vigil/core/train/session_life.h"
 #include "vigil/core/train/session_run_hook.h"
 
 namespace vigil {
@@ -38,15 +39,18 @@ namespace vigil {
 class StepContext {
  public:
   StepContext(Session& session, const RunWithHooks& run) : session_(session), run_(run) {}
-  // The raw session, as it was when RunStepFn was called: after a recovery it is the old, closed one (as in TensorFlow).
+  // The raw session. Under Behaviour::TensorFlow() as it was when RunStepFn was called: after a recovery the old, closed one.
   Session& session() const { return session_; }
   // A run with hooks. A preemption must be returned by the step function: then the whole function is called again.
   absl::StatusOr<RunResult> RunWithHooks(const Fetches& fetches, const Feeds& feeds = {},
                                          const RunOptions& options = {}) const;
-  // To be returned: ends the iterations. Sets no flag: outside of a scope ShouldStop() stays false (as in TensorFlow).
-  absl::Status RequestStop() const;
+  // To be returned: ends the iterations and leaves the scope cleanly. The next ShouldStop() is true (not so under
+  // Behaviour::TensorFlow(), which sets no flag).
+  absl::Status RequestStop();
+  bool stop_requested() const { return stop_requested_; }
 
  private:
+  bool stop_requested_ = false;
   Session& session_;
   const vigil::RunWithHooks& run_;
 };
@@ -64,7 +68,12 @@ class MonitoredSessionBase {
   absl::Status RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds = {},
                        const RunOptions& options = {});
   absl::Status RunStepFn(const StepFn& step_fn);
+  // A run past the hooks, with recovery: for what is no training (re-initialising an iterator, asking for a size).
+  absl::StatusOr<RunResult> RunWithoutHooks(const Fetches& fetches, const Feeds& feeds = {},
+                                            const RunOptions& options = {});
   absl::StatusOr<bool> ShouldStop();
+  // How many times a session was given up and created anew.
+  int recoveries() const { return life_.recoveries; }
 
   // End of every hook, then close. A second one is USAGE "Session is already closed."
   absl::Status Close();
@@ -79,7 +88,7 @@ class MonitoredSessionBase {
   struct Settings {
     std::shared_ptr<SessionCreator> creator;
     std::vector<HookPtr> hooks;
-    Duration stop_grace_period = std::chrono::seconds(120);
+    SessionLife life;
     QueueRunnerStarter start_queue_runners;
     bool recover = true;
   };
@@ -88,15 +97,20 @@ class MonitoredSessionBase {
   const SessionPtr& raw() const { return creator_.session(); }
 
  private:
+  absl::Status TakeHooks();
+  void ReleaseHooks();
   absl::Status CallBegin();
   absl::Status CallEnd();
   absl::Status CloseInternal(bool clean);
+  bool IsCleanExit(const absl::Status& body) const;
 
   const Env env_;
   Graph& graph_;
   const bool graph_was_finalized_;
   const bool recover_;
   const std::vector<HookPtr> hooks_;
+  bool hooks_taken_ = false;
+  SessionLife life_;
   CoordinatedSessionCreator creator_;
   std::unique_ptr<SessionLayer> layer_;  // null once closed
   RunOptions run_options_;               // of the run in progress; reused
@@ -106,7 +120,7 @@ struct MonitoredSessionOptions {
   std::shared_ptr<SessionCreator> session_creator;  // null: a ChiefSessionCreator with a default scaffold
   std::vector<HookPtr> hooks;
   Duration stop_grace_period = std::chrono::seconds(120);
-  Behaviour behaviour = Behaviour::TensorFlow();
+  Behaviour behaviour = Behaviour::Default();
   QueueRunnerStarter start_queue_runners;  // null: StartQueueRunners
 };
 
@@ -128,7 +142,7 @@ struct SingularMonitoredSessionOptions {
   std::string checkpoint_dir;
   Duration stop_grace_period = std::chrono::seconds(120);
   std::string checkpoint_filename_with_path;
-  Behaviour behaviour = Behaviour::TensorFlow();
+  Behaviour behaviour = Behaviour::Default();
   std::shared_ptr<SessionFactory> factory;  // null: direct sessions
   QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
 };

@@ -25,8 +25,10 @@ class Scribe : public SessionRunHook {
   Scribe(std::string name, Lines& lines) : name_(std::move(name)), lines_(lines) {}
   std::string_view name() const override { return name_; }
   absl::Status Begin(BeginContext&) override { return Say("begin", begin); }
-  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) override {
-    return Say("created", created);
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& c) override {
+    coord = c;
+    const absl::Status status = Say("created", created);
+    return status.ok() ? fail_created : status;
   }
   absl::Status BeforeRun(RunContext& context, RunArgs& args) override {
     if (before_run) before_run(context, args);
@@ -39,6 +41,8 @@ class Scribe : public SessionRunHook {
   absl::Status End(Session* session) override { return Say(session == nullptr ? "end without session" : "end", end); }
 
   absl::Status begin, created, before, after, end;
+  absl::Status fail_created;  // each time
+  std::shared_ptr<Coordinator> coord;
   std::function<void(RunContext&, RunArgs&)> before_run;
   std::function<void(RunContext&, const RunValues&)> after_run;
 
@@ -67,8 +71,8 @@ class MonitoredSessionTest : public testing::Test {
     hooks_.push_back(std::make_shared<Scribe>(name, lines_));
     return std::static_pointer_cast<Scribe>(hooks_.back());
   }
-  std::unique_ptr<MonitoredSession> Monitored() {
-    auto made = MonitoredSession::Create(env(), graph_, {.hooks = hooks_});
+  std::unique_ptr<MonitoredSession> Monitored(Behaviour behaviour = Behaviour::Default()) {
+    auto made = MonitoredSession::Create(env(), graph_, {.hooks = hooks_, .behaviour = behaviour});
     EXPECT_TRUE(made.ok()) << made.status();
     return std::move(made).value();
   }
@@ -111,9 +115,30 @@ TEST_F(MonitoredSessionTest, CleanEndsAreSwallowedAndEndIsCalled) {
     hooks_.clear();
     AddHook("a");
     auto session = Monitored();
-    EXPECT_TRUE(session->Exit(MakeStatus(code, "the input has ended")).ok());
+    EXPECT_TRUE(session->Exit(WithOrigin(MakeStatus(code, "the input has ended"), kOriginRun)).ok());
     EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a end"));
   }
+}
+
+TEST_F(MonitoredSessionTest, ACleanEndThatNoRunReturnedIsReportedWithItsOrigin) {
+  AddHook("a")->before = MakeStatus(Code::kOutOfRange, "the evaluation's input");
+  auto session = Monitored();
+  const absl::Status end = WithSession(*session, [&](MonitoredSession& s) { return s.Run(train_).status(); });
+  EXPECT_EQ(CodeOf(end), Code::kOutOfRange);
+  EXPECT_THAT(std::string(MessageOf(end)),
+              HasSubstr("the evaluation's input [from hook 'a' in before_run, not from a run"));
+  EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a before")) << "no end";
+
+  auto second = Monitored();
+  EXPECT_THAT(std::string(MessageOf(second->Exit(MakeStatus(Code::kStopIteration, "mine")))),
+              HasSubstr("mine [from the scope's own code"));
+}
+
+TEST_F(MonitoredSessionTest, TensorFlowTakesAnyCleanEndForTheEndOfTheInput) {
+  AddHook("a")->before = MakeStatus(Code::kOutOfRange, "the evaluation's input");
+  auto session = Monitored(Behaviour::TensorFlow());
+  EXPECT_TRUE(WithSession(*session, [&](MonitoredSession& s) { return s.Run(train_).status(); }).ok());
+  EXPECT_THAT(lines_, ElementsAre("a begin", "a created", "a before", "a end"));
 }
 
 TEST_F(MonitoredSessionTest, OtherErrorsComeOutAndEndIsNotCalled) {
@@ -169,7 +194,7 @@ TEST_F(MonitoredSessionTest, AStopRequestEndsTheRuns) {
   EXPECT_TRUE(*session->ShouldStop());
   const absl::Status again = session->Run(train_).status();
   EXPECT_EQ(CodeOf(again), Code::kUsage);
-  EXPECT_THAT(std::string(MessageOf(again)), HasSubstr("Run called even after should_stop requested."));
+  EXPECT_THAT(std::string(MessageOf(again)), HasSubstr("Run called even after should_stop requested by hook 'a'."));
 }
 
 TEST_F(MonitoredSessionTest, FetchesOfHooksComeBackToThem) {
@@ -252,23 +277,95 @@ TEST_F(MonitoredSessionTest, RepeatedAfterARecoveryTheWatchesAreThereTwice) {
   EXPECT_EQ(watches, 2u);
 }
 
-TEST_F(MonitoredSessionTest, AStepFunctionIsCalledAgainAfterARecoveryAndSeesTheOldSession) {
-  AddHook("a")->after = MakeStatus(Code::kAborted, "preempted");
-  auto session = Monitored();
-  std::vector<bool> closed;
-  const absl::Status status = session->RunStepFn([&](StepContext& context) -> absl::Status {
-    closed.push_back(context.session().closed());
-    return context.RunWithHooks(train_).status();
-  });
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(closed, ElementsAre(false, true));
+TEST_F(MonitoredSessionTest, AStepFunctionIsCalledAgainAfterARecovery) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    hooks_.clear();
+    AddHook("a")->after = MakeStatus(Code::kAborted, "preempted");
+    auto session = Monitored(behaviour);
+    std::vector<bool> closed;
+    const absl::Status status = session->RunStepFn([&](StepContext& context) -> absl::Status {
+      closed.push_back(context.session().closed());
+      return context.RunWithHooks(train_).status();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_THAT(closed, ElementsAre(false, !behaviour.step_fn_sees_new_session));
+    EXPECT_EQ(session->recoveries(), 1);
+  }
 }
 
-TEST_F(MonitoredSessionTest, AStepFunctionsRequestStopIsStopIterationAndSetsNoFlag) {
+TEST_F(MonitoredSessionTest, AStepFunctionsRequestStopIsACleanEndThatIsKept) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    auto session = Monitored(behaviour);
+    const absl::Status status = session->RunStepFn([](StepContext& context) { return context.RequestStop(); });
+    EXPECT_EQ(CodeOf(status), Code::kStopIteration);
+    EXPECT_EQ(*session->ShouldStop(), behaviour.step_fn_stop_is_kept);
+    EXPECT_TRUE(session->Exit(status).ok());
+  }
+}
+
+TEST_F(MonitoredSessionTest, AStopRequestSurvivesARecovery) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    hooks_.clear();
+    auto a = AddHook("a");
+    int runs = 0;
+    a->before_run = [&](RunContext& context, RunArgs&) {
+      if (++runs == 1) context.RequestStop();
+    };
+    a->after = MakeStatus(Code::kAborted, "preempted after the request");
+    auto session = Monitored(behaviour);
+    EXPECT_TRUE(session->Run(train_).ok()) << "the run that was asked for is made";
+    EXPECT_EQ(runs, 2);
+    EXPECT_EQ(*session->ShouldStop(), behaviour.stop_survives_recovery);
+  }
+}
+
+TEST_F(MonitoredSessionTest, AStopOfTheCoordinatorSurvivesARecovery) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    hooks_.clear();
+    auto a = AddHook("a");
+    a->after = MakeStatus(Code::kAborted, "preempted after the request");
+    a->after_run = [&, first = true](RunContext&, const RunValues&) mutable {
+      if (!std::exchange(first, false)) return;
+      EXPECT_TRUE(a->coord->RequestStop().ok());
+    };
+    auto session = Monitored(behaviour);
+    EXPECT_TRUE(session->Run(train_).ok()) << "the run that was under way is made";
+    EXPECT_EQ(*session->ShouldStop(), behaviour.stop_survives_recovery);
+    a->coord = nullptr;
+    a->after_run = nullptr;
+  }
+}
+
+TEST_F(MonitoredSessionTest, RecoveryWaitsLongerEachTimeAndGivesUpWithTheHistory) {
+  auto a = AddHook("a");
+  a->fail_created = MakeStatus(Code::kUnavailable, "the parameter server is gone");
+  const Time start = fake_.clock.Monotonic();
+  const auto made = MonitoredSession::Create(env(), graph_, {.hooks = hooks_});
+  EXPECT_EQ(CodeOf(made.status()), Code::kDeadlineExceeded);
+  EXPECT_THAT(std::string(MessageOf(made.status())), HasSubstr("the parameter server is gone"));
+  EXPECT_THAT(std::string(MessageOf(made.status())), HasSubstr("Gave up after"));
+  EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::minutes(30));
+  EXPECT_LT(lines_.size(), 50u) << "attempts must get rarer";
+}
+
+TEST_F(MonitoredSessionTest, ARunWithoutHooksRecoversToo) {
+  auto a = AddHook("a");
   auto session = Monitored();
-  const absl::Status status = session->RunStepFn([](StepContext& context) { return context.RequestStop(); });
-  EXPECT_EQ(CodeOf(status), Code::kStopIteration);
-  EXPECT_FALSE(*session->ShouldStop());
+  lines_.clear();
+  const auto result = session->RunWithoutHooks(step_);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->values().scalar<std::int64_t>(), 0);
+  EXPECT_TRUE(lines_.empty()) << "no hook was called";
+}
+
+TEST_F(MonitoredSessionTest, AHookInAnOpenSessionCannotBeginAnother) {
+  AddHook("a");
+  auto first = Monitored();
+  const auto second = MonitoredSession::Create(env(), graph_, {.hooks = hooks_});
+  EXPECT_EQ(CodeOf(second.status()), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(second.status())), HasSubstr("Hook number 1 ('a') is in an open session already"));
+  EXPECT_TRUE(first->Close().ok());
+  EXPECT_TRUE(Monitored()->Close().ok()) << "after the close it may";
 }
 
 TEST_F(MonitoredSessionTest, AStepFunctionMayUseTheMonitoredSessionThatIsRecovering) {

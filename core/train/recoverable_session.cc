@@ -8,10 +8,23 @@
 namespace vigil {
 
 absl::StatusOr<std::unique_ptr<RecoverableSession>> RecoverableSession::Create(const Env& env,
-                                                                               CoordinatedSessionCreator& creator) {
-  std::unique_ptr<RecoverableSession> made(new RecoverableSession(env, creator));
+                                                                               CoordinatedSessionCreator& creator,
+                                                                               SessionLife& life) {
+  std::unique_ptr<RecoverableSession> made(new RecoverableSession(env, creator, life));
   VIGIL_RETURN_IF_ERROR(made->CreateSession());
   return made;
+}
+
+void RecoverableSession::NoteRecovery(const absl::Status& why, std::int64_t session) {
+  ++life_.recoveries;
+  env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(why), .session = session});
+  env_.log->Write(
+      Severity::kWarning,
+      fmt::format("Recovery {}: {}. This may be due to a preemption of a connected worker or parameter server. {} "
+                  "A new session will be created. Error: {}",
+                  life_.recoveries, CodeName(CodeOf(why)),
+                  session == 0 ? "The session could not be created." : "The current session will be closed.",
+                  MessageOf(why)));
 }
 
 absl::Status RecoverableSession::CreateSession() {
@@ -22,23 +35,21 @@ absl::Status RecoverableSession::CreateSession() {
       return absl::OkStatus();
     }
     if (!IsPreemption(made.status())) return made.status();
-    env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(made.status())});
-    env_.log->Write(
-        Severity::kInfo,
-        fmt::format("An error was raised while a session was being created. This may be due to a preemption of a "
-                    "connected worker or parameter server. A new session will be created. Error: {}",
-                    MessageOf(made.status())));
+    NoteRecovery(made.status(), 0);
+    if (life_.behaviour.bounded_recovery) {
+      VIGIL_RETURN_IF_ERROR(policy_.BeforeNextAttempt(made.status(), creator_.time_waited()));
+    }
   }
 }
 
 absl::Status RecoverableSession::GiveUp(const absl::Status& why) {
-  env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(why), .session = creator_.session()->number()});
-  env_.log->Write(
-      Severity::kInfo,
-      fmt::format("An error was raised. This may be due to a preemption in a connected worker or parameter server. "
-                  "The current session will be closed and a new session will be created. Error: {}",
-                  MessageOf(why)));
-  return Close();
+  NoteRecovery(why, creator_.session()->number());
+  if (life_.behaviour.stop_survives_recovery && session_ != nullptr && session_->stopped_by_coordinator()) {
+    life_.stop_pending = true;
+    life_.stopped_by = "the coordinator";
+  }
+  VIGIL_RETURN_IF_ERROR(Close());
+  return life_.behaviour.bounded_recovery ? policy_.BeforeNextAttempt(why, creator_.time_waited()) : absl::OkStatus();
 }
 
 absl::Status RecoverableSession::Close() {
@@ -60,7 +71,10 @@ absl::Status RecoverableSession::Retry(Attempt attempt) {
     if (session_ == nullptr) status = CreateSession();
     // Held: a step function may run the monitored session itself, which may give this one up.
     const std::shared_ptr<CoordinatedSession> session = session_;
-    if (status.ok()) status = attempt(*session);
+    if (status.ok()) {
+      status = attempt(*session);
+      if (status.ok()) policy_.Completed();
+    }
     if (!IsPreemption(status)) return status;
     VIGIL_RETURN_IF_ERROR(GiveUp(status));
   }
@@ -82,6 +96,7 @@ absl::StatusOr<bool> RecoverableSession::CheckStop() {
   if (!IsPreemption(stop.status())) return true;
   VIGIL_RETURN_IF_ERROR(GiveUp(stop.status()));
   VIGIL_RETURN_IF_ERROR(CreateSession());
+  life_.SettleStop();
   return false;
 }
 

@@ -1,7 +1,7 @@
 // The layer that survives preemption: on ABORTED or UNAVAILABLE it closes the session, makes a new one and repeats the call.
 //
-// As in TensorFlow: without limit and without pause; a partly created session is not closed; what was asked of the old session
-// (a stop request of a hook, for example) is forgotten with it. See session_layer.h.
+// Under Behaviour::TensorFlow() without limit and without pause, and what was asked of the old session (a stop request of a hook,
+// for example) is forgotten with it; otherwise see recovery_policy.h and SessionLife. See session_layer.h.
 #ifndef VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_
 #define VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_
 
@@ -10,14 +10,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/train/coordinated_session.h"
+#include "vigil/core/train/recovery_policy.h"
 #include "vigil/core/train/session_layer.h"
 
 namespace vigil {
 
 class RecoverableSession : public SessionLayer {
  public:
-  // `creator` must outlive this object. Makes the first session.
-  static absl::StatusOr<std::unique_ptr<RecoverableSession>> Create(const Env& env, CoordinatedSessionCreator& creator);
+  // `creator` and `life` must outlive this object. Makes the first session.
+  static absl::StatusOr<std::unique_ptr<RecoverableSession>> Create(const Env& env, CoordinatedSessionCreator& creator,
+                                                                    SessionLife& life);
 
   absl::Status Run(LayerRun& run) override;
   absl::Status RunStepFn(const LayerStepFn& step_fn) override;
@@ -26,9 +28,12 @@ class RecoverableSession : public SessionLayer {
   absl::Status Close() override;
 
  private:
-  RecoverableSession(const Env& env, CoordinatedSessionCreator& creator) : env_(env), creator_(creator) {}
+  RecoverableSession(const Env& env, CoordinatedSessionCreator& creator, SessionLife& life)
+      : env_(env), creator_(creator), life_(life), policy_(env) {}
   // Until one is created or the creation fails with something else than a preemption.
   absl::Status CreateSession();
+  // Counts the recovery and tells about it. `session` = the one that is given up, 0 if it was being created.
+  void NoteRecovery(const absl::Status& why, std::int64_t session);
   // Gives the session up because of `why`; an error means that giving up failed, and comes out of the call.
   absl::Status GiveUp(const absl::Status& why);
   // Calls `attempt` with a session, again after each preemption.
@@ -38,6 +43,8 @@ class RecoverableSession : public SessionLayer {
 
   const Env env_;
   CoordinatedSessionCreator& creator_;
+  SessionLife& life_;
+  RecoveryPolicy policy_;
   std::shared_ptr<CoordinatedSession> session_;  // shared with the calls in progress
 };
 

@@ -19,7 +19,8 @@ absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
                            SessionManager::Create(env_, graph_, options_.factory,
                                                   {.local_init_op = scaffold.local_init_op(),
                                                    .ready_op = scaffold.ready_op(),
-                                                   .ready_for_local_init_op = scaffold.ready_for_local_init_op()}));
+                                                   .ready_for_local_init_op = scaffold.ready_for_local_init_op(),
+                                                   .behaviour = options_.behaviour}));
   }
   InitOptions init{.init_op = scaffold.init_op(), .init_feed_dict = scaffold.init_feed_dict()};
   if (scaffold.has_init_fn()) init.init_fn = [&scaffold](Session& session) { return scaffold.CallInitFn(session); };

@@ -18,6 +18,8 @@ class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
   virtual absl::StatusOr<SessionPtr> CreateSession() = 0;
+  // How long all calls together have waited for others (a worker for its chief), which has a bound of its own.
+  virtual Duration time_waited() const { return Duration::zero(); }
 };
 
 struct ChiefSessionCreatorOptions {
@@ -26,6 +28,7 @@ struct ChiefSessionCreatorOptions {
   std::string checkpoint_dir;                 // restored from; "" = none
   std::string checkpoint_filename_with_path;  // instead of the newest in a directory; "" = none
   std::shared_ptr<SessionFactory> factory;    // null: direct sessions
+  Behaviour behaviour = Behaviour::Default();
 };
 
 // Finalizes the scaffold, then restores or initialises.

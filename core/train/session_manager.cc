@@ -38,31 +38,29 @@ absl::StatusOr<SessionPtr> SessionManager::NewSession(const SessionTarget& targe
   return SessionPtr(std::move(session));
 }
 
-absl::StatusOr<SessionManager::Restored> SessionManager::RestoreCheckpoint(const SessionTarget& target,
-                                                                           const RestoreOptions& restore) {
-  VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const RestoreOptions& restore) {
   const std::string& directory = restore.checkpoint_dir;
   const std::string& filename = restore.checkpoint_filename_with_path;
   if (!directory.empty() && !filename.empty()) {
     return UsageError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.");
   }
-  if (restore.saver == nullptr || (directory.empty() && filename.empty())) return Restored{session, false};
+  if (restore.saver == nullptr || (directory.empty() && filename.empty())) return false;
   if (!filename.empty()) {
-    VIGIL_RETURN_IF_ERROR(restore.saver->Restore(*session, filename));
-    return Restored{session, true};
+    VIGIL_RETURN_IF_ERROR(restore.saver->Restore(session, filename));
+    return true;
   }
   Duration waited{0};
   VIGIL_ASSIGN_OR_RETURN(std::optional<CheckpointState> state, GetCheckpointState(env_, directory));
   while (!state.has_value()) {
-    if (!restore.wait_for_checkpoint || waited >= restore.max_wait) return Restored{session, false};
+    if (!restore.wait_for_checkpoint || waited >= restore.max_wait) return false;
     env_.log->Write(Severity::kInfo, "Waiting for checkpoint to be available.");
     SleepFor(env_, options_.recovery_wait);
     waited += options_.recovery_wait;
     VIGIL_ASSIGN_OR_RETURN(state, GetCheckpointState(env_, directory));
   }
-  VIGIL_RETURN_IF_ERROR(restore.saver->Restore(*session, state->model_checkpoint_path));
+  VIGIL_RETURN_IF_ERROR(restore.saver->Restore(session, state->model_checkpoint_path));
   VIGIL_RETURN_IF_ERROR(restore.saver->RecoverLastCheckpoints(state->all_model_checkpoint_paths));
-  return Restored{session, true};
+  return true;
 }
 
 absl::StatusOr<SessionManager::Readiness> SessionManager::Ready(const std::optional<Output>& op, Session& session,
@@ -118,70 +116,113 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
   return status;
 }
 
-absl::Status SessionManager::NotReadyError(std::string_view for_what, const InitOptions& init,
+absl::Status SessionManager::NotReadyError(std::string_view for_what, bool restored, const InitOptions& init,
                                            const std::string& why) const {
   const auto name = [this](const std::optional<NodeId>& op) { return op.has_value() ? graph_.node(*op).name : "none"; };
-  return UsageError(fmt::format(
+  std::string text = fmt::format(
       "Init operations did not make model {}. Init op: {}, init fn: {}, local_init_op: {}, error: {}", for_what,
-      name(init.init_op), init.init_fn == nullptr ? "none" : "given", name(options_.local_init_op), why));
+      name(init.init_op), init.init_fn == nullptr ? "none" : "given", name(options_.local_init_op), why);
+  if (restored) {
+    text +=
+        ". The model was restored from a checkpoint, so init_op and init_fn were not run: what the checkpoint does not "
+        "hold must "
+        "be initialised by local_init_op (put the variable into the collection of local variables) or in "
+        "AfterCreateSession of "
+        "a hook.";
+  }
+  return UsageError(text);
+}
+
+void SessionManager::CloseUnready(Session& session) const {
+  // What it was made for has failed already: that error is the one to tell.
+  if (options_.behaviour.close_partial_session) session.Close().IgnoreError();
+}
+
+absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init) {
+  VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore));
+  if (!restored) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
+  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
+  if (!local.ready) return NotReadyError("ready for local_init", restored, init, local.why_not);
+  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
+  if (!ready.ready) return NotReadyError("ready", restored, init, ready.why_not);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, const RestoreOptions& restore,
                                                    const InitOptions& init) {
-  VIGIL_ASSIGN_OR_RETURN(const Restored made, RestoreCheckpoint(target, restore));
-  if (!made.restored) VIGIL_RETURN_IF_ERROR(Initialize(*made.session, init));
-  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*made.session));
-  if (!local.ready) return NotReadyError("ready for local_init", init, local.why_not);
-  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, *made.session, "Model not ready"));
-  if (!ready.ready) return NotReadyError("ready", init, ready.why_not);
-  return made.session;
+  VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+  const absl::Status status = MakeReady(*session, restore, init);
+  if (status.ok()) return session;
+  CloseUnready(*session);
+  return status;
 }
 
-absl::StatusOr<SessionManager::Recovered> SessionManager::Recover(const SessionTarget& target,
-                                                                  const RestoreOptions& restore) {
-  VIGIL_ASSIGN_OR_RETURN(const Restored made, RestoreCheckpoint(target, restore));
-  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*made.session));
-  if (!made.restored) return Recovered{made.session, false};
+absl::StatusOr<bool> SessionManager::RecoverModel(Session& session, const RestoreOptions& restore) {
+  VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore));
+  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
+  if (!restored) return false;
   const auto from = restore.checkpoint_dir.empty() ? restore.checkpoint_filename_with_path : restore.checkpoint_dir;
   if (!local.ready) {
     env_.log->Write(Severity::kInfo, fmt::format("Restoring model from {} did not make model ready for local init: {}",
                                                  from, local.why_not));
-    return Recovered{made.session, false};
+    return false;
   }
-  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, *made.session, "Model not ready"));
+  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
   if (!ready.ready) {
     env_.log->Write(Severity::kInfo,
                     fmt::format("Restoring model from {} did not make model ready: {}", from, ready.why_not));
-    return Recovered{made.session, false};
+    return false;
   }
   env_.log->Write(Severity::kInfo, fmt::format("Restored model from {}", from));
-  return Recovered{made.session, true};
+  return true;
+}
+
+absl::StatusOr<SessionManager::Recovered> SessionManager::Recover(const SessionTarget& target,
+                                                                  const RestoreOptions& restore) {
+  VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+  const absl::StatusOr<bool> initialized = RecoverModel(*session, restore);
+  if (initialized.ok()) return Recovered{session, *initialized};
+  CloseUnready(*session);
+  return initialized.status();
+}
+
+absl::StatusOr<bool> SessionManager::LookWhetherReady(Session& session) {
+  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
+  Readiness ready{true, "none"};
+  if (local.ready) {
+    VIGIL_ASSIGN_OR_RETURN(ready, Ready(options_.ready_op, session, "Model not ready"));
+    if (ready.ready) return true;
+  }
+  env_.log->Write(Severity::kInfo, fmt::format("Waiting for model to be ready. Ready_for_local_init_op: {}, ready: {}",
+                                               local.ready ? "none" : local.why_not, ready.why_not));
+  return false;
 }
 
 absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target,
                                                           std::optional<Duration> max_wait) {
   const Time start = env_.clock->Monotonic();
+  Duration wait = options_.behaviour.worker_backs_off
+                      ? std::min<Duration>(std::chrono::seconds(1), options_.recovery_wait)
+                      : options_.recovery_wait;
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
-    VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(*session));
-    Readiness ready{true, "none"};
-    if (local.ready) {
-      VIGIL_ASSIGN_OR_RETURN(ready, Ready(options_.ready_op, *session, "Model not ready"));
-      if (ready.ready) return session;
+    const absl::StatusOr<bool> ready = LookWhetherReady(*session);
+    if (!ready.ok()) {
+      CloseUnready(*session);
+      return ready.status();
     }
+    if (*ready) return session;
     // What a session that is given up fails to close with is of no use to who waits.
     session->Close().IgnoreError();
     if (max_wait.has_value()) {
       const Duration left = std::max(Duration::zero(), *max_wait - (env_.clock->Monotonic() - start));
-      if (left - options_.recovery_wait < Duration::zero()) {
+      if (left - wait < Duration::zero()) {
         return MakeStatus(Code::kDeadlineExceeded,
                           fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
       }
     }
-    env_.log->Write(Severity::kInfo,
-                    fmt::format("Waiting for model to be ready. Ready_for_local_init_op: {}, ready: {}",
-                                local.ready ? "none" : local.why_not, ready.why_not));
-    SleepFor(env_, options_.recovery_wait);
+    SleepFor(env_, wait);
+    wait = std::min(2 * wait, options_.recovery_wait);
   }
 }
 

@@ -1,7 +1,7 @@
 // tf.train.SessionManager: makes raw sessions whose model is ready: restored from a checkpoint, initialised, or waited for.
 //
-// Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then readiness. A failure leaves
-// the half-made session unclosed, as TensorFlow does. Recover: like Prepare without initialising. Wait: poll until another task
+// Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then readiness. A failure closes
+// the half-made session (not so under Behaviour::TensorFlow()). Recover: like Prepare without initialising. Wait: poll until another task
 // (the chief) has made the model ready.
 // Thread safety: one task at a time. Errors: USAGE for contradictory arguments and for a model that does not get ready,
 // DEADLINE_EXCEEDED from Wait, else what the session's calls fail with.
@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
@@ -33,6 +34,7 @@ struct SessionManagerOptions {
   std::optional<Output> ready_for_local_init_op;  // needs local_init_op
   Duration recovery_wait = std::chrono::seconds(30);
   std::optional<RunOptions> local_init_run_options;
+  Behaviour behaviour = Behaviour::Default();
 };
 
 // What Prepare and Recover restore from: at most one of directory and file; nothing without a saver.
@@ -78,19 +80,22 @@ class SessionManager {
     bool ready = true;
     std::string why_not;
   };
-  struct Restored {
-    SessionPtr session;
-    bool restored = false;
-  };
 
   SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
                  SessionManagerOptions options);
   absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
-  absl::StatusOr<Restored> RestoreCheckpoint(const SessionTarget& target, const RestoreOptions& restore);
+  // True = restored.
+  absl::StatusOr<bool> RestoreCheckpoint(Session& session, const RestoreOptions& restore);
+  absl::Status MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init);
+  absl::StatusOr<bool> RecoverModel(Session& session, const RestoreOptions& restore);
+  absl::StatusOr<bool> LookWhetherReady(Session& session);
+  // Closes what could not be made ready, if Behaviour says so.
+  void CloseUnready(Session& session) const;
   absl::StatusOr<Readiness> Ready(const std::optional<Output>& op, Session& session, std::string_view what);
   absl::StatusOr<Readiness> TryLocalInit(Session& session);
   absl::Status Initialize(Session& session, const InitOptions& init);
-  absl::Status NotReadyError(std::string_view for_what, const InitOptions& init, const std::string& why) const;
+  absl::Status NotReadyError(std::string_view for_what, bool restored, const InitOptions& init,
+                             const std::string& why) const;
 
   const Env env_;
   const Graph& graph_;

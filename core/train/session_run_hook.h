@@ -43,20 +43,33 @@ struct RunArgs {
 // The run being made (SessionRunContext): what the caller asked for, the raw session, and a way to ask for a stop.
 class RunContext {
  public:
-  RunContext(const Fetches& fetches, const Feeds& feeds, Session& session)
-      : original_fetches_(fetches), original_feeds_(feeds), session_(session) {}
+  RunContext(const Fetches& fetches, const Feeds& feeds, Session& session, int recoveries = 0)
+      : original_fetches_(fetches), original_feeds_(feeds), session_(session), recoveries_(recoveries) {}
   const Fetches& original_fetches() const { return original_fetches_; }
   const Feeds& original_feeds() const { return original_feeds_; }
   Session& session() const { return session_; }
-  // After this run no further one: should_stop() will be true. Lost if this run or a later AfterRun fails.
-  void RequestStop() { stop_requested_ = true; }
+  // How many times the monitored session has recovered so far.
+  int recoveries() const { return recoveries_; }
+  // After this run no further one: should_stop() will be true. Lost if this run or a later AfterRun fails, unless
+  // Behaviour::stop_survives_recovery.
+  void RequestStop() {
+    if (!stop_requested_) stopped_by_ = current_hook_;
+    stop_requested_ = true;
+  }
   bool stop_requested() const { return stop_requested_; }
+
+  // For the session: whose turn it is, and whose it was when the stop was requested.
+  void set_current_hook(std::size_t hook) { current_hook_ = hook; }
+  std::size_t stopped_by() const { return stopped_by_; }
 
  private:
   const Fetches& original_fetches_;
   const Feeds& original_feeds_;
   Session& session_;
+  const int recoveries_;
   bool stop_requested_ = false;
+  std::size_t current_hook_ = 0;
+  std::size_t stopped_by_ = 0;
 };
 
 // What AfterRun gets (SessionRunValues).
@@ -69,6 +82,9 @@ struct RunValues {
 class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
+  SessionRunHook() = default;
+  SessionRunHook(const SessionRunHook&) = delete;
+  SessionRunHook& operator=(const SessionRunHook&) = delete;
   // For events and reports; "" is fine.
   virtual std::string_view name() const { return ""; }
 
@@ -80,6 +96,10 @@ class SessionRunHook {
   virtual absl::Status AfterRun(RunContext&, const RunValues&) { return absl::OkStatus(); }
   // Null: the session was closed before the scope was left.
   virtual absl::Status End(Session*) { return absl::OkStatus(); }
+
+ private:
+  friend class MonitoredSessionBase;
+  bool in_open_session_ = false;
 };
 
 using HookPtr = std::shared_ptr<SessionRunHook>;
