@@ -33,7 +33,9 @@ class SaverTest : public testing::Test {
   }
   std::unique_ptr<Session> NewSession(bool initialized = true) {
     std::unique_ptr<Session> session = NewDirectSession(fake_.env(), graph_);
-    if (initialized) EXPECT_EQ(Text(RunTarget(*session, init_)), "OK");
+    if (initialized) {
+      EXPECT_EQ(Text(RunTarget(*session, init_)), "OK");
+    }
     return session;
   }
   Saver Built(SaverOptions options = {}) {

@@ -224,9 +224,9 @@ Engine::Lane* Engine::FindLane(const RunSpec& spec) {
 absl::StatusOr<Engine::Lane*> Engine::AddLane(const RunSpec& spec) {
   VIGIL_ASSIGN_OR_RETURN(const Plan* const plan, PlanFor(graph_, spec));
   SpinGuard lock(lock_);
-  Lane& lane = lanes_[&plan->spec];
-  lane.plan = plan;
-  return last_ = &lane;
+  const auto [it, added] = lanes_.try_emplace(&plan->spec);
+  if (added) it->second.plan = plan;  // else another task was here first, with a plan of the same spec
+  return last_ = &it->second;
 }
 
 Time Engine::DeadlineOf(const RunOptions* options) const {
