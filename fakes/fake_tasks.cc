@@ -99,13 +99,16 @@ FakeTasks::FakeTasks(Tasks& threads, ManualClock& clock)
   running_->turn = threads_.NewCondition("turn of the test");
 }
 
-FakeTasks::~FakeTasks() {
+FakeTasks::~FakeTasks() { EndAll(); }
+
+void FakeTasks::EndAll() {
   VIGIL_CHECK(running_ == jobs_.front().get());
   ending_ = true;
   for (std::size_t i = jobs_.size(); i-- > 1;) Kill(*jobs_[i]);
   for (const auto& job : jobs_) {
     if (job->thread != nullptr) job->thread->Join(kNever);
   }
+  jobs_.resize(1);
 }
 
 std::unique_ptr<Task> FakeTasks::Spawn(std::string_view name, std::function<void()> body) {

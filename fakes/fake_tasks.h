@@ -30,8 +30,7 @@ class FakeTasks final : public Tasks {
  public:
   // `threads` starts the threads. Both are borrowed.
   FakeTasks(Tasks& threads, ManualClock& clock);
-  // Ends what still runs by TaskKilled, newest first. REQUIRES: called by the test's thread.
-  ~FakeTasks() override;
+  ~FakeTasks() override;  // EndAll()
 
   std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override;
   void SleepUntil(Time deadline) override;
@@ -40,6 +39,9 @@ class FakeTasks final : public Tasks {
 
   // Lets the other tasks run until each is done or blocked. The clock does not move.
   void RunReady();
+  // Ends what still runs by TaskKilled, newest first; nothing starts any more. Call it before what the tasks borrow goes.
+  // REQUIRES: called by the test's thread.
+  void EndAll();
 
  private:
   friend class FakeMutex;

@@ -1,0 +1,91 @@
+// What is particular to the real env. What every env promises is tested in properties/contracts.
+#include "vigil/core/env/real/real_env.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/seeded_random.h"
+#include "vigil/core/env/real/stderr_log.h"
+
+namespace vigil {
+namespace {
+
+TEST(RealEnv, GivesTheSameDrawsForTheSameSeed) {
+  RealEnv first;
+  RealEnv again({.seed = first.seed()});
+  RealEnv other({.seed = first.seed() + 1});
+  const std::uint64_t draw = first.env().random->Draw("a");
+  again.env().random->Draw("b");  // shifts no other stream
+  EXPECT_EQ(again.env().random->Draw("a"), draw);
+  EXPECT_NE(other.env().random->Draw("a"), draw);
+}
+
+TEST(RealEnv, HasNoEventSinkUnlessGiven) {
+  EXPECT_EQ(RealEnv().env().events, nullptr);
+  class Sink final : public EventSink {
+    void Emit(const Event&) override {}
+  } sink;
+  EXPECT_EQ(RealEnv({.events = &sink}).env().events, &sink);
+}
+
+TEST(StderrLog, WritesTimeSeverityAndText) {
+  const Time time{std::chrono::seconds(86400 + 3661) + std::chrono::microseconds(42)};
+  EXPECT_EQ(FormatLogLine(time, Severity::kInfo, "text {}"), "1970-01-02 01:01:01.000042 I text {}\n");
+  EXPECT_EQ(FormatLogLine(time, Severity::kWarning, ""), "1970-01-02 01:01:01.000042 W \n");
+  EXPECT_EQ(FormatLogLine(time, Severity::kError, "e"), "1970-01-02 01:01:01.000042 E e\n");
+}
+
+TEST(StderrLog, SaysNothingWhenSwitchedOff) {
+  RealEnv quiet({.log_to_stderr = false});
+  RealEnv loud;
+  testing::internal::CaptureStderr();
+  quiet.env().log->Write(Severity::kError, "nobody hears this");
+  loud.env().log->Write(Severity::kError, "heard");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::EndsWith(" E heard\n"));
+}
+
+TEST(PosixError, MapsErrnoToTheCodesOfTheSeam) {
+  const struct {
+    int error;
+    Code code;
+  } rows[] = {
+      {ENOENT, Code::kNotFound},
+      {EEXIST, Code::kAlreadyExists},
+      {EACCES, Code::kPermissionDenied},
+      {EROFS, Code::kPermissionDenied},
+      {ENOSPC, Code::kResourceExhausted},
+      {EDQUOT, Code::kResourceExhausted},
+      {EMFILE, Code::kResourceExhausted},
+      {EISDIR, Code::kFailedPrecondition},
+      {ENOTDIR, Code::kFailedPrecondition},
+      {ENOTEMPTY, Code::kFailedPrecondition},
+      {EIO, Code::kUnknown},
+      {EXDEV, Code::kUnknown},
+  };
+  for (const auto& row : rows) EXPECT_EQ(CodeOf(PosixError(row.error, "open", "/a")), row.code) << row.error;
+  EXPECT_EQ(MessageOf(PosixError(ENOSPC, "append to", "/a/b")), "append to /a/b: No space left on device");
+}
+
+TEST(PosixFiles, TheEmptyPathIsTheWorkingDirectory) {
+  PosixFiles files;
+  EXPECT_TRUE(files.Stat("")->is_directory);
+  EXPECT_TRUE(files.List("").ok());
+  EXPECT_EQ(CodeOf(files.Open("", OpenMode::kRead).status()), Code::kFailedPrecondition);
+}
+
+TEST(PosixFiles, AFullDeviceIsReported) {
+  PosixFiles files;
+  auto full = files.Open("/dev/full", OpenMode::kTruncate);
+  ASSERT_TRUE(full.ok()) << full.status();
+  const absl::Status status = (*full)->Append("x");
+  EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
+  EXPECT_EQ(MessageOf(status), "append to /dev/full: No space left on device");
+}
+
+}  // namespace
+}  // namespace vigil
