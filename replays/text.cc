@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
+#include "vigil/core/io/summary.pb.h"
 #include "vigil/replays/notes.h"
 
 namespace vigil::replays {
@@ -39,6 +42,47 @@ std::string SessionCallText(const Event& event) {
     default:
       return text;
   }
+}
+
+// As Python's %.6g.
+std::string ShortNumberText(double value) { return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value); }
+
+std::string_view SessionLogStatusText(std::int32_t status) {
+  constexpr std::array<std::string_view, 4> kNames = {"STATUS_UNSPECIFIED", "START", "STOP", "CHECKPOINT"};
+  return status >= 0 && status < std::ssize(kNames) ? kNames[static_cast<std::size_t>(status)] : "?";
+}
+
+// "tag=value" for each value of a serialized Summary.
+std::string SummaryText(std::string_view bytes) {
+  proto::Summary summary;
+  if (!summary.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return "(unreadable)";
+  std::string text;
+  for (const proto::Summary::Value& value : summary.value()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", value.tag(), ShortNumberText(value.simple_value()));
+  }
+  return text;
+}
+
+std::string WriterText(const Event& event) {
+  const auto call = static_cast<WriterCall>(event.call);
+  const std::string text = fmt::format("writer {}", WriterCallName(call));
+  const std::string step =
+      event.has_value ? fmt::format("step={}", static_cast<std::int64_t>(event.value)) : std::string("step=None");
+  switch (call) {
+    case WriterCall::kSummary:
+      return fmt::format("{} {} {}", text, step, SummaryText(event.subject));
+    case WriterCall::kSessionLog:
+      return fmt::format("{} {} {}", text, SessionLogStatusText(event.index), step);
+    case WriterCall::kRunMetadata:
+      return fmt::format("{} {} {}", text, event.subject, step);
+    case WriterCall::kGraph:
+    case WriterCall::kMetaGraph:
+    case WriterCall::kFlush:
+    case WriterCall::kClose:
+    case WriterCall::kReopen:
+      return text;
+  }
+  return text;
 }
 
 // "<what>" or "<failed> CODE".
@@ -126,6 +170,8 @@ std::optional<std::string> TextOf(const Event& event) {
       return "coordinator join";
     case EventKind::kSleep:
       return "sleep " + NumberText(event.value);
+    case EventKind::kWriterCall:
+      return WriterText(event);
     case EventKind::kNote:
       return NoteText(event);
     case EventKind::kHookReturn:

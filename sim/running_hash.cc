@@ -31,6 +31,14 @@ Canonical CanonicalValue(const Event& event) {
   return {'f', 0};
 }
 
+// What of the subject is hashed. A serialized Summary holds floating-point results: only that there is one counts.
+std::string_view CanonicalSubject(const Event& event) {
+  const bool is_summary =
+      event.kind == EventKind::kWriterCall && event.call == static_cast<std::uint8_t>(WriterCall::kSummary);
+  if (!is_summary) return event.subject;
+  return event.subject.empty() ? "" : "summary";
+}
+
 }  // namespace
 
 void RunningHash::Free::operator()(XXH64_state_s* state) const { XXH64_freeState(state); }
@@ -55,7 +63,7 @@ void RunningHash::AddEvent(const Event& event) {
   const Canonical value = CanonicalValue(event);
   Put(value.tag);
   Put(value.integer);
-  PutText(event.subject);
+  PutText(CanonicalSubject(event));
 }
 
 void RunningHash::AddChoice(std::string_view key, std::string_view label, std::size_t labels) {

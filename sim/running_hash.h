@@ -4,7 +4,7 @@
 // text), which begins with a version byte: hashes are compared within one build of the tests, never stored.
 //
 // Values of events are hashed where they are whole numbers; a sleep's seconds as nanoseconds. What else is a floating-point
-// result (a loss) may differ in its last bits between machines: only its presence counts.
+// result (a loss, the bytes of a summary) may differ in its last bits between machines: only its presence counts.
 //
 // Thread safety: none.
 #ifndef VIGIL_SIM_RUNNING_HASH_H_

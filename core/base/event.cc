@@ -19,4 +19,10 @@ std::string_view CallKindName(CallKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+std::string_view WriterCallName(WriterCall call) {
+  constexpr std::array<std::string_view, 8> kNames = {"graph",        "meta_graph", "summary", "session_log",
+                                                      "run_metadata", "flush",      "close",   "reopen"};
+  return kNames[static_cast<size_t>(call)];
+}
+
 }  // namespace vigil

@@ -36,6 +36,9 @@ enum class EventKind : std::uint8_t {
   kShouldStop,  // should_stop answered: value 0/1 (code if it failed)
   kCloseStart,  // close of the outermost session begins; code = the error that the scope was left with
   kCloseEnd,    // ... ended: code
+  // A call on a summary writer is made: call = WriterCall, value = its global step (has_value: one was given).
+  // kSummary: subject = the serialized Summary; kSessionLog: index = its status; kRunMetadata: subject = the tag.
+  kWriterCall,
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
   // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
   kNote,
@@ -60,14 +63,26 @@ enum class CallKind : std::uint8_t {
   kClose,
 };
 
-// "before_run", "ready_for_local_init", ...
+enum class WriterCall : std::uint8_t {
+  kGraph,
+  kMetaGraph,
+  kSummary,
+  kSessionLog,
+  kRunMetadata,
+  kFlush,
+  kClose,
+  kReopen,
+};
+
+// "before_run", "ready_for_local_init", "session_log", ...
 std::string_view HookMethodName(HookMethod method);
+std::string_view WriterCallName(WriterCall call);
 std::string_view CallKindName(CallKind kind);
 
 struct Event {
   EventKind kind;
   Code code = Code::kOk;
-  std::uint8_t call = 0;  // HookMethod, CallKind or as the kind says
+  std::uint8_t call = 0;  // HookMethod, CallKind, WriterCall or as the kind says
   bool closed = false;
   bool has_value = false;
   std::int32_t index = -1;

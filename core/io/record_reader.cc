@@ -1,0 +1,44 @@
+#include "vigil/core/io/record_reader.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/io/crc32c.h"
+
+namespace vigil {
+namespace {
+
+constexpr std::size_t kHeader = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+constexpr std::size_t kFooter = sizeof(std::uint32_t);
+
+template <typename Number>
+Number NumberAt(std::string_view bytes, std::size_t offset) {
+  Number value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<std::string_view>> RecordReader::Next() {
+  const std::string_view rest = bytes_.substr(offset_);
+  if (rest.empty()) return std::nullopt;
+  const auto loss = [this](std::string_view what) {
+    return MakeStatus(Code::kDataLoss, fmt::format("{} record at {}", what, offset_));
+  };
+  if (rest.size() < kHeader) return loss("truncated");
+  const auto size = NumberAt<std::uint64_t>(rest, 0);
+  if (UnmaskCrc(NumberAt<std::uint32_t>(rest, sizeof(size))) != Crc32c(rest.substr(0, sizeof(size)))) {
+    return loss("corrupted");
+  }
+  if (size > rest.size() - kHeader || rest.size() - kHeader - size < kFooter) return loss("truncated");
+  const std::string_view record = rest.substr(kHeader, size);
+  if (UnmaskCrc(NumberAt<std::uint32_t>(rest, kHeader + size)) != Crc32c(record)) return loss("corrupted");
+  offset_ += kHeader + size + kFooter;
+  return record;
+}
+
+}  // namespace vigil

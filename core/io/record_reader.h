@@ -1,0 +1,32 @@
+// Reads what RecordWriter wrote.
+// Thread safety: none; one task at a time.
+#ifndef VIGIL_CORE_IO_RECORD_READER_H_
+#define VIGIL_CORE_IO_RECORD_READER_H_
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace vigil {
+
+class RecordReader {
+ public:
+  // The bytes of a whole file, borrowed.
+  explicit RecordReader(std::string_view bytes) : bytes_(bytes) {}
+
+  // The next record, part of the bytes; nullopt at the end. DATA_LOSS for a checksum that does not fit and for a record that is
+  // cut off (what a crash leaves); the same again after that.
+  absl::StatusOr<std::optional<std::string_view>> Next();
+  // Where the next record begins: behind the last one that is whole.
+  std::size_t offset() const { return offset_; }
+
+ private:
+  std::string_view bytes_;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_IO_RECORD_READER_H_

@@ -1,0 +1,98 @@
+#include "vigil/core/tensor/tensor_proto.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "vigil/core/base/code.h"
+
+namespace vigil {
+namespace {
+
+proto::TensorProto ProtoOf(const Tensor& tensor) {
+  proto::TensorProto out;
+  ToProto(tensor, &out);
+  return out;
+}
+
+void ExpectRoundTrip(const Tensor& tensor) {
+  const absl::StatusOr<Tensor> back = FromProto(ProtoOf(tensor));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(*back, tensor) << tensor.Describe();
+}
+
+proto::TensorProto WithShape(proto::DataType dtype, std::initializer_list<std::int64_t> dims) {
+  proto::TensorProto out;
+  out.set_dtype(dtype);
+  ToProto(Shape(dims), out.mutable_tensor_shape());
+  return out;
+}
+
+Code CodeOfRead(const proto::TensorProto& tensor) { return CodeOf(FromProto(tensor).status()); }
+
+TEST(TensorProto, ThereAndBack) {
+  ExpectRoundTrip(Tensor::Scalar<float>(0.5F));
+  ExpectRoundTrip(Tensor::Scalar<double>(-1e300));
+  ExpectRoundTrip(Tensor::Scalar<std::int32_t>(-7));
+  ExpectRoundTrip(Tensor::Scalar<std::uint8_t>(255));
+  ExpectRoundTrip(Tensor::Scalar<std::int64_t>(std::numeric_limits<std::int64_t>::min()));
+  ExpectRoundTrip(Tensor::Scalar<bool>(true));
+  ExpectRoundTrip(Tensor::Scalar<std::string>(std::string("a\0b", 3)));
+  ExpectRoundTrip(Tensor::Vector<std::string>({"", "two"}));
+  ExpectRoundTrip(Tensor::Vector<bool>({true, false, true}));
+  ExpectRoundTrip(Tensor::Vector<float>({1, 2, 3, 4, 5, 6}).Reshaped({2, 3}));
+  ExpectRoundTrip(Tensor(DType::kInt64, {0}));
+  ExpectRoundTrip(Tensor(DType::kString, {3, 0}));
+}
+
+TEST(TensorProto, KeepsTheBitsOfNan) {
+  const absl::StatusOr<Tensor> back = FromProto(ProtoOf(Tensor::Vector<float>({std::nanf("5"), 1})));
+  ASSERT_TRUE(back.ok());
+  EXPECT_TRUE(std::isnan(back->flat<float>()[0]));
+}
+
+TEST(TensorProto, TheLastValueFillsTheRest) {
+  proto::TensorProto tensor = WithShape(proto::DT_INT32, {2, 2});
+  tensor.add_int_val(1);
+  tensor.add_int_val(2);
+  EXPECT_EQ(*FromProto(tensor), Tensor::Vector<std::int32_t>({1, 2, 2, 2}).Reshaped({2, 2}));
+  tensor.clear_int_val();
+  EXPECT_EQ(*FromProto(tensor), Tensor(DType::kInt32, {2, 2}));
+}
+
+TEST(TensorProto, RefusesWhatDoesNotFit) {
+  proto::TensorProto tensor = WithShape(proto::DT_INT32, {1});
+  tensor.add_int_val(1);
+  tensor.add_int_val(2);
+  EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument);
+  tensor = WithShape(proto::DT_INT32, {2});
+  tensor.set_tensor_content("1234567");
+  EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument);
+  tensor = WithShape(proto::DT_STRING, {1});
+  tensor.set_tensor_content("x");
+  EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOfRead(WithShape(proto::DT_FLOAT, {-1})), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOfRead(WithShape(proto::DT_FLOAT, {1 << 20, 1 << 20})), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOfRead(WithShape(proto::DT_FLOAT, {std::int64_t{1} << 62, 8})), Code::kInvalidArgument);
+  tensor = WithShape(proto::DT_FLOAT, {});
+  tensor.mutable_tensor_shape()->set_unknown_rank(true);
+  EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument);
+}
+
+TEST(TensorProto, RefusesTypesByName) {
+  EXPECT_EQ(CodeOfRead(WithShape(proto::DT_RESOURCE, {})), Code::kUnimplemented);
+  const absl::Status half = FromProto(WithShape(proto::DT_HALF, {})).status();
+  EXPECT_EQ(CodeOf(half), Code::kUnimplemented);
+  EXPECT_NE(MessageOf(half).find("DT_HALF"), std::string_view::npos);
+  EXPECT_EQ(CodeOf(FromProto(static_cast<proto::DataType>(4711)).status()), Code::kUnimplemented);
+}
+
+TEST(TensorProto, ABoolIsABool) {
+  proto::TensorProto tensor = WithShape(proto::DT_BOOL, {2});
+  tensor.set_tensor_content(std::string("\x02\0", 2));
+  EXPECT_EQ(*FromProto(tensor), Tensor::Vector<bool>({true, false}));
+}
+
+}  // namespace
+}  // namespace vigil
