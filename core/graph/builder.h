@@ -10,11 +10,14 @@
 #ifndef VIGIL_CORE_GRAPH_BUILDER_H_
 #define VIGIL_CORE_GRAPH_BUILDER_H_
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "vigil/core/graph/graph.h"
 
 namespace vigil {
@@ -23,7 +26,12 @@ struct NodeOptions {
   std::string name = {};                    // empty: the op's
   std::vector<NodeId> control_inputs = {};  // besides those of the enclosing builder
   Attrs attrs = {};
+  NodeId colocate_with = kNoNode;  // goes where that node is, if it is anywhere, whatever the scopes say
 };
+
+// Where a node is to go, given the node with the device that it has from scopes further in (its id, its final name and its
+// output types do not exist yet). An error fails the builder.
+using DeviceFunction = std::function<absl::StatusOr<std::string>(const Node& node)>;
 
 class Builder {
  public:
@@ -35,7 +43,7 @@ class Builder {
     if (status_.ok()) status_ = std::move(status);
   }
 
-  // Of every node made from now on.
+  // Of every node made from now on. The device is where the scopes (DeviceScope) begin to add to.
   std::string device;
   std::vector<NodeId> control_inputs;
 
@@ -45,8 +53,33 @@ class Builder {
   Output Group(std::string name, const std::vector<NodeId>& after);
 
  private:
+  friend class DeviceScope;
+
+  absl::Status Place(Node& node, NodeId colocate_with) const;
+
   Graph* graph_;
   absl::Status status_;
+  std::vector<DeviceFunction> device_functions_;  // outermost first
+};
+
+// Nodes made while this lives are placed by a function or a string (tf.device). Scopes nest: the innermost is asked first, so
+// what it says wins over what a string says further out. A node that refers to a variable is colocated with it.
+//
+//   DeviceScope scope(b, "/job:worker");
+//   { DeviceScope gpu(b, "/gpu:1"); ... }    // "/job:worker/device:GPU:1"
+class DeviceScope {
+ public:
+  // A null function: scopes further out do not count in here.
+  DeviceScope(Builder& builder, DeviceFunction function);
+  DeviceScope(Builder& builder, std::nullptr_t) : DeviceScope(builder, DeviceFunction()) {}
+  // USAGE of a string that is none (DeviceSpec::Parse) fails the builder.
+  DeviceScope(Builder& builder, std::string_view device);
+  ~DeviceScope() { builder_.device_functions_.pop_back(); }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  Builder& builder_;
 };
 
 }  // namespace vigil

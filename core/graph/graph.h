@@ -87,6 +87,7 @@ class Graph {
   // is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do not fit.
   absl::StatusOr<NodeId> Add(Node node);
 
+  const OpRegistry& ops() const { return ops_; }
   // Stays where it is for the graph's life. REQUIRES: 0 <= id < size().
   const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   DType TypeOf(Output output) const { return node(output.node).output_types[static_cast<std::size_t>(output.index)]; }

@@ -13,10 +13,7 @@ namespace {
 // A builder without the control inputs of `b`; what fails in it fails in `b`.
 class Detached {
  public:
-  explicit Detached(Builder& b) : outer_(b), inner_(b.graph()) {
-    inner_.device = b.device;
-    inner_.Fail(b.status());
-  }
+  explicit Detached(Builder& b) : outer_(b), inner_(b) { inner_.control_inputs.clear(); }
   ~Detached() {
     if (!inner_.status().ok()) outer_.Fail(inner_.status());
   }
@@ -64,7 +61,7 @@ Variable MakeVariable(Builder& b, std::string name, Output initial_value, Collec
   variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
   const std::string own = NameOf(plain, variable.ref);
   variable.initializer = Assign(plain, own + "/Assign", variable.ref, initial_value).node;
-  variable.read = Identity(plain, own + "/read", variable.ref);
+  variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
   if (!plain.status().ok()) return {};
   b.graph().AddToCollection(collection, variable.ref);
   b.graph().AddToCollection(kVariables, variable);
