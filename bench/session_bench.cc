@@ -117,7 +117,7 @@ void BM_TwoVirtualCalls(benchmark::State& state) {
     RunContext context(fetches, feeds, *session);
     for (const HookPtr& hook : hooks) VIGIL_CHECK(hook->BeforeRun(context, args).ok());
     for (const HookPtr& hook : hooks) VIGIL_CHECK(hook->AfterRun(context, values).ok());
-    benchmark::DoNotOptimize(context);
+    benchmark::DoNotOptimize(context.stop_requested());
   }
 }
 BENCHMARK(BM_TwoVirtualCalls)->Arg(0)->Arg(1)->Arg(2)->Arg(4)->Arg(8)->Arg(16);

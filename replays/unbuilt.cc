@@ -12,8 +12,6 @@ std::string NotBuilt(std::string_view what) { return fmt::format("{} is not buil
 std::string WhatIsUnbuilt(const Scenario& scenario) {
   if (!scenario.unbuilt.empty()) return NotBuilt(fmt::format("field \"{}\"", scenario.unbuilt.front()));
   if (scenario.unit.has_value()) return NotBuilt(fmt::format("unit \"{}\"", scenario.unit->unit));
-  if (scenario.behaviour.name != "tensorflow")
-    return NotBuilt(fmt::format("behaviour \"{}\"", scenario.behaviour.name));
   switch (scenario.session.kind) {
     case SessionKind::kMonitored:
     case SessionKind::kSingular:
