@@ -39,7 +39,7 @@ def check_include(path, home, name, quoted, floors, root):
         return f"{name} is in no folder of .ci/floors.txt"
     if target == home or floors[target] > floors[home]:
         return None
-    if path.endswith("_test.cc") and target == "fakes":
+    if path.endswith(("_test.cc", "/testing.h", "/testing.cc")) and target == "fakes":
         return None
     where = "sideways" if floors[target] == floors[home] else "up"
     return f"{home} may not include {target}: that goes {where} ({name})"
@@ -76,6 +76,7 @@ def self_test():
     row("a folder inside another", "core/train/a.h", '#include "vigil/core/train/hooks/x.h"\n', "that goes up")
     row("hooks use train", "core/train/hooks/a.h", '#include "vigil/core/train/x.h"\n')
     row("a test uses fakes", "core/base/a_test.cc", '#include "vigil/fakes/x.h"\n')
+    row("what tests of a folder share uses fakes", "core/base/testing.h", '#include "vigil/fakes/x.h"\n')
     row("a source does not", "core/base/a.cc", '#include "vigil/fakes/x.h"\n', "may not include fakes")
     row("in a comment", "core/base/a.cc", '// #include "vigil/fakes/x.h"\n')
     row("unlisted folder", "core/new/a.cc", "", "core/new/a.cc:1: in no folder")
