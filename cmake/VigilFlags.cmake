@@ -17,6 +17,10 @@ endif()
 if(VIGIL_SANITIZE)
   add_compile_options(-fsanitize=${VIGIL_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${VIGIL_SANITIZE})
+  if(VIGIL_SANITIZE MATCHES undefined)
+    # A test file compiles four times as long with these, and what they find the address sanitizer mostly finds too.
+    add_compile_options(-fno-sanitize=null,vptr,object-size,alignment)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The instrumentation hides initialisations from this warning, and -Wtsan reports std::atomic_thread_fence in system headers.
     add_compile_options(-Wno-maybe-uninitialized -Wno-tsan)
