@@ -1,11 +1,210 @@
+#include "vigil/properties/check.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/cli/check_report.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/output.h"
+#include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/properties/rules_document.h"
+#include "vigil/replays/escape.h"
 
 namespace vigil::cli {
+namespace {
 
-int Check(const std::vector<std::string>&) {
-  Console().Err("error: vigil check is not built yet\n");
+constexpr int kMostJobs = 1024;
+constexpr char kDefaultSeeds[] = "1..40000";
+
+constexpr char kNotes[] =
+    "Suites:\n"
+    "  recorded   what TensorFlow was recorded to do, compared event by event\n"
+    "  random     a random scenario of faults for each seed, under a random schedule, played twice\n"
+    "Every rule is held against each scenario (docs/rules.md). What violates one is saved as a file, with the line "
+    "that\n"
+    "replays it.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil check\n"
+    "  vigil check --suite random --seeds 1..1000000\n"
+    "  vigil check --suite random --seeds 4711..4711 --json -\n"
+    "\n"
+    "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
+    "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
+
+struct Arguments {
+  std::vector<std::string> suites;
+  std::string seeds = kDefaultSeeds;
+  int jobs = 0;
+  std::string json;
+  std::string failures = "failures";
+  std::vector<std::string> recordings;
+  bool list_rules = false;
+};
+
+void AddOptions(CLI::App& app, Arguments& a) {
+  app.add_option("--suite", a.suites, "recorded or random (repeatable; default: both)")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"recorded", "random"}).description(""))
+      ->type_name("NAME");
+  app.add_option("--seeds", a.seeds, fmt::format("Of the random scenarios, both included (default: {})", kDefaultSeeds))
+      ->type_name("A..B");
+  app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
+      ->check(CLI::Range(1, kMostJobs).description(""))
+      ->type_name("N");
+  app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
+  app.add_option("--failures", a.failures, "Where failing scenarios are saved (default: failures)")->type_name("DIR");
+  app.add_option("--recordings", a.recordings, "What the suite recorded plays (default: the recordings of this tree)")
+      ->allow_extra_args(false)
+      ->type_name("PATH");
+  app.add_flag("--list-rules", a.list_rules, "Print what docs/rules.md holds, and check nothing");
+  app.footer(kNotes);
+}
+
+// "3..17", both from 0 on, in order.
+bool ParseSeeds(const std::string& text, properties::CheckOptions& options) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) return false;
+  const auto number = [](const char* first, const char* last, std::uint64_t& value) {
+    const std::from_chars_result result = std::from_chars(first, last, value);
+    return result.ec == std::errc() && result.ptr == last && first != last;
+  };
+  const char* const data = text.data();
+  return number(data, data + dots, options.first_seed) &&
+         number(data + dots + 2, data + text.size(), options.last_seed) && options.first_seed <= options.last_seed;
+}
+
+// As a person would write it: relative if it is below the working directory.
+std::string ShortPath(const std::string& path) {
+  std::error_code error;
+  const std::string relative = std::filesystem::proximate(path, error).string();
+  return error || relative.starts_with("..") ? path : relative;
+}
+
+class CheckRun {
+ public:
+  CheckRun(Arguments arguments, properties::CheckOptions options)
+      : arguments_(std::move(arguments)), options_(std::move(options)) {}
+
+  int Run() {
+    Announce();
+    properties::CheckCallbacks callbacks;
+    callbacks.on_failure = [this](const properties::CheckFailure& failure) {
+      failures_.push_back(failure);
+      Print(failure.text + "\n");
+    };
+    callbacks.on_error = [this](const std::string& error) {
+      Complain(error);
+      errors_ = true;
+    };
+    callbacks.on_tick = [this](std::string_view suite, const properties::SuiteCount& count) {
+      signals_.Poll();
+      console_.Flush();
+      console_.Progress(fmt::format("{}: {} played, {} failed", suite, count.played(), count.failed));
+    };
+    const properties::CheckSummary summary = properties::RunCheck(options_, files_, callbacks, signals_.stopped());
+    console_.EndProgress();
+    Print(CheckText(summary));
+    WriteJson(summary);
+    console_.Flush();
+    if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
+    if (signals_.signal() != 0) return kSignalled + signals_.signal();
+    if (errors_ || !console_.status().ok()) return kMisuse;
+    return summary.failed() > 0 ? kFailed : kPassed;
+  }
+
+ private:
+  void Announce() {
+    for (const std::string& path : options_.recordings)
+      Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
+    if (options_.random) Print(fmt::format("suite random: --seeds {}..{}\n", options_.first_seed, options_.last_seed));
+    Print("\n");
+    console_.Flush();
+  }
+
+  // With `--json -` standard output belongs to the document.
+  void Print(std::string_view text) {
+    if (arguments_.json == "-") {
+      console_.Err(text);
+    } else {
+      console_.Out(text);
+    }
+  }
+
+  void WriteJson(const properties::CheckSummary& summary) {
+    if (arguments_.json.empty()) return;
+    const std::string json = CheckJson(options_, summary, failures_);
+    if (arguments_.json == "-") return console_.Out(json);
+    const absl::Status status = WriteOutput(files_, arguments_.json, json);
+    if (status.ok()) return;
+    errors_ = true;
+    Complain(fmt::format("cannot write {}: {}", replays::Quoted(arguments_.json), replays::Escaped(MessageOf(status))));
+  }
+
+  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
+
+  const Arguments arguments_;
+  const properties::CheckOptions options_;
+  StopSignals signals_;
+  PosixFiles files_;
+  Console console_;
+  std::vector<properties::CheckFailure> failures_;
+  bool errors_ = false;
+};
+
+int Misuse(const std::string& what) {
+  Console().Err(fmt::format("error: {}\nSee vigil check --help\n", replays::Escaped(what)));
   return kMisuse;
+}
+
+int CheckWith(const Arguments& arguments) {
+  properties::CheckOptions options;
+  if (!ParseSeeds(arguments.seeds, options)) {
+    return Misuse(fmt::format("--seeds: expected A..B with A <= B, got '{}'", arguments.seeds));
+  }
+  const auto wants = [&arguments](std::string_view suite) {
+    const auto& suites = arguments.suites;
+    return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
+  };
+  options.random = wants("random");
+  options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
+  options.failures = arguments.failures;
+  if (wants("recorded")) {
+    options.recordings = arguments.recordings;
+    if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};
+  }
+  return CheckRun(arguments, std::move(options)).Run();
+}
+
+}  // namespace
+
+int Check(const std::vector<std::string>& words) {
+  Arguments arguments;
+  CLI::App app("Property suites over recorded and random faults", "vigil check");
+  AddOptions(app, arguments);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    Console().Out(app.help());
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    return Misuse(error.what());
+  }
+  if (arguments.list_rules) {
+    Console().Out(properties::RulesDocument());
+    return kPassed;
+  }
+  return CheckWith(arguments);
 }
 
 }  // namespace vigil::cli

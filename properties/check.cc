@@ -11,6 +11,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/properties/explain.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
 #include "vigil/replays/json.h"
 #include "vigil/replays/parse.h"
@@ -50,6 +51,10 @@ Outcome PlayTwice(Runner& runner, Scenario scenario) {
         fmt::format("playing the same choices again gave another run: hash {:016x}, then {:016x}", outcome.hash, again);
   }
   return outcome;
+}
+
+std::string ExplainIn(const Outcome& outcome, const Violation& violation) {
+  return Explain(violation, AllRules()[violation.number]()->info(), outcome.trace);
 }
 
 std::string FileNameOf(std::string_view what) {
@@ -157,9 +162,10 @@ class Campaign {
   void Describe(const Result& result, CheckFailure& failure) {
     const bool random = failure.suite == kRandom;
     std::optional<Scenario> scenario = random ? ScenarioOfRecord(result.record) : FindRecording(result);
-    failure.text = fmt::format("FAILED {}: {}\n", result.id, failure.rule.empty() ? "no rule" : failure.rule);
+    failure.text =
+        fmt::format("FAILED {}: {}\n", replays::Escaped(result.id), failure.rule.empty() ? "no rule" : failure.rule);
     if (!scenario.has_value()) {
-      failure.text += fmt::format("  {}:{} could not be read again\n", result.source, result.record);
+      failure.text += fmt::format("  {}:{} could not be read again\n", replays::Escaped(result.source), result.record);
       return;
     }
     const Outcome outcome = runner_.Run(*scenario, {.random_schedule = random});
@@ -169,14 +175,14 @@ class Campaign {
     for (const Violation& violation : judgement.violations) {
       if (violation.rule == failure.rule) {
         again = true;
-        failure.text += Indented(Explain(violation, AllRules()[violation.number]()->info(), outcome.trace));
+        failure.text += ExplainIn(outcome, violation);
       } else {
         others += (others.empty() ? "" : ", ") + std::string(violation.rule);
       }
     }
     if (!others.empty()) failure.text += fmt::format("  also broken: {}\n", others);
     if (!again && !failure.rule.empty()) failure.text += "  played once more, it kept the rule\n";
-    if (!result.outcome.reason.empty()) failure.text += fmt::format("  {}\n", result.outcome.reason);
+    if (!result.outcome.reason.empty()) failure.text += fmt::format("  {}\n", replays::Escaped(result.outcome.reason));
     scenario->choices = outcome.choices;
     Save(*scenario, failure);
   }
@@ -192,11 +198,12 @@ class Campaign {
     absl::Status status = files_.MakeDirectory(options_.failures);
     if (status.ok()) status = WriteAtomically(files_, path, line);
     if (!status.ok()) {
-      callbacks_.on_error(fmt::format("cannot save {}: {}", path, MessageOf(status)));
+      callbacks_.on_error(
+          fmt::format("cannot save {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
       return;
     }
     failure.file = path;
-    failure.text += fmt::format("  ./vigil replay {}\n", path);
+    failure.text += fmt::format("  ./vigil replay {}\n", replays::ShellWord(path));
   }
 
   Scenario ScenarioOfRecord(std::int64_t record) const {
@@ -213,13 +220,6 @@ class Campaign {
       return false;
     });
     return found;
-  }
-
-  static std::string Indented(std::string_view lines) {
-    std::string text = "  ";
-    for (const char c : lines) text += c == '\n' ? std::string("\n  ") : std::string(1, c);
-    text.resize(text.size() - 2);
-    return text;
   }
 
   void FindIncomplete() {
@@ -269,7 +269,10 @@ replays::Player NewJudgingPlayer() {
   return [runner = std::make_shared<Runner>()](const Recording& recording) -> replays::PlainOutcome {
     Outcome outcome = runner->Run(recording.scenario);
     const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
-    if (names_a_rule) outcome.violated = IdsOf(CheckRules(outcome, recording.scenario));
+    if (!names_a_rule) return outcome;
+    const Judgement judgement = CheckRules(outcome, recording.scenario);
+    outcome.violated = IdsOf(judgement);
+    for (const Violation& violation : judgement.violations) outcome.explanation += ExplainIn(outcome, violation);
     return outcome;
   };
 }

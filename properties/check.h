@@ -4,7 +4,7 @@
 // not built yet is counted apart, by reason: neither passed nor failed.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
 // have the same hash. Fails also if no scenario ever armed some rule, or met a fault at some seam.
-// Each failure is saved as a scenario file, with its choices and the rule that it violates.
+// What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.
 //
 // Thread safety: a Campaign belongs to one thread; it plays on others.
 #ifndef VIGIL_PROPERTIES_CHECK_H_
@@ -76,7 +76,7 @@ inline constexpr std::uint64_t kEnoughScenarios = 2000;
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
                       const std::atomic<bool>& stop);
 
-// For `vigil replay`: plays a recording, and checks the rules if it names one that it violates.
+// For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
 replays::Player NewJudgingPlayer();
 
 }  // namespace vigil::properties

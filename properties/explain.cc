@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "vigil/core/base/code.h"
+#include "vigil/replays/escape.h"
 #include "vigil/replays/text.h"
 
 namespace vigil::properties {
@@ -44,10 +45,10 @@ std::string EventText(const Event& event) {
 }
 
 std::string Explain(const Violation& violation, const RuleInfo& rule, const sim::Trace& trace) {
-  std::string text = fmt::format("{}: {}\n  expected  {}\n  actual    {}\n", rule.id, rule.sentence, violation.expected,
-                                 violation.actual);
+  std::string text = fmt::format("  {}: {}\n    expected  {}\n    actual    {}\n", rule.id, rule.sentence,
+                                 violation.expected, violation.actual);
   for (const std::size_t i : violation.witness) {
-    text += fmt::format("  event {:<4}{}\n", i + 1, EventText(trace[i].event));
+    text += fmt::format("    event {:<4}{}\n", i + 1, replays::Escaped(EventText(trace[i].event)));
   }
   return text;
 }

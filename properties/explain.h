@@ -15,11 +15,11 @@ namespace vigil::properties {
 // One line for any event: as recordings have it, or in words where they have none.
 std::string EventText(const Event& event);
 
-// Lines, each with its newline:
+// Lines, each indented and with its newline:
 //   end.only_on_clean_exit: end is called only while ...
 //     expected  no end: the scope was left with INTERNAL
 //     actual    end is called
-//     event 41  close begins: INTERNAL
+//     event 41  close begins after INTERNAL
 //     event 42  hook a end session=1
 std::string Explain(const Violation& violation, const RuleInfo& rule, const sim::Trace& trace);
 

@@ -31,6 +31,7 @@ struct PlainOutcome {
   std::map<std::string, std::vector<std::string>, std::less<>> choices;  // that were really made
   std::vector<std::string> unused_choices;                               // given, but never asked for
   std::optional<std::vector<std::string>> violated;                      // ids of rules, if they were checked
+  std::string explanation;  // of what was violated: indented lines, each ending in a newline
 };
 
 }  // namespace vigil::replays

@@ -178,14 +178,17 @@ TEST(Judge, WhatCannotBePlayedIsNotCompared) {
   EXPECT_EQ(result.difference.report, "");
 }
 
-TEST(Judge, AViolationMustBeThatOfTheRule) {
+TEST(Judge, ASavedFailureFailsAsLongAsARuleIsViolated) {
   PlainOutcome outcome;
-  EXPECT_EQ(Judge(Violation("r1"), outcome).reason, "expected to violate r1, but no rules were checked");
-  outcome.violated.emplace();
-  EXPECT_EQ(Judge(Violation("r1"), outcome).reason, "expected to violate r1, but no rule is violated");
-  outcome.violated = {"r2", "r3"};
-  EXPECT_EQ(Judge(Violation("r1"), outcome).reason, "expected to violate r1, but violates r2, r3");
+  EXPECT_EQ(Judge(Violation("r1"), outcome).reason, "saved for violating r1, but no rules were checked");
   outcome.violated = {"r2", "r1"};
+  outcome.explanation = "  r1: a promise\n";
+  const Result result = Judge(Violation("r1"), outcome);
+  EXPECT_EQ(result.reason, "violates r1");
+  EXPECT_THAT(FailureText(result), ::testing::HasSubstr("  violates r1\n  r1: a promise\n"));
+  outcome.violated = {"r2", "r3"};
+  EXPECT_EQ(Judge(Violation("r1"), outcome).reason, "violates r2, r3 (was saved for r1)");
+  outcome.violated.emplace();
   EXPECT_EQ(Judge(Violation("r1"), outcome).status, Status::kPassed);
 }
 

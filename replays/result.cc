@@ -9,16 +9,16 @@
 namespace vigil::replays {
 namespace {
 
-// Why it fails to violate the rule; "" if it does violate it.
-std::string WhyNotViolated(const std::string& rule, const PlainOutcome& outcome) {
+// Of a saved failure: "" once neither its rule nor any other is violated any more.
+std::string WhyStillViolated(const std::string& rule, const PlainOutcome& outcome) {
   if (!outcome.violated.has_value())
-    return fmt::format("expected to violate {}, but no rules were checked", Escaped(rule));
+    return fmt::format("saved for violating {}, but no rules were checked", Escaped(rule));
   const auto& violated = *outcome.violated;
-  if (std::find(violated.begin(), violated.end(), rule) != violated.end()) return "";
-  if (violated.empty()) return fmt::format("expected to violate {}, but no rule is violated", Escaped(rule));
+  if (violated.empty()) return "";
+  if (std::find(violated.begin(), violated.end(), rule) != violated.end()) return "violates " + Escaped(rule);
   std::string others;
   for (const std::string& other : violated) others += (others.empty() ? "" : ", ") + Escaped(other);
-  return fmt::format("expected to violate {}, but violates {}", Escaped(rule), others);
+  return fmt::format("violates {} (was saved for {})", others, Escaped(rule));
 }
 
 std::string WhyDifferent(const Difference& difference) {
@@ -45,7 +45,8 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   } else if (compare) {
     result.reason = WhyDifferent(result.difference);
   } else {
-    result.reason = WhyNotViolated(expect->violates, outcome);
+    result.reason = WhyStillViolated(expect->violates, outcome);
+    result.difference.report = outcome.explanation;
   }
   result.status = result.reason.empty() ? Status::kPassed : Status::kFailed;
   result.outcome = std::move(outcome);

@@ -25,13 +25,14 @@ using replays::Scenario;
 using replays::SessionKind;
 using replays::Statement;
 
-// Three of five are what sessions react to.
+// Two of three are what sessions react to.
 constexpr Code kCallCodes[] = {
-    Code::kAborted,     Code::kAborted,          Code::kAborted,          Code::kAborted,
-    Code::kUnavailable, Code::kUnavailable,      Code::kUnavailable,      Code::kOutOfRange,
-    Code::kOutOfRange,  Code::kOutOfRange,       Code::kInternal,         Code::kCancelled,
-    Code::kDataLoss,    Code::kUnknown,          Code::kInvalidArgument,  Code::kFailedPrecondition,
-    Code::kNotFound,    Code::kDeadlineExceeded, Code::kResourceExhausted};
+    Code::kAborted,          Code::kAborted,          Code::kAborted,         Code::kAborted,
+    Code::kAborted,          Code::kUnavailable,      Code::kUnavailable,     Code::kUnavailable,
+    Code::kUnavailable,      Code::kOutOfRange,       Code::kOutOfRange,      Code::kOutOfRange,
+    Code::kOutOfRange,       Code::kInternal,         Code::kCancelled,       Code::kDataLoss,
+    Code::kUnknown,          Code::kNotFound,         Code::kInvalidArgument, Code::kFailedPrecondition,
+    Code::kDeadlineExceeded, Code::kResourceExhausted};
 constexpr Code kUserCodes[] = {Code::kStopIteration, Code::kOther, Code::kStopIteration, Code::kOther,
                                Code::kAlreadyExists};
 
@@ -41,6 +42,7 @@ Code AnyCode(Draws& draws) { return draws.Chance(15) ? draws.Pick(kUserCodes) : 
 // Which kinds of things the seed allows.
 struct Swarm {
   bool hook_failures, stops, reports, hook_reads, feeds, faults, steps, closes, raises;
+  std::int64_t hot_run = 1;  // the number of the run in which things come together
 };
 Swarm DrawSwarm(Draws draws) {
   Swarm swarm{};
@@ -48,6 +50,9 @@ Swarm DrawSwarm(Draws draws) {
                      &swarm.steps, &swarm.closes, &swarm.raises}) {
     *kind = draws.Chance(60);
   }
+  swarm.hot_run = draws.Between(1, 3);
+  // One of them at least is what most scenarios are about.
+  if (!swarm.hook_failures) swarm.faults = swarm.faults || draws.Chance(80);
   return swarm;
 }
 
@@ -84,7 +89,8 @@ PlanEntry DrawPlanEntry(Draws draws, const Swarm& swarm) {
   if (actions.empty()) return entry;
   entry.action = actions[draws.Below(actions.size())];
   const bool runs = entry.method == "before_run" || entry.method == "after_run";
-  const std::int64_t call = draws.Between(1, runs ? 5 : entry.method == "after_create_session" ? 2 : 1);
+  std::int64_t call = draws.Between(1, runs ? 5 : entry.method == "after_create_session" ? 2 : 1);
+  if (runs && draws.Chance(50)) call = swarm.hot_run;
   entry.calls = {call};
   if (draws.Chance(15)) entry.calls.push_back(call + 1);
   if (draws.Chance(8) && MayRepeat(entry)) entry.calls.clear();
@@ -117,7 +123,7 @@ HookSpec DrawProbe(Draws draws, std::string name, const Swarm& swarm) {
     PlanEntry entry = DrawPlanEntry(draws.Split("entry", i), swarm);
     const bool nothing = ActionsFor(entry.method, swarm).empty();
     // Most scenarios should get past begin.
-    const bool kept = entry.method != "begin" || draws.Chance(40);
+    const bool kept = entry.method != "begin" || draws.Chance(25);
     if (!nothing && kept) hook.plan.push_back(std::move(entry));
   }
   return hook;
@@ -141,10 +147,12 @@ constexpr FaultPoint kFaultPoints[] = {FaultPoint::kRun,
                                        FaultPoint::kRawRun,
                                        FaultPoint::kClose};
 
-Fault DrawFault(Draws draws) {
+Fault DrawFault(Draws draws, const Swarm& swarm) {
   Fault fault;
   fault.at = draws.Pick(kFaultPoints);
-  const std::int64_t call = draws.Between(1, fault.at == FaultPoint::kRun ? 6 : 3);
+  const bool run = fault.at == FaultPoint::kRun;
+  std::int64_t call = draws.Between(1, run ? 6 : 3);
+  if (run && draws.Chance(40)) call = swarm.hot_run;
   fault.calls = {call};
   if (draws.Chance(15)) fault.calls.push_back(call + 1);
   if (fault.at == FaultPoint::kRun && draws.Chance(10)) {
@@ -152,6 +160,9 @@ Fault DrawFault(Draws draws) {
     if (draws.Chance(50)) return fault;
   }
   fault.code = CallCode(draws);
+  // The first call of most others is made by the construction, which should fail for good in some scenarios only.
+  const bool constructs = !run && fault.at != FaultPoint::kReadStep && fault.at != FaultPoint::kRawRun;
+  if (constructs && call == 1 && draws.Chance(65)) fault.code = Code::kUnavailable;
   const bool can_lose = fault.at != FaultPoint::kInitFn && fault.at != FaultPoint::kQueueRunners &&
                         fault.at != FaultPoint::kCreate && fault.at != FaultPoint::kClose;
   fault.lost_reply = can_lose && draws.Chance(30);
@@ -213,8 +224,8 @@ Statement DrawStatement(Draws draws, const Swarm& swarm) {
   constexpr double kSeconds[] = {0.5, 3, 40};
   Statement statement;
   const std::uint64_t kind = draws.Below(100);
-  statement.op = kind < 60 ? Op::kRun : kind < 72 ? Op::kShouldStop : kind < 76 ? Op::kAdvance : Op::kRun;
-  if (kind >= 76 && kind < 88 && swarm.steps) return DrawStep(draws.Split("step"));
+  statement.op = kind < 50 ? Op::kRun : kind < 62 ? Op::kShouldStop : kind < 66 ? Op::kAdvance : Op::kRun;
+  if (kind >= 66 && kind < 88 && swarm.steps) return DrawStep(draws.Split("step"));
   if (kind >= 88 && kind < 94 && swarm.closes) statement.op = Op::kClose;
   if (kind >= 94 && swarm.raises) {
     statement.op = Op::kRaise;
@@ -238,7 +249,7 @@ Statement DrawLoop(Draws draws, const Swarm& swarm) {
   for (std::uint64_t i = 0; i < length; ++i) {
     Statement plain;
     plain.op = Op::kRun;
-    loop.body.push_back(draws.Chance(30) ? DrawStatement(draws.Split("statement", i), swarm) : plain);
+    loop.body.push_back(draws.Chance(40) ? DrawStatement(draws.Split("statement", i), swarm) : plain);
   }
   return loop;
 }
@@ -246,7 +257,9 @@ Statement DrawLoop(Draws draws, const Swarm& swarm) {
 std::vector<Statement> DrawDrive(Draws draws, const Swarm& swarm) {
   std::vector<Statement> drive;
   if (draws.Chance(60)) drive.push_back(DrawLoop(draws.Split("loop"), swarm));
-  const std::int64_t more = drive.empty() ? draws.Between(0, 6) : draws.Chance(30) ? draws.Between(1, 3) : 0;
+  const std::int64_t more = drive.empty()      ? draws.Between(draws.Chance(10) ? 0 : 2, 6)
+                            : draws.Chance(30) ? draws.Between(1, 3)
+                                               : 0;
   for (std::int64_t i = 0; i < more; ++i) {
     drive.push_back(DrawStatement(draws.Split("statement", static_cast<std::uint64_t>(i)), swarm));
   }
@@ -271,13 +284,13 @@ std::vector<Statement> DrawAfter(Draws draws) {
 
 Scenario RandomScenario(std::uint64_t seed) {
   constexpr std::uint64_t kHooks[] = {0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
-  constexpr std::uint64_t kFaults[] = {0, 0, 1, 1, 2, 3, 4};
+  constexpr std::uint64_t kFaults[] = {1, 1, 2, 2, 3, 4};
   Draws draws(seed);
   const Swarm swarm = DrawSwarm(draws.Split("swarm"));
   Scenario scenario;
   scenario.id = fmt::format("random_{}", seed);
   scenario.seed = seed;
-  scenario.session.kind = draws.Chance(70) ? SessionKind::kMonitored : SessionKind::kSingular;
+  scenario.session.kind = draws.Chance(75) ? SessionKind::kMonitored : SessionKind::kSingular;
   scenario.scope_with = draws.Chance(75);
   scenario.init_fn = draws.Chance(20);
   scenario.model = DrawModel(draws.Split("model"));
@@ -287,7 +300,12 @@ Scenario RandomScenario(std::uint64_t seed) {
     scenario.hooks.push_back(DrawProbe(draws.Split("hook", i), std::string(1, static_cast<char>('a' + i)), swarm));
   }
   const std::uint64_t faults = swarm.faults ? draws.Pick(kFaults) : 0;
-  for (std::uint64_t i = 0; i < faults; ++i) scenario.faults.push_back(DrawFault(draws.Split("fault", i)));
+  for (std::uint64_t i = 0; i < faults; ++i) {
+    Fault fault = DrawFault(draws.Split("fault", i), swarm);
+    const bool singular = scenario.session.kind == SessionKind::kSingular;
+    if (singular && fault.at != FaultPoint::kRun && draws.Chance(60)) fault.at = FaultPoint::kRun;
+    scenario.faults.push_back(std::move(fault));
+  }
   scenario.drive = DrawDrive(draws.Split("drive"), swarm);
   scenario.after = DrawAfter(draws.Split("after"));
   scenario.limits.events = 2000;

@@ -14,8 +14,9 @@ RunFacts FactsOf(const replays::Scenario& scenario) {
       .init_fn = scenario.init_fn,
       .queue = scenario.model.batches.has_value() && scenario.model.queue_input,
       .may_restore = checkpoint.dir || checkpoint.filename.has_value(),
-      .has_checkpoint = checkpoint.dir && !checkpoint.filename.has_value() && !checkpoint.preload.empty() &&
-                        checkpoint.damage == replays::Damage::kNone,
+      .saves_something = scenario.model.global_step,
+      .has_checkpoint = scenario.model.global_step && checkpoint.dir && !checkpoint.filename.has_value() &&
+                        !checkpoint.preload.empty() && checkpoint.damage == replays::Damage::kNone,
   };
 }
 

@@ -105,9 +105,11 @@ class ReadyBeforeUse : public Rule {
     if ((!now.UsesSession() && step != Step::kQueueRunners) || used_) return;
     used_ = true;
     Arm();
-    const bool restored = done_.contains(Step::kRestore);
+    const RunFacts& facts = now.run.facts();
+    const bool silently = facts.may_restore && !facts.saves_something;
+    const bool restored = done_.contains(Step::kRestore) || silently;
     Require(restored || done_.contains(Step::kInit), now, "restored or initialised");
-    Require(restored || done_.contains(Step::kInitFn) || !now.run.facts().init_fn, now, "initialised by init_fn");
+    Require(restored || done_.contains(Step::kInitFn) || !facts.init_fn, now, "initialised by init_fn");
     Require(done_.contains(Step::kReadyForLocalInit), now, "ready for local init");
     Require(done_.contains(Step::kLocalInit), now, "locally initialised");
     Require(done_.contains(Step::kReady), now, "ready");

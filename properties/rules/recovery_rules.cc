@@ -12,11 +12,13 @@ std::string Name(Code code) { return std::string(CodeName(code)); }
 
 constexpr RuleInfo kOnlyOnPreemption{
     .id = "recovery.only_on_aborted_or_unavailable",
-    .sentence = "A session is given up only because of ABORTED or UNAVAILABLE, and only then is a further one created.",
+    .sentence =
+        "A session is given up only because of ABORTED or UNAVAILABLE, and only then is a further one created; when "
+        "that fails for good, the next run tries again.",
     .documented = "MonitoredSession r1.4, Run, last item: AbortedError or UnavailableError",
     .observed =
         "run_aborted_monitored run_unavailable_monitored run_cancelled_monitored run_data_loss_monitored "
-        "create_invalid_argument_monitored",
+        "create_invalid_argument_monitored recreation_fails_for_good",
 };
 class OnlyOnPreemption : public Rule {
  public:
@@ -30,7 +32,9 @@ class OnlyOnPreemption : public Rule {
       }
     }
     if (!now.Creation() || !run.attempt) return;
-    if (!run.recovery || run.recovery.at < run.attempt.at) {
+    const bool tries_again = run.recovery && !run.live && run.phase_start.at > run.attempt.at;
+    const bool recovers = run.recovery && run.recovery.at > run.attempt.at;
+    if (!recovers && !(run.phase_start && tries_again)) {
       Violate({run.attempt.at, now.index}, "a recovery between two creations of a session", "none");
     }
   }

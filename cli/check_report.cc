@@ -1,0 +1,94 @@
+#include "vigil/cli/check_report.h"
+
+#include <cstdint>
+#include <map>
+
+#include "fmt/format.h"
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/json_writer.h"
+
+namespace vigil::cli {
+namespace {
+
+using properties::CheckSummary;
+using properties::SuiteCount;
+
+struct RuleCount {
+  std::uint64_t armed = 0;
+  std::uint64_t violated = 0;
+};
+
+std::map<std::string, RuleCount> RulesByName(const properties::Tally& tally) {
+  std::map<std::string, RuleCount> rules;
+  for (std::size_t i = 0; i < tally.armed.size(); ++i) {
+    rules[std::string(properties::AllRules()[i]()->info().id)] = {tally.armed[i], tally.violated[i]};
+  }
+  return rules;
+}
+
+std::map<std::string, std::uint64_t> Seams(const properties::Tally& tally) {
+  std::map<std::string, std::uint64_t> seams = tally.fired;
+  for (const std::string& seam : properties::Seams()) seams.try_emplace(seam, 0);
+  return seams;
+}
+
+std::string SuiteText(const std::string& name, const SuiteCount& count) {
+  std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
+  std::uint64_t unbuilt = 0;
+  for (const auto& [what, times] : count.unbuilt) unbuilt += times;
+  if (unbuilt > 0) text += fmt::format("  {} more need what is not built yet:\n", unbuilt);
+  for (const auto& [what, times] : count.unbuilt) text += fmt::format("  {:>8}  {}\n", times, replays::Escaped(what));
+  return text;
+}
+
+}  // namespace
+
+std::string CheckText(const CheckSummary& summary) {
+  std::string text = fmt::format("{:<56}{:>10}{:>10}\n", "rule", "armed", "violated");
+  for (const auto& [id, count] : RulesByName(summary.tally)) {
+    text += fmt::format("{:<56}{:>10}{:>10}\n", id, count.armed, count.violated);
+  }
+  text += fmt::format("\n{:<56}{:>10}\n", "seam", "failures");
+  for (const auto& [seam, times] : Seams(summary.tally)) text += fmt::format("{:<56}{:>10}\n", seam, times);
+  text += "\n";
+  for (const auto& [name, count] : summary.suites) text += SuiteText(name, count);
+  for (const std::string& what : summary.incomplete) {
+    text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", what);
+  }
+  if (summary.stopped) text += "interrupted: this is what was found so far\n";
+  return text + fmt::format("{} passed, {} failed\n", summary.passed(), summary.failed());
+}
+
+std::string CheckJson(const properties::CheckOptions& options, const CheckSummary& summary,
+                      const std::vector<properties::CheckFailure>& failures) {
+  replays::JsonWriter w;
+  w.Open('{').Key("passed").Natural(summary.passed()).Key("failed").Natural(summary.failed());
+  w.Key("unreadable").Natural(summary.unreadable()).Key("interrupted").Bool(summary.stopped);
+  w.Key("seeds").String(fmt::format("{}..{}", options.first_seed, options.last_seed));
+  w.Newline().Key("suites").Open('{');
+  for (const auto& [name, count] : summary.suites) {
+    w.Key(name).Open('{').Key("passed").Natural(count.passed).Key("failed").Natural(count.failed);
+    w.Key("unbuilt").Open('{');
+    for (const auto& [what, times] : count.unbuilt) w.Key(what).Natural(times);
+    w.Close('}').Close('}');
+  }
+  w.Close('}').Newline().Key("rules").Open('[');
+  for (const auto& [id, count] : RulesByName(summary.tally)) {
+    w.Newline().Open('{').Key("id").String(id).Key("armed").Natural(count.armed);
+    w.Key("violated").Natural(count.violated).Close('}');
+  }
+  w.Close(']').Newline().Key("seams").Open('{');
+  for (const auto& [seam, times] : Seams(summary.tally)) w.Key(seam).Natural(times);
+  w.Close('}').Newline().Key("incomplete").Open('[');
+  for (const std::string& what : summary.incomplete) w.String(what);
+  w.Close(']').Newline().Key("failures").Open('[');
+  for (const properties::CheckFailure& failure : failures) {
+    w.Newline().Open('{').Key("suite").String(failure.suite).Key("id").String(failure.id);
+    w.Key("rule").String(failure.rule).Key("file").String(failure.file).Close('}');
+  }
+  w.Close(']').Close('}');
+  return w.Take() + "\n";
+}
+
+}  // namespace vigil::cli

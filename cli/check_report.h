@@ -1,0 +1,25 @@
+// What `vigil check` says in the end, as text and as JSON. Sorted by name: two runs of the same code say the same.
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_CLI_CHECK_REPORT_H_
+#define VIGIL_CLI_CHECK_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "vigil/properties/check.h"
+
+namespace vigil::cli {
+
+// Suites, rules with how often each was armed, seams with how often something failed there; the last line is
+// "N passed, N failed".
+std::string CheckText(const properties::CheckSummary& summary);
+
+// {"passed","failed","unreadable","interrupted","seeds","suites":{..},"rules":[..],"seams":{..},"incomplete":[..],
+// "failures":[{"suite","id","rule","file"},..]}
+std::string CheckJson(const properties::CheckOptions& options, const properties::CheckSummary& summary,
+                      const std::vector<properties::CheckFailure>& failures);
+
+}  // namespace vigil::cli
+
+#endif  // VIGIL_CLI_CHECK_REPORT_H_
