@@ -29,7 +29,8 @@ struct ChoicePoint {
 class Chooser {
  public:
   virtual ~Chooser() = default;
-  // The index of a label. REQUIRES: two labels or more, all different.
+  // The index of a label. REQUIRES: two labels or more, all different. Must not throw, nor call back into the world; it runs
+  // on the stack of the task that gives way.
   virtual std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) = 0;
 };
 

@@ -76,6 +76,14 @@ TEST(Choices, AreRememberedAsLabels) {
               ElementsAre(Pair("n/t/p", ElementsAre("late", "calm")), Pair("net/a>b/latency", ElementsAre("calm"))));
 }
 
+TEST(Choices, AreHashed) {
+  RunningHash hash;
+  const std::uint64_t before = hash.value();
+  Choices choices(nullptr, hash);
+  choices.Choose(choices.KeyOf("n", "t", "p"), kLabels);
+  EXPECT_NE(hash.value(), before);
+}
+
 TEST(Choices, OneLabelIsNoChoice) {
   RunningHash hash;
   const std::uint64_t before = hash.value();

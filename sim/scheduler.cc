@@ -126,6 +126,7 @@ void Scheduler::StopNow(StopReason reason, std::string limit_text) {
 void Scheduler::Kill(TaskList& process) {
   kill_requests_.push_back(&process);
   if (current_ == nullptr) {
+    VIGIL_CHECK(!thread_);  // called by a chooser
     thread_.emplace();
     UnwindRequested();
     thread_.reset();
@@ -182,7 +183,7 @@ TaskState* Scheduler::ChooseNext(std::string_view point) {
 
   Choices::Key* key = nullptr;
   if (current_ == nullptr) {
-    if (outside_key_ == nullptr) outside_key_ = &choices_.KeyOf("world/start", point);
+    if (outside_key_ == nullptr) outside_key_ = &choices_.KeyOf(kOutsideLabel, point);
     key = outside_key_;
   } else {
     Choices::Key*& known = preempting ? current_->identity->preempt : current_->identity->schedule;

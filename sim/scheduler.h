@@ -28,6 +28,9 @@
 
 namespace vigil::sim {
 
+// Stands for "node/task" in the keys of choices made outside of all tasks.
+inline constexpr std::string_view kOutsideLabel = "world/start";
+
 struct SchedulerOptions {
   StackPool* stacks = nullptr;     // required
   Duration max_virtual{0};         // since the start; 0 = no limit

@@ -93,7 +93,8 @@ void World::AdvanceTo(Time time) {
 }
 
 std::size_t World::Choose(std::string_view point, std::span<const std::string_view> labels) {
-  return choices_.Choose(choices_.KeyOf(CurrentTask(), point), labels);
+  const std::string_view task = CurrentTask();
+  return choices_.Choose(choices_.KeyOf(task.empty() ? kOutsideLabel : task, point), labels);
 }
 
 std::size_t World::Choose(std::string_view node, std::string_view task, std::string_view point,
