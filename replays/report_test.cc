@@ -1,5 +1,6 @@
 #include "vigil/replays/report.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fmt/format.h"
