@@ -59,8 +59,7 @@ struct CollectionKey {
   std::string_view name;
 };
 
-// Something that a layer above derives from the graph and keeps with it (a session's plans), so that other sessions of the
-// same graph find it. Never changed once attached; lives as long as the graph.
+// What a layer above derives from the graph and keeps with it for all sessions (plans). Safe from any task.
 class Attachment {
  public:
   // `kind` tells whose it is; it must outlive the attachment.
@@ -117,7 +116,6 @@ class Graph {
   }
   void ClearCollection(std::string_view name);
 
-  // The newest attachment, or null. Safe from any task, as Attach is.
   const Attachment* attachments() const { return attachments_.load(std::memory_order_acquire); }
   void Attach(std::unique_ptr<Attachment> attachment) const;
 

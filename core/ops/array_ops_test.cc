@@ -1,12 +1,13 @@
 #include <gmock/gmock.h>
 
 #include "vigil/core/ops/testing.h"
+#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 namespace {
 
 using testing::HasSubstr;
-using ArrayOpsTest = OpsTest;
+using ArrayOpsTest = OpsTest<fakes::FakeEnv>;
 
 TEST_F(ArrayOpsTest, Pack) {
   const Output a = Vec<std::int64_t>({1, 2});

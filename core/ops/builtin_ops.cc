@@ -13,6 +13,7 @@ const OpRegistry& BuiltinOps() {
     RegisterMatrixOps(*registry);
     RegisterQueueOps(*registry);
     RegisterSaveRestoreOps(*registry);
+    RegisterSelectOps(*registry);
     RegisterStateOps(*registry);
     RegisterSummaryOps(*registry);
     return registry;

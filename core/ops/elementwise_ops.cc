@@ -146,11 +146,6 @@ absl::Status Compute(const Tensor& a, const Tensor& b, Tensor* out, F f) {
   return absl::OkStatus();
 }
 
-absl::Status TypeError(const KernelContext& c) {
-  return MakeStatus(Code::kUnimplemented,
-                    fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(c.input(0).dtype())));
-}
-
 template <typename F>
 absl::Status Arithmetic(KernelContext& c) {
   absl::Status status;
@@ -159,10 +154,10 @@ absl::Status Arithmetic(KernelContext& c) {
     if constexpr (!std::is_same_v<F, Divide> || std::is_floating_point_v<T>) {
       status = Compute<T, T>(c.input(0), c.input(1), &out, F());
     } else {
-      status = TypeError(c);  // integers are divided by FloorDiv or TruncateDiv
+      status = NoKernel(c);  // integers are divided by FloorDiv or TruncateDiv
     }
   });
-  if (!known) return TypeError(c);
+  if (!known) return NoKernel(c);
   VIGIL_RETURN_IF_ERROR(status);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -175,7 +170,7 @@ absl::Status Comparison(KernelContext& c) {
   absl::Status status;
   Tensor out;
   const bool known = ForNumeric(a.dtype(), [&]<typename T>() { status = Compute<T, bool>(a, b, &out, F()); });
-  if (!known) return TypeError(c);
+  if (!known) return NoKernel(c);
   VIGIL_RETURN_IF_ERROR(status);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -187,75 +182,9 @@ absl::Status Unary(KernelContext& c, F f) {
   Tensor out(in.dtype(), in.shape());
   const bool known = ForNumeric(
       in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = AsArray<T>(in).unaryExpr([f](T x) { return f(x); }); });
-  if (!known) return TypeError(c);
+  if (!known) return NoKernel(c);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
-}
-
-absl::Status LogicalNot(KernelContext& c) {
-  Tensor out(DType::kBool, c.input(0).shape());
-  bool* to = out.mutable_flat<bool>().data();
-  for (const bool value : c.input(0).flat<bool>()) *to++ = !value;
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
-}
-
-template <typename From, typename To>
-Tensor CastTo(const Tensor& in) {
-  Tensor out(DTypeOf<To>(), in.shape());
-  To* to = out.mutable_flat<To>().data();
-  for (const From value : in.flat<From>()) *to++ = static_cast<To>(value);
-  return out;
-}
-
-template <typename From>
-absl::Status CastFrom(KernelContext& c) {
-  const Tensor& in = c.input(0);
-  const DType target = c.attr<DType>("DstT");
-  if (target == DType::kBool) {
-    c.set_output(0, CastTo<From, bool>(in));
-    return absl::OkStatus();
-  }
-  if (!ForNumeric(target, [&]<typename To>() { c.set_output(0, CastTo<From, To>(in)); })) return TypeError(c);
-  return absl::OkStatus();
-}
-
-absl::Status Cast(KernelContext& c) {
-  if (c.input(0).dtype() == DType::kBool) return CastFrom<bool>(c);
-  absl::Status status;
-  if (!ForNumeric(c.input(0).dtype(), [&]<typename From>() { status = CastFrom<From>(c); })) return TypeError(c);
-  return status;
-}
-
-// The condition is a scalar, or has the shape of both others.
-absl::Status Select(KernelContext& c) {
-  const Tensor& condition = c.input(0);
-  const Tensor& yes = c.input(1);
-  const Tensor& no = c.input(2);
-  if (yes.shape() != no.shape()) {
-    return InvalidArgument("Incompatible shapes: {} vs. {}", yes.shape().ToString(), no.shape().ToString());
-  }
-  if (condition.shape().rank() == 0) {
-    c.set_output(0, condition.scalar<bool>() ? yes : no);
-    return absl::OkStatus();
-  }
-  if (condition.shape() != yes.shape()) {
-    return InvalidArgument("Incompatible shapes: {} vs. {}", condition.shape().ToString(), yes.shape().ToString());
-  }
-  Tensor out = yes.Clone();
-  std::int64_t i = 0;
-  for (const bool take : condition.flat<bool>()) {
-    if (!take) CopyElements(no, i, out, i, 1);
-    ++i;
-  }
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
-}
-
-absl::Status RequireSameTypes(const Node& node, const std::vector<DType>& inputs, std::size_t a, std::size_t b) {
-  if (inputs[a] == inputs[b]) return absl::OkStatus();
-  return UsageError(fmt::format("Input {} of '{}' Op has type {} that does not match type {} of input {}.", b, node.op,
-                                DTypeName(inputs[b]), DTypeName(inputs[a]), a));
 }
 
 absl::StatusOr<std::vector<DType>> ArithmeticTypes(const Node& node, const std::vector<DType>& inputs) {
@@ -265,17 +194,6 @@ absl::StatusOr<std::vector<DType>> ArithmeticTypes(const Node& node, const std::
 
 absl::StatusOr<std::vector<DType>> ComparisonTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireSameTypes(node, inputs, 0, 1));
-  return std::vector<DType>{DType::kBool};
-}
-
-absl::StatusOr<std::vector<DType>> SelectTypes(const Node& node, const std::vector<DType>& inputs) {
-  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kBool}));
-  VIGIL_RETURN_IF_ERROR(RequireSameTypes(node, inputs, 1, 2));
-  return std::vector<DType>{inputs[1]};
-}
-
-absl::StatusOr<std::vector<DType>> LogicalNotTypes(const Node& node, const std::vector<DType>& inputs) {
-  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kBool}));
   return std::vector<DType>{DType::kBool};
 }
 
@@ -312,10 +230,6 @@ void RegisterElementwiseOps(OpRegistry& registry) {
   registry.Register({.name = "Square", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
                        return Unary(c, [](auto x) { return Times()(x, x); });
                      }});
-  registry.Register({.name = "LogicalNot", .inputs = 1, .output_types = LogicalNotTypes, .compute = LogicalNot});
-  registry.Register({.name = "Cast", .inputs = 1, .output_types = FromAttr("DstT"), .compute = Cast});
-  registry.Register({.name = "Select", .inputs = 3, .output_types = SelectTypes, .compute = Select});
-  registry.Register({.name = "SelectV2", .inputs = 3, .output_types = SelectTypes, .compute = Select});
 }
 
 }  // namespace vigil

@@ -2,11 +2,12 @@
 #include <limits>
 
 #include "vigil/core/ops/testing.h"
+#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 namespace {
 
-using ElementwiseOpsTest = OpsTest;
+using ElementwiseOpsTest = OpsTest<fakes::FakeEnv>;
 
 TEST_F(ElementwiseOpsTest, ArithmeticOfNumbers) {
   const Output a = Scalar<std::int64_t>(7);

@@ -1,12 +1,13 @@
 #include <gmock/gmock.h>
 
 #include "vigil/core/ops/testing.h"
+#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 namespace {
 
 using testing::HasSubstr;
-using MatrixOpsTest = OpsTest;
+using MatrixOpsTest = OpsTest<fakes::FakeEnv>;
 
 TEST_F(MatrixOpsTest, MatMul) {
   const Output a = Matrix<float>(2, {1, 2, 3, 4, 5, 6});

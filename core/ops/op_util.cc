@@ -15,6 +15,17 @@ absl::Status RequireType(const Node& node, const std::vector<DType>& inputs, int
       fmt::format("Input {} of '{}' Op has type {}, not {}.", i, node.op, DTypeName(given), fmt::join(names, " or ")));
 }
 
+absl::Status RequireSameTypes(const Node& node, const std::vector<DType>& inputs, std::size_t a, std::size_t b) {
+  if (inputs[a] == inputs[b]) return absl::OkStatus();
+  return UsageError(fmt::format("Input {} of '{}' Op has type {} that does not match type {} of input {}.", b, node.op,
+                                DTypeName(inputs[b]), DTypeName(inputs[a]), a));
+}
+
+absl::Status NoKernel(const KernelContext& c) {
+  return MakeStatus(Code::kUnimplemented,
+                    fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(c.input(0).dtype())));
+}
+
 absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor) {
   std::vector<std::int64_t> out;
   if (tensor.dtype() == DType::kInt32) {

@@ -41,6 +41,12 @@ absl::Status AllowAttr(const Node& node, std::string_view name) {
 // USAGE unless input i has one of the types.
 absl::Status RequireType(const Node& node, const std::vector<DType>& inputs, int i, std::initializer_list<DType> types);
 
+// USAGE unless two inputs have the same type.
+absl::Status RequireSameTypes(const Node& node, const std::vector<DType>& inputs, std::size_t a, std::size_t b);
+
+// UNIMPLEMENTED: the op does not know the type of its first value.
+absl::Status NoKernel(const KernelContext& c);
+
 // Calls body.template operator()<T>() for the element type; false if the type is not among the numeric ones.
 template <typename Body>
 bool ForNumeric(DType dtype, Body&& body) {

@@ -2,6 +2,7 @@
 
 #include "vigil/core/ops/fifo_queue.h"
 #include "vigil/core/ops/testing.h"
+#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 
 // Each task writes a line when its node has run: "put OK".
-class QueueOpsTest : public OpsTest {
+class QueueOpsTest : public OpsTest<fakes::FakeEnv> {
  protected:
   // Starts to run a node in a task of its own.
   void Start(const std::string& name, NodeId node, Time deadline = kNever) {

@@ -13,6 +13,7 @@ void RegisterIteratorOps(OpRegistry& registry);
 void RegisterMatrixOps(OpRegistry& registry);
 void RegisterQueueOps(OpRegistry& registry);
 void RegisterSaveRestoreOps(OpRegistry& registry);
+void RegisterSelectOps(OpRegistry& registry);
 void RegisterStateOps(OpRegistry& registry);
 void RegisterSummaryOps(OpRegistry& registry);
 

@@ -2,13 +2,14 @@
 
 #include "vigil/core/ops/testing.h"
 #include "vigil/core/ops/variable.h"
+#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using StateOpsTest = OpsTest;
+using StateOpsTest = OpsTest<fakes::FakeEnv>;
 
 TEST_F(StateOpsTest, AVariableHasNoValueUntilItIsAssigned) {
   const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(5));

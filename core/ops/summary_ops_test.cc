@@ -2,13 +2,14 @@
 
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/ops/testing.h"
+#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 namespace {
 
 using testing::ElementsAre;
 
-class SummaryOpsTest : public OpsTest {
+class SummaryOpsTest : public OpsTest<fakes::FakeEnv> {
  protected:
   std::string Text(Output output) {
     const absl::StatusOr<Tensor> value = Get(output);

@@ -51,22 +51,22 @@ std::string Show(const absl::StatusOr<Tensor>& value) {
   return value.ok() ? value->Describe() + Elements(*value) : Show(value.status());
 }
 
-absl::StatusOr<Tensor> OpsTest::Get(Output output) {
+absl::StatusOr<Tensor> OpRunner::Get(Output output) {
   VIGIL_RETURN_IF_ERROR(b_.status());
   return Value(output, kNever);
 }
 
-absl::Status OpsTest::Run(NodeId node, Time deadline) {
+absl::Status OpRunner::Run(NodeId node, Time deadline) {
   VIGIL_RETURN_IF_ERROR(b_.status());
   return Outputs(node, deadline).status();
 }
 
-absl::StatusOr<Tensor> OpsTest::Value(Output output, Time deadline) {
+absl::StatusOr<Tensor> OpRunner::Value(Output output, Time deadline) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<Tensor> all, Outputs(output.node, deadline));
   return all[static_cast<std::size_t>(output.index)];
 }
 
-absl::StatusOr<std::vector<Tensor>> OpsTest::Outputs(NodeId id, Time deadline) {
+absl::StatusOr<std::vector<Tensor>> OpRunner::Outputs(NodeId id, Time deadline) {
   const Node& node = graph_.node(id);
   for (const NodeId control : node.control_inputs) VIGIL_RETURN_IF_ERROR(Outputs(control, deadline).status());
   if (node.def->constant) return std::vector<Tensor>{node.def->constant(node)};
@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<Tensor>> OpsTest::Outputs(NodeId id, Time deadline) {
   std::shared_ptr<Resource> cached;
   const Kernel& kernel = node.def->is_resource ? node.def->read : node.def->compute;
   if (!kernel) return outputs;
-  KernelContext context(fake_.env(), graph_, resources_, resources_, cancellation_);
+  KernelContext context(env_, graph_, resources_, resources_, cancellation_);
   context.Start(deadline);
   const KernelCall call{.node = &node,
                         .kernel = &kernel,

@@ -10,7 +10,6 @@
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/kernel.h"
 #include "vigil/core/ops/ops.h"
-#include "vigil/fakes/fake_env.h"
 
 namespace vigil {
 
@@ -18,9 +17,9 @@ namespace vigil {
 std::string Show(const absl::StatusOr<Tensor>& value);
 std::string Show(const absl::Status& status);
 
-class OpsTest : public testing::Test {
+class OpRunner {
  protected:
-  OpsTest() : graph_(BuiltinOps()), resources_(fake_.env()), b_(graph_) {}
+  explicit OpRunner(const Env& env) : graph_(BuiltinOps()), resources_(env), b_(graph_), env_(env) {}
 
   // Runs the node and what it needs. The value of the output, or the first error (also of building).
   absl::StatusOr<Tensor> Get(Output output);
@@ -42,7 +41,6 @@ class OpsTest : public testing::Test {
     return b_.Const("c", Tensor::Vector<T>(values).Reshaped(Shape({rows, columns})));
   }
 
-  fakes::FakeEnv fake_;
   Graph graph_;
   ResourceManager resources_;
   Cancellation cancellation_;
@@ -51,6 +49,21 @@ class OpsTest : public testing::Test {
  private:
   absl::StatusOr<std::vector<Tensor>> Outputs(NodeId id, Time deadline);
   absl::StatusOr<Tensor> Value(Output output, Time deadline);
+
+  const Env env_;
+};
+
+// A fixture over a fake env (a parameter, since only *_test.cc may know the fakes).
+template <typename Fake>
+class EnvFixture : public testing::Test {
+ protected:
+  Fake fake_;
+};
+template <typename Fake>
+class OpsTest : public EnvFixture<Fake>, protected OpRunner {
+ protected:
+  OpsTest() : OpRunner(EnvFixture<Fake>::fake_.env()) {}
+  using OpRunner::Run;  // not testing::Test's
 };
 
 }  // namespace vigil

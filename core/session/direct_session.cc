@@ -9,135 +9,11 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/session/frame.h"
 #include "vigil/core/session/plan.h"
 
 namespace vigil {
 namespace {
-
-// As TensorFlow does: which node it was.
-absl::Status WithNode(const absl::Status& status, const Node& node) {
-  return WithMessage(status, fmt::format("{}\n\t [[{{{{node {}}}}}]]", MessageOf(status), node.name));
-}
-
-// The memory of one run at a time of one plan in one session.
-class Frame {
- public:
-  Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
-        const Cancellation& cancellation);
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-
-  // Runs the plan. `generation`: of the shared resources.
-  absl::Status Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched);
-
- private:
-  absl::Status TakeFeeds(const RunCall& call);
-  absl::Status Execute(RunMetadata* trace);
-  absl::Status ExecuteStep(const KernelCall& step);
-  void Clean();
-
-  const Env& env_;
-  const Graph& graph_;
-  const Plan& plan_;
-  KernelContext context_;
-  std::uint64_t generation_ = 0;
-  std::vector<Tensor> slots_;
-  std::vector<const Tensor*> inputs_;
-  std::vector<std::shared_ptr<Resource>> cached_;  // one a step
-  std::vector<KernelCall> calls_;                  // one a step
-};
-
-Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
-             const Cancellation& cancellation)
-    : env_(env),
-      graph_(graph),
-      plan_(plan),
-      context_(env, graph, own, shared, cancellation),
-      slots_(static_cast<std::size_t>(plan.slots)),
-      cached_(plan.steps.size()) {
-  inputs_.reserve(plan.inputs.size());
-  for (const ValueSource& source : plan.inputs)
-    inputs_.push_back(source.slot < 0 ? source.constant : &slots_[static_cast<std::size_t>(source.slot)]);
-  calls_.reserve(plan.steps.size());
-  for (const PlanStep& step : plan.steps) {
-    calls_.push_back({.node = step.node,
-                      .kernel = step.kernel,
-                      .holder = step.holder,
-                      .inputs = inputs_.data() + step.first_input,
-                      .outputs = slots_.data() + step.first_output,
-                      .cached = &cached_[calls_.size()]});
-  }
-}
-
-absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched) {
-  VIGIL_RETURN_IF_ERROR(TakeFeeds(call));
-  if (generation != generation_) {
-    for (std::shared_ptr<Resource>& resource : cached_) resource.reset();
-    generation_ = generation;
-  }
-  context_.Start(deadline);
-  const bool traced = call.options != nullptr && call.options->trace_level == TraceLevel::kFullTrace;
-  const absl::Status status = CallGuarded([&] { return Execute(traced ? call.metadata : nullptr); });
-  if (status.ok() && fetched != nullptr) {
-    fetched->resize(plan_.fetches.size());
-    for (std::size_t i = 0; i < plan_.fetches.size(); ++i) {
-      const ValueSource& source = plan_.fetches[i];
-      (*fetched)[i] = source.slot < 0 ? *source.constant : slots_[static_cast<std::size_t>(source.slot)];
-    }
-  }
-  Clean();
-  return status;
-}
-
-absl::Status Frame::TakeFeeds(const RunCall& call) {
-  const std::vector<Output>& feeds = plan_.spec.feeds;
-  if (call.feed_values.size() != feeds.size()) {
-    return UsageError(fmt::format("{} values are given for {} feeds.", call.feed_values.size(), feeds.size()));
-  }
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    const DType wanted = graph_.TypeOf(feeds[i]);
-    if (call.feed_values[i].dtype() != wanted) {
-      return MakeStatus(
-          Code::kInvalidArgument,
-          fmt::format("Cannot feed a value of type {} for '{}', which has type {}",
-                      DTypeName(call.feed_values[i].dtype()), graph_.NameOf(feeds[i]), DTypeName(wanted)));
-    }
-    slots_[i] = call.feed_values[i];
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Frame::Execute(RunMetadata* trace) {
-  if (trace == nullptr) {
-    for (const KernelCall& step : calls_) VIGIL_RETURN_IF_ERROR(ExecuteStep(step));
-    return absl::OkStatus();
-  }
-  for (const KernelCall& step : calls_) {
-    NodeStats stats{.node_name = step.node->name, .op = step.node->op};
-    stats.start_ns = env_.clock->Monotonic().since_epoch.count();
-    const absl::Status status = ExecuteStep(step);
-    stats.end_ns = env_.clock->Monotonic().since_epoch.count();
-    trace->step_stats.push_back(std::move(stats));
-    VIGIL_RETURN_IF_ERROR(status);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Frame::ExecuteStep(const KernelCall& step) {
-  if (context_.cancelled()) return MakeStatus(Code::kCancelled, "Run call was cancelled");
-  context_.Enter(step);
-  absl::Status status = (*step.kernel)(context_);
-  if (status.ok()) return status;
-  return WithNode(status, *step.node);
-}
-
-// Large values are not kept from one run to the next.
-void Frame::Clean() {
-  for (Tensor& slot : slots_) {
-    if (slot.has_buffer()) slot = Tensor();
-  }
-}
 
 // What the runs of a session work with. Outlives the session as long as runs are in flight.
 class Engine {
@@ -188,12 +64,13 @@ class Engine {
   bool abandoned_ = false;
 };
 
-// A run's right to a frame. Gives everything back when destroyed, also when the task is killed.
+// A run in flight and its frame. Gives everything back when destroyed, also when the task is killed.
 class Engine::Lease {
  public:
   // REQUIRES: in_flight_ counts this run already.
-  Lease(Engine& engine, Lane& lane, std::unique_ptr<Frame> frame)
-      : engine_(engine), lane_(lane), frame_(std::move(frame)) {}
+  // A lane and a frame may be missing: they are put in later.
+  Lease(Engine& engine, Lane* known, std::unique_ptr<Frame> idle)
+      : lane(known), frame(std::move(idle)), engine_(engine) {}
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
@@ -201,17 +78,17 @@ class Engine::Lease {
     {
       SpinGuard lock(engine_.lock_);
       last = --engine_.in_flight_ == 0 && engine_.abandoned_;
-      if (!engine_.closed()) lane_.idle.push_back(std::move(frame_));
+      if (frame != nullptr && !engine_.closed()) lane->idle.push_back(std::move(frame));
     }
-    frame_.reset();  // if the session was closed: what it holds may be the last of a resource
+    frame.reset();  // if the session was closed: what it holds may be the last of a resource
     if (last) delete &engine_;
   }
-  Frame& frame() { return *frame_; }
+
+  Lane* lane;
+  std::unique_ptr<Frame> frame;
 
  private:
   Engine& engine_;
-  Lane& lane_;
-  std::unique_ptr<Frame> frame_;
 };
 
 Engine::Lane* Engine::FindLane(const RunSpec& spec) {
@@ -237,29 +114,26 @@ Time Engine::DeadlineOf(const RunOptions* options) const {
 
 absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {
   if (call.metadata != nullptr) call.metadata->Clear();
-  Lane* lane = nullptr;
-  std::unique_ptr<Frame> frame;
+  Lane* known = nullptr;
+  std::unique_ptr<Frame> idle;
   {
     SpinGuard lock(lock_);
     if (closed()) return UsageError("Attempted to use a closed Session.");
-    lane = FindLane(call.spec);
-    if (lane != nullptr && !lane->idle.empty()) {
-      frame = std::move(lane->idle.back());
-      lane->idle.pop_back();
-      ++in_flight_;
-    }
-  }
-  if (frame == nullptr) {
-    if (lane == nullptr) {
-      VIGIL_ASSIGN_OR_RETURN(lane, AddLane(call.spec));
-    }
-    frame = std::make_unique<Frame>(env_, graph_, *lane->plan, *own_, shared_, cancellation_);
-    SpinGuard lock(lock_);
-    if (closed()) return UsageError("Attempted to use a closed Session.");
     ++in_flight_;
+    known = FindLane(call.spec);
+    if (known != nullptr && !known->idle.empty()) {
+      idle = std::move(known->idle.back());
+      known->idle.pop_back();
+    }
   }
-  Lease lease(*this, *lane, std::move(frame));
-  return lease.frame().Run(call, DeadlineOf(call.options), shared_.generation(), fetched);
+  Lease lease(*this, known, std::move(idle));
+  if (lease.lane == nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(lease.lane, AddLane(call.spec));
+  }
+  if (lease.frame == nullptr) {
+    lease.frame = std::make_unique<Frame>(env_, graph_, *lease.lane->plan, *own_, shared_, cancellation_);
+  }
+  return lease.frame->Run(call, DeadlineOf(call.options), shared_.generation(), fetched);
 }
 
 absl::Status Engine::Close() {

@@ -166,6 +166,7 @@ TEST_F(DirectSessionTest, AFullTraceTellsEveryNodeThatRan) {
   EXPECT_EQ(metadata_.step_stats[0].node_name, "sum");
   EXPECT_EQ(metadata_.step_stats[0].op, "Add");
   EXPECT_EQ(metadata_.step_stats[0].start_ns, 5);
+  EXPECT_EQ(metadata_.step_stats[0].output_bytes, 8);
   EXPECT_EQ(metadata_.step_stats[1].node_name, "set");
   EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}), "5");
   EXPECT_THAT(metadata_.step_stats, IsEmpty());  // not asked for: not kept either

@@ -1,0 +1,123 @@
+#include "vigil/core/session/frame.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
+
+namespace vigil {
+namespace {
+
+// As TensorFlow does: which node it was.
+absl::Status WithNode(const absl::Status& status, const Node& node) {
+  return WithMessage(status, fmt::format("{}\n\t [[{{{{node {}}}}}]]", MessageOf(status), node.name));
+}
+
+std::int64_t BytesOf(const Tensor& tensor) {
+  if (tensor.dtype() != DType::kString) return static_cast<std::int64_t>(tensor.bytes().size());
+  std::int64_t bytes = 0;
+  for (const std::string& text : tensor.flat<std::string>()) bytes += static_cast<std::int64_t>(text.size());
+  return bytes;
+}
+
+}  // namespace
+
+Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
+             const Cancellation& cancellation)
+    : env_(env),
+      graph_(graph),
+      plan_(plan),
+      context_(env, graph, own, shared, cancellation),
+      slots_(static_cast<std::size_t>(plan.slots)),
+      cached_(plan.steps.size()) {
+  inputs_.reserve(plan.inputs.size());
+  for (const ValueSource& source : plan.inputs) {
+    inputs_.push_back(source.slot < 0 ? source.constant : &slots_[static_cast<std::size_t>(source.slot)]);
+  }
+  calls_.reserve(plan.steps.size());
+  for (const PlanStep& step : plan.steps) {
+    calls_.push_back({.node = step.node,
+                      .kernel = step.kernel,
+                      .holder = step.holder,
+                      .inputs = inputs_.data() + step.first_input,
+                      .outputs = slots_.data() + step.first_output,
+                      .cached = &cached_[calls_.size()]});
+  }
+}
+
+absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched) {
+  if (generation != generation_) {
+    for (std::shared_ptr<Resource>& resource : cached_) resource.reset();
+    generation_ = generation;
+  }
+  context_.Start(deadline);
+  const bool traced = call.options != nullptr && call.options->trace_level == TraceLevel::kFullTrace;
+  absl::Status status = TakeFeeds(call);
+  if (status.ok()) status = CallGuarded([&] { return Execute(traced ? call.metadata : nullptr); });
+  if (status.ok() && fetched != nullptr) {
+    fetched->resize(plan_.fetches.size());
+    for (std::size_t i = 0; i < plan_.fetches.size(); ++i) {
+      const ValueSource& source = plan_.fetches[i];
+      (*fetched)[i] = source.slot < 0 ? *source.constant : slots_[static_cast<std::size_t>(source.slot)];
+    }
+  }
+  Clean();
+  return status;
+}
+
+absl::Status Frame::TakeFeeds(const RunCall& call) {
+  const std::vector<Output>& feeds = plan_.spec.feeds;
+  if (call.feed_values.size() != feeds.size()) {
+    return UsageError(fmt::format("{} values are given for {} feeds.", call.feed_values.size(), feeds.size()));
+  }
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    const DType wanted = graph_.TypeOf(feeds[i]);
+    if (call.feed_values[i].dtype() != wanted) {
+      return MakeStatus(
+          Code::kInvalidArgument,
+          fmt::format("Cannot feed a value of type {} for '{}', which has type {}",
+                      DTypeName(call.feed_values[i].dtype()), graph_.NameOf(feeds[i]), DTypeName(wanted)));
+    }
+    slots_[i] = call.feed_values[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Frame::Execute(RunMetadata* trace) {
+  if (trace == nullptr) {
+    for (const KernelCall& step : calls_) VIGIL_RETURN_IF_ERROR(ExecuteStep(step));
+    return absl::OkStatus();
+  }
+  for (const KernelCall& step : calls_) {
+    NodeStats stats{.node_name = step.node->name, .op = step.node->op};
+    stats.start_ns = env_.clock->Monotonic().since_epoch.count();
+    const absl::Status status = ExecuteStep(step);
+    stats.end_ns = env_.clock->Monotonic().since_epoch.count();
+    if (status.ok()) {
+      for (std::size_t i = 0; i < step.node->output_types.size(); ++i) stats.output_bytes += BytesOf(step.outputs[i]);
+    }
+    trace->step_stats.push_back(std::move(stats));
+    VIGIL_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Frame::ExecuteStep(const KernelCall& step) {
+  if (context_.cancelled()) return MakeStatus(Code::kCancelled, "Run call was cancelled");
+  context_.Enter(step);
+  absl::Status status = (*step.kernel)(context_);
+  if (status.ok()) return status;
+  return WithNode(status, *step.node);
+}
+
+// Large values are not kept from one run to the next.
+void Frame::Clean() {
+  for (Tensor& slot : slots_) {
+    if (slot.has_buffer()) slot = Tensor();
+  }
+}
+
+}  // namespace vigil

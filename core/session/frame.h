@@ -1,0 +1,50 @@
+// The memory of one run at a time of one plan in one session: slots, pointers between them, resources found so far.
+//
+// Laid out once, then reused: a run touches nothing but what is here.
+// Thread safety: one task at a time.
+#ifndef VIGIL_CORE_SESSION_FRAME_H_
+#define VIGIL_CORE_SESSION_FRAME_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/kernel.h"
+#include "vigil/core/session/plan.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+// What is passed to the constructor must outlive the frame.
+class Frame {
+ public:
+  Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
+        const Cancellation& cancellation);
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  // Runs the plan. `generation`: of the shared resources.
+  absl::Status Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched);
+
+ private:
+  absl::Status TakeFeeds(const RunCall& call);
+  absl::Status Execute(RunMetadata* trace);
+  absl::Status ExecuteStep(const KernelCall& step);
+  void Clean();
+
+  const Env& env_;
+  const Graph& graph_;
+  const Plan& plan_;
+  KernelContext context_;
+  std::uint64_t generation_ = 0;
+  std::vector<Tensor> slots_;
+  std::vector<const Tensor*> inputs_;
+  std::vector<std::shared_ptr<Resource>> cached_;  // one a step
+  std::vector<KernelCall> calls_;                  // one a step
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_SESSION_FRAME_H_
