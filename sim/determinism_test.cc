@@ -94,6 +94,17 @@ TEST(Determinism, NoChooserIsAnEmptyRecording) {
   EXPECT_EQ(Busy(nullptr).hash, Busy(&replay).hash);
 }
 
+TEST(Determinism, TimeAloneChangesTheHash) {
+  const auto sleep = [](Duration duration) {
+    World world({});
+    world.AddNode("chief").Spawn("main", [&] { world.AdvanceBy(duration); });
+    world.Run();
+    return world.hash();
+  };
+  EXPECT_EQ(sleep(Duration(1)), sleep(Duration(1)));
+  EXPECT_NE(sleep(Duration(1)), sleep(Duration(2)));
+}
+
 TEST(Determinism, OneDifferenceChangesTheHash) {
   const std::uint64_t hash = Busy(nullptr).hash;
   EXPECT_NE(Busy(nullptr, {.extra_sleep = Duration(1)}).hash, hash) << "a virtual time";

@@ -248,6 +248,26 @@ TEST_F(KillTest, TasksOfOtherNodesGoOn) {
   EXPECT_THAT(seen, ElementsAre("b", "b again"));
 }
 
+// Kill() cannot throw there: the task lives until it gives way, and nobody of its node runs before it is unwound.
+TEST_F(KillTest, ADestructorCanKillItsOwnNode) {
+  struct Suicidal {
+    Node& node;
+    ~Suicidal() { node.Kill(); }
+  };
+  node_.Spawn("main", [this] {
+    Witness witness(seen_, "main");
+    node_.Spawn("other", [this] { seen_.push_back("other ran"); });
+    try {
+      Suicidal suicidal{node_};
+      throw std::runtime_error("an ordinary error");
+    } catch (const std::exception&) {
+      seen_.push_back("caught");
+    }
+  });
+  EXPECT_EQ(world_.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(seen_, ElementsAre("caught", "main gone"));
+}
+
 // Two nodes whose last words kill each other: each request is met once the first node is down.
 TEST_F(KillTest, OneDeathCanCauseAnother) {
   World world({});

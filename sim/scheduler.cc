@@ -134,11 +134,11 @@ void Scheduler::Kill(TaskList& process) {
   }
   TaskState& self = *current_;
   if (self.peers.list == &process) self.killed = true;
-  if (self.unwinding) return;  // it does not give way; the request is met afterwards
   if (!self.killed) {
     requester_ = &self;
     SwitchTo(nullptr);
   }
+  // If this cannot throw, the request is met as soon as the task gives way.
   KilledCall();
 }
 
