@@ -19,6 +19,7 @@
 #include "vigil/replays/probe.h"
 #include "vigil/replays/text.h"
 #include "vigil/replays/unbuilt.h"
+#include "vigil/replays/unit.h"
 #include "vigil/sim/faulty_session.h"
 #include "vigil/sim/world.h"
 
@@ -199,10 +200,14 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   sim::Node& node = world.AddNode(kNode);
   absl::Status set_up;
   node.Spawn(kTask, [&] {
-    Play play(scenario, node.env(), world);
-    set_up = play.Body();
-    outcome.final = play.final();
-    outcome.messages = play.messages();
+    if (scenario.unit.has_value()) {
+      set_up = FindUnitPlayer(scenario.unit->unit)(*scenario.unit, node.env(), outcome.events);
+    } else {
+      Play play(scenario, node.env(), world);
+      set_up = play.Body();
+      outcome.final = play.final();
+      outcome.messages = play.messages();
+    }
     world.Stop();  // the process ends with its main task, whatever service tasks still wait for
   });
   const sim::WorldResult result = world.Run();
@@ -212,7 +217,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
-  outcome.events = TextOfTask(outcome.trace, kTaskLabel);
+  if (!scenario.unit.has_value()) outcome.events = TextOfTask(outcome.trace, kTaskLabel);
   if (std::ssize(outcome.events) > scenario.limits.events && outcome.verdict == Verdict::kPlayed) {
     outcome.verdict = Verdict::kRunaway;
     outcome.reason = fmt::format("more than {} events", scenario.limits.events);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vigil/replays/unit.h"
+
 namespace vigil::replays {
 namespace {
 
@@ -11,7 +13,10 @@ std::string NotBuilt(std::string_view what) { return fmt::format("{} is not buil
 
 std::string WhatIsUnbuilt(const Scenario& scenario) {
   if (!scenario.unbuilt.empty()) return NotBuilt(fmt::format("field \"{}\"", scenario.unbuilt.front()));
-  if (scenario.unit.has_value()) return NotBuilt(fmt::format("unit \"{}\"", scenario.unit->unit));
+  if (scenario.unit.has_value()) {
+    if (FindUnitPlayer(scenario.unit->unit) != nullptr) return "";
+    return NotBuilt(fmt::format("unit \"{}\"", scenario.unit->unit));
+  }
   switch (scenario.session.kind) {
     case SessionKind::kMonitored:
     case SessionKind::kSingular:
