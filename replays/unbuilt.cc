@@ -27,9 +27,6 @@ std::string WhatIsUnbuilt(const Scenario& scenario) {
       return NotBuilt("session kind \"supervisor\"");
   }
   if (scenario.session.shared_state) return NotBuilt("session \"shared_state\"");
-  for (const HookSpec& hook : scenario.hooks) {
-    if (hook.hook != "probe") return NotBuilt(fmt::format("hook \"{}\"", hook.hook));
-  }
   for (const Fault& fault : scenario.faults) {
     if (fault.at == FaultPoint::kSleep) return NotBuilt("fault at \"sleep\"");
     if (fault.chief_init.has_value()) return NotBuilt("fault \"chief_init\"");

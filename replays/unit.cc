@@ -6,6 +6,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr Named<UnitPlayer> kPlayers[] = {
+    {"arguments", PlayArguments},
     {"timer", PlayTimer},
 };
 
