@@ -93,7 +93,8 @@ TEST_F(CheckpointSaverHookTest, RefusesItsArguments) {
 
 TEST_F(CheckpointSaverHookTest, NeedsAGlobalStep) {
   Graph without(BuiltinOps());
-  BeginContext context{fake_.env(), without};
+  const Env begin_env = env();
+  BeginContext context{begin_env, without};
   EXPECT_EQ(MessageOf(Make({.save_steps = 1})->Begin(context)),
             "Global step should be created to use CheckpointSaverHook.");
 }

@@ -29,7 +29,8 @@ class GlobalStepWaiterHookTest : public HookTest {
 
 TEST_F(GlobalStepWaiterHookTest, NeedsAGlobalStep) {
   Graph without(BuiltinOps());
-  BeginContext context{fake_.env(), without};
+  const Env begin_env = env();
+  BeginContext context{begin_env, without};
   const absl::Status status = (*GlobalStepWaiterHook::Create(env(), {.wait_until_step = 1}))->Begin(context);
   EXPECT_EQ(MessageOf(status), "Global step should be created to use _GlobalStepWaiterHook.");
 }

@@ -67,7 +67,8 @@ TEST_F(StepCounterHookTest, TheTagHasTheNameOfTheStep) {
   const Output train = ops::AssignAdd(b, "train", step.ref, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
   ASSERT_TRUE(b.status().ok());
   const std::vector<HookPtr> hooks = {Make({.every_n_steps = 1, .summary_writer = writer_})};
-  BeginContext context{fake_.env(), graph};
+  const Env begin_env = env();
+  BeginContext context{begin_env, graph};
   ASSERT_TRUE(hooks[0]->Begin(context).ok());
   const std::shared_ptr<Session> session = NewDirectSession(env(), graph);
   ASSERT_TRUE(RunTarget(*session, step.initializer).ok());

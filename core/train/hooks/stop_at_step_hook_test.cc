@@ -30,7 +30,8 @@ TEST_F(StopAtStepHookTest, TakesExactlyOneOfItsArguments) {
 
 TEST_F(StopAtStepHookTest, NeedsAGlobalStep) {
   Graph without(BuiltinOps());
-  BeginContext context{fake_.env(), without};
+  const Env begin_env = env();
+  BeginContext context{begin_env, without};
   const absl::Status status = Make({.last_step = 1})->Begin(context);
   EXPECT_EQ(CodeOf(status), Code::kUsage);
   EXPECT_EQ(MessageOf(status), "Global step should be created to use StopAtStepHook.");

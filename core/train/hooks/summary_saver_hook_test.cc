@@ -51,7 +51,8 @@ TEST_F(SummarySaverHookTest, RefusesItsArguments) {
 
 TEST_F(SummarySaverHookTest, NeedsAGlobalStep) {
   Graph without(BuiltinOps());
-  BeginContext context{fake_.env(), without};
+  const Env begin_env = env();
+  BeginContext context{begin_env, without};
   const absl::Status status = Make({.save_steps = 1, .summary_op = {summary_}})->Begin(context);
   EXPECT_EQ(MessageOf(status), "Global step should be created to use SummarySaverHook.");
 }

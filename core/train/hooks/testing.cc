@@ -63,7 +63,8 @@ HookTest::~HookTest() {
 absl::Status HookTest::Begin(HookPtr hook) {
   hook_ = std::move(hook);
   hooks_ = {hook_};
-  BeginContext context{fake_.env(), graph_};
+  const Env begin_env = env();
+  BeginContext context{begin_env, graph_};
   return hook_->Begin(context);
 }
 

@@ -52,7 +52,12 @@ class HookTest : public testing::Test {
   HookTest();
   ~HookTest() override;
 
-  Env env() { return fake_.env(); }
+  // Everything here works in this env: without an event sink once watched_ is false.
+  Env env() {
+    Env env = fake_.env();
+    if (!watched_) env.events = nullptr;
+    return env;
+  }
   Builder& b() { return builder_; }
 
   // Begin of the hook; what follows is about this one.
@@ -77,6 +82,7 @@ class HookTest : public testing::Test {
   std::vector<std::string> TakeWriterCalls();
 
   fakes::FakeEnv fake_;
+  bool watched_ = true;
   Graph graph_{BuiltinOps()};
   Builder builder_{graph_};
   Output global_step_, train_, loss_, fed_;
