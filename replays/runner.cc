@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,13 +13,15 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/scaffold.h"
+#include "vigil/replays/builtin_hooks.h"
 #include "vigil/replays/caller.h"
 #include "vigil/replays/directory.h"
 #include "vigil/replays/environment.h"
+#include "vigil/replays/log_notes.h"
 #include "vigil/replays/model.h"
-#include "vigil/replays/probe.h"
 #include "vigil/replays/text.h"
 #include "vigil/replays/unbuilt.h"
+#include "vigil/replays/unit.h"
 #include "vigil/sim/faulty_session.h"
 #include "vigil/sim/world.h"
 
@@ -44,7 +47,11 @@ Behaviour BehaviourOf(const BehaviourSpec& spec) {
 class Play {
  public:
   Play(const Scenario& scenario, const Env& env, sim::World& world)
-      : scenario_(scenario), env_(env), world_(world), behaviour_(BehaviourOf(scenario.behaviour)) {}
+      : scenario_(scenario),
+        log_(*env.log, *env.events, kDirectory),
+        env_(WithLog(env, log_)),
+        world_(world),
+        behaviour_(BehaviourOf(scenario.behaviour)) {}
 
   // The body of the caller's task. A status is a failure of the scenario's own set-up.
   absl::Status Body();
@@ -53,14 +60,20 @@ class Play {
   std::vector<std::string> messages() { return std::move(messages_); }
 
  private:
+  static Env WithLog(Env env, Log& log) {
+    env.log = &log;
+    return env;
+  }
   void Sessions();
-  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Construct();
+  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Construct(std::vector<HookPtr> hooks,
+                                                                  const std::shared_ptr<Scaffold>& scaffold);
   std::shared_ptr<SessionFactory> FaultyFactory();
   std::shared_ptr<Scaffold> MakeScaffold();
   std::string RestoreFile() const;
   QueueRunnerStarter StartQueueRunnersOrFail();
 
   const Scenario& scenario_;
+  NotingLog log_;
   const Env env_;
   sim::World& world_;
   const Behaviour behaviour_;
@@ -113,14 +126,13 @@ QueueRunnerStarter Play::StartQueueRunnersOrFail() {
   };
 }
 
-absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
-  std::vector<HookPtr> hooks;
-  for (const HookSpec& spec : scenario_.hooks) hooks.push_back(std::make_shared<Probe>(env_, spec, *model_));
+absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vector<HookPtr> hooks,
+                                                                      const std::shared_ptr<Scaffold>& scaffold) {
   const std::string directory = scenario_.checkpoint.dir ? kDirectory : "";
   if (scenario_.session.kind == SessionKind::kSingular) {
     return SingularMonitoredSession::Create(env_, *model_->graph,
                                             {.hooks = std::move(hooks),
-                                             .scaffold = MakeScaffold(),
+                                             .scaffold = scaffold,
                                              .checkpoint_dir = directory,
                                              .checkpoint_filename_with_path = RestoreFile(),
                                              .behaviour = behaviour_,
@@ -129,7 +141,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
   }
   auto creator =
       std::make_shared<ChiefSessionCreator>(env_, *model_->graph,
-                                            ChiefSessionCreatorOptions{.scaffold = MakeScaffold(),
+                                            ChiefSessionCreatorOptions{.scaffold = scaffold,
                                                                        .checkpoint_dir = directory,
                                                                        .checkpoint_filename_with_path = RestoreFile(),
                                                                        .factory = FaultyFactory(),
@@ -143,7 +155,11 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
 
 void Play::Sessions() {
   Caller caller(env_, *model_, messages_);
-  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct();
+  const std::shared_ptr<Scaffold> scaffold = MakeScaffold();
+  absl::StatusOr<std::vector<HookPtr>> hooks =
+      MakeHooks(scenario_.hooks, {.env = env_, .model = *model_, .scaffold = scaffold, .directory = kDirectory});
+  if (!hooks.ok()) return caller.NoteError(Note::kHooksRejected, hooks.status());
+  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct(*std::move(hooks), scaffold);
   if (!session.ok()) return caller.NoteError(Note::kConstructFailed, session.status());
   const auto body = [&](MonitoredSessionBase& s) { return caller.Execute(s, scenario_.drive); };
   const absl::Status end = scenario_.scope_with ? WithSession(**session, body) : body(**session);
@@ -188,6 +204,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     outcome.verdict = Verdict::kUnsupported;
     return outcome;
   }
+  std::optional<Play> play;  // outlives the world: service tasks that it ends use the model and the log
   sim::RandomChooser random(scenario.seed);
   sim::ReplayChooser replay(scenario.choices);
   sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
@@ -199,10 +216,14 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   sim::Node& node = world.AddNode(kNode);
   absl::Status set_up;
   node.Spawn(kTask, [&] {
-    Play play(scenario, node.env(), world);
-    set_up = play.Body();
-    outcome.final = play.final();
-    outcome.messages = play.messages();
+    if (scenario.unit.has_value()) {
+      set_up = FindUnitPlayer(scenario.unit->unit)(*scenario.unit, node.env(), outcome.events);
+    } else {
+      play.emplace(scenario, node.env(), world);
+      set_up = play->Body();
+      outcome.final = play->final();
+      outcome.messages = play->messages();
+    }
     world.Stop();  // the process ends with its main task, whatever service tasks still wait for
   });
   const sim::WorldResult result = world.Run();
@@ -212,7 +233,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
-  outcome.events = TextOfTask(outcome.trace, kTaskLabel);
+  if (!scenario.unit.has_value()) outcome.events = TextOfTask(outcome.trace, kTaskLabel);
   if (std::ssize(outcome.events) > scenario.limits.events && outcome.verdict == Verdict::kPlayed) {
     outcome.verdict = Verdict::kRunaway;
     outcome.reason = fmt::format("more than {} events", scenario.limits.events);

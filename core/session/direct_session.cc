@@ -20,6 +20,14 @@ absl::Status WithNode(const absl::Status& status, const Node& node) {
   return WithMessage(status, fmt::format("{}\n\t [[{{{{node {}}}}}]]", MessageOf(status), node.name));
 }
 
+std::int64_t BytesOf(const Tensor& tensor) {
+  if (tensor.dtype() != DType::kString)
+    return tensor.num_elements() * static_cast<std::int64_t>(DTypeSize(tensor.dtype()));
+  std::int64_t bytes = 0;
+  for (const std::string& text : tensor.flat<std::string>()) bytes += static_cast<std::int64_t>(text.size());
+  return bytes;
+}
+
 // The memory of one run at a time of one plan in one session.
 class Frame {
  public:
@@ -118,6 +126,9 @@ absl::Status Frame::Execute(RunMetadata* trace) {
     stats.start_ns = env_.clock->Monotonic().since_epoch.count();
     const absl::Status status = ExecuteStep(step);
     stats.end_ns = env_.clock->Monotonic().since_epoch.count();
+    if (status.ok()) {
+      for (std::size_t i = 0; i < step.node->output_types.size(); ++i) stats.output_bytes += BytesOf(step.outputs[i]);
+    }
     trace->step_stats.push_back(std::move(stats));
     VIGIL_RETURN_IF_ERROR(status);
   }

@@ -36,6 +36,7 @@ struct NodeStats {
   std::string op;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::int64_t output_bytes = 0;  // of the values that it made
 };
 
 struct RunMetadata {
