@@ -1,12 +1,11 @@
-// Reads the fields of one JSON object strictly: each field is asked for by name and type; Finish() then refuses what nobody
-// asked for and what is missing. The first error wins and is kept by the Reading; everything after it is read as missing.
+// Reads the fields of one JSON object strictly: each is asked for by name and type; Finish() then refuses what nobody asked
+// for and what is missing. The first error wins and is kept by the Reading; everything after it is read as missing.
 //
 //   Fields f(reading, value, place);
-//   f.Required("max").Integer({0, kMaxCount}, out.max);   // out.max keeps its value if the field is missing
-//   f.Optional("body").Each([&](Json item, const Place& at) { ... });
+//   f.Required("max").Integer(kCounts, out.max);   // out.max keeps its value if the field is missing
 //   f.Finish();
 //
-// Not part of the interface of replays/: used by parse*.cc only.
+// Thread safety: belongs to one thread. Not part of the interface of replays/: used by parse*.cc only.
 #ifndef VIGIL_REPLAYS_FIELDS_H_
 #define VIGIL_REPLAYS_FIELDS_H_
 
@@ -77,10 +76,8 @@ class Field {
   // Not empty, without control characters, at most 200 bytes: what goes into a line of text.
   void Name(std::string& out) const;
   void OneOf(std::initializer_list<std::string_view> known, std::string& out) const;
-  // A code that an error can have: any but OK.
-  void ErrorCode(std::optional<Code>& out) const;
-  // A number, or a list of numbers that is not empty.
-  void Calls(std::vector<std::int64_t>& out) const;
+  void ErrorCode(std::optional<Code>& out) const;    // any but OK
+  void Calls(std::vector<std::int64_t>& out) const;  // a number, or a list of numbers that is not empty
 
   template <typename E, std::size_t N>
   void Enum(const Named<E> (&table)[N], std::string_view what, E& out) const {

@@ -139,7 +139,9 @@ TEST(Input, GivesUpOnFoldersWithoutEnd) {
   EndlessFolders files;
   const Lines lines = Read(files, {"d"});
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_TRUE(lines[0].ends_with("again: more than 32 folders deep: does a link lead back?")) << lines[0];
+  std::string path = "d";
+  for (int i = 0; i < 33; ++i) path += "/again";
+  EXPECT_EQ(lines[0], "error: " + path + ": more than 32 folders deep: does a link lead back?");
 }
 
 TEST(StandardInput, IsLinesOrOneRecord) {

@@ -1,6 +1,7 @@
 #include "vigil/replays/parse.h"
 
 #include "fmt/format.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/parse_parts.h"
 
@@ -71,9 +72,12 @@ void ReadBehaviour(Reading& reading, const Field& field, BehaviourSpec& out) {
   if (!field.present()) return;
   if (field.value().kind() != JsonKind::kObject) return field.OneOf({"tensorflow", "default"}, out.name);
   out.name = "switches";
-  field.EachMember([&](Json member, const Place& place) {
-    Field(reading, member, place).Bool(out.switches[std::string(member.key())]);
-  });
+  Fields fields(reading, field.value(), field.place());
+  for (const BehaviourSwitch& entry : BehaviourSwitches()) {
+    const Field value = fields.Optional(entry.name);
+    if (value.present()) value.Bool(out.switches[std::string(entry.name)]);
+  }
+  fields.Finish();
 }
 
 void ReadLimits(Reading& reading, const Field& field, Limits& out) {

@@ -25,13 +25,15 @@ TEST(Parse, ShortestRecord) {
 }
 
 TEST(Parse, FieldsOfTheSecondFormat) {
-  const Scenario s = Parse(R"({"id":"a","format":2,"seed":18446744073709551615,"behaviour":{"x":true,"y":false},
+  const Scenario s =
+      Parse(R"({"id":"a","format":2,"seed":18446744073709551615,"behaviour":{"durable_saves":true,"keep_limits":false},
       "limits":{"events":9,"virtual_s":2.5},"choices":{"w/main/run":["a","b"],"n/l":[]},"drive":[]})")
-                         .scenario;
+          .scenario;
   EXPECT_EQ(s.format, 2);
   EXPECT_EQ(s.seed, UINT64_MAX);
   EXPECT_EQ(s.behaviour.name, "switches");
-  EXPECT_EQ(s.behaviour.switches, (std::map<std::string, bool, std::less<>>{{"x", true}, {"y", false}}));
+  EXPECT_EQ(s.behaviour.switches,
+            (std::map<std::string, bool, std::less<>>{{"durable_saves", true}, {"keep_limits", false}}));
   EXPECT_EQ(s.limits.events, 9);
   EXPECT_EQ(s.limits.virtual_s, 2.5);
   EXPECT_EQ(s.choices.at("w/main/run"), (std::vector<std::string>{"a", "b"}));

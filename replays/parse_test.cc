@@ -61,7 +61,7 @@ TEST(ParseError, OfTheRecord) {
       {With(R"("seed":-1)"), "/seed: -1 is not in 0..18446744073709551615"},
       {With(R"("seed":1.5)"), "/seed: expected an integer, got 1.5"},
       {With(R"("behaviour":"torch")"), "/behaviour: unknown value 'torch'; known: tensorflow, default"},
-      {With(R"("behaviour":{"recovery":1})"), "/behaviour/recovery: expected true or false, got 1"},
+      {With(R"("behaviour":{"durable_saves":1})"), "/behaviour/durable_saves: expected true or false, got 1"},
       {With(R"("limits":{"events":0})"), "/limits/events: 0 is not in 1..10000000"},
       {With(R"("limits":{"virtual_s":-0.5})"), "/limits/virtual_s: -0.5 is not in 0..1000000000"},
       {With(R"("choices":{"a/b":["x",1]})"), "/choices/a~1b/1: expected a string, got 1"},
@@ -237,6 +237,11 @@ TEST(ParseError, OfUnits) {
        "/drive: unknown field; known here: id, title, format, seed, behaviour, limits, choices, unit, args, ops, "
        "expect"},
   });
+}
+
+TEST(ParseError, OfBehaviourSwitches) {
+  EXPECT_TRUE(ErrorOf(With(R"("behaviour":{"recovery":true})"))
+                  .starts_with("x.jsonl:7: /behaviour/recovery: unknown field; known here: bounded_recovery, "));
 }
 
 TEST(ParseError, ShortensWhatItQuotes) {

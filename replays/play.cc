@@ -18,7 +18,10 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
-constexpr std::size_t kRecordsPerJob = 32;  // that are waiting, being played or waiting to be handed out
+// What is waiting, being played or waiting to be handed out.
+constexpr std::size_t kRecordsPerJob = 32;
+constexpr std::size_t kMostBytes = std::size_t{64}
+                                   << 20;  // of text that is not parsed yet; one record may be there anyway
 
 class Crew {
  public:
@@ -45,6 +48,7 @@ class Crew {
       if (!more) break;
       if (callbacks_.on_tick) callbacks_.on_tick();
     }
+    WaitForReader();
     for (std::thread& thread : threads_) thread.join();
     summary.stopped = halted_;
     if (!halted_) {
@@ -65,8 +69,9 @@ class Crew {
   void Read() {
     callbacks_.read([this](RawRecord record) {
       std::unique_lock lock(mutex_);
-      room_.wait(lock, [this] { return halted_ || slots_.size() < capacity_; });
+      room_.wait(lock, [&] { return halted_ || HasRoomFor(record); });
       if (halted_) return false;
+      bytes_ += record.text.size();
       slots_.emplace_back().raw = std::move(record);
       work_.notify_one();
       return true;
@@ -88,9 +93,11 @@ class Crew {
         if (halted_ || started_ == slots_.size()) return;
         slot = &slots_[started_++];  // stays where it is: others come and go at the ends only
       }
+      const std::size_t size = slot->raw.text.size();
       Play(player, scratch, *slot);
       const std::lock_guard lock(mutex_);
       slot->done = true;
+      bytes_ -= size;
       if (WorthHandingOut()) results_.notify_one();
     }
   }
@@ -135,9 +142,23 @@ class Crew {
     return !Finished();
   }
 
+  bool HasRoomFor(const RawRecord& record) const {
+    return slots_.empty() || (slots_.size() < capacity_ && bytes_ + record.text.size() <= kMostBytes);
+  }
+
   // Waking up a thread costs more than a small scenario: only for several results, or at the end. kTick bounds the wait.
   bool WorthHandingOut() const {
     return !slots_.empty() && slots_.front().done && (started_ >= capacity_ / 4 || read_all_);
+  }
+
+  // It may wait for input, which only the caller can end.
+  void WaitForReader() {
+    std::unique_lock lock(mutex_);
+    while (!results_.wait_for(lock, kTick, [this] { return read_all_; })) {
+      lock.unlock();
+      if (callbacks_.on_tick) callbacks_.on_tick();
+      lock.lock();
+    }
   }
 
   bool Finished() const { return started_ == 0 && (halted_ || (read_all_ && slots_.empty())); }
@@ -154,6 +175,7 @@ class Crew {
   // Guarded by mutex_, but a slot that was started belongs to its worker until it is done.
   std::deque<Slot> slots_;   // in order of the input
   std::size_t started_ = 0;  // the first so many of slots_
+  std::size_t bytes_ = 0;    // of text in slots_
   bool read_all_ = false;
   bool halted_ = false;
 

@@ -123,6 +123,50 @@ TEST(Play, HoldsABoundedNumberOfRecords) {
   EXPECT_LT(most.load(), 200);
 }
 
+TEST(Play, HoldsABoundedNumberOfBytes) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> read{0};
+  std::atomic<int> played{0};
+  std::atomic<int> most{0};
+  PlayCallbacks callbacks;
+  callbacks.read = [&](const OnRecord& on_record) {
+    const std::string text = Record(1, "") + std::string(15 << 20, ' ');
+    for (int i = 0; i < 40; ++i) {
+      ++read;
+      on_record({"x.jsonl", i + 1, text, {}});
+    }
+  };
+  callbacks.new_player = [&] {
+    return [&](const Recording& recording) {
+      most = std::max(most.load(), read.load() - played.load());
+      ++played;
+      return Echo(recording);
+    };
+  };
+  callbacks.on_result = [](const Result&) {};
+  PlayAll({.jobs = 2}, callbacks, stop);
+  EXPECT_EQ(played, 40);
+  EXPECT_LT(most.load(), 12);
+}
+
+TEST(Play, TicksWhileTheReaderIsStuck) {
+  std::atomic<bool> stop{false};
+  std::atomic<bool> end_of_input{false};
+  int ticks = 0;
+  PlayCallbacks callbacks;
+  callbacks.read = [&](const OnRecord&) { end_of_input.wait(false); };
+  callbacks.new_player = [] { return Player(Echo); };
+  callbacks.on_result = [](const Result&) {};
+  callbacks.on_tick = [&] {
+    if (++ticks == 1) stop = true;
+    if (ticks < 4) return;
+    end_of_input = true;
+    end_of_input.notify_all();
+  };
+  EXPECT_TRUE(PlayAll({.jobs = 2}, callbacks, stop).stopped);
+  EXPECT_GE(ticks, 4);
+}
+
 TEST(Play, EachWorkerHasItsOwnPlayer) {
   std::atomic<bool> stop{false};
   std::atomic<int> players{0};
