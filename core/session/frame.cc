@@ -11,15 +11,6 @@
 namespace vigil {
 namespace {
 
-std::int64_t BytesOf(const Tensor& tensor) {
-  if (tensor.dtype() != DType::kString) {
-    return tensor.num_elements() * static_cast<std::int64_t>(DTypeSize(tensor.dtype()));
-  }
-  std::int64_t bytes = 0;
-  for (const std::string& text : tensor.flat<std::string>()) bytes += static_cast<std::int64_t>(text.size());
-  return bytes;
-}
-
 // As TensorFlow does: which node it was.
 absl::Status WithNode(const absl::Status& status, const Node& node) {
   return WithMessage(status, fmt::format("{}\n\t [[{{{{node {}}}}}]]", MessageOf(status), node.name));
@@ -105,9 +96,6 @@ absl::Status Frame::Execute(RunMetadata* trace) {
     stats.start_ns = env_.clock->Monotonic().since_epoch.count();
     const absl::Status status = ExecuteStep(step);
     stats.end_ns = env_.clock->Monotonic().since_epoch.count();
-    if (status.ok()) {
-      for (std::size_t i = 0; i < step.node->output_types.size(); ++i) stats.output_bytes += BytesOf(step.outputs[i]);
-    }
     if (status.ok()) {
       for (std::size_t i = 0; i < step.node->output_types.size(); ++i) stats.output_bytes += BytesOf(step.outputs[i]);
     }

@@ -74,8 +74,8 @@ TEST_F(HooksAllocationsTest, StepCounter) {
 }
 
 TEST_F(HooksAllocationsTest, LoggingTensor) {
-  EXPECT_EQ(AllocationsWith(LoggingTensorHook::Create(
-                env(), {.tensors = TaggedTensors{{"fed", fed_}}, .every_n_iter = 1000})),
+  EXPECT_EQ(AllocationsWith(
+                LoggingTensorHook::Create(env(), {.tensors = TaggedTensors{{"fed", fed_}}, .every_n_iter = 1000})),
             0u);
 }
 
@@ -85,8 +85,8 @@ TEST_F(HooksAllocationsTest, NanTensor) {
 
 TEST_F(HooksAllocationsTest, SummarySaver) {
   const Output summary = ops::ScalarSummary(b(), "s", "loss", loss_);
-  EXPECT_EQ(AllocationsWith(SummarySaverHook::Create(
-                env(), {.save_steps = 1000, .output_dir = "/logs", .summary_op = {summary}})),
+  EXPECT_EQ(AllocationsWith(
+                SummarySaverHook::Create(env(), {.save_steps = 1000, .output_dir = "/logs", .summary_op = {summary}})),
             0u);
 }
 
@@ -104,9 +104,9 @@ TEST_F(HooksAllocationsTest, Profiler) {
 
 // The counter itself: a hook that does something in every run allocates.
 TEST_F(HooksAllocationsTest, AHookThatTriggersAllocates) {
-  EXPECT_GT(AllocationsWith(LoggingTensorHook::Create(
-                env(), {.tensors = TaggedTensors{{"fed", fed_}}, .every_n_iter = 1})),
-            0u);
+  EXPECT_GT(
+      AllocationsWith(LoggingTensorHook::Create(env(), {.tensors = TaggedTensors{{"fed", fed_}}, .every_n_iter = 1})),
+      0u);
 }
 
 }  // namespace
