@@ -63,7 +63,8 @@ class Directory {
     path_ = ::mkdtemp(pattern.data());
   }
   ~Directory() {
-    for (const std::string& name : *env_.files->List(path_)) env_.files->Remove(JoinPath(path_, name)).IgnoreError();
+    const absl::StatusOr<std::vector<std::string>> names = env_.files->List(path_);
+    for (const std::string& name : *names) env_.files->Remove(JoinPath(path_, name)).IgnoreError();
     env_.files->Remove(path_).IgnoreError();
   }
   const std::string& path() const { return path_; }

@@ -105,8 +105,8 @@ struct Trouble {
 };
 
 // Producers share the cached writer of a process; the last one to end clears the cache.
-struct Run {
-  Run(std::uint64_t seed, const Trouble& trouble)
+struct WriterRun {
+  WriterRun(std::uint64_t seed, const Trouble& trouble)
       : chooser(seed), world({.chooser = &chooser, .seed = seed, .preempt = true}), node(world.AddNode("chief")) {
     env = node.env();
     files.emplace(env, trouble.append_takes, trouble.fails_at);
@@ -149,7 +149,7 @@ struct Run {
 
 TEST(SimulatedSummaryWriter, WritesEverythingUnderAnySchedule) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    Run run(seed, {.append_takes = milliseconds(seed % 3)});
+    WriterRun run(seed, {.append_takes = milliseconds(seed % 3)});
     ASSERT_EQ(run.result.verdict, WorldVerdict::kDone) << seed << run.result.report;
     EXPECT_TRUE(run.errors.empty());
     const Written written = Read(run.node.disk());
@@ -162,7 +162,7 @@ TEST(SimulatedSummaryWriter, WritesEverythingUnderAnySchedule) {
 
 TEST(SimulatedSummaryWriter, AFullDiskIsSaidAndNobodyWaitsForIt) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    Run run(seed, {.append_takes = milliseconds(seed % 2), .fails_at = 1 + static_cast<int>(seed % 4)});
+    WriterRun run(seed, {.append_takes = milliseconds(seed % 2), .fails_at = 1 + static_cast<int>(seed % 4)});
     ASSERT_EQ(run.result.verdict, WorldVerdict::kDone) << seed << run.result.report;
     EXPECT_EQ(run.ended, kProducers);
     EXPECT_FALSE(run.errors.empty()) << seed;
@@ -172,7 +172,7 @@ TEST(SimulatedSummaryWriter, AFullDiskIsSaidAndNobodyWaitsForIt) {
 TEST(SimulatedSummaryWriter, TheEndOfTheProcessKeepsWhatWasFlushed) {
   int interrupted = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    Run run(seed, {.append_takes = milliseconds(1), .killed_after = Duration(250'000 * (1 + seed % 100))});
+    WriterRun run(seed, {.append_takes = milliseconds(1), .killed_after = Duration(250'000 * (1 + seed % 100))});
     ASSERT_EQ(run.result.verdict, WorldVerdict::kDone) << seed << run.result.report;
     interrupted += run.ended < kProducers ? 1 : 0;
     const Written written = Read(run.node.disk());

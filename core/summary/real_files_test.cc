@@ -28,7 +28,8 @@ class RealFilesTest : public testing::Test {
   }
   ~RealFilesTest() override {
     const Env env = reader_.env();
-    for (const std::string& name : *env.files->List(directory_)) {
+    const absl::StatusOr<std::vector<std::string>> names = env.files->List(directory_);
+    for (const std::string& name : *names) {
       EXPECT_TRUE(env.files->Remove(JoinPath(directory_, name)).ok());
     }
     EXPECT_TRUE(env.files->Remove(directory_).ok());
@@ -54,7 +55,8 @@ TEST_F(RealFilesTest, ManyTasksWriteOneFile) {
     tasks.push_back(env.tasks->Spawn("producer", [&writer, task] {
       for (int i = 0; i < kEvents; ++i) {
         EXPECT_TRUE(writer->AddSummary(SummaryOf({{std::to_string(task), static_cast<float>(i)}}), i).ok());
-        if (i % 100 == 0) EXPECT_TRUE(writer->Flush().ok());
+        if (i % 100 != 0) continue;
+        EXPECT_TRUE(writer->Flush().ok());
       }
     }));
   }
@@ -66,7 +68,9 @@ TEST_F(RealFilesTest, ManyTasksWriteOneFile) {
     int next = 0;
     for (const std::string& text : texts) {
       if (text.find("tag: \"" + std::to_string(task) + "\"") == std::string::npos) continue;
-      if (next > 0) EXPECT_TRUE(text.starts_with("step: " + std::to_string(next) + " ")) << text;
+      if (next > 0) {
+        EXPECT_TRUE(text.starts_with("step: " + std::to_string(next) + " ")) << text;
+      }
       ++next;
     }
     EXPECT_EQ(next, kEvents);

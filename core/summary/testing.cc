@@ -19,7 +19,9 @@ std::vector<proto::Event> ReadEvents(Files& files, const std::string& path) {
     EXPECT_TRUE(events.emplace_back().ParseFromArray((*record)->data(), static_cast<int>((*record)->size())));
   }
   EXPECT_FALSE(events.empty());
-  if (!events.empty()) EXPECT_EQ(events[0].file_version(), "brain.Event:2");
+  if (!events.empty()) {
+    EXPECT_EQ(events[0].file_version(), "brain.Event:2");
+  }
   return events;
 }
 

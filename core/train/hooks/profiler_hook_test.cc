@@ -24,7 +24,8 @@ class ProfilerHookTest : public HookTest {
   }
   std::vector<std::string> Timelines() {
     std::vector<std::string> files;
-    for (const std::string& name : *fake_.files.List(kDir)) {
+    const absl::StatusOr<std::vector<std::string>> names = fake_.files.List(kDir);
+    for (const std::string& name : *names) {
       if (name.starts_with("timeline-")) files.push_back(name);
     }
     return files;

@@ -72,7 +72,8 @@ TEST_F(StepCounterHookTest, TheTagHasTheNameOfTheStep) {
   ASSERT_TRUE(hooks[0]->Begin(context).ok());
   const std::shared_ptr<Session> session = NewDirectSession(env(), graph);
   ASSERT_TRUE(RunTarget(*session, step.initializer).ok());
-  HookedSession hooked(env(), session, hooks);
+  SessionLife life;
+  HookedSession hooked(env(), session, hooks, life);
   const Fetches fetches(train);
   for (int i = 0; i < 2; ++i) {
     const Feeds no_feeds;

@@ -94,6 +94,7 @@ class HookTest : public testing::Test {
  private:
   HookPtr hook_;
   std::vector<HookPtr> hooks_;
+  SessionLife life_;
   std::unique_ptr<HookedSession> hooked_;
   Output new_step_;
   NodeId set_step_ = kNoNode;
