@@ -132,7 +132,8 @@ TEST_F(GraphDefTest, NodesMayGetAScopeAndLoseTheirDevices) {
   const proto::GraphDef def = Parse(R"(node { name: "x" op: "NoOp" device: "/job:ps" }
                                        node { name: "y" op: "NoOp" input: "^x" device: "/job:ps" })");
   ASSERT_TRUE(ImportGraphDef(def, graph_).ok());
-  ASSERT_TRUE(ImportGraphDef(def, graph_, {.scope = "a/b", .clear_devices = true}).ok());
+  const absl::Status scoped = ImportGraphDef(def, graph_, {.scope = "a/b", .clear_devices = true});
+  ASSERT_TRUE(scoped.ok()) << scoped;
   EXPECT_EQ(graph_.node(1).device, "/job:ps");
   EXPECT_EQ(graph_.node(3).name, "a/b/y");
   EXPECT_EQ(graph_.node(3).device, "");
