@@ -15,6 +15,7 @@ const OpRegistry& BuiltinOps() {
     RegisterSaveRestoreOps(*registry);
     RegisterStateOps(*registry);
     RegisterSummaryOps(*registry);
+    RegisterImpliedAttrs(*registry);
     return registry;
   }();
   return *kOps;
