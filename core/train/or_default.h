@@ -18,10 +18,9 @@ namespace vigil {
 template <typename T>
 class OrDefault {
  public:
-  OrDefault() = default;                                                               // the default
-  OrDefault(std::nullopt_t) : is_default_(false) {}                                    // NOLINT: none
-  OrDefault(T value) : is_default_(false), value_(std::move(value)) {}                 // NOLINT: a value
-  OrDefault(std::optional<T> value) : is_default_(false), value_(std::move(value)) {}  // NOLINT: a value or none
+  OrDefault() = default;                                                // the default
+  OrDefault(std::nullopt_t) : is_default_(false) {}                     // NOLINT: none
+  OrDefault(T value) : is_default_(false), value_(std::move(value)) {}  // NOLINT: a value
 
   bool is_default() const { return is_default_; }
   // What was given; nullopt = none. REQUIRES: !is_default().

@@ -7,9 +7,10 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/graph/graph_def.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/session/direct_session.h"
-#include "vigil/core/summary/summary_writer_cache.h"
+#include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/supervisor_services.h"
 #include "vigil/core/train/training_util.h"
 
@@ -36,7 +37,7 @@ absl::Status Supervisor::Init() {
     if (!options_.summary_writer.is_default()) {
       summary_writer_ = options_.summary_writer.given().value_or(nullptr);
     } else if (!logdir().empty()) {
-      summary_writer_ = GetCachedWriter(env_, logdir(), nullptr);
+      VIGIL_ASSIGN_OR_RETURN(summary_writer_, NewFileWriter(env_, {.logdir = logdir()}));
     }
   } else {
     options_.logdir.clear();
@@ -49,7 +50,8 @@ absl::Status Supervisor::Init() {
                                                    .ready_op = model_.ready_op,
                                                    .ready_for_local_init_op = model_.ready_for_local_init_op,
                                                    .recovery_wait = options_.recovery_wait_secs,
-                                                   .local_init_run_options = options_.local_init_run_options}));
+                                                   .local_init_run_options = options_.local_init_run_options,
+                                                   .behaviour = options_.behaviour}));
   }
   if (!is_chief()) VIGIL_RETURN_IF_ERROR(CheckVariablesHaveDevices(graph_));
   if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
@@ -66,6 +68,7 @@ std::optional<Duration> Supervisor::save_model_secs() const {
 }
 
 absl::Status Supervisor::WriteGraph() {
+  if (!logdir().empty()) VIGIL_RETURN_IF_ERROR(WriteGraphText(env_, graph_, logdir()).status());
   if (summary_writer_ == nullptr || graph_added_to_summary_) return absl::OkStatus();
   VIGIL_RETURN_IF_ERROR(summary_writer_->AddGraph(graph_));
   VIGIL_RETURN_IF_ERROR(summary_writer_->AddMetaGraph(graph_));
@@ -73,32 +76,37 @@ absl::Status Supervisor::WriteGraph() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<SessionPtr> Supervisor::NewReadySession(const PrepareSessionOptions& options) {
+  if (!is_chief()) return session_manager()->WaitForSession(options.target, options.max_wait_secs);
+  return session_manager()->Prepare(
+      options.target,
+      {.saver = saver(),
+       .checkpoint_dir = logdir(),
+       .wait_for_checkpoint = options.wait_for_checkpoint,
+       .max_wait = options.max_wait_secs.value_or(Duration::max())},
+      {.init_op = init_op(), .init_feed_dict = init_feed_dict(), .init_fn = options_.init_fn});
+}
+
+absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services) {
+  if (is_chief()) VIGIL_RETURN_IF_ERROR(WriteGraph());
+  if (!start_standard_services) return absl::OkStatus();
+  if (is_chief()) {
+    env_.log->Write(Severity::kInfo, "Starting standard services.");
+    VIGIL_RETURN_IF_ERROR(StartStandardServices(session).status());
+  }
+  env_.log->Write(Severity::kInfo, "Starting queue runners.");
+  return StartQueueRunners(session).status();
+}
+
 absl::StatusOr<SessionPtr> Supervisor::PrepareOrWaitForSession(const PrepareSessionOptions& options) {
   coord_->ClearStop();
   if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(summary_writer_->Reopen());
-  SessionPtr session;
-  if (is_chief()) {
-    VIGIL_ASSIGN_OR_RETURN(
-        session, session_manager()->Prepare(
-                     options.target,
-                     {.saver = saver(),
-                      .checkpoint_dir = logdir(),
-                      .wait_for_checkpoint = options.wait_for_checkpoint,
-                      .max_wait = options.max_wait_secs.value_or(Duration::max())},
-                     {.init_op = init_op(), .init_feed_dict = init_feed_dict(), .init_fn = options_.init_fn}));
-    VIGIL_RETURN_IF_ERROR(WriteGraph());
-    if (options.start_standard_services) {
-      env_.log->Write(Severity::kInfo, "Starting standard services.");
-      VIGIL_RETURN_IF_ERROR(StartStandardServices(session).status());
-    }
-  } else {
-    VIGIL_ASSIGN_OR_RETURN(session, session_manager()->WaitForSession(options.target, options.max_wait_secs));
-  }
-  if (options.start_standard_services) {
-    env_.log->Write(Severity::kInfo, "Starting queue runners.");
-    VIGIL_RETURN_IF_ERROR(StartQueueRunners(session).status());
-  }
-  return session;
+  VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewReadySession(options));
+  const absl::Status status = StartWhatRunsBeside(session, options.start_standard_services);
+  if (status.ok()) return session;
+  // Its own error is of no interest beside the one that nobody gets this session for.
+  if (options_.behaviour.close_partial_session) session->Close().IgnoreError();
+  return status;
 }
 
 absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardServices(const SessionPtr& session) {

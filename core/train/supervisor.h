@@ -46,7 +46,7 @@ class Supervisor {
                                                             SupervisorOptions options = {});
 
   // Makes a session of a model that is ready: restored, initialised or waited for. Clears an earlier stop and reopens the writer;
-  // the chief then writes the graph and starts the services; queue runners last. What fails leaves the session unclosed.
+  // the chief then writes the graph and starts the services; queue runners last. What fails closes the session (not so under Behaviour::TensorFlow()).
   absl::StatusOr<SessionPtr> PrepareOrWaitForSession(const PrepareSessionOptions& options = {});
 
   // Prepares a session, calls `body` with it, stops, closes. An error of any of it (or of a service) stops the supervisor and is
@@ -103,6 +103,8 @@ class Supervisor {
  private:
   Supervisor(const Env& env, Graph& graph, SupervisorOptions options, SupervisorModel model);
   absl::Status Init();
+  absl::StatusOr<SessionPtr> NewReadySession(const PrepareSessionOptions& options);
+  absl::Status StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services);
   absl::Status WriteGraph();
   absl::Status LeaveManagedSession(const absl::Status& error, bool close_summary_writer);
 

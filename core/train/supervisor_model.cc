@@ -41,7 +41,8 @@ absl::StatusOr<std::optional<Output>> GivenOrFirstOrMade(const Env& env, Graph& 
 // An op without value, among outputs.
 OrDefault<Output> AsOutput(const OrDefault<NodeId>& op) {
   if (op.is_default()) return {};
-  return op.given().has_value() ? std::optional<Output>(Output{*op.given()}) : std::nullopt;
+  if (!op.given().has_value()) return std::nullopt;
+  return Output{*op.given()};
 }
 std::optional<NodeId> AsNode(const std::optional<Output>& output) {
   return output.has_value() ? std::optional<NodeId>(output->node) : std::nullopt;

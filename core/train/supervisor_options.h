@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/graph/graph.h"
@@ -44,6 +45,7 @@ struct SupervisorOptions {
   std::function<absl::Status(Session&)> init_fn = nullptr;    // called after init_op
   std::optional<RunOptions> local_init_run_options = {};      // for local_init_op
   std::shared_ptr<SessionFactory> factory = nullptr;          // of the default session manager; null: direct sessions
+  Behaviour behaviour = Behaviour::Default();
 };
 
 struct PrepareSessionOptions {
