@@ -28,7 +28,9 @@ class SessionCreatorTest : public testing::Test {
   Env env() { return fake_.env(); }
   std::int64_t Step(Session& session) { return ReadGlobalStep(session, step_).value_or(-1); }
   WorkerSessionCreator Worker(std::optional<Duration> max_wait = std::chrono::seconds(1800)) {
-    return {env(), graph_, {.scaffold = scaffold_, .max_wait = max_wait, .factory = factory_}};
+    return {env(),
+            graph_,
+            {.scaffold = scaffold_, .max_wait = max_wait, .factory = factory_, .behaviour = Behaviour::TensorFlow()}};
   }
 
   fakes::FakeEnv fake_;
@@ -54,6 +56,7 @@ TEST_F(SessionCreatorTest, AWorkerWaitsForItsChiefAndFindsItsStep) {
   EXPECT_EQ(Step(**session), 1);
   EXPECT_TRUE(graph_.finalized());
   EXPECT_EQ(ToSeconds(fake_.clock.Monotonic().since_epoch), 120) << "it looks every 30 s";
+  EXPECT_EQ(creator.time_waited(), std::chrono::seconds(120));
 }
 
 TEST_F(SessionCreatorTest, AWorkerNeverInitialises) {
@@ -61,6 +64,8 @@ TEST_F(SessionCreatorTest, AWorkerNeverInitialises) {
   const absl::Status status = creator.CreateSession().status();
   EXPECT_EQ(CodeOf(status), Code::kDeadlineExceeded);
   EXPECT_EQ(MessageOf(status), "Session was not ready after waiting 70 secs.");
+  EXPECT_FALSE(creator.CreateSession().ok());
+  EXPECT_EQ(creator.time_waited(), std::chrono::seconds(120)) << "two looks in vain, twice";
 }
 
 TEST_F(SessionCreatorTest, EachCreationWaitsAnew) {
