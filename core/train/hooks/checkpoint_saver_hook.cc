@@ -62,7 +62,7 @@ absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Sessi
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
   // Only here, not in Begin: until then other hooks may still change the graph.
   if (options_.save_graph_def) {
-    VIGIL_RETURN_IF_ERROR(WriteGraphText(env_, *graph_, options_.checkpoint_dir, "graph.pbtxt"));
+    VIGIL_RETURN_IF_ERROR(WriteGraphText(env_, *graph_, options_.checkpoint_dir, "graph.pbtxt").status());
   }
   VIGIL_RETURN_IF_ERROR(GetSaver().status());
   VIGIL_RETURN_IF_ERROR(writer_->AddGraph(*graph_));
