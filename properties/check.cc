@@ -53,8 +53,8 @@ Outcome PlayTwice(Runner& runner, Scenario scenario) {
   return outcome;
 }
 
-std::string ExplainIn(const Outcome& outcome, const Violation& violation) {
-  return Explain(violation, AllRules()[violation.number]()->info(), outcome.trace);
+std::string ExplainIn(const Outcome& outcome, const Violation& violation, const std::vector<RuleFactory>& rules) {
+  return Explain(violation, rules[violation.number]()->info(), outcome.trace);
 }
 
 std::string FileNameOf(std::string_view what) {
@@ -70,7 +70,9 @@ std::string FileNameOf(std::string_view what) {
 class Campaign {
  public:
   Campaign(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks, const std::atomic<bool>& stop)
-      : options_(options), files_(files), callbacks_(callbacks), stop_(stop) {}
+      : options_(options), files_(files), callbacks_(callbacks), stop_(stop) {
+    summary_.tally = Tally(options.rules.size());
+  }
 
   CheckSummary Run() {
     if (!options_.recordings.empty()) {
@@ -104,19 +106,20 @@ class Campaign {
 
   void Suite(std::string_view name, const Reader& reader) {
     SuiteCount& count = summary_.suites[std::string(name)];
-    std::vector<Tally> tallies(static_cast<std::size_t>(options_.jobs));
+    std::vector<Tally> tallies(static_cast<std::size_t>(options_.jobs), Tally(options_.rules.size()));
     std::atomic<std::size_t> workers = 0;
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
     callbacks.new_player = [&, random = name == kRandom]() -> replays::Player {
-      return [runner = std::make_shared<Runner>(), tally = &tallies[workers++], random](const Recording& recording) {
-        Outcome outcome = random ? PlayTwice(*runner, recording.scenario) : runner->Run(recording.scenario);
-        if (outcome.verdict == Verdict::kUnsupported) return replays::PlainOutcome(outcome);
-        const Judgement judgement = CheckRules(outcome, recording.scenario);
-        tally->Add(outcome, judgement);
-        outcome.violated = IdsOf(judgement);
-        return replays::PlainOutcome(std::move(outcome));
-      };
+      return
+          [this, runner = std::make_shared<Runner>(), tally = &tallies[workers++], random](const Recording& recording) {
+            Outcome outcome = random ? PlayTwice(*runner, recording.scenario) : runner->Run(recording.scenario);
+            if (outcome.verdict == Verdict::kUnsupported) return replays::PlainOutcome(outcome);
+            const Judgement judgement = CheckRules(outcome, recording.scenario, options_.rules);
+            tally->Add(outcome, judgement);
+            outcome.violated = IdsOf(judgement);
+            return replays::PlainOutcome(std::move(outcome));
+          };
     };
     callbacks.on_result = [&](const Result& result) { Count(name, count, result); };
     callbacks.on_tick = [&] {
@@ -169,13 +172,13 @@ class Campaign {
       return;
     }
     const Outcome outcome = runner_.Run(*scenario, {.random_schedule = random});
-    const Judgement judgement = CheckRules(outcome, *scenario);
+    const Judgement judgement = CheckRules(outcome, *scenario, options_.rules);
     std::string others;
     bool again = false;
     for (const Violation& violation : judgement.violations) {
       if (violation.rule == failure.rule) {
         again = true;
-        failure.text += ExplainIn(outcome, violation);
+        failure.text += ExplainIn(outcome, violation, options_.rules);
       } else {
         others += (others.empty() ? "" : ", ") + std::string(violation.rule);
       }
@@ -226,7 +229,7 @@ class Campaign {
     const Tally& tally = summary_.tally;
     for (std::size_t i = 0; i < tally.armed.size(); ++i) {
       if (tally.armed[i] == 0)
-        summary_.incomplete.push_back(fmt::format("rule {} was never armed", AllRules()[i]()->info().id));
+        summary_.incomplete.push_back(fmt::format("rule {} was never armed", options_.rules[i]()->info().id));
     }
     if (!options_.random) return;
     for (const std::string& seam : Seams()) {
@@ -265,14 +268,15 @@ CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCall
   return Campaign(options, files, callbacks, stop).Run();
 }
 
-replays::Player NewJudgingPlayer() {
-  return [runner = std::make_shared<Runner>()](const Recording& recording) -> replays::PlainOutcome {
+replays::Player NewJudgingPlayer(std::vector<RuleFactory> rules) {
+  return [runner = std::make_shared<Runner>(),
+          rules = std::move(rules)](const Recording& recording) -> replays::PlainOutcome {
     Outcome outcome = runner->Run(recording.scenario);
     const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
     if (!names_a_rule) return outcome;
-    const Judgement judgement = CheckRules(outcome, recording.scenario);
+    const Judgement judgement = CheckRules(outcome, recording.scenario, rules);
     outcome.violated = IdsOf(judgement);
-    for (const Violation& violation : judgement.violations) outcome.explanation += ExplainIn(outcome, violation);
+    for (const Violation& violation : judgement.violations) outcome.explanation += ExplainIn(outcome, violation, rules);
     return outcome;
   };
 }

@@ -31,6 +31,7 @@ struct CheckOptions {
   std::uint64_t last_seed = 1;
   int jobs = 1;
   std::string failures = "failures";  // folder, made when there is something to save
+  std::vector<RuleFactory> rules = AllRules();
 };
 
 // Enough to see, save and replay it.
@@ -77,7 +78,7 @@ CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCall
                       const std::atomic<bool>& stop);
 
 // For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
-replays::Player NewJudgingPlayer();
+replays::Player NewJudgingPlayer(std::vector<RuleFactory> rules = AllRules());
 
 }  // namespace vigil::properties
 

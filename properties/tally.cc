@@ -59,8 +59,6 @@ void AddAll(std::map<std::string, std::uint64_t>& to, const std::map<std::string
 
 }  // namespace
 
-Tally::Tally() : armed(AllRules().size()), violated(AllRules().size()) {}
-
 void Tally::Add(const replays::Outcome& outcome, const Judgement& judgement) {
   ++scenarios;
   for (std::size_t i = 0; i < armed.size(); ++i) armed[i] += judgement.armed[i];

@@ -5,6 +5,7 @@
 #ifndef VIGIL_PROPERTIES_TALLY_H_
 #define VIGIL_PROPERTIES_TALLY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,14 +16,14 @@
 namespace vigil::properties {
 
 struct Tally {
-  Tally();
+  explicit Tally(std::size_t rules = AllRules().size()) : armed(rules), violated(rules) {}
   void Add(const replays::Outcome& outcome, const Judgement& judgement);
   void Add(const Tally& other);
   // A scenario counts once for each: "recovery", "clean end", "unclean end", "stop", ...
   double Share(const std::string& feature) const;
 
   std::uint64_t scenarios = 0;
-  std::vector<std::uint64_t> armed;               // of each rule of AllRules()
+  std::vector<std::uint64_t> armed;               // of each rule, in the order of the list
   std::vector<std::uint64_t> violated;            // scenarios
   std::map<std::string, std::uint64_t> fired;     // failures at a seam: "create", "run", "hook before_run", ...
   std::map<std::string, std::uint64_t> features;  // scenarios that have it

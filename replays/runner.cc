@@ -43,8 +43,8 @@ Behaviour BehaviourOf(const BehaviourSpec& spec) {
 // One scenario being played: everything that lives in the caller's task.
 class Play {
  public:
-  Play(const Scenario& scenario, const Env& env, sim::World& world)
-      : scenario_(scenario), env_(env), world_(world), behaviour_(BehaviourOf(scenario.behaviour)) {}
+  Play(const Scenario& scenario, const RunnerOptions& options, const Env& env, sim::World& world)
+      : scenario_(scenario), options_(options), env_(env), world_(world), behaviour_(BehaviourOf(scenario.behaviour)) {}
 
   // The body of the caller's task. A status is a failure of the scenario's own set-up.
   absl::Status Body();
@@ -61,6 +61,7 @@ class Play {
   QueueRunnerStarter StartQueueRunnersOrFail();
 
   const Scenario& scenario_;
+  const RunnerOptions& options_;
   const Env env_;
   sim::World& world_;
   const Behaviour behaviour_;
@@ -88,7 +89,10 @@ std::string Play::RestoreFile() const {
 
 std::shared_ptr<SessionFactory> Play::FaultyFactory() {
   sim::SessionFaultPlan plan;
-  plan.next = [this](CallKind kind, Session* session) { return environment_->Next(kind, session); };
+  plan.next = [this](CallKind kind, Session* session) {
+    if (options_.at_each_call) options_.at_each_call(world_);
+    return environment_->Next(kind, session);
+  };
   plan.applies = [this] { return world_.CurrentTask() == kTaskLabel; };
   if (scenario_.model.run_secs > 0) {
     plan.after_run = [this] { env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs))); };
@@ -195,11 +199,12 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
                     .seed = scenario.seed,
                     .stacks = &shared_->stacks,
                     .max_events = static_cast<std::uint64_t>(scenario.limits.events * kEventsForALine),
-                    .max_virtual = Seconds(scenario.limits.virtual_s)});
+                    .max_virtual = Seconds(scenario.limits.virtual_s),
+                    .preempt = options.random_schedule || !scenario.choices.empty()});
   sim::Node& node = world.AddNode(kNode);
   absl::Status set_up;
   node.Spawn(kTask, [&] {
-    Play play(scenario, node.env(), world);
+    Play play(scenario, options, node.env(), world);
     set_up = play.Body();
     outcome.final = play.final();
     outcome.messages = play.messages();

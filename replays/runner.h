@@ -4,11 +4,13 @@
 #ifndef VIGIL_REPLAYS_RUNNER_H_
 #define VIGIL_REPLAYS_RUNNER_H_
 
+#include <functional>
 #include <memory>
 
 #include "vigil/replays/outcome.h"
 #include "vigil/replays/scenario.h"
 #include "vigil/sim/trace.h"
+#include "vigil/sim/world.h"
 
 namespace vigil::replays {
 
@@ -17,8 +19,12 @@ struct Outcome : PlainOutcome {
 };
 
 struct RunnerOptions {
-  // Schedules by chance from scenario.seed; else by scenario.choices, calm where they are silent.
+  // Schedules by chance from scenario.seed, with preemption; else by scenario.choices, calm where they are silent (with
+  // preemption if there are any).
   bool random_schedule = false;
+  // For tests; may be null. Called in the caller's task at each call on a raw session: a place for choices that the scenario
+  // does not know.
+  std::function<void(sim::World&)> at_each_call;
 };
 
 class Runner {

@@ -34,7 +34,7 @@ struct RuleInfo {
 
 struct Violation {
   std::string_view rule;
-  std::size_t number = 0;            // of the rule in AllRules()
+  std::size_t number = 0;            // of the rule in its list
   std::vector<std::size_t> witness;  // numbers of the events that prove it, in order
   std::string expected;
   std::string actual;

@@ -23,16 +23,18 @@ const std::vector<RuleFactory>& AllRules();
 
 struct Judgement {
   std::vector<Violation> violations;
-  std::vector<std::uint64_t> armed;  // of each rule of AllRules(), in its order
+  std::vector<std::uint64_t> armed;  // of each rule, in the order of the list
 };
 
 // Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end by itself,
 // so what should have happened must have.
-Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended = true);
+Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended = true,
+                const std::vector<RuleFactory>& rules = AllRules());
 
 // The same for what a runner played. A run that was cut off (deadlock, runaway) is judged by what it did; what could not be
 // played has no violations.
-Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario);
+Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario,
+                     const std::vector<RuleFactory>& rules = AllRules());
 
 // Each family of rules, for AllRules().
 std::vector<RuleFactory> BeginRules();
