@@ -45,7 +45,7 @@ std::unique_ptr<Condition> NodeSeams::NewCondition(std::string_view name) {
 }
 
 std::uint64_t NodeSeams::Draw(std::string_view stream) {
-  std::string key = fmt::format("{}/{}/{}", node.name_, node.restarts_, stream);
+  std::string key = fmt::format("{}/{}", node.name_, node.restarts_);
   const auto [it, added] = draws.try_emplace(std::move(key), 0);
   return HashDraw(node.world_.options().seed, it->first, it->second++);
 }
