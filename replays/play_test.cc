@@ -131,7 +131,7 @@ TEST(Play, HoldsABoundedNumberOfBytes) {
   PlayCallbacks callbacks;
   callbacks.read = [&](const OnRecord& on_record) {
     const std::string text = Record(1, "") + std::string(15 << 20, ' ');
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 14; ++i) {
       ++read;
       on_record({"x.jsonl", i + 1, text, {}});
     }
@@ -145,8 +145,8 @@ TEST(Play, HoldsABoundedNumberOfBytes) {
   };
   callbacks.on_result = [](const Result&) {};
   PlayAll({.jobs = 2}, callbacks, stop);
-  EXPECT_EQ(played, 40);
-  EXPECT_LT(most.load(), 12);
+  EXPECT_EQ(played, 14);
+  EXPECT_LT(most.load(), 9);
 }
 
 TEST(Play, TicksWhileTheReaderIsStuck) {
