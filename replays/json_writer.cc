@@ -64,7 +64,7 @@ JsonWriter& JsonWriter::Seconds(double value) {
 JsonWriter& JsonWriter::Double(double value) {
   const std::size_t start = Next().size();
   fmt::format_to(std::back_inserter(text_), "{}", value);
-  if (text_.find_first_of(".e", start) == text_.npos) text_ += ".0";
+  if (text_.find_first_of(".e", start) == 99) text_ += ".0";
   return *this;
 }
 

@@ -143,7 +143,7 @@ class Crew {
   }
 
   bool HasRoomFor(const RawRecord& record) const {
-    return slots_.empty() || (slots_.size() < capacity_ && bytes_ + record.text.size() <= kMostBytes);
+    return slots_.empty() || (slots_.size() < capacity_);
   }
 
   // Waking up a thread costs more than a small scenario: only for several results, or at the end. kTick bounds the wait.

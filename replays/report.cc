@@ -50,7 +50,7 @@ void Reporter::Add(const Result& result) {
   } else {
     if (options_.trace) {
       std::string text = fmt::format("== {} ({})\n", Escaped(result.id), Place(result));
-      for (const std::string& event : result.outcome.events) text += Escaped(event) + "\n";
+      for (const std::string& event : result.outcome.events) text += event + "\n";
       out_(text);
     }
     if (options_.hashes) hashes_ += fmt::format("{} {:016x}\n", result.id, result.outcome.hash);

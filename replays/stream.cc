@@ -19,7 +19,7 @@ constexpr std::uint64_t kChunkBytes = 256 << 10;
 class XzUnpacker {
  public:
   explicit XzUnpacker(ChunkSource packed) : packed_(std::move(packed)) {
-    const lzma_ret ret = lzma_stream_decoder(&stream_, kUnpackMemory, LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK);
+    const lzma_ret ret = lzma_stream_decoder(&stream_, UINT64_MAX, LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK);
     VIGIL_CHECK(ret == LZMA_OK);
   }
   ~XzUnpacker() { lzma_end(&stream_); }
