@@ -40,15 +40,18 @@ FaultPoint FaultPointOf(CallKind kind) {
   return FaultPoint::kRawRun;
 }
 
-sim::SessionFault Environment::Next(CallKind kind, Session* session) { return Next(FaultPointOf(kind), session); }
+sim::SessionFault Environment::Next(CallKind kind, const std::shared_ptr<Session>& session) {
+  return Next(FaultPointOf(kind), session);
+}
 
-sim::SessionFault Environment::Next(FaultPoint point, Session* session) {
+sim::SessionFault Environment::Next(FaultPoint point, const std::shared_ptr<Session>& session) {
+  if (session != nullptr) session_ = session;
   const std::int64_t number = ++calls_[static_cast<std::size_t>(point)];
   sim::SessionFault hit;
   for (const Fault& fault : faults_) {
     if (fault.at != point) continue;
     if (std::find(fault.calls.begin(), fault.calls.end(), number) == fault.calls.end()) continue;
-    if (fault.advance_step.has_value()) AdvanceStep(session, *fault.advance_step);
+    if (absl::Status failed = Act(fault); !failed.ok()) return {.error = std::move(failed)};
     if (fault.code.has_value()) {
       hit.error = MakeStatus(*fault.code, "scenario " + std::string(CodeName(*fault.code)));
       hit.lost_reply = fault.lost_reply;
@@ -57,13 +60,25 @@ sim::SessionFault Environment::Next(FaultPoint point, Session* session) {
   return hit;
 }
 
-void Environment::AdvanceStep(Session* session, std::int64_t steps) {
+absl::Status Environment::Act(const Fault& fault) {
+  if (fault.advance_step.has_value()) AdvanceStep(*fault.advance_step);
+  if (!fault.chief_init.has_value() || chief_init_ == nullptr) return absl::OkStatus();
+  return chief_init_(*fault.chief_init);
+}
+
+void Environment::AdvanceStep(std::int64_t steps) {
+  const std::shared_ptr<Session> session = session_.lock();
   if (session == nullptr || session->closed() || model_.bump_op == kNoNode) return;
   const RunSpec spec{.feeds = {model_.bump}, .fetches = {}, .targets = {model_.bump_op}, .unresolved = {}};
   const std::vector<Tensor> values = {Tensor::Scalar<std::int64_t>(steps)};
   std::vector<Tensor> nothing;
   // Other workers' progress on a model that is not initialised yet is no progress.
   session->Run({.spec = spec, .feed_values = values}, &nothing).IgnoreError();
+}
+
+void SleepSeam::SleepUntil(Time deadline) {
+  inner_.SleepUntil(deadline);
+  if (applies_()) environment_.Next(FaultPoint::kSleep);
 }
 
 }  // namespace vigil::replays

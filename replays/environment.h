@@ -2,15 +2,23 @@
 //
 // Counting is over the whole scenario and over the caller's own task only, failed calls included. If several faults match one
 // call all of them act, and the last code wins.
+//
+// A sleep of the session layer is such a call too: SleepSeam asks for it. Its code does nothing; other workers act while it lasts.
 // Thread safety: none; used by the caller's task.
 #ifndef VIGIL_REPLAYS_ENVIRONMENT_H_
 #define VIGIL_REPLAYS_ENVIRONMENT_H_
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "vigil/core/base/event.h"
+#include "vigil/core/env/tasks.h"
 #include "vigil/replays/model.h"
 #include "vigil/replays/scenario.h"
 #include "vigil/sim/faulty_session.h"
@@ -21,19 +29,48 @@ class Environment {
  public:
   Environment(const std::vector<Fault>& faults, const Model& model) : faults_(faults), model_(model) {}
 
-  // The next call at that point. `session` (may be null) is what other workers' progress is applied to.
-  sim::SessionFault Next(FaultPoint point, Session* session);
-  sim::SessionFault Next(CallKind kind, Session* session);
+  // What a chief's initialisation does (fault "chief_init"); null: nothing. An error is what the call fails with.
+  using ChiefInit = std::function<absl::Status(std::int64_t step)>;
+  void set_chief_init(ChiefInit chief_init) { chief_init_ = std::move(chief_init); }
+
+  // The next call at that point. Other workers' progress is applied to `session` or, if that is null, to the last one that a
+  // call was made on.
+  sim::SessionFault Next(FaultPoint point, const std::shared_ptr<Session>& session = nullptr);
+  sim::SessionFault Next(CallKind kind, const std::shared_ptr<Session>& session);
 
  private:
-  void AdvanceStep(Session* session, std::int64_t steps);
+  absl::Status Act(const Fault& fault);
+  void AdvanceStep(std::int64_t steps);
 
   const std::vector<Fault>& faults_;
   const Model& model_;
+  ChiefInit chief_init_;
+  std::weak_ptr<Session> session_;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kSleep) + 1> calls_ = {};
 };
 
 FaultPoint FaultPointOf(CallKind kind);
+
+// The task seam that the session layer of a scenario is given: the node's, but after each sleep of the caller's task the
+// environment is asked. (Only the layer sleeps through it: the time that runs take passes elsewhere.)
+class SleepSeam : public Tasks {
+ public:
+  // `applies`: whether the current task is the caller's. All must outlive the seam and whoever uses it.
+  SleepSeam(Tasks& inner, Environment& environment, std::function<bool()> applies)
+      : inner_(inner), environment_(environment), applies_(std::move(applies)) {}
+
+  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
+    return inner_.Spawn(name, std::move(body));
+  }
+  void SleepUntil(Time deadline) override;
+  std::unique_ptr<Mutex> NewMutex(std::string_view name) override { return inner_.NewMutex(name); }
+  std::unique_ptr<Condition> NewCondition(std::string_view name) override { return inner_.NewCondition(name); }
+
+ private:
+  Tasks& inner_;
+  Environment& environment_;
+  const std::function<bool()> applies_;
+};
 
 }  // namespace vigil::replays
 

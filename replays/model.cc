@@ -81,6 +81,7 @@ absl::StatusOr<std::unique_ptr<Model>> BuildModel(const Env& env, const ModelSpe
     VIGIL_RETURN_IF_ERROR(AddLoss(b, spec, *model));
     model->bump = ops::Placeholder(b, "bump", DType::kInt64);
     model->bump_op = ops::AssignAdd(b, "bump_step", *model->global_step, model->bump).node;
+    model->set_op = ops::Assign(b, "set_step", *model->global_step, model->bump).node;
   } else {
     b.control_inputs = before_train;
     model->train = b.Const("train", Tensor::Scalar<std::int64_t>(0));

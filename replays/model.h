@@ -25,7 +25,8 @@ struct Model {
   // Adds what is fed to `bump` to the global step: other workers' progress.
   Output bump;
   NodeId bump_op = kNoNode;
-  Fetches caller_fetches;  // {step: train, fed: fed}
+  NodeId set_op = kNoNode;  // sets the global step to what is fed to `bump`
+  Fetches caller_fetches;   // {step: train, fed: fed}
 };
 
 absl::StatusOr<std::unique_ptr<Model>> BuildModel(const Env& env, const ModelSpec& spec);

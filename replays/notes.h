@@ -1,4 +1,4 @@
-// What a scenario's caller and its probes do, as events (EventKind::kNote): said by them, not by the session layer.
+// What a scenario's caller, its probes and its listeners do, and what was logged, as events (EventKind::kNote): said by them, not by the session layer.
 //
 // The note's kind is in Event::call; the other fields as each kind says. text.h turns them into lines.
 #ifndef VIGIL_REPLAYS_NOTES_H_
@@ -14,6 +14,10 @@ enum class Note : std::uint8_t {
   kHookRequestsStop,
   kHookReports,  // code
   kHookStopsCoordinator,
+  // subject = the listener's name
+  kListenerRaises,  // code
+  kListenerRequestsStop,
+  kLog,  // a line was logged that recordings have: subject = the line, cut as theirs are; index = its severity
   // the caller
   kRun,
   kResult,      // value = step, session = fed

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,13 +13,17 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/scaffold.h"
+#include "vigil/replays/builtin_hooks.h"
 #include "vigil/replays/caller.h"
 #include "vigil/replays/directory.h"
 #include "vigil/replays/environment.h"
+#include "vigil/replays/log_notes.h"
 #include "vigil/replays/model.h"
-#include "vigil/replays/probe.h"
+#include "vigil/replays/shared_state.h"
 #include "vigil/replays/text.h"
+#include "vigil/replays/training.h"
 #include "vigil/replays/unbuilt.h"
+#include "vigil/replays/unit.h"
 #include "vigil/sim/faulty_session.h"
 #include "vigil/sim/world.h"
 
@@ -44,7 +49,11 @@ Behaviour BehaviourOf(const BehaviourSpec& spec) {
 class Play {
  public:
   Play(const Scenario& scenario, const Env& env, sim::World& world)
-      : scenario_(scenario), env_(env), world_(world), behaviour_(BehaviourOf(scenario.behaviour)) {}
+      : scenario_(scenario),
+        log_(*env.log, *env.events, kDirectory),
+        env_(WithLog(env, log_)),
+        world_(world),
+        behaviour_(BehaviourOf(scenario.behaviour)) {}
 
   // The body of the caller's task. A status is a failure of the scenario's own set-up.
   absl::Status Body();
@@ -53,30 +62,56 @@ class Play {
   std::vector<std::string> messages() { return std::move(messages_); }
 
  private:
+  static Env WithLog(Env env, Log& log) {
+    env.log = &log;
+    return env;
+  }
   void Sessions();
-  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Construct();
+  absl::Status SetUp();
+  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Construct(std::vector<HookPtr> hooks);
+  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> ConstructTraining(std::vector<HookPtr> hooks);
   std::shared_ptr<SessionFactory> FaultyFactory();
   std::shared_ptr<Scaffold> MakeScaffold();
+  HookParts PartsOfHooks() const;
   std::string RestoreFile() const;
   QueueRunnerStarter StartQueueRunnersOrFail();
 
   const Scenario& scenario_;
+  NotingLog log_;
   const Env env_;
   sim::World& world_;
   const Behaviour behaviour_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Environment> environment_;
+  std::unique_ptr<SleepSeam> tasks_;
+  Env layer_env_;                        // what the session layer and its hooks are given
+  std::unique_ptr<SharedState> shared_;  // null: each session has a state of its own
+  std::shared_ptr<Scaffold> scaffold_;
   std::vector<std::string> messages_;
   FinalState final_;
 };
 
-absl::Status Play::Body() {
+absl::Status Play::SetUp() {
   VIGIL_RETURN_IF_ERROR(PrepareDirectory(env_, kDirectory, scenario_.checkpoint));
-  Env quiet = env_;
-  quiet.events = nullptr;
   VIGIL_ASSIGN_OR_RETURN(model_, BuildModel(env_, scenario_.model));
   environment_ = std::make_unique<Environment>(scenario_.faults, *model_);
+  tasks_ =
+      std::make_unique<SleepSeam>(*env_.tasks, *environment_, [this] { return world_.CurrentTask() == kTaskLabel; });
+  layer_env_ = env_;
+  layer_env_.tasks = tasks_.get();
+  if (!scenario_.session.shared_state) return absl::OkStatus();
+  shared_ = std::make_unique<SharedState>(env_, *model_);
+  environment_->set_chief_init([this](std::int64_t step) {
+    return shared_->ChiefInit(scaffold_ == nullptr ? std::nullopt : scaffold_->init_op(), step);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Play::Body() {
+  VIGIL_RETURN_IF_ERROR(SetUp());
   Sessions();
+  Env quiet = env_;
+  quiet.events = nullptr;
   final_ = StateOfDirectory(quiet, kDirectory);
   return absl::OkStatus();
 }
@@ -88,39 +123,56 @@ std::string Play::RestoreFile() const {
 
 std::shared_ptr<SessionFactory> Play::FaultyFactory() {
   sim::SessionFaultPlan plan;
-  plan.next = [this](CallKind kind, Session* session) { return environment_->Next(kind, session); };
+  plan.next = [this](CallKind kind, const std::shared_ptr<Session>& session) {
+    return environment_->Next(kind, session);
+  };
   plan.applies = [this] { return world_.CurrentTask() == kTaskLabel; };
   if (scenario_.model.run_secs > 0) {
     plan.after_run = [this] { env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs))); };
   }
-  return sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(env_), std::move(plan));
+  DirectSessionOptions options;
+  if (shared_ != nullptr) options.shared_resources = shared_->resources();
+  return sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(env_, options), std::move(plan));
 }
 
 std::shared_ptr<Scaffold> Play::MakeScaffold() {
   ScaffoldOptions options;
   if (scenario_.init_fn) {
-    options.init_fn = [this](Scaffold&, Session& session) {
-      return environment_->Next(FaultPoint::kInitFn, &session).error;
-    };
+    options.init_fn = [this](Scaffold&, Session&) { return environment_->Next(FaultPoint::kInitFn).error; };
   }
-  return std::make_shared<Scaffold>(env_, *model_->graph, options);
+  return std::make_shared<Scaffold>(layer_env_, *model_->graph, options);
 }
 
 QueueRunnerStarter Play::StartQueueRunnersOrFail() {
   return [this](const std::shared_ptr<Session>& session, const std::shared_ptr<Coordinator>& coord) {
-    const sim::SessionFault fault = environment_->Next(FaultPoint::kQueueRunners, session.get());
-    return fault.error.ok() ? StartQueueRunners(session, coord) : fault.error;
+    const sim::SessionFault fault = environment_->Next(FaultPoint::kQueueRunners);
+    return fault.error.ok() ? StartQueueRunners(session, coord).status() : fault.error;
   };
 }
 
-absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
-  std::vector<HookPtr> hooks;
-  for (const HookSpec& spec : scenario_.hooks) hooks.push_back(std::make_shared<Probe>(env_, spec, *model_));
+HookParts Play::PartsOfHooks() const {
+  return {.env = layer_env_, .model = *model_, .scaffold = scaffold_, .directory = kDirectory};
+}
+
+absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::ConstructTraining(std::vector<HookPtr> hooks) {
+  MonitoredTrainingSessionOptions options = TrainingOptions(scenario_.session);
+  VIGIL_ASSIGN_OR_RETURN(options.chief_only_hooks, MakeHooks(scenario_.session.chief_only_hooks, PartsOfHooks()));
+  options.checkpoint_dir = scenario_.checkpoint.dir ? kDirectory : "";
+  options.scaffold = scaffold_;
+  options.hooks = std::move(hooks);
+  options.behaviour = behaviour_;
+  options.factory = FaultyFactory();
+  options.start_queue_runners = StartQueueRunnersOrFail();
+  return MonitoredTrainingSession(layer_env_, *model_->graph, std::move(options));
+}
+
+absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vector<HookPtr> hooks) {
+  if (scenario_.session.kind == SessionKind::kTraining) return ConstructTraining(std::move(hooks));
   const std::string directory = scenario_.checkpoint.dir ? kDirectory : "";
   if (scenario_.session.kind == SessionKind::kSingular) {
-    return SingularMonitoredSession::Create(env_, *model_->graph,
+    return SingularMonitoredSession::Create(layer_env_, *model_->graph,
                                             {.hooks = std::move(hooks),
-                                             .scaffold = MakeScaffold(),
+                                             .scaffold = scaffold_,
                                              .checkpoint_dir = directory,
                                              .checkpoint_filename_with_path = RestoreFile(),
                                              .behaviour = behaviour_,
@@ -128,13 +180,13 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
                                              .start_queue_runners = StartQueueRunnersOrFail()});
   }
   auto creator =
-      std::make_shared<ChiefSessionCreator>(env_, *model_->graph,
-                                            ChiefSessionCreatorOptions{.scaffold = MakeScaffold(),
+      std::make_shared<ChiefSessionCreator>(layer_env_, *model_->graph,
+                                            ChiefSessionCreatorOptions{.scaffold = scaffold_,
                                                                        .checkpoint_dir = directory,
                                                                        .checkpoint_filename_with_path = RestoreFile(),
                                                                        .factory = FaultyFactory(),
                                                                        .behaviour = behaviour_});
-  return MonitoredSession::Create(env_, *model_->graph,
+  return MonitoredSession::Create(layer_env_, *model_->graph,
                                   {.session_creator = std::move(creator),
                                    .hooks = std::move(hooks),
                                    .behaviour = behaviour_,
@@ -143,7 +195,10 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct() {
 
 void Play::Sessions() {
   Caller caller(env_, *model_, messages_);
-  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct();
+  scaffold_ = MakeScaffold();
+  absl::StatusOr<std::vector<HookPtr>> hooks = MakeHooks(scenario_.hooks, PartsOfHooks());
+  if (!hooks.ok()) return caller.NoteError(Note::kHooksRejected, hooks.status());
+  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct(*std::move(hooks));
   if (!session.ok()) return caller.NoteError(Note::kConstructFailed, session.status());
   const auto body = [&](MonitoredSessionBase& s) { return caller.Execute(s, scenario_.drive); };
   const absl::Status end = scenario_.scope_with ? WithSession(**session, body) : body(**session);
@@ -188,6 +243,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     outcome.verdict = Verdict::kUnsupported;
     return outcome;
   }
+  std::optional<Play> play;  // outlives the world: service tasks that it ends use the model and the log
   sim::RandomChooser random(scenario.seed);
   sim::ReplayChooser replay(scenario.choices);
   sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
@@ -199,10 +255,14 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   sim::Node& node = world.AddNode(kNode);
   absl::Status set_up;
   node.Spawn(kTask, [&] {
-    Play play(scenario, node.env(), world);
-    set_up = play.Body();
-    outcome.final = play.final();
-    outcome.messages = play.messages();
+    if (scenario.unit.has_value()) {
+      set_up = FindUnitPlayer(scenario.unit->unit)(*scenario.unit, node.env(), outcome.events);
+    } else {
+      play.emplace(scenario, node.env(), world);
+      set_up = play->Body();
+      outcome.final = play->final();
+      outcome.messages = play->messages();
+    }
     world.Stop();  // the process ends with its main task, whatever service tasks still wait for
   });
   const sim::WorldResult result = world.Run();
@@ -212,7 +272,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
-  outcome.events = TextOfTask(outcome.trace, kTaskLabel);
+  if (!scenario.unit.has_value()) outcome.events = TextOfTask(outcome.trace, kTaskLabel);
   if (std::ssize(outcome.events) > scenario.limits.events && outcome.verdict == Verdict::kPlayed) {
     outcome.verdict = Verdict::kRunaway;
     outcome.reason = fmt::format("more than {} events", scenario.limits.events);

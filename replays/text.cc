@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "vigil/core/env/log.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/replays/notes.h"
 
@@ -85,6 +86,24 @@ std::string WriterText(const Event& event) {
   return text;
 }
 
+std::string ListenerText(const Event& event) {
+  const std::string text =
+      fmt::format("listener {} {}", event.subject, ListenerMethodName(static_cast<ListenerMethod>(event.call)));
+  return event.has_value ? fmt::format("{} step={}", text, static_cast<std::int64_t>(event.value)) : text;
+}
+
+std::string_view SeverityText(std::int32_t severity) {
+  switch (static_cast<Severity>(severity)) {
+    case Severity::kInfo:
+      return "INFO";
+    case Severity::kWarning:
+      return "WARNING";
+    case Severity::kError:
+      return "ERROR";
+  }
+  return "?";
+}
+
 // "<what>" or "<failed> CODE".
 std::string Ended(const Event& event, std::string what, std::string_view failed) {
   return event.code == Code::kOk ? std::move(what) : fmt::format("{} failed {}", failed, CodeName(event.code));
@@ -102,6 +121,12 @@ std::string NoteText(const Event& event) {
       return fmt::format("hook {} reports {}", event.subject, code);
     case Note::kHookStopsCoordinator:
       return fmt::format("hook {} stops_coordinator", event.subject);
+    case Note::kListenerRaises:
+      return fmt::format("listener {} raises {}", event.subject, code);
+    case Note::kListenerRequestsStop:
+      return fmt::format("listener {} requests_stop", event.subject);
+    case Note::kLog:
+      return fmt::format("log {} {}", SeverityText(event.index), event.subject);
     case Note::kRun:
       return "driver run";
     case Note::kResult:
@@ -172,6 +197,9 @@ std::optional<std::string> TextOf(const Event& event) {
       return "sleep " + NumberText(event.value);
     case EventKind::kWriterCall:
       return WriterText(event);
+    case EventKind::kListenerCall:
+      if (event.subject.empty()) return std::nullopt;
+      return ListenerText(event);
     case EventKind::kNote:
       return NoteText(event);
     case EventKind::kHookReturn:

@@ -8,7 +8,7 @@ namespace {
 
 class FaultySession : public Session {
  public:
-  FaultySession(std::unique_ptr<Session> inner, std::shared_ptr<const SessionFaultPlan> plan)
+  FaultySession(std::shared_ptr<Session> inner, std::shared_ptr<const SessionFaultPlan> plan)
       : inner_(std::move(inner)), plan_(std::move(plan)) {}
 
   std::int64_t number() const override { return inner_->number(); }
@@ -18,7 +18,7 @@ class FaultySession : public Session {
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
     if (plan_->applies != nullptr && !plan_->applies()) return inner_->Run(call, fetched);
     const CallKind kind = ClassifyCall(call, graph());
-    const SessionFault fault = plan_->next(kind, inner_.get());
+    const SessionFault fault = plan_->next(kind, inner_);
     const bool before = !fault.error.ok() && !fault.lost_reply;
     const absl::Status status = before ? fault.error : inner_->Run(call, fetched);
     if (kind == CallKind::kRun && plan_->after_run != nullptr) plan_->after_run();
@@ -27,13 +27,13 @@ class FaultySession : public Session {
 
   absl::Status Close() override {
     if (inner_->closed() || (plan_->applies != nullptr && !plan_->applies())) return inner_->Close();
-    const SessionFault fault = plan_->next(CallKind::kClose, inner_.get());
+    const SessionFault fault = plan_->next(CallKind::kClose, inner_);
     const absl::Status status = inner_->Close();
     return status.ok() ? fault.error : status;
   }
 
  private:
-  const std::unique_ptr<Session> inner_;
+  const std::shared_ptr<Session> inner_;
   const std::shared_ptr<const SessionFaultPlan> plan_;
 };
 

@@ -24,7 +24,7 @@ struct SessionFault {
 struct SessionFaultPlan {
   // Asked once for every call of the faulty task. `session` is the real one (null for a creation), on which it may act first
   // (other workers' progress).
-  std::function<SessionFault(CallKind kind, Session* session)> next;
+  std::function<SessionFault(CallKind kind, const std::shared_ptr<Session>& session)> next;
   // Whether the current task's calls are subject to the plan at all (service tasks of a queue are not); null: all are.
   std::function<bool()> applies;
   // Called after each run with hooks, failed or not: virtual time passes. May be null.

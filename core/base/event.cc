@@ -25,4 +25,9 @@ std::string_view WriterCallName(WriterCall call) {
   return kNames[static_cast<size_t>(call)];
 }
 
+std::string_view ListenerMethodName(ListenerMethod method) {
+  constexpr std::array<std::string_view, 4> kNames = {"begin", "before_save", "after_save", "end"};
+  return kNames[static_cast<size_t>(method)];
+}
+
 }  // namespace vigil

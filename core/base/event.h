@@ -39,6 +39,9 @@ enum class EventKind : std::uint8_t {
   // A call on a summary writer is made: call = WriterCall, value = its global step (has_value: one was given).
   // kSummary: subject = the serialized Summary; kSessionLog: index = its status; kRunMetadata: subject = the tag.
   kWriterCall,
+  // A checkpoint saver's listener is about to be called: subject = its name, call = ListenerMethod, value = the global step
+  // (has_value: not at its begin).
+  kListenerCall,
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
   // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
   kNote,
@@ -74,15 +77,18 @@ enum class WriterCall : std::uint8_t {
   kReopen,
 };
 
+enum class ListenerMethod : std::uint8_t { kBegin, kBeforeSave, kAfterSave, kEnd };
+
 // "before_run", "ready_for_local_init", "session_log", ...
 std::string_view HookMethodName(HookMethod method);
 std::string_view WriterCallName(WriterCall call);
+std::string_view ListenerMethodName(ListenerMethod method);
 std::string_view CallKindName(CallKind kind);
 
 struct Event {
   EventKind kind;
   Code code = Code::kOk;
-  std::uint8_t call = 0;  // HookMethod, CallKind, WriterCall or as the kind says
+  std::uint8_t call = 0;  // HookMethod, CallKind, WriterCall, ListenerMethod or as the kind says
   bool closed = false;
   bool has_value = false;
   std::int32_t index = -1;

@@ -3,10 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
+namespace {
+
+absl::StatusOr<NodeId> FindOp(const Graph& graph, const std::string& name) {
+  if (name.empty()) return kNoNode;
+  const std::optional<NodeId> node = graph.Find(name);
+  if (node.has_value()) return *node;
+  return UsageError(fmt::format("The queue runner's op '{}' is not in the graph.", name));
+}
+
+}  // namespace
 
 QueueRunner::QueueRunner(const Env& env, QueueRunnerOptions options)
     : env_(env), options_(std::move(options)), mutex_(env.tasks->NewMutex("queue runner")) {}
@@ -20,51 +32,82 @@ absl::StatusOr<std::shared_ptr<QueueRunner>> QueueRunner::Create(const Env& env,
   return std::shared_ptr<QueueRunner>(new QueueRunner(env, std::move(options)));
 }
 
+absl::StatusOr<std::shared_ptr<QueueRunner>> QueueRunner::Create(const Env& env, const Graph& graph,
+                                                                 const proto::QueueRunnerDef& def) {
+  QueueRunnerOptions options{.queue_name = def.queue_name()};
+  for (const std::string& name : def.enqueue_op_name()) {
+    VIGIL_ASSIGN_OR_RETURN(const NodeId op, FindOp(graph, name));
+    options.enqueue_ops.push_back(op);
+  }
+  VIGIL_ASSIGN_OR_RETURN(options.close_op, FindOp(graph, def.close_op_name()));
+  VIGIL_ASSIGN_OR_RETURN(options.cancel_op, FindOp(graph, def.cancel_op_name()));
+  if (def.queue_closed_exception_types_size() > 0) options.queue_closed_codes.clear();
+  for (const int code : def.queue_closed_exception_types()) {
+    options.queue_closed_codes.push_back(static_cast<Code>(code));
+  }
+  return Create(env, std::move(options));
+}
+
+proto::QueueRunnerDef QueueRunner::ToProto(const Graph& graph) const {
+  const auto name_of = [&graph](NodeId op) { return op == kNoNode ? std::string() : graph.node(op).name; };
+  proto::QueueRunnerDef def;
+  def.set_queue_name(options_.queue_name);
+  for (const NodeId op : options_.enqueue_ops) def.add_enqueue_op_name(name_of(op));
+  def.set_close_op_name(name_of(options_.close_op));
+  def.set_cancel_op_name(name_of(options_.cancel_op));
+  for (const Code code : options_.queue_closed_codes) {
+    def.add_queue_closed_exception_types(static_cast<proto::QueueRunnerDef::Code>(code));
+  }
+  return def;
+}
+
 absl::StatusOr<std::vector<TaskPtr>> QueueRunner::CreateTasks(std::shared_ptr<Session> session,
                                                               std::shared_ptr<Coordinator> coord) {
-  const int count = static_cast<int>(options_.enqueue_ops.size());
   {
     MutexLock lock(*mutex_);
     int& running = runs_per_session_[session->number()];
     if (running > 0) return std::vector<TaskPtr>();
-    running = count;
+    running = static_cast<int>(options_.enqueue_ops.size());
+    errors_raised_.clear();
   }
   std::vector<TaskPtr> tasks;
   const std::shared_ptr<QueueRunner> self = shared_from_this();
   for (const NodeId op : options_.enqueue_ops) {
     tasks.push_back(env_.tasks->Spawn(fmt::format("QueueRunnerThread-{}-{}", name(), session->graph().node(op).name),
-                                      [self, session, coord, op] { self->Enqueue(*session, *coord, op); }));
+                                      [self, session, coord, op] { self->Enqueue(*session, coord.get(), op); }));
   }
+  if (coord == nullptr) return tasks;
   tasks.push_back(env_.tasks->Spawn(fmt::format("QueueRunnerThread-{}-close_on_stop", name()),
                                     [self, session, coord] { self->CloseOnStop(*session, *coord); }));
   for (const TaskPtr& task : tasks) coord->Register(task);
   return tasks;
 }
 
-void QueueRunner::Enqueue(Session& session, Coordinator& coord, NodeId op) {
-  bool decremented = false;
-  const auto leave = [&](bool* was_last) {
-    MutexLock lock(*mutex_);
-    int& running = runs_per_session_[session.number()];
-    *was_last = --running == 0;
-    decremented = true;
-  };
-  bool last = false;
-  while (!coord.ShouldStop()) {
-    const absl::Status status = RunTarget(session, op);
-    if (status.ok()) continue;
-    const auto& closed = options_.queue_closed_codes;
-    if (std::find(closed.begin(), closed.end(), CodeOf(status)) != closed.end()) {
-      leave(&last);
-      // Whatever close fails with, the input has ended; TensorFlow ignores it too.
-      if (last && options_.close_op != kNoNode) RunTarget(session, options_.close_op).IgnoreError();
-      return;
-    }
+bool QueueRunner::Leave(const Session& session) {
+  MutexLock lock(*mutex_);
+  return --runs_per_session_[session.number()] == 0;
+}
+
+void QueueRunner::Report(Coordinator* coord, const absl::Status& error) {
+  if (coord != nullptr) {
     // Handed back after a join: nobody is left to be told.
-    coord.RequestStop(status).IgnoreError();
-    break;
+    coord->RequestStop(error).IgnoreError();
+    return;
   }
-  if (!decremented) leave(&last);
+  env_.log->Write(Severity::kError, fmt::format("Exception in QueueRunner: {}", MessageOf(error)));
+  MutexLock lock(*mutex_);
+  errors_raised_.push_back(error);
+}
+
+void QueueRunner::Enqueue(Session& session, Coordinator* coord, NodeId op) {
+  const std::vector<Code>& closed = options_.queue_closed_codes;
+  absl::Status status;
+  while (status.ok() && (coord == nullptr || !coord->ShouldStop())) status = RunTarget(session, op);
+  const bool ended = !status.ok() && std::ranges::find(closed, CodeOf(status)) != closed.end();
+  if (!status.ok() && !ended) Report(coord, status);
+  const bool last = Leave(session);
+  // Whatever close fails with, the input has ended; TensorFlow ignores it too.
+  if (ended && last && options_.close_op != kNoNode) RunTarget(session, options_.close_op).IgnoreError();
 }
 
 void QueueRunner::CloseOnStop(Session& session, Coordinator& coord) {
@@ -73,11 +116,22 @@ void QueueRunner::CloseOnStop(Session& session, Coordinator& coord) {
   if (options_.cancel_op != kNoNode) RunTarget(session, options_.cancel_op).IgnoreError();
 }
 
-absl::Status StartQueueRunners(const std::shared_ptr<Session>& session, const std::shared_ptr<Coordinator>& coord) {
-  for (const QueueRunnerPtr& runner : session->graph().Collection(kQueueRunners)) {
-    VIGIL_RETURN_IF_ERROR(runner->CreateTasks(session, coord).status());
+std::vector<absl::Status> QueueRunner::errors_raised() const {
+  MutexLock lock(*mutex_);
+  return errors_raised_;
+}
+
+absl::StatusOr<std::vector<TaskPtr>> StartQueueRunners(const std::shared_ptr<Session>& session,
+                                                       const std::shared_ptr<Coordinator>& coord) {
+  if (session == nullptr) {
+    return UsageError("Cannot start queue runners: No default session is registered. Pass the session explicitly.");
   }
-  return absl::OkStatus();
+  std::vector<TaskPtr> all;
+  for (const QueueRunnerPtr& runner : session->graph().Collection(kQueueRunners)) {
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<TaskPtr> tasks, runner->CreateTasks(session, coord));
+    all.insert(all.end(), tasks.begin(), tasks.end());
+  }
+  return all;
 }
 
 }  // namespace vigil

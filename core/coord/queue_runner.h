@@ -1,12 +1,15 @@
 // tf.train.QueueRunner: tasks that keep a queue filled until the input ends or the coordinator stops.
 //
-// One task for each enqueue op, and one that cancels the queue when the coordinator stops. When the last enqueue task meets the
-// end of its input it closes the queue, so that readers see OUT_OF_RANGE after the last element.
-// Thread safety: CreateTasks from any task. Ownership: tasks share runner, session and coordinator.
+// One task for each enqueue op, and one that cancels the queue when the coordinator stops (so joining the coordinator blocks until
+// somebody asks for a stop, even after the input has ended). When the last enqueue task meets the end of its input it closes the
+// queue, so that readers see OUT_OF_RANGE after the last element. Any other error stops the coordinator, and the queue stays open.
+// Thread safety: safe from any task. Ownership: tasks share runner, session and coordinator.
 // Source: queue_runner_impl.py.
 #ifndef VIGIL_CORE_COORD_QUEUE_RUNNER_H_
 #define VIGIL_CORE_COORD_QUEUE_RUNNER_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/coord/coordinator.h"
+#include "vigil/core/coord/queue_runner.pb.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/session.h"
@@ -32,29 +36,49 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
  public:
   // USAGE "Must provide queue and enqueue_ops." and for an empty list of closed codes.
   static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, QueueRunnerOptions options);
+  // From a meta graph that was imported into `graph`. USAGE also for a node that is not there.
+  static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, const Graph& graph,
+                                                             const proto::QueueRunnerDef& def);
 
-  // Starts the tasks and registers them with the coordinator; none if this session has running ones already.
+  // Starts the tasks and registers them with the coordinator; none if this session has running ones already. Forgets the
+  // errors raised before. Without a coordinator (null) there is no task that cancels, and an error other than the end of the
+  // input is logged, kept and ends its task only.
   absl::StatusOr<std::vector<TaskPtr>> CreateTasks(std::shared_ptr<Session> session,
                                                    std::shared_ptr<Coordinator> coord);
 
-  const std::string& name() const { return options_.queue_name; }
+  // What tasks without a coordinator failed with, since the last CreateTasks that started some.
+  std::vector<absl::Status> errors_raised() const;
+
+  const std::string& name() const { return options_.queue_name; }  // the queue's
+  const std::vector<NodeId>& enqueue_ops() const { return options_.enqueue_ops; }
+  NodeId close_op() const { return options_.close_op; }
+  NodeId cancel_op() const { return options_.cancel_op; }
+  const std::vector<Code>& queue_closed_codes() const { return options_.queue_closed_codes; }
+  proto::QueueRunnerDef ToProto(const Graph& graph) const;
 
  private:
   QueueRunner(const Env& env, QueueRunnerOptions options);
-  void Enqueue(Session& session, Coordinator& coord, NodeId op);
+  void Enqueue(Session& session, Coordinator* coord, NodeId op);
+  // Counts a task that ends; whether it was the session's last.
+  bool Leave(const Session& session);
+  void Report(Coordinator* coord, const absl::Status& error);
   void CloseOnStop(Session& session, Coordinator& coord);
 
   const Env env_;
   const QueueRunnerOptions options_;
-  std::unique_ptr<Mutex> mutex_;
-  std::map<std::int64_t, int> runs_per_session_;  // running enqueue tasks by session number; guarded by *mutex_
+  const std::unique_ptr<Mutex> mutex_;
+  // Guarded by *mutex_.
+  std::map<std::int64_t, int> runs_per_session_;  // running enqueue tasks by session number
+  std::vector<absl::Status> errors_raised_;
 };
 
 using QueueRunnerPtr = std::shared_ptr<QueueRunner>;
 inline constexpr CollectionKey<QueueRunnerPtr> kQueueRunners{"queue_runners"};
 
-// Starts every queue runner of the session's graph.
-absl::Status StartQueueRunners(const std::shared_ptr<Session>& session, const std::shared_ptr<Coordinator>& coord);
+// Starts every queue runner of the session's graph: all their tasks. USAGE without a session. A monitored session has started
+// them itself, and is no Session: passing one does not compile.
+absl::StatusOr<std::vector<TaskPtr>> StartQueueRunners(const std::shared_ptr<Session>& session,
+                                                       const std::shared_ptr<Coordinator>& coord);
 
 }  // namespace vigil
 

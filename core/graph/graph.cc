@@ -128,6 +128,12 @@ void Graph::ClearCollection(std::string_view name) {
   if (const auto it = collections_.find(name); it != collections_.end()) collections_.erase(it);
 }
 
+std::vector<std::string> Graph::CollectionNames() const {
+  std::vector<std::string> names;
+  for (const auto& [name, items] : collections_) names.push_back(name);
+  return names;
+}
+
 void Graph::Attach(std::unique_ptr<Attachment> attachment) const {
   Attachment* const added = attachment.release();
   added->next_ = attachments_.load(std::memory_order_relaxed);

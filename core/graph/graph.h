@@ -39,7 +39,8 @@ struct Output {
 };
 
 using AttrValue = std::variant<std::int64_t, double, bool, std::string, DType, Shape, Tensor, std::vector<std::string>,
-                               std::vector<DType>, std::vector<std::int64_t>>;
+                               std::vector<DType>, std::vector<std::int64_t>, std::vector<double>, std::vector<bool>,
+                               std::vector<Shape>>;
 using Attrs = std::map<std::string, AttrValue, std::less<>>;
 
 struct Node {
@@ -115,6 +116,13 @@ class Graph {
     std::any_cast<std::vector<T>>(&slot)->push_back(std::move(item));
   }
   void ClearCollection(std::string_view name);
+  // As Collection(), but null if there is none of that name, or its items are of another type.
+  template <typename T>
+  const std::vector<T>* FindCollection(CollectionKey<T> key) const {
+    const auto it = collections_.find(key.name);
+    return it == collections_.end() ? nullptr : std::any_cast<std::vector<T>>(&it->second);
+  }
+  std::vector<std::string> CollectionNames() const;  // sorted
 
   const Attachment* attachments() const { return attachments_.load(std::memory_order_acquire); }
   void Attach(std::unique_ptr<Attachment> attachment) const;

@@ -16,6 +16,12 @@ void OpRegistry::Register(OpDef op) {
   VIGIL_CHECK(added);
 }
 
+void OpRegistry::Imply(std::string_view name, std::vector<ImpliedAttr> attrs) {
+  const auto it = ops_.find(name);
+  VIGIL_CHECK(it != ops_.end());
+  it->second.implied_attrs = std::move(attrs);
+}
+
 const OpDef* OpRegistry::Find(std::string_view name) const {
   const auto it = ops_.find(name);
   return it == ops_.end() ? nullptr : &it->second;

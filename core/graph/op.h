@@ -32,6 +32,23 @@ class KernelContext;
 using OutputTypesFn = std::function<absl::StatusOr<std::vector<DType>>(const Node&, const std::vector<DType>& inputs)>;
 using Kernel = std::function<absl::Status(KernelContext&)>;
 
+// An attribute that TensorFlow's definition of the op has and that follows from the rest of the node: nodes here go without it, a
+// GraphDef gets it (graph_def.h).
+struct ImpliedAttr {
+  enum class Kind : std::uint8_t {
+    kInputType,   // the type of input `i`
+    kOutputType,  // of output `i`
+    kInputTypes,  // the types of the inputs from `i` on
+    kOutputTypes,
+    kInputCount,     // the number of inputs, less `i`
+    kUnknownShape,   // a shape of which nothing is known
+    kUnknownShapes,  // one for each output
+  };
+  std::string name;
+  Kind kind = Kind::kInputType;
+  int i = 0;
+};
+
 struct OpDef {
   std::string name;
   int inputs = 0;                        // exactly as many; -1 = any number
@@ -46,6 +63,7 @@ struct OpDef {
   bool forwards_ref = false;  // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
   // The output never changes: the executor uses this tensor and copies nothing (Const).
   std::function<const Tensor&(const Node&)> constant = nullptr;
+  std::vector<ImpliedAttr> implied_attrs = {};
 
   bool TakesReference(int i) const { return i < 32 && (ref_inputs >> i & 1) != 0; }
 };
@@ -54,6 +72,8 @@ class OpRegistry {
  public:
   // REQUIRES: no op of that name yet.
   void Register(OpDef op);
+  // Sets the implied attributes of an op. REQUIRES: there is one of that name.
+  void Imply(std::string_view name, std::vector<ImpliedAttr> attrs);
   const OpDef* Find(std::string_view name) const;  // null: unknown
 
  private:

@@ -9,6 +9,8 @@ namespace vigil {
 void RegisterArrayOps(OpRegistry& registry);
 void RegisterControlOps(OpRegistry& registry);
 void RegisterElementwiseOps(OpRegistry& registry);
+// Last: adds to what the others registered.
+void RegisterImpliedAttrs(OpRegistry& registry);
 void RegisterIteratorOps(OpRegistry& registry);
 void RegisterMatrixOps(OpRegistry& registry);
 void RegisterQueueOps(OpRegistry& registry);

@@ -13,6 +13,7 @@ bool Contains(const std::vector<Output>& outputs, Output wanted) {
 
 CallKind ClassifyCall(const RunCall& call, const Graph& graph) {
   if (call.with_hooks) return CallKind::kRun;
+  if (call.evaluates) return CallKind::kRawRun;
   const RunSpec& spec = call.spec;
   const std::size_t fetches = spec.fetches.size();
   if (fetches == 2 && spec.targets.empty() && Contains(graph.Collection(kGlobalStep), spec.fetches[1]))

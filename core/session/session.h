@@ -39,7 +39,9 @@ struct RunCall {
   std::span<const Tensor> feed_values = {};  // as spec.feeds
   const RunOptions* options = nullptr;       // null = defaults
   RunMetadata* metadata = nullptr;           // null = not wanted
-  bool with_hooks = false;                   // the run of a hooked session (for ClassifyCall; changes nothing else)
+  // For ClassifyCall; they change nothing else.
+  bool with_hooks = false;  // the run of a hooked session
+  bool evaluates = false;   // looks at tensors for their own sake: kRawRun, even if one of them is the global step
 };
 
 class Session {

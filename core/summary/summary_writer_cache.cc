@@ -4,34 +4,49 @@
 #include <utility>
 
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/summary/file_writer.h"
 #include "vigil/core/summary/observed_writer.h"
 
 namespace vigil {
 namespace {
 
-// Takes everything and keeps nothing: the file comes with core/io's record writer.
-class NullWriter final : public SummaryWriter {
+// Gives the error that a real writer could not be made for, at each call.
+class NoWriter final : public SummaryWriter {
  public:
-  explicit NullWriter(std::string logdir) : logdir_(std::move(logdir)) {}
+  NoWriter(std::string logdir, absl::Status why) : logdir_(std::move(logdir)), why_(std::move(why)) {}
   const std::string& logdir() const override { return logdir_; }
-  absl::Status AddSummary(const std::string&, std::optional<std::int64_t>) override { return absl::OkStatus(); }
+  absl::Status AddSummary(const std::string&, std::optional<std::int64_t>) override { return why_; }
   absl::Status AddSessionLog(SessionLogStatus, std::optional<std::int64_t>, const std::string&) override {
-    return absl::OkStatus();
+    return why_;
   }
-  absl::Status AddGraph(const Graph&) override { return absl::OkStatus(); }
-  absl::Status AddMetaGraph(const Graph&, std::optional<std::int64_t>) override { return absl::OkStatus(); }
+  absl::Status AddGraph(const Graph&) override { return why_; }
+  absl::Status AddMetaGraph(const Graph&, std::optional<std::int64_t>) override { return why_; }
   absl::Status AddRunMetadata(const RunMetadata&, const std::string&, std::optional<std::int64_t>) override {
-    return absl::OkStatus();
+    return why_;
   }
-  absl::Status Flush() override { return absl::OkStatus(); }
-  absl::Status Close() override { return absl::OkStatus(); }
-  absl::Status Reopen() override { return absl::OkStatus(); }
+  absl::Status Flush() override { return why_; }
+  absl::Status Close() override { return why_; }
+  absl::Status Reopen() override { return why_; }
 
  private:
   const std::string logdir_;
+  const absl::Status why_;
+};
+
+struct Entry {
+  std::shared_ptr<FileWriter> file;
+  std::shared_ptr<SummaryWriter> observed;  // what is handed out: the file, with events
 };
 
 struct WriterCache {
+  // The process ends, and with it the seams. A task that is still writing must not outlive them: this destructor waits, but only
+  // in a real process, since the tasks of a simulated one have gone before.
+  ~WriterCache() {
+    for (const auto& [logdir, entry] : writers) {
+      if (entry.file->working()) entry.file->Close().IgnoreError();
+    }
+  }
+
   // A slot is made without an Env: the mutex is made by whoever comes first.
   Mutex& MutexOf(const Env& env) {
     std::unique_ptr<Mutex> made = env.tasks->NewMutex("summary writer cache");
@@ -41,27 +56,29 @@ struct WriterCache {
   }
 
   SpinLock spin;
-  std::unique_ptr<Mutex> mutex;                                   // set once, guarded by spin
-  std::map<std::string, std::shared_ptr<SummaryWriter>> writers;  // guarded by *mutex
+  std::unique_ptr<Mutex> mutex;          // set once, guarded by spin
+  std::map<std::string, Entry> writers;  // guarded by *mutex
 };
 
 constexpr SlotKey<WriterCache> kWriterCache{"summary writers"};
 
 }  // namespace
 
-std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string& logdir, const Graph* /*graph*/) {
+std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string& logdir, const Graph* graph) {
   WriterCache& cache = env.process->Slot(kWriterCache);
   MutexLock lock(cache.MutexOf(env));
-  std::shared_ptr<SummaryWriter>& writer = cache.writers[logdir];
-  if (writer == nullptr) writer = ObserveWriter(env, std::make_shared<NullWriter>(logdir));
-  return writer;
+  if (const auto it = cache.writers.find(logdir); it != cache.writers.end()) return it->second.observed;
+  absl::StatusOr<std::shared_ptr<FileWriter>> file = FileWriter::Create(env, {.logdir = logdir}, graph);
+  if (!file.ok()) return ObserveWriter(env, std::make_shared<NoWriter>(logdir, file.status()));
+  Entry entry{.file = *file, .observed = ObserveWriter(env, *file)};
+  return cache.writers.emplace(logdir, std::move(entry)).first->second.observed;
 }
 
 absl::Status SummaryWriterCacheClear(const Env& env) {
   WriterCache& cache = env.process->Slot(kWriterCache);
   MutexLock lock(cache.MutexOf(env));
   absl::Status first;
-  for (const auto& [logdir, writer] : cache.writers) first.Update(writer->Close());
+  for (const auto& [logdir, entry] : cache.writers) first.Update(entry.file->Close());
   cache.writers.clear();
   return first;
 }

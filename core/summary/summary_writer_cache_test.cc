@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "vigil/core/base/code.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/summary/testing.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
@@ -24,11 +27,44 @@ TEST(SummaryWriterCache, HasACacheForEachProcess) {
   EXPECT_NE(GetCachedWriter(one.env(), "/a", nullptr), GetCachedWriter(two.env(), "/a", nullptr));
 }
 
+TEST(SummaryWriterCache, AddsTheGraphOnce) {
+  fakes::FakeEnv fake;
+  Graph graph(BuiltinOps());
+  const auto writer = GetCachedWriter(fake.env(), "/a", &graph);
+  GetCachedWriter(fake.env(), "/a", &graph);
+  EXPECT_TRUE(SummaryWriterCacheClear(fake.env()).ok());
+  EXPECT_TRUE(fake.events.events().empty());
+  const std::vector<proto::Event> events = ReadEvents(fake.files, EventsFiles(fake.files, "/a")[0]);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_TRUE(events[1].what_case() == proto::Event::kGraphDef);
+  EXPECT_TRUE(events[2].what_case() == proto::Event::kMetaGraphDef);
+}
+
+TEST(SummaryWriterCache, WithoutADirectoryEveryCallFails) {
+  fakes::FakeEnv fake;
+  fake.files.FailOnce(fakes::FileOp::kMakeDirectory, 1, MakeStatus(Code::kPermissionDenied, "no"));
+  const auto writer = GetCachedWriter(fake.env(), "/a", nullptr);
+  EXPECT_EQ(writer->logdir(), "/a");
+  EXPECT_EQ(CodeOf(writer->AddSummary("", 1)), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(writer->AddSessionLog(SessionLogStatus::kStart, 1)), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(writer->Flush()), Code::kPermissionDenied);
+  EXPECT_TRUE(GetCachedWriter(fake.env(), "/a", nullptr)->Flush().ok());
+}
+
+TEST(SummaryWriterCache, ClearSaysTheFirstError) {
+  fakes::FakeEnv fake;
+  EXPECT_TRUE(GetCachedWriter(fake.env(), "/a", nullptr)->AddSessionLog(SessionLogStatus::kStart, 1).ok());
+  fake.files.FailOnce(fakes::FileOp::kAppend, 1, MakeStatus(Code::kResourceExhausted, "no space"));
+  EXPECT_EQ(CodeOf(SummaryWriterCacheClear(fake.env())), Code::kResourceExhausted);
+  EXPECT_TRUE(SummaryWriterCacheClear(fake.env()).ok());
+}
+
 TEST(ObservedWriter, SaysEachCall) {
   fakes::FakeEnv fake;
   const auto writer = GetCachedWriter(fake.env(), "/a", nullptr);
   EXPECT_TRUE(fake.events.events().empty());
-  EXPECT_TRUE(writer->AddSummary("bytes", 3).ok());
+  const std::string summary = SummaryOf({{"loss", 0.5F}});
+  EXPECT_TRUE(writer->AddSummary(summary, 3).ok());
   EXPECT_TRUE(writer->AddSessionLog(SessionLogStatus::kCheckpoint, std::nullopt).ok());
   EXPECT_TRUE(writer->AddRunMetadata({}, "tag", 4).ok());
   EXPECT_TRUE(writer->Flush().ok());
@@ -36,7 +72,7 @@ TEST(ObservedWriter, SaysEachCall) {
   ASSERT_EQ(events.size(), 4u);
   for (const Event& event : events) EXPECT_EQ(event.kind, EventKind::kWriterCall);
   EXPECT_EQ(events[0].call, static_cast<std::uint8_t>(WriterCall::kSummary));
-  EXPECT_EQ(events[0].subject, "bytes");
+  EXPECT_EQ(events[0].subject, summary);
   EXPECT_TRUE(events[0].has_value);
   EXPECT_EQ(events[0].value, 3);
   EXPECT_EQ(events[1].call, static_cast<std::uint8_t>(WriterCall::kSessionLog));

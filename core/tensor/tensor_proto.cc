@@ -1,8 +1,6 @@
 #include "vigil/core/tensor/tensor_proto.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <bit>
@@ -157,23 +155,6 @@ absl::StatusOr<Tensor> FromProto(const proto::TensorProto& tensor) {
       break;
   }
   return MakeStatus(Code::kInternal, "an element type without values");
-}
-
-absl::StatusOr<std::string> SerializeDeterministically(const google::protobuf::MessageLite& message) {
-  const std::size_t size = message.ByteSizeLong();
-  if (size >= static_cast<std::size_t>(kMostBytes)) {
-    return Invalid("A message of {} bytes is larger than the 2 GiB of a protocol buffer.", size);
-  }
-  std::string out;
-  out.reserve(size);
-  {
-    google::protobuf::io::StringOutputStream stream(&out);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    const bool written = message.SerializeToCodedStream(&coded);
-    VIGIL_CHECK(written);
-  }
-  return out;
 }
 
 }  // namespace vigil

@@ -4,15 +4,9 @@
 #ifndef VIGIL_CORE_TENSOR_TENSOR_PROTO_H_
 #define VIGIL_CORE_TENSOR_TENSOR_PROTO_H_
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "vigil/core/tensor/tensor.h"
 #include "vigil/core/tensor/tensor.pb.h"
-
-namespace google::protobuf {
-class MessageLite;
-}
 
 namespace vigil {
 
@@ -29,9 +23,6 @@ void ToProto(const Tensor& tensor, proto::TensorProto* out);
 // As TensorFlow, takes a list of values that is too short for the shape: the last value fills the rest. Errors: UNIMPLEMENTED for
 // the element type, INVALID_ARGUMENT for values that do not fit the shape, and for more than 2 GiB of them.
 absl::StatusOr<Tensor> FromProto(const proto::TensorProto& tensor);
-
-// Equal messages give equal bytes: maps are written in the order of their keys. INVALID_ARGUMENT for more than 2 GiB.
-absl::StatusOr<std::string> SerializeDeterministically(const google::protobuf::MessageLite& message);
 
 }  // namespace vigil
 

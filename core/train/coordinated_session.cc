@@ -64,7 +64,11 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
       creator_(std::move(creator)),
       hooks_(hooks),
       life_(life),
-      start_queue_runners_(start_queue_runners != nullptr ? std::move(start_queue_runners) : vigil::StartQueueRunners) {
+      start_queue_runners_(std::move(start_queue_runners)) {
+  if (start_queue_runners_ != nullptr) return;
+  start_queue_runners_ = [](const auto& session, const auto& coord) {
+    return vigil::StartQueueRunners(session, coord).status();
+  };
 }
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {

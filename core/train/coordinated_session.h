@@ -75,7 +75,7 @@ class CoordinatedSessionCreator {
   const std::shared_ptr<SessionCreator> creator_;
   const std::vector<HookPtr>& hooks_;
   SessionLife& life_;
-  const QueueRunnerStarter start_queue_runners_;
+  QueueRunnerStarter start_queue_runners_;
   SessionPtr session_;
   std::shared_ptr<Coordinator> coord_;
 };

@@ -4,6 +4,20 @@
 #include "vigil/core/session/direct_session.h"
 
 namespace vigil {
+namespace {
+
+// The manager for a scaffold's pieces. REQUIRES: it was finalized.
+absl::StatusOr<std::unique_ptr<SessionManager>> ManagerFor(const Env& env, const Graph& graph, const Scaffold& scaffold,
+                                                           std::shared_ptr<SessionFactory> factory,
+                                                           const Behaviour& behaviour) {
+  return SessionManager::Create(env, graph, std::move(factory),
+                                {.local_init_op = scaffold.local_init_op(),
+                                 .ready_op = scaffold.ready_op(),
+                                 .ready_for_local_init_op = scaffold.ready_for_local_init_op(),
+                                 .behaviour = behaviour});
+}
+
+}  // namespace
 
 ChiefSessionCreator::ChiefSessionCreator(const Env& env, Graph& graph, ChiefSessionCreatorOptions options)
     : env_(env), graph_(graph), options_(std::move(options)) {
@@ -15,12 +29,7 @@ absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
   Scaffold& scaffold = *options_.scaffold;
   VIGIL_RETURN_IF_ERROR(scaffold.Finalize());
   if (manager_ == nullptr) {
-    VIGIL_ASSIGN_OR_RETURN(manager_,
-                           SessionManager::Create(env_, graph_, options_.factory,
-                                                  {.local_init_op = scaffold.local_init_op(),
-                                                   .ready_op = scaffold.ready_op(),
-                                                   .ready_for_local_init_op = scaffold.ready_for_local_init_op(),
-                                                   .behaviour = options_.behaviour}));
+    VIGIL_ASSIGN_OR_RETURN(manager_, ManagerFor(env_, graph_, scaffold, options_.factory, options_.behaviour));
   }
   InitOptions init{.init_op = scaffold.init_op(), .init_feed_dict = scaffold.init_feed_dict()};
   if (scaffold.has_init_fn()) init.init_fn = [&scaffold](Session& session) { return scaffold.CallInitFn(session); };
@@ -29,6 +38,24 @@ absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
                             .checkpoint_dir = options_.checkpoint_dir,
                             .checkpoint_filename_with_path = options_.checkpoint_filename_with_path},
                            init);
+}
+
+WorkerSessionCreator::WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options)
+    : env_(env), graph_(graph), options_(std::move(options)) {
+  if (options_.scaffold == nullptr) options_.scaffold = std::make_shared<Scaffold>(env_, graph_);
+  if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
+}
+
+absl::StatusOr<SessionPtr> WorkerSessionCreator::CreateSession() {
+  VIGIL_RETURN_IF_ERROR(options_.scaffold->Finalize());
+  if (manager_ == nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(manager_,
+                           ManagerFor(env_, graph_, *options_.scaffold, options_.factory, options_.behaviour));
+  }
+  const Time start = env_.clock->Monotonic();
+  absl::StatusOr<SessionPtr> session = manager_->WaitForSession(options_.target, options_.max_wait);
+  time_waited_ += env_.clock->Monotonic() - start;
+  return session;
 }
 
 }  // namespace vigil

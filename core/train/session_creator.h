@@ -1,10 +1,15 @@
 // What makes the raw sessions of a monitored session, again after each recovery.
 //
-// Thread safety: one task at a time. Source: monitored_session.py (SessionCreator, ChiefSessionCreator).
+// The chief restores or initialises the model, anew for each session: with parameter servers it sets the whole cluster back. A
+// worker waits until the chief has done so. Both finalize the scaffold first, which freezes the graph.
+// Thread safety: one task at a time. Errors: the scaffold's and the session manager's; UNIMPLEMENTED from direct sessions for any
+// master but "". Source: monitored_session.py (SessionCreator, ChiefSessionCreator, WorkerSessionCreator).
 #ifndef VIGIL_CORE_TRAIN_SESSION_CREATOR_H_
 #define VIGIL_CORE_TRAIN_SESSION_CREATOR_H_
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -42,6 +47,31 @@ class ChiefSessionCreator : public SessionCreator {
   Graph& graph_;
   ChiefSessionCreatorOptions options_;
   std::unique_ptr<SessionManager> manager_;  // made after the first Finalize
+};
+
+struct WorkerSessionCreatorOptions {
+  std::shared_ptr<Scaffold> scaffold;  // null: a default one
+  SessionTarget target;
+  // How long one creation waits for the chief; nullopt: for ever. When less is left than until the next look (see
+  // SessionManager::WaitForSession) it gives up.
+  std::optional<Duration> max_wait = std::chrono::seconds(1800);
+  std::shared_ptr<SessionFactory> factory;  // null: direct sessions
+  Behaviour behaviour = Behaviour::Default();
+};
+
+// Finalizes the scaffold, then waits until the chief has made the model ready.
+class WorkerSessionCreator : public SessionCreator {
+ public:
+  WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options = {});
+  absl::StatusOr<SessionPtr> CreateSession() override;
+  Duration time_waited() const override { return time_waited_; }
+
+ private:
+  const Env env_;
+  Graph& graph_;
+  WorkerSessionCreatorOptions options_;
+  std::unique_ptr<SessionManager> manager_;  // made after the first Finalize
+  Duration time_waited_{0};
 };
 
 }  // namespace vigil

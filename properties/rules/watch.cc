@@ -165,6 +165,7 @@ void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_ma
     case EventKind::kCoordinatorJoin:
     case EventKind::kSleep:
     case EventKind::kWriterCall:
+    case EventKind::kListenerCall:
       break;
   }
   const bool went_well = !round.over && round.run && round.run.code == Code::kOk && round.after == hooks();

@@ -55,7 +55,7 @@ class LoggingTensorHook : public SessionRunHook {
 
  private:
   LoggingTensorHook(const Env& env, LoggingTensorHookOptions options, std::optional<SecondOrStepTimer> timer);
-  void LogTensors(const FetchedValues& values);
+  absl::Status LogTensors(const FetchedValues& values);
 
   const Env env_;
   const LoggingTensorHookOptions options_;

@@ -47,6 +47,7 @@ class ProfilerHook : public SessionRunHook {
   const Env env_;
   const ProfilerHookOptions options_;
   SecondOrStepTimer timer_;
+  RunOptions traced_;  // what a traced run is asked for
   // Since Begin:
   const Graph* graph_ = nullptr;
   std::shared_ptr<SummaryWriter> writer_;

@@ -1,0 +1,321 @@
+// Ports QueueRunnerTest of queue_runner_test.py. Its rows on scoped names and on graphs other than the default one have no
+// counterpart (a graph is passed); "not a session" and monitored sessions do not compile.
+#include "vigil/core/coord/queue_runner.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+class QueueRunnerTest : public testing::Test {
+ protected:
+  QueueRunnerTest() { queue_ = ops::FifoQueue(b_, "queue", 10); }
+  Env env() { return fake_.env(); }
+
+  // An op that works `limit` times, then fails with OUT_OF_RANGE, and the variable that it counts in.
+  struct Counter {
+    Output value;
+    NodeId op = kNoNode;
+  };
+  Counter CountUpTo(std::int64_t limit, const std::string& name = "count") {
+    const ops::Variable v = ops::MakeVariable(b_, name, b_.Const(name + "_zero", Tensor::Scalar<std::int64_t>(0)));
+    counters_.push_back(v.initializer);
+    const Output up = b_.Op("CountUpTo", {v.ref}, {.name = name + "_up", .attrs = {{"limit", limit}}});
+    return {v.ref, up.node};
+  }
+  // An op that always fails with INVALID_ARGUMENT.
+  NodeId BadOp(const std::string& name) { return ops::Placeholder(b_, name, DType::kInt64).node; }
+
+  QueueRunnerPtr Runner(const QueueRunnerOptions& options) {
+    EXPECT_TRUE(b_.status().ok()) << b_.status();
+    auto runner = QueueRunner::Create(env(), options);
+    EXPECT_TRUE(runner.ok()) << runner.status();
+    return std::move(runner).value();
+  }
+  QueueRunnerPtr Runner(std::vector<NodeId> enqueue_ops) {
+    return Runner({.queue_name = "queue", .enqueue_ops = std::move(enqueue_ops)});
+  }
+  // A session with all counters at 0.
+  std::shared_ptr<Session> NewSession() {
+    std::shared_ptr<Session> session = NewDirectSession(env(), graph_);
+    for (const NodeId initializer : counters_) EXPECT_TRUE(RunTarget(*session, initializer).ok());
+    return session;
+  }
+  std::vector<TaskPtr> Start(const QueueRunnerPtr& runner, const std::shared_ptr<Session>& session) {
+    auto tasks = runner->CreateTasks(session, coord_);
+    EXPECT_TRUE(tasks.ok()) << tasks.status();
+    return std::move(tasks).value();
+  }
+  static void Join(const std::vector<TaskPtr>& tasks) {
+    for (const TaskPtr& task : tasks) EXPECT_TRUE(task->Join({seconds(1000)})) << task->name();
+  }
+  static std::int64_t Value(Session& session, Output of) {
+    const absl::StatusOr<Tensor> value = RunFetch(session, of);
+    return value.ok() ? value->scalar<std::int64_t>() : -1;
+  }
+  static std::vector<std::string> Names(const std::vector<TaskPtr>& tasks) {
+    std::vector<std::string> names;
+    for (const TaskPtr& task : tasks) names.push_back(task->name());
+    return names;
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_{BuiltinOps()};
+  Builder b_{graph_};
+  ops::Queue queue_;
+  std::vector<NodeId> counters_;
+  std::shared_ptr<Coordinator> coord_;  // null: none
+};
+
+// testBasic
+TEST_F(QueueRunnerTest, RunsItsOpUntilTheInputEnds) {
+  const Counter count = CountUpTo(3);
+  const QueueRunnerPtr runner = Runner({count.op});
+  const std::shared_ptr<Session> session = NewSession();
+  const std::vector<TaskPtr> tasks = Start(runner, session);
+  EXPECT_THAT(Names(tasks), ElementsAre("QueueRunnerThread-queue-count_up"));
+  Join(tasks);
+  EXPECT_EQ(Value(*session, count.value), 3);
+  EXPECT_THAT(runner->errors_raised(), IsEmpty());
+}
+
+// testTwoOps
+TEST_F(QueueRunnerTest, RunsSeveralOpsInTasksOfTheirOwn) {
+  const Counter three = CountUpTo(3, "three");
+  const Counter thirty = CountUpTo(30, "thirty");
+  const QueueRunnerPtr runner = Runner({three.op, thirty.op});
+  const std::shared_ptr<Session> session = NewSession();
+  const std::vector<TaskPtr> tasks = Start(runner, session);
+  EXPECT_THAT(Names(tasks), ElementsAre("QueueRunnerThread-queue-three_up", "QueueRunnerThread-queue-thirty_up"));
+  Join(tasks);
+  EXPECT_EQ(Value(*session, three.value), 3);
+  EXPECT_EQ(Value(*session, thirty.value), 30);
+  EXPECT_THAT(runner->errors_raised(), IsEmpty());
+}
+
+// testExceptionsCaptured
+TEST_F(QueueRunnerTest, WithoutACoordinatorErrorsAreKeptAndLogged) {
+  const QueueRunnerPtr runner = Runner({BadOp("bad"), BadOp("worse")});
+  Join(Start(runner, NewSession()));
+  const std::vector<absl::Status> errors = runner->errors_raised();
+  ASSERT_THAT(errors, SizeIs(2));
+  EXPECT_EQ(CodeOf(errors[0]), Code::kInvalidArgument);
+  EXPECT_EQ(CodeOf(errors[1]), Code::kInvalidArgument);
+  EXPECT_EQ(fake_.log.lines()[0].severity, Severity::kError);
+  EXPECT_THAT(fake_.log.lines()[0].text, testing::HasSubstr("Exception in QueueRunner: "));
+}
+
+// testRealDequeueEnqueue
+TEST_F(QueueRunnerTest, TheEndOfOneQueueClosesTheNext) {
+  const Output two = b_.Const("two", Tensor::Vector<std::int64_t>({10, 20}));
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, two);
+  const ops::Queue target = ops::FifoQueue(b_, "target", 10);
+  const Output item = ops::Dequeue(b_, "item", queue_);
+  const Output one_item = b_.Op("Pack", {item}, {.name = "one_item"});
+  const NodeId move = ops::EnqueueMany(b_, "move", target, one_item);
+  const Output out = ops::Dequeue(b_, "out", target);
+  const QueueRunnerPtr runner = Runner({.queue_name = "target", .enqueue_ops = {move}, .close_op = target.close});
+  const std::shared_ptr<Session> session = NewSession();
+  ASSERT_TRUE(RunTarget(*session, fill).ok());
+  ASSERT_TRUE(RunTarget(*session, queue_.close).ok());
+  Join(Start(runner, session));
+  EXPECT_THAT(runner->errors_raised(), IsEmpty());
+  EXPECT_EQ(Value(*session, out), 10);
+  EXPECT_EQ(Value(*session, out), 20);
+  EXPECT_EQ(CodeOf(RunFetch(*session, out).status()), Code::kOutOfRange) << "closed, so nobody waits for more";
+}
+
+TEST_F(QueueRunnerTest, OnlyTheLastTaskClosesTheQueue) {
+  const Counter first = CountUpTo(1, "first");
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  const QueueRunnerPtr runner =
+      Runner({.queue_name = "queue", .enqueue_ops = {first.op, fill}, .close_op = queue_.close});
+  const std::shared_ptr<Session> session = NewSession();
+  const std::vector<TaskPtr> tasks = Start(runner, session);
+  fake_.tasks.RunReady();  // one has met its end, the other waits for room
+  EXPECT_TRUE(tasks[0]->done());
+  EXPECT_FALSE(tasks[1]->done());
+  const Output out = ops::Dequeue(b_, "out", queue_);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Value(*session, out), i % 3 + 1) << "the queue is not closed";
+  ASSERT_TRUE(session->Close().ok());
+  Join(tasks);
+}
+
+// testRespectCoordShouldStop
+TEST_F(QueueRunnerTest, AfterAStopNothingIsRun) {
+  const Counter count = CountUpTo(3);
+  const QueueRunnerPtr runner = Runner({count.op});
+  coord_ = std::make_shared<Coordinator>(env());
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  const std::shared_ptr<Session> session = NewSession();
+  const std::vector<TaskPtr> tasks = Start(runner, session);
+  EXPECT_THAT(Names(tasks),
+              UnorderedElementsAre("QueueRunnerThread-queue-count_up", "QueueRunnerThread-queue-close_on_stop"));
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(Value(*session, count.value), 0);
+}
+
+// testRequestStopOnException
+TEST_F(QueueRunnerTest, AnErrorStopsTheCoordinator) {
+  const QueueRunnerPtr runner = Runner({BadOp("bad")});
+  coord_ = std::make_shared<Coordinator>(env());
+  Start(runner, NewSession());
+  EXPECT_EQ(CodeOf(coord_->Join()), Code::kInvalidArgument);
+  EXPECT_THAT(runner->errors_raised(), IsEmpty()) << "it was told to the coordinator";
+}
+
+// testGracePeriod
+TEST_F(QueueRunnerTest, AStopFreesATaskThatWaitsForRoom) {
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  const QueueRunnerPtr runner =
+      Runner({.queue_name = "queue", .enqueue_ops = {fill}, .close_op = queue_.close, .cancel_op = queue_.cancel});
+  coord_ = std::make_shared<Coordinator>(env());
+  Start(runner, NewSession());
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(1)}).ok());
+}
+
+TEST_F(QueueRunnerTest, JoiningWaitsForAStopEvenWhenTheInputHasEnded) {
+  const Counter count = CountUpTo(3);
+  coord_ = std::make_shared<Coordinator>(env());
+  Start(Runner({count.op}), NewSession());
+  const TaskPtr stopper = env().tasks->Spawn("stopper", [this] {
+    env().tasks->SleepUntil({seconds(500)});
+    EXPECT_TRUE(coord_->RequestStop().ok());
+  });
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(ToSeconds(fake_.clock.Monotonic().since_epoch), 500);
+}
+
+// testMultipleSessions
+TEST_F(QueueRunnerTest, EachSessionHasTasksOfItsOwn) {
+  const Counter count = CountUpTo(3);
+  const QueueRunnerPtr runner = Runner({count.op});
+  const std::shared_ptr<Session> first = NewSession();
+  const std::shared_ptr<Session> second = NewSession();
+  const std::vector<TaskPtr> of_first = Start(runner, first);
+  const std::vector<TaskPtr> of_second = Start(runner, second);
+  EXPECT_THAT(of_first, SizeIs(1));
+  EXPECT_THAT(of_second, SizeIs(1));
+  Join(of_first), Join(of_second);
+  EXPECT_EQ(Value(*first, count.value), 3);
+  EXPECT_EQ(Value(*second, count.value), 3);
+}
+
+// testIgnoreMultiStarts
+TEST_F(QueueRunnerTest, ASecondStartWhileTasksRunStartsNone) {
+  const QueueRunnerPtr runner = Runner({CountUpTo(3).op});
+  coord_ = std::make_shared<Coordinator>(env());
+  const std::shared_ptr<Session> session = NewSession();
+  EXPECT_THAT(Start(runner, session), SizeIs(2));
+  EXPECT_THAT(Start(runner, session), IsEmpty());
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join().ok());
+}
+
+// testThreads
+TEST_F(QueueRunnerTest, AStartAfterTheEndForgetsOldErrors) {
+  const Counter count = CountUpTo(3);
+  const QueueRunnerPtr runner = Runner({count.op, BadOp("bad")});
+  const std::shared_ptr<Session> session = NewSession();
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<TaskPtr> tasks = Start(runner, session);
+    EXPECT_THAT(tasks, SizeIs(2));
+    Join(tasks);
+    EXPECT_THAT(runner->errors_raised(), SizeIs(1));
+  }
+}
+
+// testStartQueueRunners
+TEST_F(QueueRunnerTest, AllRunnersOfAGraphAreStarted) {
+  const Counter a = CountUpTo(2, "a");
+  const Counter b = CountUpTo(5, "b");
+  graph_.AddToCollection(kQueueRunners, Runner({a.op}));
+  graph_.AddToCollection(kQueueRunners, Runner({b.op}));
+  const std::shared_ptr<Session> session = NewSession();
+  const absl::StatusOr<std::vector<TaskPtr>> tasks = StartQueueRunners(session, nullptr);
+  ASSERT_TRUE(tasks.ok()) << tasks.status();
+  EXPECT_THAT(*tasks, SizeIs(2));
+  Join(*tasks);
+  EXPECT_EQ(Value(*session, a.value), 2);
+  EXPECT_EQ(Value(*session, b.value), 5);
+}
+
+// testStartQueueRunnersRaisesIfNotASession
+TEST_F(QueueRunnerTest, WithoutASessionNothingCanBeStarted) {
+  const absl::Status status = StartQueueRunners(nullptr, nullptr).status();
+  EXPECT_EQ(CodeOf(status), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(status)), testing::HasSubstr("Cannot start queue runners: No default session"));
+}
+
+TEST_F(QueueRunnerTest, ConstructorChecks) {
+  const NodeId op = BadOp("op");
+  const auto refusal = [this](const QueueRunnerOptions& options) {
+    return std::string(MessageOf(QueueRunner::Create(env(), options).status()));
+  };
+  EXPECT_EQ(refusal({.queue_name = "queue"}), "Must provide queue and enqueue_ops.");
+  EXPECT_EQ(refusal({.enqueue_ops = {op}}), "Must provide queue and enqueue_ops.");
+  EXPECT_THAT(refusal({.queue_name = "queue", .enqueue_ops = {op}, .queue_closed_codes = {}}),
+              testing::HasSubstr("queue_closed_codes must not be empty"));
+}
+
+TEST_F(QueueRunnerTest, OtherCodesMayMeanTheEndOfTheInput) {
+  const QueueRunnerPtr runner = Runner({.queue_name = "queue",
+                                        .enqueue_ops = {BadOp("bad")},
+                                        .queue_closed_codes = {Code::kCancelled, Code::kInvalidArgument}});
+  Join(Start(runner, NewSession()));
+  EXPECT_THAT(runner->errors_raised(), IsEmpty());
+}
+
+// testQueueRunnerSerializationRoundTrip
+TEST_F(QueueRunnerTest, SurvivesARoundTripThroughItsProto) {
+  const NodeId first = BadOp("first");
+  const NodeId second = BadOp("second");
+  const QueueRunnerPtr runner = Runner({.queue_name = "queue",
+                                        .enqueue_ops = {first, second},
+                                        .close_op = queue_.close,
+                                        .cancel_op = queue_.cancel,
+                                        .queue_closed_codes = {Code::kOutOfRange, Code::kCancelled}});
+  const proto::QueueRunnerDef def = runner->ToProto(graph_);
+  std::string text;
+  EXPECT_TRUE(google::protobuf::TextFormat::PrintToString(def, &text));
+  EXPECT_EQ(text,
+            "queue_name: \"queue\"\nenqueue_op_name: \"first\"\nenqueue_op_name: \"second\"\n"
+            "close_op_name: \"queue_Close\"\ncancel_op_name: \"queue_Close_1\"\n"
+            "queue_closed_exception_types: OUT_OF_RANGE\nqueue_closed_exception_types: CANCELLED\n");
+  const auto back = QueueRunner::Create(env(), graph_, def);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ((*back)->name(), "queue");
+  EXPECT_THAT((*back)->enqueue_ops(), ElementsAre(first, second));
+  EXPECT_EQ((*back)->close_op(), queue_.close);
+  EXPECT_EQ((*back)->cancel_op(), queue_.cancel);
+  EXPECT_THAT((*back)->queue_closed_codes(), ElementsAre(Code::kOutOfRange, Code::kCancelled));
+
+  proto::QueueRunnerDef legacy = def;
+  legacy.clear_queue_closed_exception_types();
+  EXPECT_THAT((*QueueRunner::Create(env(), graph_, legacy))->queue_closed_codes(), ElementsAre(Code::kOutOfRange));
+  legacy.add_enqueue_op_name("nonesuch");
+  EXPECT_THAT(std::string(MessageOf(QueueRunner::Create(env(), graph_, legacy).status())),
+              testing::HasSubstr("'nonesuch'"));
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,25 @@
+// Attributes of nodes to and from TensorFlow's protocol buffer.
+// Thread safety: pure functions.
+#ifndef VIGIL_CORE_GRAPH_ATTR_VALUE_H_
+#define VIGIL_CORE_GRAPH_ATTR_VALUE_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/graph/attr_value.pb.h"
+#include "vigil/core/graph/graph.h"
+
+namespace vigil {
+
+void ToProto(const AttrValue& value, proto::AttrValue* out);
+
+// nullopt: a value that says nothing (none, an empty list, a shape that is not wholly known): the node goes without it. Errors:
+// UNIMPLEMENTED for kinds of values and element types that there are not here.
+absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value);
+
+// The value of an attribute that follows from the rest of the node. REQUIRES: the node is one of the graph's.
+proto::AttrValue ImpliedValue(const ImpliedAttr& attr, const Graph& graph, const Node& node);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_GRAPH_ATTR_VALUE_H_

@@ -1,0 +1,245 @@
+#include "vigil/core/graph/graph_def.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/attr_value.h"
+#include "vigil/core/tensor/proto_util.h"
+
+namespace vigil {
+namespace {
+
+template <typename... Args>
+absl::Status Invalid(fmt::format_string<Args...> format, Args&&... args) {
+  return MakeStatus(Code::kInvalidArgument, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// The same error, with the node's name before it.
+absl::Status Of(const proto::NodeDef& node, const absl::Status& error) {
+  return WithMessage(error, fmt::format("Node '{}' ({}): {}", node.name(), node.op(), MessageOf(error)));
+}
+
+void WriteNode(const Graph& graph, const Node& node, proto::NodeDef* out) {
+  out->set_name(node.name);
+  out->set_op(node.op);
+  out->set_device(node.device);
+  for (const Output input : node.inputs) {
+    const std::string& from = graph.node(input.node).name;
+    out->add_input(input.index == 0 ? from : fmt::format("{}:{}", from, input.index));
+  }
+  for (const NodeId control : node.control_inputs) out->add_input("^" + graph.node(control).name);
+  auto& attrs = *out->mutable_attr();
+  for (const ImpliedAttr& attr : node.def->implied_attrs) attrs[attr.name] = ImpliedValue(attr, graph, node);
+  for (const auto& [name, value] : node.attrs) ToProto(value, &attrs[name]);
+}
+
+// An entry of NodeDef.input.
+struct Input {
+  std::string_view node;
+  std::int32_t index = 0;
+  bool control = false;
+};
+
+absl::StatusOr<Input> ParseInput(std::string_view text) {
+  if (text.starts_with('^')) return Input{.node = text.substr(1), .index = 0, .control = true};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return Input{.node = text};
+  Input input{.node = text.substr(0, colon)};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, input.index);
+  if (error != std::errc() || stop != end || input.index < 0) return Invalid("'{}' names no output of a node.", text);
+  return input;
+}
+
+// Brings the nodes of a GraphDef into a graph.
+class Importer {
+ public:
+  Importer(const proto::GraphDef& def, Graph& graph, const ImportOptions& options)
+      : def_(def), graph_(graph), options_(options) {}
+
+  absl::Status Import() {
+    VIGIL_RETURN_IF_ERROR(ReadNames());
+    VIGIL_RETURN_IF_ERROR(ReadInputs());
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<int> order, Order());
+    for (const int i : order) {
+      if (absl::Status status = AddNode(i); !status.ok()) return Of(def_.node(i), status);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string NameOf(const proto::NodeDef& node) const {
+    return options_.scope.empty() ? node.name() : fmt::format("{}/{}", options_.scope, node.name());
+  }
+  absl::Status ReadNames();
+  absl::Status ReadInputs();
+  absl::StatusOr<std::vector<int>> Order() const;
+  absl::Status AddNode(int i);
+  absl::Status ReadAttrs(const proto::NodeDef& from, Node& node) const;
+  absl::Status CheckImplied(const proto::NodeDef& from, const Node& node) const;
+
+  const proto::GraphDef& def_;
+  Graph& graph_;
+  const ImportOptions& options_;
+  std::map<std::string_view, int, std::less<>> by_name_;  // places in the GraphDef
+  std::vector<std::vector<Input>> inputs_;                // by place
+  std::map<int, NodeId> added_;                           // by place
+};
+
+absl::Status Importer::ReadNames() {
+  for (int i = 0; i < def_.node_size(); ++i) {
+    const proto::NodeDef& node = def_.node(i);
+    if (graph_.Find(node.name()).has_value())
+      return Invalid("Node name '{}' already exists in the Graph.", node.name());
+    if (node.name().empty()) return Invalid("Node {} of the GraphDef has no name.", i);
+    if (!by_name_.emplace(node.name(), i).second) return Invalid("The GraphDef has two nodes named '{}'.", node.name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::ReadInputs() {
+  inputs_.resize(static_cast<std::size_t>(def_.node_size()));
+  for (int i = 0; i < def_.node_size(); ++i) {
+    const proto::NodeDef& node = def_.node(i);
+    for (const std::string& text : node.input()) {
+      absl::StatusOr<Input> input = ParseInput(text);
+      if (!input.ok()) return Of(node, input.status());
+      if (!by_name_.contains(input->node)) return Of(node, Invalid("its input '{}' is not in the GraphDef.", text));
+      inputs_[static_cast<std::size_t>(i)].push_back(*input);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Inputs first; among those that could be next, the one that the GraphDef has first.
+absl::StatusOr<std::vector<int>> Importer::Order() const {
+  std::vector<int> missing(inputs_.size(), 0);  // inputs that have no place in the order yet
+  std::vector<std::vector<int>> consumers(inputs_.size());
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    missing[i] = static_cast<int>(inputs_[i].size());
+    if (missing[i] == 0) ready.push(static_cast<int>(i));
+    for (const Input& input : inputs_[i]) {
+      consumers[static_cast<std::size_t>(by_name_.find(input.node)->second)].push_back(static_cast<int>(i));
+    }
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int next = ready.top();
+    ready.pop();
+    order.push_back(next);
+    for (const int consumer : consumers[static_cast<std::size_t>(next)]) {
+      if (--missing[static_cast<std::size_t>(consumer)] == 0) ready.push(consumer);
+    }
+  }
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if (missing[i] > 0) return Of(def_.node(static_cast<int>(i)), Invalid("it depends on itself, or on a cycle."));
+  }
+  return order;
+}
+
+absl::Status Importer::AddNode(int i) {
+  const proto::NodeDef& from = def_.node(i);
+  Node node;
+  node.name = NameOf(from);
+  node.op = from.op();
+  if (!options_.clear_devices) node.device = from.device();
+  for (const Input& input : inputs_[static_cast<std::size_t>(i)]) {
+    const NodeId id = added_.at(by_name_.find(input.node)->second);
+    if (input.control) {
+      node.control_inputs.push_back(id);
+    } else {
+      node.inputs.push_back({id, input.index});
+    }
+  }
+  VIGIL_RETURN_IF_ERROR(ReadAttrs(from, node));
+  VIGIL_ASSIGN_OR_RETURN(const NodeId id, graph_.Add(std::move(node)));
+  added_.emplace(i, id);
+  return CheckImplied(from, graph_.node(id));
+}
+
+bool IsImplied(const OpDef& op, std::string_view attr) {
+  for (const ImpliedAttr& implied : op.implied_attrs) {
+    const bool is_shape =
+        implied.kind == ImpliedAttr::Kind::kUnknownShape || implied.kind == ImpliedAttr::Kind::kUnknownShapes;
+    if (implied.name == attr) return !is_shape;  // a known shape is news
+  }
+  return false;
+}
+
+absl::Status Importer::ReadAttrs(const proto::NodeDef& from, Node& node) const {
+  const OpDef* const op = graph_.ops().Find(node.op);
+  if (op == nullptr) return absl::OkStatus();  // Add() will say so
+  // The order of the map means nothing: the attributes go into an ordered one.
+  for (const auto& [name, value] : from.attr()) {
+    if (IsImplied(*op, name)) continue;
+    absl::StatusOr<std::optional<AttrValue>> read = FromProto(value);
+    // An underscore marks what is said to TensorFlow's own passes.
+    if (!read.ok() && name.starts_with('_')) continue;
+    if (!read.ok())
+      return WithMessage(read.status(), fmt::format("attribute '{}': {}", name, MessageOf(read.status())));
+    if (read->has_value()) node.attrs.emplace(name, **std::move(read));
+  }
+  return absl::OkStatus();
+}
+
+// What the GraphDef says of types and numbers of inputs is so.
+absl::Status Importer::CheckImplied(const proto::NodeDef& from, const Node& node) const {
+  for (const ImpliedAttr& attr : node.def->implied_attrs) {
+    const auto it = from.attr().find(attr.name);
+    if (it == from.attr().end() || !IsImplied(*node.def, attr.name)) continue;
+    const proto::AttrValue implied = ImpliedValue(attr, graph_, node);
+    if (implied.SerializeAsString() == it->second.SerializeAsString()) continue;
+    return Invalid("attribute '{}' is {}, but must be {}", attr.name, it->second.ShortDebugString(),
+                   implied.ShortDebugString());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+proto::GraphDef ToGraphDef(const Graph& graph) {
+  proto::GraphDef def;
+  for (NodeId id = 0; id < graph.size(); ++id) WriteNode(graph, graph.node(id), def.add_node());
+  def.mutable_versions()->set_producer(kGraphDefVersion);
+  return def;
+}
+
+absl::Status ImportGraphDef(const proto::GraphDef& def, Graph& graph, const ImportOptions& options) {
+  if (def.versions().min_consumer() > kGraphDefVersion) {
+    return Invalid("The GraphDef is for readers of version {} or later; this is version {}.",
+                   def.versions().min_consumer(), kGraphDefVersion);
+  }
+  if (graph.finalized()) return UsageError("Graph is finalized and cannot be modified.");
+  // A rehearsal: nodes of a GraphDef know only each other, so that what works in an empty graph works in this one.
+  Graph rehearsal(graph.ops());
+  VIGIL_RETURN_IF_ERROR(Importer(def, rehearsal, options).Import());
+  return Importer(def, graph, options).Import();
+}
+
+absl::StatusOr<std::string> WriteGraphText(const Env& env, const Graph& graph, const std::string& directory,
+                                           std::string_view name) {
+  VIGIL_RETURN_IF_ERROR(env.files->MakeDirectory(directory));
+  std::string path = JoinPath(directory, name);
+  VIGIL_RETURN_IF_ERROR(WriteAtomically(*env.files, path, PrintProtoText(ToGraphDef(graph))));
+  return path;
+}
+
+absl::StatusOr<proto::GraphDef> ReadGraphText(const Env& env, const std::string& path) {
+  VIGIL_ASSIGN_OR_RETURN(const std::string text, ReadAll(*env.files, path));
+  proto::GraphDef def;
+  if (absl::Status status = ParseProtoText(text, &def); !status.ok()) {
+    return WithMessage(status, fmt::format("{}:{}", path, MessageOf(status)));
+  }
+  return def;
+}
+
+}  // namespace vigil

@@ -1,0 +1,49 @@
+// The attributes that TensorFlow's ops have and that follow from a node's inputs and outputs: what makes a GraphDef of ours
+// readable to TensorFlow. Attributes that TensorFlow has a default for are left out where the default is right.
+// Source: TensorFlow's op definitions (ops.pbtxt).
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/ops/registration.h"
+
+namespace vigil {
+namespace {
+
+using Kind = ImpliedAttr::Kind;
+
+ImpliedAttr TypeOfInput(std::string name, int i) { return {std::move(name), Kind::kInputType, i}; }
+ImpliedAttr TypesOfInputs(std::string name, int from) { return {std::move(name), Kind::kInputTypes, from}; }
+ImpliedAttr NumberOfInputs(std::string name, int others = 0) { return {std::move(name), Kind::kInputCount, others}; }
+
+}  // namespace
+
+void RegisterImpliedAttrs(OpRegistry& registry) {
+  const ImpliedAttr t = TypeOfInput("T", 0);
+  for (const std::string_view op :
+       {"Identity", "Assign", "AssignAdd", "AssignSub", "CountUpTo", "Squeeze", "Shape", "AddV2", "Sub", "Mul",
+        "RealDiv", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "Neg", "Square", "MatMul"}) {
+    registry.Imply(op, {t});
+  }
+  for (const std::string_view op : {"Select", "SelectV2", "ScalarSummary"}) registry.Imply(op, {TypeOfInput("T", 1)});
+  for (const std::string_view op : {"QueueEnqueueV2", "QueueEnqueueManyV2"}) {
+    registry.Imply(op, {TypesOfInputs("Tcomponents", 1)});
+  }
+  for (const std::string_view op : {"Sum", "Mean"}) registry.Imply(op, {t, TypeOfInput("Tidx", 1)});
+  registry.Imply("Cast", {TypeOfInput("SrcT", 0)});
+  registry.Imply("ConcatV2", {NumberOfInputs("N", 1), t});
+  registry.Imply("Const", {{"dtype", Kind::kOutputType}});
+  registry.Imply("Fill", {TypeOfInput("index_type", 0), TypeOfInput("T", 1)});
+  registry.Imply("GatherV2", {TypeOfInput("Tparams", 0), TypeOfInput("Tindices", 1), TypeOfInput("Taxis", 2)});
+  registry.Imply("IsVariableInitialized", {TypeOfInput("dtype", 0)});
+  registry.Imply("IteratorGetNext", {{"output_types", Kind::kOutputTypes}, {"output_shapes", Kind::kUnknownShapes}});
+  registry.Imply("MergeSummary", {NumberOfInputs("N")});
+  registry.Imply("Pack", {NumberOfInputs("N"), t});
+  registry.Imply("PlaceholderWithDefault", {TypeOfInput("dtype", 0), {"shape", Kind::kUnknownShape}});
+  registry.Imply("Range", {TypeOfInput("Tidx", 0)});
+  registry.Imply("Reshape", {t, TypeOfInput("Tshape", 1)});
+  registry.Imply("SaveV2", {TypesOfInputs("dtypes", 3)});
+  registry.Imply("VariableV2", {{"shape", Kind::kUnknownShape}});
+}
+
+}  // namespace vigil

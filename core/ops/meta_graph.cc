@@ -1,0 +1,208 @@
+#include "vigil/core/ops/meta_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/variable.pb.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/tensor/proto_util.h"
+
+namespace vigil {
+namespace {
+
+using ops::kVariables;
+using ops::Variable;
+
+constexpr std::string_view kTrainable = "trainable_variables";
+
+// Those whose items TensorFlow writes as VariableDef.
+bool HoldsVariables(std::string_view collection) {
+  return collection == kGlobalVariables.name || collection == kLocalVariables.name || collection == kGlobalStep.name ||
+         collection == kTrainable || collection == "model_variables" || collection == "metric_variables" ||
+         collection == "moving_average_variables";
+}
+
+const CollectionCodec* FindCodec(const std::vector<CollectionCodec>& codecs, std::string_view name) {
+  const auto it = std::ranges::find(codecs, name, &CollectionCodec::name);
+  return it == codecs.end() ? nullptr : &*it;
+}
+
+// "node:index", or "node" for one that only runs.
+std::string NameOfItem(const Graph& graph, Output item) {
+  return graph.Has(item) ? graph.NameOf(item) : graph.node(item.node).name;
+}
+
+class Exporter {
+ public:
+  explicit Exporter(const Graph& graph) : graph_(graph) {
+    for (const Variable& variable : graph.Collection(kVariables)) variables_.emplace(variable.ref, variable);
+    for (const Output each : graph.Collection(CollectionKey<Output>{kTrainable})) trainable_.insert(each);
+  }
+
+  void WriteItems(std::string_view name, const std::vector<Output>& items, proto::CollectionDef* out) const {
+    const bool known = std::ranges::all_of(items, [this](Output item) { return variables_.contains(item); });
+    if (!HoldsVariables(name) || !known) {
+      for (const Output item : items) out->mutable_node_list()->add_value(NameOfItem(graph_, item));
+      return;
+    }
+    for (const Output item : items) {
+      out->mutable_bytes_list()->add_value(VariableDefOf(variables_.find(item)->second).SerializeAsString());
+    }
+  }
+
+ private:
+  proto::VariableDef VariableDefOf(const Variable& variable) const {
+    const Node& initializer = graph_.node(variable.initializer);
+    proto::VariableDef def;
+    def.set_variable_name(graph_.NameOf(variable.ref));
+    def.set_initializer_name(initializer.name);
+    def.set_snapshot_name(graph_.NameOf(variable.read));
+    def.set_initial_value_name(graph_.NameOf(initializer.inputs[1]));
+    def.set_trainable(trainable_.contains(variable.ref));
+    return def;
+  }
+
+  const Graph& graph_;
+  std::map<Output, Variable> variables_;
+  std::set<Output> trainable_;
+};
+
+class Importer {
+ public:
+  Importer(Graph& graph, const ImportMetaGraphOptions& options) : graph_(graph), options_(options) {
+    for (const Variable& variable : graph.Collection(kVariables)) variables_.insert(variable.ref);
+  }
+
+  // False: there is no way to read it.
+  absl::StatusOr<bool> Read(const std::string& name, const proto::CollectionDef& def) {
+    if (const CollectionCodec* codec = FindCodec(options_.codecs, name); codec != nullptr && def.has_bytes_list()) {
+      const auto& items = def.bytes_list().value();
+      VIGIL_RETURN_IF_ERROR(codec->read(graph_, {items.begin(), items.end()}, options_.graph.scope));
+      return true;
+    }
+    const CollectionKey<Output> key{name};
+    const bool taken = std::ranges::count(graph_.CollectionNames(), name) != 0 && graph_.FindCollection(key) == nullptr;
+    if (taken || name.starts_with("vigil/")) return false;
+    if (def.has_node_list()) {
+      for (const std::string& item : def.node_list().value()) {
+        VIGIL_ASSIGN_OR_RETURN(const Output found, Find(item));
+        graph_.AddToCollection(key, found);
+      }
+      return true;
+    }
+    if (!def.has_bytes_list() || !HoldsVariables(name)) return false;
+    for (const std::string& item : def.bytes_list().value()) {
+      VIGIL_ASSIGN_OR_RETURN(const Variable variable, ReadVariable(item));
+      graph_.AddToCollection(key, variable.ref);
+      if (variables_.insert(variable.ref).second) graph_.AddToCollection(kVariables, variable);
+    }
+    return true;
+  }
+
+ private:
+  absl::StatusOr<Output> Find(const std::string& name) const {
+    const std::string scoped = options_.graph.scope.empty() ? name : fmt::format("{}/{}", options_.graph.scope, name);
+    if (const std::optional<Output> output = graph_.FindOutput(scoped)) return *output;
+    if (const std::optional<NodeId> node = graph_.Find(scoped)) return Output{*node, 0};
+    return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is not in the graph", scoped));
+  }
+
+  absl::StatusOr<Variable> ReadVariable(const std::string& bytes) const {
+    proto::VariableDef def;
+    if (!def.ParseFromString(bytes)) return MakeStatus(Code::kInvalidArgument, "an item is no VariableDef");
+    if (def.is_resource() || def.has_save_slice_info_def()) {
+      return MakeStatus(Code::kUnimplemented,
+                        fmt::format("variable '{}' is a {}: there are none here", def.variable_name(),
+                                    def.is_resource() ? "resource variable" : "part of a partitioned variable"));
+    }
+    Variable variable;
+    VIGIL_ASSIGN_OR_RETURN(variable.ref, Find(def.variable_name()));
+    VIGIL_ASSIGN_OR_RETURN(const Output initializer, Find(def.initializer_name()));
+    variable.initializer = initializer.node;
+    VIGIL_ASSIGN_OR_RETURN(variable.read, Find(def.snapshot_name()));
+    return variable;
+  }
+
+  Graph& graph_;
+  const ImportMetaGraphOptions& options_;
+  std::set<Output> variables_;
+};
+
+}  // namespace
+
+absl::StatusOr<proto::MetaGraphDef> ExportMetaGraph(const Graph& graph, const ExportMetaGraphOptions& options) {
+  proto::MetaGraphDef def;
+  def.mutable_meta_info_def();
+  *def.mutable_graph_def() = ToGraphDef(graph);
+  if (options.clear_devices) {
+    for (proto::NodeDef& node : *def.mutable_graph_def()->mutable_node()) node.clear_device();
+  }
+  if (options.saver_def.has_value()) *def.mutable_saver_def() = *options.saver_def;
+  const Exporter exporter(graph);
+  auto& collections = *def.mutable_collection_def();
+  for (const std::string& name : options.collections.value_or(graph.CollectionNames())) {
+    if (name.starts_with("vigil/")) continue;
+    if (const CollectionCodec* codec = FindCodec(options.codecs, name)) {
+      for (const std::string& item : codec->write(graph)) collections[name].mutable_bytes_list()->add_value(item);
+    } else if (const std::vector<Output>* items = graph.FindCollection(CollectionKey<Output>{name});
+               items != nullptr && !items->empty()) {
+      exporter.WriteItems(name, *items, &collections[name]);
+    }
+  }
+  if (const std::size_t size = def.ByteSizeLong(); size >= std::size_t{2} << 30) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("A MetaGraphDef cannot be larger than 2GB; this is {} bytes.", size));
+  }
+  return def;
+}
+
+absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphDef& def, Graph& graph,
+                                                         const ImportMetaGraphOptions& options) {
+  VIGIL_RETURN_IF_ERROR(ImportGraphDef(def.graph_def(), graph, options.graph));
+  // The map's order means nothing.
+  std::map<std::string, const proto::CollectionDef*> collections;
+  for (const auto& [name, collection] : def.collection_def()) collections.emplace(name, &collection);
+  std::vector<std::string> unread;
+  Importer importer(graph, options);
+  for (const auto& [name, collection] : collections) {
+    const absl::StatusOr<bool> read = importer.Read(name, *collection);
+    if (!read.ok()) {
+      return WithMessage(read.status(), fmt::format("Collection '{}': {}", name, MessageOf(read.status())));
+    }
+    if (!*read) unread.push_back(name);
+  }
+  return unread;
+}
+
+absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, const std::string& path, bool as_text) {
+  std::string bytes;
+  if (as_text) {
+    bytes = PrintProtoText(def);
+  } else {
+    VIGIL_ASSIGN_OR_RETURN(bytes, SerializeDeterministically(def));
+  }
+  if (const std::string directory = Dirname(path); !directory.empty()) {
+    VIGIL_RETURN_IF_ERROR(env.files->MakeDirectory(directory));
+  }
+  return WriteAtomically(*env.files, path, bytes);
+}
+
+absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(const Env& env, const std::string& path) {
+  if (!Exists(*env.files, path)) return UsageError(fmt::format("File {} does not exist.", path));
+  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(*env.files, path));
+  proto::MetaGraphDef def;
+  if (def.ParseFromString(bytes)) return def;
+  def.Clear();
+  const absl::Status status = ParseProtoText(bytes, &def);
+  if (!status.ok()) return WithMessage(status, fmt::format("Cannot parse file {}: {}", path, MessageOf(status)));
+  return def;
+}
+
+}  // namespace vigil

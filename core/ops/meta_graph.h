@@ -1,0 +1,61 @@
+// Graphs with their collections and their saver to and from TensorFlow's MetaGraphDef, which is what a ".meta" file holds.
+//
+// Collections of outputs and of variables (as VariableDef) are known here. Those of other objects (savers, queue runners) belong to
+// layers above: they pass a codec. Names that begin with "vigil/" are this library's own and are never written.
+// Thread safety: as the graph's.
+// Source: meta_graph.proto; framework/meta_graph.py.
+#ifndef VIGIL_CORE_OPS_META_GRAPH_H_
+#define VIGIL_CORE_OPS_META_GRAPH_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/graph/graph_def.h"
+#include "vigil/core/graph/meta_graph.pb.h"
+
+namespace vigil {
+
+// How the items of a collection of objects are written: as serialized messages, one for each.
+struct CollectionCodec {
+  std::string name;
+  std::function<std::vector<std::string>(const Graph&)> write;
+  // `scope`: of the import ("" = none): goes before the names of nodes.
+  std::function<absl::Status(Graph&, const std::vector<std::string>& items, const std::string& scope)> read;
+};
+
+struct ExportMetaGraphOptions {
+  std::optional<proto::SaverDef> saver_def = {};
+  std::vector<CollectionCodec> codecs = {};
+  std::optional<std::vector<std::string>> collections = {};  // only these; nullopt: all
+  bool clear_devices = false;
+};
+
+// INVALID_ARGUMENT for more than 2 GiB: what a protocol buffer can hold.
+absl::StatusOr<proto::MetaGraphDef> ExportMetaGraph(const Graph& graph, const ExportMetaGraphOptions& options = {});
+
+struct ImportMetaGraphOptions {
+  ImportOptions graph = {};
+  std::vector<CollectionCodec> codecs = {};
+};
+
+// Adds nodes and collections; variables are known to VariablesInitializer() and the like. Returns the names of the collections that
+// it could not read: those without a codec, and those whose name the graph has for something else. Errors: as ImportGraphDef; INVALID_ARGUMENT
+// for a collection's item that is not in the graph, or is no VariableDef (the nodes stay).
+absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphDef& def, Graph& graph,
+                                                         const ImportMetaGraphOptions& options = {});
+
+// A ".meta" file; binary unless `as_text`. Written atomically; the directory is made.
+absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, const std::string& path,
+                            bool as_text = false);
+// Reads both. USAGE "File ... does not exist."; INVALID_ARGUMENT "Cannot parse file ...".
+absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(const Env& env, const std::string& path);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_META_GRAPH_H_

@@ -1,0 +1,28 @@
+// Protocol buffers to bytes and from text, as files need them.
+// Thread safety: pure functions.
+#ifndef VIGIL_CORE_TENSOR_PROTO_UTIL_H_
+#define VIGIL_CORE_TENSOR_PROTO_UTIL_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace google::protobuf {
+class Message;
+class MessageLite;
+}  // namespace google::protobuf
+
+namespace vigil {
+
+// Equal messages give equal bytes: maps are written in the order of their keys. INVALID_ARGUMENT for more than 2 GiB.
+absl::StatusOr<std::string> SerializeDeterministically(const google::protobuf::MessageLite& message);
+
+// Equal messages give equal text.
+std::string PrintProtoText(const google::protobuf::Message& message);
+// Fields that the message does not know are passed over. INVALID_ARGUMENT "<line>:<column>: what is wrong".
+absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TENSOR_PROTO_UTIL_H_

@@ -1,0 +1,150 @@
+#include "vigil/core/train/hooks/checkpoint_saver_hook.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/graph/graph_def.h"
+#include "vigil/core/summary/summary_writer_cache.h"
+
+namespace vigil {
+namespace {
+
+// Calls `body`, which calls `method` of `listener`.
+template <typename Body>
+auto CallListener(const Env& env, const CheckpointSaverListener& listener, ListenerMethod method,
+                  std::optional<std::int64_t> step, Body&& body) {
+  if (env.events != nullptr) {
+    env.events->Emit({.kind = EventKind::kListenerCall,
+                      .call = static_cast<std::uint8_t>(method),
+                      .has_value = step.has_value(),
+                      .value = static_cast<double>(step.value_or(0)),
+                      .subject = listener.name()});
+  }
+  return CallGuarded(std::forward<Body>(body));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<CheckpointSaverHook>> CheckpointSaverHook::Create(const Env& env,
+                                                                                 CheckpointSaverHookOptions options) {
+  env.log->Write(Severity::kInfo, "Create CheckpointSaverHook.");
+  if (options.saver != nullptr && options.scaffold != nullptr) {
+    return UsageError("You cannot provide both saver and scaffold.");
+  }
+  VIGIL_ASSIGN_OR_RETURN(const SecondOrStepTimer timer,
+                         SecondOrStepTimer::Create(env, {options.save_secs, options.save_steps}));
+  return std::shared_ptr<CheckpointSaverHook>(new CheckpointSaverHook(env, std::move(options), timer));
+}
+
+CheckpointSaverHook::CheckpointSaverHook(const Env& env, CheckpointSaverHookOptions options, SecondOrStepTimer timer)
+    : env_(env),
+      options_(std::move(options)),
+      save_path_(JoinPath(options_.checkpoint_dir, options_.checkpoint_basename)),
+      timer_(timer) {}
+
+absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
+  graph_ = &context.graph;
+  writer_ = GetCachedWriter(env_, options_.checkpoint_dir, graph_);
+  VIGIL_RETURN_IF_ERROR(step_.Init(context, "CheckpointSaverHook"));
+  for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
+    VIGIL_RETURN_IF_ERROR(
+        CallListener(env_, *listener, ListenerMethod::kBegin, std::nullopt, [&] { return listener->Begin(context); }));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Session>& session,
+                                                     const std::shared_ptr<Coordinator>&) {
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
+  // Only here, not in Begin: until then other hooks may still change the graph.
+  if (options_.save_graph_def) {
+    VIGIL_RETURN_IF_ERROR(WriteGraphText(env_, *graph_, options_.checkpoint_dir, "graph.pbtxt").status());
+  }
+  VIGIL_RETURN_IF_ERROR(GetSaver().status());
+  VIGIL_RETURN_IF_ERROR(writer_->AddGraph(*graph_));
+  VIGIL_RETURN_IF_ERROR(writer_->AddMetaGraph(*graph_));
+  VIGIL_RETURN_IF_ERROR(Save(*session, step).status());  // what listeners think of a stop does not count here
+  timer_.UpdateLastTriggeredStep(step);
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointSaverHook::BeforeRun(RunContext&, RunArgs& args) {
+  args.fetches = step_.fetches();
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
+  const std::int64_t stale = StepOf(values.results.tensor());
+  if (!timer_.ShouldTriggerForStep(stale + steps_per_run_)) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
+  if (!timer_.ShouldTriggerForStep(step)) return absl::OkStatus();
+  timer_.UpdateLastTriggeredStep(step);
+  VIGIL_ASSIGN_OR_RETURN(const bool stop, Save(context.session(), step));
+  if (stop) context.RequestStop();
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointSaverHook::End(Session* session) {
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
+  if (step != timer_.last_triggered_step()) VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
+  for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
+    VIGIL_RETURN_IF_ERROR(
+        CallListener(env_, *listener, ListenerMethod::kEnd, step, [&] { return listener->End(*session, step); }));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t step) {
+  Log& log = *env_.log;
+  log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners before saving checkpoint {}...", step));
+  for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
+    VIGIL_RETURN_IF_ERROR(CallListener(env_, *listener, ListenerMethod::kBeforeSave, step,
+                                       [&] { return listener->BeforeSave(session, step); }));
+  }
+  log.Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
+  VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
+  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step).status());
+  VIGIL_RETURN_IF_ERROR(writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_));
+  log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
+  bool should_stop = false;
+  for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
+    VIGIL_ASSIGN_OR_RETURN(const bool stop, CallListener(env_, *listener, ListenerMethod::kAfterSave, step,
+                                                         [&] { return listener->AfterSave(session, step); }));
+    if (!stop) continue;
+    log.Write(Severity::kInfo, fmt::format("A CheckpointSaverListener requested that training be stopped. listener: {}",
+                                           listener->name()));
+    should_stop = true;
+  }
+  return should_stop;
+}
+
+absl::StatusOr<Saver*> CheckpointSaverHook::GetSaver() {
+  if (options_.scaffold != nullptr) {
+    if (options_.scaffold->saver() == nullptr) {
+      return UsageError(
+          "CheckpointSaverHook needs its scaffold's saver, which is made when the scaffold is finalized.");
+    }
+    return options_.scaffold->saver().get();
+  }
+  if (options_.saver == nullptr) {
+    const std::vector<SaverPtr>& savers = graph_->Collection(kSavers);
+    if (savers.empty()) {
+      return UsageError(
+          fmt::format("No items in collection {}. Please add a saver to the collection or provide a saver or scaffold.",
+                      kSavers.name));
+    }
+    if (savers.size() > 1) {
+      return UsageError(fmt::format(
+          "More than one item in collection {}. Please indicate which one to use by passing it to the constructor.",
+          kSavers.name));
+    }
+    options_.saver = savers.front();
+  }
+  return options_.saver.get();
+}
+
+}  // namespace vigil

@@ -1,0 +1,44 @@
+#include "vigil/core/train/hooks/stop_at_step_hook.h"
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil {
+
+absl::StatusOr<std::shared_ptr<StopAtStepHook>> StopAtStepHook::Create(const Env&, StopAtStepHookOptions options) {
+  if (!options.num_steps.has_value() && !options.last_step.has_value()) {
+    return UsageError("One of num_steps or last_step must be specified.");
+  }
+  if (options.num_steps.has_value() && options.last_step.has_value()) {
+    return UsageError("Only one of num_steps or last_step can be specified.");
+  }
+  return std::shared_ptr<StopAtStepHook>(new StopAtStepHook(options));
+}
+
+absl::Status StopAtStepHook::Begin(BeginContext& context) { return step_.Init(context, "StopAtStepHook"); }
+
+absl::Status StopAtStepHook::AfterCreateSession(const std::shared_ptr<Session>& session,
+                                                const std::shared_ptr<Coordinator>&) {
+  if (options_.last_step.has_value()) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
+  options_.last_step = step + *options_.num_steps;
+  return absl::OkStatus();
+}
+
+absl::Status StopAtStepHook::BeforeRun(RunContext&, RunArgs& args) {
+  args.fetches = step_.fetches();
+  return absl::OkStatus();
+}
+
+absl::Status StopAtStepHook::AfterRun(RunContext& context, const RunValues& values) {
+  if (!options_.last_step.has_value()) {
+    return UsageError("StopAtStepHook with num_steps was not told of the session (AfterCreateSession).");
+  }
+  if (StepOf(values.results.tensor()) + 1 < *options_.last_step) return absl::OkStatus();
+  // The fetched step is from before the train op, and who knows whether this run had one.
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
+  if (step >= *options_.last_step) context.RequestStop();
+  return absl::OkStatus();
+}
+
+}  // namespace vigil

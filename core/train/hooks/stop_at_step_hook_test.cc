@@ -1,0 +1,88 @@
+#include "vigil/core/train/hooks/stop_at_step_hook.h"
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/train/hooks/testing.h"
+
+namespace vigil {
+namespace {
+
+class StopAtStepHookTest : public HookTest {
+ protected:
+  std::shared_ptr<StopAtStepHook> Make(StopAtStepHookOptions options) {
+    auto hook = StopAtStepHook::Create(env(), options);
+    EXPECT_TRUE(hook.ok()) << hook.status();
+    return *std::move(hook);
+  }
+  // Whether the hook asks for a stop after a run that changes nothing, with the step set by hand.
+  bool StopsAt(std::int64_t step) {
+    SetStep(step);
+    EXPECT_TRUE(Run(fed_).ok());
+    return should_stop();
+  }
+};
+
+TEST_F(StopAtStepHookTest, TakesExactlyOneOfItsArguments) {
+  EXPECT_EQ(MessageOf(StopAtStepHook::Create(env(), {}).status()), "One of num_steps or last_step must be specified.");
+  const auto both = StopAtStepHook::Create(env(), {.num_steps = 10, .last_step = 20}).status();
+  EXPECT_EQ(MessageOf(both), "Only one of num_steps or last_step can be specified.");
+  EXPECT_EQ(CodeOf(both), Code::kUsage);
+}
+
+TEST_F(StopAtStepHookTest, NeedsAGlobalStep) {
+  Graph without(BuiltinOps());
+  const Env begin_env = env();
+  BeginContext context{begin_env, without};
+  const absl::Status status = Make({.last_step = 1})->Begin(context);
+  EXPECT_EQ(CodeOf(status), Code::kUsage);
+  EXPECT_EQ(MessageOf(status), "Global step should be created to use StopAtStepHook.");
+}
+
+TEST_F(StopAtStepHookTest, StopsAtTheLastStep) {
+  Start(Make({.last_step = 10}));
+  EXPECT_FALSE(StopsAt(5));
+  EXPECT_FALSE(StopsAt(9)) << "the run did not train, so the step is still 9";
+  EXPECT_TRUE(StopsAt(10));
+  ASSERT_TRUE(NewSession().ok());
+  EXPECT_TRUE(StopsAt(11));
+}
+
+TEST_F(StopAtStepHookTest, ATrainedStepCountsInItsRun) {
+  Start(Make({.last_step = 2}));
+  EXPECT_TRUE(Run().ok());
+  EXPECT_FALSE(should_stop());
+  EXPECT_TRUE(Run().ok());
+  EXPECT_TRUE(should_stop());
+}
+
+TEST_F(StopAtStepHookTest, CountsFromTheFirstSession) {
+  auto hook = Make({.num_steps = 10});
+  ASSERT_TRUE(Begin(hook).ok());
+  ASSERT_TRUE(NewSession(false).ok());
+  SetStep(5);
+  ASSERT_TRUE(hook->AfterCreateSession(session_, coord_).ok());
+  EXPECT_EQ(hook->last_step(), 15);
+  EXPECT_FALSE(StopsAt(13));
+  EXPECT_FALSE(StopsAt(14));
+  EXPECT_TRUE(StopsAt(15));
+  ASSERT_TRUE(NewSession().ok());
+  EXPECT_EQ(hook->last_step(), 15) << "not moved by a recovery";
+  EXPECT_TRUE(StopsAt(16));
+}
+
+TEST_F(StopAtStepHookTest, AJumpPastTheLastStepStops) {
+  auto hook = Make({.num_steps = 10});
+  ASSERT_TRUE(Begin(hook).ok());
+  ASSERT_TRUE(NewSession(false).ok());
+  SetStep(5);
+  ASSERT_TRUE(hook->AfterCreateSession(session_, coord_).ok());
+  EXPECT_TRUE(StopsAt(25));
+}
+
+TEST_F(StopAtStepHookTest, AReadThatFailsComesOut) {
+  Start(Make({.last_step = 1}));
+  ASSERT_TRUE(session_->Close().ok());
+  EXPECT_EQ(CodeOf(Run()), Code::kUsage);
+}
+
+}  // namespace
+}  // namespace vigil

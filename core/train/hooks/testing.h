@@ -1,0 +1,105 @@
+// For tests of hooks: one hook on its own around a small model, no monitored session.
+#ifndef VIGIL_CORE_TRAIN_HOOKS_TESTING_H_
+#define VIGIL_CORE_TRAIN_HOOKS_TESTING_H_
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vigil/core/coord/coordinator.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/session.h"
+#include "vigil/core/summary/summary_writer.h"
+#include "vigil/core/train/fetches.h"
+#include "vigil/core/train/hooked_session.h"
+#include "vigil/core/train/session_run_hook.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+
+// Keeps what it is given, as text: "summary step=1 loss=0.5", "session_log CHECKPOINT step=2 dir/model.ckpt", "graph", ...
+class WritingDown : public SummaryWriter {
+ public:
+  const std::string& logdir() const override { return logdir_; }
+  absl::Status AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) override;
+  absl::Status AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,
+                             const std::string& checkpoint_path) override;
+  absl::Status AddGraph(const Graph&) override { return Say("graph"); }
+  absl::Status AddMetaGraph(const Graph&, std::optional<std::int64_t>) override { return Say("meta_graph"); }
+  absl::Status AddRunMetadata(const RunMetadata&, const std::string& tag, std::optional<std::int64_t>) override {
+    return Say("run_metadata " + tag);
+  }
+  absl::Status Flush() override { return Say("flush"); }
+  absl::Status Close() override { return Say("close"); }
+  absl::Status Reopen() override { return Say("reopen"); }
+
+  std::vector<std::string> said;
+
+ private:
+  absl::Status Say(std::string what);
+  std::string logdir_ = "double";
+};
+
+// A model with a global step that `train` moves by one, a float `loss`, an int64 `fed`.
+class HookTest : public testing::Test {
+ protected:
+  HookTest();
+  ~HookTest() override;
+
+  // Everything here works in this env: without an event sink once watched_ is false.
+  Env env() {
+    Env env = fake_.env();
+    if (!watched_) env.events = nullptr;
+    return env;
+  }
+  Builder& b() { return builder_; }
+
+  // Begin of the hook; what follows is about this one.
+  absl::Status Begin(HookPtr hook);
+  // A new session with its variables initialised. AfterCreateSession of the hook unless it shall not be told.
+  absl::Status NewSession(bool tell_hook = true);
+  // One run with the hook around it: of `train`, or what is given. The hook is the only one.
+  absl::Status Run() { return Run(train_); }
+  absl::Status Run(const Fetches& fetches, const RunOptions& options = {});
+  absl::Status End() { return hook_->End(session_.get()); }
+  // Begin, new session.
+  void Start(HookPtr hook);
+
+  bool should_stop() const { return hooked_->should_stop(); }
+  std::int64_t step();
+  void SetStep(std::int64_t step);
+  // Lines of that severity that were logged since the last call.
+  std::vector<std::string> TakeLog(Severity severity = Severity::kInfo);
+  // Steps of the checkpoints in a directory, in order of the step.
+  std::vector<std::int64_t> SavedSteps(const std::string& directory);
+  // What was called on writers of the cache since the last call, with its step.
+  std::vector<std::string> TakeWriterCalls();
+
+  fakes::FakeEnv fake_;
+  bool watched_ = true;
+  Graph graph_{BuiltinOps()};
+  Builder builder_{graph_};
+  Output global_step_, train_, loss_, fed_;
+  std::shared_ptr<Coordinator> coord_;
+  std::shared_ptr<Session> session_;
+  RunResult result_;
+  RunOptions merged_options_;  // of the last run
+
+ private:
+  HookPtr hook_;
+  std::vector<HookPtr> hooks_;
+  SessionLife life_;
+  std::unique_ptr<HookedSession> hooked_;
+  Output new_step_;
+  NodeId set_step_ = kNoNode;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_HOOKS_TESTING_H_

@@ -1,0 +1,104 @@
+#include "vigil/core/train/training/monitored_training_session.h"
+
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/train/hooks/checkpoint_saver_hook.h"
+#include "vigil/core/train/hooks/step_counter_hook.h"
+#include "vigil/core/train/hooks/summary_saver_hook.h"
+#include "vigil/core/train/session_creator.h"
+
+namespace vigil {
+namespace {
+
+// When something is to be done, as the hooks take it.
+struct Period {
+  std::optional<Duration> secs;
+  std::optional<std::int64_t> steps;
+
+  bool is_positive() const { return secs.value_or(Duration::zero()) > Duration::zero() || steps.value_or(0) > 0; }
+};
+
+// `otherwise` if nothing is said of either. Both said come out as both: the hook refuses them.
+Period PeriodOf(const OrDefault<Duration>& secs, const OrDefault<std::int64_t>& steps, Period otherwise) {
+  if (!secs.given() && !steps.given()) return otherwise;
+  return {.secs = secs.value(), .steps = steps.value()};
+}
+
+absl::Status AddStepCounter(const Env& env, const MonitoredTrainingSessionOptions& options,
+                            std::vector<HookPtr>& hooks) {
+  if (options.log_step_count_steps.value_or(0) <= 0) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(HookPtr hook, StepCounterHook::Create(env, {.every_n_steps = options.log_step_count_steps,
+                                                                     .output_dir = options.summary_dir}));
+  hooks.push_back(std::move(hook));
+  return absl::OkStatus();
+}
+
+absl::Status AddSummarySaver(const Env& env, const MonitoredTrainingSessionOptions& options,
+                             std::vector<HookPtr>& hooks) {
+  const Period period = PeriodOf(options.save_summaries_secs, options.save_summaries_steps, {.steps = 100});
+  if (!period.is_positive()) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(HookPtr hook, SummarySaverHook::Create(env, {.save_steps = period.steps,
+                                                                      .save_secs = period.secs,
+                                                                      .output_dir = options.summary_dir,
+                                                                      .scaffold = options.scaffold}));
+  hooks.push_back(std::move(hook));
+  return absl::OkStatus();
+}
+
+absl::Status AddCheckpointSaver(const Env& env, const MonitoredTrainingSessionOptions& options,
+                                std::vector<HookPtr>& hooks) {
+  const Period period =
+      PeriodOf(options.save_checkpoint_secs, options.save_checkpoint_steps, {.secs = std::chrono::seconds(600)});
+  if (!period.is_positive()) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(HookPtr hook, CheckpointSaverHook::Create(env, {.checkpoint_dir = options.checkpoint_dir,
+                                                                         .save_secs = period.secs,
+                                                                         .save_steps = period.steps,
+                                                                         .scaffold = options.scaffold,
+                                                                         .save_graph_def = options.save_graph_def}));
+  hooks.push_back(std::move(hook));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<HookPtr>> ChiefHooks(const Env& env, const MonitoredTrainingSessionOptions& options) {
+  std::vector<HookPtr> hooks = options.chief_only_hooks;
+  if (!options.summary_dir.empty()) {
+    VIGIL_RETURN_IF_ERROR(AddStepCounter(env, options, hooks));
+    VIGIL_RETURN_IF_ERROR(AddSummarySaver(env, options, hooks));
+  }
+  if (!options.checkpoint_dir.empty()) VIGIL_RETURN_IF_ERROR(AddCheckpointSaver(env, options, hooks));
+  hooks.insert(hooks.end(), options.hooks.begin(), options.hooks.end());
+  return hooks;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const Env& env, Graph& graph,
+                                                                           MonitoredTrainingSessionOptions options) {
+  if (options.scaffold == nullptr) options.scaffold = std::make_shared<Scaffold>(env, graph);
+  if (options.summary_dir.empty()) options.summary_dir = options.checkpoint_dir;
+  const SessionTarget target{.master = options.master, .config = options.config};
+  MonitoredSessionOptions session{.stop_grace_period = options.stop_grace_period,
+                                  .behaviour = options.behaviour,
+                                  .start_queue_runners = options.start_queue_runners};
+  if (options.is_chief) {
+    VIGIL_ASSIGN_OR_RETURN(session.hooks, ChiefHooks(env, options));
+    session.session_creator =
+        std::make_shared<ChiefSessionCreator>(env, graph,
+                                              ChiefSessionCreatorOptions{.scaffold = options.scaffold,
+                                                                         .target = target,
+                                                                         .checkpoint_dir = options.checkpoint_dir,
+                                                                         .factory = options.factory,
+                                                                         .behaviour = options.behaviour});
+  } else {
+    session.hooks = options.hooks;
+    session.session_creator =
+        std::make_shared<WorkerSessionCreator>(env, graph,
+                                               WorkerSessionCreatorOptions{.scaffold = options.scaffold,
+                                                                           .target = target,
+                                                                           .max_wait = options.max_wait,
+                                                                           .factory = options.factory,
+                                                                           .behaviour = options.behaviour});
+  }
+  return MonitoredSession::Create(env, graph, std::move(session));
+}
+
+}  // namespace vigil

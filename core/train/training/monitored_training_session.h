@@ -1,0 +1,82 @@
+// tf.train.MonitoredTrainingSession: a monitored session with everything that training needs, for a chief or a worker.
+//
+//   VIGIL_ASSIGN_OR_RETURN(auto session, MonitoredTrainingSession(env, graph, {.checkpoint_dir = "/tmp/run",
+//                                                                              .hooks = {stop_at_step},
+//                                                                              .save_checkpoint_steps = 1000}));
+//   return WithSession(*session, [&](MonitoredSession& s) -> absl::Status { ... });
+//
+// A chief restores from checkpoint_dir or initialises, and has these hooks, in this order: chief_only_hooks; StepCounterHook (with a
+// summary_dir, every log_step_count_steps); SummarySaverHook (with a summary_dir); CheckpointSaverHook (with a checkpoint_dir);
+// hooks. A worker waits for its chief up to max_wait and has `hooks` only: what else is said here is the chief's business.
+// Errors: USAGE of the hooks' constructors (a period in both seconds and steps); else as MonitoredSession::Create.
+// Ownership: env's seams and the graph must outlive the session. Source: monitored_session.py (MonitoredTrainingSession).
+#ifndef VIGIL_CORE_TRAIN_TRAINING_MONITORED_TRAINING_SESSION_H_
+#define VIGIL_CORE_TRAIN_TRAINING_MONITORED_TRAINING_SESSION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
+#include "vigil/core/base/time.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/train/monitored_session.h"
+
+namespace vigil {
+
+// A value, none (std::nullopt), or what the function takes when nothing is said (USE_DEFAULT).
+template <typename T>
+class OrDefault {
+ public:
+  OrDefault() = default;                                          // the default
+  OrDefault(std::nullopt_t) : given_(true) {}                     // NOLINT: none
+  OrDefault(T value) : given_(true), value_(std::move(value)) {}  // NOLINT: that value
+
+  bool given() const { return given_; }  // none counts as given
+  const std::optional<T>& value() const { return value_; }
+
+ private:
+  bool given_ = false;
+  std::optional<T> value_;
+};
+
+struct MonitoredTrainingSessionOptions {
+  std::string master;  // other than "": UNIMPLEMENTED from direct sessions
+  bool is_chief = true;
+  // Restored from, also when saving is off; saved to. "" = none.
+  std::string checkpoint_dir;
+  std::shared_ptr<Scaffold> scaffold;  // null: a default one
+  std::vector<HookPtr> hooks;
+  std::vector<HookPtr> chief_only_hooks;
+  // When to save. Nothing said: every 600 s. One of the two said: the other is none. None, zero and less: never.
+  OrDefault<Duration> save_checkpoint_secs;
+  OrDefault<std::int64_t> save_checkpoint_steps;
+  // When to write summaries. Nothing said: every 100 steps; else as above.
+  OrDefault<std::int64_t> save_summaries_steps;
+  OrDefault<Duration> save_summaries_secs;
+  SessionConfig config;
+  Duration stop_grace_period = std::chrono::seconds(120);
+  // None, zero and less: steps are not counted.
+  std::optional<std::int64_t> log_step_count_steps = 100;
+  // How long a worker waits for its chief, at each creation of a session; none: for ever.
+  std::optional<Duration> max_wait = std::chrono::seconds(7200);
+  std::string summary_dir;     // "" = checkpoint_dir
+  bool save_graph_def = true;  // graph.pbtxt once a session, ".meta" with each checkpoint
+
+  Behaviour behaviour = Behaviour::Default();
+  std::shared_ptr<SessionFactory> factory;  // null: direct sessions
+  QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
+};
+
+absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(
+    const Env& env, Graph& graph, MonitoredTrainingSessionOptions options = {});
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_TRAIN_TRAINING_MONITORED_TRAINING_SESSION_H_

@@ -1,0 +1,17 @@
+#include "vigil/replays/unit.h"
+
+#include "vigil/replays/names.h"
+
+namespace vigil::replays {
+namespace {
+
+constexpr Named<UnitPlayer> kPlayers[] = {
+    {"arguments", PlayArguments},
+    {"timer", PlayTimer},
+};
+
+}  // namespace
+
+UnitPlayer FindUnitPlayer(std::string_view unit) { return FromName(kPlayers, unit).value_or(nullptr); }
+
+}  // namespace vigil::replays

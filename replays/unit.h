@@ -1,0 +1,30 @@
+// Unit recordings: one part of the layer on its own (a timer, the constructors of the hooks, ...), driven by a list of
+// operations. Each operation gives a line of text; there is no session and nothing else is compared.
+//
+// Thread safety: constants and functions without state.
+#ifndef VIGIL_REPLAYS_UNIT_H_
+#define VIGIL_REPLAYS_UNIT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "vigil/core/env/env.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::replays {
+
+// Plays a unit in a task of a simulated process and appends its lines. A status is a failure of the set-up, not of the unit.
+using UnitPlayer = absl::Status (*)(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
+
+// Null if nothing can play that unit yet.
+UnitPlayer FindUnitPlayer(std::string_view unit);
+
+// One file each.
+absl::Status PlayArguments(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
+absl::Status PlayTimer(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_UNIT_H_
