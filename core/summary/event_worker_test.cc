@@ -162,21 +162,27 @@ TEST_F(EventWorkerTest, AnAbandonedTaskEnds) {
   EXPECT_FALSE(worker->working());
 }
 
-// Passes by not hanging: the end of the process meets the task in a file operation, and callers in each wait.
-TEST_F(EventWorkerTest, TheEndOfTheProcessUnwindsEverybody) {
+// These pass by not hanging: the end of the process meets the task in a file operation, and callers in each wait.
+TEST_F(EventWorkerTest, TheEndOfTheProcessUnwindsWhoeverWaitsForRoomOrAFlush) {
   SlowOpen(Duration::max());
   const auto worker = Start(1);
   for (const char* name : {"a", "b", "c"}) {
-    fake_.tasks.Spawn(name, [this, worker] {
-      while (worker->Put(EventAt(1)).ok()) {
+    fake_.tasks.Spawn(name, [worker] {
+      while (worker->Put(EventAt(1)).value_or(false)) {
       }
     });
   }
   fake_.tasks.Spawn("flush", [worker] { worker->Flush().IgnoreError(); });
-  fake_.tasks.Spawn("close", [this, worker] {
-    fake_.tasks.SleepUntil({seconds(1)});
-    worker->Close().IgnoreError();
-  });
+  fake_.tasks.SleepUntil({seconds(2)});
+  EXPECT_TRUE(worker->working());
+}
+
+TEST_F(EventWorkerTest, TheEndOfTheProcessUnwindsWhoeverWaitsForTheClose) {
+  SlowOpen(Duration::max());
+  const auto worker = Start(1);
+  EXPECT_TRUE(worker->Put(EventAt(1)).ok());
+  fake_.tasks.Spawn("close", [worker] { worker->Close().IgnoreError(); });
+  fake_.tasks.Spawn("put", [worker] { EXPECT_FALSE(worker->Put(EventAt(2)).value_or(true)); });
   fake_.tasks.SleepUntil({seconds(2)});
   EXPECT_TRUE(worker->working());
 }
