@@ -3,23 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
-namespace {
-
-absl::StatusOr<NodeId> FindOp(const Graph& graph, const std::string& name) {
-  if (name.empty()) return kNoNode;
-  const std::optional<NodeId> node = graph.Find(name);
-  if (node.has_value()) return *node;
-  return UsageError(fmt::format("The queue runner's op '{}' is not in the graph.", name));
-}
-
-}  // namespace
-
 QueueRunner::QueueRunner(const Env& env, QueueRunnerOptions options)
     : env_(env), options_(std::move(options)), mutex_(env.tasks->NewMutex("queue runner")) {}
 
@@ -30,35 +18,6 @@ absl::StatusOr<std::shared_ptr<QueueRunner>> QueueRunner::Create(const Env& env,
     return UsageError("queue_closed_codes must not be empty: name the codes that mean the end of the input.");
   }
   return std::shared_ptr<QueueRunner>(new QueueRunner(env, std::move(options)));
-}
-
-absl::StatusOr<std::shared_ptr<QueueRunner>> QueueRunner::Create(const Env& env, const Graph& graph,
-                                                                 const proto::QueueRunnerDef& def) {
-  QueueRunnerOptions options{.queue_name = def.queue_name()};
-  for (const std::string& name : def.enqueue_op_name()) {
-    VIGIL_ASSIGN_OR_RETURN(const NodeId op, FindOp(graph, name));
-    options.enqueue_ops.push_back(op);
-  }
-  VIGIL_ASSIGN_OR_RETURN(options.close_op, FindOp(graph, def.close_op_name()));
-  VIGIL_ASSIGN_OR_RETURN(options.cancel_op, FindOp(graph, def.cancel_op_name()));
-  if (def.queue_closed_exception_types_size() > 0) options.queue_closed_codes.clear();
-  for (const int code : def.queue_closed_exception_types()) {
-    options.queue_closed_codes.push_back(static_cast<Code>(code));
-  }
-  return Create(env, std::move(options));
-}
-
-proto::QueueRunnerDef QueueRunner::ToProto(const Graph& graph) const {
-  const auto name_of = [&graph](NodeId op) { return op == kNoNode ? std::string() : graph.node(op).name; };
-  proto::QueueRunnerDef def;
-  def.set_queue_name(options_.queue_name);
-  for (const NodeId op : options_.enqueue_ops) def.add_enqueue_op_name(name_of(op));
-  def.set_close_op_name(name_of(options_.close_op));
-  def.set_cancel_op_name(name_of(options_.cancel_op));
-  for (const Code code : options_.queue_closed_codes) {
-    def.add_queue_closed_exception_types(static_cast<proto::QueueRunnerDef::Code>(code));
-  }
-  return def;
 }
 
 absl::StatusOr<std::vector<TaskPtr>> QueueRunner::CreateTasks(std::shared_ptr<Session> session,

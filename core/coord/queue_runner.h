@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/coord/coordinator.h"
-#include "vigil/core/coord/queue_runner.pb.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/session.h"
@@ -36,9 +35,6 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
  public:
   // USAGE "Must provide queue and enqueue_ops." and for an empty list of closed codes.
   static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, QueueRunnerOptions options);
-  // From a meta graph that was imported into `graph`. USAGE also for a node that is not there.
-  static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, const Graph& graph,
-                                                             const proto::QueueRunnerDef& def);
 
   // Starts the tasks and registers them with the coordinator; none if this session has running ones already. Forgets the
   // errors raised before. Without a coordinator (null) there is no task that cancels, and an error other than the end of the
@@ -50,11 +46,7 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
   std::vector<absl::Status> errors_raised() const;
 
   const std::string& name() const { return options_.queue_name; }  // the queue's
-  const std::vector<NodeId>& enqueue_ops() const { return options_.enqueue_ops; }
-  NodeId close_op() const { return options_.close_op; }
-  NodeId cancel_op() const { return options_.cancel_op; }
-  const std::vector<Code>& queue_closed_codes() const { return options_.queue_closed_codes; }
-  proto::QueueRunnerDef ToProto(const Graph& graph) const;
+  const QueueRunnerOptions& options() const { return options_; }
 
  private:
   QueueRunner(const Env& env, QueueRunnerOptions options);

@@ -3,7 +3,6 @@
 #include "vigil/core/coord/queue_runner.h"
 
 #include <gmock/gmock.h>
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -283,38 +282,6 @@ TEST_F(QueueRunnerTest, OtherCodesMayMeanTheEndOfTheInput) {
                                         .queue_closed_codes = {Code::kCancelled, Code::kInvalidArgument}});
   Join(Start(runner, NewSession()));
   EXPECT_THAT(runner->errors_raised(), IsEmpty());
-}
-
-// testQueueRunnerSerializationRoundTrip
-TEST_F(QueueRunnerTest, SurvivesARoundTripThroughItsProto) {
-  const NodeId first = BadOp("first");
-  const NodeId second = BadOp("second");
-  const QueueRunnerPtr runner = Runner({.queue_name = "queue",
-                                        .enqueue_ops = {first, second},
-                                        .close_op = queue_.close,
-                                        .cancel_op = queue_.cancel,
-                                        .queue_closed_codes = {Code::kOutOfRange, Code::kCancelled}});
-  const proto::QueueRunnerDef def = runner->ToProto(graph_);
-  std::string text;
-  EXPECT_TRUE(google::protobuf::TextFormat::PrintToString(def, &text));
-  EXPECT_EQ(text,
-            "queue_name: \"queue\"\nenqueue_op_name: \"first\"\nenqueue_op_name: \"second\"\n"
-            "close_op_name: \"queue_Close\"\ncancel_op_name: \"queue_Close_1\"\n"
-            "queue_closed_exception_types: OUT_OF_RANGE\nqueue_closed_exception_types: CANCELLED\n");
-  const auto back = QueueRunner::Create(env(), graph_, def);
-  ASSERT_TRUE(back.ok()) << back.status();
-  EXPECT_EQ((*back)->name(), "queue");
-  EXPECT_THAT((*back)->enqueue_ops(), ElementsAre(first, second));
-  EXPECT_EQ((*back)->close_op(), queue_.close);
-  EXPECT_EQ((*back)->cancel_op(), queue_.cancel);
-  EXPECT_THAT((*back)->queue_closed_codes(), ElementsAre(Code::kOutOfRange, Code::kCancelled));
-
-  proto::QueueRunnerDef legacy = def;
-  legacy.clear_queue_closed_exception_types();
-  EXPECT_THAT((*QueueRunner::Create(env(), graph_, legacy))->queue_closed_codes(), ElementsAre(Code::kOutOfRange));
-  legacy.add_enqueue_op_name("nonesuch");
-  EXPECT_THAT(std::string(MessageOf(QueueRunner::Create(env(), graph_, legacy).status())),
-              testing::HasSubstr("'nonesuch'"));
 }
 
 }  // namespace
