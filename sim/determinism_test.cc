@@ -95,14 +95,14 @@ TEST(Determinism, NoChooserIsAnEmptyRecording) {
 }
 
 TEST(Determinism, TimeAloneChangesTheHash) {
-  const auto sleep = [](Duration duration) {
+  const auto slept = [](Duration duration) {
     World world({});
     world.AddNode("chief").Spawn("main", [&] { world.AdvanceBy(duration); });
     world.Run();
     return world.hash();
   };
-  EXPECT_EQ(sleep(Duration(1)), sleep(Duration(1)));
-  EXPECT_NE(sleep(Duration(1)), sleep(Duration(2)));
+  EXPECT_EQ(slept(Duration(1)), slept(Duration(1)));
+  EXPECT_NE(slept(Duration(1)), slept(Duration(2)));
 }
 
 TEST(Determinism, OneDifferenceChangesTheHash) {
