@@ -23,7 +23,6 @@
 namespace vigil::cli {
 namespace {
 
-constexpr int kMostJobs = 1024;
 constexpr char kDefaultSeeds[] = "1..40000";
 
 constexpr char kNotes[] =

@@ -13,6 +13,8 @@
 
 namespace vigil::cli {
 
+inline constexpr int kMostJobs = 1024;
+
 inline constexpr int kPassed = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kMisuse = 2;

@@ -10,8 +10,6 @@
 namespace vigil::cli {
 namespace {
 
-constexpr int kMostJobs = 1024;
-
 constexpr char kExitCodes[] =
     "Exit codes:\n"
     "  0    everything passed\n"

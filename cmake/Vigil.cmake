@@ -98,6 +98,7 @@ function(vigil_protos name folder)
   add_library(${name}_proto STATIC ${generated})
   add_library(vigil::${name}_proto ALIAS ${name}_proto)
   target_compile_options(${name}_proto PRIVATE -w)
+  set_target_properties(${name}_proto PROPERTIES UNITY_BUILD OFF)  # generated files have statics of the same name
   target_include_directories(${name}_proto SYSTEM PUBLIC
     $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${name}_proto PUBLIC protobuf::libprotobuf)
@@ -191,6 +192,7 @@ function(vigil_bench name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;SOURCES;DEPS")
   vigil_refuse_unparsed(${name} ${arg_UNPARSED_ARGUMENTS})
   vigil_executable(${name} HEADERS ${arg_HEADERS} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} benchmark::benchmark)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # what is measured stands in a file of its own
 endfunction()
 
 function(vigil_program name)

@@ -14,6 +14,8 @@ namespace vigil::replays {
 // shows is then exactly what was in the file, on one line.
 std::string Escaped(std::string_view text);
 
+inline constexpr std::size_t kLongestPointer = 300;  // bytes of a JSON pointer in a message
+
 // The same, cut (between characters) after about `limit` bytes, with "..." where something is left out.
 std::string Shortened(std::string_view text, std::size_t limit);
 

@@ -10,7 +10,6 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
-constexpr std::size_t kLongestPointer = 300;
 
 }  // namespace
 

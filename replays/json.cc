@@ -13,8 +13,6 @@
 namespace vigil::replays {
 namespace {
 
-constexpr std::size_t kLongestPointer = 300;  // in a message
-
 // What nlohmann says is wrong, without its brackets, its position and the text it read so far (up to megabytes).
 std::string_view PlainReason(std::string_view what) {
   if (const auto dash = what.find(" - "); dash != what.npos) {

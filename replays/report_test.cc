@@ -10,7 +10,7 @@ namespace vigil::replays {
 namespace {
 
 // A session that was expected to log `expected` and logged `played`.
-Result Played(const std::string& id, std::vector<std::string> expected, std::vector<std::string> played) {
+Result ResultOf(const std::string& id, std::vector<std::string> expected, std::vector<std::string> played) {
   Recording recording;
   recording.scenario.id = id;
   recording.scenario.title = "the story of " + id;
@@ -42,7 +42,7 @@ struct Output {
 
 TEST(Report, SaysNothingOfWhatPassed) {
   Output o;
-  o.reporter.Add(Played("a", {"x"}, {"x"}));
+  o.reporter.Add(ResultOf("a", {"x"}, {"x"}));
   o.reporter.Finish(false);
   EXPECT_EQ(o.out, "1 passed, 0 failed\n");
   EXPECT_EQ(o.err, "");
@@ -50,7 +50,7 @@ TEST(Report, SaysNothingOfWhatPassed) {
 
 TEST(Report, FailureEndsWithItsReplayLine) {
   Output o;
-  o.reporter.Add(Played("a", {"x"}, {"y"}));
+  o.reporter.Add(ResultOf("a", {"x"}, {"y"}));
   o.reporter.Finish(false);
   EXPECT_EQ(o.out,
             "FAILED a: the story of a\n"
@@ -67,7 +67,7 @@ TEST(Report, FailureEndsWithItsReplayLine) {
 TEST(Report, CountsWhatCannotBeReadApart) {
   Output o;
   o.reporter.Add(Unreadable());
-  o.reporter.Add(Played("a", {}, {}));
+  o.reporter.Add(ResultOf("a", {}, {}));
   o.reporter.Finish(true);
   EXPECT_EQ(o.err, "error: y.jsonl:9: /id: expected a string, got 7\n");
   EXPECT_EQ(o.out, "1 input could not be read\ninterrupted: this is what was found so far\n1 passed, 0 failed\n");
@@ -76,7 +76,7 @@ TEST(Report, CountsWhatCannotBeReadApart) {
 
 TEST(Report, ManyFailuresBecomeShort) {
   Output o;
-  for (std::size_t i = 0; i < kFullFailures + 2; ++i) o.reporter.Add(Played(fmt::format("s{}", i), {"x"}, {}));
+  for (std::size_t i = 0; i < kFullFailures + 2; ++i) o.reporter.Add(ResultOf(fmt::format("s{}", i), {"x"}, {}));
   o.reporter.Finish(false);
   EXPECT_TRUE(
       o.out.ends_with("Further failures in one line each:\n"
@@ -88,23 +88,23 @@ TEST(Report, ManyFailuresBecomeShort) {
 
 TEST(Report, TracesEveryScenario) {
   Output o({.trace = true});
-  o.reporter.Add(Played("a", {"x", "y\x1b"}, {"x", "y\x1b"}));
+  o.reporter.Add(ResultOf("a", {"x", "y\x1b"}, {"x", "y\x1b"}));
   o.reporter.Finish(false);
   EXPECT_EQ(o.out, "== a (some dir/x.jsonl:3)\nx\ny\\x1b\n1 passed, 0 failed\n");
 }
 
 TEST(Report, HashesInOrder) {
   Output o({.hashes = true});
-  o.reporter.Add(Played("b", {}, {}));
+  o.reporter.Add(ResultOf("b", {}, {}));
   o.reporter.Add(Unreadable());
-  o.reporter.Add(Played("a", {"x"}, {}));
+  o.reporter.Add(ResultOf("a", {"x"}, {}));
   EXPECT_EQ(o.reporter.TakeHashes(), "b 0000000000000abc\na 0000000000000abc\n");
 }
 
 TEST(Report, Json) {
   Output o({.json = true});
-  o.reporter.Add(Played("a", {}, {}));
-  Result failed = Played("b\"", {"x"}, {});
+  o.reporter.Add(ResultOf("a", {}, {}));
+  Result failed = ResultOf("b\"", {"x"}, {});
   failed.outcome.unused_choices = {"net/a>b/latency"};
   o.reporter.Add(failed);
   o.reporter.Add(Unreadable());

@@ -14,19 +14,19 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-absl::Status DoNothing(KernelContext&) { return absl::OkStatus(); }
+absl::Status NoCompute(KernelContext&) { return absl::OkStatus(); }
 
-OpRegistry SomeOps() {
+OpRegistry OpsOfTheTest() {
   OpRegistry registry;
   registry.Register({.name = "NoOp"});
-  registry.Register({.name = "Number", .output_types = FromAttr("dtype"), .compute = DoNothing});
-  registry.Register({.name = "Pass", .inputs = 1, .output_types = SameAsInput(0), .compute = DoNothing});
-  registry.Register({.name = "Cell", .output_types = Always({DType::kInt64}), .is_resource = true, .read = DoNothing});
+  registry.Register({.name = "Number", .output_types = FromAttr("dtype"), .compute = NoCompute});
+  registry.Register({.name = "Pass", .inputs = 1, .output_types = SameAsInput(0), .compute = NoCompute});
+  registry.Register({.name = "Cell", .output_types = Always({DType::kInt64}), .is_resource = true, .read = NoCompute});
   registry.Register({.name = "Handle", .output_types = Always({DType::kResource}), .is_resource = true});
   registry.Register({.name = "Set",
                      .inputs = 2,
                      .output_types = SameAsInput(0),
-                     .compute = DoNothing,
+                     .compute = NoCompute,
                      .ref_inputs = 1,
                      .forwards_ref = true});
   return registry;
@@ -34,7 +34,7 @@ OpRegistry SomeOps() {
 
 class GraphTest : public testing::Test {
  protected:
-  GraphTest() : ops_(SomeOps()), graph_(ops_), b_(graph_) {}
+  GraphTest() : ops_(OpsOfTheTest()), graph_(ops_), b_(graph_) {}
   Output Number(const std::string& name) {
     return b_.Op("Number", {}, {.name = name, .attrs = {{"dtype", DType::kInt64}}});
   }

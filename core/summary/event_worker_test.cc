@@ -14,7 +14,7 @@ using fakes::FileOp;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-constexpr char kPath[] = "/logs/events.out.tfevents.0000001000.host";
+constexpr char kWorkerPath[] = "/logs/events.out.tfevents.0000001000.host";
 
 class EventWorkerTest : public testing::Test {
  protected:
@@ -26,7 +26,7 @@ class EventWorkerTest : public testing::Test {
     event.set_step(step);
     return event.SerializeAsString();
   }
-  std::size_t Written() { return EventTexts(fake_.files, kPath).size(); }
+  std::size_t Written() { return EventTexts(fake_.files, kWorkerPath).size(); }
   // Opening the events file takes so long; kNever: for ever.
   void SlowOpen(Duration duration) {
     fake_.files.set_fault([this, duration](FileOp op, const std::string&) {
@@ -50,7 +50,7 @@ TEST_F(EventWorkerTest, WritesInOrderAndFlushes) {
   const auto worker = Start();
   for (int i = 1; i <= 25; ++i) EXPECT_EQ(*worker->Put(EventAt(i)), true);
   EXPECT_EQ(*worker->Flush(), true);
-  const std::vector<std::string> texts = EventTexts(fake_.files, kPath);
+  const std::vector<std::string> texts = EventTexts(fake_.files, kWorkerPath);
   ASSERT_EQ(texts.size(), 25u);
   for (int i = 1; i <= 25; ++i) EXPECT_EQ(texts[static_cast<std::size_t>(i - 1)], "step: " + std::to_string(i));
   EXPECT_TRUE(worker->Close().ok());

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensor_content is little-endian");
 
-constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // what fits into one protocol buffer
+constexpr std::int64_t kMostTensorBytes = std::int64_t{2} << 30;  // what fits into one protocol buffer
 
 template <typename... Args>
 absl::Status Invalid(fmt::format_string<Args...> format, Args&&... args) {
@@ -27,7 +27,8 @@ absl::StatusOr<std::int64_t> CheckedElements(DType dtype, const Shape& shape) {
   std::int64_t n = 1;
   for (const std::int64_t dim : shape.dims()) {
     if (dim < 0) return Invalid("A tensor cannot have the shape {}.", shape.ToString());
-    if (dim != 0 && n > kMostBytes / size / dim) return Invalid("A tensor of shape {} is too large.", shape.ToString());
+    if (dim != 0 && n > kMostTensorBytes / size / dim)
+      return Invalid("A tensor of shape {} is too large.", shape.ToString());
     n *= dim;
   }
   return n;

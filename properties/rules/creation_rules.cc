@@ -59,7 +59,7 @@ class QueueRunnersFirst : public Rule {
   std::size_t used_ = kNever;
 };
 
-constexpr RuleInfo kForEveryHook{
+constexpr RuleInfo kCreationForEveryHook{
     .id = "after_create_session.for_every_hook_on_each_session",
     .sentence =
         "Before a session is run for the first time, after_create_session was called on it once for every hook, and "
@@ -67,9 +67,9 @@ constexpr RuleInfo kForEveryHook{
     .documented = "SessionRunHook.after_create_session: called when a new session was created, also by a recovery",
     .observed = "lifecycle_two_hooks run_aborted_monitored after_create_unavailable_monitored",
 };
-class ForEveryHook : public Rule {
+class CreationForEveryHook : public Rule {
  public:
-  ForEveryHook() : Rule(kForEveryHook) {}
+  CreationForEveryHook() : Rule(kCreationForEveryHook) {}
   void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kSessionCreated)) {
       called_.clear();
@@ -102,7 +102,7 @@ class ForEveryHook : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> CreationRules() {
-  return {NewRule<Numbers>, NewRule<QueueRunnersFirst>, NewRule<ForEveryHook>};
+  return {NewRule<Numbers>, NewRule<QueueRunnersFirst>, NewRule<CreationForEveryHook>};
 }
 
 }  // namespace vigil::properties

@@ -55,15 +55,15 @@ class EndCalls : public Rule {
   std::size_t stopping_ = kNever;  // the first sign that the session itself is being closed
 };
 
-constexpr RuleInfo kForEveryHook{
+constexpr RuleInfo kEndOfEveryHook{
     .id = "end.for_every_hook_unless_one_fails",
     .sentence = "A clean close calls end of every hook once, unless one fails.",
     .documented = "MonitoredSession r1.4, Exit, item 1; SessionRunHook, module text",
     .observed = "lifecycle_two_hooks end_raises_monitored zero_runs close_inside_with_monitored",
 };
-class ForEveryHook : public EndCalls {
+class EndOfEveryHook : public EndCalls {
  public:
-  ForEveryHook() : EndCalls(kForEveryHook) {}
+  EndOfEveryHook() : EndCalls(kEndOfEveryHook) {}
   void OnEvent(const Moment& now) override {
     Count(now);
     const Watch& run = now.run;
@@ -157,7 +157,7 @@ class AfterRunSkipped : public EndCalls {
 }  // namespace
 
 std::vector<RuleFactory> EndRules() {
-  return {NewRule<OnlyOnCleanExit>, NewRule<ForEveryHook>, NewRule<BeforeSessionClose>, NewRule<SeesTheOpenSession>,
+  return {NewRule<OnlyOnCleanExit>, NewRule<EndOfEveryHook>, NewRule<BeforeSessionClose>, NewRule<SeesTheOpenSession>,
           NewRule<AfterRunSkipped>};
 }
 

@@ -64,7 +64,7 @@ class ListOrder : public Rule {
   std::int32_t last_hook_ = -1;
 };
 
-constexpr RuleInfo kEndsAtAFailure{
+constexpr RuleInfo kPhaseEndsAtAFailure{
     .id = "order.phase_ends_at_a_failing_hook",
     .sentence = "When a hook fails, the hooks behind it are not called in that phase.",
     .documented = "",
@@ -72,9 +72,9 @@ constexpr RuleInfo kEndsAtAFailure{
         "end_raises_monitored begin_raises_monitored aborted_before_run_singular "
         "hooks_before_the_failing_one_run_twice",
 };
-class EndsAtAFailure : public Rule {
+class PhaseEndsAtAFailure : public Rule {
  public:
-  EndsAtAFailure() : Rule(kEndsAtAFailure) {}
+  PhaseEndsAtAFailure() : Rule(kPhaseEndsAtAFailure) {}
   void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kHookReturn) && !now.ok()) {
       failed_ = now.index;
@@ -101,7 +101,7 @@ class EndsAtAFailure : public Rule {
 std::vector<RuleFactory> OrderRules() {
   return {NewRule<ListOrder<HookMethod::kBegin>>,     NewRule<ListOrder<HookMethod::kAfterCreateSession>>,
           NewRule<ListOrder<HookMethod::kBeforeRun>>, NewRule<ListOrder<HookMethod::kAfterRun>>,
-          NewRule<ListOrder<HookMethod::kEnd>>,       NewRule<EndsAtAFailure>};
+          NewRule<ListOrder<HookMethod::kEnd>>,       NewRule<PhaseEndsAtAFailure>};
 }
 
 }  // namespace vigil::properties

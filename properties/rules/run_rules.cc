@@ -54,15 +54,15 @@ class NeverAfterAFailure : public Rule {
   }
 };
 
-constexpr RuleInfo kForEveryHook{
+constexpr RuleInfo kRunForEveryHook{
     .id = "after_run.for_every_hook_after_a_good_run",
     .sentence = "When the session run worked, after_run of every hook follows, unless one of them fails.",
     .documented = "MonitoredSession r1.4, Run, items 2 and 3",
     .observed = "lifecycle_two_hooks aborted_after_run_monitored stop_in_before_run_monitored",
 };
-class ForEveryHook : public Rule {
+class RunForEveryHook : public Rule {
  public:
-  ForEveryHook() : Rule(kForEveryHook) {}
+  RunForEveryHook() : Rule(kRunForEveryHook) {}
   void OnEvent(const Moment& now) override {
     if (pending_ != kNever) {
       if (now.HookReturn(HookMethod::kAfterRun) && (!now.ok() || now.run.round.after + 1 >= now.run.hooks())) {
@@ -142,7 +142,7 @@ class OneGoodRun : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> RunRules() {
-  return {NewRule<EveryBeforeRunFirst>, NewRule<NeverAfterAFailure>, NewRule<ForEveryHook>, NewRule<SameSession>,
+  return {NewRule<EveryBeforeRunFirst>, NewRule<NeverAfterAFailure>, NewRule<RunForEveryHook>, NewRule<SameSession>,
           NewRule<OneGoodRun>};
 }
 
