@@ -97,9 +97,9 @@ class Importer {
 absl::Status Importer::ReadNames() {
   for (int i = 0; i < def_.node_size(); ++i) {
     const proto::NodeDef& node = def_.node(i);
-    if (graph_.Find(node.name()).has_value())
-      return Invalid("Node name '{}' already exists in the Graph.", node.name());
     if (node.name().empty()) return Invalid("Node {} of the GraphDef has no name.", i);
+    const std::string name = NameOf(node);
+    if (graph_.Find(name).has_value()) return Invalid("Node name '{}' already exists in the Graph.", name);
     if (!by_name_.emplace(node.name(), i).second) return Invalid("The GraphDef has two nodes named '{}'.", node.name());
   }
   return absl::OkStatus();

@@ -40,8 +40,9 @@ absl::Status EventsFile::Write(std::string_view event) {
 }
 
 absl::Status EventsFile::Flush() {
+  if (!records_.has_value()) return absl::OkStatus();
+  VIGIL_RETURN_IF_ERROR(records_->Flush());  // with nothing to flush, too: an earlier error is said again
   if (unflushed_ == 0) return absl::OkStatus();
-  VIGIL_RETURN_IF_ERROR(records_->Flush());
   VIGIL_RETURN_IF_ERROR(ReplaceIfGone());
   unflushed_ = 0;
   return absl::OkStatus();

@@ -2,7 +2,8 @@
 //
 // The file is opened by the first event, by truncation: two writers of one directory, host and second share its name, and the
 // later one wins (so it is in TensorFlow). EventsFileName is the one place where that name is made.
-// Thread safety: none; one task at a time. Errors: the file seam's.
+// Thread safety: none; one task at a time. Errors: the file seam's; once the open file has
+// failed, every further call says so until Close.
 // Source: core/util/events_writer.cc.
 #ifndef VIGIL_CORE_SUMMARY_EVENTS_FILE_H_
 #define VIGIL_CORE_SUMMARY_EVENTS_FILE_H_

@@ -35,7 +35,8 @@ class EventsFileTest : public testing::Test {
 
 TEST(EventsFileName, HasTenDigitsOfSecondsHostAndSuffix) {
   EXPECT_EQ(EventsFileName({std::chrono::milliseconds(1500)}, "h", ""), "events.out.tfevents.0000000001.h");
-  EXPECT_EQ(EventsFileName({std::chrono::seconds(12345678901)}, "h", ".s"), "events.out.tfevents.12345678901.h.s");
+  // Close to the last second that a Time can hold, in the year 2262.
+  EXPECT_EQ(EventsFileName({std::chrono::seconds(9200000000)}, "h", ".s"), "events.out.tfevents.9200000000.h.s");
 }
 
 TEST_F(EventsFileTest, BeginsWithTheVersionWhenThereIsAnEvent) {
@@ -104,6 +105,9 @@ TEST_F(EventsFileTest, ErrorsOfTheFileComeBack) {
   fake_.files.FailOnce(fakes::FileOp::kSync, 1, full);
   EXPECT_EQ(file_.Sync(), full);
   EXPECT_EQ(file_.Flush(), full);
+  EXPECT_EQ(file_.Write(EventAt(2)), full);
+  EXPECT_EQ(file_.Close(), full);
+  EXPECT_TRUE(file_.Write(EventAt(3)).ok());
 }
 
 }  // namespace

@@ -52,12 +52,18 @@ TEST_F(FileWriterTest, WritesSummariesAndSessionLogs) {
   EXPECT_TRUE(writer->AddSessionLog(SessionLogStatus::kStop, std::nullopt).ok());
   fake_.clock.Advance(std::chrono::milliseconds(1500));
   EXPECT_TRUE(writer->Close().ok());
-  EXPECT_THAT(Texts(), ElementsAre(R"(session_log { status: START })",
-                                   R"(step: 3 summary { value { tag: "loss" simple_value: 0.5 } })",
-                                   R"(summary { value { tag: "loss" simple_value: 1 } })",
-                                   R"(step: 3 session_log { status: CHECKPOINT checkpoint_path: "/ckpt/model-3" })",
-                                   R"(session_log { status: STOP })"));
-  EXPECT_EQ(ReadEvents(fake_.files, kPath)[1].wall_time(), 1000);  // of the call
+  // The task comes to its turn only now, so that is the time in the name. The events have that of the call.
+  constexpr char kLater[] = "/logs/events.out.tfevents.0000001001.localhost";
+  EXPECT_THAT(
+      Texts(kLater),
+      ElementsAre(R"(session_log { status: START })", R"(step: 3 summary { value { tag: "loss" simple_value: 0.5 } })",
+                  R"(summary { value { tag: "loss" simple_value: 1 } })",
+                  R"(step: 3 session_log { status: CHECKPOINT checkpoint_path: "/ckpt/model-3" })",
+                  R"(session_log { status: STOP })"));
+  const std::vector<proto::Event> events = ReadEvents(fake_.files, kLater);
+  ASSERT_EQ(events.size(), 6u);
+  EXPECT_EQ(events[0].wall_time(), 1001);
+  EXPECT_EQ(events[1].wall_time(), 1000);
 }
 
 TEST_F(FileWriterTest, KeepsTheMetadataOfTheFirstValueOfATag) {

@@ -84,6 +84,8 @@ void Fetches::AppendTo(const Graph& graph, RunSpec* spec) const {
   }
 }
 
+bool FetchedValues::none() const { return tree_ == nullptr || tree_->kind == Fetches::Tree::Kind::kOp; }
+
 bool FetchedValues::is_tensor() const {
   return tree_ != nullptr && (tree_->kind == Fetches::Tree::Kind::kTensor || tree_->kind == Fetches::Tree::Kind::kName);
 }

@@ -50,7 +50,8 @@ class FetchedValues {
   FetchedValues() = default;  // none
   FetchedValues(const Fetches& fetches, const Tensor* values) : tree_(fetches.tree()), values_(values) {}
 
-  bool none() const { return tree_ == nullptr; }
+  // Nothing was asked for, or an op.
+  bool none() const;
   // REQUIRES: a single fetched tensor.
   const Tensor& tensor() const;
   template <typename T>

@@ -27,8 +27,27 @@ class SessionCreatorTest : public testing::Test {
   }
   Env env() { return fake_.env(); }
   std::int64_t Step(Session& session) { return ReadGlobalStep(session, step_).value_or(-1); }
-  WorkerSessionCreator Worker(std::optional<Duration> max_wait = std::chrono::seconds(1800)) {
-    return {env(), graph_, {.scaffold = scaffold_, .max_wait = max_wait, .factory = factory_}};
+  WorkerSessionCreator Worker(std::optional<Duration> max_wait = std::chrono::seconds(1800),
+                              const Behaviour& behaviour = Behaviour::TensorFlow()) {
+    return {env(), graph_, {.scaffold = scaffold_, .max_wait = max_wait, .factory = factory_, .behaviour = behaviour}};
+  }
+  // The chief comes after 100 s and trains one step.
+  double SecondsUntilAWorkerFindsItsChief(const Behaviour& behaviour) {
+    const auto chief = env().tasks->Spawn("chief", [this] {
+      env().tasks->SleepUntil({std::chrono::seconds(100)});
+      ChiefSessionCreator creator(env(), graph_, {.scaffold = scaffold_, .factory = factory_});
+      const absl::StatusOr<SessionPtr> session = creator.CreateSession();
+      ASSERT_TRUE(session.ok()) << session.status();
+      EXPECT_TRUE(RunTarget(**session, train_.node).ok());
+    });
+    WorkerSessionCreator creator = Worker(std::chrono::seconds(1800), behaviour);
+    const absl::StatusOr<SessionPtr> session = creator.CreateSession();
+    EXPECT_TRUE(session.ok()) << session.status();
+    if (session.ok()) {
+      EXPECT_EQ(Step(**session), 1);
+    }
+    EXPECT_TRUE(graph_.finalized());
+    return ToSeconds(fake_.clock.Monotonic().since_epoch);
   }
 
   fakes::FakeEnv fake_;
@@ -41,19 +60,11 @@ class SessionCreatorTest : public testing::Test {
 };
 
 TEST_F(SessionCreatorTest, AWorkerWaitsForItsChiefAndFindsItsStep) {
-  const auto chief = env().tasks->Spawn("chief", [this] {
-    env().tasks->SleepUntil({std::chrono::seconds(100)});
-    ChiefSessionCreator creator(env(), graph_, {.scaffold = scaffold_, .factory = factory_});
-    const absl::StatusOr<SessionPtr> session = creator.CreateSession();
-    ASSERT_TRUE(session.ok()) << session.status();
-    EXPECT_TRUE(RunTarget(**session, train_.node).ok());
-  });
-  WorkerSessionCreator creator = Worker();
-  const absl::StatusOr<SessionPtr> session = creator.CreateSession();
-  ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_EQ(Step(**session), 1);
-  EXPECT_TRUE(graph_.finalized());
-  EXPECT_EQ(ToSeconds(fake_.clock.Monotonic().since_epoch), 120) << "it looks every 30 s";
+  EXPECT_EQ(SecondsUntilAWorkerFindsItsChief(Behaviour::TensorFlow()), 120) << "it looks every 30 s";
+}
+
+TEST_F(SessionCreatorTest, ByDefaultAWorkerLooksSoonAndThenLessOften) {
+  EXPECT_EQ(SecondsUntilAWorkerFindsItsChief(Behaviour::Default()), 121) << "after 1 + 2 + 4 + 8 + 16 + 30 + 30 + 30 s";
 }
 
 TEST_F(SessionCreatorTest, AWorkerNeverInitialises) {

@@ -49,7 +49,7 @@ class Factory : public SessionFactory {
   DirectSessionFactory inner_;
 };
 
-// A global variable v and a local one w, both 1 at first.
+// A global variable v and a local one w, both 1 at first. Managers behave as TensorFlow unless a test says otherwise.
 class SessionManagerTest : public testing::Test {
  protected:
   SessionManagerTest() {
@@ -65,8 +65,10 @@ class SessionManagerTest : public testing::Test {
     saver_ = std::make_shared<Saver>(env(), SaverOptions{.variables = {{v_.ref}}});
     EXPECT_TRUE(saver_->Build(graph_).ok());
   }
-  std::unique_ptr<SessionManager> Manager(const SessionManagerOptions& options) {
+  std::unique_ptr<SessionManager> Manager(SessionManagerOptions options,
+                                          const Behaviour& behaviour = Behaviour::TensorFlow()) {
     EXPECT_TRUE(b_.status().ok()) << b_.status();
+    options.behaviour = behaviour;
     auto manager = SessionManager::Create(env(), graph_, factory_, options);
     EXPECT_TRUE(manager.ok()) << manager.status();
     return std::move(manager).value();
@@ -350,6 +352,33 @@ TEST_F(SessionManagerTest, AWorkerLooksAgainEachIntervalUntilTheChiefIsDone) {
   EXPECT_EQ(Closed(), 2);
   EXPECT_EQ(fake_.log.lines()[0].text,
             "Waiting for model to be ready. Ready_for_local_init_op: Variables not initialized: v, ready: none");
+}
+
+TEST_F(SessionManagerTest, ByDefaultAWorkerLooksSoonAndThenLessOften) {
+  Share();
+  const auto manager = Manager({.ready_op = only_v_}, Behaviour::Default());
+  factory_->before_create = [this] {
+    if (factory_->created == 9) RunElsewhere(set_seven_);
+    return absl::OkStatus();
+  };
+  EXPECT_EQ(Outcome(manager->WaitForSession({}, std::nullopt)), "v=7 w=FAILED_PRECONDITION");
+  EXPECT_THAT(Sleeps(), ElementsAre(1, 2, 4, 8, 16, 30, 30, 30));
+}
+
+TEST_F(SessionManagerTest, ByDefaultASessionThatCannotBeMadeReadyIsClosed) {
+  const auto manager = Manager({.ready_op = all_}, Behaviour::Default());
+  EXPECT_FALSE(manager->Prepare({}, {}, {.init_op = init_v_}).ok());
+  EXPECT_EQ(Closed(), 1);
+  const auto strict = Manager({.ready_op = ops::Placeholder(b_, "never_fed", DType::kInt64)}, Behaviour::Default());
+  EXPECT_EQ(CodeOf(strict->WaitForSession({}, seconds(10)).status()), Code::kInvalidArgument);
+  EXPECT_EQ(Closed(), 2);
+}
+
+TEST_F(SessionManagerTest, ARestoredModelWithoutAVariableSaysWhereToPutIt) {
+  SaveSeven();
+  const auto manager = Manager({.ready_op = all_});
+  EXPECT_THAT(Outcome(manager->Prepare({}, FromDirectory(), {.init_op = init_v_})),
+              AllOf(HasSubstr("error: Variables not initialized: w"), HasSubstr("local_init_op")));
 }
 
 TEST_F(SessionManagerTest, WithoutAnIntervalWaitingNeverGivesUp) {

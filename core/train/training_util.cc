@@ -17,6 +17,15 @@ absl::Status CheckGlobalStep(const Graph& graph, Output step) {
   return absl::OkStatus();
 }
 
+// What gives the value of a variable. Nodes run in the order in which they were made, and the read of a variable was made with it:
+// whatever the graph does to the step later, in a run that also reads it the read comes first.
+Output ReadOf(const Graph& graph, Output variable) {
+  for (const ops::Variable& known : graph.Collection(ops::kVariables)) {
+    if (known.ref == variable) return known.read;
+  }
+  return variable;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph& graph) {
@@ -54,7 +63,7 @@ absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, 
   if (!items.empty()) return std::optional<Output>(items.front());
   VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> step, GetGlobalStep(env, builder.graph()));
   if (!step.has_value()) return step;
-  const Output read = ops::Identity(builder, "global_step/read", *step);
+  const Output read = ops::Identity(builder, "global_step/read", ReadOf(builder.graph(), *step));
   VIGIL_RETURN_IF_ERROR(builder.status());
   builder.graph().AddToCollection(kGlobalStepRead, read);
   return std::optional<Output>(read);

@@ -21,7 +21,8 @@ absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph&
 // An int64 variable "global_step", 0 at first, in the collections of global variables and of the global step.
 absl::StatusOr<Output> CreateGlobalStep(const Env& env, Builder& builder);
 absl::StatusOr<Output> GetOrCreateGlobalStep(const Env& env, Builder& builder);
-// The tensor that reads the global step, made once for a graph; nullopt without a global step.
+// The tensor that reads the global step, made once for a graph; nullopt without a global step. In a run that also trains, it gives
+// the step from before, if the step is a variable of ops::MakeVariable, whenever the two were made.
 absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, Builder& builder);
 // Its value in a session, by a run of its own.
 absl::StatusOr<std::int64_t> ReadGlobalStep(Session& session, Output global_step);

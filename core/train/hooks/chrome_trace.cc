@@ -87,10 +87,9 @@ class Trace {
   static int TensorsPid(int device) { return 2 + 2 * device; }
 
   int DeviceNumber(std::string_view name) {
-    const auto it = std::ranges::find(devices_, name);
-    if (it == devices_.end()) devices_.emplace_back(name);
-    return static_cast<int>(it == devices_.end() ? devices_.size() - 1
-                                                 : static_cast<std::size_t>(it - devices_.begin()));
+    const auto place = std::ranges::find(devices_, name) - devices_.begin();
+    if (place == std::ssize(devices_)) devices_.emplace_back(name);
+    return static_cast<int>(place);
   }
 
   void AddNode(Ran& ran, bool show_dataflow) {

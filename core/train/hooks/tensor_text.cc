@@ -1,5 +1,5 @@
 // How numpy writes floating-point numbers: the fewest digits that tell the value from its neighbours. A scalar far from 1 gets an
-// exponent. In an array all numbers are laid out alike: with exponents if one of them reaches 1e8, else with as many places as
+// exponent. In an array all numbers are laid out alike: with exponents if one of them reaches 1e8 (1e6 for a float), else with as many places as
 // the one that needs most, eight at most, and the points below each other ("1." not "1.0").
 #include "vigil/core/train/hooks/tensor_text.h"
 
@@ -18,8 +18,9 @@ namespace {
 constexpr std::int64_t kMostElements = 1000;  // printed in full
 constexpr std::int64_t kEdge = 3;             // printed of each end of a dimension of a longer array
 constexpr int kMostPlaces = 8;                // behind the point, of numbers in arrays
-constexpr double kExponentsFrom = 1e8;        // in arrays
 constexpr double kSmallestPlain = 1e-4;       // of scalars: below, an exponent
+template <typename T>
+constexpr double kExponentsFrom = std::is_same_v<T, float> ? 1e6 : 1e8;  // in arrays
 template <typename T>
 constexpr double kPlainBelow = std::is_same_v<T, float> ? 1e6 : 1e16;  // of scalars: from there on, an exponent
 
@@ -100,7 +101,7 @@ std::string FloatScalar(T value) {
 template <typename T>
 std::vector<std::string> FloatElements(const std::vector<T>& values) {
   const bool exponents =
-      std::ranges::any_of(values, [](T v) { return std::isfinite(v) && std::abs(v) >= kExponentsFrom; });
+      std::ranges::any_of(values, [](T v) { return std::isfinite(v) && std::abs(v) >= kExponentsFrom<T>; });
   std::vector<Number> numbers;
   std::size_t whole = 0;
   std::size_t fraction = 0;

@@ -90,6 +90,10 @@ TEST(TensorTextTest, FloatingPointVectors) {
   };
   for (const Row& row : rows) EXPECT_EQ(Of(row.values), row.text);
   EXPECT_EQ(Of<float>({12345678.9F, 1}), "[1.2345679e+07 1.0000000e+00]") << "as numpy, eight digits of a float";
+  EXPECT_EQ(Of<float>({1e6F, 1}), "[1.e+06 1.e+00]")
+      << "a float has six digits to be sure of, a double more than eight";
+  EXPECT_EQ(Of<float>({999999, 1}), "[999999.      1.]");
+  EXPECT_EQ(Of<double>({1e6, 1}), "[1000000.       1.]");
 }
 
 TEST(TensorTextTest, OtherArrays) {

@@ -75,6 +75,7 @@ absl::Status HookTest::NewSession(bool tell_hook) {
     VIGIL_RETURN_IF_ERROR(RunTarget(*session_, variable.initializer));
   }
   coord_ = std::make_shared<Coordinator>(env());
+  life_ = SessionLife();  // by default a stop request would outlive the old session
   hooked_ = std::make_unique<HookedSession>(env(), session_, hooks_, life_);
   return tell_hook ? hook_->AfterCreateSession(session_, coord_) : absl::OkStatus();
 }
