@@ -153,6 +153,20 @@ std::string NoteText(const Event& event) {
       return fmt::format("driver step raises {}", code);
     case Note::kRunStepFnDone:
       return "driver run_step_fn done";
+    case Note::kPrepare:
+      return "driver prepare";
+    case Note::kSession:
+      return fmt::format("driver session={}", SessionText(event));
+    case Note::kStop:
+      return "driver stop";
+    case Note::kStopped:
+      return "driver stopped";
+    case Note::kServices:
+      return event.has_value ? fmt::format("driver services {}", step) : std::string("driver services none");
+    case Note::kServiceStart:
+      return fmt::format("service {} start", event.subject);
+    case Note::kServiceLoop:
+      return fmt::format("service {} loop", event.subject);
     case Note::kHooksRejected:
       return fmt::format("hooks rejected {}", code);
     case Note::kConstructFailed:
