@@ -262,7 +262,9 @@ TEST_F(BasicTrainLoopTest, TrainsUntilSomebodyStops) {
   const auto sv = Make({});
   int steps = 0;
   EXPECT_TRUE(BasicTrainLoop(*sv, [&](Session& session) {
-                if (++steps == 3) EXPECT_TRUE(sv->RequestStop().ok());
+                if (++steps == 3) {
+                  EXPECT_TRUE(sv->RequestStop().ok());
+                }
                 return RunTarget(session, train_.node);
               }).ok());
   EXPECT_EQ(steps, 3);

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/io/summary.pb.h"
+#include "vigil/core/ops/meta_graph.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/supervisor/testing.h"
 
@@ -212,6 +213,42 @@ TEST_F(SupervisorTest, LocalInitOp) {
   EXPECT_EQ(Value(*Prepare(*Make({})), v.ref), "5");
 }
 
+TEST_F(SupervisorTest, TablesBelongToTheLocalInitOp) {
+  // What stands for a table here is a variable that no other init op knows of.
+  const ops::Variable table = Variable("table", 7, {"hidden"});
+  graph_.AddToCollection(kTableInitializers, Output{table.initializer});
+  EXPECT_EQ(Value(*Prepare(*Make({})), table.ref), "7");
+}
+
+TEST_F(SupervisorTest, LocalInitRunOptionsAreForTheLocalInitOp) {
+  const ops::Queue queue = ops::FifoQueue(b_, "empty", 1);
+  const Output stuck = ops::Dequeue(b_, "stuck", queue);
+  const auto sv = Make({.local_init_op = stuck.node, .local_init_run_options = RunOptions{.timeout_in_ms = 2000}});
+  EXPECT_EQ(CodeOf(sv->PrepareOrWaitForSession().status()), Code::kDeadlineExceeded);
+  EXPECT_EQ(Now(), 2);
+}
+
+TEST_F(SupervisorTest, RestoreFromMetaGraph) {
+  {
+    const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
+    const SessionPtr session = Prepare(*sv);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(RunTarget(*session, train_.node).ok());
+    EXPECT_TRUE(sv->saver()->Save(*session, sv->save_path(), 3).ok());
+    EXPECT_TRUE(sv->Stop().ok());
+  }
+  const auto meta_graph = ExportMetaGraph(graph_);
+  ASSERT_TRUE(meta_graph.ok()) << meta_graph.status();
+  Graph again(BuiltinOps());
+  ASSERT_TRUE(ImportMetaGraph(*meta_graph, again).ok());
+  const auto sv =
+      Supervisor::Create(env(), again, {.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
+  ASSERT_TRUE(sv.ok()) << sv.status();
+  EXPECT_EQ((*sv)->init_op(), Make({})->init_op());  // found, not made again
+  ASSERT_TRUE((*sv)->global_step().has_value());
+  EXPECT_EQ(Value(*Prepare(**sv), *(*sv)->global_step()), "3");
+  EXPECT_TRUE((*sv)->Stop().ok());
+}
+
 // A chief and another of the same model, whose variables live on a server.
 class TwoSupervisorsTest : public SupervisorTest {
  protected:
@@ -219,6 +256,8 @@ class TwoSupervisorsTest : public SupervisorTest {
     elsewhere_.device = "/job:ps/task:0";
     v_ = ops::MakeVariable(elsewhere_, "v", elsewhere_.Const("v0", Tensor::Scalar<std::int64_t>(1)));
     local_ = ops::MakeVariable(elsewhere_, "local", v_.read, kLocalVariables);
+    count_ =
+        ops::AssignAdd(elsewhere_, "count", v_.ref, elsewhere_.Const("ten", Tensor::Scalar<std::int64_t>(10))).node;
     ready_for_local_init_ = ops::ReportUninitializedVariables(elsewhere_, "report_v", {v_.ref});
     EXPECT_TRUE(elsewhere_.status().ok()) << elsewhere_.status();
   }
@@ -237,6 +276,7 @@ class TwoSupervisorsTest : public SupervisorTest {
   Builder elsewhere_{model_};
   std::shared_ptr<ResourceManager> shared_;
   ops::Variable v_, local_;
+  NodeId count_;
   Output ready_for_local_init_;
 };
 
@@ -251,6 +291,24 @@ TEST_F(TwoSupervisorsTest, TheOtherWaitsForTheChiefAndInitialisesItsLocals) {
   EXPECT_EQ(Value(*session, local_.ref), "1");
   EXPECT_GE(Now(), 70);
   EXPECT_TRUE(task->Join(kNever));
+}
+
+TEST_F(TwoSupervisorsTest, LocalsFollowWhatWasRestored) {
+  SupervisorOptions options = Options(true);
+  options.logdir = kLogdir;
+  options.save_summaries_secs = options.save_model_secs = {};
+  {
+    const auto chief = MakeOf(options);
+    const SessionPtr session = Prepare(*chief);
+    EXPECT_TRUE(RunTarget(*session, count_).ok());
+    EXPECT_EQ(Value(*session, local_.ref), "1");
+    EXPECT_TRUE(chief->saver()->Save(*session, chief->save_path(), 1).ok());
+    EXPECT_TRUE(chief->Stop().ok());
+  }
+  shared_->Reset("");  // the server starts anew
+  const auto chief = MakeOf(options);
+  EXPECT_EQ(Value(*Prepare(*chief), local_.ref), "11");
+  EXPECT_TRUE(chief->Stop().ok());
 }
 
 TEST_F(TwoSupervisorsTest, TheOtherGivesUpAfterMaxWait) {
@@ -326,6 +384,7 @@ TEST_F(SupervisorTest, ALogdirWithoutAWriter) {
   const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .summary_writer = std::nullopt});
   const SessionPtr session = Prepare(*sv);
   EXPECT_EQ(Text(sv->SummaryComputed(session, Mine())), "USAGE: Writing a summary requires a summary writer.");
+  SleepUntil(1);  // the service has made its first pass
   EXPECT_TRUE(sv->Stop().ok());
   EXPECT_TRUE(Exists("model.ckpt-0.index"));  // the checkpoint service needs none
   EXPECT_THAT(EventsFiles(), IsEmpty());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/resource.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/supervisor/supervisor.h"
 #include "vigil/fakes/fake_env.h"
