@@ -3,11 +3,8 @@
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil::replays {
-namespace {
 
-absl::Status Scripted(Code code) { return MakeStatus(code, "scenario " + std::string(CodeName(code))); }
-
-}  // namespace
+absl::Status ScriptedError(Code code) { return MakeStatus(code, "scenario " + std::string(CodeName(code))); }
 
 void Caller::NotePlain(Note note) { env_.Emit({.kind = EventKind::kNote, .call = static_cast<std::uint8_t>(note)}); }
 
@@ -17,8 +14,7 @@ void Caller::NoteError(Note note, const absl::Status& error) {
   env_.Emit({.kind = EventKind::kNote, .code = code, .call = static_cast<std::uint8_t>(note)});
 }
 
-void Caller::NoteResult(Note note, const RunResult& result) {
-  const FetchedValues values = result.values();
+void Caller::NoteResult(Note note, const FetchedValues& values) {
   env_.Emit({.kind = EventKind::kNote,
              .call = static_cast<std::uint8_t>(note),
              .has_value = true,
@@ -55,8 +51,8 @@ absl::Status Caller::ExecuteOne(MonitoredSessionBase& session, const Statement& 
       NotePlain(Note::kClosed);
       return absl::OkStatus();
     case Op::kRaise:
-      NoteError(Note::kRaises, Scripted(statement.code.value_or(Code::kOther)));
-      return Scripted(statement.code.value_or(Code::kOther));
+      NoteError(Note::kRaises, ScriptedError(statement.code.value_or(Code::kOther)));
+      return ScriptedError(statement.code.value_or(Code::kOther));
     case Op::kAdvance:
       env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(statement.secs)));
       return absl::OkStatus();
@@ -73,7 +69,7 @@ absl::Status Caller::Run(MonitoredSessionBase& session, const Statement& stateme
   for (std::int64_t i = 0; i < statement.times; ++i) {
     NotePlain(Note::kRun);
     VIGIL_ASSIGN_OR_RETURN(const RunResult result, session.Run(fetches, feeds));
-    NoteResult(Note::kResult, result);
+    NoteResult(Note::kResult, result.values());
   }
   return absl::OkStatus();
 }
@@ -123,14 +119,14 @@ absl::Status Caller::InStep(StepContext& context, const Statement& statement) {
       return RunFetch(context.session(), model_.fed).status();
     case Op::kRunWithHooks: {
       VIGIL_ASSIGN_OR_RETURN(const RunResult result, context.RunWithHooks(model_.caller_fetches, FeedsOf(statement)));
-      NoteResult(Note::kStepResult, result);
+      NoteResult(Note::kStepResult, result.values());
       return absl::OkStatus();
     }
     case Op::kRequestStop:
       NotePlain(Note::kStepRequestsStop);
       return context.RequestStop();
     case Op::kRaise: {
-      const absl::Status error = Scripted(statement.code.value_or(Code::kOther));
+      const absl::Status error = ScriptedError(statement.code.value_or(Code::kOther));
       NoteError(Note::kStepRaises, error);
       return error;
     }

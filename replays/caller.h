@@ -15,6 +15,9 @@
 
 namespace vigil::replays {
 
+// The error that a scenario's statement is about.
+absl::Status ScriptedError(Code code);
+
 class Caller {
  public:
   // `messages` collects the texts of errors that are for reading (USAGE and NAN_LOSS). All must outlive the caller.
@@ -27,6 +30,8 @@ class Caller {
   // Emits a note that carries an error's code, and keeps its message.
   void NoteError(Note note, const absl::Status& error);
   void NotePlain(Note note);
+  // Of a run: step and fed.
+  void NoteResult(Note note, const FetchedValues& values);
 
  private:
   absl::Status ExecuteOne(MonitoredSessionBase& session, const Statement& statement);
@@ -35,7 +40,6 @@ class Caller {
   absl::StatusOr<bool> AskShouldStop(MonitoredSessionBase& session);
   absl::Status Step(MonitoredSessionBase& session, const Statement& statement);
   absl::Status InStep(StepContext& context, const Statement& statement);
-  void NoteResult(Note note, const RunResult& result);
   Feeds FeedsOf(const Statement& statement) const;
 
   const Env env_;

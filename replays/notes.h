@@ -32,6 +32,14 @@ enum class Note : std::uint8_t {
   kStepRequestsStop,
   kStepRaises,  // code
   kRunStepFnDone,
+  // the caller of a supervisor
+  kPrepare,
+  kSession,  // a prepare has worked: session and closed = what came of it
+  kStop,
+  kStopped,
+  kServices,      // have been started: value = how many; none without a logdir (has_value)
+  kServiceStart,  // subject = the service
+  kServiceLoop,   // subject = the service
   // how the scenario ended
   kHooksRejected,    // code
   kConstructFailed,  // code

@@ -20,6 +20,7 @@
 #include "vigil/replays/log_notes.h"
 #include "vigil/replays/model.h"
 #include "vigil/replays/shared_state.h"
+#include "vigil/replays/supervisor_caller.h"
 #include "vigil/replays/text.h"
 #include "vigil/replays/training.h"
 #include "vigil/replays/unbuilt.h"
@@ -67,6 +68,8 @@ class Play {
     return env;
   }
   void Sessions();
+  void Supervised(Caller& caller);
+  void NoteEnd(Caller& caller, const absl::Status& end) const;
   absl::Status SetUp();
   absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Construct(std::vector<HookPtr> hooks);
   absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> ConstructTraining(std::vector<HookPtr> hooks);
@@ -193,20 +196,43 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
                                    .start_queue_runners = StartQueueRunnersOrFail()});
 }
 
+void Play::NoteEnd(Caller& caller, const absl::Status& end) const {
+  if (end.ok()) {
+    caller.NotePlain(Note::kExitClean);
+  } else {
+    caller.NoteError(Note::kExitFailed, end);
+  }
+}
+
+void Play::Supervised(Caller& caller) {
+  SupervisorSurroundings surroundings{
+      .directory = kDirectory, .factory = FaultyFactory(), .init_fn = nullptr, .behaviour = behaviour_};
+  if (scenario_.init_fn) {
+    surroundings.init_fn = [this](Session&) { return environment_->Next(FaultPoint::kInitFn).error; };
+  }
+  const absl::StatusOr<std::unique_ptr<Supervisor>> supervisor =
+      MakeSupervisor(layer_env_, *model_, scenario_.session, surroundings);
+  if (!supervisor.ok()) return caller.NoteError(Note::kConstructFailed, supervisor.status());
+  if (shared_ != nullptr) {
+    environment_->set_chief_init(
+        [this, init_op = (*supervisor)->init_op()](std::int64_t step) { return shared_->ChiefInit(init_op, step); });
+  }
+  SupervisorCaller supervised(env_, *model_, scenario_, **supervisor, caller);
+  NoteEnd(caller, supervised.Drive());
+  const absl::Status after = supervised.Execute(scenario_.after);
+  if (!after.ok()) caller.NoteError(Note::kAfterFailed, after);
+}
+
 void Play::Sessions() {
   Caller caller(env_, *model_, messages_);
+  if (scenario_.session.kind == SessionKind::kSupervisor) return Supervised(caller);
   scaffold_ = MakeScaffold();
   absl::StatusOr<std::vector<HookPtr>> hooks = MakeHooks(scenario_.hooks, PartsOfHooks());
   if (!hooks.ok()) return caller.NoteError(Note::kHooksRejected, hooks.status());
   absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct(*std::move(hooks));
   if (!session.ok()) return caller.NoteError(Note::kConstructFailed, session.status());
   const auto body = [&](MonitoredSessionBase& s) { return caller.Execute(s, scenario_.drive); };
-  const absl::Status end = scenario_.scope_with ? WithSession(**session, body) : body(**session);
-  if (end.ok()) {
-    caller.NotePlain(Note::kExitClean);
-  } else {
-    caller.NoteError(Note::kExitFailed, end);
-  }
+  NoteEnd(caller, scenario_.scope_with ? WithSession(**session, body) : body(**session));
   const absl::Status after = caller.Execute(**session, scenario_.after);
   if (!after.ok()) caller.NoteError(Note::kAfterFailed, after);
 }

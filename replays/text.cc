@@ -109,6 +109,28 @@ std::string Ended(const Event& event, std::string what, std::string_view failed)
   return event.code == Code::kOk ? std::move(what) : fmt::format("{} failed {}", failed, CodeName(event.code));
 }
 
+// What only the caller of a supervisor says.
+std::string SupervisedText(const Event& event) {
+  switch (static_cast<Note>(event.call)) {
+    case Note::kPrepare:
+      return "driver prepare";
+    case Note::kSession:
+      return fmt::format("driver session={}", SessionText(event));
+    case Note::kStop:
+      return "driver stop";
+    case Note::kStopped:
+      return "driver stopped";
+    case Note::kServices:
+      return event.has_value ? fmt::format("driver services {}", event.value) : std::string("driver services none");
+    case Note::kServiceStart:
+      return fmt::format("service {} start", event.subject);
+    case Note::kServiceLoop:
+      return fmt::format("service {} loop", event.subject);
+    default:
+      return "";
+  }
+}
+
 std::string NoteText(const Event& event) {
   const std::string_view code = CodeName(event.code);
   const auto step = static_cast<std::int64_t>(event.value);
@@ -153,6 +175,14 @@ std::string NoteText(const Event& event) {
       return fmt::format("driver step raises {}", code);
     case Note::kRunStepFnDone:
       return "driver run_step_fn done";
+    case Note::kPrepare:
+    case Note::kSession:
+    case Note::kStop:
+    case Note::kStopped:
+    case Note::kServices:
+    case Note::kServiceStart:
+    case Note::kServiceLoop:
+      return SupervisedText(event);
     case Note::kHooksRejected:
       return fmt::format("hooks rejected {}", code);
     case Note::kConstructFailed:

@@ -17,7 +17,6 @@ std::string WhatIsUnbuilt(const Scenario& scenario) {
     if (FindUnitPlayer(scenario.unit->unit) != nullptr) return "";
     return NotBuilt(fmt::format("unit \"{}\"", scenario.unit->unit));
   }
-  if (scenario.session.kind == SessionKind::kSupervisor) return NotBuilt("session kind \"supervisor\"");
   return "";
 }
 

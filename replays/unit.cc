@@ -7,6 +7,7 @@ namespace {
 
 constexpr Named<UnitPlayer> kPlayers[] = {
     {"arguments", PlayArguments},
+    {"coordinator", PlayCoordinator},
     {"timer", PlayTimer},
 };
 

@@ -22,6 +22,7 @@ using UnitPlayer = absl::Status (*)(const UnitSpec& unit, const Env& env, std::v
 UnitPlayer FindUnitPlayer(std::string_view unit);
 
 // One file each.
+absl::Status PlayCoordinator(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayArguments(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayTimer(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 

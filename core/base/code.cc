@@ -93,6 +93,11 @@ std::string OriginOf(const absl::Status& status) {
   return payload.has_value() ? std::string(*payload) : "";
 }
 
+bool IsSameError(const absl::Status& a, const absl::Status& b) {
+  // Copies of a status share its message.
+  return a == b && a.message().data() == b.message().data();
+}
+
 bool IsPreemption(const absl::Status& status) {
   const Code code = CodeOf(status);
   return code == Code::kAborted || code == Code::kUnavailable;

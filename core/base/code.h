@@ -66,6 +66,10 @@ inline constexpr std::string_view kOriginRun = "a run";
 // ... and for the clean end that a step function asked for.
 inline constexpr std::string_view kOriginStepFn = "a step function's RequestStop";
 
+// Whether both are copies of one error, not only equal ones (Python's `is`). An error without a message and payload has no
+// identity: such ones are the same if they are equal.
+bool IsSameError(const absl::Status& a, const absl::Status& b);
+
 // A preemption is exactly ABORTED or UNAVAILABLE: what the recoverable session recovers from.
 bool IsPreemption(const absl::Status& status);
 // A clean end is exactly OUT_OF_RANGE or STOP_ITERATION: what a scope takes for the end of the input.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/status/statusor.h"
+
 namespace vigil {
 namespace {
 
@@ -21,6 +23,17 @@ TEST(CodeTest, EveryCodeComesBackFromItsStatusAndItsName) {
 TEST(CodeTest, ExtraCodesTravelAsUnknown) {
   EXPECT_TRUE(absl::IsUnknown(MakeStatus(Code::kStopIteration, "")));
   EXPECT_TRUE(absl::IsUnknown(MakeStatus(Code::kUsage, "")));
+}
+
+TEST(CodeTest, CopiesOfAnErrorAreTheSameEqualOnesAreNot) {
+  for (const Code code : {Code::kInternal, Code::kStopIteration}) {
+    const absl::Status error = MakeStatus(code, "scenario");
+    const absl::StatusOr<int> passed_on = error;
+    EXPECT_TRUE(IsSameError(error, passed_on.status()));
+    EXPECT_FALSE(IsSameError(error, MakeStatus(code, "scenario")));
+    EXPECT_FALSE(IsSameError(error, absl::OkStatus()));
+  }
+  EXPECT_TRUE(IsSameError(absl::OkStatus(), absl::OkStatus()));
 }
 
 TEST(CodeTest, PreemptionIsExactlyAbortedOrUnavailable) {

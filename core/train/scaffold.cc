@@ -7,7 +7,7 @@
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
-#include "vigil/core/session/classify.h"
+#include "vigil/core/train/default_ops.h"
 
 namespace vigil {
 namespace {
@@ -30,13 +30,6 @@ absl::StatusOr<std::optional<Output>> GetOrDefault(Graph& graph, CollectionKey<O
   if (made.node == kNoNode) return std::optional<Output>();
   graph.AddToCollection(key, made);
   return std::optional<Output>(made);
-}
-
-std::vector<Output> GlobalAndLocalVariables(const Graph& graph) {
-  std::vector<Output> out = graph.Collection(kGlobalVariables);
-  const std::vector<Output>& local = graph.Collection(kLocalVariables);
-  out.insert(out.end(), local.begin(), local.end());
-  return out;
 }
 
 }  // namespace
@@ -67,32 +60,20 @@ absl::Status Scaffold::CallInitFn(Session& session) {
 
 absl::Status Scaffold::FillInitOps() {
   if (!pieces_.init_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op, GetOrDefault(graph_, kInitOp, "init_op", [this](Builder& b) {
-                             return ops::VariablesInitializer(b, "init", graph_.Collection(kGlobalVariables));
-                           }));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op, GetOrDefault(graph_, kInitOp, "init_op", MakeInitOp));
     pieces_.init_op = op->node;
   }
   if (!pieces_.ready_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(pieces_.ready_op, GetOrDefault(graph_, kReadyOp, "ready_op", [this](Builder& b) {
-                             return ops::ReportUninitializedVariables(b, "report_uninitialized_variables",
-                                                                      GlobalAndLocalVariables(graph_));
-                           }));
+    VIGIL_ASSIGN_OR_RETURN(pieces_.ready_op, GetOrDefault(graph_, kReadyOp, "ready_op", MakeReadyOp));
   }
   if (!pieces_.ready_for_local_init_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(pieces_.ready_for_local_init_op,
-                           GetOrDefault(graph_, kReadyForLocalInitOp, "ready_for_local_init_op", [this](Builder& b) {
-                             return ops::ReportUninitializedVariables(b, "report_uninitialized_global_variables",
-                                                                      graph_.Collection(kGlobalVariables));
-                           }));
+    VIGIL_ASSIGN_OR_RETURN(
+        pieces_.ready_for_local_init_op,
+        GetOrDefault(graph_, kReadyForLocalInitOp, "ready_for_local_init_op", MakeReadyForLocalInitOp));
   }
   if (!pieces_.local_init_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(
-        const std::optional<Output> op, GetOrDefault(graph_, kLocalInitOp, "local_init_op", [this](Builder& b) {
-          const Output locals = ops::VariablesInitializer(b, "init_locals", graph_.Collection(kLocalVariables));
-          std::vector<NodeId> all = {locals.node};
-          for (const Output& table : graph_.Collection(kTableInitializers)) all.push_back(table.node);
-          return b.Group("local_init", all);
-        }));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> op,
+                           GetOrDefault(graph_, kLocalInitOp, "local_init_op", MakeLocalInitOp));
     pieces_.local_init_op = op->node;
   }
   return absl::OkStatus();
@@ -118,24 +99,17 @@ absl::Status Scaffold::FillSummaryAndSaver() {
   return absl::OkStatus();
 }
 
-absl::Status Scaffold::NoteWellKnownCalls() {
-  if (noted_) return absl::OkStatus();
-  noted_ = true;
-  const auto note = [this](NodeId node, CallKind kind) {
-    graph_.AddToCollection(kWellKnownCalls, WellKnownCall{node, kind});
-  };
-  note(*pieces_.init_op, CallKind::kInit);
-  note(pieces_.ready_op->node, CallKind::kReady);
-  note(pieces_.ready_for_local_init_op->node, CallKind::kReadyForLocalInit);
-  note(*pieces_.local_init_op, CallKind::kLocalInit);
-  return absl::OkStatus();
-}
-
 absl::Status Scaffold::Finalize() {
   VIGIL_RETURN_IF_ERROR(FillInitOps());
   VIGIL_RETURN_IF_ERROR(FillSummaryAndSaver());
   VIGIL_RETURN_IF_ERROR(pieces_.saver->Build(graph_));
-  VIGIL_RETURN_IF_ERROR(NoteWellKnownCalls());
+  if (!noted_) {
+    NoteInitOps(graph_, {.init_op = pieces_.init_op,
+                         .ready_op = pieces_.ready_op,
+                         .ready_for_local_init_op = pieces_.ready_for_local_init_op,
+                         .local_init_op = pieces_.local_init_op});
+  }
+  noted_ = true;
   if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
   graph_.Finalize();
   env_.log->Write(Severity::kInfo, "Graph was finalized.");

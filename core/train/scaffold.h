@@ -60,7 +60,6 @@ class Scaffold {
  private:
   absl::Status FillInitOps();
   absl::Status FillSummaryAndSaver();
-  absl::Status NoteWellKnownCalls();
 
   const Env env_;
   Graph& graph_;

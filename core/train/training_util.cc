@@ -69,11 +69,15 @@ absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, 
   return std::optional<Output>(read);
 }
 
+absl::StatusOr<std::int64_t> GlobalStepValue(const Tensor& fetched) {
+  double number = 0;
+  if (!fetched.AsNumber(&number)) return UsageError("The global step is not a number: " + fetched.Describe());
+  return fetched.dtype() == DType::kInt64 ? fetched.scalar<std::int64_t>() : static_cast<std::int64_t>(number);
+}
+
 absl::StatusOr<std::int64_t> ReadGlobalStep(Session& session, Output global_step) {
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, global_step));
-  double number = 0;
-  if (!value.AsNumber(&number)) return UsageError("The global step is not a number: " + value.Describe());
-  return value.dtype() == DType::kInt64 ? value.scalar<std::int64_t>() : static_cast<std::int64_t>(number);
+  return GlobalStepValue(value);
 }
 
 }  // namespace vigil

@@ -24,6 +24,8 @@ absl::StatusOr<Output> GetOrCreateGlobalStep(const Env& env, Builder& builder);
 // The tensor that reads the global step, made once for a graph; nullopt without a global step. In a run that also trains, it gives
 // the step from before, if the step is a variable of ops::MakeVariable, whenever the two were made.
 absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, Builder& builder);
+// A fetched global step as a number; USAGE if it is none.
+absl::StatusOr<std::int64_t> GlobalStepValue(const Tensor& fetched);
 // Its value in a session, by a run of its own.
 absl::StatusOr<std::int64_t> ReadGlobalStep(Session& session, Output global_step);
 

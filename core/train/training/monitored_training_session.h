@@ -18,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,24 +26,9 @@
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/train/monitored_session.h"
+#include "vigil/core/train/or_default.h"
 
 namespace vigil {
-
-// A value, none (std::nullopt), or what the function takes when nothing is said (USE_DEFAULT).
-template <typename T>
-class OrDefault {
- public:
-  OrDefault() = default;                                          // the default
-  OrDefault(std::nullopt_t) : given_(true) {}                     // NOLINT: none
-  OrDefault(T value) : given_(true), value_(std::move(value)) {}  // NOLINT: that value
-
-  bool given() const { return given_; }  // none counts as given
-  const std::optional<T>& value() const { return value_; }
-
- private:
-  bool given_ = false;
-  std::optional<T> value_;
-};
 
 struct MonitoredTrainingSessionOptions {
   std::string master;  // other than "": UNIMPLEMENTED from direct sessions

@@ -1,0 +1,171 @@
+// Ports CoordinatorTest of coordinator_test.py.
+#include "vigil/core/coord/coordinator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+absl::Status Error(std::string_view text) { return MakeStatus(Code::kOther, text); }
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  Env env() { return fake_.env(); }
+  double Now() { return ToSeconds(fake_.clock.Monotonic().since_epoch); }
+  // A task that ends after `secs`, whatever the coordinator says.
+  TaskPtr Sleeper(std::string_view name, int secs) {
+    return env().tasks->Spawn(name, [this, secs] { env().tasks->SleepUntil({seconds(secs)}); });
+  }
+  // A task that ends when it is told to, after having reported `error`, `secs` from the start.
+  TaskPtr Reporter(int secs, absl::Status error) {
+    return env().tasks->Spawn("reporter", [this, secs, error] {
+      env().tasks->SleepUntil({seconds(secs)});
+      EXPECT_TRUE(coord_->RequestStop(error).ok());
+    });
+  }
+
+  fakes::FakeEnv fake_;
+  std::shared_ptr<Coordinator> coord_ = std::make_shared<Coordinator>(env());
+};
+
+TEST_F(CoordinatorTest, StopApi) {
+  EXPECT_FALSE(coord_->ShouldStop());
+  EXPECT_FALSE(coord_->WaitForStop(milliseconds(10)));
+  EXPECT_EQ(Now(), 0.01);
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->ShouldStop());
+  EXPECT_TRUE(coord_->WaitForStop(milliseconds(10)));
+  EXPECT_EQ(Now(), 0.01);
+}
+
+TEST_F(CoordinatorTest, StopFromAnotherTaskWakesWhoWaits) {
+  const TaskPtr stopper = Reporter(3, absl::OkStatus());
+  EXPECT_TRUE(coord_->WaitForStop(Duration::max()));
+  EXPECT_EQ(Now(), 3);
+  EXPECT_TRUE(coord_->Join({.tasks = {stopper}}).ok());
+}
+
+TEST_F(CoordinatorTest, JoinWaitsForGivenAndRegisteredTasks) {
+  const TaskPtr given = Sleeper("given", 2);
+  const TaskPtr registered = Sleeper("registered", 5);
+  coord_->Register(registered);
+  EXPECT_FALSE(coord_->joined());
+  EXPECT_TRUE(coord_->Join({.tasks = {given}}).ok());
+  EXPECT_TRUE(given->done());
+  EXPECT_TRUE(registered->done());
+  EXPECT_TRUE(coord_->joined());
+  EXPECT_FALSE(coord_->ShouldStop());  // nobody has asked for it
+}
+
+TEST_F(CoordinatorTest, JoinForgetsWhoWasRegistered) {
+  coord_->Register(Sleeper("stuck", 1000));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_EQ(CodeOf(coord_->Join({.stop_grace_period = seconds(1)})), Code::kUsage);
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(1)}).ok());
+}
+
+TEST_F(CoordinatorTest, JoinGraceExpires) {
+  struct Case {
+    Duration grace;
+    double waited;
+  };
+  for (const Case& c : {Case{Duration(0), 0.001}, Case{milliseconds(2), 0.003}, Case{seconds(1), 1.001}}) {
+    coord_ = std::make_shared<Coordinator>(env());
+    const double start = Now();
+    const TaskPtr stuck = env().tasks->Spawn("stuck", [this] { env().tasks->SleepUntil({seconds(1000)}); });
+    coord_->Register(stuck);
+    EXPECT_TRUE(coord_->RequestStop().ok());
+    const absl::Status joined = coord_->Join({.stop_grace_period = c.grace});
+    EXPECT_EQ(CodeOf(joined), Code::kUsage);
+    EXPECT_EQ(MessageOf(joined), "Coordinator stopped with threads still running: stuck");
+    EXPECT_NEAR(Now() - start, c.waited, 1e-9);
+  }
+}
+
+TEST_F(CoordinatorTest, ANegativeGraceIsNoWaitAtAll) {
+  coord_->Register(Sleeper("stuck", 1000));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_EQ(CodeOf(coord_->Join({.stop_grace_period = -milliseconds(1)})), Code::kUsage);
+  EXPECT_EQ(Now(), 0);
+}
+
+TEST_F(CoordinatorTest, JoinMayIgnoreLiveTasks) {
+  coord_->Register(Sleeper("a", 1000));
+  coord_->Register(Sleeper("b", 1000));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(1), .ignore_live_tasks = true}).ok());
+  EXPECT_EQ(fake_.log.lines().back().text, "Coordinator stopped with threads still running: a b");
+}
+
+TEST_F(CoordinatorTest, JoinReturnsTheFirstOfTwoErrors) {
+  coord_->Register(Reporter(1, Error("first")));
+  coord_->Register(Reporter(2, Error("second")));
+  EXPECT_EQ(MessageOf(coord_->Join()), "first");
+  EXPECT_EQ(MessageOf(coord_->Join()), "first");  // it stays
+  EXPECT_EQ(MessageOf(coord_->RequestedError()), "first");
+}
+
+TEST_F(CoordinatorTest, AnErrorHasPriorityOverStragglers) {
+  coord_->Register(Sleeper("stuck", 1000));
+  EXPECT_TRUE(coord_->RequestStop(Error("cause")).ok());
+  EXPECT_EQ(MessageOf(coord_->Join({.stop_grace_period = seconds(1)})), "cause");
+}
+
+TEST_F(CoordinatorTest, JoinReturnsTheErrorOfAScope) {
+  EXPECT_TRUE(coord_->StopOnError([] { return Error("in the scope"); }).ok());
+  EXPECT_TRUE(coord_->StopOnError([] { return Error("in a later scope"); }).ok());
+  EXPECT_EQ(MessageOf(coord_->Join()), "in the scope");
+}
+
+TEST_F(CoordinatorTest, JoinIgnoresOutOfRange) {
+  EXPECT_TRUE(coord_->RequestStop(MakeStatus(Code::kOutOfRange, "end of input")).ok());
+  EXPECT_TRUE(coord_->ShouldStop());
+  EXPECT_TRUE(coord_->RequestedError().ok());
+  EXPECT_TRUE(coord_->Join().ok());
+}
+
+TEST_F(CoordinatorTest, JoinIgnoresTheCleanCodesItWasGivenAndNoOthers) {
+  Coordinator coord(env(), {.clean_stop_codes = {Code::kAborted}});
+  EXPECT_TRUE(coord.RequestStop(MakeStatus(Code::kAborted, "fine")).ok());
+  EXPECT_TRUE(coord.Join().ok());
+  coord.ClearStop();
+  EXPECT_TRUE(coord.RequestStop(MakeStatus(Code::kOutOfRange, "end of input")).ok());
+  EXPECT_EQ(CodeOf(coord.Join()), Code::kOutOfRange);
+}
+
+TEST_F(CoordinatorTest, AnErrorAfterACleanStopIsDropped) {
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->RequestStop(Error("late")).ok());
+  EXPECT_TRUE(coord_->Join().ok());
+}
+
+TEST_F(CoordinatorTest, ClearStopClearsTheErrorToo) {
+  EXPECT_TRUE(coord_->RequestStop(Error("first")).ok());
+  EXPECT_EQ(MessageOf(coord_->Join()), "first");
+  coord_->ClearStop();
+  EXPECT_FALSE(coord_->ShouldStop());
+  EXPECT_FALSE(coord_->joined());
+  EXPECT_TRUE(coord_->RequestedError().ok());
+  EXPECT_TRUE(coord_->RequestStop(Error("second")).ok());
+  EXPECT_EQ(MessageOf(coord_->Join()), "second");
+}
+
+TEST_F(CoordinatorTest, RequestStopHandsAnErrorBackOnceJoined) {
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(MessageOf(coord_->RequestStop(Error("late"))), "late");
+  EXPECT_EQ(MessageOf(coord_->StopOnError([] { return Error("in a scope"); })), "in a scope");
+  EXPECT_TRUE(coord_->RequestStop(MakeStatus(Code::kOutOfRange, "clean")).ok());
+  coord_->ClearStop();
+  EXPECT_TRUE(coord_->RequestStop(Error("kept again")).ok());
+  EXPECT_EQ(MessageOf(coord_->Join()), "kept again");
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,50 @@
+#include "vigil/core/train/default_ops.h"
+
+#include <vector>
+
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/classify.h"
+
+namespace vigil {
+namespace {
+
+std::vector<Output> GlobalAndLocalVariables(const Graph& graph) {
+  std::vector<Output> out = graph.Collection(kGlobalVariables);
+  const std::vector<Output>& local = graph.Collection(kLocalVariables);
+  out.insert(out.end(), local.begin(), local.end());
+  return out;
+}
+
+}  // namespace
+
+Output MakeInitOp(Builder& b) { return ops::VariablesInitializer(b, "init", b.graph().Collection(kGlobalVariables)); }
+
+Output MakeReadyOp(Builder& b) {
+  return ops::ReportUninitializedVariables(b, "report_uninitialized_variables", GlobalAndLocalVariables(b.graph()));
+}
+
+Output MakeReadyForLocalInitOp(Builder& b) {
+  return ops::ReportUninitializedVariables(b, "report_uninitialized_global_variables",
+                                           b.graph().Collection(kGlobalVariables));
+}
+
+Output MakeLocalInitOp(Builder& b) {
+  const Output locals = ops::VariablesInitializer(b, "init_locals", b.graph().Collection(kLocalVariables));
+  std::vector<NodeId> all = {locals.node};
+  for (const Output& table : b.graph().Collection(kTableInitializers)) all.push_back(table.node);
+  return b.Group("local_init", all);
+}
+
+void NoteInitOps(Graph& graph, const InitOps& init_ops) {
+  const auto note = [&graph](NodeId node, CallKind kind) {
+    graph.AddToCollection(kWellKnownCalls, WellKnownCall{node, kind});
+  };
+  if (init_ops.init_op.has_value()) note(*init_ops.init_op, CallKind::kInit);
+  if (init_ops.ready_op.has_value()) note(init_ops.ready_op->node, CallKind::kReady);
+  if (init_ops.ready_for_local_init_op.has_value()) {
+    note(init_ops.ready_for_local_init_op->node, CallKind::kReadyForLocalInit);
+  }
+  if (init_ops.local_init_op.has_value()) note(*init_ops.local_init_op, CallKind::kLocalInit);
+}
+
+}  // namespace vigil

@@ -1,0 +1,213 @@
+#include "vigil/core/train/supervisor/supervisor.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/graph/graph_def.h"
+#include "vigil/core/io/summary.pb.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/core/summary/file_writer.h"
+#include "vigil/core/train/supervisor/supervisor_services.h"
+#include "vigil/core/train/training_util.h"
+
+namespace vigil {
+
+Supervisor::Supervisor(const Env& env, Graph& graph, SupervisorOptions options, SupervisorModel model)
+    : env_(env),
+      graph_(graph),
+      options_(std::move(options)),
+      model_(std::move(model)),
+      coord_(std::make_shared<Coordinator>(env)) {}
+
+absl::StatusOr<std::unique_ptr<Supervisor>> Supervisor::Create(const Env& env, Graph& graph,
+                                                               SupervisorOptions options) {
+  VIGIL_ASSIGN_OR_RETURN(SupervisorModel model, FindOrMakePieces(env, graph, options));
+  std::unique_ptr<Supervisor> made(new Supervisor(env, graph, std::move(options), std::move(model)));
+  VIGIL_RETURN_IF_ERROR(made->Init());
+  return made;
+}
+
+absl::Status Supervisor::Init() {
+  if (is_chief()) {
+    if (!logdir().empty()) save_path_ = JoinPath(logdir(), options_.checkpoint_basename);
+    if (options_.summary_writer.given()) {
+      summary_writer_ = options_.summary_writer.value().value_or(nullptr);
+    } else if (!logdir().empty()) {
+      VIGIL_ASSIGN_OR_RETURN(summary_writer_, NewFileWriter(env_, {.logdir = logdir()}));
+    }
+  } else {
+    options_.logdir.clear();
+  }
+  if (options_.session_manager == nullptr) {
+    if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
+    VIGIL_ASSIGN_OR_RETURN(options_.session_manager,
+                           SessionManager::Create(env_, graph_, options_.factory,
+                                                  {.local_init_op = model_.local_init_op,
+                                                   .ready_op = model_.ready_op,
+                                                   .ready_for_local_init_op = model_.ready_for_local_init_op,
+                                                   .recovery_wait = options_.recovery_wait_secs,
+                                                   .local_init_run_options = options_.local_init_run_options,
+                                                   .behaviour = options_.behaviour}));
+  }
+  if (!is_chief()) VIGIL_RETURN_IF_ERROR(CheckVariablesHaveDevices(graph_));
+  if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
+  graph_.Finalize();
+  return absl::OkStatus();
+}
+
+std::optional<Duration> Supervisor::save_summaries_secs() const {
+  return is_chief() ? std::optional<Duration>(options_.save_summaries_secs) : std::nullopt;
+}
+
+std::optional<Duration> Supervisor::save_model_secs() const {
+  return is_chief() ? std::optional<Duration>(options_.save_model_secs) : std::nullopt;
+}
+
+absl::Status Supervisor::WriteGraph() {
+  if (!logdir().empty()) VIGIL_RETURN_IF_ERROR(WriteGraphText(env_, graph_, logdir()).status());
+  if (summary_writer_ == nullptr || graph_added_to_summary_) return absl::OkStatus();
+  VIGIL_RETURN_IF_ERROR(summary_writer_->AddGraph(graph_));
+  VIGIL_RETURN_IF_ERROR(summary_writer_->AddMetaGraph(graph_));
+  graph_added_to_summary_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SessionPtr> Supervisor::NewReadySession(const PrepareSessionOptions& options) {
+  if (!is_chief()) return session_manager()->WaitForSession(options.target, options.max_wait_secs);
+  return session_manager()->Prepare(
+      options.target,
+      {.saver = saver(),
+       .checkpoint_dir = logdir(),
+       .wait_for_checkpoint = options.wait_for_checkpoint,
+       .max_wait = options.max_wait_secs.value_or(Duration::max())},
+      {.init_op = init_op(), .init_feed_dict = init_feed_dict(), .init_fn = options_.init_fn});
+}
+
+absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services) {
+  if (is_chief()) VIGIL_RETURN_IF_ERROR(WriteGraph());
+  if (!start_standard_services) return absl::OkStatus();
+  if (is_chief()) {
+    env_.log->Write(Severity::kInfo, "Starting standard services.");
+    VIGIL_RETURN_IF_ERROR(StartStandardServices(session).status());
+  }
+  env_.log->Write(Severity::kInfo, "Starting queue runners.");
+  return StartQueueRunners(session).status();
+}
+
+absl::StatusOr<SessionPtr> Supervisor::PrepareOrWaitForSession(const PrepareSessionOptions& options) {
+  coord_->ClearStop();
+  if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(summary_writer_->Reopen());
+  VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewReadySession(options));
+  const absl::Status status = StartWhatRunsBeside(session, options.start_standard_services);
+  if (status.ok()) return session;
+  // Its own error is of no interest beside the one that nobody gets this session for.
+  if (options_.behaviour.close_partial_session) session->Close().IgnoreError();
+  return status;
+}
+
+absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardServices(const SessionPtr& session) {
+  using Started = std::optional<std::vector<TaskPtr>>;
+  if (!is_chief()) {
+    return UsageError(
+        "Only chief supervisor can start standard services. Because only chief supervisors can write events.");
+  }
+  if (logdir().empty()) {
+    env_.log->Write(Severity::kWarning, "Standard services need a 'logdir' passed to the SessionManager");
+    return Started();
+  }
+  if (global_step().has_value() && summary_writer_ != nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, ReadStepOf(session, global_step()));
+    VIGIL_RETURN_IF_ERROR(summary_writer_->AddSessionLog(SessionLogStatus::kStart, step));
+  }
+  std::vector<std::shared_ptr<LooperThread>> services;
+  if (options_.save_summaries_secs != Duration::zero() && summary_writer_ != nullptr) {
+    if (summary_op().has_value()) services.push_back(std::make_shared<SVSummaryThread>(*this, session));
+    if (global_step().has_value()) services.push_back(std::make_shared<SVStepCounterThread>(*this, session));
+  }
+  if (saver() != nullptr && options_.save_model_secs != Duration::zero()) {
+    services.push_back(std::make_shared<SVTimerCheckpointThread>(*this, session));
+  }
+  Started started(std::in_place);
+  for (const auto& service : services) started->push_back(service->Start());
+  return started;
+}
+
+absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartQueueRunners(
+    const SessionPtr& session, const std::optional<std::vector<QueueRunnerPtr>>& queue_runners) {
+  const std::vector<QueueRunnerPtr>& runners =
+      queue_runners.has_value() ? *queue_runners : graph_.Collection(kQueueRunners);
+  if (!runners.empty()) VIGIL_RETURN_IF_ERROR(RequireSession(session));
+  std::vector<TaskPtr> tasks;
+  for (const QueueRunnerPtr& runner : runners) {
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<TaskPtr> started, runner->CreateTasks(session, coord_));
+    tasks.insert(tasks.end(), started.begin(), started.end());
+  }
+  return tasks;
+}
+
+std::shared_ptr<LooperThread> Supervisor::Loop(std::optional<Duration> timer_interval, LooperThread::Target target,
+                                               std::string name) {
+  return LooperThread::Loop(env_, coord_, timer_interval, std::move(target), std::move(name));
+}
+
+absl::Status Supervisor::SummaryComputed(const SessionPtr& session, const std::string& summary,
+                                         std::optional<std::int64_t> step) {
+  if (summary_writer_ == nullptr) return UsageError("Writing a summary requires a summary writer.");
+  if (!step.has_value() && global_step().has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(step, ReadStepOf(session, global_step()));
+  }
+  return summary_writer_->AddSummary(summary, step);
+}
+
+absl::Status Supervisor::SummaryComputed(const SessionPtr& session, const proto::Summary& summary,
+                                         std::optional<std::int64_t> step) {
+  return SummaryComputed(session, summary.SerializeAsString(), step);
+}
+
+absl::Status Supervisor::Stop(const StopOptions& options) {
+  // Without an error nothing is handed back.
+  VIGIL_RETURN_IF_ERROR(coord_->RequestStop());
+  const absl::Status joined = coord_->Join({.tasks = options.tasks,
+                                            .stop_grace_period = options_.stop_grace_secs,
+                                            .ignore_live_tasks = options.ignore_live_tasks});
+  if (!options.close_summary_writer || summary_writer_ == nullptr) return joined;
+  // An error of the writer takes the place of the join's, as an exception in a finally block does.
+  VIGIL_RETURN_IF_ERROR(summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt));
+  VIGIL_RETURN_IF_ERROR(summary_writer_->Close());
+  graph_added_to_summary_ = false;
+  return joined;
+}
+
+absl::Status Supervisor::LeaveManagedSession(const absl::Status& error, bool close_summary_writer) {
+  // Handed back if the body has joined the coordinator; the supervisor is stopped all the same.
+  const absl::Status handed_back = error.ok() ? absl::OkStatus() : RequestStop(error);
+  const absl::Status stopped = Stop({.close_summary_writer = close_summary_writer});
+  return stopped.ok() ? handed_back : stopped;
+}
+
+absl::Status Supervisor::ManagedSession(const ManagedSessionOptions& options,
+                                        const std::function<absl::Status(const SessionPtr&)>& body) {
+  const absl::StatusOr<SessionPtr> session =
+      PrepareOrWaitForSession({.target = options.target, .start_standard_services = options.start_standard_services});
+  const absl::Status error = session.ok() ? CallGuarded([&] { return body(*session); }) : session.status();
+  const absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
+  // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.
+  if (session.ok()) (*session)->Close().IgnoreError();
+  // TensorFlow's scope is a Python generator, which must have yielded and may not end by a StopIteration but the body's own.
+  if (!session.ok() && end.ok()) {
+    return UsageError(
+        fmt::format("generator didn't yield: the session could not be prepared, and the error counts as a "
+                    "clean end: {}",
+                    MessageOf(error)));
+  }
+  if (CodeOf(end) == Code::kStopIteration && !(session.ok() && IsSameError(end, error))) {
+    return UsageError(fmt::format("generator raised StopIteration: {}", MessageOf(end)));
+  }
+  return end;
+}
+
+}  // namespace vigil
