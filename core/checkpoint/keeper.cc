@@ -8,12 +8,15 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/io/tensor_bundle.h"
 
 namespace vigil {
 namespace {
 
 // Beyond this many seconds a Time of our age plus a Duration would overflow; it is more than two hundred years.
 constexpr double kLongest = 7e9;
+
+constexpr Time kLongAgo{Duration::min()};
 
 Time AtSeconds(double seconds) { return seconds < kLongest ? Time{Seconds(seconds)} : kNever; }
 
@@ -64,15 +67,17 @@ void Keeper::TakeOver(const Save& save) {
   if (const double at = state.last_preserved_timestamp.value_or(kLongest); std::abs(at) < kLongest) {
     preserve_after_ = std::min(preserve_after_, Later(AtSeconds(at), options_.preserve_every));
   }
-  if (was_set_) return;
   const std::vector<std::string>& all = state.all_model_checkpoint_paths;
   const std::vector<double>& times = state.all_model_checkpoint_timestamps;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!IsOfSavePath(all[i], save.save_path)) continue;
     if (std::ranges::count(last_, all[i], &KeptCheckpoint::prefix) != 0) continue;
-    const std::vector<Time> modified = GetCheckpointMtimes(env_, {all[i]});
-    if (modified.empty()) continue;
-    last_.push_back({all[i], times.size() == all.size() ? AtSeconds(times[i]) : modified[0]});
+    const absl::StatusOr<FileInfo> index = env_.files->Stat(IndexFileName(all[i]));
+    if (CodeOf(index.status()) == Code::kNotFound) {
+      too_many_.push_back({all[i], kLongAgo});  // half deleted: the rest goes
+    } else if (index.ok() && !was_set_) {
+      last_.push_back({all[i], times.size() == all.size() ? AtSeconds(times[i]) : index->modified});
+    }
   }
   std::ranges::stable_sort(last_, {}, &KeptCheckpoint::written);
 }
