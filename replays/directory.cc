@@ -28,9 +28,8 @@ absl::Status Preload(const Env& env, const std::string& directory, const Checkpo
   const Output value = ops::Placeholder(b, "value", DType::kInt64);
   const NodeId assign = ops::Assign(b, "set_step", step, value).node;
   VIGIL_RETURN_IF_ERROR(b.status());
-  Saver saver(
-      env,
-      {.sharded = true, .max_to_keep = spec.preload_keep.value_or(5), .behaviour = Behaviour::TensorFlow()});
+  Saver saver(env,
+              {.sharded = true, .max_to_keep = spec.preload_keep.value_or(5), .behaviour = Behaviour::TensorFlow()});
   VIGIL_RETURN_IF_ERROR(saver.Build(graph));
   const std::unique_ptr<Session> session = NewDirectSession(env, graph);
   const RunSpec set{.feeds = {value}, .fetches = {}, .targets = {assign}, .unresolved = {}};

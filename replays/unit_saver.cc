@@ -127,16 +127,15 @@ SaverUnit::Line SaverUnit::NewSaver(const UnitOp& op) {
   VIGIL_ASSIGN_OR_RETURN(saver_, Make(op.saver));
   if (BoolArg(op.args, "recover")) {
     VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env_, kDirectory));
-    VIGIL_RETURN_IF_ERROR(saver_->RecoverLastCheckpoints(
-        state.has_value() ? state->all_model_checkpoint_paths : std::vector<std::string>()));
+    VIGIL_RETURN_IF_ERROR(saver_->RecoverLastCheckpoints(state.has_value() ? state->all_model_checkpoint_paths
+                                                                           : std::vector<std::string>()));
   }
   return "new_saver";
 }
 
 SaverUnit::Line SaverUnit::Damage(const Args& args) {
   const std::string what = StringArg(args, "what");
-  const std::string prefix =
-      JoinPath(kDirectory, fmt::format("model.ckpt-{}", IntegerArg(args, "step").value_or(0)));
+  const std::string prefix = JoinPath(kDirectory, fmt::format("model.ckpt-{}", IntegerArg(args, "step").value_or(0)));
   if (what == "missing_index") {
     if (Exists(*env_.files, IndexFileName(prefix))) VIGIL_RETURN_IF_ERROR(env_.files->Remove(IndexFileName(prefix)));
   } else if (what == "missing_dir_entry") {

@@ -109,9 +109,9 @@ absl::StatusOr<CheckpointState> GenerateCheckpointState(const std::string& direc
   if (all.empty() || all.back() != state.model_checkpoint_path) all.push_back(state.model_checkpoint_path);
   const std::size_t timestamps = state.all_model_checkpoint_timestamps.size();
   if (timestamps != 0 && timestamps != all.size()) {
-    return UsageError(fmt::format(
-        "Checkpoint timestamps, if provided, must match checkpoint paths (got {} paths and {} timestamps)", all.size(),
-        timestamps));
+    return UsageError(
+        fmt::format("Checkpoint timestamps, if provided, must match checkpoint paths (got {} paths and {} timestamps)",
+                    all.size(), timestamps));
   }
   // Relative to the directory: what is asked to be, and what is relative to where the process runs.
   const auto shorten = [&](std::string& path) {
@@ -148,8 +148,7 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, cons
   VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env, directory, state_file));
   if (!state.has_value()) return std::nullopt;
   if (CheckpointExists(env, state->model_checkpoint_path)) return state->model_checkpoint_path;
-  env.log->Write(Severity::kError,
-                 fmt::format("Couldn't match files for checkpoint {}", state->model_checkpoint_path));
+  env.log->Write(Severity::kError, fmt::format("Couldn't match files for checkpoint {}", state->model_checkpoint_path));
   return std::nullopt;
 }
 

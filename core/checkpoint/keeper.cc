@@ -121,10 +121,9 @@ absl::Status Keeper::WriteState(const Save& save) const {
   } else {
     state.all_model_checkpoint_paths = paths();
   }
-  return UpdateCheckpointState(env_, save.directory, std::move(state),
-                               {.relative_paths = options_.relative_paths,
-                                .state_file = save.state_file,
-                                .synced = options_.synced});
+  return UpdateCheckpointState(
+      env_, save.directory, std::move(state),
+      {.relative_paths = options_.relative_paths, .state_file = save.state_file, .synced = options_.synced});
 }
 
 bool Keeper::DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save) {
@@ -145,8 +144,7 @@ void Keeper::DeleteOne(const Save& save) {
 }
 
 void Keeper::DeleteAll(const Save& save) {
-  const auto done =
-      std::erase_if(too_many_, [&](const KeptCheckpoint& each) { return DeleteOrPreserve(each, save); });
+  const auto done = std::erase_if(too_many_, [&](const KeptCheckpoint& each) { return DeleteOrPreserve(each, save); });
   if (done == 0) return;
   // The state file lists what is gone now; that does no harm until the next save.
   const absl::Status status = WriteState(save);

@@ -55,9 +55,9 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
   // Without the file the directory was never used, or its owner wants to begin anew.
   if (!fallback || says_something || !Exists(*env.files, path)) return state;
   std::vector<std::string> found = CheckpointsIn(env, directory);
-  env.log->Write(Severity::kWarning, fmt::format("{} does not say which checkpoint is the newest; {}", path,
-                                                 found.empty() ? "there is none in the directory"
-                                                               : "the directory says " + found.back()));
+  env.log->Write(Severity::kWarning,
+                 fmt::format("{} does not say which checkpoint is the newest; {}", path,
+                             found.empty() ? "there is none in the directory" : "the directory says " + found.back()));
   if (found.empty()) return std::nullopt;
   CheckpointState out{.model_checkpoint_path = found.back()};
   out.all_model_checkpoint_paths = std::move(found);
@@ -82,8 +82,8 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     // A preemption, a graph that does not fit: another checkpoint would not help, or would hide it.
     const absl::Status damage = VerifyBundle(*env.files, prefix);
     if (damage.ok() || IsPreemption(restored)) return restored;
-    env.log->Write(Severity::kWarning, fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix,
-                                                   MessageOf(damage)));
+    env.log->Write(Severity::kWarning,
+                   fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix, MessageOf(damage)));
   }
   return first;
 }

@@ -137,7 +137,7 @@ TEST_F(RestoreNewestTest, IfNoneIsWholeTheNewestSaysWhy) {
 }
 
 TEST_F(RestoreNewestTest, AGraphThatDoesNotFitIsNoDamage) {
-  const ops::Variable more = ops::MakeVariable(b_, "more", b_.Const("c", Tensor::Scalar<float>(1)));
+  ops::MakeVariable(b_, "more", b_.Const("c", Tensor::Scalar<float>(1)));
   EXPECT_EQ(Text(b_.status()), "OK");
   EXPECT_EQ(Restore(true), "NOT_FOUND");  // all have this in common; an older one would hide it
   for (const auto& line : fake_.log.lines()) EXPECT_NE(line.severity, Severity::kWarning) << line.text;

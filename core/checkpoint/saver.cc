@@ -30,8 +30,7 @@ absl::Status CheckFileNames(const std::string& path, bool numbered, bool sharded
     return UsageError("'latest_filename' must not contain path components");
   }
   if (!numbered && !sharded && Basename(path) == latest_filename) {
-    return UsageError(
-        fmt::format("'latest_filename' collides with 'save_path': '{}' and '{}'", latest_filename, path));
+    return UsageError(fmt::format("'latest_filename' collides with 'save_path': '{}' and '{}'", latest_filename, path));
   }
   return absl::OkStatus();
 }
@@ -46,16 +45,16 @@ absl::Status Saver::Build(Graph& graph) {
     return UsageError("Variables to save should be passed in a dict or a list, not in both.");
   }
   if (options_.behaviour.keep_limits && options_.max_to_keep.value_or(0) < 0) {
-    return UsageError(fmt::format("Expected `max_to_keep` to be at least 0 (all are kept), got {}.",
-                                  *options_.max_to_keep));
+    return UsageError(
+        fmt::format("Expected `max_to_keep` to be at least 0 (all are kept), got {}.", *options_.max_to_keep));
   }
   NamedVariables variables;
   if (options_.variables_by_name.has_value()) {
     variables = *options_.variables_by_name;
     VIGIL_RETURN_IF_ERROR(CheckNamedVariables(graph, variables));
   } else {
-    VIGIL_ASSIGN_OR_RETURN(
-        variables, NameVariables(graph, options_.variables.value_or(graph.Collection(kGlobalVariables))));
+    VIGIL_ASSIGN_OR_RETURN(variables,
+                           NameVariables(graph, options_.variables.value_or(graph.Collection(kGlobalVariables))));
   }
   if (variables.empty()) {
     if (!options_.allow_empty) return UsageError("No variables to save");
@@ -109,8 +108,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
 absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& path,
                                         std::optional<std::int64_t> global_step, const SaveOptions& options) {
   if (!built_) return UsageError("`build()` should be called before save if defer_build==True");
-  VIGIL_RETURN_IF_ERROR(
-      CheckFileNames(path, global_step.has_value(), options_.sharded, options.latest_filename));
+  VIGIL_RETURN_IF_ERROR(CheckFileNames(path, global_step.has_value(), options_.sharded, options.latest_filename));
   std::string file = path;
   if (global_step.has_value()) {
     file = options_.pad_step_number ? fmt::format("{}-{:08}", path, *global_step)
@@ -137,8 +135,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
   return written;
 }
 
-absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveOptions& options,
-                             std::string* written) {
+absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written) {
   const Tensor fed = Tensor::Scalar<std::string>(target.file);
   std::vector<Tensor> fetched;
   VIGIL_RETURN_IF_ERROR(session.Run({.spec = ops_->save, .feed_values = {&fed, 1}}, &fetched));

@@ -121,12 +121,11 @@ class SaverBuilder {
       parts.push_back(b_.Op("ShardedFilename", {temporary, shard, shards}, {.name = Name("ShardedFilename")}));
       saves.push_back(Save(variables, parts.back()).node);
     }
-    const Output packed = b_.Op("Pack", parts, {.name = Name("MergeV2Checkpoints/checkpoint_prefixes"),
-                                                .control_inputs = saves});
+    const Output packed =
+        b_.Op("Pack", parts, {.name = Name("MergeV2Checkpoints/checkpoint_prefixes"), .control_inputs = saves});
     const Output merge = b_.Op("MergeV2Checkpoints", {packed, prefix_},
                                {.name = Name("MergeV2Checkpoints"), .control_inputs = saves, .attrs = Syncing()});
-    const Output saved =
-        b_.Op("Identity", {prefix_}, {.name = Name("Identity"), .control_inputs = {merge.node}});
+    const Output saved = b_.Op("Identity", {prefix_}, {.name = Name("Identity"), .control_inputs = {merge.node}});
     b_.device.clear();
     return saved;
   }
@@ -149,8 +148,7 @@ class SaverBuilder {
   // The variable's shape, also before it is initialized: that of its initial value.
   Output ShapeOf(Output variable) {
     const auto made = made_.find(variable);
-    const Output initial =
-        made == made_.end() ? variable : graph_.node(made->second.initializer).inputs[1];
+    const Output initial = made == made_.end() ? variable : graph_.node(made->second.initializer).inputs[1];
     if (const Node& node = graph_.node(initial.node); node.op == "Const") {
       const Shape& shape = std::get<Tensor>(node.attrs.find("value")->second).shape();
       return b_.Const(Name("Reshape/shape"), Tensor::Vector<std::int64_t>(shape.dims()));
@@ -221,9 +219,8 @@ absl::StatusOr<SaverOps> FindSaverOps(Graph& graph, const proto::SaverDef& def, 
   if (def.save_tensor_name().empty()) return required("save_tensor_name");
   if (def.restore_op_name().empty()) return required("restore_op_name");
   if (def.version() != proto::SaverDef::V2) {
-    return MakeStatus(Code::kUnimplemented,
-                      fmt::format("a saver of checkpoints of format {}: there is only V2 here",
-                                  proto::SaverDef::CheckpointFormatVersion_Name(def.version())));
+    return MakeStatus(Code::kUnimplemented, fmt::format("a saver of checkpoints of format {}: there is only V2 here",
+                                                        proto::SaverDef::CheckpointFormatVersion_Name(def.version())));
   }
   const auto scoped = [&scope](const std::string& name) {
     return scope.empty() ? name : fmt::format("{}/{}", scope, name);

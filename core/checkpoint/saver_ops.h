@@ -27,9 +27,10 @@ absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vect
 absl::Status CheckNamedVariables(const Graph& graph, const NamedVariables& variables);
 
 struct SaverOps {
-  RunSpec save;         // fed: the prefix; fetches the prefix of what was written
-  RunSpec restore;      // fed: the prefix
-  proto::SaverDef def;  // the names of those nodes and, if it was read, what it says on keeping; else only names and `sharded`
+  RunSpec save;     // fed: the prefix; fetches the prefix of what was written
+  RunSpec restore;  // fed: the prefix
+  proto::SaverDef
+      def;  // the names of those nodes and, if it was read, what it says on keeping; else only names and `sharded`
 };
 
 struct SaverOpsOptions {

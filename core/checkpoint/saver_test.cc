@@ -74,7 +74,7 @@ TEST_F(SaverTest, WhatWasSavedIsRestored) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_TRUE(RunFetch(*session, add_).ok());
   EXPECT_EQ(Save(saver, *session, 1), "/d/m-1");
-  EXPECT_THAT(*fake_.files.List("/d"), ElementsAre("checkpoint", "m-1.data-00000-of-00001", "m-1.index"));
+  EXPECT_THAT(*fake_.files.List("/d"), ElementsAre("checkpoint", "m-1.data-00000-of-00001", "m-1.index", "m-1.meta"));
   EXPECT_TRUE(RunFetch(*session, add_).ok());
 
   const std::unique_ptr<Session> other = NewSession(false);
@@ -90,7 +90,7 @@ TEST_F(SaverTest, KeepsTheNewest) {
   EXPECT_THAT(Indexes(), ElementsAre("m-3.index", "m-4.index"));
   EXPECT_THAT(saver.last_checkpoints(), ElementsAre("/d/m-3", "/d/m-4"));
   EXPECT_THAT(Recorded(), ElementsAre("/d/m-3", "/d/m-4"));
-  EXPECT_EQ(fake_.files.List("/d")->size(), 5u);  // no data file was left behind
+  EXPECT_EQ(fake_.files.List("/d")->size(), 7u);  // no data file was left behind
 }
 
 TEST_F(SaverTest, SavedAgainItCountsAsNew) {
@@ -125,7 +125,8 @@ TEST_F(SaverTest, SaveRefusesAndExplains) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_THAT(Save(unbuilt, *session, 1), HasSubstr("USAGE: `build()` should be called before save"));
   Saver saver = Built();
-  EXPECT_EQ(Save(saver, *session, 1, "/none/m"), "USAGE: Parent directory of /none/m doesn't exist, can't save.");
+  EXPECT_EQ(Save(saver, *session, 1, "/none/there/m"),
+            "USAGE: Parent directory of /none/there/m doesn't exist, can't save.");
   EXPECT_THAT(Save(saver, *session, std::nullopt, "/d/checkpoint"), HasSubstr("USAGE: 'latest_filename' collides"));
   const std::unique_ptr<Session> empty = NewSession(false);
   EXPECT_THAT(Save(saver, *empty, 1), HasSubstr("FAILED_PRECONDITION: Attempting to use uninitialized value v"));

@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little,
               "the files are little-endian; big-endian machines need swaps here");
 
 constexpr std::string_view kMagic = "vigil-bundle-2\n";
-constexpr std::uint64_t kMaxRank = 254;    // as TensorFlow
+constexpr std::uint64_t kMaxRank = 254;      // as TensorFlow
 constexpr std::uint64_t kMaxShards = 99999;  // their number has five digits in a file's name
 
 // Numbers and strings one after the other.

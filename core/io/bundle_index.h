@@ -39,7 +39,7 @@ absl::StatusOr<BundleIndex> DecodeIndex(std::string_view bytes, const std::strin
 std::uint64_t BundleChecksum(std::string_view bytes);
 
 // A tensor's elements as they are in a data file.
-std::string PackStrings(const Tensor& tensor);                            // REQUIRES: strings
+std::string PackStrings(const Tensor& tensor);                                   // REQUIRES: strings
 std::optional<Tensor> Unpack(const BundleEntry& entry, std::string_view bytes);  // nullopt: they do not have their size
 
 absl::Status DataLoss(std::string_view what, const std::string& path);

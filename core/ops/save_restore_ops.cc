@@ -70,7 +70,8 @@ absl::Status ShardedFilename(KernelContext& c) {
 absl::Status StringJoin(KernelContext& c) {
   std::string out;
   for (int i = 0; i < c.num_inputs(); ++i) {
-    if (c.input(i).num_elements() != 1) return InvalidArgument("StringJoin joins scalars here, not {}", c.input(i).Describe());
+    if (c.input(i).num_elements() != 1)
+      return InvalidArgument("StringJoin joins scalars here, not {}", c.input(i).Describe());
     if (i > 0) out += c.attr_or<std::string>("separator", "");
     out += c.input(i).scalar<std::string>();
   }

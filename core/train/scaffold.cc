@@ -94,10 +94,10 @@ absl::Status Scaffold::FillSummaryAndSaver() {
   if (savers.size() == 1) {
     pieces_.saver = savers.front();
   } else {
-    pieces_.saver = std::make_shared<Saver>(env_, SaverOptions{.sharded = true,
-                                                               .allow_empty = true,
-                                                               .codecs = {QueueRunnerCodec(env_)},
-                                                               .behaviour = pieces_.behaviour});
+    pieces_.saver = std::make_shared<Saver>(
+        env_,
+        SaverOptions{
+            .sharded = true, .allow_empty = true, .codecs = {QueueRunnerCodec(env_)}, .behaviour = pieces_.behaviour});
     graph_.AddToCollection(kSavers, pieces_.saver);
   }
   return absl::OkStatus();
