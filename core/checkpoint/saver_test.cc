@@ -114,6 +114,7 @@ TEST_F(SaverTest, ADeletionThatFailsIsLoggedOnly) {
   Saver saver = Built({.max_to_keep = 1});
   const std::unique_ptr<Session> session = NewSession();
   Save(saver, *session, 1);
+  ASSERT_EQ(Text(fake_.files.Remove("/d/m-1.meta")), "OK");
   ASSERT_EQ(Text(fake_.files.MakeDirectory("/d/m-1.meta/full")), "OK");  // cannot be removed
   EXPECT_EQ(Save(saver, *session, 2), "/d/m-2");
   ASSERT_FALSE(fake_.log.lines().empty());

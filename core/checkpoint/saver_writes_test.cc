@@ -135,7 +135,7 @@ TEST_F(SaverWritesTest, AWriteThatFailsLeavesNoTemporaryFile) {
   for (const fakes::FileOp op : {fakes::FileOp::kAppend, fakes::FileOp::kSync, fakes::FileOp::kRename}) {
     Saver saver = Built();
     fake_.files.FailOnce(op, 1, MakeStatus(Code::kResourceExhausted, "disk full"));
-    EXPECT_EQ(Save(saver, 1), "RESOURCE_EXHAUSTED: disk full");
+    EXPECT_THAT(Save(saver, 1), HasSubstr("RESOURCE_EXHAUSTED: disk full"));
     EXPECT_THAT(Files(), IsEmpty());
   }
 }
