@@ -24,7 +24,7 @@
 namespace vigil::replays {
 namespace {
 
-constexpr char kDirectory[] = "/checkpoints";
+constexpr char kSaverDirectory[] = "/checkpoints";
 
 // Names one after the other.
 std::string Joined(const std::vector<std::string>& names, std::string_view separator) {
@@ -68,7 +68,7 @@ class SaverUnit {
 };
 
 absl::Status SaverUnit::SetUp() {
-  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(kDirectory));
+  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(kSaverDirectory));
   Builder b(graph_);
   VIGIL_ASSIGN_OR_RETURN(step_, GetOrCreateGlobalStep(env_, b));
   value_ = ops::Placeholder(b, "value", DType::kInt64);
@@ -103,7 +103,7 @@ SaverUnit::Line SaverUnit::Save(const Args& args) {
   options.latest_filename = StringArg(args, "latest_filename", options.latest_filename);
   options.write_meta_graph = BoolArg(args, "write_meta_graph", true);
   options.write_state = BoolArg(args, "write_state", true);
-  const std::string path = JoinPath(kDirectory, StringArg(args, "name", "model.ckpt"));
+  const std::string path = JoinPath(kSaverDirectory, StringArg(args, "name", "model.ckpt"));
   const std::optional<std::int64_t> number =
       BoolArg(args, "with_step", true) ? std::optional<std::int64_t>(step) : std::nullopt;
   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver_->Save(*session_, path, number, options));
@@ -113,9 +113,9 @@ SaverUnit::Line SaverUnit::Save(const Args& args) {
 SaverUnit::Line SaverUnit::Restore(const Args& args) {
   std::string path;
   if (IsGiven(args, "path")) {
-    path = JoinPath(kDirectory, StringArg(args, "path"));
+    path = JoinPath(kSaverDirectory, StringArg(args, "path"));
   } else {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kDirectory));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kSaverDirectory));
     path = latest.value_or("");
   }
   VIGIL_RETURN_IF_ERROR(saver_->Restore(*session_, path));
@@ -126,7 +126,7 @@ SaverUnit::Line SaverUnit::Restore(const Args& args) {
 SaverUnit::Line SaverUnit::NewSaver(const UnitOp& op) {
   VIGIL_ASSIGN_OR_RETURN(saver_, Make(op.saver));
   if (BoolArg(op.args, "recover")) {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env_, kDirectory));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env_, kSaverDirectory));
     VIGIL_RETURN_IF_ERROR(saver_->RecoverLastCheckpoints(state.has_value() ? state->all_model_checkpoint_paths
                                                                            : std::vector<std::string>()));
   }
@@ -135,14 +135,15 @@ SaverUnit::Line SaverUnit::NewSaver(const UnitOp& op) {
 
 SaverUnit::Line SaverUnit::Damage(const Args& args) {
   const std::string what = StringArg(args, "what");
-  const std::string prefix = JoinPath(kDirectory, fmt::format("model.ckpt-{}", IntegerArg(args, "step").value_or(0)));
+  const std::string prefix =
+      JoinPath(kSaverDirectory, fmt::format("model.ckpt-{}", IntegerArg(args, "step").value_or(0)));
   if (what == "missing_index") {
     if (Exists(*env_.files, IndexFileName(prefix))) VIGIL_RETURN_IF_ERROR(env_.files->Remove(IndexFileName(prefix)));
   } else if (what == "missing_dir_entry") {
     VIGIL_RETURN_IF_ERROR(RemoveCheckpoint(*env_.files, prefix));
   } else {
     const std::string_view text = what == "garbage_state" ? "!!! not a state file {{{" : "";
-    VIGIL_RETURN_IF_ERROR(WriteAtomically(*env_.files, JoinPath(kDirectory, kDefaultStateFile), text));
+    VIGIL_RETURN_IF_ERROR(WriteAtomically(*env_.files, JoinPath(kSaverDirectory, kDefaultStateFile), text));
   }
   return fmt::format("damage {}", what);
 }
@@ -153,14 +154,14 @@ SaverUnit::Line SaverUnit::Execute(const UnitOp& op) {
   if (op.op == "new_saver") return NewSaver(op);
   if (op.op == "damage") return Damage(op.args);
   if (op.op == "last") return fmt::format("last -> {}", Joined(Basenames(saver_->last_checkpoints()), " "));
-  VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kDirectory));
+  VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kSaverDirectory));
   return fmt::format("latest -> {}", latest.has_value() ? Basename(*latest) : "none");
 }
 
 std::string SaverUnit::Disk() const {
   std::vector<std::string> indexes;
   std::vector<std::string> metas;
-  const absl::StatusOr<std::vector<std::string>> names = env_.files->List(kDirectory);
+  const absl::StatusOr<std::vector<std::string>> names = env_.files->List(kSaverDirectory);
   for (const std::string& name : names.value_or(std::vector<std::string>())) {
     for (const auto& [suffix, list] : {std::pair(".index", &indexes), std::pair(".meta", &metas)}) {
       if (name.ends_with(suffix)) list->push_back(name.substr(0, name.size() - std::string_view(suffix).size()));
@@ -170,8 +171,8 @@ std::string SaverUnit::Disk() const {
   std::ranges::sort(indexes);
   std::ranges::sort(metas);
   std::string out = fmt::format("disk index={} meta={}", Joined(indexes, ","), Joined(metas, ","));
-  if (!Exists(*env_.files, JoinPath(kDirectory, kDefaultStateFile))) return out;
-  const absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env_, kDirectory);
+  if (!Exists(*env_.files, JoinPath(kSaverDirectory, kDefaultStateFile))) return out;
+  const absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env_, kSaverDirectory);
   if (!state.ok()) return out + " state=invalid";
   if (!state->has_value()) return out + " state=none all=";
   return out + fmt::format(" state={} all={}", Basename((*state)->model_checkpoint_path),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
@@ -15,10 +16,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class CheckpointManagerTest : public testing::Test {
  protected:

@@ -80,7 +80,7 @@ TEST_F(CheckpointStateTest, PathsAreRelativeWhenAskedOrWhenTheDirectoryIs) {
   ASSERT_EQ(ErrorText(fake_.files.MakeDirectory("rel/d")), "OK");
   const auto written = [this](const std::string& directory, const std::string& path, bool relative) {
     EXPECT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), directory, {.model_checkpoint_path = path},
-                                         {.relative_paths = relative})),
+                                              {.relative_paths = relative})),
               "OK");
     const std::string text = *ReadAll(fake_.files, directory + "/checkpoint");
     return text.substr(0, text.find('\n'));
@@ -96,8 +96,8 @@ TEST_F(CheckpointStateTest, PathsAreRelativeWhenAskedOrWhenTheDirectoryIs) {
 TEST_F(CheckpointStateTest, RefusesWhatWouldNotBeReadBack) {
   EXPECT_THAT(ErrorText(UpdateCheckpointState(fake_.env(), "/d", {.model_checkpoint_path = "/d/checkpoint"})),
               HasSubstr("USAGE: Save path '/d/checkpoint' conflicts with path used for checkpoint state."));
-  EXPECT_THAT(ErrorText(UpdateCheckpointState(fake_.env(), "/d",
-                                         {.model_checkpoint_path = "/d/m", .all_model_checkpoint_timestamps = {1, 2}})),
+  EXPECT_THAT(ErrorText(UpdateCheckpointState(
+                  fake_.env(), "/d", {.model_checkpoint_path = "/d/m", .all_model_checkpoint_timestamps = {1, 2}})),
               HasSubstr("USAGE: Checkpoint timestamps, if provided, must match checkpoint paths"));
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -14,10 +15,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class KeeperTest : public testing::Test {
  protected:

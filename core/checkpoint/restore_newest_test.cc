@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
@@ -19,10 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr char kData3[] = "/d/m-3.data-00000-of-00001";
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 // Checkpoints of the steps 1 to 3, each with v = its step.
 class RestoreNewestTest : public testing::Test {

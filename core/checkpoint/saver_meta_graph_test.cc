@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"
@@ -14,10 +15,6 @@ namespace vigil {
 namespace {
 
 using testing::HasSubstr;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class SaverMetaGraphTest : public testing::Test {
  protected:

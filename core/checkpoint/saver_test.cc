@@ -5,6 +5,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"
 #include "vigil/core/session/direct_session.h"
@@ -16,10 +17,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class SaverTest : public testing::Test {
  protected:

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/core/ops/ops.h"
@@ -19,10 +20,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class SaverWritesTest : public testing::Test {
  protected:
