@@ -107,7 +107,7 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t st
   }
   log.Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
   VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
-  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step).status());
+  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, {.write_meta_graph = options_.save_graph_def}).status());
   VIGIL_RETURN_IF_ERROR(writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_));
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
   bool should_stop = false;
