@@ -48,7 +48,7 @@ class References:
             full = os.path.join(self._root, place)
             if place == RECORDED:
                 files = [p for p in tree.files(full, ".jsonl")]
-                self._found[place] = {i for p in files for i in re.findall(r'^{"id": "([^"]+)"', tree.read(full, p), re.M)}
+                self._found[place] = {i for p in files for i in re.findall(r'^{"id": ?"([^"]+)"', tree.read(full, p), re.M)}
             elif place.endswith("_test.cc") and os.path.isfile(full):
                 self._found[place] = {f"{a}.{b}" for a, b in TEST.findall(tree.read(self._root, place))}
             else:

@@ -6,10 +6,13 @@
 #include <functional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
@@ -127,6 +130,23 @@ class LayersTest : public testing::Test {
   std::shared_ptr<Creator> creator_ = std::make_shared<Creator>(*this);
 };
 
+template <typename T>
+concept Startable = requires(T& session) {
+  StartQueueRunners(session, std::shared_ptr<Coordinator>());
+};
+template <typename T>
+concept Savable = requires(T& session, Saver& saver) {
+  saver.Save(session, "/d/model.ckpt", std::nullopt);
+};
+
+// testStartQueueRunnersIgnoresMonitoredSession; and savers, which a document says as well.
+TEST(MonitoredSessionTypes, AMonitoredSessionIsNotASession) {
+  static_assert(Startable<std::shared_ptr<Session>> && Savable<Session>, "what is asked can be answered with yes");
+  static_assert(!Startable<std::shared_ptr<MonitoredSession>> && !Savable<MonitoredSession>);
+  static_assert(!Startable<std::shared_ptr<SingularMonitoredSession>> && !Savable<SingularMonitoredSession>);
+  static_assert(!std::is_convertible_v<MonitoredSession*, Session*>);
+}
+
 // ---- WrappedSessionTest, CoordinatedSessionTest
 
 TEST_F(LayersTest, TheGraphOfTheSessionIsTheGivenOne) {
@@ -195,6 +215,61 @@ TEST_F(LayersTest, TasksAreJoinedOnCloseAlsoAfterAnError) {
     EXPECT_TRUE(*session->ShouldStop());
     EXPECT_TRUE(observer_->coord->ShouldStop());
   }
+}
+
+TEST_F(LayersTest, AStuckTaskCostsTheGracePeriod) {
+  const auto close_with_stuck_task = [this](MonitoredSessionBase& session) {
+    observer_->coord->Register(
+        env().tasks->Spawn("stuck", [this] { env().tasks->SleepUntil({fake_.clock.Monotonic() + seconds(1000)}); }));
+    fake_.tasks.RunReady();
+    const Time start = fake_.clock.Monotonic();
+    EXPECT_EQ(Text(session.Close()), "OK") << "what still runs is only logged";
+    return std::chrono::round<seconds>(fake_.clock.Monotonic() - start);
+  };
+  const auto monitored =
+      MonitoredSession::Create(env(), graph_, {.hooks = {observer_}, .stop_grace_period = seconds(7)});
+  ASSERT_EQ(Text(monitored.status()), "OK");
+  EXPECT_EQ(close_with_stuck_task(**monitored), seconds(7));
+  const auto singular =
+      SingularMonitoredSession::Create(env(), graph_, {.hooks = {observer_}, .stop_grace_period = seconds(9)});
+  ASSERT_EQ(Text(singular.status()), "OK");
+  EXPECT_EQ(close_with_stuck_task(**singular), seconds(9));
+}
+
+TEST_F(LayersTest, MasterAndConfigOfASingularSessionReachTheFactory) {
+  // Remembers what it is asked for.
+  class Factory : public SessionFactory {
+   public:
+    absl::StatusOr<std::unique_ptr<Session>> Create(const Graph&, const std::string& m,
+                                                    const SessionConfig& c) override {
+      master = m;
+      config = c;
+      return MakeStatus(Code::kInternal, "asked");
+    }
+    std::string master;
+    SessionConfig config;
+  };
+  const auto factory = std::make_shared<Factory>();
+  const auto session = SingularMonitoredSession::Create(
+      env(), graph_, {.master = "grpc://there", .config = {.operation_timeout_in_ms = 250}, .factory = factory});
+  EXPECT_EQ(Text(session.status()), "INTERNAL: asked");
+  EXPECT_EQ(factory->master, "grpc://there");
+  EXPECT_EQ(factory->config.operation_timeout_in_ms, 250);
+}
+
+TEST_F(LayersTest, TheRawSessionIsForSavers) {
+  const ops::Variable x = ops::MakeVariable(b_, "x", b_.Const("three", Int(3)));
+  const Output five = ops::Assign(b_, "five", x.ref, b_.Const("5", Int(5)));
+  const auto saver = std::make_shared<Saver>(env());
+  ASSERT_EQ(Text(saver->Build(graph_)), "OK");
+  ASSERT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK");
+  const auto made = SingularMonitoredSession::Create(env(), graph_, {});
+  ASSERT_EQ(Text(made.status()), "OK");
+  Session& raw = *(*made)->raw_session();
+  EXPECT_EQ(Text(saver->Save(raw, "/d/m", 1).status()), "OK");
+  EXPECT_EQ(Text(RunTarget(raw, five.node)), "OK");
+  EXPECT_EQ(Text(saver->Restore(raw, "/d/m-1")), "OK");
+  EXPECT_EQ(RunFetch(raw, x.ref)->scalar<std::int64_t>(), 3);
 }
 
 TEST_F(LayersTest, AnErrorOfTheGraphComesOutAsItWas) {

@@ -396,6 +396,27 @@ TEST_F(UpstreamSessionTest, AListenerEndsTheTraining) {
   EXPECT_EQ(listener->after, 4);
 }
 
+// test_save_secs_calls_listeners_periodically
+TEST_F(UpstreamSessionTest, ListenersAreCalledAtEachPeriod) {
+  const auto listener = std::make_shared<Counter>();
+  auto hook = CheckpointSaverHook::Create(
+      env(),
+      {.checkpoint_dir = kDir, .save_secs = std::chrono::seconds(2), .scaffold = scaffold_, .listeners = {listener}});
+  ASSERT_EQ(Text(hook.status()), "OK");
+  const auto session = Singular({*hook}, kDir);
+  std::vector<int> saves;
+  for (const int wait_ms : {500, 500, 1000, 100, 2000, 100}) {
+    fake_.clock.Advance(std::chrono::milliseconds(wait_ms));
+    Train(*session);
+    EXPECT_EQ(listener->before, listener->after);
+    saves.push_back(listener->after);
+  }
+  EXPECT_THAT(saves, ElementsAre(1, 1, 2, 2, 3, 3)) << "the first one was made at the start";
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_EQ(listener->after, 4) << "the end saves what is new";
+  EXPECT_EQ(listener->end, 1);
+}
+
 TEST_F(UpstreamSessionTest, ASaverHookWithoutAScaffoldFindsTheSessionsSaver) {
   const auto listener = std::make_shared<Counter>();
   auto hook = CheckpointSaverHook::Create(env(), {.checkpoint_dir = kDir, .save_steps = 1, .listeners = {listener}});

@@ -1,5 +1,6 @@
 #include "vigil/core/train/training/monitored_training_session.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,8 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/io/event.pb.h"
+#include "vigil/core/io/record_reader.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/training_util.h"
@@ -23,6 +26,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 
 constexpr char kDir[] = "/run";
@@ -99,15 +103,22 @@ class MonitoredTrainingSessionTest : public testing::Test {
     }
     return names;
   }
-  // The bytes of all events files.
-  std::string Events(const std::string& directory = kDir) {
-    std::string all;
+  // "tag@step" of each value in the summaries of all events files.
+  std::vector<std::string> Summaries(const std::string& directory = kDir) {
+    std::vector<std::string> out;
     for (const std::string& name : Names("events.out", directory)) {
       const auto content = ReadAll(fake_.files, JoinPath(directory, name));
-      EXPECT_TRUE(content.ok());
-      all += *content;
+      EXPECT_EQ(Text(content.status()), "OK");
+      RecordReader reader(*content);
+      for (auto record = reader.Next(); record.ok() && record->has_value(); record = reader.Next()) {
+        proto::Event event;
+        EXPECT_TRUE(event.ParseFromArray((*record)->data(), static_cast<int>((*record)->size())));
+        for (const auto& value : event.summary().value()) {
+          out.push_back(fmt::format("{}@{}", value.tag(), event.step()));
+        }
+      }
     }
-    return all;
+    return out;
   }
 
   fakes::FakeEnv fake_;
@@ -147,7 +158,8 @@ TEST_F(MonitoredTrainingSessionTest, SavesEveryTenMinutesUnlessSaidOtherwise) {
 // test_summaries_steps
 TEST_F(MonitoredTrainingSessionTest, WritesSummariesBySteps) {
   TrainOnce({.checkpoint_dir = kDir, .save_summaries_steps = 100, .log_step_count_steps = 10}, 101, 10ms);
-  EXPECT_THAT(Events(), AllOf(HasSubstr("my_summary_tag"), HasSubstr("global_step/sec")));
+  EXPECT_THAT(Summaries(), IsSupersetOf({"my_summary_tag@1", "my_summary_tag@101", "global_step/sec@101"}));
+  EXPECT_THAT(Summaries(), Not(Contains("my_summary_tag@2")));
 }
 
 // test_summaries_secs
@@ -157,13 +169,14 @@ TEST_F(MonitoredTrainingSessionTest, WritesSummariesBySeconds) {
              .save_summaries_secs = Duration(100ms),
              .log_step_count_steps = 10},
             11, 200ms);
-  EXPECT_THAT(Events(), AllOf(HasSubstr("my_summary_tag"), HasSubstr("global_step/sec")));
+  EXPECT_THAT(Summaries(),
+              IsSupersetOf({"my_summary_tag@1", "my_summary_tag@2", "my_summary_tag@11", "global_step/sec@11"}));
 }
 
 TEST_F(MonitoredTrainingSessionTest, SummariesMayHaveADirectoryOfTheirOwnAndBeOff) {
   TrainOnce({.checkpoint_dir = kDir, .save_summaries_steps = 1, .summary_dir = "/summaries"}, 2, 1s);
-  EXPECT_THAT(Events(), Not(HasSubstr("my_summary_tag")));
-  EXPECT_THAT(Events("/summaries"), HasSubstr("my_summary_tag"));
+  EXPECT_THAT(Summaries(), IsEmpty());
+  EXPECT_THAT(Summaries("/summaries"), ElementsAre("my_summary_tag@1", "my_summary_tag@2"));
   NewGraph();
   TrainOnce({.save_summaries_steps = std::nullopt, .log_step_count_steps = std::nullopt, .summary_dir = "/off"}, 200,
             1s);
