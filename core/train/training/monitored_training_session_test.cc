@@ -28,6 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 constexpr char kDir[] = "/run";
 
@@ -173,6 +174,12 @@ TEST_F(MonitoredTrainingSessionTest, WritesSummariesBySeconds) {
               IsSupersetOf({"my_summary_tag@1", "my_summary_tag@2", "my_summary_tag@11", "global_step/sec@11"}));
 }
 
+TEST_F(MonitoredTrainingSessionTest, WritesSummariesEveryHundredStepsUnlessSaidOtherwise) {
+  TrainOnce({.checkpoint_dir = kDir}, 201, 10ms);
+  EXPECT_THAT(Summaries(), UnorderedElementsAre("my_summary_tag@1", "my_summary_tag@101", "my_summary_tag@201",
+                                                "global_step/sec@101", "global_step/sec@201"));
+}
+
 TEST_F(MonitoredTrainingSessionTest, SummariesMayHaveADirectoryOfTheirOwnAndBeOff) {
   TrainOnce({.checkpoint_dir = kDir, .save_summaries_steps = 1, .summary_dir = "/summaries"}, 2, 1s);
   EXPECT_THAT(Summaries(), IsEmpty());
@@ -236,7 +243,8 @@ TEST_F(MonitoredTrainingSessionTest, AWorkerWaitsForItsChiefAndHasItsOwnHooksOnl
                                                .chief_only_hooks = {the_chiefs},
                                                .max_wait = Duration(10s),
                                                .factory = factory};
-  EXPECT_THAT(Text(MonitoredTrainingSession(env(), *graph_, worker).status()), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(Text(MonitoredTrainingSession(env(), *graph_, worker).status()),
+            "DEADLINE_EXCEEDED: Session was not ready after waiting 10 secs.");
 
   const auto chief = Open({.scaffold = scaffold, .factory = factory});
   Train(*chief, 3);
