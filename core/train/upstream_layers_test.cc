@@ -360,10 +360,18 @@ TEST_P(ReportedErrorTest, ARunThatGotStuckBecauseOfAPreemptionIsMadeAgain) {
   EXPECT_FALSE(*session->ShouldStop());
 }
 
+std::string NameOf(const testing::TestParamInfo<std::tuple<Way, Behaviour>>& param) {
+  const auto& [way, behaviour] = param.param;
+  std::string name = way == Way::kRun                 ? "Run"
+                     : way == Way::kStepFnHookReports ? "StepFnHookReports"
+                                                      : "StepFnSessionReports";
+  return name + (behaviour == Behaviour::TensorFlow() ? "AsTensorFlow" : "ByDefault");
+}
 INSTANTIATE_TEST_SUITE_P(AllWays, ReportedErrorTest,
                          testing::Combine(testing::Values(Way::kRun, Way::kStepFnHookReports,
                                                           Way::kStepFnSessionReports),
-                                          testing::Values(Behaviour::Default(), Behaviour::TensorFlow())));
+                                          testing::Values(Behaviour::Default(), Behaviour::TensorFlow())),
+                         NameOf);
 
 TEST_F(LayersTest, AReportThatIsNoPreemptionComesOutOfTheScope) {
   for (const bool run_once_more : {true, false}) {
