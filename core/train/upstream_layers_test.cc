@@ -134,16 +134,12 @@ template <typename T>
 concept Startable = requires(T& session) {
   StartQueueRunners(session, std::shared_ptr<Coordinator>());
 };
-template <typename T>
-concept Savable = requires(T& session, Saver& saver) {
-  saver.Save(session, "/d/model.ckpt", std::nullopt);
-};
 
-// testStartQueueRunnersIgnoresMonitoredSession; and savers, which a document says as well.
+// testStartQueueRunnersIgnoresMonitoredSession
 TEST(MonitoredSessionTypes, AMonitoredSessionIsNotASession) {
-  static_assert(Startable<std::shared_ptr<Session>> && Savable<Session>, "what is asked can be answered with yes");
-  static_assert(!Startable<std::shared_ptr<MonitoredSession>> && !Savable<MonitoredSession>);
-  static_assert(!Startable<std::shared_ptr<SingularMonitoredSession>> && !Savable<SingularMonitoredSession>);
+  static_assert(Startable<std::shared_ptr<Session>>, "what is asked can be answered with yes");
+  static_assert(!Startable<std::shared_ptr<MonitoredSession>>);
+  static_assert(!Startable<std::shared_ptr<SingularMonitoredSession>>);
   static_assert(!std::is_convertible_v<MonitoredSession*, Session*>);
 }
 
