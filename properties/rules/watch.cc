@@ -166,6 +166,13 @@ void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_ma
     case EventKind::kSleep:
     case EventKind::kWriterCall:
     case EventKind::kListenerCall:
+    case EventKind::kConstructed:
+    case EventKind::kStepFnCall:
+    case EventKind::kStepFnReturn:
+    case EventKind::kInnerRunStart:
+    case EventKind::kInnerRunEnd:
+    case EventKind::kBareRunStart:
+    case EventKind::kBareRunEnd:
       break;
   }
   const bool went_well = !round.over && round.run && round.run.code == Code::kOk && round.after == hooks();
