@@ -167,7 +167,7 @@ absl::StatusOr<Recording> Parse(std::string_view bytes, std::string_view source)
   if (!first.ok() && reader.cut_off() && bytes.size() < 12) return NoTrace("cut off within its header");
   if (!first.ok() || !header.ParseFromArray((*first)->data(), static_cast<int>((*first)->size())) ||
       header.magic() != kTraceMagic) {
-    return NoTrace(!first.ok() && reader.cut_off() ? "no trace, or cut off within its header" : "no trace, in spite of its name");
+    return NoTrace(!first.ok() && reader.cut_off() ? "no trace, or cut off within its header" : "no trace in spite of its name, or damaged in its header");
   }
   auto trace = std::make_shared<TraceSpec>();
   VIGIL_RETURN_IF_ERROR(ReadHeader(header, *trace));

@@ -100,6 +100,9 @@ class TracePlay {
 absl::Status TracePlay::BuildGraph() {
   Builder b(graph_);
   VIGIL_RETURN_IF_ERROR(GetOrCreateGlobalStep(env_, b).status());
+  const Output zero = b.Const("zero", Tensor::Scalar<std::int64_t>(0));
+  user_.Feed({ops::PlaceholderWithDefault(b, "by_caller", zero), ops::PlaceholderWithDefault(b, "by_hook", zero)});
+  VIGIL_RETURN_IF_ERROR(b.status());
   // That there is one is all that the layer asks: the stand-in of the starter looks at none.
   if (Any(trace_, EventKind::kQueueRunners)) graph_.AddToCollection(kQueueRunners, QueueRunnerPtr());
   ScaffoldOptions options;

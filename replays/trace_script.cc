@@ -15,6 +15,10 @@ const TracedEvent* TraceScript::Next() {
   return nullptr;
 }
 
+const Event* TraceScript::Ahead(std::size_t ahead) const {
+  return at_ + ahead < trace_.events.size() ? &trace_.events[at_ + ahead].event : nullptr;
+}
+
 void TraceScript::Part() { parted_ = true; }
 
 void TraceScript::Stop() {

@@ -32,6 +32,8 @@ class TraceScript final : public EventSink, public Clock {
   // The recorded event that must come next; null once the play has left the recording. Ends the play where the recording does
   // because its process was killed.
   const TracedEvent* Next();
+  // The recorded event `ahead` events after the next one; null if there is none.
+  const Event* Ahead(std::size_t ahead) const;
   std::size_t position() const { return at_; }
   // The recording has an event next that nothing can lead to any more.
   void Part();

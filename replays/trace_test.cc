@@ -92,5 +92,216 @@ TEST(Traces, OfPairsOfFaultsPass) {
   EXPECT_GT(ReplayTracesOf(SessionRecordings("pairs.jsonl", "default"), 26), 300);
 }
 
+// A session with two hooks that survives a preemption, and ends in order.
+std::string SomeTrace() {
+  const absl::StatusOr<Recording> recording = ParseRecording(
+      R"({"id": "some", "checkpoint": {"dir": true}, "hooks": [{"hook": "probe", "name": "a"}, {"hook": "probe", "name": "b"}],
+          "faults": [{"at": "run", "call": 2, "code": "ABORTED"}], "drive": [{"op": "loop", "max": 3, "body": [{"op": "run"}]}]})");
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  return Runner().Run(recording->scenario, {.write_trace = true}).written_trace;
+}
+
+// A trace taken apart.
+struct Parts {
+  proto::TraceHeader header;
+  std::vector<proto::TraceEvent> events;
+
+  explicit Parts(std::string_view bytes) {
+    RecordReader reader(bytes);
+    const std::string_view first = **reader.Next();
+    EXPECT_TRUE(header.ParseFromArray(first.data(), static_cast<int>(first.size())));
+    while (true) {
+      const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
+      EXPECT_TRUE(next.ok()) << next.status();
+      if (!next.ok() || !next->has_value()) return;
+      EXPECT_TRUE(events.emplace_back().ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+    }
+  }
+  std::string Bytes() const {
+    std::string out;
+    AppendRecord(header.SerializeAsString(), &out);
+    for (const proto::TraceEvent& event : events) AppendRecord(event.SerializeAsString(), &out);
+    return out;
+  }
+  // Where the `n`-th event of that kind is, from 1.
+  std::size_t Find(EventKind kind, int n = 1, int call = -1) const {
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const bool fits = !events[i].end() && events[i].kind() == static_cast<std::uint32_t>(kind) &&
+                        (call < 0 || events[i].call() == static_cast<std::uint32_t>(call));
+      if (fits && --n == 0) return i;
+    }
+    ADD_FAILURE() << "no such event";
+    return 0;
+  }
+  void Erase(std::size_t i) { events.erase(events.begin() + static_cast<std::ptrdiff_t>(i)); }
+};
+
+TEST(Traces, HoldTheHeaderAndEveryEventInOrder) {
+  const std::string bytes = SomeTrace();
+  const Parts parts(bytes);
+  EXPECT_EQ(parts.header.magic(), kTraceMagic);
+  EXPECT_EQ(parts.header.version(), kTraceVersion);
+  EXPECT_EQ(parts.header.kind(), proto::TraceHeader::MONITORED);
+  EXPECT_TRUE(parts.header.has_checkpoint_dir());
+  EXPECT_EQ(parts.header.behaviour_size(), static_cast<int>(BehaviourSwitches().size()));
+  EXPECT_TRUE(parts.events.back().end());
+  EXPECT_EQ(parts.Bytes(), bytes);
+  const absl::StatusOr<Recording> recording = ParseTrace(bytes, "dir/x.trace");
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->scenario.id, "x.trace");
+  EXPECT_EQ(recording->note, "");
+  EXPECT_TRUE(recording->scenario.trace->complete);
+  EXPECT_THAT(recording->expect->events, ::testing::IsSupersetOf({"construction returns OK", "recovery from ABORTED",
+                                                                  "hook b after_run session=2", "close returns OK"}));
+  EXPECT_EQ(Replayed(bytes).status, Status::kPassed) << WhyNot(Replayed(bytes));
+}
+
+TEST(Traces, TornAnywherePlayWhatIsWhole) {
+  const std::string bytes = SomeTrace();
+  const Parts parts(bytes);
+  const std::size_t header = parts.header.ByteSizeLong() + 16;
+  std::size_t last = 0;
+  for (std::size_t size = header; size < bytes.size(); ++size) {
+    const std::string_view torn = std::string_view(bytes).substr(0, size);
+    const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_THAT(recording->note, HasSubstr("the writing process was killed"));
+    const Result result = Replayed(torn);
+    ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
+    EXPECT_GE(result.outcome.events.size(), last);
+    last = result.outcome.events.size();
+  }
+  EXPECT_EQ(last, Replayed(bytes).outcome.events.size());
+}
+
+TEST(Traces, WhatIsNoneIsSaidClearly) {
+  const std::string bytes = SomeTrace();
+  const auto error = [](std::string_view text) { return std::string(MessageOf(ParseTrace(text, "x.trace").status())); };
+  EXPECT_EQ(error(""), "x.trace: an empty file");
+  EXPECT_EQ(error(bytes.substr(0, 7)), "x.trace: cut off within its header");
+  EXPECT_EQ(error(bytes.substr(0, 40)), "x.trace: no trace, or cut off within its header");
+  EXPECT_EQ(error("{\"id\": \"a scenario in disguise\"}"), "x.trace: no trace in spite of its name, or damaged in its header");
+  Parts newer(bytes);
+  newer.header.set_version(2);
+  EXPECT_EQ(error(newer.Bytes()), "x.trace: a trace of version 2; this program reads version 1");
+  Parts switches(bytes);
+  switches.header.mutable_behaviour(0)->set_name("warp");
+  switches.header.mutable_behaviour(0)->set_on(true);
+  EXPECT_EQ(error(switches.Bytes()), "x.trace: needs the switch 'warp', which is unknown here");
+  Parts kinds(bytes);
+  kinds.events[3].set_kind(200);
+  EXPECT_THAT(error(kinds.Bytes()), HasSubstr("damaged at byte "));
+  Parts after(bytes);
+  after.events.push_back(after.events[0]);
+  EXPECT_THAT(error(after.Bytes()), HasSubstr("an event after the end"));
+  // Any one byte that is not what was written.
+  for (std::size_t at = newer.header.ByteSizeLong() + 16; at < bytes.size(); at += 7) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    const absl::StatusOr<Recording> recording = ParseTrace(damaged, "x.trace");
+    EXPECT_THAT(std::string(MessageOf(recording.status())), ::testing::StartsWith("x.trace: damaged at byte ")) << at;
+  }
+}
+
+// One decision is not what the core does: found, and shown at its place.
+struct Forgery {
+  const char* name;
+  std::function<void(Parts&)> forge;
+  const char* expected;  // "" = nothing more
+  const char* played;
+};
+
+TEST(Traces, AForgedDecisionIsFound) {
+  const auto kind = [](EventKind k) { return static_cast<std::uint32_t>(k); };
+  const Forgery forgeries[] = {
+      {"an End less",
+       [&](Parts& p) {
+         const std::size_t at = p.Find(EventKind::kHookCall, 2, static_cast<int>(HookMethod::kEnd));
+         p.Erase(at);
+         p.Erase(at);
+       },
+       "coordinator request_stop", "hook b end session=2"},
+      {"hooks in another order",
+       [&](Parts& p) {
+         const std::size_t at = p.Find(EventKind::kHookCall, 1, static_cast<int>(HookMethod::kBeforeRun));
+         std::swap(p.events[at], p.events[at + 2]);
+         std::swap(p.events[at + 1], p.events[at + 3]);
+       },
+       "hook b before_run session=1", "hook a before_run session=1"},
+      {"another code for the caller",
+       [&](Parts& p) { p.events[p.Find(EventKind::kRunEnd)].set_code(static_cast<std::uint32_t>(Code::kInternal)); },
+       "run returns INTERNAL", "run returns OK"},
+      {"no recovery from what a recovery is made from",
+       [&](Parts& p) { p.Erase(p.Find(EventKind::kRecovery)); }, "coordinator request_stop", "recovery from ABORTED"},
+      {"a recovery from what ends a session",
+       [&](Parts& p) {
+         p.events[p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kRun))].set_code(
+             static_cast<std::uint32_t>(Code::kInternal));
+       },
+       "recovery from ABORTED", "run returns INTERNAL"},
+      {"another answer of should_stop",
+       [&](Parts& p) { p.events[p.Find(EventKind::kShouldStop)].set_value(1); }, "should_stop -> yes",
+       "should_stop -> no"},
+      {"the session is not closed",
+       [&](Parts& p) { p.Erase(p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kClose))); },
+       "graph unfinalized", "session 2 close"},
+      {"the model is not made ready",
+       [&](Parts& p) { p.Erase(p.Find(EventKind::kSessionCall, 1, static_cast<int>(CallKind::kReady))); },
+       "hook a after_create_session session=1", "session 1 ready -> yes"},
+      {"the last event is missing", [&](Parts& p) { p.Erase(p.Find(EventKind::kCloseEnd)); }, "", "close returns OK"},
+      {"an event too many",
+       [&](Parts& p) {
+         proto::TraceEvent more = p.events[p.Find(EventKind::kCloseEnd)];
+         more.set_kind(kind(EventKind::kGraphFinalized));
+         p.events.insert(p.events.end() - 1, more);
+       },
+       "graph finalized", ""},
+      {"a hook stops the runs, and they go on",
+       [&](Parts& p) {
+         proto::TraceEvent& returned = p.events[p.Find(EventKind::kHookReturn, 1, static_cast<int>(HookMethod::kAfterRun))];
+         returned.set_has_value(true);
+         returned.set_value(1);
+       },
+       "hook b after_run session=1", "hook a has requested a stop"},
+  };
+  const std::string bytes = SomeTrace();
+  for (const Forgery& forgery : forgeries) {
+    Parts parts(bytes);
+    forgery.forge(parts);
+    const Result result = Replayed(parts.Bytes());
+    EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
+    ASSERT_TRUE(result.difference.first_event.has_value()) << forgery.name << ": " << result.reason;
+    EXPECT_EQ(result.difference.first_event->expected.value_or(""), forgery.expected) << forgery.name;
+    EXPECT_EQ(result.difference.first_event->played.value_or(""), forgery.played) << forgery.name;
+  }
+}
+
+TEST(Traces, EveryEventThatIsTakenOutOfOneIsMissed) {
+  const std::string bytes = SomeTrace();
+  const std::size_t count = Parts(bytes).events.size() - 1;
+  int passed = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Parts parts(bytes);
+    // What the user did may have been left undone. (A whole action of his is several events, but these.)
+    const EventKind kind = static_cast<EventKind>(parts.events[i].kind());
+    parts.Erase(i);
+    const bool passes = Replayed(parts.Bytes()).status == Status::kPassed;
+    EXPECT_EQ(passes, kind == EventKind::kShouldStop) << i << ": " << static_cast<int>(kind);
+    passed += passes ? 1 : 0;
+  }
+  EXPECT_GT(passed, 0);
+}
+
+TEST(Traces, TracingChangesNothing) {
+  const std::vector<Recording> recordings = SessionRecordings("random.jsonl", "default");
+  for (std::size_t i = 0; i < recordings.size(); i += 20) {
+    const Outcome traced = Runner().Run(recordings[i].scenario, {.write_trace = true});
+    const Outcome plain = Runner().Run(recordings[i].scenario);
+    EXPECT_EQ(traced.events, plain.events);
+    EXPECT_EQ(traced.hash, plain.hash);
+    EXPECT_EQ(traced.final, plain.final);
+  }
+}
+
 }  // namespace
 }  // namespace vigil::replays

@@ -10,7 +10,8 @@ namespace {
 // A hook that does in each call what it was recorded to do.
 class RecordedHook : public SessionRunHook {
  public:
-  RecordedHook(TraceUser& user, std::string name) : user_(user), name_(std::move(name)) {}
+  RecordedHook(TraceUser& user, std::size_t index, std::string name)
+      : user_(user), index_(index), name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
 
   absl::Status Begin(BeginContext&) override { return user_.Call(EventKind::kHookReturn, nullptr); }
@@ -19,11 +20,27 @@ class RecordedHook : public SessionRunHook {
     user_.script().Know(session->number(), coordinator);
     return user_.Call(EventKind::kHookReturn, session.get());
   }
-  absl::Status BeforeRun(RunContext& context, RunArgs&) override { return InRun(context); }
+  absl::Status BeforeRun(RunContext& context, RunArgs& args) override {
+    absl::Status status = InRun(context);
+    if (index_ == 0) args.feeds = {{user_.fed().by_hook, Tensor::Scalar<std::int64_t>(0)}};
+    if (RunEndsHere()) {
+      args.feeds.push_back({index_ == 0 ? user_.fed().by_caller : user_.fed().by_hook, Tensor::Scalar<std::int64_t>(0)});
+    }
+    return status;
+  }
   absl::Status AfterRun(RunContext& context, const RunValues&) override { return InRun(context); }
   absl::Status End(Session* session) override { return user_.Call(EventKind::kHookReturn, session); }
 
  private:
+  // After this hook has returned, the run fails before it was made.
+  bool RunEndsHere() const {
+    TraceScript& script = user_.script();
+    const Event* next = script.Ahead(1);
+    if (next != nullptr && next->kind == EventKind::kHookRequestsStop) next = script.Ahead(2);
+    if (script.parted() || next == nullptr || next->code != Code::kUsage) return false;
+    return next->kind == EventKind::kRunEnd || next->kind == EventKind::kInnerRunEnd;
+  }
+
   absl::Status InRun(RunContext& context) {
     absl::Status status = user_.Call(EventKind::kHookReturn, &context.session());
     const TracedEvent* const returned = user_.script().Next();
@@ -32,6 +49,7 @@ class RecordedHook : public SessionRunHook {
   }
 
   TraceUser& user_;
+  const std::size_t index_;
   const std::string name_;
 };
 
@@ -45,7 +63,7 @@ absl::Status RecordedStatus(Code code, std::string_view origin) {
 
 std::vector<HookPtr> TraceUser::MakeHooks(const std::vector<std::string>& names) {
   std::vector<HookPtr> hooks;
-  for (const std::string& name : names) hooks.push_back(std::make_shared<RecordedHook>(*this, name));
+  for (const std::string& name : names) hooks.push_back(std::make_shared<RecordedHook>(*this, hooks.size(), name));
   return hooks;
 }
 
@@ -78,7 +96,7 @@ bool TraceUser::Act(const Event& next, Session* raw, const StepContext* step) {
     case EventKind::kCloseStart:
       return UseSession(next);
     case EventKind::kInnerRunStart:
-      if (step != nullptr) step->RunWithHooks({}).status().IgnoreError();
+      if (step != nullptr) step->RunWithHooks({}, CallerFeeds()).status().IgnoreError();
       return step != nullptr;
     case EventKind::kSessionCall:
       return UseRaw(next, raw);
@@ -102,7 +120,7 @@ bool TraceUser::UseSession(const Event& next) {
   switch (next.kind) {
     case EventKind::kRunStart:
       if (next.call == 0) {
-        session_->Run({}).status().IgnoreError();
+        session_->Run({}, CallerFeeds()).status().IgnoreError();
       } else {
         session_->RunStepFn([this](StepContext& context) { return Step(context); }).IgnoreError();
       }

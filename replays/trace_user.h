@@ -25,6 +25,14 @@ class TraceUser {
  public:
   TraceUser(const Env& env, TraceScript& script) : env_(env), script_(script) {}
 
+  // What is fed by every run of the caller, and what by the first hook in every run: whoever feeds one of them again is in
+  // conflict, which is how a run ends that fails before it is made.
+  struct Fed {
+    Output by_caller;
+    Output by_hook;
+  };
+  void Feed(const Fed& fed) { fed_ = fed; }
+  const Fed& fed() const { return fed_; }
   // From its construction on.
   void Use(MonitoredSessionBase& session) { session_ = &session; }
   // What the caller does, to the end of the recording.
@@ -48,7 +56,10 @@ class TraceUser {
 
   const Env env_;
   TraceScript& script_;
+  Feeds CallerFeeds() const { return {{fed_.by_caller, Tensor::Scalar<std::int64_t>(0)}}; }
+
   MonitoredSessionBase* session_ = nullptr;
+  Fed fed_;
 };
 
 }  // namespace vigil::replays
