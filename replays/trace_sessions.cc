@@ -151,6 +151,10 @@ std::shared_ptr<SessionFactory> NewRecordedFactory(const Env& env, const TraceSp
 
 bool HasNothingToSave(const TraceSpec& trace) {
   if (!trace.is_chief) return false;
+  for (const TracedEvent& each : trace.events) {
+    if (each.event.kind == EventKind::kGraphFinalized) return each.event.has_value && each.event.value == 0;
+  }
+  // The graph was finalized by a session before this one.
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     if (trace.events[i].event.kind != EventKind::kSessionCreated) continue;
     if (FirstCallsOf(trace, i).start == Start::kRestoredNothing) return true;

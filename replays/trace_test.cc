@@ -9,9 +9,13 @@
 
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/record_reader.h"
 #include "vigil/core/io/record_writer.h"
 #include "vigil/core/io/trace_writer.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/core/train/monitored_session.h"
+#include "vigil/replays/model.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"
@@ -19,6 +23,8 @@
 #include "vigil/replays/trace_file.h"
 #include "vigil/replays/trace_spec.h"
 #include "vigil/replays/trace_text.h"
+#include "vigil/sim/faulty_session.h"
+#include "vigil/sim/world.h"
 
 namespace vigil::replays {
 namespace {
@@ -282,14 +288,94 @@ TEST(Traces, EveryEventThatIsTakenOutOfOneIsMissed) {
   int passed = 0;
   for (std::size_t i = 0; i < count; ++i) {
     Parts parts(bytes);
-    // What the user did may have been left undone. (A whole action of his is several events, but these.)
-    const EventKind kind = static_cast<EventKind>(parts.events[i].kind());
+    const auto kind = static_cast<EventKind>(parts.events[i].kind());
     parts.Erase(i);
     const bool passes = Replayed(parts.Bytes()).status == Status::kPassed;
+    // The user need not have asked.
     EXPECT_EQ(passes, kind == EventKind::kShouldStop) << i << ": " << static_cast<int>(kind);
     passed += passes ? 1 : 0;
   }
   EXPECT_GT(passed, 0);
+}
+
+// Starts a task with each session that asks its coordinator to stop, some time.
+class StoppedFromElsewhere : public SessionRunHook {
+ public:
+  StoppedFromElsewhere(const Env& env, Code code) : env_(env), code_(code) {}
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& coord) override {
+    if (++sessions_ > 2) return absl::OkStatus();
+    tasks_.push_back(env_.tasks->Spawn("stopper", [coord, code = code_] {
+      coord->RequestStop(code == Code::kOk ? absl::OkStatus() : MakeStatus(code, "from elsewhere")).IgnoreError();
+    }));
+    return absl::OkStatus();
+  }
+
+ private:
+  const Env env_;
+  const Code code_;
+  int sessions_ = 0;
+  std::vector<std::shared_ptr<Task>> tasks_;
+};
+
+// The trace of a short run in which other tasks take the processor wherever they can.
+std::string TraceWithAnotherTask(std::uint64_t seed, Code code, Code run_fails) {
+  sim::RandomChooser chooser(seed);
+  sim::World world({.chooser = &chooser, .seed = seed, .preempt = true});
+  sim::Node& node = world.AddNode("node");
+  node.Spawn("main", [&] {
+    const Env env = node.env();
+    const std::unique_ptr<Model> model = *BuildModel(env, {});
+    sim::SessionFaultPlan plan;
+    int runs = 0;
+    plan.next = [&](CallKind kind, const std::shared_ptr<Session>&) {
+      const bool fails = kind == CallKind::kRun && ++runs == 2 && run_fails != Code::kOk;
+      return sim::SessionFault{.error = fails ? MakeStatus(run_fails, "planned") : absl::OkStatus()};
+    };
+    auto creator = std::make_shared<ChiefSessionCreator>(
+        env, *model->graph,
+        ChiefSessionCreatorOptions{.factory = sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(env), plan)});
+    auto session = MonitoredSession::Create(env, *model->graph,
+                                            {.session_creator = creator,
+                                             .hooks = {std::make_shared<StoppedFromElsewhere>(env, code)},
+                                             .trace_path = "/x.trace"});
+    if (!session.ok()) return;
+    WithSession(**session, [&](MonitoredSession& s) -> absl::Status {
+      for (int i = 0; i < 4; ++i) {
+        VIGIL_ASSIGN_OR_RETURN(const bool stop, s.ShouldStop());
+        if (stop) return absl::OkStatus();
+        VIGIL_RETURN_IF_ERROR(s.Run(model->caller_fetches).status());
+      }
+      return absl::OkStatus();
+    }).IgnoreError();
+  });
+  EXPECT_EQ(world.Run().verdict, sim::WorldVerdict::kDone);
+  return node.disk().Contents()["/x.trace"];
+}
+
+TEST(Traces, OfRunsThatOtherTasksStopPass) {
+  int requests = 0;
+  int late = 0;
+  for (const Code code : {Code::kOk, Code::kAborted, Code::kInternal}) {
+    for (const Code run_fails : {Code::kOk, Code::kAborted, Code::kCancelled}) {
+      for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const absl::StatusOr<Recording> recording =
+            ParseTrace(TraceWithAnotherTask(seed, code, run_fails), "x.trace");
+        ASSERT_TRUE(recording.ok()) << recording.status();
+        const TraceSpec& trace = *recording->scenario.trace;
+        requests += static_cast<int>(trace.requests.size());
+        for (const TracedRequest& request : trace.requests) {
+          const bool seen = request.before < trace.events.size() &&
+                            TraceLine(trace.events[request.before].event) != "should_stop -> no";
+          late += seen ? 0 : 1;
+        }
+        const Result result = Judge(*recording, Runner().Run(recording->scenario));
+        ASSERT_EQ(result.status, Status::kPassed)
+            << CodeName(code) << " " << CodeName(run_fails) << " " << seed << ": " << WhyNot(result);
+      }
+    }
+  }
+  EXPECT_GT(requests, 500);
+  EXPECT_GT(late, 10);
 }
 
 TEST(Traces, TracingChangesNothing) {

@@ -21,7 +21,7 @@ enum class EventKind : std::uint8_t {
   // ... and has returned; code. Of a run: value 1 = it has asked the run context for a stop, whatever its code (has_value).
   kHookReturn,
   kHookRequestsStop,  // a run context's RequestStop; subject/index = the hook
-  kGraphFinalized,    // only when the state changes
+  kGraphFinalized,    // only when the state changes; value 0/1 = whether the scaffold's saver has anything to save (has_value)
   kGraphUnfinalized,
   kSessionCreated,          // session
   kSessionCreateFailed,     // code

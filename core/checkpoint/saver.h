@@ -51,6 +51,8 @@ class Saver {
   // Takes over those of `paths` that still exist, oldest first, with their file times.
   absl::Status RecoverLastCheckpoints(const std::vector<std::string>& paths);
   std::vector<std::string> last_checkpoints() const;  // oldest first
+  // Built, and the graph had no variable for it: saving and restoring do nothing.
+  bool has_nothing_to_save() const { return ops_.has_value() && ops_->variables.empty(); }
 
  private:
   struct Checkpoint {
