@@ -17,7 +17,7 @@ constexpr std::string_view kEndings = ".json, .jsonl or .trace, each also with .
 
 struct FileKind {
   bool known = false;
-  bool lines = false;   // a record per line
+  bool lines = false;  // a record per line
   bool trace = false;
   bool packed = false;  // .xz
 };

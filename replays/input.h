@@ -30,7 +30,7 @@ struct RawRecord {
   std::int64_t record = 1;  // line in a .jsonl, 1 in a .json; 0 in an error that is about the whole file
   std::string text;
   bool is_trace = false;  // `text` is a trace (trace_file.h), else JSON
-  absl::Status error;  // not OK: there is no text; the message names the file (and line) and is complete
+  absl::Status error;     // not OK: there is no text; the message names the file (and line) and is complete
 };
 
 // Called for each record and each error, in order. False = enough: ReadRecords returns.

@@ -305,7 +305,8 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   if (!set_up.ok()) outcome.verdict = Verdict::kUnsupported;
   if (options.write_trace) {
     const auto contents = node.disk().Contents();
-    if (const auto written = contents.find(kTracePath); written != contents.end()) outcome.written_trace = written->second;
+    if (const auto written = contents.find(kTracePath); written != contents.end())
+      outcome.written_trace = written->second;
   }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();

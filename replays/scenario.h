@@ -205,7 +205,7 @@ struct Scenario {
   Limits limits;
   // Choices made by the scheduler and others, as labels under "node/task/point", in order; absent ones take the calm default.
   std::map<std::string, std::vector<std::string>, std::less<>> choices;
-  std::optional<UnitSpec> unit;  // then nothing of a session applies
+  std::optional<UnitSpec> unit;            // then nothing of a session applies
   std::shared_ptr<const TraceSpec> trace;  // a traced production run: the same; print.h leaves it out
   // Fields of the format that nothing can play yet (cluster, workload, ...): the runner names them; print.h leaves them out.
   std::vector<std::string> unbuilt;

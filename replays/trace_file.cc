@@ -56,7 +56,8 @@ bool IsOfTheUser(EventKind kind) {
 
 absl::Status ReadHeader(const proto::TraceHeader& header, TraceSpec& out) {
   if (header.version() != kTraceVersion) {
-    return NoTrace(fmt::format("a trace of version {}; this program reads version {}", header.version(), kTraceVersion));
+    return NoTrace(
+        fmt::format("a trace of version {}; this program reads version {}", header.version(), kTraceVersion));
   }
   if (header.kind() != proto::TraceHeader::MONITORED && header.kind() != proto::TraceHeader::SINGULAR) {
     return NoTrace("a trace of an unknown kind of session");
@@ -73,7 +74,8 @@ absl::Status ReadHeader(const proto::TraceHeader& header, TraceSpec& out) {
       out.behaviour.*ours.value = each.on();
       known = true;
     }
-    if (!known && each.on()) return NoTrace(fmt::format("needs the switch {}, which is unknown here", Quoted(each.name())));
+    if (!known && each.on())
+      return NoTrace(fmt::format("needs the switch {}, which is unknown here", Quoted(each.name())));
   }
   out.stop_grace_period = Duration(header.stop_grace_period_ns());
   if (header.has_max_wait()) out.max_wait = Duration(header.max_wait_ns());
@@ -112,9 +114,9 @@ class EventReader {
  private:
   absl::StatusOr<Event> EventOf(const proto::TraceEvent& record) const {
     if (record.kind() >= static_cast<std::uint32_t>(kEventKinds)) return Damaged("an event of an unknown kind");
-    if (record.code() > static_cast<std::uint32_t>(Code::kNanLoss)) return Damaged("an event with an unknown code");
+    if (record.status() > static_cast<std::uint32_t>(Code::kNanLoss)) return Damaged("an event with an unknown code");
     Event event{.kind = static_cast<EventKind>(record.kind()),
-                .code = static_cast<Code>(record.code()),
+                .code = static_cast<Code>(record.status()),
                 .call = static_cast<std::uint8_t>(record.call()),
                 .closed = record.closed(),
                 .has_value = record.has_value(),
@@ -167,7 +169,8 @@ absl::StatusOr<Recording> Parse(std::string_view bytes, std::string_view source)
   if (!first.ok() && reader.cut_off() && bytes.size() < 12) return NoTrace("cut off within its header");
   if (!first.ok() || !header.ParseFromArray((*first)->data(), static_cast<int>((*first)->size())) ||
       header.magic() != kTraceMagic) {
-    return NoTrace(!first.ok() && reader.cut_off() ? "no trace, or cut off within its header" : "no trace in spite of its name, or damaged in its header");
+    return NoTrace(!first.ok() && reader.cut_off() ? "no trace, or cut off within its header"
+                                                   : "no trace in spite of its name, or damaged in its header");
   }
   auto trace = std::make_shared<TraceSpec>();
   VIGIL_RETURN_IF_ERROR(ReadHeader(header, *trace));

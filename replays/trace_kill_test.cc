@@ -42,10 +42,9 @@ class TellingHook : public SessionRunHook {
   spec.batches = 1'000'000;
   spec.queue_input = true;
   const auto model = BuildModel(real.env(), spec);
-  auto session = MonitoredSession::Create(real.env(), *(*model)->graph,
-                                          {.hooks = {std::make_shared<TellingHook>(pipe)},
-                                           .behaviour = Behaviour::TensorFlow(),
-                                           .trace_path = path});
+  auto session = MonitoredSession::Create(
+      real.env(), *(*model)->graph,
+      {.hooks = {std::make_shared<TellingHook>(pipe)}, .behaviour = Behaviour::TensorFlow(), .trace_path = path});
   while (session.ok() && (*session)->Run((*model)->caller_fetches).ok()) {
   }
   _exit(1);  // it should have been killed

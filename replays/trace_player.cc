@@ -51,7 +51,8 @@ bool ScaffoldFails(const TraceSpec& trace) {
   std::optional<Code> begun;
   for (const TracedEvent& each : trace.events) {
     const Event& event = each.event;
-    if (event.kind == EventKind::kConstructed) return event.code == Code::kUsage && begun.value_or(Code::kOk) == Code::kOk;
+    if (event.kind == EventKind::kConstructed)
+      return event.code == Code::kUsage && begun.value_or(Code::kOk) == Code::kOk;
     if (event.kind == EventKind::kSessionCreated || event.kind == EventKind::kSessionCreateFailed) return false;
     if (event.kind == EventKind::kGraphFinalized) return false;
     if (event.kind == EventKind::kHookReturn) begun = event.code;
@@ -110,11 +111,13 @@ absl::Status TracePlay::BuildGraph() {
     options.init_fn = [this](Scaffold&, Session& session) { return user_.Call(EventKind::kInitFn, &session); };
   }
   if (HasNothingToSave(trace_)) {
-    options.saver = std::make_shared<Saver>(env_, SaverOptions{.variables = std::vector<Output>(), .allow_empty = true});
+    options.saver =
+        std::make_shared<Saver>(env_, SaverOptions{.variables = std::vector<Output>(), .allow_empty = true});
   }
   scaffold_ = std::make_shared<Scaffold>(env_, graph_, options);
   if (ScaffoldFails(trace_)) {
-    for (const char* const name : {"one", "another"}) graph_.AddToCollection(kInitOp, Output{b.Group(name, {}).node, 0});
+    for (const char* const name : {"one", "another"})
+      graph_.AddToCollection(kInitOp, Output{b.Group(name, {}).node, 0});
     return b.status();
   }
   if (!trace_.graph_is_finalized) return absl::OkStatus();
@@ -133,11 +136,10 @@ QueueRunnerStarter TracePlay::Starter() {
 
 std::shared_ptr<SessionCreator> TracePlay::Creator() {
   if (!trace_.is_chief) {
-    return std::make_shared<WorkerSessionCreator>(env_, graph_,
-                                                  WorkerSessionCreatorOptions{.scaffold = scaffold_,
-                                                                              .max_wait = trace_.max_wait,
-                                                                              .factory = factory_,
-                                                                              .behaviour = trace_.behaviour});
+    return std::make_shared<WorkerSessionCreator>(
+        env_, graph_,
+        WorkerSessionCreatorOptions{
+            .scaffold = scaffold_, .max_wait = trace_.max_wait, .factory = factory_, .behaviour = trace_.behaviour});
   }
   return std::make_shared<ChiefSessionCreator>(env_, graph_,
                                                ChiefSessionCreatorOptions{.scaffold = scaffold_,

@@ -59,7 +59,8 @@ void TraceScript::Follow(const Event& event) {
 
 std::size_t TraceScript::RequestsInGap() const {
   std::size_t count = 0;
-  while (next_request_ + count < trace_.requests.size() && trace_.requests[next_request_ + count].before <= at_) ++count;
+  while (next_request_ + count < trace_.requests.size() && trace_.requests[next_request_ + count].before <= at_)
+    ++count;
   return count;
 }
 

@@ -41,7 +41,9 @@ class TraceScript final : public EventSink, public Clock {
   const std::vector<std::string>& lines() const { return lines_; }
 
   // A coordinator was given to the session's task: requests of other tasks reach it.
-  void Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator) { coordinators_[session] = coordinator; }
+  void Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator) {
+    coordinators_[session] = coordinator;
+  }
   std::shared_ptr<Coordinator> FindCoordinator(std::int64_t session) const;
 
   void Emit(const Event& event) override;

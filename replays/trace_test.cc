@@ -186,7 +186,8 @@ TEST(Traces, WhatIsNoneIsSaidClearly) {
   EXPECT_EQ(error(""), "x.trace: an empty file");
   EXPECT_EQ(error(bytes.substr(0, 7)), "x.trace: cut off within its header");
   EXPECT_EQ(error(bytes.substr(0, 40)), "x.trace: no trace, or cut off within its header");
-  EXPECT_EQ(error("{\"id\": \"a scenario in disguise\"}"), "x.trace: no trace in spite of its name, or damaged in its header");
+  EXPECT_EQ(error("{\"id\": \"a scenario in disguise\"}"),
+            "x.trace: no trace in spite of its name, or damaged in its header");
   Parts newer(bytes);
   newer.header.set_version(2);
   EXPECT_EQ(error(newer.Bytes()), "x.trace: a trace of version 2; this program reads version 1");
@@ -235,19 +236,18 @@ TEST(Traces, AForgedDecisionIsFound) {
        },
        "hook b before_run session=1", "hook a before_run session=1"},
       {"another code for the caller",
-       [&](Parts& p) { p.events[p.Find(EventKind::kRunEnd)].set_code(static_cast<std::uint32_t>(Code::kInternal)); },
+       [&](Parts& p) { p.events[p.Find(EventKind::kRunEnd)].set_status(static_cast<std::uint32_t>(Code::kInternal)); },
        "run returns INTERNAL", "run returns OK"},
-      {"no recovery from what a recovery is made from",
-       [&](Parts& p) { p.Erase(p.Find(EventKind::kRecovery)); }, "coordinator request_stop", "recovery from ABORTED"},
+      {"no recovery from what a recovery is made from", [&](Parts& p) { p.Erase(p.Find(EventKind::kRecovery)); },
+       "coordinator request_stop", "recovery from ABORTED"},
       {"a recovery from what ends a session",
        [&](Parts& p) {
-         p.events[p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kRun))].set_code(
+         p.events[p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kRun))].set_status(
              static_cast<std::uint32_t>(Code::kInternal));
        },
        "recovery from ABORTED", "run returns INTERNAL"},
-      {"another answer of should_stop",
-       [&](Parts& p) { p.events[p.Find(EventKind::kShouldStop)].set_value(1); }, "should_stop -> yes",
-       "should_stop -> no"},
+      {"another answer of should_stop", [&](Parts& p) { p.events[p.Find(EventKind::kShouldStop)].set_value(1); },
+       "should_stop -> yes", "should_stop -> no"},
       {"the session is not closed",
        [&](Parts& p) { p.Erase(p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kClose))); },
        "graph unfinalized", "session 2 close"},
@@ -264,7 +264,8 @@ TEST(Traces, AForgedDecisionIsFound) {
        "graph finalized", ""},
       {"a hook stops the runs, and they go on",
        [&](Parts& p) {
-         proto::TraceEvent& returned = p.events[p.Find(EventKind::kHookReturn, 1, static_cast<int>(HookMethod::kAfterRun))];
+         proto::TraceEvent& returned =
+             p.events[p.Find(EventKind::kHookReturn, 1, static_cast<int>(HookMethod::kAfterRun))];
          returned.set_has_value(true);
          returned.set_value(1);
        },
@@ -333,7 +334,8 @@ std::string TraceWithAnotherTask(std::uint64_t seed, Code code, Code run_fails) 
     };
     auto creator = std::make_shared<ChiefSessionCreator>(
         env, *model->graph,
-        ChiefSessionCreatorOptions{.factory = sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(env), plan)});
+        ChiefSessionCreatorOptions{.factory =
+                                       sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(env), plan)});
     auto session = MonitoredSession::Create(env, *model->graph,
                                             {.session_creator = creator,
                                              .hooks = {std::make_shared<StoppedFromElsewhere>(env, code)},
@@ -358,8 +360,7 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
   for (const Code code : {Code::kOk, Code::kAborted, Code::kInternal}) {
     for (const Code run_fails : {Code::kOk, Code::kAborted, Code::kCancelled}) {
       for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-        const absl::StatusOr<Recording> recording =
-            ParseTrace(TraceWithAnotherTask(seed, code, run_fails), "x.trace");
+        const absl::StatusOr<Recording> recording = ParseTrace(TraceWithAnotherTask(seed, code, run_fails), "x.trace");
         ASSERT_TRUE(recording.ok()) << recording.status();
         const TraceSpec& trace = *recording->scenario.trace;
         requests += static_cast<int>(trace.requests.size());

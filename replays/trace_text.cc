@@ -17,7 +17,8 @@ std::string SessionText(const Event& event) {
 }
 
 std::string HookText(const Event& event) {
-  const std::string text = fmt::format("hook {} {}", HookName(event), HookMethodName(static_cast<HookMethod>(event.call)));
+  const std::string text =
+      fmt::format("hook {} {}", HookName(event), HookMethodName(static_cast<HookMethod>(event.call)));
   if (event.kind == EventKind::kHookCall) return fmt::format("{} {}", text, SessionText(event));
   return fmt::format("{} returns {}{}", text, CodeName(event.code),
                      event.has_value && event.value != 0 ? " and asks for a stop" : "");

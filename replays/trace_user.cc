@@ -24,7 +24,8 @@ class RecordedHook : public SessionRunHook {
     absl::Status status = InRun(context);
     if (index_ == 0) args.feeds = {{user_.fed().by_hook, Tensor::Scalar<std::int64_t>(0)}};
     if (RunEndsHere()) {
-      args.feeds.push_back({index_ == 0 ? user_.fed().by_caller : user_.fed().by_hook, Tensor::Scalar<std::int64_t>(0)});
+      args.feeds.push_back(
+          {index_ == 0 ? user_.fed().by_caller : user_.fed().by_hook, Tensor::Scalar<std::int64_t>(0)});
     }
     return status;
   }

@@ -21,13 +21,13 @@ enum class EventKind : std::uint8_t {
   // ... and has returned; code. Of a run: value 1 = it has asked the run context for a stop, whatever its code (has_value).
   kHookReturn,
   kHookRequestsStop,  // a run context's RequestStop; subject/index = the hook
-  kGraphFinalized,    // only when the state changes; value 0/1 = whether the scaffold's saver has anything to save (has_value)
+  kGraphFinalized,  // only when the state changes; value 0/1 = whether the scaffold's saver has anything to save (has_value)
   kGraphUnfinalized,
-  kSessionCreated,          // session
-  kSessionCreateFailed,     // code
-  kSessionCall,             // a call on a raw session has returned: session, call = CallKind, code, value = answer
-  kInitFn,                  // the scaffold's init function returned: session, code
-  kQueueRunners,            // start of the queue runners returned: session, code
+  kSessionCreated,       // session
+  kSessionCreateFailed,  // code
+  kSessionCall,          // a call on a raw session has returned: session, call = CallKind, code, value = answer
+  kInitFn,               // the scaffold's init function returned: session, code
+  kQueueRunners,         // start of the queue runners returned: session, code
   kCoordinatorRequestStop,  // each call; code as passed (kOk = without an error); session = whose coordinator, 0 = not said
   kCoordinatorJoin,         // each call, at its start; session as above
   kSleep,                   // somebody is about to sleep: value = seconds
@@ -36,7 +36,7 @@ enum class EventKind : std::uint8_t {
   kRunEnd,      // ... and leaves it: code, call
   kShouldStop,  // should_stop answered: value 0/1 (code if it failed)
   kCloseStart,  // close of the outermost session begins; code = the error that the scope was left with, subject = its origin
-  kCloseEnd,    // ... ended: code
+  kCloseEnd,  // ... ended: code
   // A call on a summary writer is made: call = WriterCall, value = its global step (has_value: one was given).
   // kSummary: subject = the serialized Summary; kSessionLog: index = its status; kRunMetadata: subject = the tag.
   kWriterCall,

@@ -63,7 +63,7 @@ void TraceWriter::Emit(const Event& event) {
   message_.set_time_ns((env_.clock->Monotonic() - start_).count());
   message_.set_task(env_.tasks->CurrentTask());
   message_.set_kind(static_cast<std::uint32_t>(event.kind));
-  message_.set_code(static_cast<std::uint32_t>(event.code));
+  message_.set_status(static_cast<std::uint32_t>(event.code));
   message_.set_call(event.call);
   message_.set_closed(event.closed);
   message_.set_has_value(event.has_value);
@@ -99,7 +99,8 @@ void TraceWriter::Append(const google::protobuf::MessageLite& message) {
 }
 
 void TraceWriter::Stop(const absl::Status& why) {
-  env_.log->Write(Severity::kWarning, fmt::format("The trace {} ends here, the session goes on: {}", path_, MessageOf(why)));
+  env_.log->Write(Severity::kWarning,
+                  fmt::format("The trace {} ends here, the session goes on: {}", path_, MessageOf(why)));
   file_.reset();
 }
 

@@ -71,7 +71,7 @@ TEST_F(TraceWriterTest, EveryEventIsInTheFileAtOnceWithTimeAndTask) {
   const std::vector<proto::TraceEvent> events = EventsIn(File());
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].ShortDebugString(),
-            "time_ns: 7 kind: 1 code: 20 call: 3 closed: true has_value: true value: 1.5 index: 2 session: 4 "
+            "time_ns: 7 kind: 1 status: 20 call: 3 closed: true has_value: true value: 1.5 index: 2 session: 4 "
             "subject: \"hook\\n\"");
   const auto task = fake_.env().tasks->Spawn("other", [&] { Emit(writer, 9); });
   EXPECT_TRUE(task->Join(kNever));

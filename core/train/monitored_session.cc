@@ -22,7 +22,8 @@ absl::Status ClosedError(std::string_view what) {
 }
 
 absl::Status CallStepFn(const Env& env, const StepFn& step_fn, StepContext& context) {
-  env.Emit({.kind = EventKind::kStepFnCall, .closed = context.session().closed(), .session = context.session().number()});
+  env.Emit(
+      {.kind = EventKind::kStepFnCall, .closed = context.session().closed(), .session = context.session().number()});
   const absl::Status end = CallGuarded([&] { return step_fn(context); });
   env.Emit({.kind = EventKind::kStepFnReturn,
             .code = CodeOf(end),
@@ -72,10 +73,11 @@ Env MonitoredSessionBase::WithTrace(Env env) const {
 void MonitoredSessionBase::StartTrace(const std::string& path) {
   const std::optional<CreatorTraits> traits = creator_.creator().traits();
   if (!traits.has_value()) {
-    env_.log->Write(Severity::kWarning,
-                    fmt::format("There will be no trace {}: sessions of a creator of one's own cannot be traced. Derive "
-                                "it from ChiefSessionCreator or WorkerSessionCreator.",
-                                path));
+    env_.log->Write(
+        Severity::kWarning,
+        fmt::format("There will be no trace {}: sessions of a creator of one's own cannot be traced. Derive "
+                    "it from ChiefSessionCreator or WorkerSessionCreator.",
+                    path));
     return;
   }
   creator_.creator().Watch(*trace_);
@@ -107,8 +109,8 @@ void MonitoredSessionBase::ReleaseHooks() {
 absl::Status MonitoredSessionBase::CallBegin() {
   BeginContext context{env_, graph_};
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    VIGIL_RETURN_IF_ERROR(
-        CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr, [&] { return hooks_[i]->Begin(context); }));
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
+                                   [&] { return hooks_[i]->Begin(context); }));
   }
   return absl::OkStatus();
 }
@@ -246,8 +248,8 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
 absl::Status MonitoredSessionBase::CallEnd() {
   Session* const session = raw().get();
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    VIGIL_RETURN_IF_ERROR(
-        CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr, [&] { return hooks_[i]->End(session); }));
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr,
+                                   [&] { return hooks_[i]->End(session); }));
   }
   return absl::OkStatus();
 }

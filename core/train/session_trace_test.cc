@@ -80,7 +80,8 @@ TEST_F(SessionTraceTest, HasWhatTheSinkOfTheEnvHas) {
     // The scaffold and the creator were made with an env that knows nothing of the trace.
     auto creator = std::make_shared<ChiefSessionCreator>(
         fake_.env(), graph_,
-        ChiefSessionCreatorOptions{.scaffold = std::make_shared<Scaffold>(fake_.env(), graph_), .checkpoint_dir = "/c"});
+        ChiefSessionCreatorOptions{.scaffold = std::make_shared<Scaffold>(fake_.env(), graph_),
+                                   .checkpoint_dir = "/c"});
     auto session = MonitoredSession::Create(fake_.env(), graph_,
                                             {.session_creator = creator,
                                              .hooks = {std::make_shared<NamedHook>()},
@@ -143,8 +144,7 @@ TEST_F(SessionTraceTest, OutlivesItsSession) {
 
 TEST_F(SessionTraceTest, OfACreatorOfOnesOwnIsRefusedInTheLog) {
   auto session = MonitoredSession::Create(
-      fake_.env(), graph_,
-      {.session_creator = std::make_shared<OwnCreator>(fake_.env(), graph_), .trace_path = kPath});
+      fake_.env(), graph_, {.session_creator = std::make_shared<OwnCreator>(fake_.env(), graph_), .trace_path = kPath});
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_FALSE(Exists(fake_.files, kPath));
   EXPECT_THAT(fake_.log.lines()[0].text, HasSubstr("sessions of a creator of one's own cannot be traced"));
