@@ -154,7 +154,7 @@ QueueRunnerStarter Play::StartQueueRunnersOrFail() {
 }
 
 HookParts Play::PartsOfHooks() const {
-  return {.env = layer_env_, .model = *model_, .scaffold = scaffold_, .directory = kDirectory};
+  return {.env = layer_env_, .model = *model_, .scaffold = scaffold_, .behaviour = behaviour_, .directory = kDirectory};
 }
 
 absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::ConstructTraining(std::vector<HookPtr> hooks) {
