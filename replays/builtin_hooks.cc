@@ -122,11 +122,23 @@ constexpr Named<Maker> kMakers[] = {
     {"global_step_waiter", GlobalStepWaiter},
 };
 
+// One and the same object at two places of the list.
+Made EarlierHook(const HookSpec& spec, const std::vector<HookPtr>& hooks) {
+  const std::int64_t of = IntegerArg(spec.args, "of").value_or(0);
+  if (of >= 1 && of <= std::ssize(hooks)) return hooks[static_cast<std::size_t>(of) - 1];
+  return UsageError(fmt::format("There is no hook number {} before this one.", of));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<HookPtr>> MakeHooks(const std::vector<HookSpec>& specs, const HookParts& parts) {
   std::vector<HookPtr> hooks;
   for (const HookSpec& spec : specs) {
+    if (spec.hook == "again") {
+      VIGIL_ASSIGN_OR_RETURN(HookPtr hook, EarlierHook(spec, hooks));
+      hooks.push_back(std::move(hook));
+      continue;
+    }
     const std::optional<Maker> maker = FromName(kMakers, spec.hook);
     if (!maker.has_value()) return UsageError(fmt::format("There is no hook \"{}\".", spec.hook));
     VIGIL_ASSIGN_OR_RETURN(HookPtr hook, (*maker)(spec, parts));
