@@ -1,26 +1,35 @@
-# Installs the build tree into a fresh folder, then builds and runs a program that knows nothing but the package.
+# The package as a stranger uses it: examples/consumer, built against the installed tree, against the contents of the .deb, and
+# configured with the source (which would take minutes to build).
 set(work ${BUILD}/install_test)
-file(REMOVE_RECURSE ${work})
-file(WRITE ${work}/CMakeLists.txt [[
-cmake_minimum_required(VERSION 3.25)
-project(stranger CXX)
-find_package(vigil 0.1 REQUIRED COMPONENTS core_base core_env)
-add_executable(stranger stranger.cc)
-target_link_libraries(stranger vigil::core_env)
-]])
-file(WRITE ${work}/stranger.cc [[
-#include <vigil/core/base/code.h>
-#include <vigil/core/env/env.h>
-int main() { return vigil::CodeName(vigil::Code::kAborted) == "ABORTED" ? 0 : 1; }
-]])
-foreach(command
-    "${CMAKE_COMMAND};--install;${BUILD};--prefix;${work}/prefix"
-    "${CMAKE_COMMAND};-G;Ninja;-S;${work};-B;${work}/build;-DCMAKE_PREFIX_PATH=${work}/prefix;-DCMAKE_CXX_COMPILER=${CXX}"
-    "${CMAKE_COMMAND};--build;${work}/build"
-    "${work}/build/stranger")
-  execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+set(consumer ${SOURCE}/examples/consumer)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "${command}\n${output}")
+    message(FATAL_ERROR "${ARGN}\n${output}")
   endif()
-endforeach()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# Against what is installed under `prefix`; nothing else may be found.
+function(use prefix name)
+  run(${CMAKE_COMMAND} -G Ninja -S ${consumer} -B ${work}/${name} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX})
+  run(${CMAKE_COMMAND} --build ${work}/${name})
+  run(${work}/${name}/consumer)
+  if(NOT output MATCHES "step 3\n")
+    message(FATAL_ERROR "${name}: the consumer printed\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${work})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+use(${work}/prefix installed)
+
+run(${CMAKE_CPACK_COMMAND} --config ${BUILD}/CPackConfig.cmake -B ${work}/deb)
+file(GLOB deb ${work}/deb/vigil_*.deb)
+run(dpkg-deb --extract ${deb} ${work}/extracted)
+use(${work}/extracted/usr from_deb)
+
+run(${CMAKE_COMMAND} -G Ninja -S ${consumer} -B ${work}/fetched -DVIGIL_SOURCE=${SOURCE} -DCMAKE_CXX_COMPILER=${CXX})
+run(${CMAKE_COMMAND} --build ${work}/fetched --target core_base)
 file(REMOVE_RECURSE ${work})

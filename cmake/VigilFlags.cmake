@@ -1,9 +1,12 @@
 # Flags of every target of this tree. None of them is exported.
 
+if(PROJECT_IS_TOP_LEVEL)
+  add_compile_options(
+    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+    # Designated initializers name what differs from the default; the rest is meant to be left out.
+    -Wno-missing-field-initializers)
+endif()
 add_compile_options(
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
-  # Designated initializers name what differs from the default; the rest is meant to be left out.
-  -Wno-missing-field-initializers
   # A fused multiply-add rounds once where two operations round twice: results would depend on the machine.
   -ffp-contract=off
   # So that a profile and a crash report show the callers.

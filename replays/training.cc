@@ -12,11 +12,11 @@ OrDefault<T> GivenOrDefault(const Args& args, std::string_view name, const std::
   return value.has_value() ? OrDefault<T>(*value) : OrDefault<T>(std::nullopt);
 }
 
-OrDefault<Duration> Seconds(const Args& args, std::string_view name) {
+OrDefault<Duration> SecondsOrDefault(const Args& args, std::string_view name) {
   return GivenOrDefault(args, name, SecondsArg(args, name));
 }
 
-OrDefault<std::int64_t> Steps(const Args& args, std::string_view name) {
+OrDefault<std::int64_t> StepsOrDefault(const Args& args, std::string_view name) {
   return GivenOrDefault(args, name, IntegerArg(args, name));
 }
 
@@ -26,10 +26,10 @@ MonitoredTrainingSessionOptions TrainingOptions(const SessionSpec& session) {
   const Args& args = session.args;
   MonitoredTrainingSessionOptions options;
   options.is_chief = BoolArg(args, "is_chief", options.is_chief);
-  options.save_checkpoint_secs = Seconds(args, "save_checkpoint_secs");
-  options.save_checkpoint_steps = Steps(args, "save_checkpoint_steps");
-  options.save_summaries_secs = Seconds(args, "save_summaries_secs");
-  options.save_summaries_steps = Steps(args, "save_summaries_steps");
+  options.save_checkpoint_secs = SecondsOrDefault(args, "save_checkpoint_secs");
+  options.save_checkpoint_steps = StepsOrDefault(args, "save_checkpoint_steps");
+  options.save_summaries_secs = SecondsOrDefault(args, "save_summaries_secs");
+  options.save_summaries_steps = StepsOrDefault(args, "save_summaries_steps");
   options.log_step_count_steps = IntegerArg(args, "log_step_count_steps", options.log_step_count_steps);
   options.max_wait = SecondsArg(args, "max_wait_secs", options.max_wait);
   return options;

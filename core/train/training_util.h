@@ -22,7 +22,7 @@ absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph&
 absl::StatusOr<Output> CreateGlobalStep(const Env& env, Builder& builder);
 absl::StatusOr<Output> GetOrCreateGlobalStep(const Env& env, Builder& builder);
 // The tensor that reads the global step, made once for a graph; nullopt without a global step. In a run that also trains, it gives
-// the step from before, if the step is a variable of ops::MakeVariable, whenever the two were made.
+// the step from before (TensorFlow leaves the order open), if the step is a variable of ops::MakeVariable.
 absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, Builder& builder);
 // A fetched global step as a number; USAGE if it is none.
 absl::StatusOr<std::int64_t> GlobalStepValue(const Tensor& fetched);
