@@ -31,7 +31,7 @@ absl::Status Preload(const Env& env, const std::string& directory, const Checkpo
   const NodeId assign = ops::Assign(b, "set_step", step, value).node;
   VIGIL_RETURN_IF_ERROR(b.status());
   Saver saver(env,
-              {.variables = {}, .sharded = true, .allow_empty = false, .max_to_keep = spec.preload_keep.value_or(5)});
+              {.sharded = true, .max_to_keep = spec.preload_keep.value_or(5), .behaviour = Behaviour::TensorFlow()});
   VIGIL_RETURN_IF_ERROR(saver.Build(graph));
   const std::unique_ptr<Session> session = NewDirectSession(env, graph);
   const RunSpec set{.feeds = {value}, .fetches = {}, .targets = {assign}, .unresolved = {}};

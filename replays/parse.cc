@@ -148,6 +148,7 @@ void ReadRecord(Reading& reading, Json root, Recording& out) {
   const Field unit = fields.Optional("unit");
   if (unit.present()) {
     ReadUnit(reading, fields, unit, scenario.unit.emplace());
+    scenario.unit->behaviour = scenario.behaviour;
   } else {
     ReadUnbuilt(fields, scenario);
     ReadSessionScenario(reading, fields, scenario);

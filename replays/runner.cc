@@ -13,6 +13,7 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/scaffold.h"
+#include "vigil/replays/behaviour.h"
 #include "vigil/replays/builtin_hooks.h"
 #include "vigil/replays/caller.h"
 #include "vigil/replays/directory.h"
@@ -36,16 +37,6 @@ constexpr char kNode[] = "chief";
 constexpr char kTask[] = "main";
 constexpr std::string_view kTaskLabel = "chief/main";
 constexpr char kDirectory[] = "/checkpoints";
-
-// Switches that are named start from TensorFlow's behaviour.
-Behaviour BehaviourOf(const BehaviourSpec& spec) {
-  Behaviour out = spec.name == "default" ? Behaviour::Default() : Behaviour::TensorFlow();
-  for (const BehaviourSwitch& known : BehaviourSwitches()) {
-    const auto given = spec.switches.find(known.name);
-    if (given != spec.switches.end()) out.*known.value = given->second;
-  }
-  return out;
-}
 
 // One scenario being played: everything that lives in the caller's task.
 class Play {
@@ -146,6 +137,7 @@ std::shared_ptr<SessionFactory> Play::FaultyFactory() {
 
 std::shared_ptr<Scaffold> Play::MakeScaffold() {
   ScaffoldOptions options;
+  options.behaviour = behaviour_;
   if (scenario_.init_fn) {
     options.init_fn = [this](Scaffold&, Session&) { return environment_->Next(FaultPoint::kInitFn).error; };
   }

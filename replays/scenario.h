@@ -159,6 +159,13 @@ struct SessionSpec {
   friend bool operator==(const SessionSpec&, const SessionSpec&) = default;
 };
 
+// "behaviour": the names of the switches are those of Behaviour (core/base/behaviour.h).
+struct BehaviourSpec {
+  std::string name = "tensorflow";  // tensorflow, default, or "switches"
+  std::map<std::string, bool, std::less<>> switches;
+  friend bool operator==(const BehaviourSpec&, const BehaviourSpec&) = default;
+};
+
 // A unit recording (timer, coordinator, saver, arguments): not a session. Its operations are typed by their own fields.
 struct UnitOp {
   std::string op;
@@ -173,14 +180,8 @@ struct UnitSpec {
   std::optional<std::vector<Code>> clean;          // unit "coordinator"
   std::map<std::string, bool, std::less<>> flags;  // begin, global_step
   std::vector<UnitOp> ops;
+  BehaviourSpec behaviour;  // the scenario's
   friend bool operator==(const UnitSpec&, const UnitSpec&) = default;
-};
-
-// "behaviour": the names of the switches are those of Behaviour (core/base/behaviour.h).
-struct BehaviourSpec {
-  std::string name = "tensorflow";  // tensorflow, default, or "switches"
-  std::map<std::string, bool, std::less<>> switches;
-  friend bool operator==(const BehaviourSpec&, const BehaviourSpec&) = default;
 };
 
 struct Limits {

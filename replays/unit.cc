@@ -8,6 +8,7 @@ namespace {
 constexpr Named<UnitPlayer> kPlayers[] = {
     {"arguments", PlayArguments},
     {"coordinator", PlayCoordinator},
+    {"saver", PlaySaver},
     {"timer", PlayTimer},
 };
 

@@ -4,6 +4,7 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -59,6 +60,18 @@ std::string RelativeTo(const std::string& path, const std::string& directory) {
   return parts.empty() ? "." : fmt::format("{}", fmt::join(parts, "/"));
 }
 
+// Whether `name` is a data file of that checkpoint, of any shard. In the pattern '#' stands for any character.
+bool IsDataFile(std::string_view name, std::string_view base) {
+  constexpr std::string_view kPattern = ".data-#####-of-#####";
+  if (!name.starts_with(base)) return false;
+  name.remove_prefix(base.size());
+  return std::ranges::equal(name, kPattern, [](char c, char wanted) { return wanted == '#' || c == wanted; });
+}
+
+absl::Status RemoveIfThere(Files& files, const std::string& path) {
+  return Exists(files, path) ? files.Remove(path) : absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
@@ -90,39 +103,96 @@ absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env
   return state;
 }
 
-absl::Status UpdateCheckpointState(const Env& env, const std::string& directory, CheckpointState state,
-                                   bool relative_paths, std::string_view state_file) {
+absl::StatusOr<CheckpointState> GenerateCheckpointState(const std::string& directory, CheckpointState state,
+                                                        bool relative_paths) {
   std::vector<std::string>& all = state.all_model_checkpoint_paths;
   if (all.empty() || all.back() != state.model_checkpoint_path) all.push_back(state.model_checkpoint_path);
-  const std::vector<double>& timestamps = state.all_model_checkpoint_timestamps;
-  if (!timestamps.empty() && timestamps.size() != all.size()) {
+  const std::size_t timestamps = state.all_model_checkpoint_timestamps.size();
+  if (timestamps != 0 && timestamps != all.size()) {
     return UsageError(
         fmt::format("Checkpoint timestamps, if provided, must match checkpoint paths (got {} paths and {} timestamps)",
-                    all.size(), timestamps.size()));
-  }
-  const std::string path = JoinPath(directory, state_file);
-  if (path == state.model_checkpoint_path) {
-    return UsageError(fmt::format(
-        "Save path '{}' conflicts with path used for checkpoint state.  Please use a different save path.", path));
+                    all.size(), timestamps));
   }
   // Relative to the directory: what is asked to be, and what is relative to where the process runs.
-  const auto written = [&](const std::string& each) {
-    const bool same_kind = IsAbsolute(each) == IsAbsolute(directory);
-    return same_kind && (relative_paths || !IsAbsolute(directory)) ? RelativeTo(each, directory) : each;
+  const auto shorten = [&](std::string& path) {
+    const bool same_kind = IsAbsolute(path) == IsAbsolute(directory);
+    if (same_kind && (relative_paths || !IsAbsolute(directory))) path = RelativeTo(path, directory);
   };
+  shorten(state.model_checkpoint_path);
+  for (std::string& path : all) shorten(path);
+  return state;
+}
+
+absl::Status UpdateCheckpointState(const Env& env, const std::string& directory, CheckpointState state,
+                                   const UpdateStateOptions& options) {
+  const std::string given = state.model_checkpoint_path;
+  VIGIL_ASSIGN_OR_RETURN(state, GenerateCheckpointState(directory, std::move(state), options.relative_paths));
+  const std::string path = JoinPath(directory, options.state_file);
+  if (path == state.model_checkpoint_path) {
+    return UsageError(fmt::format(
+        "Save path '{}' conflicts with path used for checkpoint state.  Please use a different save path.", given));
+  }
   proto::CheckpointState out;
-  out.set_model_checkpoint_path(written(state.model_checkpoint_path));
-  for (const std::string& each : all) out.add_all_model_checkpoint_paths(written(each));
-  for (const double timestamp : timestamps) out.add_all_model_checkpoint_timestamps(timestamp);
+  out.set_model_checkpoint_path(state.model_checkpoint_path);
+  for (const std::string& each : state.all_model_checkpoint_paths) out.add_all_model_checkpoint_paths(each);
+  for (const double each : state.all_model_checkpoint_timestamps) out.add_all_model_checkpoint_timestamps(each);
   if (state.last_preserved_timestamp.has_value()) out.set_last_preserved_timestamp(*state.last_preserved_timestamp);
   std::string text;
   if (!TextFormat::PrintToString(out, &text))
     return MakeStatus(Code::kInternal, "the checkpoint state cannot be printed");
-  return WriteAtomically(*env.files, path, text);
+  return WriteAtomically(*env.files, path, text, options.synced);
+}
+
+absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, const std::string& directory,
+                                                            std::string_view state_file) {
+  VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env, directory, state_file));
+  if (!state.has_value()) return std::nullopt;
+  if (CheckpointExists(env, state->model_checkpoint_path)) return state->model_checkpoint_path;
+  env.log->Write(Severity::kError, fmt::format("Couldn't match files for checkpoint {}", state->model_checkpoint_path));
+  return std::nullopt;
 }
 
 bool CheckpointExists(const Env& env, const std::string& prefix) {
   return Exists(*env.files, IndexFileName(prefix)) || Exists(*env.files, prefix);
+}
+
+std::vector<Time> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes) {
+  std::vector<Time> out;
+  for (const std::string& prefix : prefixes) {
+    absl::StatusOr<FileInfo> info = env.files->Stat(IndexFileName(prefix));
+    if (!info.ok()) info = env.files->Stat(prefix);
+    if (info.ok()) out.push_back(info->modified);
+  }
+  return out;
+}
+
+std::string MetaGraphFileName(std::string_view prefix, std::string_view suffix) {
+  constexpr std::string_view kDigits = "0123456789";
+  const auto ends_before = [](std::string_view text, std::string_view characters) {
+    const std::size_t last = text.find_last_not_of(characters);
+    return last == std::string_view::npos ? 0 : last + 1;
+  };
+  // What is before "-<digits or ?>-of-<digits>".
+  std::string_view base = prefix;
+  const std::size_t count = ends_before(base, kDigits);
+  constexpr std::string_view kOf = "-of-";
+  if (count < base.size() && base.substr(0, count).ends_with(kOf)) {
+    const std::string_view shard = base.substr(0, count - kOf.size());
+    const std::size_t number = ends_before(shard, "0123456789?");
+    if (number > 0 && number < shard.size() && shard[number - 1] == '-') base = shard.substr(0, number - 1);
+  }
+  return fmt::format("{}.{}", base, suffix);
+}
+
+absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, std::string_view meta_graph_suffix) {
+  VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, MetaGraphFileName(prefix, meta_graph_suffix)));
+  VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, IndexFileName(prefix)));
+  const std::string directory = Dirname(prefix);
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory.empty() ? "." : directory));
+  for (const std::string& name : names) {
+    if (IsDataFile(name, Basename(prefix))) VIGIL_RETURN_IF_ERROR(files.Remove(JoinPath(directory, name)));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace vigil

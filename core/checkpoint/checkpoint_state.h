@@ -29,12 +29,39 @@ inline constexpr std::string_view kDefaultStateFile = "checkpoint";
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
                                                                   std::string_view state_file = kDefaultStateFile);
 
-// Replaces the state file atomically. Appends model_checkpoint_path to all_... if it is not the last.
+// What the state file of `directory` is to say: model_checkpoint_path appended to all_... if it is not the last, paths relative to the
+// directory where `relative_paths` asks for it or the directory itself is relative. USAGE "Checkpoint timestamps, if provided, must
+// match checkpoint paths ...".
+absl::StatusOr<CheckpointState> GenerateCheckpointState(const std::string& directory, CheckpointState state,
+                                                        bool relative_paths = false);
+
+struct UpdateStateOptions {
+  bool relative_paths = false;
+  std::string_view state_file = kDefaultStateFile;
+  bool synced = false;  // before it gets its name: then it survives a power cut whole
+};
+// Replaces the state file by that, atomically. USAGE "Save path ... conflicts with path used for checkpoint state. ..."
 absl::Status UpdateCheckpointState(const Env& env, const std::string& directory, CheckpointState state,
-                                   bool relative_paths, std::string_view state_file = kDefaultStateFile);
+                                   const UpdateStateOptions& options = {});
+
+// The newest checkpoint by the state file, if its files are there (else an error is logged); nullopt: none. USAGE as
+// GetCheckpointState.
+absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, const std::string& directory,
+                                                            std::string_view state_file = kDefaultStateFile);
 
 // Whether a checkpoint of that prefix exists (its .index, or a file of that very name).
 bool CheckpointExists(const Env& env, const std::string& prefix);
+
+// When each was written. Those that are gone are left out: there may be fewer times than prefixes.
+std::vector<Time> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes);
+
+inline constexpr std::string_view kDefaultMetaGraphSuffix = "meta";
+// "<prefix>.meta"; of "<prefix>-?????-of-00003" and the like (a sharded checkpoint's other name) too.
+std::string MetaGraphFileName(std::string_view prefix, std::string_view suffix = kDefaultMetaGraphSuffix);
+
+// Removes a checkpoint's files, as far as they are there: meta graph, index, data. The file seam's errors.
+absl::Status RemoveCheckpoint(Files& files, const std::string& prefix,
+                              std::string_view meta_graph_suffix = kDefaultMetaGraphSuffix);
 
 }  // namespace vigil
 

@@ -68,7 +68,7 @@ TEST_F(CheckpointStateTest, WritesTensorFlowsText) {
                         .all_model_checkpoint_paths = {"/d/m-1"},
                         .all_model_checkpoint_timestamps = {1, 2.5},
                         .last_preserved_timestamp = 0.5};
-  ASSERT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), "/d", state, false)), "OK");
+  ASSERT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), "/d", state)), "OK");
   EXPECT_EQ(*ReadAll(fake_.files, "/d/checkpoint"),
             "model_checkpoint_path: \"/d/m-2\"\nall_model_checkpoint_paths: \"/d/m-1\"\n"
             "all_model_checkpoint_paths: \"/d/m-2\"\nall_model_checkpoint_timestamps: 1\n"
@@ -79,7 +79,8 @@ TEST_F(CheckpointStateTest, WritesTensorFlowsText) {
 TEST_F(CheckpointStateTest, PathsAreRelativeWhenAskedOrWhenTheDirectoryIs) {
   ASSERT_EQ(ErrorText(fake_.files.MakeDirectory("rel/d")), "OK");
   const auto written = [this](const std::string& directory, const std::string& path, bool relative) {
-    EXPECT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), directory, {.model_checkpoint_path = path}, relative)),
+    EXPECT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), directory, {.model_checkpoint_path = path},
+                                              {.relative_paths = relative})),
               "OK");
     const std::string text = *ReadAll(fake_.files, directory + "/checkpoint");
     return text.substr(0, text.find('\n'));
@@ -93,12 +94,11 @@ TEST_F(CheckpointStateTest, PathsAreRelativeWhenAskedOrWhenTheDirectoryIs) {
 }
 
 TEST_F(CheckpointStateTest, RefusesWhatWouldNotBeReadBack) {
-  EXPECT_THAT(ErrorText(UpdateCheckpointState(fake_.env(), "/d", {.model_checkpoint_path = "/d/checkpoint"}, false)),
+  EXPECT_THAT(ErrorText(UpdateCheckpointState(fake_.env(), "/d", {.model_checkpoint_path = "/d/checkpoint"})),
               HasSubstr("USAGE: Save path '/d/checkpoint' conflicts with path used for checkpoint state."));
-  EXPECT_THAT(
-      ErrorText(UpdateCheckpointState(
-          fake_.env(), "/d", {.model_checkpoint_path = "/d/m", .all_model_checkpoint_timestamps = {1, 2}}, false)),
-      HasSubstr("USAGE: Checkpoint timestamps, if provided, must match checkpoint paths"));
+  EXPECT_THAT(ErrorText(UpdateCheckpointState(
+                  fake_.env(), "/d", {.model_checkpoint_path = "/d/m", .all_model_checkpoint_timestamps = {1, 2}})),
+              HasSubstr("USAGE: Checkpoint timestamps, if provided, must match checkpoint paths"));
 }
 
 TEST_F(CheckpointStateTest, ACheckpointIsItsIndexOrABareFile) {

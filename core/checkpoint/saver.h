@@ -1,82 +1,119 @@
 // tf.train.Saver: writes variables to checkpoints, keeps the newest, restores.
 //
+//   auto saver = std::make_shared<Saver>(env, SaverOptions{.max_to_keep = 3});
+//   VIGIL_RETURN_IF_ERROR(saver->Build(graph));
+//   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver->Save(session, "/dir/model.ckpt", step));  // "/dir/model.ckpt-7"
+//
 // Build() adds save and restore ops to the graph and notes them as well-known calls; Save and Restore run them through a raw
-// session and look after the state file. A monitored session is not a Session: it cannot be passed (does not compile).
-// Not there yet: the ".meta" file (there is no GraphDef yet), further shards, keeping one checkpoint every few hours, padded
-// step numbers, reshaping, a state file of another name.
-// Thread safety: one task at a time. Ownership: the graph must outlive the saver.
-// Source: saver.py (Saver, BaseSaverBuilder), checkpoint_management.py.
+// session and look after the meta graph and the state file. A monitored session is not a Session: it cannot be passed (does not compile).
+// How checkpoints are kept: keeper.h.
+// Thread safety: one task at a time. Ownership: the graph must outlive the saver. Errors: USAGE in TensorFlow's words, else what the
+// session and the files give.
+// Source: saver.py (Saver), checkpoint_management.py.
 #ifndef VIGIL_CORE_CHECKPOINT_SAVER_H_
 #define VIGIL_CORE_CHECKPOINT_SAVER_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
+#include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/checkpoint/keeper.h"
+#include "vigil/core/checkpoint/saver_ops.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/ops/meta_graph.h"
 #include "vigil/core/session/session.h"
 
 namespace vigil {
 
 struct SaverOptions {
-  std::optional<std::vector<Output>> variables = {};  // nullopt: all global variables when it is built
-  bool sharded = false;                               // one shard for each device; there is one device so far
+  // At most one of the two; neither: all global variables when it is built.
+  std::optional<std::vector<Output>> variables = {};
+  std::optional<NamedVariables> variables_by_name = {};  // under other names than their own
+  bool reshape = false;                                  // restore also what has another shape of the same size
+  bool sharded = false;                                  // one file of data for each device
   bool allow_empty = false;
-  std::optional<std::int64_t> max_to_keep = 5;  // nullopt or 0: all, and none is recorded
-  bool save_relative_paths = false;
+  std::optional<std::int64_t> max_to_keep = 5;   // nullopt or 0: all, and none is recorded
+  double keep_checkpoint_every_n_hours = 10000;  // besides the newest
+  std::string name = "save";                     // of the nodes
+  bool pad_step_number = false;                  // "-00000007"
+  bool save_relative_paths = false;              // in the state file: the directory can be moved
+  std::string filename = "model";                // of a run of the save op that feeds none
+  // How ".meta" files hold collections of objects of layers above (queue runners).
+  std::vector<CollectionCodec> codecs = {};
+  Behaviour behaviour = Behaviour::Default();  // durable_saves, meta_before_state, keep_limits
+};
+
+struct SaveOptions {
+  std::string latest_filename = std::string(kDefaultStateFile);
+  std::string meta_graph_suffix = std::string(kDefaultMetaGraphSuffix);
+  bool write_meta_graph = true;
+  bool write_state = true;  // false: the checkpoint is not recorded and nothing is deleted
+  bool strip_default_attrs = false;
 };
 
 class Saver {
  public:
   explicit Saver(const Env& env, SaverOptions options = {});
+  // For a graph that has a saver's nodes already (import): `scope` goes before the names in `def`, which says how to keep.
+  // USAGE and UNIMPLEMENTED as FindSaverOps.
+  static absl::StatusOr<std::shared_ptr<Saver>> FromDef(const Env& env, Graph& graph, const proto::SaverDef& def,
+                                                        const std::string& scope = "", SaverOptions options = {});
 
-  // Adds the ops, once; later calls do nothing. USAGE "No variables to save" unless allow_empty.
+  // Adds the ops, once; later calls do nothing. USAGE "No variables to save" unless allow_empty; as NameVariables.
   absl::Status Build(Graph& graph);
+  bool built() const { return built_; }
 
   // Writes "<path>-<step>" (or path) and records it in the state file; returns that prefix; "" when there is nothing to save.
-  // Then deletes at most one checkpoint that is too many; what goes wrong there is logged. USAGE if it was not built, or the
-  // path's directory does not exist.
-  absl::StatusOr<std::string> Save(Session& session, const std::string& path, std::optional<std::int64_t> global_step);
+  // Then deletes what is too many; what goes wrong there is logged. USAGE if it was not built, or the path's directory does not
+  // exist.
+  absl::StatusOr<std::string> Save(Session& session, const std::string& path, std::optional<std::int64_t> global_step,
+                                   const SaveOptions& options = {});
+  // The step is what the session has there: an integer.
+  absl::StatusOr<std::string> Save(Session& session, const std::string& path, Output global_step,
+                                   const SaveOptions& options = {});
 
   // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before the
   // session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
   absl::Status Restore(Session& session, const std::string& path);
 
-  // Takes over those of `paths` that still exist, oldest first, with their file times.
+  // What exists already, oldest first: to be kept or deleted as if this saver had written it.
+  // Those of `paths` that still exist, with their file times:
   absl::Status RecoverLastCheckpoints(const std::vector<std::string>& paths);
-  std::vector<std::string> last_checkpoints() const;  // oldest first
+  // Never deleted (they count as written at the end of time):
+  void SetLastCheckpoints(const std::vector<std::string>& paths);
+  void SetLastCheckpointsWithTime(std::vector<KeptCheckpoint> checkpoints) { keeper_.Set(std::move(checkpoints)); }
+  std::vector<std::string> last_checkpoints() const { return keeper_.paths(); }
+
+  // Null if it has no ops: not built, or nothing to save.
+  const proto::SaverDef* AsSaverDef() const { return ops_.has_value() ? &ops_->def : nullptr; }
+  // The graph with this saver; savers and options_.codecs' objects with it.
+  absl::StatusOr<proto::MetaGraphDef> ExportMetaGraph(const Graph& graph, ExportMetaGraphOptions options = {}) const;
+  const SaverOptions& options() const { return options_; }
 
  private:
-  struct Checkpoint {
-    std::string prefix;
-    Time written;
+  struct Target {
+    const std::string& file;  // with the step
+    const std::string& path;
+    const std::string& directory;
   };
 
-  // The nodes that Build added.
-  struct Ops {
-    std::vector<Output> variables;  // none: nothing to save
-    RunSpec save;                   // fed: the prefix
-    RunSpec restore;
-  };
-
-  static absl::StatusOr<Ops> AddOps(Graph& graph, std::vector<Output> variables, bool sharded);
-  absl::Status SaveAndRecord(Session& session, const std::string& prefix, const std::string& directory,
-                             std::string* written);
-  void Record(const std::string& prefix);
-  void DeleteOne();
-  absl::Status DeleteFiles(const std::string& prefix) const;
+  void TakeDef(SaverOps ops);
+  absl::Status WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written);
+  absl::Status WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const;
 
   const Env env_;
-  const SaverOptions options_;
-  std::optional<Ops> ops_;  // once built
-  std::vector<Checkpoint> last_;
-  std::deque<Checkpoint> to_be_deleted_;
+  SaverOptions options_;
+  bool built_ = false;
+  std::optional<SaverOps> ops_;  // once built, if there is something to save
+  Keeper keeper_;
 };
 
 using SaverPtr = std::shared_ptr<Saver>;

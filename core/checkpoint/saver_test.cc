@@ -5,6 +5,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"
 #include "vigil/core/session/direct_session.h"
@@ -16,10 +17,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class SaverTest : public testing::Test {
  protected:
@@ -74,7 +71,7 @@ TEST_F(SaverTest, WhatWasSavedIsRestored) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_TRUE(RunFetch(*session, add_).ok());
   EXPECT_EQ(Save(saver, *session, 1), "/d/m-1");
-  EXPECT_THAT(*fake_.files.List("/d"), ElementsAre("checkpoint", "m-1.data-00000-of-00001", "m-1.index"));
+  EXPECT_THAT(*fake_.files.List("/d"), ElementsAre("checkpoint", "m-1.data-00000-of-00001", "m-1.index", "m-1.meta"));
   EXPECT_TRUE(RunFetch(*session, add_).ok());
 
   const std::unique_ptr<Session> other = NewSession(false);
@@ -90,7 +87,7 @@ TEST_F(SaverTest, KeepsTheNewest) {
   EXPECT_THAT(Indexes(), ElementsAre("m-3.index", "m-4.index"));
   EXPECT_THAT(saver.last_checkpoints(), ElementsAre("/d/m-3", "/d/m-4"));
   EXPECT_THAT(Recorded(), ElementsAre("/d/m-3", "/d/m-4"));
-  EXPECT_EQ(fake_.files.List("/d")->size(), 5u);  // no data file was left behind
+  EXPECT_EQ(fake_.files.List("/d")->size(), 7u);  // no data file was left behind
 }
 
 TEST_F(SaverTest, SavedAgainItCountsAsNew) {
@@ -114,6 +111,7 @@ TEST_F(SaverTest, ADeletionThatFailsIsLoggedOnly) {
   Saver saver = Built({.max_to_keep = 1});
   const std::unique_ptr<Session> session = NewSession();
   Save(saver, *session, 1);
+  ASSERT_EQ(Text(fake_.files.Remove("/d/m-1.meta")), "OK");
   ASSERT_EQ(Text(fake_.files.MakeDirectory("/d/m-1.meta/full")), "OK");  // cannot be removed
   EXPECT_EQ(Save(saver, *session, 2), "/d/m-2");
   ASSERT_FALSE(fake_.log.lines().empty());
@@ -125,7 +123,8 @@ TEST_F(SaverTest, SaveRefusesAndExplains) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_THAT(Save(unbuilt, *session, 1), HasSubstr("USAGE: `build()` should be called before save"));
   Saver saver = Built();
-  EXPECT_EQ(Save(saver, *session, 1, "/none/m"), "USAGE: Parent directory of /none/m doesn't exist, can't save.");
+  EXPECT_EQ(Save(saver, *session, 1, "/none/there/m"),
+            "USAGE: Parent directory of /none/there/m doesn't exist, can't save.");
   EXPECT_THAT(Save(saver, *session, std::nullopt, "/d/checkpoint"), HasSubstr("USAGE: 'latest_filename' collides"));
   const std::unique_ptr<Session> empty = NewSession(false);
   EXPECT_THAT(Save(saver, *empty, 1), HasSubstr("FAILED_PRECONDITION: Attempting to use uninitialized value v"));

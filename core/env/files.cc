@@ -15,10 +15,11 @@ absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path) {
   }
 }
 
-absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data) {
+absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data, bool sync) {
   const std::string temporary = path + ".tmp";
   VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(temporary, OpenMode::kTruncate));
   VIGIL_RETURN_IF_ERROR(file->Append(data));
+  if (sync) VIGIL_RETURN_IF_ERROR(file->Sync());
   VIGIL_RETURN_IF_ERROR(file->Close());
   return files.Rename(temporary, path);
 }

@@ -59,8 +59,8 @@ class Files {
 
 // Helpers over the seam.
 absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path);
-// Writes "<path>.tmp", then renames it over `path`.
-absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data);
+// Writes "<path>.tmp" (and syncs it), then renames it over `path`.
+absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data, bool sync = false);
 bool Exists(Files& files, const std::string& path);
 std::string JoinPath(std::string_view directory, std::string_view name);  // an absolute `name` stays as it is
 std::string Dirname(std::string_view path);                               // "" if there is none

@@ -1,12 +1,8 @@
 #include "vigil/core/io/tensor_bundle.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
-#include <bit>
-#include <cstring>
-#include <optional>
-#include <span>
+#include <set>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -15,59 +11,7 @@
 namespace vigil {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "the files are little-endian; big-endian machines need swaps here");
-
-constexpr std::string_view kMagic = "vigil-bundle-1\n";
-
-absl::Status DataLoss(std::string_view what, const std::string& path) {
-  return MakeStatus(Code::kDataLoss, fmt::format("{}: {}", path, what));
-}
-
-// Numbers and strings one after the other.
-class Packer {
- public:
-  void Number(std::uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
-  void Text(std::string_view text) {
-    Number(text.size());
-    bytes_ += text;
-  }
-  std::string& bytes() { return bytes_; }
-
- private:
-  std::string bytes_;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
-  bool Number(std::uint64_t* value) {
-    if (rest_.size() < sizeof(*value)) return false;
-    std::memcpy(value, rest_.data(), sizeof(*value));
-    rest_.remove_prefix(sizeof(*value));
-    return true;
-  }
-  bool Text(std::string* text) {
-    std::uint64_t size = 0;
-    if (!Number(&size) || rest_.size() < size) return false;
-    text->assign(rest_.substr(0, size));
-    rest_.remove_prefix(size);
-    return true;
-  }
-  bool done() const { return rest_.empty(); }
-
- private:
-  std::string_view rest_;
-};
-
-// A string tensor's bytes; other tensors have theirs at hand.
-std::string PackStrings(const Tensor& tensor) {
-  Packer packer;
-  for (const std::string& text : tensor.flat<std::string>()) packer.Text(text);
-  return std::move(packer.bytes());
-}
-
-// Writes under a temporary name and renames.
+// Writes under a temporary name and renames. What goes away unfinished takes its file along.
 class TemporaryFile {
  public:
   static absl::StatusOr<TemporaryFile> Open(const Env& env, const std::string& path) {
@@ -78,18 +22,50 @@ class TemporaryFile {
     VIGIL_ASSIGN_OR_RETURN(out.file_, env.files->Open(out.temporary_, OpenMode::kTruncate));
     return out;
   }
-  absl::Status Append(std::string_view bytes) { return file_->Append(bytes); }
-  absl::Status Finish() {
-    VIGIL_RETURN_IF_ERROR(file_->Close());
-    return files_->Rename(temporary_, path_);
+  TemporaryFile(TemporaryFile&&) = default;
+  TemporaryFile& operator=(TemporaryFile&&) = default;
+
+  absl::Status Append(std::string_view bytes) { return Checked(file_->Append(bytes)); }
+  absl::Status Finish(Syncing syncing) {
+    if (syncing == Syncing::kYes) VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
+    VIGIL_RETURN_IF_ERROR(Checked(file_->Close()));
+    return Checked(files_->Rename(temporary_, path_));
   }
 
  private:
+  TemporaryFile() = default;
+  absl::Status Checked(absl::Status status) {
+    // Why it could not be written is the error to tell.
+    if (!status.ok()) files_->Remove(temporary_).IgnoreError();
+    return status;
+  }
+
   Files* files_ = nullptr;
   std::string path_;
   std::string temporary_;
   std::unique_ptr<File> file_;
 };
+
+// As TensorFlow: one level, so that a mistyped path is still an error.
+absl::Status MakeDirectoryOf(Files& files, const std::string& prefix) {
+  const std::string directory = Dirname(prefix);
+  if (directory.empty() || Exists(files, directory)) return absl::OkStatus();
+  const std::string above = Dirname(directory);
+  // Where that is missing too, opening the file says so.
+  return above.empty() || Exists(files, above) ? files.MakeDirectory(directory) : absl::OkStatus();
+}
+
+absl::Status WriteIndex(const Env& env, const std::string& prefix, const BundleIndex& index, Syncing syncing) {
+  VIGIL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Open(env, IndexFileName(prefix)));
+  VIGIL_RETURN_IF_ERROR(file.Append(EncodeIndex(index)));
+  return file.Finish(syncing);
+}
+
+absl::StatusOr<BundleIndex> ReadIndex(Files& files, const std::string& prefix) {
+  const std::string path = IndexFileName(prefix);
+  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(files, path));
+  return DecodeIndex(bytes, path);
+}
 
 }  // namespace
 
@@ -99,93 +75,88 @@ std::string DataFileName(std::string_view prefix, int shard, int shards) {
   return fmt::format("{}.data-{:05}-of-{:05}", prefix, shard, shards);
 }
 
-absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors) {
+absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
+                         Syncing syncing) {
+  VIGIL_RETURN_IF_ERROR(MakeDirectoryOf(*env.files, prefix));
   VIGIL_ASSIGN_OR_RETURN(TemporaryFile data, TemporaryFile::Open(env, DataFileName(prefix, 0, 1)));
-  Packer index;
-  index.bytes() = kMagic;
-  index.Number(tensors.size());
+  BundleIndex index;
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
     const std::string packed = tensor.dtype() == DType::kString ? PackStrings(tensor) : std::string();
     const std::string_view bytes = tensor.dtype() == DType::kString ? std::string_view(packed) : tensor.bytes();
     VIGIL_RETURN_IF_ERROR(data.Append(bytes));
-    index.Text(name);
-    index.Number(static_cast<std::uint64_t>(tensor.dtype()));
-    index.Number(tensor.shape().dims().size());
-    for (const std::int64_t dim : tensor.shape().dims()) index.Number(static_cast<std::uint64_t>(dim));
-    index.Number(offset);
-    index.Number(bytes.size());
-    index.Number(XXH64(bytes.data(), bytes.size(), 0));
+    index.entries.emplace(name, BundleEntry{.dtype = tensor.dtype(),
+                                            .shape = tensor.shape(),
+                                            .offset = offset,
+                                            .size = bytes.size(),
+                                            .checksum = BundleChecksum(bytes)});
     offset += bytes.size();
   }
-  VIGIL_RETURN_IF_ERROR(data.Finish());
-  index.Number(XXH64(index.bytes().data(), index.bytes().size(), 0));
-  VIGIL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Open(env, IndexFileName(prefix)));
-  VIGIL_RETURN_IF_ERROR(file.Append(index.bytes()));
-  return file.Finish();
+  VIGIL_RETURN_IF_ERROR(data.Finish(syncing));
+  return WriteIndex(env, prefix, index, syncing);
+}
+
+absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
+                          Syncing syncing) {
+  Files& files = *env.files;
+  BundleIndex merged;
+  merged.shards = static_cast<int>(parts.size());
+  for (int shard = 0; shard < merged.shards; ++shard) {
+    const std::string& part = parts[static_cast<std::size_t>(shard)];
+    VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadIndex(files, part));
+    if (index.shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
+    for (auto& [name, entry] : index.entries) {
+      entry.shard = shard;
+      if (!merged.entries.emplace(name, std::move(entry)).second) {
+        return MakeStatus(Code::kInvalidArgument, fmt::format("Two parts of checkpoint {} have key {}", prefix, name));
+      }
+    }
+  }
+  for (int shard = 0; shard < merged.shards; ++shard) {
+    const std::string& part = parts[static_cast<std::size_t>(shard)];
+    VIGIL_RETURN_IF_ERROR(files.Rename(DataFileName(part, 0, 1), DataFileName(prefix, shard, merged.shards)));
+  }
+  VIGIL_RETURN_IF_ERROR(WriteIndex(env, prefix, merged, syncing));
+  // The checkpoint is complete; what cannot be cleaned up does no harm.
+  std::set<std::string> directories;
+  for (const std::string& part : parts) {
+    files.Remove(IndexFileName(part)).IgnoreError();
+    if (Dirname(part) != Dirname(prefix)) directories.insert(Dirname(part));
+  }
+  for (const std::string& directory : directories) files.Remove(directory).IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::Status VerifyBundle(Files& files, const std::string& prefix) {
+  VIGIL_ASSIGN_OR_RETURN(BundleReader reader, BundleReader::Open(files, prefix));
+  for (const auto& [key, entry] : reader.entries()) VIGIL_RETURN_IF_ERROR(reader.Read(key).status());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<BundleReader> BundleReader::Open(Files& files, const std::string& prefix) {
-  const std::string path = IndexFileName(prefix);
-  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(files, path));
-  if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + sizeof(std::uint64_t))
-    return DataLoss("not a bundle's index", path);
-  const std::size_t end = bytes.size() - sizeof(std::uint64_t);
-  std::uint64_t number = 0;
-  Unpacker(std::string_view(bytes).substr(end)).Number(&number);
-  if (number != XXH64(bytes.data(), end, 0)) return DataLoss("the index does not match its checksum", path);
-
-  BundleReader reader;
-  reader.files_ = &files;
-  reader.prefix_ = prefix;
-  Unpacker in(std::string_view(bytes).substr(kMagic.size(), end - kMagic.size()));
-  std::uint64_t count = 0;
-  bool fine = in.Number(&count);
-  for (std::uint64_t i = 0; fine && i < count; ++i) {
-    std::string name;
-    Entry entry;
-    std::uint64_t dtype = 0;
-    std::uint64_t rank = 0;
-    fine = in.Text(&name) && in.Number(&dtype) && in.Number(&rank) && rank < 255;
-    std::vector<std::int64_t> dims;
-    for (std::uint64_t d = 0; fine && d < rank; ++d) {
-      fine = in.Number(&number);
-      dims.push_back(static_cast<std::int64_t>(number));
-    }
-    fine = fine && in.Number(&entry.offset) && in.Number(&entry.size) && in.Number(&entry.checksum);
-    entry.dtype = static_cast<DType>(dtype);
-    entry.shape = Shape(std::move(dims));
-    reader.entries_.emplace(std::move(name), std::move(entry));
-  }
-  if (!fine || !in.done()) return DataLoss("the index is malformed", path);
-  return reader;
+  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadIndex(files, prefix));
+  return BundleReader(files, prefix, std::move(index));
 }
 
 absl::StatusOr<Tensor> BundleReader::Read(const std::string& key) {
-  const auto it = entries_.find(key);
-  if (it == entries_.end()) return MakeStatus(Code::kNotFound, fmt::format("Key {} not found in checkpoint", key));
-  const Entry& entry = it->second;
-  const std::string path = DataFileName(prefix_, 0, 1);
-  if (data_ == nullptr) {
-    VIGIL_ASSIGN_OR_RETURN(data_, files_->Open(path, OpenMode::kRead));
+  const auto it = index_.entries.find(key);
+  if (it == index_.entries.end()) {
+    return MakeStatus(Code::kNotFound, fmt::format("Key {} not found in checkpoint", key));
   }
-  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, data_->Read(entry.offset, entry.size));
+  const BundleEntry& entry = it->second;
+  const std::string path = DataFileName(prefix_, entry.shard, index_.shards);
+  std::unique_ptr<File>& data = data_[entry.shard];
+  if (data == nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(data, files_->Open(path, OpenMode::kRead));
+  }
+  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, data->Read(entry.offset, entry.size));
   if (bytes.size() != entry.size) return DataLoss(fmt::format("the file ends before the value of {}", key), path);
-  if (XXH64(bytes.data(), bytes.size(), 0) != entry.checksum) {
+  if (BundleChecksum(bytes) != entry.checksum) {
     return DataLoss(fmt::format("the value of {} does not match its checksum", key), path);
   }
-  Tensor out(entry.dtype, entry.shape);
-  bool fine = true;
-  if (entry.dtype == DType::kString) {
-    Unpacker in(bytes);
-    for (std::string& text : out.mutable_flat<std::string>()) fine = fine && in.Text(&text);
-    fine = fine && in.done();
-  } else {
-    fine = out.bytes().size() == bytes.size();
-    if (fine && !bytes.empty()) std::memcpy(out.mutable_bytes().data(), bytes.data(), bytes.size());
-  }
-  if (!fine) return DataLoss(fmt::format("the value of {} does not have its size", key), path);
-  return out;
+  std::optional<Tensor> value = Unpack(entry, bytes);
+  if (!value.has_value()) return DataLoss(fmt::format("the value of {} does not have its size", key), path);
+  return *std::move(value);
 }
 
 }  // namespace vigil

@@ -1,22 +1,23 @@
 // A checkpoint's bytes: named tensors under a prefix, in files named as TensorFlow's V2 format names them.
 //
-// Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise; nothing is synced. A bundle exists
-// when its ".index" does.
-// The bytes inside are this project's own for now (see docs/differences.md); nothing above this header depends on them.
+// Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise. A bundle exists when its ".index"
+// does. What fails leaves no temporary file behind (a crash may).
+// The bytes inside are this project's own for now (bundle_index.h); nothing above this header depends on them.
 // Thread safety: one task at a time. Errors: NOT_FOUND for a missing file or key, DATA_LOSS for damaged bytes, and the file
 // seam's own.
 #ifndef VIGIL_CORE_IO_TENSOR_BUNDLE_H_
 #define VIGIL_CORE_IO_TENSOR_BUNDLE_H_
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/io/bundle_index.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
@@ -25,28 +26,38 @@ namespace vigil {
 std::string IndexFileName(std::string_view prefix);
 std::string DataFileName(std::string_view prefix, int shard, int shards);
 
-// Writes all tensors as one bundle with one shard.
-absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors);
+// Whether each file is synced before it gets its name: then a bundle that exists is whole, also after a power cut.
+enum class Syncing { kNo, kYes };
+
+// Writes all tensors as one bundle with one shard. The prefix's directory is made if its parent exists.
+absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
+                         Syncing syncing = Syncing::kYes);
+
+// Makes one bundle of several: their data files get its name, their indexes and (if nothing else is in them) their directories
+// go. INVALID_ARGUMENT for a key that two of them have.
+absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
+                          Syncing syncing = Syncing::kYes);
+
+// Reads all of it. OK: every file is there and as it was written.
+absl::Status VerifyBundle(Files& files, const std::string& prefix);
 
 class BundleReader {
  public:
   // Reads the index.
   static absl::StatusOr<BundleReader> Open(Files& files, const std::string& prefix);
   absl::StatusOr<Tensor> Read(const std::string& key);
-  bool Has(const std::string& key) const { return entries_.count(key) != 0; }
+  bool Has(std::string_view key) const { return index_.entries.contains(key); }
+  // Every key with its type and shape.
+  const std::map<std::string, BundleEntry, std::less<>>& entries() const { return index_.entries; }
 
  private:
-  struct Entry {
-    DType dtype = DType::kInvalid;
-    Shape shape;
-    std::uint64_t offset = 0;
-    std::uint64_t size = 0;
-    std::uint64_t checksum = 0;
-  };
-  Files* files_ = nullptr;
+  BundleReader(Files& files, std::string prefix, BundleIndex index)
+      : files_(&files), prefix_(std::move(prefix)), index_(std::move(index)) {}
+
+  Files* files_;
   std::string prefix_;
-  std::map<std::string, Entry> entries_;
-  std::unique_ptr<File> data_;  // opened by the first Read
+  BundleIndex index_;
+  std::map<int, std::unique_ptr<File>> data_;  // by shard; opened by the first Read
 };
 
 }  // namespace vigil

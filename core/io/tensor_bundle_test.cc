@@ -77,7 +77,7 @@ TEST_F(TensorBundleTest, MissingFilesAreNotFound) {
   Write(some_);
   ASSERT_EQ(Text(fake_.files.Remove("/d/p.data-00000-of-00001")), "OK");
   EXPECT_THAT(Read("v"), HasSubstr("NOT_FOUND"));
-  EXPECT_EQ(Text(WriteBundle(fake_.env(), "/none/p", some_)).substr(0, 9), "NOT_FOUND");
+  EXPECT_EQ(Text(WriteBundle(fake_.env(), "/none/there/p", some_)).substr(0, 9), "NOT_FOUND");
 }
 
 TEST_F(TensorBundleTest, EveryDamagedByteIsNoticed) {

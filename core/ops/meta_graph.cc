@@ -181,7 +181,8 @@ absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphD
   return unread;
 }
 
-absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, const std::string& path, bool as_text) {
+absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, const std::string& path, bool as_text,
+                            bool sync) {
   std::string bytes;
   if (as_text) {
     bytes = PrintProtoText(def);
@@ -191,7 +192,7 @@ absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, cons
   if (const std::string directory = Dirname(path); !directory.empty()) {
     VIGIL_RETURN_IF_ERROR(env.files->MakeDirectory(directory));
   }
-  return WriteAtomically(*env.files, path, bytes);
+  return WriteAtomically(*env.files, path, bytes, sync);
 }
 
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(const Env& env, const std::string& path) {

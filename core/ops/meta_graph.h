@@ -50,9 +50,9 @@ struct ImportMetaGraphOptions {
 absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphDef& def, Graph& graph,
                                                          const ImportMetaGraphOptions& options = {});
 
-// A ".meta" file; binary unless `as_text`. Written atomically; the directory is made.
+// A ".meta" file; binary unless `as_text`. Written atomically, `sync`ed before it gets its name; the directory is made.
 absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, const std::string& path,
-                            bool as_text = false);
+                            bool as_text = false, bool sync = false);
 // Reads both. USAGE "File ... does not exist."; INVALID_ARGUMENT "Cannot parse file ...".
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(const Env& env, const std::string& path);
 

@@ -31,6 +31,9 @@ struct Variable {
 };
 // All that MakeVariable made, in order.
 inline constexpr CollectionKey<Variable> kVariables{"vigil/variables"};
+
+// An attribute of SaveV2 and MergeV2Checkpoints: true = their files are not synced. (TensorFlow's own graphs have none.)
+inline constexpr std::string_view kNotSynced = "_vigil_not_synced";
 Variable MakeVariable(Builder& b, std::string name, Output initial_value,
                       CollectionKey<Output> collection = kGlobalVariables);
 Output Assign(Builder& b, std::string name, Output ref, Output value);

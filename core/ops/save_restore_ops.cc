@@ -1,12 +1,19 @@
-// SaveV2 and RestoreV2: tensors to and from a checkpoint.
+// SaveV2, RestoreV2 and what a saver of several shards needs besides: tensors to and from a checkpoint.
+//
+// Files are synced before they get their names, unless the node says not to (kNotSynced).
 #include <map>
 
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/ops.h"
 #include "vigil/core/ops/registration.h"
 
 namespace vigil {
 namespace {
+
+Syncing SyncingOf(const KernelContext& c) {
+  return c.attr_or<bool>(ops::kNotSynced, false) ? Syncing::kNo : Syncing::kYes;
+}
 
 // Inputs: prefix, names, slices (only "": whole tensors), then the tensors.
 absl::Status Save(KernelContext& c) {
@@ -17,7 +24,7 @@ absl::Status Save(KernelContext& c) {
   }
   std::map<std::string, Tensor> tensors;
   for (std::size_t i = 0; i < names.size(); ++i) tensors.insert_or_assign(names[i], c.input(static_cast<int>(i) + 3));
-  return WriteBundle(c.env(), c.input(0).scalar<std::string>(), tensors);
+  return WriteBundle(c.env(), c.input(0).scalar<std::string>(), tensors, SyncingOf(c));
 }
 
 // Inputs: prefix, names, slices (only ""). Outputs: the tensors.
@@ -39,10 +46,43 @@ absl::Status Restore(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Inputs: the prefixes of the parts, the destination.
+absl::Status Merge(KernelContext& c) {
+  const auto parts = c.input(0).flat<std::string>();
+  if (c.input(1).num_elements() != 1) {
+    return InvalidArgument("Input destination_prefix should be a scalar tensor, got {} instead.",
+                           c.input(1).Describe());
+  }
+  return MergeBundles(c.env(), {parts.begin(), parts.end()}, c.input(1).scalar<std::string>(), SyncingOf(c));
+}
+
+// "<base>-00003-of-00012". Inputs: base, shard, number of shards.
+absl::Status ShardedFilename(KernelContext& c) {
+  for (int i = 0; i < 3; ++i) {
+    if (c.input(i).num_elements() != 1) return InvalidArgument("input {} must be a scalar", i);
+  }
+  c.set_output(0, Tensor::Scalar(fmt::format("{}-{:05}-of-{:05}", c.input(0).scalar<std::string>(),
+                                             c.input(1).scalar<std::int32_t>(), c.input(2).scalar<std::int32_t>())));
+  return absl::OkStatus();
+}
+
+// Scalars only: what savers join.
+absl::Status StringJoin(KernelContext& c) {
+  std::string out;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (c.input(i).num_elements() != 1)
+      return InvalidArgument("StringJoin joins scalars here, not {}", c.input(i).Describe());
+    if (i > 0) out += c.attr_or<std::string>("separator", "");
+    out += c.input(i).scalar<std::string>();
+  }
+  c.set_output(0, Tensor::Scalar(std::move(out)));
+  return absl::OkStatus();
+}
+
 absl::Status RequireStrings(const Node& node, const std::vector<DType>& inputs) {
   if (inputs.size() < 3) return UsageError(fmt::format("'{}' Op needs a prefix, names and slices.", node.op));
   for (int i = 0; i < 3; ++i) VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {DType::kString}));
-  return absl::OkStatus();
+  return AllowAttr<bool>(node, ops::kNotSynced);
 }
 
 absl::StatusOr<std::vector<DType>> SaveTypes(const Node& node, const std::vector<DType>& inputs) {
@@ -56,11 +96,36 @@ absl::StatusOr<std::vector<DType>> RestoreTypes(const Node& node, const std::vec
   return std::get<std::vector<DType>>(node.attrs.find("dtypes")->second);
 }
 
+absl::StatusOr<std::vector<DType>> MergeTypes(const Node& node, const std::vector<DType>& inputs) {
+  for (int i = 0; i < 2; ++i) VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {DType::kString}));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, ops::kNotSynced));
+  return std::vector<DType>{};
+}
+
+absl::StatusOr<std::vector<DType>> ShardedFilenameTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kString}));
+  for (int i = 1; i < 3; ++i) VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {DType::kInt32}));
+  return std::vector<DType>{DType::kString};
+}
+
+absl::StatusOr<std::vector<DType>> StringJoinTypes(const Node& node, const std::vector<DType>& inputs) {
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+    VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {DType::kString}));
+  }
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, "separator"));
+  return std::vector<DType>{DType::kString};
+}
+
 }  // namespace
 
 void RegisterSaveRestoreOps(OpRegistry& registry) {
   registry.Register({.name = "SaveV2", .inputs = -1, .output_types = SaveTypes, .compute = Save});
   registry.Register({.name = "RestoreV2", .inputs = 3, .output_types = RestoreTypes, .compute = Restore});
+  registry.Register({.name = "MergeV2Checkpoints", .inputs = 2, .output_types = MergeTypes, .compute = Merge});
+  registry.Register(
+      {.name = "ShardedFilename", .inputs = 3, .output_types = ShardedFilenameTypes, .compute = ShardedFilename});
+  registry.Register({.name = "StringJoin", .inputs = -1, .output_types = StringJoinTypes, .compute = StringJoin});
+  registry.Imply("StringJoin", {{"N", ImpliedAttr::Kind::kInputCount, 0}});
 }
 
 }  // namespace vigil

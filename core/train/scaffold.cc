@@ -4,6 +4,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/coord/queue_runner_def.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
@@ -93,7 +94,10 @@ absl::Status Scaffold::FillSummaryAndSaver() {
   if (savers.size() == 1) {
     pieces_.saver = savers.front();
   } else {
-    pieces_.saver = std::make_shared<Saver>(env_, SaverOptions{.variables = {}, .sharded = true, .allow_empty = true});
+    pieces_.saver = std::make_shared<Saver>(
+        env_,
+        SaverOptions{
+            .sharded = true, .allow_empty = true, .codecs = {QueueRunnerCodec(env_)}, .behaviour = pieces_.behaviour});
     graph_.AddToCollection(kSavers, pieces_.saver);
   }
   return absl::OkStatus();

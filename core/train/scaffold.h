@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
@@ -37,6 +38,7 @@ struct ScaffoldOptions {
   SaverPtr saver;
   // What is not given here is taken from there (its init_fn is then called with the new scaffold).
   const Scaffold* copy_from_scaffold = nullptr;
+  Behaviour behaviour = Behaviour::Default();  // of a saver that is made here
 };
 
 class Scaffold {

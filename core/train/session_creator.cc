@@ -17,11 +17,17 @@ absl::StatusOr<std::unique_ptr<SessionManager>> ManagerFor(const Env& env, const
                                  .behaviour = behaviour});
 }
 
+std::shared_ptr<Scaffold> DefaultScaffold(const Env& env, Graph& graph, const Behaviour& behaviour) {
+  ScaffoldOptions options;
+  options.behaviour = behaviour;
+  return std::make_shared<Scaffold>(env, graph, options);
+}
+
 }  // namespace
 
 ChiefSessionCreator::ChiefSessionCreator(const Env& env, Graph& graph, ChiefSessionCreatorOptions options)
     : env_(env), graph_(graph), options_(std::move(options)) {
-  if (options_.scaffold == nullptr) options_.scaffold = std::make_shared<Scaffold>(env_, graph_);
+  if (options_.scaffold == nullptr) options_.scaffold = DefaultScaffold(env_, graph_, options_.behaviour);
   if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
 }
 
@@ -42,7 +48,7 @@ absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
 
 WorkerSessionCreator::WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options)
     : env_(env), graph_(graph), options_(std::move(options)) {
-  if (options_.scaffold == nullptr) options_.scaffold = std::make_shared<Scaffold>(env_, graph_);
+  if (options_.scaffold == nullptr) options_.scaffold = DefaultScaffold(env_, graph_, options_.behaviour);
   if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
 }
 

@@ -6,7 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/session/observed_session.h"
 
@@ -49,17 +49,17 @@ absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const R
     VIGIL_RETURN_IF_ERROR(restore.saver->Restore(session, filename));
     return true;
   }
+  const bool fallback = options_.behaviour.restore_fallback;
   Duration waited{0};
-  VIGIL_ASSIGN_OR_RETURN(std::optional<CheckpointState> state, GetCheckpointState(env_, directory));
+  VIGIL_ASSIGN_OR_RETURN(std::optional<CheckpointState> state, FindCheckpoints(env_, directory, fallback));
   while (!state.has_value()) {
     if (!restore.wait_for_checkpoint || waited >= restore.max_wait) return false;
     env_.log->Write(Severity::kInfo, "Waiting for checkpoint to be available.");
     SleepFor(env_, options_.recovery_wait);
     waited += options_.recovery_wait;
-    VIGIL_ASSIGN_OR_RETURN(state, GetCheckpointState(env_, directory));
+    VIGIL_ASSIGN_OR_RETURN(state, FindCheckpoints(env_, directory, fallback));
   }
-  VIGIL_RETURN_IF_ERROR(restore.saver->Restore(session, state->model_checkpoint_path));
-  VIGIL_RETURN_IF_ERROR(restore.saver->RecoverLastCheckpoints(state->all_model_checkpoint_paths));
+  VIGIL_RETURN_IF_ERROR(RestoreNewest(env_, *restore.saver, session, *state, fallback));
   return true;
 }
 

@@ -162,7 +162,7 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
     return absl::OkStatus();
   }
   env_.log->Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
-  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step).status());
+  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, {.write_meta_graph = options_.save_graph_def}).status());
   last.Note(options_.checkpoint_dir, mine);
   return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_);
 }

@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/coord/queue_runner_def.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/default_ops.h"
@@ -48,14 +49,15 @@ std::optional<NodeId> AsNode(const std::optional<Output>& output) {
   return output.has_value() ? std::optional<NodeId>(output->node) : std::nullopt;
 }
 
-absl::StatusOr<SaverPtr> FindOrMakeSaver(const Env& env, Graph& graph, const OrDefault<SaverPtr>& given) {
+absl::StatusOr<SaverPtr> FindOrMakeSaver(const Env& env, Graph& graph, const OrDefault<SaverPtr>& given,
+                                         const Behaviour& behaviour) {
   SaverPtr saver;
   if (given.given()) {
     saver = given.value().value_or(nullptr);
   } else if (std::optional<SaverPtr> first = FirstOf(env, graph, kSavers)) {
     saver = *std::move(first);
   } else if (!graph.Collection(kGlobalVariables).empty()) {
-    saver = std::make_shared<Saver>(env);
+    saver = std::make_shared<Saver>(env, SaverOptions{.codecs = {QueueRunnerCodec(env)}, .behaviour = behaviour});
     graph.AddToCollection(kSavers, saver);
   }
   if (saver != nullptr) VIGIL_RETURN_IF_ERROR(saver->Build(graph));
@@ -91,7 +93,7 @@ absl::StatusOr<SupervisorModel> FindOrMakePieces(const Env& env, Graph& graph, c
       GivenOrFirstOrMade(env, graph, AsOutput(options.local_init_op), kLocalInitOp, MakeLocalInitOp));
   model.init_op = AsNode(init);
   model.local_init_op = AsNode(local_init);
-  VIGIL_ASSIGN_OR_RETURN(model.saver, FindOrMakeSaver(env, graph, options.saver));
+  VIGIL_ASSIGN_OR_RETURN(model.saver, FindOrMakeSaver(env, graph, options.saver, options.behaviour));
   VIGIL_ASSIGN_OR_RETURN(model.summary_op,
                          GivenOrFirstOrMade(env, graph, options.summary_op, kSummaryOp, ops::MergeAllSummaries));
   model.global_step = FindGlobalStep(env, graph, options.global_step);

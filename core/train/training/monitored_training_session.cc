@@ -76,7 +76,11 @@ absl::StatusOr<std::vector<HookPtr>> ChiefHooks(const Env& env, const MonitoredT
 
 absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const Env& env, Graph& graph,
                                                                            MonitoredTrainingSessionOptions options) {
-  if (options.scaffold == nullptr) options.scaffold = std::make_shared<Scaffold>(env, graph);
+  if (options.scaffold == nullptr) {
+    ScaffoldOptions scaffold;
+    scaffold.behaviour = options.behaviour;
+    options.scaffold = std::make_shared<Scaffold>(env, graph, scaffold);
+  }
   if (options.summary_dir.empty()) options.summary_dir = options.checkpoint_dir;
   const SessionTarget target{.master = options.master, .config = options.config};
   MonitoredSessionOptions session{.stop_grace_period = options.stop_grace_period,

@@ -1,0 +1,140 @@
+#include "vigil/core/checkpoint/checkpoint_manager.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil {
+namespace {
+
+// "/d/ckpt-7" -> 7; 0 if there is none.
+std::int64_t NumberOf(const std::string& prefix) {
+  const std::size_t dash = prefix.rfind('-');
+  std::int64_t number = 0;
+  if (dash != std::string::npos) std::from_chars(prefix.data() + dash + 1, prefix.data() + prefix.size(), number);
+  return number;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(const Env& env, SaverPtr saver,
+                                                                             CheckpointManagerOptions options) {
+  if (options.max_to_keep.has_value() && *options.max_to_keep <= 0) {
+    return UsageError(
+        fmt::format("Expected a positive integer or `None` for `max_to_keep`, got {}.", *options.max_to_keep));
+  }
+  if (options.checkpoint_interval.has_value() && !options.step_counter.has_value()) {
+    return UsageError("`step_counter` should be passed if `checkpoint_interval` is not None.");
+  }
+  std::unique_ptr<CheckpointManager> out(new CheckpointManager(env, std::move(saver), std::move(options)));
+  VIGIL_RETURN_IF_ERROR(out->Recover());
+  return out;
+}
+
+absl::Status CheckpointManager::Recover() {
+  last_step_ = options_.last_checkpoint_step;
+  const Time now = env_.clock->Now();
+  // Later than this is what may be deleted.
+  last_preserved_ = now + std::chrono::seconds(-1);
+  VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env_, options_.directory));
+  if (!state.has_value()) return absl::OkStatus();
+  latest_ = state->model_checkpoint_path;
+  last_number_ = NumberOf(*latest_);
+  // Nobody says: then all that is there counts as preserved.
+  last_preserved_ = Time{Seconds(std::min(state->last_preserved_timestamp.value_or(0), 9e9))};
+  if (now < last_preserved_) {
+    env_.log->Write(Severity::kWarning,
+                    fmt::format("The clock is {:f} seconds behind the last preserved checkpoint timestamp.",
+                                ToSeconds(last_preserved_ - now)));
+    last_preserved_ = now;
+  }
+  const std::vector<double>& times = state->all_model_checkpoint_timestamps;
+  const std::vector<std::string>& all = state->all_model_checkpoint_paths;
+  for (std::size_t i = 0; i < std::min(all.size(), times.size()); ++i) {
+    const Time written = std::min(Time{Seconds(std::min(times[i], 9e9))}, now);
+    if (written > last_preserved_) active_.push_back({all[i], written});
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> CheckpointManager::checkpoints() const {
+  std::vector<std::string> out;
+  for (const KeptCheckpoint& each : active_) out.push_back(each.prefix);
+  return out;
+}
+
+absl::StatusOr<std::int64_t> CheckpointManager::Step(Session& session) const {
+  VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, *options_.step_counter));
+  return value.dtype() == DType::kInt32 ? value.scalar<std::int32_t>() : value.scalar<std::int64_t>();
+}
+
+absl::Status CheckpointManager::WriteState() const {
+  CheckpointState state{.model_checkpoint_path = *latest_};
+  for (const KeptCheckpoint& each : active_) {
+    state.all_model_checkpoint_paths.push_back(each.prefix);
+    state.all_model_checkpoint_timestamps.push_back(ToSeconds(each.written.since_epoch));
+  }
+  state.last_preserved_timestamp = ToSeconds(last_preserved_.since_epoch);
+  return UpdateCheckpointState(env_, options_.directory, std::move(state),
+                               {.relative_paths = true, .synced = saver_->options().behaviour.durable_saves});
+}
+
+absl::Status CheckpointManager::Sweep() {
+  if (!options_.max_to_keep.has_value()) return absl::OkStatus();
+  while (std::ssize(active_) > *options_.max_to_keep) {
+    const KeptCheckpoint oldest = std::move(active_.front());
+    active_.erase(active_.begin());
+    if (options_.keep_checkpoint_every_n_hours.has_value()) {
+      const Duration every = Seconds(std::min(*options_.keep_checkpoint_every_n_hours * 3600, 7e9));
+      if (oldest.written - last_preserved_ >= every) {
+        last_preserved_ = oldest.written;
+        continue;
+      }
+    }
+    VIGIL_RETURN_IF_ERROR(RemoveCheckpoint(*env_.files, oldest.prefix));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& session, std::optional<std::int64_t> number,
+                                                                   bool check_interval) {
+  if (options_.checkpoint_interval.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, Step(session));
+    if (last_step_.has_value()) {
+      if (step == *last_step_) return std::nullopt;
+      if (check_interval && step < *last_step_ + *options_.checkpoint_interval) return std::nullopt;
+    }
+    last_step_ = step;
+  }
+  last_number_ = number.value_or(last_number_ + 1);
+  VIGIL_ASSIGN_OR_RETURN(std::string prefix,
+                         saver_->Save(session, JoinPath(options_.directory, options_.checkpoint_name), last_number_,
+                                      {.write_meta_graph = false, .write_state = false}));
+  std::erase_if(active_, [&prefix](const KeptCheckpoint& each) { return each.prefix == prefix; });
+  active_.push_back({prefix, env_.clock->Now()});
+  latest_ = prefix;
+  // Twice: a crash while sweeping leaves a state file that names the newest.
+  VIGIL_RETURN_IF_ERROR(WriteState());
+  VIGIL_RETURN_IF_ERROR(Sweep());
+  VIGIL_RETURN_IF_ERROR(WriteState());
+  return std::optional<std::string>(std::move(prefix));
+}
+
+absl::StatusOr<std::optional<std::string>> CheckpointManager::RestoreOrInitialize(Session& session) {
+  if (latest_.has_value()) {
+    VIGIL_RETURN_IF_ERROR(saver_->Restore(session, *latest_));
+    if (options_.checkpoint_interval.has_value()) {
+      VIGIL_ASSIGN_OR_RETURN(last_step_, Step(session));
+    }
+    return latest_;
+  }
+  if (options_.init_fn != nullptr) VIGIL_RETURN_IF_ERROR(options_.init_fn(session));
+  return std::nullopt;
+}
+
+}  // namespace vigil

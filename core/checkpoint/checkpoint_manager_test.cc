@@ -1,0 +1,150 @@
+#include "vigil/core/checkpoint/checkpoint_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/testing.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CheckpointManagerTest : public testing::Test {
+ protected:
+  CheckpointManagerTest() : graph_(BuiltinOps()), b_(graph_) {
+    EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK");
+    v_ = ops::MakeVariable(b_, "v", b_.Const("zero", Tensor::Scalar<std::int64_t>(0)));
+    add_ = ops::AssignAdd(b_, "add", v_.ref, b_.Const("one", Tensor::Scalar<std::int64_t>(1)));
+    saver_ = std::make_shared<Saver>(fake_.env());
+    EXPECT_EQ(Text(saver_->Build(graph_)), "OK");
+    session_ = NewDirectSession(fake_.env(), graph_);
+    EXPECT_EQ(Text(RunTarget(*session_, v_.initializer)), "OK");
+    fake_.clock.Advance(std::chrono::hours(100));
+  }
+  std::unique_ptr<CheckpointManager> New(CheckpointManagerOptions options) {
+    options.directory = "/d";
+    auto manager = CheckpointManager::Create(fake_.env(), saver_, std::move(options));
+    EXPECT_EQ(Text(manager.status()), "OK");
+    return std::move(manager).value();
+  }
+  // A minute passes, v grows, a checkpoint is written: its name, "none", or the error.
+  std::string Save(CheckpointManager& manager, bool check_interval = true) {
+    fake_.clock.Advance(std::chrono::minutes(1));
+    EXPECT_TRUE(RunFetch(*session_, add_).ok());
+    const auto saved = manager.Save(*session_, {}, check_interval);
+    if (!saved.ok()) return Text(saved.status());
+    return saved->has_value() ? **saved : "none";
+  }
+  std::vector<std::string> OnDisk() {
+    std::vector<std::string> out;
+    const std::vector<std::string> names = *fake_.files.List("/d");
+    for (const std::string& name : names) {
+      if (name.ends_with(".index")) out.push_back(name.substr(0, name.size() - 6));
+    }
+    return out;
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_;
+  Builder b_;
+  ops::Variable v_;
+  Output add_;
+  SaverPtr saver_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(CheckpointManagerTest, ChecksItsArguments) {
+  const auto refused = [this](CheckpointManagerOptions options) {
+    return Text(CheckpointManager::Create(fake_.env(), saver_, std::move(options)).status());
+  };
+  EXPECT_EQ(refused({.directory = "/d", .max_to_keep = 0}),
+            "USAGE: Expected a positive integer or `None` for `max_to_keep`, got 0.");
+  EXPECT_EQ(refused({.directory = "/d", .checkpoint_interval = 2}),
+            "USAGE: `step_counter` should be passed if `checkpoint_interval` is not None.");
+}
+
+TEST_F(CheckpointManagerTest, SweepsAndGoesOnAfterARestartWithALowerLimit) {
+  auto manager = New({.max_to_keep = 3});
+  EXPECT_THAT(manager->latest_checkpoint(), std::nullopt);
+  for (int i = 0; i < 4; ++i) Save(*manager);
+  EXPECT_THAT(manager->checkpoints(), ElementsAre("/d/ckpt-2", "/d/ckpt-3", "/d/ckpt-4"));
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-2", "ckpt-3", "ckpt-4"));
+  manager = New({.max_to_keep = 1});
+  EXPECT_EQ(manager->latest_checkpoint(), "/d/ckpt-4");
+  EXPECT_EQ(Save(*manager), "/d/ckpt-5");
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-5"));
+}
+
+TEST_F(CheckpointManagerTest, WithoutALimitAllStay) {
+  auto manager = New({});
+  for (int i = 0; i < 3; ++i) Save(*manager);
+  EXPECT_EQ(manager->checkpoints().size(), 3u);
+  EXPECT_EQ(New({})->checkpoints().size(), 3u);
+}
+
+TEST_F(CheckpointManagerTest, PreservesOneOfEveryPeriodForGood) {
+  auto manager = New({.max_to_keep = 1, .keep_checkpoint_every_n_hours = 3.0 / 60});
+  for (int i = 0; i < 6; ++i) Save(*manager);
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-3", "ckpt-6"));
+  manager = New({.max_to_keep = 1});
+  for (int i = 0; i < 2; ++i) Save(*manager);
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-3", "ckpt-8"));
+}
+
+TEST_F(CheckpointManagerTest, WhatOthersWroteIsNeverDeleted) {
+  ASSERT_TRUE(saver_->Save(*session_, "/d/ckpt", 1, {.write_state = false}).ok());
+  auto manager = New({.max_to_keep = 1});
+  EXPECT_THAT(manager->checkpoints(), IsEmpty());
+  for (int i = 5; i < 8; ++i) ASSERT_TRUE(manager->Save(*session_, i).ok());
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-1", "ckpt-7"));
+}
+
+TEST_F(CheckpointManagerTest, AClockThatGoesBackDeletesNothingAndWarns) {
+  auto manager = New({.max_to_keep = 5});
+  for (int i = 0; i < 2; ++i) Save(*manager);
+  auto state = *GetCheckpointState(fake_.env(), "/d");
+  state->last_preserved_timestamp = ToSeconds(fake_.clock.Now().since_epoch) + 50;
+  ASSERT_EQ(Text(UpdateCheckpointState(fake_.env(), "/d", *state)), "OK");
+  manager = New({.max_to_keep = 1});
+  EXPECT_THAT(fake_.log.lines().back().text, HasSubstr("50.000000 seconds behind the last preserved checkpoint"));
+  EXPECT_THAT(manager->checkpoints(), IsEmpty());
+  Save(*manager);
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-1", "ckpt-2", "ckpt-3"));
+}
+
+TEST_F(CheckpointManagerTest, SavesByIntervalOfSteps) {
+  auto manager = New({.checkpoint_interval = 2, .step_counter = v_.ref});
+  EXPECT_EQ(Save(*manager), "/d/ckpt-1");
+  EXPECT_EQ(Save(*manager), "none");
+  EXPECT_EQ(Save(*manager), "/d/ckpt-2");
+  EXPECT_EQ(Save(*manager, false), "/d/ckpt-3");
+  const auto again = manager->Save(*session_, {}, false);
+  EXPECT_TRUE(again.ok() && !again->has_value());  // the same step
+}
+
+TEST_F(CheckpointManagerTest, RestoresOrInitializes) {
+  int called = 0;
+  const auto init = [&called](Session&) {
+    ++called;
+    return absl::OkStatus();
+  };
+  auto manager = New({.init_fn = init});
+  EXPECT_EQ(*manager->RestoreOrInitialize(*session_), std::nullopt);
+  EXPECT_EQ(called, 1);
+  Save(*manager);
+  EXPECT_TRUE(RunFetch(*session_, add_).ok());
+  EXPECT_EQ(*New({.init_fn = init})->RestoreOrInitialize(*session_), "/d/ckpt-1");
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(RunFetch(*session_, v_.ref)->scalar<std::int64_t>(), 1);
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,154 @@
+#include "vigil/core/checkpoint/keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/io/tensor_bundle.h"
+
+namespace vigil {
+namespace {
+
+// Beyond this many seconds a Time of our age plus a Duration would overflow; it is more than two hundred years.
+constexpr double kLongest = 7e9;
+
+constexpr Time kLongAgo{Duration::min()};
+
+Time AtSeconds(double seconds) { return seconds < kLongest ? Time{Seconds(seconds)} : kNever; }
+
+Time Later(Time time, Duration by) {
+  return by > Duration::zero() && time.since_epoch > Duration::max() - by ? kNever : time + by;
+}
+
+}  // namespace
+
+Duration PreserveEvery(double hours) {
+  const double seconds = static_cast<double>(static_cast<float>(hours)) * 3600;
+  return Seconds(std::clamp(std::isnan(seconds) ? kLongest : seconds, -kLongest, kLongest));
+}
+
+void Keeper::Start(const KeeperOptions& options) {
+  options_ = options;
+  preserve_after_ = Later(env_.clock->Now(), options.preserve_every);
+}
+
+void Keeper::Set(std::vector<KeptCheckpoint> checkpoints) {
+  last_ = std::move(checkpoints);
+  was_set_ = true;
+  if (!options_.limits_hold) return;
+  std::erase_if(too_many_, [this](const KeptCheckpoint& each) {
+    return std::ranges::count(last_, each.prefix, &KeptCheckpoint::prefix) != 0;
+  });
+}
+
+std::vector<std::string> Keeper::paths() const {
+  std::vector<std::string> out;
+  for (const KeptCheckpoint& each : last_) out.push_back(each.prefix);
+  return out;
+}
+
+// "<save_path>-<digits>": what may be deleted because a saver of that path writes such files.
+bool Keeper::IsOfSavePath(const std::string& prefix, const std::string& save_path) const {
+  if (!prefix.starts_with(save_path + "-")) return false;
+  const std::string_view step = std::string_view(prefix).substr(save_path.size() + 1);
+  return !step.empty() && step.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+void Keeper::TakeOver(const Save& save) {
+  if (!taken_over_.insert(JoinPath(save.directory, save.state_file)).second) return;
+  const absl::StatusOr<std::optional<CheckpointState>> found =
+      GetCheckpointState(env_, save.directory, save.state_file);
+  if (!found.ok() || !found->has_value()) return;
+  const CheckpointState& state = **found;
+  if (const double at = state.last_preserved_timestamp.value_or(kLongest); std::abs(at) < kLongest) {
+    preserve_after_ = std::min(preserve_after_, Later(AtSeconds(at), options_.preserve_every));
+  }
+  const std::vector<std::string>& all = state.all_model_checkpoint_paths;
+  const std::vector<double>& times = state.all_model_checkpoint_timestamps;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!IsOfSavePath(all[i], save.save_path)) continue;
+    if (std::ranges::count(last_, all[i], &KeptCheckpoint::prefix) != 0) continue;
+    const absl::StatusOr<FileInfo> index = env_.files->Stat(IndexFileName(all[i]));
+    if (CodeOf(index.status()) == Code::kNotFound) {
+      too_many_.push_back({all[i], kLongAgo});  // half deleted: the rest goes
+    } else if (index.ok() && !was_set_) {
+      last_.push_back({all[i], times.size() == all.size() ? AtSeconds(times[i]) : index->modified});
+    }
+  }
+  std::ranges::stable_sort(last_, {}, &KeptCheckpoint::written);
+}
+
+void Keeper::Add(const Save& save) {
+  if (options_.limits_hold) TakeOver(save);
+  if (options_.max_to_keep == 0) return;
+  const auto same = [&save](const KeptCheckpoint& each) { return each.prefix == save.written; };
+  std::erase_if(last_, same);
+  if (options_.limits_hold) std::erase_if(too_many_, same);
+  last_.push_back({save.written, env_.clock->Now()});
+  while (std::ssize(last_) > options_.max_to_keep) {
+    too_many_.push_back(std::move(last_.front()));
+    last_.erase(last_.begin());
+    if (!options_.limits_hold) break;
+  }
+}
+
+absl::Status Keeper::Commit(const Save& save) {
+  if (absl::Status status = WriteState(save); !status.ok()) return status;
+  if (options_.limits_hold) {
+    DeleteAll(save);
+  } else {
+    DeleteOne(save);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Keeper::WriteState(const Save& save) const {
+  CheckpointState state{.model_checkpoint_path = save.written};
+  if (options_.limits_hold) {
+    for (const std::vector<KeptCheckpoint>* list : {&too_many_, &last_}) {
+      for (const KeptCheckpoint& each : *list) {
+        state.all_model_checkpoint_paths.push_back(each.prefix);
+        state.all_model_checkpoint_timestamps.push_back(ToSeconds(each.written.since_epoch));
+      }
+    }
+    // Nothing to say on the one that is not recorded and would be added.
+    if (last_.empty() || last_.back().prefix != save.written) state.all_model_checkpoint_timestamps.clear();
+    state.last_preserved_timestamp = ToSeconds(preserve_after_.since_epoch - options_.preserve_every);
+  } else {
+    state.all_model_checkpoint_paths = paths();
+  }
+  return UpdateCheckpointState(
+      env_, save.directory, std::move(state),
+      {.relative_paths = options_.relative_paths, .state_file = save.state_file, .synced = options_.synced});
+}
+
+bool Keeper::DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save) {
+  if (checkpoint.written > preserve_after_) {
+    preserve_after_ = Later(preserve_after_, options_.preserve_every);
+    return true;
+  }
+  const absl::Status status = RemoveCheckpoint(*env_.files, checkpoint.prefix, save.meta_graph_suffix);
+  if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
+  return status.ok();
+}
+
+void Keeper::DeleteOne(const Save& save) {
+  if (too_many_.empty()) return;
+  const KeptCheckpoint checkpoint = std::move(too_many_.front());
+  too_many_.erase(too_many_.begin());
+  DeleteOrPreserve(checkpoint, save);
+}
+
+void Keeper::DeleteAll(const Save& save) {
+  const auto done = std::erase_if(too_many_, [&](const KeptCheckpoint& each) { return DeleteOrPreserve(each, save); });
+  if (done == 0) return;
+  // The state file lists what is gone now; that does no harm until the next save.
+  const absl::Status status = WriteState(save);
+  if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
+}
+
+}  // namespace vigil

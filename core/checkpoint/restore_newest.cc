@@ -1,0 +1,91 @@
+#include "vigil/core/checkpoint/restore_newest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/io/tensor_bundle.h"
+
+namespace vigil {
+namespace {
+
+// "model.ckpt-7.index" -> 7.
+std::optional<std::int64_t> StepOfIndex(std::string_view name) {
+  constexpr std::string_view kSuffix = ".index";
+  if (!name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_suffix(kSuffix.size());
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data() + dash + 1, name.data() + name.size(), step);
+  return error == std::errc() && end == name.data() + name.size() ? std::optional(step) : std::nullopt;
+}
+
+// What is in the directory, the newest last: by when it was written, then by its step.
+std::vector<std::string> CheckpointsIn(const Env& env, const std::string& directory) {
+  std::vector<std::tuple<Time, std::int64_t, std::string>> found;
+  const absl::StatusOr<std::vector<std::string>> names = env.files->List(directory);
+  for (const std::string& name : names.value_or(std::vector<std::string>())) {
+    const std::optional<std::int64_t> step = StepOfIndex(name);
+    const absl::StatusOr<FileInfo> info = env.files->Stat(JoinPath(directory, name));
+    if (!step.has_value() || !info.ok()) continue;
+    found.emplace_back(info->modified, *step, JoinPath(directory, name.substr(0, name.rfind('.'))));
+  }
+  std::ranges::sort(found);
+  std::vector<std::string> out;
+  for (auto& [modified, step, prefix] : found) out.push_back(std::move(prefix));
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
+                                                               bool fallback) {
+  absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env, directory);
+  const bool says_something = state.ok() && state->has_value();
+  const std::string path = JoinPath(directory, kDefaultStateFile);
+  // Without the file the directory was never used, or its owner wants to begin anew.
+  if (!fallback || says_something || !Exists(*env.files, path)) return state;
+  std::vector<std::string> found = CheckpointsIn(env, directory);
+  env.log->Write(Severity::kWarning,
+                 fmt::format("{} does not say which checkpoint is the newest; {}", path,
+                             found.empty() ? "there is none in the directory" : "the directory says " + found.back()));
+  if (found.empty()) return std::nullopt;
+  CheckpointState out{.model_checkpoint_path = found.back()};
+  out.all_model_checkpoint_paths = std::move(found);
+  return out;
+}
+
+absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state,
+                           bool fallback) {
+  std::vector<std::string> candidates = {state.model_checkpoint_path};
+  if (fallback) {
+    std::set<std::string> listed = {state.model_checkpoint_path};
+    for (const std::string& each : std::views::reverse(state.all_model_checkpoint_paths)) {
+      if (listed.insert(each).second) candidates.push_back(each);
+    }
+  }
+  absl::Status first;
+  for (const std::string& prefix : candidates) {
+    const absl::Status restored = saver.Restore(session, prefix);
+    if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
+    if (first.ok()) first = restored;
+    if (!fallback) break;
+    // A preemption, a graph that does not fit: another checkpoint would not help, or would hide it.
+    const absl::Status damage = VerifyBundle(*env.files, prefix);
+    if (damage.ok() || IsPreemption(restored)) return restored;
+    env.log->Write(Severity::kWarning,
+                   fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix, MessageOf(damage)));
+  }
+  return first;
+}
+
+}  // namespace vigil

@@ -1,0 +1,34 @@
+// Restoring from a directory: the newest checkpoint that is whole.
+//
+// As TensorFlow does it (`fallback` off) that is the one that the state file names, or an error. With `fallback` a checkpoint whose files
+// are missing or damaged is passed over with a warning, and the one before is restored; an empty or unreadable state file is replaced by
+// what is in the directory. A checkpoint that is whole but does not fit the graph is an error either way.
+// Thread safety: as the saver.
+// Source: session_manager.py (_restore_checkpoint).
+#ifndef VIGIL_CORE_CHECKPOINT_RESTORE_NEWEST_H_
+#define VIGIL_CORE_CHECKPOINT_RESTORE_NEWEST_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/checkpoint/checkpoint_state.h"
+#include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+// GetCheckpointState of the default state file. With `fallback`, where that file is there but says nothing: the checkpoints in the
+// directory ("<name>-<step>.index"), the newest last; nullopt if there are none.
+absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
+                                                               bool fallback);
+
+// Restores state.model_checkpoint_path; with `fallback`, where that is not whole, the newest of the others that is. If none is, the
+// error is that of the newest. The saver then knows all of the state's checkpoints.
+absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CHECKPOINT_RESTORE_NEWEST_H_

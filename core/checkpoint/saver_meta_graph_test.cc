@@ -1,0 +1,134 @@
+#include "vigil/core/checkpoint/saver_meta_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/testing.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/classify.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::HasSubstr;
+
+class SaverMetaGraphTest : public testing::Test {
+ protected:
+  SaverMetaGraphTest() : graph_(BuiltinOps()), b_(graph_) {
+    EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK");
+    v_ = ops::MakeVariable(b_, "v", b_.Const("seven", Tensor::Scalar<std::int64_t>(7)));
+    EXPECT_EQ(Text(b_.status()), "OK");
+  }
+  SaverPtr Add(SaverOptions options = {}) {
+    auto saver = std::make_shared<Saver>(fake_.env(), std::move(options));
+    EXPECT_EQ(Text(saver->Build(graph_)), "OK");
+    graph_.AddToCollection(kSavers, saver);
+    return saver;
+  }
+  void SaveOne(Saver& saver, const SaveOptions& options = {}) {
+    const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), graph_);
+    EXPECT_EQ(Text(RunTarget(*session, v_.initializer)), "OK");
+    EXPECT_EQ(Text(saver.Save(*session, "/d/m", 1, options).status()), "OK");
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_;
+  Builder b_;
+  ops::Variable v_;
+};
+
+TEST_F(SaverMetaGraphTest, WhatASaverWroteIsEnoughToGoOn) {
+  SaveOne(*Add({.sharded = true, .max_to_keep = 3, .keep_checkpoint_every_n_hours = 2}));
+  for (const char* scope : {"", "import"}) {
+    Graph other(BuiltinOps());
+    const auto saver =
+        ImportMetaGraphFile(fake_.env(), "/d/m-1.meta", other, {.meta_graph = {.graph = {.scope = scope}}});
+    ASSERT_EQ(Text(saver.status()), "OK");
+    ASSERT_NE(*saver, nullptr);
+    EXPECT_EQ((*saver)->options().max_to_keep, 3);
+    EXPECT_EQ((*saver)->options().keep_checkpoint_every_n_hours, 2);
+    EXPECT_EQ(other.Collection(kSavers).size(), 1u);
+    const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), other);
+    EXPECT_EQ(Text((*saver)->Restore(*session, "/d/m-1")), "OK");
+    EXPECT_EQ(RunFetch(*session, other.Collection(kGlobalVariables)[0])->scalar<std::int64_t>(), 7);
+    EXPECT_EQ(*(*saver)->Save(*session, "/d/n", 2), "/d/n-2");
+    EXPECT_EQ(other.Collection(kWellKnownCalls).size(), 2u);  // noted once, though two savers have these nodes
+  }
+}
+
+TEST_F(SaverMetaGraphTest, TheDefNamesTensorFlowsNodes) {
+  const SaverPtr saver = Add({.max_to_keep = 4});
+  const proto::SaverDef& def = *saver->AsSaverDef();
+  EXPECT_EQ(def.ShortDebugString(),
+            "filename_tensor_name: \"save/Const:0\" save_tensor_name: \"save/control_dependency:0\" restore_op_name: "
+            "\"save/restore_all\" max_to_keep: 4 keep_checkpoint_every_n_hours: 10000 version: V2");
+  EXPECT_EQ(Add({.sharded = true, .name = "mine"})->AsSaverDef()->save_tensor_name(), "mine/Identity:0");
+  EXPECT_EQ(Saver(fake_.env()).AsSaverDef(), nullptr);
+}
+
+TEST_F(SaverMetaGraphTest, RefusesADefThatDoesNotFit) {
+  const proto::SaverDef whole = *Add()->AsSaverDef();
+  const auto refused = [&](auto change) {
+    proto::SaverDef def = whole;
+    change(def);
+    return Text(Saver::FromDef(fake_.env(), graph_, def).status());
+  };
+  EXPECT_EQ(refused([](proto::SaverDef&) {}), "OK");
+  EXPECT_THAT(refused([](proto::SaverDef& d) { d.clear_save_tensor_name(); }),
+              HasSubstr("USAGE: saver_def must specify the save_tensor_name: "));
+  EXPECT_THAT(refused([](proto::SaverDef& d) { d.clear_restore_op_name(); }),
+              HasSubstr("USAGE: saver_def must specify the restore_op_name: "));
+  EXPECT_EQ(refused([](proto::SaverDef& d) { d.set_restore_op_name("none"); }),
+            "USAGE: saver_def names 'none', which is not in the graph");
+  EXPECT_THAT(refused([](proto::SaverDef& d) { d.set_version(proto::SaverDef::V1); }), HasSubstr("UNIMPLEMENTED"));
+}
+
+TEST_F(SaverMetaGraphTest, WithoutVariablesThereIsNoSaver) {
+  Graph empty(BuiltinOps());
+  Graph target(BuiltinOps());
+  const auto def = ExportMetaGraphFile(fake_.env(), empty, {.filename = "/d/empty.pbtxt", .as_text = true});
+  ASSERT_EQ(Text(def.status()), "OK");
+  const auto saver = ImportMetaGraphFile(fake_.env(), "/d/empty.pbtxt", target);
+  ASSERT_EQ(Text(saver.status()), "OK");
+  EXPECT_EQ(*saver, nullptr);
+  EXPECT_THAT(fake_.log.lines().back().text, HasSubstr("Saver not created because there are no variables"));
+}
+
+TEST_F(SaverMetaGraphTest, WithVariablesButNoSaverOneIsMade) {
+  const auto def = ExportMetaGraphFile(fake_.env(), graph_, {});
+  Graph target(BuiltinOps());
+  const auto saver = ImportMetaGraphWithSaver(fake_.env(), *def, target);
+  ASSERT_EQ(Text(saver.status()), "OK");
+  EXPECT_TRUE((*saver)->built());
+}
+
+TEST_F(SaverMetaGraphTest, OtherSaversCanBeLeftOut) {
+  const SaverPtr first = Add();
+  const SaverPtr second = Add();
+  const auto all = ExportMetaGraphFile(fake_.env(), graph_, {.saver = second.get()});
+  const auto one = ExportMetaGraphFile(fake_.env(), graph_, {.saver = second.get(), .clear_extraneous_savers = true});
+  ASSERT_TRUE(all.ok() && one.ok());
+  EXPECT_EQ(all->collection_def().at("savers").bytes_list().value_size(), 2);
+  EXPECT_EQ(one->collection_def().at("savers").bytes_list().value_size(), 1);
+  EXPECT_EQ(one->saver_def().save_tensor_name(), "save_1/control_dependency:0");
+  for (const auto& node : one->graph_def().node()) EXPECT_FALSE(node.name().starts_with("save/")) << node.name();
+  Graph target(BuiltinOps());
+  EXPECT_EQ(Text(ImportMetaGraphWithSaver(fake_.env(), *one, target).status()), "OK");
+}
+
+TEST_F(SaverMetaGraphTest, StrippedIsWhatIsWrittenAnyway) {
+  const SaverPtr saver = Add();
+  SaveOne(*saver, {.strip_default_attrs = true});
+  const auto stripped = ReadMetaGraph(fake_.env(), "/d/m-1.meta");
+  EXPECT_TRUE(stripped->meta_info_def().stripped_default_attrs());
+  SaveOne(*saver);
+  EXPECT_EQ(ReadMetaGraph(fake_.env(), "/d/m-1.meta")->graph_def().ByteSizeLong(),
+            stripped->graph_def().ByteSizeLong());
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,249 @@
+#include "vigil/core/checkpoint/saver_ops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/device_spec.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/classify.h"
+
+namespace vigil {
+namespace {
+
+bool IsVariable(const Graph& graph, Output output) {
+  return graph.Has(output) && output.index == 0 && graph.node(output.node).def->is_resource &&
+         graph.TypeOf(output) != DType::kResource;
+}
+
+std::string Describe(const Graph& graph, Output output) {
+  return graph.Has(output) ? graph.NameOf(output) : "it is not in the graph that the saver is built in";
+}
+
+// "save", "save_1", ...: the first of which the graph has no node yet.
+std::string FreeScope(const Graph& graph, const std::string& name) {
+  std::string scope = name;
+  for (int i = 1; graph.Find(scope + "/Const").has_value(); ++i) scope = fmt::format("{}_{}", name, i);
+  return scope;
+}
+
+// Files are read and written by the processor of the machine where the variables are.
+absl::StatusOr<std::string> ProcessorOf(const std::string& device) {
+  if (device.empty()) return device;
+  VIGIL_ASSIGN_OR_RETURN(DeviceSpec spec, DeviceSpec::Parse(device));
+  spec.device_type = "CPU";
+  spec.device_index = 0;
+  return spec.ToString();
+}
+
+class SaverBuilder {
+ public:
+  SaverBuilder(Graph& graph, const SaverOpsOptions& options)
+      : graph_(graph), options_(options), scope_(FreeScope(graph, options.name)), b_(graph) {
+    for (const ops::Variable& each : graph.Collection(ops::kVariables)) made_.emplace(each.ref, each);
+    const Output model = b_.Const(Name("filename/input"), Tensor::Scalar<std::string>(options.filename));
+    const Output filename = b_.Op("PlaceholderWithDefault", {model}, {.name = Name("filename")});
+    prefix_ = b_.Op("PlaceholderWithDefault", {filename}, {.name = Name("Const")});
+  }
+
+  absl::StatusOr<SaverOps> Build(const NamedVariables& variables) {
+    std::map<std::string, NamedVariables> by_device;
+    for (const auto& [name, variable] : variables) {
+      VIGIL_ASSIGN_OR_RETURN(const std::string device, ProcessorOf(graph_.node(variable.node).device));
+      by_device[options_.sharded ? device : ""].emplace(name, variable);
+    }
+    const Output saved = options_.sharded ? SaveShards(by_device) : Save(by_device.begin()->second, prefix_);
+    std::vector<NodeId> restored;
+    for (const auto& [device, shard] : by_device) {
+      b_.device = device;
+      const std::vector<NodeId> assigned = Restore(shard);
+      if (options_.sharded) {
+        restored.push_back(b_.Group(Name("restore_shard"), assigned).node);
+      } else {
+        restored = assigned;
+      }
+    }
+    b_.device.clear();
+    const Output all = b_.Group(Name("restore_all"), restored);
+    VIGIL_RETURN_IF_ERROR(b_.status());
+    SaverOps out;
+    out.save.feeds = out.restore.feeds = {prefix_};
+    out.save.fetches = {saved};
+    out.restore.targets = {all.node};
+    out.def.set_filename_tensor_name(graph_.NameOf(prefix_));
+    out.def.set_save_tensor_name(graph_.NameOf(saved));
+    out.def.set_restore_op_name(graph_.node(all.node).name);
+    out.def.set_sharded(options_.sharded);
+    out.def.set_version(proto::SaverDef::V2);
+    return out;
+  }
+
+ private:
+  std::string Name(std::string_view name) const { return fmt::format("{}/{}", scope_, name); }
+
+  Attrs Syncing() const { return options_.synced ? Attrs() : Attrs{{std::string(ops::kNotSynced), true}}; }
+
+  // What is saved under which names: the first inputs of SaveV2 and RestoreV2.
+  std::vector<Output> Keys(std::string_view op, Output prefix, const NamedVariables& variables) {
+    std::vector<std::string> names;
+    for (const auto& [name, variable] : variables) names.push_back(name);
+    const std::vector<std::string> whole(names.size());
+    const Output keys = b_.Const(Name(fmt::format("{}/tensor_names", op)), Tensor::Vector(names));
+    const Output slices = b_.Const(Name(fmt::format("{}/shape_and_slices", op)), Tensor::Vector(whole));
+    return {prefix, keys, slices};
+  }
+
+  // The prefix, once all is written under it.
+  Output Save(const NamedVariables& variables, Output prefix) {
+    std::vector<Output> inputs = Keys("SaveV2", prefix, variables);
+    for (const auto& [name, variable] : variables) inputs.push_back(variable);
+    const Output save = b_.Op("SaveV2", std::move(inputs), {.name = Name("SaveV2"), .attrs = Syncing()});
+    return b_.Op("Identity", {prefix}, {.name = Name("control_dependency"), .control_inputs = {save.node}});
+  }
+
+  // Each device writes a part beside the checkpoint; the parts are then merged into it.
+  Output SaveShards(const std::map<std::string, NamedVariables>& by_device) {
+    const auto count = static_cast<std::int32_t>(by_device.size());
+    const Output suffix = b_.Const(Name("Const_1"), Tensor::Scalar<std::string>("_temp/part"));
+    const Output temporary = b_.Op("StringJoin", {prefix_, suffix}, {.name = Name("StringJoin")});
+    const Output shards = b_.Const(Name("num_shards"), Tensor::Scalar(count));
+    std::vector<Output> parts;
+    std::vector<NodeId> saves;
+    std::int32_t number = 0;
+    for (const auto& [device, variables] : by_device) {
+      b_.device = device;
+      const Output shard = b_.Const(Name("ShardedFilename/shard"), Tensor::Scalar(number++));
+      parts.push_back(b_.Op("ShardedFilename", {temporary, shard, shards}, {.name = Name("ShardedFilename")}));
+      saves.push_back(Save(variables, parts.back()).node);
+    }
+    const Output packed =
+        b_.Op("Pack", parts, {.name = Name("MergeV2Checkpoints/checkpoint_prefixes"), .control_inputs = saves});
+    const Output merge = b_.Op("MergeV2Checkpoints", {packed, prefix_},
+                               {.name = Name("MergeV2Checkpoints"), .control_inputs = saves, .attrs = Syncing()});
+    const Output saved = b_.Op("Identity", {prefix_}, {.name = Name("Identity"), .control_inputs = {merge.node}});
+    b_.device.clear();
+    return saved;
+  }
+
+  std::vector<NodeId> Restore(const NamedVariables& variables) {
+    std::vector<DType> types;
+    for (const auto& [name, variable] : variables) types.push_back(graph_.TypeOf(variable));
+    const Output restored = b_.Op("RestoreV2", Keys("RestoreV2", prefix_, variables),
+                                  {.name = Name("RestoreV2"), .attrs = {{"dtypes", std::move(types)}}});
+    std::vector<NodeId> assigned;
+    std::int32_t index = 0;
+    for (const auto& [name, variable] : variables) {
+      Output value{restored.node, index++};
+      if (options_.reshape) value = b_.Op("Reshape", {value, ShapeOf(variable)}, {.name = Name("Reshape")});
+      assigned.push_back(b_.Op("Assign", {variable, value}, {.name = Name("Assign")}).node);
+    }
+    return assigned;
+  }
+
+  // The variable's shape, also before it is initialized: that of its initial value.
+  Output ShapeOf(Output variable) {
+    const auto made = made_.find(variable);
+    const Output initial = made == made_.end() ? variable : graph_.node(made->second.initializer).inputs[1];
+    if (const Node& node = graph_.node(initial.node); node.op == "Const") {
+      const Shape& shape = std::get<Tensor>(node.attrs.find("value")->second).shape();
+      return b_.Const(Name("Reshape/shape"), Tensor::Vector<std::int64_t>(shape.dims()));
+    }
+    return b_.Op("Shape", {initial}, {.name = Name("Shape")});
+  }
+
+  Graph& graph_;
+  const SaverOpsOptions& options_;
+  const std::string scope_;
+  Builder b_;
+  Output prefix_;
+  std::map<Output, ops::Variable> made_;
+};
+
+void NoteCalls(Graph& graph, const SaverOps& ops) {
+  const auto note = [&graph](NodeId node, CallKind kind) {
+    const std::vector<WellKnownCall>& known = graph.Collection(kWellKnownCalls);
+    if (std::ranges::count(known, node, &WellKnownCall::node) == 0) {
+      graph.AddToCollection(kWellKnownCalls, WellKnownCall{node, kind});
+    }
+  };
+  note(ops.save.fetches[0].node, CallKind::kSave);
+  note(ops.restore.targets[0], CallKind::kRestore);
+}
+
+}  // namespace
+
+absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vector<Output>& variables) {
+  NamedVariables out;
+  for (const Output variable : variables) {
+    if (!IsVariable(graph, variable)) {
+      return UsageError(fmt::format("Variable to save is not a Variable: {}", Describe(graph, variable)));
+    }
+    const std::string& name = graph.node(variable.node).name;
+    if (!out.emplace(name, variable).second) {
+      return UsageError(fmt::format("At least two variables have the same name: {}", name));
+    }
+  }
+  return out;
+}
+
+absl::Status CheckNamedVariables(const Graph& graph, const NamedVariables& variables) {
+  std::set<Output> seen;
+  for (const auto& [name, variable] : variables) {
+    if (!IsVariable(graph, variable)) {
+      return UsageError(
+          fmt::format("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: {}",
+                      Describe(graph, variable)));
+    }
+    if (!seen.insert(variable).second) {
+      return UsageError(fmt::format("The same saveable will be restored with two names: {}", name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SaverOps> AddSaverOps(Graph& graph, const NamedVariables& variables, const SaverOpsOptions& options) {
+  VIGIL_ASSIGN_OR_RETURN(SaverOps ops, SaverBuilder(graph, options).Build(variables));
+  NoteCalls(graph, ops);
+  return ops;
+}
+
+absl::StatusOr<SaverOps> FindSaverOps(Graph& graph, const proto::SaverDef& def, const std::string& scope) {
+  const auto required = [&def](std::string_view what) {
+    return UsageError(fmt::format("saver_def must specify the {}: {}", what, def.ShortDebugString()));
+  };
+  if (def.save_tensor_name().empty()) return required("save_tensor_name");
+  if (def.restore_op_name().empty()) return required("restore_op_name");
+  if (def.version() != proto::SaverDef::V2) {
+    return MakeStatus(Code::kUnimplemented, fmt::format("a saver of checkpoints of format {}: there is only V2 here",
+                                                        proto::SaverDef::CheckpointFormatVersion_Name(def.version())));
+  }
+  const auto scoped = [&scope](const std::string& name) {
+    return scope.empty() ? name : fmt::format("{}/{}", scope, name);
+  };
+  const auto missing = [](const std::string& name) {
+    return UsageError(fmt::format("saver_def names '{}', which is not in the graph", name));
+  };
+  SaverOps out;
+  out.def = def;
+  out.def.set_filename_tensor_name(scoped(def.filename_tensor_name()));
+  out.def.set_save_tensor_name(scoped(def.save_tensor_name()));
+  out.def.set_restore_op_name(scoped(def.restore_op_name()));
+  const std::optional<Output> prefix = graph.FindOutput(out.def.filename_tensor_name());
+  if (!prefix.has_value()) return missing(out.def.filename_tensor_name());
+  const std::optional<Output> saved = graph.FindOutput(out.def.save_tensor_name());
+  if (!saved.has_value()) return missing(out.def.save_tensor_name());
+  const std::optional<NodeId> restore = graph.Find(out.def.restore_op_name());
+  if (!restore.has_value()) return missing(out.def.restore_op_name());
+  out.save.feeds = out.restore.feeds = {*prefix};
+  out.save.fetches = {*saved};
+  out.restore.targets = {*restore};
+  NoteCalls(graph, out);
+  return out;
+}
+
+}  // namespace vigil

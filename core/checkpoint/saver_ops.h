@@ -1,0 +1,53 @@
+// The nodes that a saver runs: added to a graph, or found again by the names in a SaverDef.
+//
+// Thread safety: as the graph's. Errors: USAGE in TensorFlow's words.
+// Source: saver.py (BaseSaverBuilder), saveable_object_util.py.
+#ifndef VIGIL_CORE_CHECKPOINT_SAVER_OPS_H_
+#define VIGIL_CORE_CHECKPOINT_SAVER_OPS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/graph/saver.pb.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+// Variables by the names that they have in the checkpoint.
+using NamedVariables = std::map<std::string, Output>;
+
+// A list: each has its node's name. "At least two variables have the same name: v"; "Variable to save is not a Variable: ...".
+absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vector<Output>& variables);
+// A map that a caller gives. "The same saveable will be restored with two names: b"; "names_to_saveables must be a dict mapping
+// string names to Tensors/Variables. Not a variable: ...".
+absl::Status CheckNamedVariables(const Graph& graph, const NamedVariables& variables);
+
+struct SaverOps {
+  RunSpec save;     // fed: the prefix; fetches the prefix of what was written
+  RunSpec restore;  // fed: the prefix
+  proto::SaverDef
+      def;  // the names of those nodes and, if it was read, what it says on keeping; else only names and `sharded`
+};
+
+struct SaverOpsOptions {
+  std::string name = "save";  // the scope; made unique
+  std::string filename = "model";
+  bool reshape = false;
+  bool sharded = false;
+  bool synced = true;  // files before they get their names
+};
+
+// Adds them and notes them as well-known calls. REQUIRES: variables is not empty.
+absl::StatusOr<SaverOps> AddSaverOps(Graph& graph, const NamedVariables& variables, const SaverOpsOptions& options);
+
+// Finds them; `scope` goes before the names ("" = none). "saver_def must specify the save_tensor_name: ..."; a name that the
+// graph does not have; UNIMPLEMENTED for a version other than V2.
+absl::StatusOr<SaverOps> FindSaverOps(Graph& graph, const proto::SaverDef& def, const std::string& scope);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CHECKPOINT_SAVER_OPS_H_
