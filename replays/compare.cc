@@ -112,7 +112,8 @@ Difference Compare(const PlainOutcome& played, const Expectation& expected) {
   if (!expected.final->events_files.has_value()) final.events_files.reset();
   if (*expected.final == final) return out;
   out.final_differs = true;
-  out.report += fmt::format("  final state\n  -       {}\n  +       {}\n", FinalText(*expected.final), FinalText(final));
+  out.report +=
+      fmt::format("  final state\n  -       {}\n  +       {}\n", FinalText(*expected.final), FinalText(final));
   return out;
 }
 

@@ -113,8 +113,8 @@ constexpr ArgSpec kNewSaver[] = {{"recover", kBool}};  // and `args`, which Unit
 constexpr ArgSpec kRestore[] = {{"path", kString}};
 constexpr ArgSpec kDamage[] = {{"what", kString, false, kRequired}, {"step", kInteger}};
 constexpr Schema kSaverOps[] = {
-    {"advance", kAdvance}, {"save", kSave},          {"last", {}}, {"latest", {}}, {"restore", kRestore},
-    {"damage", kDamage},   {"new_saver", kNewSaver},
+    {"advance", kAdvance}, {"save", kSave},          {"last", {}},      {"latest", {}}, {"restore", kRestore},
+    {"damage", kDamage},   {"new_saver", kNewSaver}, {"power_cut", {}},
 };
 
 }  // namespace
