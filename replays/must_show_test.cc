@@ -9,7 +9,7 @@
 #include <string>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/io/tensor_bundle.h"
+#include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/monitored_session.h"
@@ -167,6 +167,40 @@ TEST(MustShow, OldCheckpointsStayWithinTheLimitAcrossRestartsAndChangedLimits) {
   const Outcome session = Play(R"({"id":"x","behaviour":"default","checkpoint":{"dir":true,"preload":[1,2,3,4,5,6,7],
       "preload_keep":7},"hooks":[{"hook":"checkpoint_saver","save_steps":1}],"drive":[{"op":"run"}]})");
   EXPECT_THAT(session.final.checkpoints, ElementsAre(4, 5, 6, 7, 8));
+}
+
+// Aborts its second run, once, and writes down how many recoveries it is told of.
+class Counts : public SessionRunHook {
+ public:
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    recoveries.push_back(context.recoveries());
+    return recoveries.size() == 2 ? MakeStatus(Code::kAborted, "preempted") : absl::OkStatus();
+  }
+  std::vector<int> recoveries;
+};
+
+TEST(MustShow, RecoveriesAreCountedAndLogged) {
+  sim::World world({.seed = 1});
+  sim::Node& node = world.AddNode("chief");
+  auto hook = std::make_shared<Counts>();
+  node.Spawn("main", [&] {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const Output one = b.Const("one", Tensor::Scalar<std::int64_t>(1));
+    const auto session = MonitoredSession::Create(node.env(), graph, {.hooks = {hook}});
+    ASSERT_TRUE(session.ok()) << session.status();
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE((*session)->Run(one).ok());
+    EXPECT_EQ((*session)->recoveries(), 1);
+    EXPECT_TRUE((*session)->Close().ok());
+  });
+  EXPECT_EQ(world.Run().verdict, sim::WorldVerdict::kDone);
+  EXPECT_THAT(hook->recoveries, ElementsAre(0, 0, 1, 1));
+  EXPECT_EQ(std::ranges::count_if(node.log(),
+                                  [](const sim::LogLine& line) {
+                                    return line.severity == Severity::kWarning &&
+                                           line.text.find("preempted") != line.text.npos;
+                                  }),
+            1);
 }
 
 // Pain 18: what a hook before the saver changes in its End is in the last checkpoint, and its threads end with the session.
