@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "vigil/bench/allocations.h"
+#include "vigil/bench/world.h"
 #include "vigil/core/base/check.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/graph/builder.h"
@@ -35,30 +35,6 @@ class FetchingHook : public SessionRunHook {
  private:
   Fetches what_;
 };
-
-// A graph with a global step, a train op and an op that does nothing, on the real environment.
-struct World {
-  World() : graph(BuiltinOps()) {
-    env = real.env();
-    Builder b(graph);
-    step = *GetOrCreateGlobalStep(env, b);
-    const Output one = b.Const("one", Tensor::Scalar<std::int64_t>(1));
-    train = ops::AssignAdd(b, "train", step, one);
-    nothing = b.Group("nothing", {});
-    VIGIL_CHECK(b.status().ok());
-  }
-  RealEnv real{RealEnvOptions{.log_to_stderr = false}};
-  Env env;
-  Graph graph;
-  Output step;
-  Output train;
-  Output nothing;
-};
-
-void ReportAllocations(benchmark::State& state, std::uint64_t before) {
-  state.counters["allocs"] =
-      benchmark::Counter(static_cast<double>(Allocations() - before), benchmark::Counter::kAvgIterations);
-}
 
 void BM_RawRun(benchmark::State& state) {
   World world;
