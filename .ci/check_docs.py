@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Refuses a Markdown link to a file or heading that does not exist, and a "Tested by x_test.cc" without such a test."""
+"""Refuses a Markdown link to a file or heading that does not exist, and a "Tested by x_test.cc" without such a test,
+and in docs/differences.md a test (`Suite.Name`) that does not exist."""
 
 import os
 import re
@@ -56,6 +57,16 @@ def check(root):
                 if name not in names:
                     line = text.count("\n", 0, match.start()) + 1
                     errors.append(f"{path}:{line}: {name} does not exist")
+    known = set()
+    for path in tests:
+        for suite, name in re.findall(r"\bTEST(?:_[FP])?\((\w+),\s*(\w+)\)", tree.read(root, path)):
+            known.add(f"{suite}.{name}")
+    for path in tree.files(root, ".md"):
+        if path != "docs/differences.md":
+            continue
+        for name in re.findall(r"`([A-Z]\w*\.[A-Z]\w*)`", tree.read(root, path)):
+            if name not in known:
+                errors.append(f"{path}: there is no test {name}")
     return errors
 
 

@@ -27,8 +27,9 @@ constexpr char kDefaultSeeds[] = "1..40000";
 
 constexpr char kNotes[] =
     "Suites:\n"
-    "  recorded   what TensorFlow was recorded to do, compared event by event\n"
-    "  random     a random scenario of faults for each seed, under a random schedule, played twice\n"
+    "  recorded    what TensorFlow was recorded to do, compared event by event\n"
+    "  regressions what each switch of the behaviour changes, by TensorFlow's behaviour and by ours\n"
+    "  random      a random scenario of faults for each seed, under a random schedule, played twice\n"
     "Every rule is held against each scenario (docs/rules.md). What violates one is saved as a file, with the line "
     "that\n"
     "replays it.\n"
@@ -52,9 +53,9 @@ struct Arguments {
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
-  app.add_option("--suite", a.suites, "recorded or random (repeatable; default: both)")
+  app.add_option("--suite", a.suites, "recorded, regressions or random (repeatable; default: all)")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"recorded", "random"}).description(""))
+      ->check(CLI::IsMember({"recorded", "regressions", "random"}).description(""))
       ->type_name("NAME");
   app.add_option("--seeds", a.seeds, fmt::format("Of the random scenarios, both included (default: {})", kDefaultSeeds))
       ->type_name("A..B");
@@ -126,6 +127,8 @@ class CheckRun {
   void Announce() {
     for (const std::string& path : options_.recordings)
       Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
+    for (const std::string& path : options_.regressions)
+      Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
     if (options_.random) Print(fmt::format("suite random: --seeds {}..{}\n", options_.first_seed, options_.last_seed));
     Print("\n");
     console_.Flush();
@@ -182,6 +185,7 @@ int CheckWith(const Arguments& arguments) {
     options.recordings = arguments.recordings;
     if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};
   }
+  if (wants("regressions")) options.regressions = {ShortPath(VIGIL_REGRESSIONS)};
   return CheckRun(arguments, std::move(options)).Run();
 }
 

@@ -32,6 +32,7 @@ using replays::Scenario;
 using replays::Verdict;
 
 constexpr std::string_view kRecorded = "recorded";
+constexpr std::string_view kRegressions = "regressions";
 constexpr std::string_view kRandom = "random";
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
 
@@ -75,6 +76,10 @@ class Campaign {
   CheckSummary Run() {
     if (!options_.recordings.empty()) {
       Suite(kRecorded, [this](const replays::OnRecord& on_record) { ReadRecordings(options_.recordings, on_record); });
+    }
+    if (!options_.regressions.empty() && !summary_.stopped) {
+      Suite(kRegressions,
+            [this](const replays::OnRecord& on_record) { ReadRecordings(options_.regressions, on_record); });
     }
     if (options_.random && !summary_.stopped) {
       Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadRandom(on_record); });
@@ -135,7 +140,7 @@ class Campaign {
     }
     const replays::PlainOutcome& outcome = result.outcome;
     const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
-    const bool recorded = suite == kRecorded;
+    const bool recorded = suite != kRandom;
     if (recorded && outcome.verdict == Verdict::kUnsupported) {
       ++count.unbuilt[outcome.reason];
       return;

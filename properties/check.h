@@ -2,6 +2,7 @@
 //
 // Suite recorded: plays the recordings, compares the events with what was recorded, checks the rules. What needs a part that is
 // not built yet is counted apart, by reason: neither passed nor failed.
+// Suite regressions: the same for the pairs of scenarios, one for each behaviour, that show the switches of Behaviour.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
 // have the same hash. Fails also if no scenario ever armed some rule, or met a fault at some seam.
 // What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.
@@ -25,7 +26,8 @@
 namespace vigil::properties {
 
 struct CheckOptions {
-  std::vector<std::string> recordings;  // files and folders of the suite recorded; none = it is left out
+  std::vector<std::string> recordings;   // files and folders of the suite recorded; none = it is left out
+  std::vector<std::string> regressions;  // as recordings, of the suite regressions
   bool random = true;
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1;
@@ -35,7 +37,7 @@ struct CheckOptions {
 
 // Enough to see, save and replay it.
 struct CheckFailure {
-  std::string suite;  // recorded, random
+  std::string suite;  // recorded, regressions, random
   std::string id;     // of the scenario
   std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
   std::string text;   // lines, each with its newline; the last is the line that replays it

@@ -39,15 +39,17 @@ Made Probes(const HookSpec& spec, const HookParts& parts) {
 }
 
 Made StopAtStep(const HookSpec& spec, const HookParts& parts) {
-  return StopAtStepHook::Create(
-      parts.env, {.num_steps = IntegerArg(spec.args, "num_steps"), .last_step = IntegerArg(spec.args, "last_step")});
+  return StopAtStepHook::Create(parts.env, {.num_steps = IntegerArg(spec.args, "num_steps"),
+                                            .last_step = IntegerArg(spec.args, "last_step"),
+                                            .behaviour = parts.behaviour});
 }
 
 Made CheckpointSaver(const HookSpec& spec, const HookParts& parts) {
   CheckpointSaverHookOptions options{.checkpoint_dir = parts.directory,
                                      .save_secs = SecondsArg(spec.args, "save_secs"),
                                      .save_steps = IntegerArg(spec.args, "save_steps"),
-                                     .scaffold = parts.scaffold};
+                                     .scaffold = parts.scaffold,
+                                     .behaviour = parts.behaviour};
   for (const ListenerSpec& listener : spec.listeners) {
     options.listeners.push_back(std::make_shared<Listener>(parts.env, listener));
   }
@@ -59,14 +61,16 @@ Made StepCounter(const HookSpec& spec, const HookParts& parts) {
   return StepCounterHook::Create(parts.env,
                                  {.every_n_steps = IntegerArg(spec.args, "every_n_steps", defaults.every_n_steps),
                                   .every_n_secs = SecondsArg(spec.args, "every_n_secs"),
-                                  .output_dir = parts.directory});
+                                  .output_dir = parts.directory,
+                                  .behaviour = parts.behaviour});
 }
 
 Made SummarySaver(const HookSpec& spec, const HookParts& parts) {
   return SummarySaverHook::Create(parts.env, {.save_steps = IntegerArg(spec.args, "save_steps"),
                                               .save_secs = SecondsArg(spec.args, "save_secs"),
                                               .output_dir = parts.directory,
-                                              .scaffold = parts.scaffold});
+                                              .scaffold = parts.scaffold,
+                                              .behaviour = parts.behaviour});
 }
 
 Made LoggingTensor(const HookSpec& spec, const HookParts& parts) {
@@ -118,11 +122,23 @@ constexpr Named<Maker> kMakers[] = {
     {"global_step_waiter", GlobalStepWaiter},
 };
 
+// One and the same object at two places of the list.
+Made EarlierHook(const HookSpec& spec, const std::vector<HookPtr>& hooks) {
+  const std::int64_t of = IntegerArg(spec.args, "of").value_or(0);
+  if (of >= 1 && of <= std::ssize(hooks)) return hooks[static_cast<std::size_t>(of) - 1];
+  return UsageError(fmt::format("There is no hook number {} before this one.", of));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<HookPtr>> MakeHooks(const std::vector<HookSpec>& specs, const HookParts& parts) {
   std::vector<HookPtr> hooks;
   for (const HookSpec& spec : specs) {
+    if (spec.hook == "again") {
+      VIGIL_ASSIGN_OR_RETURN(HookPtr hook, EarlierHook(spec, hooks));
+      hooks.push_back(std::move(hook));
+      continue;
+    }
     const std::optional<Maker> maker = FromName(kMakers, spec.hook);
     if (!maker.has_value()) return UsageError(fmt::format("There is no hook \"{}\".", spec.hook));
     VIGIL_ASSIGN_OR_RETURN(HookPtr hook, (*maker)(spec, parts));

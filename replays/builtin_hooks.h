@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/train/scaffold.h"
 #include "vigil/core/train/session_run_hook.h"
@@ -20,7 +21,8 @@ struct HookParts {
   const Env& env;
   const Model& model;                  // `final_ops` adds a tensor of its own to its graph
   std::shared_ptr<Scaffold> scaffold;  // the session's
-  std::string directory;               // of checkpoints and events, whether or not the session is given it
+  Behaviour behaviour;
+  std::string directory;  // of checkpoints and events, whether or not the session is given it
 };
 
 // The hooks in list order; the error of the first one whose constructor refuses its arguments. `specs` must outlive the hooks.

@@ -22,6 +22,19 @@ void Caller::NoteResult(Note note, const FetchedValues& values) {
              .value = static_cast<double>(values["step"].scalar<std::int64_t>())});
 }
 
+void Caller::NoteFed(const FetchedValues& values) {
+  env_.Emit({.kind = EventKind::kNote,
+             .call = static_cast<std::uint8_t>(Note::kResult),
+             .session = values["fed"].scalar<std::int64_t>()});
+}
+
+void Caller::NoteClock() {
+  env_.Emit({.kind = EventKind::kNote,
+             .call = static_cast<std::uint8_t>(Note::kClock),
+             .has_value = true,
+             .value = ToSeconds(env_.clock->Monotonic() - start_)});
+}
+
 Feeds Caller::FeedsOf(const Statement& statement) const {
   if (!statement.feed.has_value()) return {};
   return {{model_.feed_me, Tensor::Scalar<std::int64_t>(*statement.feed)}};
@@ -56,6 +69,9 @@ absl::Status Caller::ExecuteOne(MonitoredSessionBase& session, const Statement& 
     case Op::kAdvance:
       env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(statement.secs)));
       return absl::OkStatus();
+    case Op::kClock:
+      NoteClock();
+      return absl::OkStatus();
     case Op::kStep:
       return Step(session, statement);
     default:
@@ -65,11 +81,17 @@ absl::Status Caller::ExecuteOne(MonitoredSessionBase& session, const Statement& 
 
 absl::Status Caller::Run(MonitoredSessionBase& session, const Statement& statement) {
   const Feeds feeds = FeedsOf(statement);
-  const Fetches fetches = statement.fetch_missing ? Fetches::Named("missing:0") : model_.caller_fetches;
+  Fetches fetches = model_.caller_fetches;
+  if (statement.fetch_missing) fetches = Fetches::Named("missing:0");
+  if (statement.fetch_fed) fetches = Fetches::Map({{"fed", model_.fed}});
   for (std::int64_t i = 0; i < statement.times; ++i) {
     NotePlain(Note::kRun);
     VIGIL_ASSIGN_OR_RETURN(const RunResult result, session.Run(fetches, feeds));
-    NoteResult(Note::kResult, result.values());
+    if (statement.fetch_fed) {
+      NoteFed(result.values());
+    } else {
+      NoteResult(Note::kResult, result.values());
+    }
   }
   return absl::OkStatus();
 }

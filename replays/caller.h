@@ -22,7 +22,7 @@ class Caller {
  public:
   // `messages` collects the texts of errors that are for reading (USAGE and NAN_LOSS). All must outlive the caller.
   Caller(const Env& env, const Model& model, std::vector<std::string>& messages)
-      : env_(env), model_(model), messages_(messages) {}
+      : env_(env), model_(model), messages_(messages), start_(env.clock->Monotonic()) {}
 
   // The statements in order until one fails whose error is not caught.
   absl::Status Execute(MonitoredSessionBase& session, const std::vector<Statement>& statements);
@@ -32,6 +32,8 @@ class Caller {
   void NotePlain(Note note);
   // Of a run: step and fed.
   void NoteResult(Note note, const FetchedValues& values);
+  // How many seconds have passed since the caller came into being.
+  void NoteClock();
 
  private:
   absl::Status ExecuteOne(MonitoredSessionBase& session, const Statement& statement);
@@ -40,11 +42,13 @@ class Caller {
   absl::StatusOr<bool> AskShouldStop(MonitoredSessionBase& session);
   absl::Status Step(MonitoredSessionBase& session, const Statement& statement);
   absl::Status InStep(StepContext& context, const Statement& statement);
+  void NoteFed(const FetchedValues& values);
   Feeds FeedsOf(const Statement& statement) const;
 
   const Env env_;
   const Model& model_;
   std::vector<std::string>& messages_;
+  const Time start_;
 };
 
 }  // namespace vigil::replays

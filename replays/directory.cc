@@ -14,6 +14,8 @@
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
+#include "vigil/core/summary/events_file.h"
+#include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/training_util.h"
 
 namespace vigil::replays {
@@ -78,6 +80,10 @@ absl::Status PrepareDirectory(const Env& env, const std::string& directory, cons
   quiet.events = nullptr;
   quiet.process = &earlier;
   if (!spec.preload.empty()) VIGIL_RETURN_IF_ERROR(Preload(quiet, directory, spec));
+  if (spec.events) {
+    const std::string name = EventsFileName(env.clock->Now(), FileWriterOptions().host, "");
+    VIGIL_RETURN_IF_ERROR(WriteFile(*env.files, JoinPath(directory, name), "an earlier process wrote this"));
+  }
   return Apply(*env.files, directory, spec);
 }
 
@@ -85,6 +91,8 @@ FinalState StateOfDirectory(const Env& env, const std::string& directory) {
   FinalState out;
   const absl::StatusOr<std::vector<std::string>> names = env.files->List(directory);
   if (!names.ok()) return out;
+  out.events_files = std::count_if(names->begin(), names->end(),
+                                   [](std::string_view name) { return name.starts_with("events.out.tfevents."); });
   for (const std::string_view name : *names) {
     constexpr std::string_view kIndex = ".index";
     if (!name.starts_with(kBase) || !name.ends_with(kIndex)) continue;

@@ -13,10 +13,11 @@ constexpr std::size_t kLongestLine = 120;
 
 // A tag and what follows it: the tensors of scenarios and the rate of the global step.
 constexpr std::array<std::string_view, 4> kTags = {"step", "fed", "loss", "global_step/sec"};
-constexpr std::array<std::string_view, 7> kBeginnings = {"Recording summary",      "Saving checkpoint to path",
-                                                         "Standard services need", "It seems that global step",
-                                                         "Model diverged",         "Input queue",
-                                                         "An OutOfRange"};
+constexpr std::array<std::string_view, 10> kBeginnings = {
+    "Recording summary", "Saving checkpoint to path", "Standard services need", "It seems that global step",
+    "Model diverged", "Input queue", "An OutOfRange",
+    // Of the library's own, which no recording of TensorFlow has:
+    "Nothing is saved into", "The model has diverged", "Checkpoint "};
 
 bool IsRecorded(std::string_view line) {
   const auto begins = [line](std::string_view beginning) { return line.starts_with(beginning); };

@@ -30,7 +30,7 @@ inline constexpr Named<Action> kActions[] = {
     {"raise", Action::kRaise},        {"request_stop", Action::kRequestStop},
     {"report", Action::kReport},      {"coordinator_stop", Action::kCoordinatorStop},
     {"read_step", Action::kReadStep}, {"fetch", Action::kFetch},
-    {"feed", Action::kFeed},
+    {"feed", Action::kFeed},          {"start_thread", Action::kStartThread},
 };
 
 inline constexpr Named<FaultPoint> kFaultPoints[] = {
@@ -50,6 +50,7 @@ inline constexpr Named<FaultPoint> kFaultPoints[] = {
     {"final_ops", FaultPoint::kFinalOps},
     {"close", FaultPoint::kClose},
     {"sleep", FaultPoint::kSleep},
+    {"write", FaultPoint::kWrite},
 };
 
 inline constexpr Named<Op> kOps[] = {
@@ -59,6 +60,7 @@ inline constexpr Named<Op> kOps[] = {
     {"close", Op::kClose},
     {"raise", Op::kRaise},
     {"advance", Op::kAdvance},
+    {"clock", Op::kClock},
     {"step", Op::kStep},
     {"raw_run", Op::kRawRun},
     {"run_with_hooks", Op::kRunWithHooks},

@@ -14,13 +14,14 @@ enum class Note : std::uint8_t {
   kHookRequestsStop,
   kHookReports,  // code
   kHookStopsCoordinator,
+  kHookStartsThread,  // value = how many seconds it is deaf
   // subject = the listener's name
   kListenerRaises,  // code
   kListenerRequestsStop,
   kLog,  // a line was logged that recordings have: subject = the line, cut as theirs are; index = its severity
   // the caller
   kRun,
-  kResult,      // value = step, session = fed
+  kResult,      // value = step (none: it was not fetched), session = fed
   kShouldStop,  // value = 0 or 1
   kClose,
   kClosed,
@@ -32,6 +33,7 @@ enum class Note : std::uint8_t {
   kStepRequestsStop,
   kStepRaises,  // code
   kRunStepFnDone,
+  kClock,  // value = seconds since the start
   // the caller of a supervisor
   kPrepare,
   kSession,  // a prepare has worked: session and closed = what came of it

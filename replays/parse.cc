@@ -63,6 +63,7 @@ void ReadCheckpoint(Reading& reading, const Field& field, CheckpointSpec& out) {
   fields.Optional("preload_keep").Integer(kCounts, out.preload_keep);
   const Field damage = fields.Optional("damage");
   damage.Enum(kDamages, "damage", out.damage);
+  fields.Optional("events").Bool(out.events);
   fields.Finish();
   const bool of_a_file = out.damage == Damage::kMissingIndex || out.damage == Damage::kMissingData;
   if (of_a_file && out.preload.empty()) damage.Fail("needs 'preload': there is no checkpoint to damage");

@@ -22,6 +22,7 @@ unsigned SpeakersOf(Op op) {
     case Op::kShouldStop:
     case Op::kClose:
     case Op::kAdvance:
+    case Op::kClock:
       return kSession | kSupervisor;
     case Op::kRaise:
       return kSession | kStep | kSupervisor;
@@ -63,8 +64,9 @@ void ReadRun(Fields& fields, Speaker speaker, Statement& out) {
   if (speaker == kSupervisor) return;
   fields.Optional("feed").Integer(kValues, out.feed);
   std::string fetch;
-  fields.Optional("fetch").OneOf({"missing"}, fetch);
-  out.fetch_missing = !fetch.empty();
+  fields.Optional("fetch").OneOf({"missing", "fed"}, fetch);
+  out.fetch_missing = fetch == "missing";
+  out.fetch_fed = fetch == "fed";
 }
 
 void ReadPrepare(Fields& fields, Statement& out) {
@@ -106,6 +108,7 @@ void ReadOperands(Reading& reading, Fields& fields, Speaker speaker, int depth, 
       return fields.Optional("step").Integer(kSteps, out.step);
     case Op::kShouldStop:
     case Op::kClose:
+    case Op::kClock:
     case Op::kRawRun:
     case Op::kStartServices:
       return;
@@ -146,8 +149,18 @@ void ReadFault(Reading& reading, Json value, const Place& place, Fault& out) {
   out.lost_reply = name == "lost_reply";
   fields.Optional("advance_step").Integer(kSteps, out.advance_step);
   fields.Optional("chief_init").Integer(kSteps, out.chief_init);
+  const Field file = fields.Optional("file");
+  file.Name(out.file);
   fields.Finish();
   if (!reading.ok()) return;
+  if (out.at == FaultPoint::kWrite) {
+    if (!file.present() || !out.code.has_value()) reading.Fail(place, "'write' needs 'file' and 'code'");
+    if (out.lost_reply || out.advance_step.has_value() || out.chief_init.has_value()) {
+      reading.Fail(place, "'write' takes 'file' and 'code' only");
+    }
+    return;
+  }
+  if (file.present()) reading.Fail(place, "'file' is for 'write' only");
   if (effect.present() && !out.code.has_value()) reading.Fail(place, "'effect' needs 'code'");
   if (!out.code.has_value() && !out.advance_step.has_value() && !out.chief_init.has_value()) {
     reading.Fail(place, "does nothing: give 'code', 'advance_step' or 'chief_init'");

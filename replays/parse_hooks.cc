@@ -75,7 +75,7 @@ void CheckAction(Reading& reading, const Place& place, const PlanEntry& entry, b
   };
   need(code, entry.action == Action::kRaise || entry.action == Action::kReport, "code");
   need(what, entry.action == Action::kFetch, "what");
-  need(value, entry.action == Action::kFeed, "value");
+  need(value, entry.action == Action::kFeed || entry.action == Action::kStartThread, "value");
   bool possible = true;
   switch (entry.action) {
     case Action::kRaise:

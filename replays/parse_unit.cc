@@ -74,6 +74,7 @@ void ReadFinal(Reading& reading, const Field& field, std::optional<FinalState>& 
   if (latest.present()) latest.String(out->latest.emplace());
   const Field all = fields.Optional("all");
   if (all.present()) out->all.emplace();
+  fields.Optional("events_files").Integer(kCounts, out->events_files);
   all.Each([&](Json item, const Place& place) { Field(reading, item, place).String(out->all->emplace_back()); });
   fields.Finish();
 }

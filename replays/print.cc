@@ -73,7 +73,7 @@ void PrintPlanEntry(JsonWriter& w, const PlanEntry& entry) {
   w.Key("do").String(NameOf(kActions, entry.action));
   if (entry.code != Code::kOk) w.Key("code").String(CodeName(entry.code));
   if (!entry.what.empty()) w.Key("what").String(entry.what);
-  if (entry.action == Action::kFeed) w.Key("value").Integer(entry.value);
+  if (entry.action == Action::kFeed || entry.action == Action::kStartThread) w.Key("value").Integer(entry.value);
   w.Close('}');
 }
 
@@ -97,6 +97,7 @@ void PrintFault(JsonWriter& w, const Fault& fault) {
   if (fault.lost_reply) w.Key("effect").String("lost_reply");
   PrintIf(w, "advance_step", fault.advance_step);
   PrintIf(w, "chief_init", fault.chief_init);
+  if (!fault.file.empty()) w.Key("file").String(fault.file);
   w.Close('}');
 }
 
@@ -106,6 +107,7 @@ void PrintStatement(JsonWriter& w, const Statement& s) {
   PrintIf(w, "feed", s.feed);
   if (s.times != 1) w.Key("times").Integer(s.times);
   if (s.fetch_missing) w.Key("fetch").String("missing");
+  if (s.fetch_fed) w.Key("fetch").String("fed");
   if (s.op == Op::kLoop) w.Key("max").Integer(s.max);
   PrintIf(w, "code", s.code);
   if (s.op == Op::kAdvance) w.Key("secs").Seconds(s.secs);
@@ -155,6 +157,7 @@ void PrintCheckpoint(JsonWriter& w, const CheckpointSpec& checkpoint) {
   PrintList(w, "preload", checkpoint.preload, PrintInteger);
   PrintIf(w, "preload_keep", checkpoint.preload_keep);
   if (checkpoint.damage != Damage::kNone) w.Key("damage").String(NameOf(kDamages, checkpoint.damage));
+  PrintIf(w, "events", checkpoint.events);
 }
 
 void PrintUnitOp(JsonWriter& w, const UnitOp& op) {
@@ -225,6 +228,7 @@ void PrintExpectation(JsonWriter& w, const Expectation& expect) {
     PrintList(w, "checkpoints", expect.final->checkpoints, PrintInteger, true);
     if (expect.final->latest.has_value()) w.Key("latest").String(*expect.final->latest);
     if (expect.final->all.has_value()) PrintList(w, "all", *expect.final->all, PrintString, true);
+    PrintIf(w, "events_files", expect.final->events_files);
     w.Close('}');
   }
   PrintList(w, "messages", expect.messages, PrintString);

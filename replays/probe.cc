@@ -60,7 +60,22 @@ absl::Status Probe::Do(const PlanEntry& entry, Session* session, RunContext* con
     case Action::kFeed:
       if (args != nullptr) args->feeds = {{model_.feed_me, Tensor::Scalar<std::int64_t>(entry.value)}};
       return absl::OkStatus();
+    case Action::kStartThread:
+      return StartThread(entry.value);
   }
+  return absl::OkStatus();
+}
+
+// It belongs to the session's tasks, but hears of no stop until its time is over.
+absl::Status Probe::StartThread(std::int64_t secs) const {
+  env_.Emit({.kind = EventKind::kNote,
+             .call = static_cast<std::uint8_t>(Note::kHookStartsThread),
+             .has_value = true,
+             .value = static_cast<double>(secs),
+             .subject = name()});
+  if (coord_ == nullptr) return NoCoordinator();
+  const Time end = DeadlineAfter(env_, Seconds(static_cast<double>(secs)));
+  coord_->Register(env_.tasks->Spawn("deaf", [tasks = env_.tasks, end] { tasks->SleepUntil(end); }));
   return absl::OkStatus();
 }
 

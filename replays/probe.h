@@ -30,6 +30,7 @@ class Probe : public SessionRunHook {
   // Everything that the plan has for this call, in plan order; an error ends the call.
   absl::Status Act(HookMethod method, Session* session, RunContext* context, RunArgs* args);
   absl::Status Do(const PlanEntry& entry, Session* session, RunContext* context, RunArgs* args);
+  absl::Status StartThread(std::int64_t secs) const;
   absl::Status ReadStep(Session* session) const;
 
   const Env env_;

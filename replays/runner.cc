@@ -18,6 +18,7 @@
 #include "vigil/replays/caller.h"
 #include "vigil/replays/directory.h"
 #include "vigil/replays/environment.h"
+#include "vigil/replays/file_seam.h"
 #include "vigil/replays/log_notes.h"
 #include "vigil/replays/model.h"
 #include "vigil/replays/shared_state.h"
@@ -82,6 +83,7 @@ class Play {
   std::unique_ptr<Model> model_;
   std::unique_ptr<Environment> environment_;
   std::unique_ptr<SleepSeam> tasks_;
+  std::unique_ptr<FileSeam> files_;
   Env layer_env_;                        // what the session layer and its hooks are given
   std::unique_ptr<SharedState> shared_;  // null: each session has a state of its own
   std::shared_ptr<Scaffold> scaffold_;
@@ -97,6 +99,8 @@ absl::Status Play::SetUp() {
       std::make_unique<SleepSeam>(*env_.tasks, *environment_, [this] { return world_.CurrentTask() == kTaskLabel; });
   layer_env_ = env_;
   layer_env_.tasks = tasks_.get();
+  files_ = std::make_unique<FileSeam>(*env_.files, scenario_.faults);
+  layer_env_.files = files_.get();
   if (!scenario_.session.shared_state) return absl::OkStatus();
   shared_ = std::make_unique<SharedState>(env_, *model_);
   environment_->set_chief_init([this](std::int64_t step) {
@@ -130,7 +134,9 @@ std::shared_ptr<SessionFactory> Play::FaultyFactory() {
   }
   DirectSessionOptions options;
   if (shared_ != nullptr) options.shared_resources = shared_->resources();
-  return sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(env_, options), std::move(plan));
+  Env session_env = env_;
+  session_env.files = files_.get();
+  return sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(session_env, options), std::move(plan));
 }
 
 std::shared_ptr<Scaffold> Play::MakeScaffold() {
@@ -150,7 +156,7 @@ QueueRunnerStarter Play::StartQueueRunnersOrFail() {
 }
 
 HookParts Play::PartsOfHooks() const {
-  return {.env = layer_env_, .model = *model_, .scaffold = scaffold_, .directory = kDirectory};
+  return {.env = layer_env_, .model = *model_, .scaffold = scaffold_, .behaviour = behaviour_, .directory = kDirectory};
 }
 
 absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::ConstructTraining(std::vector<HookPtr> hooks) {

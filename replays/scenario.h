@@ -27,7 +27,7 @@ using Args = std::map<std::string, ArgValue, std::less<>>;
 enum class SessionKind { kMonitored, kSingular, kTraining, kSupervisor };
 
 // What a probe (or a listener) does at a call of one of its methods.
-enum class Action { kRaise, kRequestStop, kReport, kCoordinatorStop, kReadStep, kFetch, kFeed };
+enum class Action { kRaise, kRequestStop, kReport, kCoordinatorStop, kReadStep, kFetch, kFeed, kStartThread };
 
 struct PlanEntry {
   std::string method;               // begin, after_create_session, before_run, after_run, end; before_save, after_save
@@ -35,7 +35,7 @@ struct PlanEntry {
   Action action = Action::kRaise;
   Code code = Code::kOk;   // of raise and report
   std::string what;        // of fetch: step or fed
-  std::int64_t value = 0;  // of feed
+  std::int64_t value = 0;  // of feed; of start_thread: how many seconds it is deaf
   friend bool operator==(const PlanEntry&, const PlanEntry&) = default;
 };
 
@@ -72,6 +72,7 @@ enum class FaultPoint {
   kFinalOps,
   kClose,
   kSleep,
+  kWrite,  // to a file
 };
 
 struct Fault {
@@ -81,6 +82,7 @@ struct Fault {
   bool lost_reply = false;  // fails after it took effect
   std::optional<std::int64_t> advance_step;
   std::optional<std::int64_t> chief_init;
+  std::string file;  // of write: part of the file's name
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 
@@ -91,6 +93,7 @@ enum class Op {
   kClose,
   kRaise,
   kAdvance,
+  kClock,
   kStep,
   kRawRun,        // inside a step
   kRunWithHooks,  // inside a step
@@ -110,6 +113,7 @@ struct Statement {
   std::optional<std::int64_t> feed;          // run, run_with_hooks
   std::int64_t times = 1;                    // run
   bool fetch_missing = false;                // run with "fetch": "missing"
+  bool fetch_fed = false;                    // run with "fetch": "fed": it does not train
   std::int64_t max = 0;                      // loop
   std::optional<Code> code;                  // raise, request_stop
   double secs = 0;                           // advance
@@ -144,6 +148,7 @@ struct CheckpointSpec {
   std::vector<std::int64_t> preload;
   std::optional<std::int64_t> preload_keep;
   Damage damage = Damage::kNone;
+  bool events = false;  // an earlier process of this very second left an events file
   friend bool operator==(const CheckpointSpec&, const CheckpointSpec&) = default;
 };
 
@@ -217,6 +222,7 @@ struct FinalState {
   std::vector<std::int64_t> checkpoints;
   std::optional<std::string> latest;
   std::optional<std::vector<std::string>> all;
+  std::optional<std::int64_t> events_files;  // how many; expected: absent = not compared
   friend bool operator==(const FinalState&, const FinalState&) = default;
 };
 

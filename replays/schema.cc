@@ -21,6 +21,7 @@ constexpr ArgSpec kLoggingTensor[] = {
 constexpr ArgSpec kNanTensor[] = {{"fail_on_nan_loss", kBool}};
 constexpr ArgSpec kFinalOps[] = {{"what", kTensor, false, kRequired}};
 constexpr ArgSpec kFeedFn[] = {{"value", kInteger, false, kRequired}};
+constexpr ArgSpec kAgain[] = {{"of", kInteger, false, kRequired}};
 constexpr ArgSpec kGlobalStepWaiter[] = {{"wait_until_step", kInteger, false, kRequired}};
 
 constexpr Schema kHooks[] = {
@@ -33,6 +34,7 @@ constexpr Schema kHooks[] = {
     {"final_ops", kFinalOps},
     {"feed_fn", kFeedFn},
     {"global_step_waiter", kGlobalStepWaiter},
+    {"again", kAgain},
 };
 
 constexpr ArgSpec kTraining[] = {
@@ -111,8 +113,8 @@ constexpr ArgSpec kNewSaver[] = {{"recover", kBool}};  // and `args`, which Unit
 constexpr ArgSpec kRestore[] = {{"path", kString}};
 constexpr ArgSpec kDamage[] = {{"what", kString, false, kRequired}, {"step", kInteger}};
 constexpr Schema kSaverOps[] = {
-    {"advance", kAdvance}, {"save", kSave},          {"last", {}}, {"latest", {}}, {"restore", kRestore},
-    {"damage", kDamage},   {"new_saver", kNewSaver},
+    {"advance", kAdvance}, {"save", kSave},          {"last", {}},      {"latest", {}}, {"restore", kRestore},
+    {"damage", kDamage},   {"new_saver", kNewSaver}, {"power_cut", {}},
 };
 
 }  // namespace

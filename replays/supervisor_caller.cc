@@ -93,6 +93,9 @@ absl::Status SupervisorCaller::ExecuteOne(const Statement& statement) {
       notes_.NoteError(Note::kRaises, error);
       return error;
     }
+    case Op::kClock:
+      notes_.NoteClock();
+      return absl::OkStatus();
     case Op::kAdvance:
       env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(statement.secs)));
       return absl::OkStatus();

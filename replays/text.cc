@@ -143,6 +143,8 @@ std::string NoteText(const Event& event) {
       return fmt::format("hook {} reports {}", event.subject, code);
     case Note::kHookStopsCoordinator:
       return fmt::format("hook {} stops_coordinator", event.subject);
+    case Note::kHookStartsThread:
+      return fmt::format("hook {} starts_thread {}", event.subject, NumberText(event.value));
     case Note::kListenerRaises:
       return fmt::format("listener {} raises {}", event.subject, code);
     case Note::kListenerRequestsStop:
@@ -152,6 +154,7 @@ std::string NoteText(const Event& event) {
     case Note::kRun:
       return "driver run";
     case Note::kResult:
+      if (!event.has_value) return fmt::format("driver result fed={}", event.session);
       return fmt::format("driver result step={} fed={}", step, event.session);
     case Note::kShouldStop:
       return fmt::format("driver should_stop -> {}", step != 0 ? "yes" : "no");
@@ -175,6 +178,8 @@ std::string NoteText(const Event& event) {
       return fmt::format("driver step raises {}", code);
     case Note::kRunStepFnDone:
       return "driver run_step_fn done";
+    case Note::kClock:
+      return "driver clock " + NumberText(event.value);
     case Note::kPrepare:
     case Note::kSession:
     case Note::kStop:

@@ -19,6 +19,7 @@
 #include "vigil/replays/args.h"
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/names.h"
+#include "vigil/replays/power_cut.h"
 #include "vigil/replays/unit.h"
 
 namespace vigil::replays {
@@ -40,12 +41,17 @@ std::vector<std::string> Basenames(const std::vector<std::string>& paths) {
 class SaverUnit {
  public:
   SaverUnit(const Env& env, const Behaviour& behaviour, std::vector<std::string>& lines)
-      : env_(env), behaviour_(behaviour), lines_(lines), graph_(BuiltinOps()) {}
+      : disk_(*env.files), env_(OnDisk(env, disk_)), behaviour_(behaviour), lines_(lines), graph_(BuiltinOps()) {}
 
   absl::Status Play(const UnitSpec& unit);
 
  private:
   using Line = absl::StatusOr<std::string>;
+
+  static Env OnDisk(Env env, Files& disk) {
+    env.files = &disk;
+    return env;
+  }
 
   absl::Status SetUp();
   absl::StatusOr<SaverPtr> Make(const Args& args);
@@ -56,6 +62,7 @@ class SaverUnit {
   Line Damage(const Args& args);
   std::string Disk() const;
 
+  PowerCutFiles disk_;
   const Env env_;
   const Behaviour behaviour_;
   std::vector<std::string>& lines_;
@@ -153,6 +160,10 @@ SaverUnit::Line SaverUnit::Execute(const UnitOp& op) {
   if (op.op == "restore") return Restore(op.args);
   if (op.op == "new_saver") return NewSaver(op);
   if (op.op == "damage") return Damage(op.args);
+  if (op.op == "power_cut") {
+    VIGIL_RETURN_IF_ERROR(disk_.Cut());
+    return "power_cut";
+  }
   if (op.op == "last") return fmt::format("last -> {}", Joined(Basenames(saver_->last_checkpoints()), " "));
   VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kSaverDirectory));
   return fmt::format("latest -> {}", latest.has_value() ? Basename(*latest) : "none");

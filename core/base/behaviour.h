@@ -22,7 +22,8 @@ struct Behaviour {
   // Ends.
   bool step_fn_stop_is_kept = true;     // after StepContext::RequestStop ShouldStop is true
   bool clean_end_from_run_only = true;  // OUT_OF_RANGE ends a scope cleanly only if a run returned it
-  bool nan_stop_saves_nothing = true;   // a soft NaN stop does not save the NaN weights
+  bool nan_stop_saves_nothing = true;   // a NaN stop does not save the NaN weights
+  bool finished_runs_nothing = true;    // a session that begins at its last step makes no run
   bool refuse_begin_in_session = true;  // a hook that is in an open session cannot begin another
   // Files.
   bool restore_fallback = true;    // to the newest checkpoint that is complete

@@ -11,19 +11,40 @@
 
 namespace vigil {
 
-std::string EventsFileName(Time now, std::string_view host, std::string_view suffix) {
+namespace {
+
+// More files of one second than anybody begins: a file system that says of every name that it is taken is broken.
+constexpr int kMostOfASecond = 10'000;
+
+}  // namespace
+
+std::string EventsFileName(Time now, std::string_view host, std::string_view suffix, int number) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now.since_epoch).count();
-  return fmt::format("events.out.tfevents.{:010}.{}{}", seconds, host, suffix);
+  const std::string numbered = number == 0 ? "" : fmt::format(".{}", number);
+  return fmt::format("events.out.tfevents.{:010}.{}{}{}", seconds, host, numbered, suffix);
 }
 
-EventsFile::EventsFile(const Env& env, std::string directory, std::string host, std::string suffix)
-    : env_(env), directory_(std::move(directory)), host_(std::move(host)), suffix_(std::move(suffix)) {}
+EventsFile::EventsFile(const Env& env, std::string directory, std::string host, std::string suffix, bool unique)
+    : env_(env),
+      directory_(std::move(directory)),
+      host_(std::move(host)),
+      suffix_(std::move(suffix)),
+      unique_(unique) {}
+
+// The file system decides who is first, so that writers of other processes count, too.
+absl::StatusOr<std::unique_ptr<File>> EventsFile::OpenNamed(Time now) {
+  for (int number = 0;; ++number) {
+    path_ = JoinPath(directory_, EventsFileName(now, host_, suffix_, number));
+    absl::StatusOr<std::unique_ptr<File>> file =
+        env_.files->Open(path_, unique_ ? OpenMode::kNew : OpenMode::kTruncate);
+    if (CodeOf(file.status()) != Code::kAlreadyExists || number == kMostOfASecond) return file;
+  }
+}
 
 absl::Status EventsFile::Open() {
   const Time now = env_.clock->Now();
-  path_ = JoinPath(directory_, EventsFileName(now, host_, suffix_));
   VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(directory_));
-  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, env_.files->Open(path_, OpenMode::kTruncate));
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, OpenNamed(now));
   records_.emplace(std::move(file));
   proto::Event version;
   version.set_wall_time(static_cast<double>(std::chrono::floor<std::chrono::seconds>(now.since_epoch).count()));

@@ -64,15 +64,38 @@ TEST_F(EventsFileTest, FlushShowsWhatWasWritten) {
   EXPECT_THAT(Texts(kFirst), ElementsAre("step: 1", "step: 2", "step: 3"));
 }
 
-TEST_F(EventsFileTest, AfterCloseANewFileOfThatSecondReplacesTheOld) {
+TEST_F(EventsFileTest, TwoFilesOfOneSecondHaveTwoNames) {
   EXPECT_TRUE(file_.Write(EventAt(1)).ok());
+  EventsFile second(fake_.env(), "/logs/run", "host", ".x");
+  EXPECT_TRUE(second.Write(EventAt(2)).ok());
   EXPECT_TRUE(file_.Close().ok());
-  EXPECT_TRUE(file_.Write(EventAt(2)).ok());
+  EXPECT_TRUE(file_.Write(EventAt(3)).ok());
+  EXPECT_TRUE(second.Close().ok());
   EXPECT_TRUE(file_.Close().ok());
+  const std::string base = "/logs/run/events.out.tfevents.0000001000.host";
+  EXPECT_THAT(Paths(), ElementsAre(base + ".1.x", base + ".2.x", base + ".x"));
+  EXPECT_THAT(Texts(base + ".x"), ElementsAre("step: 1"));
+  EXPECT_THAT(Texts(base + ".1.x"), ElementsAre("step: 2"));
+  EXPECT_THAT(Texts(base + ".2.x"), ElementsAre("step: 3"));
+}
+
+TEST_F(EventsFileTest, ANameThatIsTakenForEverIsAnError) {
+  fake_.files.set_fault([](fakes::FileOp op, const std::string& path) {
+    return op == fakes::FileOp::kOpen ? MakeStatus(Code::kAlreadyExists, path) : absl::OkStatus();
+  });
+  EXPECT_EQ(CodeOf(file_.Write(EventAt(1))), Code::kAlreadyExists);
+}
+
+TEST_F(EventsFileTest, ByTensorFlowsBehaviourANewFileOfThatSecondReplacesTheOld) {
+  EventsFile file(fake_.env(), "/logs/run", "host", ".x", /*unique=*/false);
+  EXPECT_TRUE(file.Write(EventAt(1)).ok());
+  EXPECT_TRUE(file.Close().ok());
+  EXPECT_TRUE(file.Write(EventAt(2)).ok());
+  EXPECT_TRUE(file.Close().ok());
   EXPECT_THAT(Texts(kFirst), ElementsAre("step: 2"));  // as in TensorFlow
   fake_.clock.Advance(std::chrono::seconds(1));
-  EXPECT_TRUE(file_.Write(EventAt(3)).ok());
-  EXPECT_TRUE(file_.Close().ok());
+  EXPECT_TRUE(file.Write(EventAt(3)).ok());
+  EXPECT_TRUE(file.Close().ok());
   EXPECT_THAT(Paths(), ElementsAre(kFirst, kSecond));
   EXPECT_THAT(Texts(kSecond), ElementsAre("step: 3"));
 }

@@ -68,8 +68,9 @@ FileWriter::~FileWriter() {
 }
 
 std::shared_ptr<EventWorker> FileWriter::StartWorker() const {
-  return EventWorker::Start(env_, EventsFile(env_, options_.logdir, options_.host, options_.filename_suffix),
-                            options_.max_queue, options_.flush_interval);
+  EventsFile file(env_, options_.logdir, options_.host, options_.filename_suffix,
+                  options_.behaviour.unique_event_files);
+  return EventWorker::Start(env_, std::move(file), options_.max_queue, options_.flush_interval);
 }
 
 absl::Status FileWriter::AddSummary(const std::string& summary, Step global_step) {

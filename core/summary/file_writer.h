@@ -16,6 +16,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/summary/event_worker.h"
 #include "vigil/core/summary/summary_writer.h"
@@ -34,6 +35,7 @@ struct FileWriterOptions {
   // Part of the file's name, where TensorFlow puts the machine's. Env has no seam for that name, since nothing else wants it: a
   // program that writes from many machines into one directory passes its own.
   std::string host = "localhost";
+  Behaviour behaviour = Behaviour::Default();  // unique_event_files
 };
 
 // Makes the directory and starts the task; the file is made by the first event. `graph` (may be null), as it is now, is added

@@ -64,11 +64,13 @@ constexpr SlotKey<WriterCache> kWriterCache{"summary writers"};
 
 }  // namespace
 
-std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string& logdir, const Graph* graph) {
+std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string& logdir, const Graph* graph,
+                                               const Behaviour& behaviour) {
   WriterCache& cache = env.process->Slot(kWriterCache);
   MutexLock lock(cache.MutexOf(env));
   if (const auto it = cache.writers.find(logdir); it != cache.writers.end()) return it->second.observed;
-  absl::StatusOr<std::shared_ptr<FileWriter>> file = FileWriter::Create(env, {.logdir = logdir}, graph);
+  absl::StatusOr<std::shared_ptr<FileWriter>> file =
+      FileWriter::Create(env, {.logdir = logdir, .behaviour = behaviour}, graph);
   if (!file.ok()) return ObserveWriter(env, std::make_shared<NoWriter>(logdir, file.status()));
   Entry entry{.file = *file, .observed = ObserveWriter(env, *file)};
   return cache.writers.emplace(logdir, std::move(entry)).first->second.observed;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/summary/summary_writer.h"
 
@@ -18,7 +19,9 @@ namespace vigil {
 // file: TensorFlow adds the default graph. That is not an observed call; every later call is. The key is the path as it is
 // written: "a" and "./a" are two. If it cannot be made (no directory), what comes back gives that error at each call, and the
 // next GetCachedWriter tries anew.
-std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string& logdir, const Graph* graph);
+// `behaviour` is that of a writer that is made here.
+std::shared_ptr<SummaryWriter> GetCachedWriter(const Env& env, const std::string& logdir, const Graph* graph,
+                                               const Behaviour& behaviour = Behaviour::Default());
 
 // Closes all cached writers and forgets them; the first error. The end of a real process does so, too, but nobody hears of
 // its errors. Not an observed call.

@@ -143,7 +143,23 @@ void HookedSession::MergeFetches(const LayerRun& run) {
   }
 }
 
+// An exception of one is an error of its AfterRun.
+absl::Status HookedSession::CallInspect(const LayerRun& run) {
+  const Tensor* const tensors = run.result->tensors().data();
+  for (const Request& request : requests_) {
+    SessionRunHook& hook = *hooks_[request.hook];
+    const FetchedValues results(request.fetches, tensors + request.first_value);
+    VIGIL_RETURN_IF_ERROR(OfHook(CallGuarded([&] {
+                                   hook.Inspect(results);
+                                   return absl::OkStatus();
+                                 }),
+                                 hook, request.hook, HookMethod::kAfterRun));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& run) {
+  if (life_.behaviour.nan_stop_saves_nothing) VIGIL_RETURN_IF_ERROR(CallInspect(run));
   const Tensor* const tensors = run.result->tensors().data();
   const RunValues nothing{FetchedValues(), run.options, run.result->metadata()};
   auto request = requests_.begin();

@@ -38,6 +38,7 @@ class HookedSession {
   absl::Status TakeRequest(std::size_t hook, RunOptions& options);
   absl::Status AddCallerFeeds(const Feeds& feeds);
   void MergeFetches(const LayerRun& run);
+  absl::Status CallInspect(const LayerRun& run);
   absl::Status CallAfterRun(RunContext& context, const LayerRun& run);
   // Calls `body` for one hook; if somebody watches, with its events and with what it asked the context for.
   template <typename Body>

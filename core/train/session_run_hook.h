@@ -93,6 +93,9 @@ class SessionRunHook {
     return absl::OkStatus();
   }
   virtual absl::Status BeforeRun(RunContext&, RunArgs&) { return absl::OkStatus(); }
+  // Of a hook that fetched something, before the AfterRun of any hook, so that what it finds out (the loss is NaN) is known to
+  // all of them. It only looks: nothing of the run can be changed any more. Behaviour::nan_stop_saves_nothing only.
+  virtual void Inspect(const FetchedValues&) {}
   virtual absl::Status AfterRun(RunContext&, const RunValues&) { return absl::OkStatus(); }
   // Null: the session was closed before the scope was left.
   virtual absl::Status End(Session*) { return absl::OkStatus(); }

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
@@ -27,6 +30,29 @@ auto CallListener(const Env& env, const CheckpointSaverListener& listener, Liste
   return CallGuarded(std::forward<Body>(body));
 }
 
+// What the hooks of a process saved last, by directory: two of them may look after the same one.
+struct LastSaves {
+  struct Save {
+    std::int64_t session = 0;
+    std::int64_t step = 0;
+    const Saver* saver = nullptr;  // only compared
+    friend bool operator==(const Save&, const Save&) = default;
+  };
+  SpinLock lock;
+  std::map<std::string, Save> by_directory;  // guarded by lock
+
+  bool Has(const std::string& directory, const Save& save) {
+    const SpinGuard guard(lock);
+    const auto it = by_directory.find(directory);
+    return it != by_directory.end() && it->second == save;
+  }
+  void Note(const std::string& directory, const Save& save) {
+    const SpinGuard guard(lock);
+    by_directory[directory] = save;
+  }
+};
+constexpr SlotKey<LastSaves> kLastSaves{"checkpoint saver hooks: last saves"};
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CheckpointSaverHook>> CheckpointSaverHook::Create(const Env& env,
@@ -48,7 +74,7 @@ CheckpointSaverHook::CheckpointSaverHook(const Env& env, CheckpointSaverHookOpti
 
 absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
   graph_ = &context.graph;
-  writer_ = GetCachedWriter(env_, options_.checkpoint_dir, graph_);
+  writer_ = GetCachedWriter(env_, options_.checkpoint_dir, graph_, options_.behaviour);
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "CheckpointSaverHook"));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(
@@ -58,7 +84,8 @@ absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
 }
 
 absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Session>& session,
-                                                     const std::shared_ptr<Coordinator>&) {
+                                                     const std::shared_ptr<Coordinator>& coord) {
+  coord_ = coord;
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
   // Only here, not in Begin: until then other hooks may still change the graph.
   if (options_.save_graph_def) {
@@ -81,7 +108,11 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
   const std::int64_t stale = StepOf(values.results.tensor());
   if (!timer_.ShouldTriggerForStep(stale + steps_per_run_)) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
-  if (!timer_.ShouldTriggerForStep(step)) return absl::OkStatus();
+  if (!timer_.ShouldTriggerForStep(step)) {
+    if (step == timer_.last_triggered_step()) WarnOfFrozenStep(step);
+    return absl::OkStatus();
+  }
+  if (KeepsNothing(step)) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(step);
   VIGIL_ASSIGN_OR_RETURN(const bool stop, Save(context.session(), step));
   if (stop) context.RequestStop();
@@ -90,7 +121,9 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 
 absl::Status CheckpointSaverHook::End(Session* session) {
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
-  if (step != timer_.last_triggered_step()) VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
+  if (step != timer_.last_triggered_step() && !KeepsNothing(step)) {
+    VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
+  }
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(
         CallListener(env_, *listener, ListenerMethod::kEnd, step, [&] { return listener->End(*session, step); }));
@@ -105,10 +138,7 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t st
     VIGIL_RETURN_IF_ERROR(CallListener(env_, *listener, ListenerMethod::kBeforeSave, step,
                                        [&] { return listener->BeforeSave(session, step); }));
   }
-  log.Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
-  VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
-  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, {.write_meta_graph = options_.save_graph_def}).status());
-  VIGIL_RETURN_IF_ERROR(writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_));
+  VIGIL_RETURN_IF_ERROR(WriteCheckpoint(session, step));
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
   bool should_stop = false;
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
@@ -120,6 +150,44 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t st
     should_stop = true;
   }
   return should_stop;
+}
+
+absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t step) {
+  VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
+  LastSaves& last = env_.process->Slot(kLastSaves);
+  const LastSaves::Save mine{.session = session.number(), .step = step, .saver = saver};
+  if (options_.behaviour.one_save_a_step && last.Has(options_.checkpoint_dir, mine)) {
+    env_.log->Write(Severity::kInfo, fmt::format("Step {} is in {} already: another hook of this session saved it.",
+                                                 step, options_.checkpoint_dir));
+    return absl::OkStatus();
+  }
+  env_.log->Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
+  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, {.write_meta_graph = options_.save_graph_def}).status());
+  last.Note(options_.checkpoint_dir, mine);
+  return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_);
+}
+
+bool CheckpointSaverHook::KeepsNothing(std::int64_t step) {
+  if (!options_.behaviour.nan_stop_saves_nothing || coord_ == nullptr || !coord_->diverged()) return false;
+  env_.log->Write(
+      Severity::kWarning,
+      fmt::format("Step {} is not saved into {}: the model has diverged, and the last checkpoint is better.", step,
+                  options_.checkpoint_dir));
+  return true;
+}
+
+// Once for each period that passes without a save.
+void CheckpointSaverHook::WarnOfFrozenStep(std::int64_t step) {
+  if (!options_.behaviour.warn_frozen_saver || !options_.save_secs.has_value()) return;
+  const Time now = env_.clock->Monotonic();
+  const Time since = std::max(timer_.last_trigger_time().value_or(now), last_frozen_warning_.value_or(Time{}));
+  if (now - since < *options_.save_secs) return;
+  last_frozen_warning_ = now;
+  env_.log->Write(
+      Severity::kWarning,
+      fmt::format("Nothing is saved into {} as the global step has stood at {} since the last checkpoint. If it should "
+                  "move, pass tf.train.get_global_step() to Optimizer.apply_gradients or Optimizer.minimize.",
+                  options_.checkpoint_dir, step));
 }
 
 absl::StatusOr<Saver*> CheckpointSaverHook::GetSaver() {

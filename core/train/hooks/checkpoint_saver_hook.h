@@ -3,6 +3,9 @@
 // At the start of every session: graph.pbtxt, graph and meta graph into the events file, a checkpoint of the present step. After
 // a run: if the timer says so, the timer is updated first and the checkpoint saved then, so a save that fails counts as done. At
 // the end: a checkpoint unless the last trigger was at this very step. A resumed session first rewrites what it restored.
+// By Behaviour::Default(): nothing is saved once a NanTensorHook of the session has seen a NaN loss; what another hook of this
+// session has saved at the same step with the same saver into the same directory is not saved again (the listeners are called all
+// the same: there is a checkpoint of the step); a hook of save_secs that is due while the step stands still says so.
 // The saver is the given one, the scaffold's, or the sole item of the collection "savers", looked up when it is needed.
 // Errors: what the session, the saver, the writer and the listeners give; USAGE at the end of a session that is gone.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
@@ -17,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/summary/summary_writer.h"
 #include "vigil/core/train/hooks/checkpoint_saver_listener.h"
@@ -37,6 +41,8 @@ struct CheckpointSaverHookOptions {
   std::shared_ptr<Scaffold> scaffold;
   std::vector<CheckpointSaverListenerPtr> listeners;
   bool save_graph_def = true;  // graph.pbtxt once a session, ".meta" with each checkpoint
+  Behaviour behaviour =
+      Behaviour::Default();  // nan_stop_saves_nothing, one_save_a_step, unique_event_files, warn_frozen_saver
 };
 
 class CheckpointSaverHook : public SessionRunHook {
@@ -63,6 +69,10 @@ class CheckpointSaverHook : public SessionRunHook {
   CheckpointSaverHook(const Env& env, CheckpointSaverHookOptions options, SecondOrStepTimer timer);
   // True: a listener asks for a stop.
   absl::StatusOr<bool> Save(Session& session, std::int64_t step);
+  absl::Status WriteCheckpoint(Session& session, std::int64_t step);
+  // The loss was NaN: what the session holds is not worth keeping. Logs that it is not saved.
+  bool KeepsNothing(std::int64_t step);
+  void WarnOfFrozenStep(std::int64_t step);
   absl::StatusOr<Saver*> GetSaver();
 
   const Env env_;
@@ -70,6 +80,8 @@ class CheckpointSaverHook : public SessionRunHook {
   const std::string save_path_;
   SecondOrStepTimer timer_;
   std::int64_t steps_per_run_ = 1'000'000;
+  std::optional<Time> last_frozen_warning_;
+  std::shared_ptr<Coordinator> coord_;  // of the session; null: never told of one
   // Since Begin:
   const Graph* graph_ = nullptr;
   GlobalStepReader step_;

@@ -249,6 +249,117 @@ TEST_F(CheckpointSaverHookTest, ASaveThatFailsCountsAsDone) {
   EXPECT_THAT(Saved(), ElementsAre(0, 4));
 }
 
+TEST_F(CheckpointSaverHookTest, NothingIsSavedOnceTheModelHasDiverged) {
+  for (const bool keeps : {true, false}) {
+    Behaviour behaviour;
+    behaviour.nan_stop_saves_nothing = keeps;
+    Start(Make({.save_steps = 2, .listeners = {Listener()}, .behaviour = behaviour}));
+    lines_.clear();
+    TakeLog(Severity::kWarning);
+    ASSERT_TRUE(Run().ok());
+    coord_->MarkDiverged();
+    ASSERT_TRUE(Run().ok());
+    ASSERT_TRUE(Run().ok());
+    ASSERT_TRUE(End().ok());
+    if (keeps) {
+      EXPECT_THAT(Saved(), ElementsAre(0));
+      EXPECT_THAT(lines_, ElementsAre("l end 3"));
+      EXPECT_THAT(TakeLog(Severity::kWarning),
+                  Contains("The model has diverged: step 3 is not saved into /checkpoints."));
+    } else {
+      EXPECT_THAT(Saved(), ElementsAre(0, 2, 3));
+    }
+  }
+}
+
+TEST_F(CheckpointSaverHookTest, TwoHooksOfADirectoryMakeOneSaveAStep) {
+  for (const bool one : {true, false}) {
+    Behaviour behaviour;
+    behaviour.one_save_a_step = one;
+    auto other = Make({.save_steps = 1, .checkpoint_basename = "other", .behaviour = behaviour});
+    auto hook = Make({.save_steps = 1, .listeners = {Listener()}, .behaviour = behaviour});
+    Start(hook);
+    ASSERT_TRUE(Run().ok());
+    lines_.clear();
+    TakeWriterCalls();
+    Env begin_env = env();
+    BeginContext context{begin_env, graph_};
+    ASSERT_TRUE(other->Begin(context).ok());
+    ASSERT_TRUE(other->AfterCreateSession(session_, coord_).ok());
+    EXPECT_EQ(Exists(fake_.files, "/checkpoints/other-1.index"), !one);
+    Lines calls = {"graph", "meta_graph"};
+    if (!one) calls.emplace_back("session_log step=1");
+    EXPECT_EQ(TakeWriterCalls(), calls);
+  }
+}
+
+TEST_F(CheckpointSaverHookTest, AnotherSessionOrSaverOrDirectorySavesTheStepAgain) {
+  Start(Make({.save_steps = 1}));
+  TakeWriterCalls();
+  Start(Make({.save_steps = 1}));
+  EXPECT_THAT(TakeWriterCalls(), Contains("session_log step=0")) << "of the new session";
+  const auto tell = [this](CheckpointSaverHookOptions options) {
+    auto hook = MakeAsGiven(std::move(options));
+    Env begin_env = env();
+    BeginContext context{begin_env, graph_};
+    EXPECT_TRUE(hook->Begin(context).ok());
+    EXPECT_TRUE(hook->AfterCreateSession(session_, coord_).ok());
+    return TakeWriterCalls();
+  };
+  EXPECT_THAT(tell({.checkpoint_dir = kDir, .save_steps = 1, .saver = saver_}), Not(Contains("session_log step=0")));
+  EXPECT_TRUE(fake_.files.MakeDirectory("/elsewhere").ok());
+  EXPECT_THAT(tell({.checkpoint_dir = "/elsewhere", .save_steps = 1, .saver = saver_}), Contains("session_log step=0"));
+  auto partial = std::make_shared<Saver>(env(), SaverOptions{.variables = std::vector<Output>{global_step_}});
+  ASSERT_TRUE(partial->Build(graph_).ok());
+  EXPECT_THAT(tell({.checkpoint_dir = kDir, .save_steps = 1, .saver = partial}), Contains("session_log step=0"));
+}
+
+TEST_F(CheckpointSaverHookTest, TheListenersOfAHookThatNeedNotSaveAreCalled) {
+  auto hook = Make({.save_steps = 1});
+  Start(hook);
+  auto second = Make({.save_steps = 1, .listeners = {Listener()}});
+  Env begin_env = env();
+  BeginContext context{begin_env, graph_};
+  ASSERT_TRUE(second->Begin(context).ok());
+  ASSERT_TRUE(second->AfterCreateSession(session_, coord_).ok());
+  EXPECT_THAT(lines_, ElementsAre("l begin", "l before 0", "l after 0"));
+}
+
+TEST_F(CheckpointSaverHookTest, SaysOnceAPeriodThatTheStepStandsStill) {
+  const std::string_view beginning = "Nothing is saved into /checkpoints as the global step has stood at 0 ";
+  for (const bool warns : {true, false}) {
+    Behaviour behaviour;
+    behaviour.warn_frozen_saver = warns;
+    Start(Make({.save_secs = 2s, .behaviour = behaviour}));
+    TakeLog(Severity::kWarning);
+    std::vector<std::size_t> said;
+    for (int i = 0; i < 5; ++i) {
+      fake_.clock.Advance(1s);
+      ASSERT_TRUE(Run(fed_).ok());
+      const auto log = TakeLog(Severity::kWarning);
+      said.push_back(log.size());
+      if (!log.empty()) {
+        EXPECT_TRUE(log[0].starts_with(beginning)) << log[0];
+      }
+    }
+    EXPECT_EQ(said, warns ? (std::vector<std::size_t>{0, 1, 0, 1, 0}) : std::vector<std::size_t>(5));
+    ASSERT_TRUE(Run().ok());
+    fake_.clock.Advance(2s);
+    ASSERT_TRUE(Run().ok());
+    fake_.clock.Advance(1s);
+    ASSERT_TRUE(Run(fed_).ok());
+    EXPECT_THAT(TakeLog(Severity::kWarning), IsEmpty()) << "it has moved, and been saved";
+  }
+}
+
+TEST_F(CheckpointSaverHookTest, ASaverOfStepsWaitsForSteps) {
+  Start(Make({.save_steps = 1}));
+  TakeLog(Severity::kWarning);
+  fake_.clock.Advance(1000s);
+  ASSERT_TRUE(Run(fed_).ok());
+  EXPECT_THAT(TakeLog(Severity::kWarning), IsEmpty());
+}
+
 TEST_F(CheckpointSaverHookTest, WritesGraphAndSaves) {
   Start(Make({.save_steps = 1}));
   EXPECT_THAT(TakeWriterCalls(), ElementsAre("graph", "meta_graph", "session_log step=0"));

@@ -32,6 +32,17 @@ absl::StatusOr<std::shared_ptr<NanTensorHook>> NanTensorHook::Create(const Env& 
 NanTensorHook::NanTensorHook(const Env& env, NanTensorHookOptions options)
     : env_(env), options_(options), fetches_(options.loss_tensor) {}
 
+absl::Status NanTensorHook::AfterCreateSession(const std::shared_ptr<Session>&,
+                                               const std::shared_ptr<Coordinator>& coord) {
+  coord_ = coord;
+  return absl::OkStatus();
+}
+
+void NanTensorHook::Inspect(const FetchedValues& results) {
+  const absl::StatusOr<bool> nan = IsNan(results.tensor());
+  if (nan.ok() && *nan && coord_ != nullptr) coord_->MarkDiverged();
+}
+
 absl::Status NanTensorHook::BeforeRun(RunContext&, RunArgs& args) {
   args.fetches = fetches_;
   return absl::OkStatus();

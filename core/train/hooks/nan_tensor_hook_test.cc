@@ -48,6 +48,17 @@ TEST_F(NanTensorHookTest, OtherLossesPass) {
   }
 }
 
+TEST_F(NanTensorHookTest, MarksTheCoordinatorBeforeAnyAfterRun) {
+  for (const bool fail : {false, true}) {
+    RunWithLoss(Tensor::Scalar<float>(0.5F), fail).IgnoreError();
+    EXPECT_FALSE(coord_->diverged());
+    RunWithLoss(Tensor::Scalar<float>(std::nanf("")), fail).IgnoreError();
+    EXPECT_TRUE(coord_->diverged());
+    ASSERT_TRUE(NewSession().ok());
+    EXPECT_FALSE(coord_->diverged()) << "a new session has restored something better";
+  }
+}
+
 TEST_F(NanTensorHookTest, TheLossIsOneNumber) {
   EXPECT_EQ(CodeOf(RunWithLoss(Tensor::Vector<float>({1, 2}), true)), Code::kUsage);
   EXPECT_EQ(CodeOf(RunWithLoss(Tensor::Scalar<std::string>("nan"), true)), Code::kUsage);

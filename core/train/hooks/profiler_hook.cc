@@ -24,7 +24,7 @@ ProfilerHook::ProfilerHook(const Env& env, ProfilerHookOptions options, SecondOr
 
 absl::Status ProfilerHook::Begin(BeginContext& context) {
   graph_ = &context.graph;
-  writer_ = GetCachedWriter(env_, options_.output_dir, graph_);
+  writer_ = GetCachedWriter(env_, options_.output_dir, graph_, options_.behaviour);
   next_step_.reset();
   return step_.Init(context, "ProfilerHook");
 }

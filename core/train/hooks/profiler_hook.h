@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/summary/summary_writer.h"
 #include "vigil/core/train/hooks/global_step_reader.h"
 #include "vigil/core/train/hooks/second_or_step_timer.h"
@@ -26,8 +27,9 @@ struct ProfilerHookOptions {
   std::optional<std::int64_t> save_steps;
   std::optional<Duration> save_secs;
   std::string output_dir;
-  bool show_dataflow = true;  // arrows from what makes a tensor to what takes it
-  bool show_memory = false;   // how many bytes the tensors of the run hold
+  bool show_dataflow = true;                   // arrows from what makes a tensor to what takes it
+  bool show_memory = false;                    // how many bytes the tensors of the run hold
+  Behaviour behaviour = Behaviour::Default();  // unique_event_files
 };
 
 class ProfilerHook : public SessionRunHook {

@@ -34,4 +34,8 @@ std::optional<std::int64_t> SecondOrStepTimer::last_triggered_step() const {
   return last_.has_value() ? std::optional(last_->step) : std::nullopt;
 }
 
+std::optional<Time> SecondOrStepTimer::last_trigger_time() const {
+  return last_.has_value() ? std::optional(last_->time) : std::nullopt;
+}
+
 }  // namespace vigil

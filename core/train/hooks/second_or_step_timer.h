@@ -39,6 +39,7 @@ class SecondOrStepTimer {
   std::optional<Elapsed> UpdateLastTriggeredStep(std::int64_t step);
 
   std::optional<std::int64_t> last_triggered_step() const;
+  std::optional<Time> last_trigger_time() const;  // of the monotonic clock
   // As if it had never triggered.
   void Reset() { last_.reset(); }
 

@@ -39,9 +39,10 @@ StepCounterHook::StepCounterHook(const Env& env, StepCounterHookOptions options,
 
 absl::Status StepCounterHook::Begin(BeginContext& context) {
   if (options_.summary_writer == nullptr && !options_.output_dir.empty()) {
-    options_.summary_writer = GetCachedWriter(env_, options_.output_dir, &context.graph);
+    options_.summary_writer = GetCachedWriter(env_, options_.output_dir, &context.graph, options_.behaviour);
   }
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "StepCounterHook"));
+  training_runs_ = TrainingRuns();
   VIGIL_ASSIGN_OR_RETURN(const std::optional<Output> step, GetGlobalStep(env_, context.graph));
   // Without a step there is nothing to read: Init has found one, if only the tensor that reads it.
   tag_ = fmt::format("{}/sec", step.has_value() ? context.graph.node(step->node).name : "global_step");
@@ -63,6 +64,10 @@ absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& val
     }
   }
   // The fetched values are compared, not the timer's step: that one may have been read at another moment of the run.
+  if (options_.behaviour.frozen_step_by_training &&
+      !training_runs_.Contain(context.session().graph(), context.original_fetches())) {
+    return absl::OkStatus();
+  }
   if (stale == last_stale_step_) WarnThatNothingMoves(stale);
   last_stale_step_ = stale;
   return absl::OkStatus();

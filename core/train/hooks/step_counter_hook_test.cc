@@ -84,14 +84,26 @@ TEST_F(StepCounterHookTest, TheTagHasTheNameOfTheStep) {
   EXPECT_THAT(writer_->said, ElementsAre("summary step=2 bar/foo/sec=1"));
 }
 
+TEST_F(StepCounterHookTest, RunsThatTrainNothingDoNotCount) {
+  Start(Make({.every_n_steps = 100}));
+  RunTimes(3, 1s, fed_);
+  RunTimes(2, 1s, train_);
+  RunTimes(1, 1s, fed_);
+  RunTimes(1, 1s, train_);
+  EXPECT_THAT(TakeLog(Severity::kWarning), IsEmpty());
+  const Output frozen = ops::AssignAdd(b(), "", global_step_, b().Const("", Tensor::Scalar<std::int64_t>(0)));
+  RunTimes(3, 1s, frozen);
+  EXPECT_THAT(TakeLog(Severity::kWarning), SizeIs(2)) << "these train, and nothing moves";
+}
+
 TEST_F(StepCounterHookTest, WarnsFiveTimesInTheLifeOfTheProcess) {
-  Start(Make({.every_n_steps = 1}));
+  Start(Make({.every_n_steps = 1, .behaviour = Behaviour::TensorFlow()}));
   RunTimes(4, 1s, fed_);
   auto warnings = TakeLog(Severity::kWarning);
   EXPECT_THAT(warnings, SizeIs(3));
   EXPECT_THAT(warnings[0], HasSubstr("It seems that global step (tf.train.get_global_step) has not been increased. "
                                      "Current value (could be stable): 0 vs previous value: 0."));
-  Start(Make({.every_n_steps = 1}));
+  Start(Make({.every_n_steps = 1, .behaviour = Behaviour::TensorFlow()}));
   RunTimes(10, 1s, fed_);
   EXPECT_THAT(TakeLog(Severity::kWarning), SizeIs(2)) << "another hook, the same process";
 }

@@ -18,11 +18,13 @@ absl::StatusOr<std::shared_ptr<StopAtStepHook>> StopAtStepHook::Create(const Env
 absl::Status StopAtStepHook::Begin(BeginContext& context) { return step_.Init(context, "StopAtStepHook"); }
 
 absl::Status StopAtStepHook::AfterCreateSession(const std::shared_ptr<Session>& session,
-                                                const std::shared_ptr<Coordinator>&) {
-  if (options_.last_step.has_value()) return absl::OkStatus();
+                                                const std::shared_ptr<Coordinator>& coord) {
+  const bool may_be_finished = options_.behaviour.finished_runs_nothing && coord != nullptr;
+  if (options_.last_step.has_value() && !may_be_finished) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
-  options_.last_step = step + *options_.num_steps;
-  return absl::OkStatus();
+  if (!options_.last_step.has_value()) options_.last_step = step + *options_.num_steps;
+  if (!may_be_finished || step < *options_.last_step) return absl::OkStatus();
+  return coord->RequestStop();
 }
 
 absl::Status StopAtStepHook::BeforeRun(RunContext&, RunArgs& args) {

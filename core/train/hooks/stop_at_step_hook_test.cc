@@ -46,6 +46,20 @@ TEST_F(StopAtStepHookTest, StopsAtTheLastStep) {
   EXPECT_TRUE(StopsAt(11));
 }
 
+TEST_F(StopAtStepHookTest, AFinishedTrainingRunsNothing) {
+  for (const bool nothing : {true, false}) {
+    Behaviour behaviour;
+    behaviour.finished_runs_nothing = nothing;
+    for (auto& hook :
+         {Make({.last_step = 0, .behaviour = behaviour}), Make({.num_steps = 0, .behaviour = behaviour})}) {
+      Start(hook);
+      EXPECT_EQ(coord_->ShouldStop(), nothing);
+    }
+    Start(Make({.last_step = 1, .behaviour = behaviour}));
+    EXPECT_FALSE(coord_->ShouldStop());
+  }
+}
+
 TEST_F(StopAtStepHookTest, ATrainedStepCountsInItsRun) {
   Start(Make({.last_step = 2}));
   EXPECT_TRUE(Run().ok());

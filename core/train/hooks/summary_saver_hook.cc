@@ -23,7 +23,7 @@ SummarySaverHook::SummarySaverHook(const Env& env, SummarySaverHookOptions optio
 
 absl::Status SummarySaverHook::Begin(BeginContext& context) {
   if (options_.summary_writer == nullptr && !options_.output_dir.empty()) {
-    options_.summary_writer = GetCachedWriter(env_, options_.output_dir, &context.graph);
+    options_.summary_writer = GetCachedWriter(env_, options_.output_dir, &context.graph, options_.behaviour);
   }
   next_step_.reset();
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "SummarySaverHook"));

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/summary/summary_writer.h"
 #include "vigil/core/train/hooks/global_step_reader.h"
 #include "vigil/core/train/hooks/second_or_step_timer.h"
@@ -30,8 +31,9 @@ struct SummarySaverHookOptions {
   std::string output_dir;                         // of the events file, unless a writer is given
   std::shared_ptr<SummaryWriter> summary_writer;  // null: the process's writer for output_dir
   // Exactly one of the two. Each op gives serialized Summaries.
-  std::shared_ptr<Scaffold> scaffold;  // its summary_op, looked up when there is a run
-  std::vector<Output> summary_op;      // empty: not given
+  std::shared_ptr<Scaffold> scaffold;          // its summary_op, looked up when there is a run
+  std::vector<Output> summary_op;              // empty: not given
+  Behaviour behaviour = Behaviour::Default();  // unique_event_files
 };
 
 class SummarySaverHook : public SessionRunHook {

@@ -37,7 +37,8 @@ absl::Status Supervisor::Init() {
     if (options_.summary_writer.given()) {
       summary_writer_ = options_.summary_writer.value().value_or(nullptr);
     } else if (!logdir().empty()) {
-      VIGIL_ASSIGN_OR_RETURN(summary_writer_, NewFileWriter(env_, {.logdir = logdir()}));
+      VIGIL_ASSIGN_OR_RETURN(summary_writer_,
+                             NewFileWriter(env_, {.logdir = logdir(), .behaviour = options_.behaviour}));
     }
   } else {
     options_.logdir.clear();

@@ -27,7 +27,8 @@ absl::Status AddStepCounter(const Env& env, const MonitoredTrainingSessionOption
                             std::vector<HookPtr>& hooks) {
   if (options.log_step_count_steps.value_or(0) <= 0) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(HookPtr hook, StepCounterHook::Create(env, {.every_n_steps = options.log_step_count_steps,
-                                                                     .output_dir = options.summary_dir}));
+                                                                     .output_dir = options.summary_dir,
+                                                                     .behaviour = options.behaviour}));
   hooks.push_back(std::move(hook));
   return absl::OkStatus();
 }
@@ -39,7 +40,8 @@ absl::Status AddSummarySaver(const Env& env, const MonitoredTrainingSessionOptio
   VIGIL_ASSIGN_OR_RETURN(HookPtr hook, SummarySaverHook::Create(env, {.save_steps = period.steps,
                                                                       .save_secs = period.secs,
                                                                       .output_dir = options.summary_dir,
-                                                                      .scaffold = options.scaffold}));
+                                                                      .scaffold = options.scaffold,
+                                                                      .behaviour = options.behaviour}));
   hooks.push_back(std::move(hook));
   return absl::OkStatus();
 }
@@ -53,7 +55,8 @@ absl::Status AddCheckpointSaver(const Env& env, const MonitoredTrainingSessionOp
                                                                          .save_secs = period.secs,
                                                                          .save_steps = period.steps,
                                                                          .scaffold = options.scaffold,
-                                                                         .save_graph_def = options.save_graph_def}));
+                                                                         .save_graph_def = options.save_graph_def,
+                                                                         .behaviour = options.behaviour}));
   hooks.push_back(std::move(hook));
   return absl::OkStatus();
 }
