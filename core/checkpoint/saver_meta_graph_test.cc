@@ -124,6 +124,7 @@ TEST_F(SaverMetaGraphTest, StrippedIsWhatIsWrittenAnyway) {
   const SaverPtr saver = Add();
   SaveOne(*saver, {.strip_default_attrs = true});
   const auto stripped = ReadMetaGraph(fake_.env(), "/d/m-1.meta");
+  ASSERT_EQ(Text(stripped.status()), "OK");
   EXPECT_TRUE(stripped->meta_info_def().stripped_default_attrs());
   SaveOne(*saver);
   EXPECT_EQ(ReadMetaGraph(fake_.env(), "/d/m-1.meta")->graph_def().ByteSizeLong(),
