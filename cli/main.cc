@@ -18,8 +18,9 @@ constexpr char kExitCodes[] =
     "  130  ended by Ctrl-C; 143 by SIGTERM: what was found until then has been printed\n";
 
 constexpr char kReplayNotes[] =
-    "PATH is a .json file (one scenario), a .jsonl file (a scenario a line), either packed as .xz, a folder with\n"
-    "such files, or - for standard input. docs/scenario_format.md describes the format.\n"
+    "PATH is a .json file (one scenario), a .jsonl file (a scenario a line), a .trace file (a production run: see\n"
+    "docs/traces.md), any of them packed as .xz, a folder with such files, or - for standard input (JSON).\n"
+    "docs/scenario_format.md describes the format.\n"
     "\n"
     "Examples:\n"
     "  vigil replay replays/tensorflow\n"

@@ -4,6 +4,8 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/run_program.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/runner.h"
 
 namespace vigil::cli {
 namespace {
@@ -85,6 +87,34 @@ TEST_F(ReplayTest, ReadsStandardInputAndFolders) {
   const Ran empty = Run("$VIGIL replay - </dev/null");
   EXPECT_EQ(empty.code, 2);
   EXPECT_EQ(empty.err, "error: -: holds no scenario\n");
+}
+
+TEST_F(ReplayTest, TracesOfProductionRuns) {
+  const auto recording = replays::ParseRecording(
+      R"({"id":"x","hooks":[{"hook":"probe","name":"a"}],"faults":[{"at":"run","call":1,"code":"ABORTED"}],"drive":[{"op":"run"}]})");
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  const std::string trace = replays::Runner().Run(recording->scenario, {.write_trace = true}).written_trace;
+  ASSERT_FALSE(trace.empty());
+  folder_.Write("whole.trace", trace);
+  folder_.Write("torn.trace", trace.substr(0, trace.size() - 5));
+  folder_.Write("damaged.trace", trace.substr(0, trace.size() / 2) + "?" + trace.substr(trace.size() / 2 + 1));
+  folder_.Write("empty.trace", "");
+  const Ran whole = Run("$VIGIL replay whole.trace --trace");
+  EXPECT_EQ(whole.code, 0);
+  EXPECT_EQ(whole.err, "");
+  EXPECT_THAT(whole.out, StartsWith("== whole.trace (whole.trace:1)\ngraph finalized\n"));
+  EXPECT_THAT(whole.out, HasSubstr("\nrecovery from ABORTED\n"));
+  const Ran torn = Run("xz -k torn.trace; $VIGIL replay torn.trace.xz --only torn.trace.xz");
+  EXPECT_EQ(torn.code, 0);
+  EXPECT_EQ(torn.out, "1 passed, 0 failed\n");
+  EXPECT_THAT(torn.err, StartsWith("note: torn.trace.xz: the last "));
+  const Ran damaged = Run("$VIGIL replay damaged.trace");
+  EXPECT_EQ(damaged.code, 2);
+  EXPECT_THAT(damaged.err, StartsWith("error: damaged.trace: damaged at byte "));
+  EXPECT_EQ(Run("$VIGIL replay empty.trace").err, "error: empty.trace: an empty file\n");
+  const Ran folder = Run("$VIGIL replay .");
+  EXPECT_EQ(folder.code, 2);
+  EXPECT_THAT(folder.err, HasSubstr("error: ./empty.trace: an empty file\n"));
 }
 
 TEST_F(ReplayTest, JsonToAFileOrStandardOutput) {

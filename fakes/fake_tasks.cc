@@ -13,6 +13,7 @@ namespace vigil::fakes {
 
 struct FakeTasks::Job {
   std::string name;
+  std::uint64_t number = 0;
   std::function<void()> body;
   std::unique_ptr<Condition> turn;  // real
   std::unique_ptr<Task> thread;     // real; null for the test itself
@@ -121,6 +122,7 @@ std::unique_ptr<Task> FakeTasks::Spawn(std::string_view name, std::function<void
   }
   std::erase_if(jobs_, [](const auto& old) { return old->done && old->thread->Join(kNever); });
   job->body = std::move(body);
+  job->number = ++spawned_;
   job->turn = threads_.NewCondition(name);
   jobs_.push_back(job);
   ready_.push_back(job.get());
@@ -137,6 +139,8 @@ std::unique_ptr<Mutex> FakeTasks::NewMutex(std::string_view name) { return std::
 std::unique_ptr<Condition> FakeTasks::NewCondition(std::string_view name) {
   return std::make_unique<FakeCondition>(*this, name);
 }
+
+std::uint64_t FakeTasks::CurrentTask() { return running_->number; }
 
 void FakeTasks::RunReady() {
   WakeDue();

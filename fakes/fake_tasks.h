@@ -36,6 +36,7 @@ class FakeTasks final : public Tasks {
   void SleepUntil(Time deadline) override;
   std::unique_ptr<Mutex> NewMutex(std::string_view name) override;
   std::unique_ptr<Condition> NewCondition(std::string_view name) override;
+  std::uint64_t CurrentTask() override;
 
   // Lets the other tasks run until each is done or blocked. The clock does not move.
   void RunReady();
@@ -70,6 +71,7 @@ class FakeTasks final : public Tasks {
   std::unique_ptr<Mutex> mutex_;            // real; orders the turns
   std::vector<std::shared_ptr<Job>> jobs_;  // the test first, then by age; ended ones are taken out by the next spawn
   Queue ready_;
+  std::uint64_t spawned_ = 0;
   Job* running_;  // guarded by *mutex_ where turns change
   bool ending_ = false;
 };

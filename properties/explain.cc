@@ -7,6 +7,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/text.h"
+#include "vigil/replays/trace_text.h"
 
 namespace vigil::properties {
 namespace {
@@ -40,7 +41,7 @@ std::string EventText(const Event& event) {
     case EventKind::kCloseEnd:
       return fmt::format("close ends with {}", code);
     default:
-      return "?";
+      return replays::TraceLine(event);
   }
 }
 

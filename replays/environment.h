@@ -65,6 +65,7 @@ class SleepSeam : public Tasks {
   void SleepUntil(Time deadline) override;
   std::unique_ptr<Mutex> NewMutex(std::string_view name) override { return inner_.NewMutex(name); }
   std::unique_ptr<Condition> NewCondition(std::string_view name) override { return inner_.NewCondition(name); }
+  std::uint64_t CurrentTask() override { return inner_.CurrentTask(); }
 
  private:
   Tasks& inner_;

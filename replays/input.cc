@@ -7,16 +7,18 @@
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/replays/escape.h"
+#include "vigil/replays/trace_file.h"
 
 namespace vigil::replays {
 namespace {
 
 constexpr int kDeepestFolder = 32;
-constexpr std::string_view kEndings = ".json or .jsonl, either with .xz";
+constexpr std::string_view kEndings = ".json, .jsonl or .trace, each also with .xz";
 
 struct FileKind {
   bool known = false;
-  bool lines = false;   // a record per line
+  bool lines = false;  // a record per line
+  bool trace = false;
   bool packed = false;  // .xz
 };
 
@@ -25,7 +27,8 @@ FileKind KindOf(std::string_view path) {
   kind.packed = path.ends_with(".xz");
   if (kind.packed) path.remove_suffix(3);
   kind.lines = path.ends_with(".jsonl");
-  kind.known = kind.lines || path.ends_with(".json");
+  kind.trace = path.ends_with(".trace");
+  kind.known = kind.lines || kind.trace || path.ends_with(".json");
   return kind;
 }
 
@@ -86,7 +89,7 @@ class Input {
 
   void Fail(const std::string& path, std::int64_t line, const absl::Status& status) {
     const std::string place = line > 0 ? fmt::format("{}:{}", Escaped(path), line) : Escaped(path);
-    Hand({path, line, "", WithMessage(status, fmt::format("{}: {}", place, Reason(status)))});
+    Hand({path, line, "", false, WithMessage(status, fmt::format("{}: {}", place, Reason(status)))});
   }
   void Complain(const std::string& path, std::string_view what) {
     Fail(path, 0, MakeStatus(Code::kInvalidArgument, what));
@@ -119,12 +122,27 @@ class Input {
     if (!file.ok()) return Fail(path, 0, file.status());
     ChunkSource chunks = FileChunks(*std::move(file));
     if (kind.packed) chunks = UnpackXz(std::move(chunks));
+    if (kind.trace) return ReadTrace(path, chunks);
     LineReader reader(std::move(chunks));
     if (kind.lines) {
       ReadLines(path, reader, 0);
     } else {
       ReadWhole(path, reader, 1, "");
     }
+  }
+
+  void ReadTrace(const std::string& path, const ChunkSource& chunks) {
+    std::string bytes;
+    while (true) {
+      const absl::StatusOr<std::string> chunk = chunks();
+      if (!chunk.ok()) return Fail(path, 0, chunk.status());
+      if (chunk->empty()) break;
+      bytes += *chunk;
+      if (bytes.size() > kMostTraceBytes) {
+        return Complain(path, fmt::format("a trace larger than {} MiB", kMostTraceBytes >> 20));
+      }
+    }
+    Hand({path, 1, std::move(bytes), true, {}});
   }
 
   // A record per line. `records` = how many of this source were handed out before.
@@ -137,7 +155,7 @@ class Input {
         return;
       }
       ++records;
-      Hand({path, (*line)->number, std::move((*line)->text), {}});
+      Hand({path, (*line)->number, std::move((*line)->text), false, {}});
     }
   }
 
@@ -145,7 +163,7 @@ class Input {
     const absl::Status status = reader.TakeRest(text);
     if (!status.ok()) return Fail(path, record, status);
     if (text.find_first_not_of(" \t\r\n") == text.npos) return Complain(path, "holds no scenario");
-    Hand({path, record, std::move(text), {}});
+    Hand({path, record, std::move(text), false, {}});
   }
 
   void ReadStandardInput() {
@@ -156,7 +174,7 @@ class Input {
     if (!line.ok()) return Fail("-", reader.line_number(), line.status());
     if (!line->has_value()) return Complain("-", "holds no scenario");
     if (GoesOn((*line)->text)) return ReadWhole("-", reader, (*line)->number, std::move((*line)->text) + "\n");
-    Hand({"-", (*line)->number, std::move((*line)->text), {}});
+    Hand({"-", (*line)->number, std::move((*line)->text), false, {}});
     ReadLines("-", reader, 1);
   }
 

@@ -3,6 +3,7 @@
 //   x.json               one record, over as many lines as it likes
 //   x.jsonl              a record per line; empty lines count as lines, but not as records
 //   x.json.xz, x.jsonl.xz  the same, packed
+//   x.trace              the trace of a production run (trace_file.h); also packed
 //   folder               all of these in it and below, by name; hidden ones are left out
 //   -                    standard input: lines like a .jsonl, or one record over many lines, whichever it turns out to be
 //
@@ -28,7 +29,8 @@ struct RawRecord {
   std::string source;       // the file as reached from the path that the user gave, or "-"
   std::int64_t record = 1;  // line in a .jsonl, 1 in a .json; 0 in an error that is about the whole file
   std::string text;
-  absl::Status error;  // not OK: there is no text; the message names the file (and line) and is complete
+  bool is_trace = false;  // `text` is a trace (trace_file.h), else JSON
+  absl::Status error;     // not OK: there is no text; the message names the file (and line) and is complete
 };
 
 // Called for each record and each error, in order. False = enough: ReadRecords returns.

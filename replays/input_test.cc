@@ -82,12 +82,12 @@ TEST(Input, NamesWhatCannotBeRead) {
       return MakeStatus(Code::kUnknown, "open: too many open files");
     return absl::OkStatus();
   });
-  EXPECT_EQ(
-      Read(files, {"gone.jsonl", "secret.jsonl", "locked", "odd.jsonl", "notes.txt", ""}),
-      (Lines{"error: gone.jsonl: no such file or folder", "error: secret.jsonl: permission denied",
-             "error: locked: permission denied", "error: odd.jsonl: open: too many open files",
-             "error: notes.txt: a scenario file is called .json or .jsonl, either with .xz; for standard input say -",
-             "error: : an empty path"}));
+  EXPECT_EQ(Read(files, {"gone.jsonl", "secret.jsonl", "locked", "odd.jsonl", "notes.txt", ""}),
+            (Lines{"error: gone.jsonl: no such file or folder", "error: secret.jsonl: permission denied",
+                   "error: locked: permission denied", "error: odd.jsonl: open: too many open files",
+                   "error: notes.txt: a scenario file is called .json, .jsonl or .trace, each also with .xz; for "
+                   "standard input say -",
+                   "error: : an empty path"}));
 }
 
 TEST(Input, SaysWhenThereIsNoScenario) {
@@ -99,7 +99,8 @@ TEST(Input, SaysWhenThereIsNoScenario) {
   EXPECT_EQ(Read(files, {"empty.jsonl", "blank.jsonl", "empty.json", "none.jsonl.xz", "d", "-"}, Pieces("", 1)),
             (Lines{"error: empty.jsonl: holds no scenario", "error: blank.jsonl: holds no scenario",
                    "error: empty.json: holds no scenario", "error: none.jsonl.xz: holds no scenario",
-                   "error: d: holds no scenario (.json or .jsonl, either with .xz)", "error: -: holds no scenario"}));
+                   "error: d: holds no scenario (.json, .jsonl or .trace, each also with .xz)",
+                   "error: -: holds no scenario"}));
 }
 
 TEST(Input, KeepsWhatCameBeforeAReadError) {

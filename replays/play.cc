@@ -13,6 +13,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/replays/json.h"
 #include "vigil/replays/parse.h"
+#include "vigil/replays/trace_file.h"
 
 namespace vigil::replays {
 namespace {
@@ -107,7 +108,8 @@ class Crew {
     absl::Status status = slot.raw.error;
     if (status.ok()) {
       const absl::StatusOr<Recording> recording =
-          ParseRecording(slot.raw.text, slot.raw.source, slot.raw.record, scratch);
+          slot.raw.is_trace ? ParseTrace(slot.raw.text, slot.raw.source)
+                            : ParseRecording(slot.raw.text, slot.raw.source, slot.raw.record, scratch);
       status = recording.status();
       if (recording.ok()) {
         slot.skipped = !only_.empty() && !only_.contains(recording->scenario.id);

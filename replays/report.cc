@@ -54,6 +54,7 @@ void Reporter::Add(const Result& result) {
       out_(text);
     }
     if (options_.hashes) hashes_ += fmt::format("{} {:016x}\n", result.id, result.outcome.hash);
+    if (!result.note.empty()) err_(fmt::format("note: {}: {}\n", Escaped(result.source), Escaped(result.note)));
     ++(result.status == Status::kPassed ? passed_ : failed_);
   }
   if (result.status == Status::kFailed) PrintFailure(result);

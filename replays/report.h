@@ -41,7 +41,7 @@ class Reporter {
  public:
   using Print = std::function<void(std::string_view)>;
 
-  // `out` gets traces, failures and the summary; `err` gets a line for everything that cannot be read.
+  // `out` gets traces, failures and the summary; `err` gets a line for everything that cannot be read, and notes.
   Reporter(ReportOptions options, Print out, Print err);
 
   void Add(const Result& result);

@@ -34,6 +34,7 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   result.record = recording.record;
   result.id = recording.scenario.id;
   result.title = recording.scenario.title;
+  result.note = recording.note;
   const std::optional<Expectation>& expect = recording.expect;
   const bool compare = expect.has_value() && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
   if (compare) result.difference = Compare(outcome, *expect);

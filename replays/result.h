@@ -23,6 +23,7 @@ struct Result {
   std::string id;           // of what is readable, as the following ones
   std::string title;
   std::string reason;  // one line, why it did not pass; of the unreadable the whole error, file and line included
+  std::string note;    // of the recording (scenario.h)
   Difference difference;
   PlainOutcome outcome;
 };

@@ -24,6 +24,7 @@
 #include "vigil/replays/shared_state.h"
 #include "vigil/replays/supervisor_caller.h"
 #include "vigil/replays/text.h"
+#include "vigil/replays/trace_player.h"
 #include "vigil/replays/training.h"
 #include "vigil/replays/unbuilt.h"
 #include "vigil/replays/unit.h"
@@ -37,12 +38,14 @@ constexpr char kNode[] = "chief";
 constexpr char kTask[] = "main";
 constexpr std::string_view kTaskLabel = "chief/main";
 constexpr char kDirectory[] = "/checkpoints";
+constexpr char kTracePath[] = "/traces/scenario.trace";
 
 // One scenario being played: everything that lives in the caller's task.
 class Play {
  public:
-  Play(const Scenario& scenario, const Env& env, sim::World& world)
+  Play(const Scenario& scenario, const Env& env, sim::World& world, bool write_trace)
       : scenario_(scenario),
+        trace_path_(write_trace ? kTracePath : ""),
         log_(*env.log, *env.events, kDirectory),
         env_(WithLog(env, log_)),
         world_(world),
@@ -72,6 +75,7 @@ class Play {
   QueueRunnerStarter StartQueueRunnersOrFail();
 
   const Scenario& scenario_;
+  const std::string trace_path_;
   NotingLog log_;
   const Env env_;
   sim::World& world_;
@@ -164,6 +168,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::ConstructTraining(st
   options.behaviour = behaviour_;
   options.factory = FaultyFactory();
   options.start_queue_runners = StartQueueRunnersOrFail();
+  options.trace_path = trace_path_;
   return MonitoredTrainingSession(layer_env_, *model_->graph, std::move(options));
 }
 
@@ -178,7 +183,8 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
                                              .checkpoint_filename_with_path = RestoreFile(),
                                              .behaviour = behaviour_,
                                              .factory = FaultyFactory(),
-                                             .start_queue_runners = StartQueueRunnersOrFail()});
+                                             .start_queue_runners = StartQueueRunnersOrFail(),
+                                             .trace_path = trace_path_});
   }
   auto creator =
       std::make_shared<ChiefSessionCreator>(layer_env_, *model_->graph,
@@ -191,7 +197,8 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
                                   {.session_creator = std::move(creator),
                                    .hooks = std::move(hooks),
                                    .behaviour = behaviour_,
-                                   .start_queue_runners = StartQueueRunnersOrFail()});
+                                   .start_queue_runners = StartQueueRunnersOrFail(),
+                                   .trace_path = trace_path_});
 }
 
 void Play::NoteEnd(Caller& caller, const absl::Status& end) const {
@@ -261,6 +268,7 @@ Runner::Runner() : shared_(std::make_unique<Shared>()) {}
 Runner::~Runner() = default;
 
 Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
+  if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
   Outcome outcome;
   outcome.reason = WhatIsUnbuilt(scenario);
   if (!outcome.reason.empty()) {
@@ -282,7 +290,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     if (scenario.unit.has_value()) {
       set_up = FindUnitPlayer(scenario.unit->unit)(*scenario.unit, node.env(), outcome.events);
     } else {
-      play.emplace(scenario, node.env(), world);
+      play.emplace(scenario, node.env(), world, options.write_trace);
       set_up = play->Body();
       outcome.final = play->final();
       outcome.messages = play->messages();
@@ -293,6 +301,11 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = set_up.ok() ? result.report : fmt::format("the scenario could not be set up: {}", MessageOf(set_up));
   if (!set_up.ok()) outcome.verdict = Verdict::kUnsupported;
+  if (options.write_trace) {
+    const auto contents = node.disk().Contents();
+    if (const auto written = contents.find(kTracePath); written != contents.end())
+      outcome.written_trace = written->second;
+  }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();

@@ -5,6 +5,7 @@
 #define VIGIL_REPLAYS_RUNNER_H_
 
 #include <memory>
+#include <string>
 
 #include "vigil/replays/outcome.h"
 #include "vigil/replays/scenario.h"
@@ -13,12 +14,15 @@
 namespace vigil::replays {
 
 struct Outcome : PlainOutcome {
-  sim::Trace trace;  // the typed events, all tasks
+  sim::Trace trace;           // the typed events, all tasks
+  std::string written_trace;  // a file for ParseTrace
 };
 
 struct RunnerOptions {
   // Schedules by chance from scenario.seed; else by scenario.choices, calm where they are silent.
   bool random_schedule = false;
+  // The session writes its trace; it comes back in the outcome.
+  bool write_trace = false;
 };
 
 class Runner {

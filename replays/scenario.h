@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -190,6 +191,8 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
+struct TraceSpec;  // trace_spec.h
+
 struct Scenario {
   std::string id;
   std::string title;
@@ -208,7 +211,8 @@ struct Scenario {
   Limits limits;
   // Choices made by the scheduler and others, as labels under "node/task/point", in order; absent ones take the calm default.
   std::map<std::string, std::vector<std::string>, std::less<>> choices;
-  std::optional<UnitSpec> unit;  // then nothing of a session applies
+  std::optional<UnitSpec> unit;            // then nothing of a session applies
+  std::shared_ptr<const TraceSpec> trace;  // a traced production run: the same; print.h leaves it out
   // Fields of the format that nothing can play yet (cluster, workload, ...): the runner names them; print.h leaves them out.
   std::vector<std::string> unbuilt;
   friend bool operator==(const Scenario&, const Scenario&) = default;
@@ -236,6 +240,7 @@ struct Recording {
   std::optional<Expectation> expect;
   std::string source;       // the file (or "-") it came from
   std::int64_t record = 1;  // line in a .jsonl, 1 in a .json
+  std::string note;         // what a reader should know of it, though it is no error; one line
 };
 
 }  // namespace vigil::replays

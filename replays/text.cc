@@ -245,6 +245,13 @@ std::optional<std::string> TextOf(const Event& event) {
     case EventKind::kShouldStop:
     case EventKind::kCloseStart:
     case EventKind::kCloseEnd:
+    case EventKind::kConstructed:
+    case EventKind::kStepFnCall:
+    case EventKind::kStepFnReturn:
+    case EventKind::kInnerRunStart:
+    case EventKind::kInnerRunEnd:
+    case EventKind::kBareRunStart:
+    case EventKind::kBareRunEnd:
       return std::nullopt;
   }
   return std::nullopt;

@@ -44,6 +44,11 @@ std::unique_ptr<Condition> NodeSeams::NewCondition(std::string_view name) {
   return std::make_unique<SimCondition>(node.world_.scheduler(), name);
 }
 
+std::uint64_t NodeSeams::CurrentTask() {
+  const TaskState* const task = node.world_.scheduler().current();
+  return task == nullptr ? 0 : task->identity->id;
+}
+
 std::uint64_t NodeSeams::Draw(std::string_view stream) {
   std::string key = fmt::format("{}/{}/{}", node.name_, node.restarts_, stream);
   const auto [it, added] = draws.try_emplace(std::move(key), 0);

@@ -28,6 +28,7 @@ struct NodeSeams final : Clock, Tasks, Random, Log, EventSink {
   void SleepUntil(Time deadline) override;
   std::unique_ptr<Mutex> NewMutex(std::string_view name) override;
   std::unique_ptr<Condition> NewCondition(std::string_view name) override;
+  std::uint64_t CurrentTask() override;
 
   std::uint64_t Draw(std::string_view stream) override;
   void Write(Severity severity, std::string_view line) override;

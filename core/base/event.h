@@ -13,29 +13,30 @@
 
 namespace vigil {
 
+// Numbers are part of the format of traces (core/io/trace.proto): new kinds, methods and calls go to the end.
 enum class EventKind : std::uint8_t {
   // A hook's method is about to be called. subject = hook's name, index = place in the list, call = HookMethod,
   // session (0 = none) and closed = what the hook gets to see; AfterRun: value = its result, if that is a number (has_value).
   kHookCall,
-  // ... and has returned; code.
+  // ... and has returned; code. Of a run: value 1 = it has asked the run context for a stop, whatever its code (has_value).
   kHookReturn,
   kHookRequestsStop,  // a run context's RequestStop; subject/index = the hook
-  kGraphFinalized,    // only when the state changes
+  kGraphFinalized,  // only when the state changes; value 0/1 = whether the scaffold's saver has anything to save (has_value)
   kGraphUnfinalized,
-  kSessionCreated,          // session
-  kSessionCreateFailed,     // code
-  kSessionCall,             // a call on a raw session has returned: session, call = CallKind, code, value = answer
-  kInitFn,                  // the scaffold's init function returned: session, code
-  kQueueRunners,            // start of the queue runners returned: session, code
-  kCoordinatorRequestStop,  // each call; code as passed (kOk = without an error)
-  kCoordinatorJoin,         // each call, at its start
+  kSessionCreated,       // session
+  kSessionCreateFailed,  // code
+  kSessionCall,          // a call on a raw session has returned: session, call = CallKind, code, value = answer
+  kInitFn,               // the scaffold's init function returned: session, code
+  kQueueRunners,         // start of the queue runners returned: session, code
+  kCoordinatorRequestStop,  // each call; code as passed (kOk = without an error); session = whose coordinator, 0 = not said
+  kCoordinatorJoin,         // each call, at its start; session as above
   kSleep,                   // somebody is about to sleep: value = seconds
   kRecovery,    // a session is given up and will be created anew: session (0 = was being created), code = why
   kRunStart,    // a caller's Run/RunStepFn enters the outermost layer; call = 0 run, 1 step function
   kRunEnd,      // ... and leaves it: code, call
   kShouldStop,  // should_stop answered: value 0/1 (code if it failed)
-  kCloseStart,  // close of the outermost session begins; code = the error that the scope was left with
-  kCloseEnd,    // ... ended: code
+  kCloseStart,  // close of the outermost session begins; code = the error that the scope was left with, subject = its origin
+  kCloseEnd,  // ... ended: code
   // A call on a summary writer is made: call = WriterCall, value = its global step (has_value: one was given).
   // kSummary: subject = the serialized Summary; kSessionLog: index = its status; kRunMetadata: subject = the tag.
   kWriterCall,
@@ -45,7 +46,17 @@ enum class EventKind : std::uint8_t {
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
   // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
   kNote,
+  kConstructed,  // the construction of a monitored session has ended: code
+  // A step function is about to be called: session and closed = what it gets to see.
+  kStepFnCall,
+  // ... and has returned: code, subject = the origin of its error; value 1 = it has asked for a stop (has_value).
+  kStepFnReturn,
+  kInnerRunStart,  // a step function's run with hooks
+  kInnerRunEnd,    // code
+  kBareRunStart,   // a caller's RunWithoutHooks
+  kBareRunEnd,     // code
 };
+inline constexpr int kEventKinds = static_cast<int>(EventKind::kBareRunEnd) + 1;
 
 enum class HookMethod : std::uint8_t { kBegin, kAfterCreateSession, kBeforeRun, kAfterRun, kEnd };
 

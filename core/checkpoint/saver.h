@@ -97,6 +97,8 @@ class Saver {
   // The graph with this saver; savers and options_.codecs' objects with it.
   absl::StatusOr<proto::MetaGraphDef> ExportMetaGraph(const Graph& graph, ExportMetaGraphOptions options = {}) const;
   const SaverOptions& options() const { return options_; }
+  // Built, and the graph had no variable for it: saving and restoring do nothing.
+  bool has_nothing_to_save() const { return built_ && !ops_.has_value(); }
 
  private:
   struct Target {

@@ -28,7 +28,7 @@ bool Coordinator::IsClean(const absl::Status& error) const {
 }
 
 absl::Status Coordinator::RequestStop(const absl::Status& error) {
-  env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error)});
+  env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
   const bool dirty = !error.ok() && !IsClean(error);
   {
     MutexLock lock(*mutex_);
@@ -68,7 +68,7 @@ void Coordinator::Register(TaskPtr task) {
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
-  env_.Emit({.kind = EventKind::kCoordinatorJoin});
+  env_.Emit({.kind = EventKind::kCoordinatorJoin, .session = options_.session});
   std::vector<TaskPtr> tasks = options.tasks;
   {
     MutexLock lock(*mutex_);

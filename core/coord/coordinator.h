@@ -8,6 +8,7 @@
 #define VIGIL_CORE_COORD_COORDINATOR_H_
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -23,6 +24,7 @@ using TaskPtr = std::shared_ptr<Task>;
 
 struct CoordinatorOptions {
   std::vector<Code> clean_stop_codes = {Code::kOutOfRange};
+  std::int64_t session = 0;  // whose tasks it ends, for events; 0 = nobody's
 };
 
 struct JoinOptions {

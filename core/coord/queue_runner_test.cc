@@ -1,4 +1,4 @@
-// Ports QueueRunnerTest of queue_runner_test.py. Its rows on scoped names and on graphs other than the default one have no
+// Ports QueueRunnerTest of queue_runner_test.py. Its row on graphs other than the default one has no
 // counterpart (a graph is passed); "not a session" and monitored sessions do not compile.
 #include "vigil/core/coord/queue_runner.h"
 
@@ -241,6 +241,16 @@ TEST_F(QueueRunnerTest, AStartAfterTheEndForgetsOldErrors) {
     Join(tasks);
     EXPECT_THAT(runner->errors_raised(), SizeIs(1));
   }
+}
+
+// testName
+TEST_F(QueueRunnerTest, HasTheNameOfItsQueueAndStandsInItsCollection) {
+  const ops::Queue queue = ops::FifoQueue(b_, "scope/queue", 10);
+  const QueueRunnerPtr runner =
+      Runner({.queue_name = graph_.node(queue.handle.node).name, .enqueue_ops = {BadOp("op")}});
+  EXPECT_EQ(runner->name(), "scope/queue");
+  graph_.AddToCollection(kQueueRunners, runner);
+  EXPECT_THAT(graph_.Collection(kQueueRunners), ElementsAre(runner));
 }
 
 // testStartQueueRunners

@@ -6,6 +6,7 @@
 #ifndef VIGIL_CORE_ENV_TASKS_H_
 #define VIGIL_CORE_ENV_TASKS_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -64,6 +65,9 @@ class Tasks {
   virtual void SleepUntil(Time deadline) = 0;
   virtual std::unique_ptr<Mutex> NewMutex(std::string_view name) = 0;
   virtual std::unique_ptr<Condition> NewCondition(std::string_view name) = 0;
+  // A number of the calling task that no other running task of this process has. Also outside of all spawned ones (the thread
+  // that main() runs in).
+  virtual std::uint64_t CurrentTask() = 0;
 };
 
 }  // namespace vigil

@@ -29,12 +29,14 @@ absl::StatusOr<std::optional<std::string_view>> RecordReader::Next() {
   const auto loss = [this](std::string_view what) {
     return MakeStatus(Code::kDataLoss, fmt::format("{} record at {}", what, offset_));
   };
-  if (rest.size() < kHeader) return loss("truncated");
+  cut_off_ = rest.size() < kHeader;
+  if (cut_off_) return loss("truncated");
   const auto size = NumberAt<std::uint64_t>(rest, 0);
   if (UnmaskCrc(NumberAt<std::uint32_t>(rest, sizeof(size))) != Crc32c(rest.substr(0, sizeof(size)))) {
     return loss("corrupted");
   }
-  if (size > rest.size() - kHeader || rest.size() - kHeader - size < kFooter) return loss("truncated");
+  cut_off_ = size > rest.size() - kHeader || rest.size() - kHeader - size < kFooter;
+  if (cut_off_) return loss("truncated");
   const std::string_view record = rest.substr(kHeader, size);
   if (UnmaskCrc(NumberAt<std::uint32_t>(rest, kHeader + size)) != Crc32c(record)) return loss("corrupted");
   offset_ += kHeader + size + kFooter;

@@ -19,12 +19,15 @@ class RecordReader {
   // The next record, part of the bytes; nullopt at the end. DATA_LOSS for a checksum that does not fit and for a record that is
   // cut off (what a crash leaves); the same again after that.
   absl::StatusOr<std::optional<std::string_view>> Next();
+  // Whether the last error was a record that is cut off: everything before it is whole, and nothing comes after it.
+  bool cut_off() const { return cut_off_; }
   // Where the next record begins: behind the last one that is whole.
   std::size_t offset() const { return offset_; }
 
  private:
   std::string_view bytes_;
   std::size_t offset_ = 0;
+  bool cut_off_ = false;
 };
 
 }  // namespace vigil

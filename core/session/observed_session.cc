@@ -23,6 +23,12 @@ void AddAnswer(CallKind kind, const std::vector<Tensor>& fetched, Event& event) 
   }
 }
 
+// An op may say "not ready" by failing, which is told from other failures by its text alone.
+void AddRefusal(CallKind kind, const absl::Status& status, Event& event) {
+  if (kind != CallKind::kReady && kind != CallKind::kReadyForLocalInit) return;
+  event.has_value = MessageOf(status).find("uninitialized") != std::string_view::npos;
+}
+
 class ObservedSession : public Session {
  public:
   ObservedSession(EventSink& events, std::unique_ptr<Session> inner) : events_(events), inner_(std::move(inner)) {}
@@ -39,6 +45,7 @@ class ObservedSession : public Session {
     absl::Status status = inner_->Run(call, fetched);
     event.code = CodeOf(status);
     if (status.ok() && fetched != nullptr) AddAnswer(kind, *fetched, event);
+    if (!status.ok()) AddRefusal(kind, status, event);
     events.Emit(event);
     return status;
   }

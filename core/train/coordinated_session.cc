@@ -81,14 +81,15 @@ absl::Status CoordinatedSessionCreator::StartQueueRunners() {
 absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr,
-                                   [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
+                                   nullptr, [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::Create() {
   VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
-  coord_ = std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}});
+  coord_ =
+      std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number()});
   absl::Status status = StartQueueRunners();
   if (status.ok()) status = CallAfterCreateSession();
   if (status.ok()) return std::make_unique<CoordinatedSession>(env_, session_, hooks_, coord_, life_);

@@ -64,6 +64,7 @@ class CoordinatedSessionCreator {
   const SessionPtr& session() const { return session_; }
   const std::shared_ptr<Coordinator>& coordinator() const { return coord_; }
   void Forget();
+  SessionCreator& creator() { return *creator_; }
   // How long the creator has waited for others so far.
   Duration time_waited() const { return creator_->time_waited(); }
 

@@ -23,10 +23,11 @@ inline absl::Status OfHook(absl::Status status, const SessionRunHook& hook, std:
 }
 
 // Calls `body`, which calls `method` of `hook`; `index` is the hook's place in the list, `session` what it gets to see.
-// `result` (may be null): its value, if it is a number, goes into the event.
+// `result` (may be null): its value, if it is a number, goes into the event. `context` (null outside of runs): what it asks for a
+// stop goes into the event.
 template <typename Body>
 absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t index, HookMethod method,
-                      const Session* session, const FetchedValues* result, Body&& body) {
+                      const Session* session, const FetchedValues* result, const RunContext* context, Body&& body) {
   if (env.events == nullptr) return OfHook(CallGuarded(body), hook, index, method);
   Event event{.kind = EventKind::kHookCall,
               .call = static_cast<std::uint8_t>(method),
@@ -38,9 +39,12 @@ absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t in
   }
   if (result != nullptr && result->is_tensor()) event.has_value = result->tensor().AsNumber(&event.value);
   env.events->Emit(event);
+  const bool stop_before = context != nullptr && context->stop_requested();
   const absl::Status status = CallGuarded(body);
   event.kind = EventKind::kHookReturn;
   event.code = CodeOf(status);
+  event.has_value = context != nullptr;
+  event.value = context != nullptr && !stop_before && context->stop_requested() ? 1 : 0;
   env.events->Emit(event);
   return OfHook(status, hook, index, method);
 }

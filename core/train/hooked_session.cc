@@ -85,7 +85,7 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
     return status.ok() ? status : OfHook(std::move(status), *hooks_[hook], hook, method);
   }
   const bool stop_before = context.stop_requested();
-  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session_.get(), results, body);
+  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session_.get(), results, &context, body);
   if (status.ok() && !stop_before && context.stop_requested()) {
     env_.Emit({.kind = EventKind::kHookRequestsStop,
                .index = static_cast<std::int32_t>(hook),

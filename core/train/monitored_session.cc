@@ -8,6 +8,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
 #include "vigil/core/train/recoverable_session.h"
+#include "vigil/core/train/session_trace.h"
 
 namespace vigil {
 namespace {
@@ -18,6 +19,18 @@ constexpr std::uint8_t kStepFunction = 1;
 absl::Status ClosedError(std::string_view what) {
   return UsageError(std::string(what) +
                     " was called on a closed session. Create a new one, or close it after the last call.");
+}
+
+absl::Status CallStepFn(const Env& env, const StepFn& step_fn, StepContext& context) {
+  env.Emit(
+      {.kind = EventKind::kStepFnCall, .closed = context.session().closed(), .session = context.session().number()});
+  const absl::Status end = CallGuarded([&] { return step_fn(context); });
+  env.Emit({.kind = EventKind::kStepFnReturn,
+            .code = CodeOf(end),
+            .has_value = true,
+            .value = context.stop_requested() ? 1.0 : 0.0,
+            .subject = OriginOf(end)});
+  return end;
 }
 
 }  // namespace
@@ -37,15 +50,39 @@ absl::Status StepContext::RequestStop() {
 }
 
 MonitoredSessionBase::MonitoredSessionBase(const Env& env, Graph& graph, Settings settings)
-    : env_(env),
+    : trace_(NewSessionTrace(env, settings.trace_path)),
+      trace_path_(std::move(settings.trace_path)),
+      env_(WithTrace(env)),
       graph_(graph),
       graph_was_finalized_(graph.finalized()),
       recover_(settings.recover),
       hooks_(std::move(settings.hooks)),
       life_(std::move(settings.life)),
-      creator_(env, std::move(settings.creator), hooks_, life_, std::move(settings.start_queue_runners)) {}
+      creator_(env_, std::move(settings.creator), hooks_, life_, std::move(settings.start_queue_runners)) {}
 
-MonitoredSessionBase::~MonitoredSessionBase() { ReleaseHooks(); }
+MonitoredSessionBase::~MonitoredSessionBase() {
+  ReleaseHooks();
+  if (trace_ != nullptr) trace_->End();
+}
+
+Env MonitoredSessionBase::WithTrace(Env env) const {
+  if (trace_ != nullptr) env.events = trace_;
+  return env;
+}
+
+void MonitoredSessionBase::StartTrace(const std::string& path) {
+  const std::optional<CreatorTraits> traits = creator_.creator().traits();
+  if (!traits.has_value()) {
+    env_.log->Write(
+        Severity::kWarning,
+        fmt::format("There will be no trace {}: sessions of a creator of one's own cannot be traced. Derive "
+                    "it from ChiefSessionCreator or WorkerSessionCreator.",
+                    path));
+    return;
+  }
+  creator_.creator().Watch(*trace_);
+  trace_->Start(path, TraceHeaderOf(recover_, *traits, hooks_, life_, graph_));
+}
 
 absl::Status MonitoredSessionBase::TakeHooks() {
   if (!life_.behaviour.refuse_begin_in_session) return absl::OkStatus();
@@ -72,14 +109,22 @@ void MonitoredSessionBase::ReleaseHooks() {
 absl::Status MonitoredSessionBase::CallBegin() {
   BeginContext context{env_, graph_};
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    VIGIL_RETURN_IF_ERROR(
-        CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, [&] { return hooks_[i]->Begin(context); }));
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
+                                   [&] { return hooks_[i]->Begin(context); }));
   }
   return absl::OkStatus();
 }
 
 absl::Status MonitoredSessionBase::Init() {
+  // Refused before anything is done: there is nothing to trace.
   VIGIL_RETURN_IF_ERROR(TakeHooks());
+  if (trace_ != nullptr) StartTrace(trace_path_);
+  const absl::Status status = Construct();
+  env_.Emit({.kind = EventKind::kConstructed, .code = CodeOf(status)});
+  return status;
+}
+
+absl::Status MonitoredSessionBase::Construct() {
   VIGIL_RETURN_IF_ERROR(CallBegin());
   if (recover_) {
     VIGIL_ASSIGN_OR_RETURN(layer_, RecoverableSession::Create(env_, creator_, life_));
@@ -115,8 +160,14 @@ absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
   const absl::Status status = layer_->RunStepFn([&](const RunWithHooks& run) {
     // Held: the function may outlive the session in a recovery.
     const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
-    StepContext context(*session, run);
-    const absl::Status end = CallGuarded([&] { return step_fn(context); });
+    const vigil::RunWithHooks inner = [&](LayerRun& inner_run) {
+      env_.Emit({.kind = EventKind::kInnerRunStart});
+      const absl::Status inner_end = run(inner_run);
+      env_.Emit({.kind = EventKind::kInnerRunEnd, .code = CodeOf(inner_end)});
+      return inner_end;
+    };
+    StepContext context(*session, inner);
+    const absl::Status end = CallStepFn(env_, step_fn, context);
     if (context.stop_requested() && life_.behaviour.step_fn_stop_is_kept) life_.RequestStop("a step function");
     return end;
   });
@@ -137,12 +188,15 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
     values.push_back(feed.value);
   }
   result.Set(fetches);
-  VIGIL_RETURN_IF_ERROR(layer_->RunStepFn([&](const RunWithHooks&) {
+  env_.Emit({.kind = EventKind::kBareRunStart});
+  const absl::Status status = layer_->RunStepFn([&](const RunWithHooks&) {
     return WithOrigin(
         raw()->Run({.spec = spec, .feed_values = values, .options = &options, .metadata = &result.mutable_metadata()},
                    &result.tensors()),
         kOriginRun);
-  }));
+  });
+  env_.Emit({.kind = EventKind::kBareRunEnd, .code = CodeOf(status)});
+  VIGIL_RETURN_IF_ERROR(status);
   return result;
 }
 
@@ -173,7 +227,7 @@ bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
 }
 
 absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
-  env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body)});
+  env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body), .subject = OriginOf(body)});
   const bool clean = IsCleanExit(body);
   absl::Status status = CloseInternal(clean);
   // An error of the close takes the place of the body's, as an exception in a finally block does.
@@ -194,8 +248,8 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
 absl::Status MonitoredSessionBase::CallEnd() {
   Session* const session = raw().get();
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    VIGIL_RETURN_IF_ERROR(
-        CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, [&] { return hooks_[i]->End(session); }));
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr,
+                                   [&] { return hooks_[i]->End(session); }));
   }
   return absl::OkStatus();
 }
@@ -232,7 +286,8 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredSession::Create(const
                            {.creator = std::move(options.session_creator),
                             .hooks = std::move(options.hooks),
                             .life = {.behaviour = options.behaviour, .stop_grace_period = options.stop_grace_period},
-                            .start_queue_runners = std::move(options.start_queue_runners)}));
+                            .start_queue_runners = std::move(options.start_queue_runners),
+                            .trace_path = std::move(options.trace_path)}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
 }
@@ -253,7 +308,8 @@ absl::StatusOr<std::unique_ptr<SingularMonitoredSession>> SingularMonitoredSessi
        .hooks = std::move(options.hooks),
        .life = {.behaviour = options.behaviour, .stop_grace_period = options.stop_grace_period},
        .start_queue_runners = std::move(options.start_queue_runners),
-       .recover = false}));
+       .recover = false,
+       .trace_path = std::move(options.trace_path)}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
 }

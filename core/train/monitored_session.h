@@ -19,6 +19,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -56,6 +57,8 @@ class StepContext {
 };
 using StepFn = std::function<absl::Status(StepContext&)>;
 
+class TraceWriter;
+
 // What both kinds of monitored session have in common.
 class MonitoredSessionBase {
  public:
@@ -91,12 +94,16 @@ class MonitoredSessionBase {
     SessionLife life;
     QueueRunnerStarter start_queue_runners;
     bool recover = true;
+    std::string trace_path;
   };
   MonitoredSessionBase(const Env& env, Graph& graph, Settings settings);
   absl::Status Init();
   const SessionPtr& raw() const { return creator_.session(); }
 
  private:
+  Env WithTrace(Env env) const;
+  void StartTrace(const std::string& path);
+  absl::Status Construct();
   absl::Status TakeHooks();
   void ReleaseHooks();
   absl::Status CallBegin();
@@ -104,6 +111,8 @@ class MonitoredSessionBase {
   absl::Status CloseInternal(bool clean);
   bool IsCleanExit(const absl::Status& body) const;
 
+  TraceWriter* const trace_;  // the process'; null: not traced
+  const std::string trace_path_;
   const Env env_;
   Graph& graph_;
   const bool graph_was_finalized_;
@@ -122,6 +131,9 @@ struct MonitoredSessionOptions {
   Duration stop_grace_period = std::chrono::seconds(120);
   Behaviour behaviour = Behaviour::Default();
   QueueRunnerStarter start_queue_runners;  // null: StartQueueRunners
+  // A file (best called x.trace) in which everything the session does is written down as it happens: `vigil replay` plays it
+  // again. An existing file is kept, the new one gets a number. "" = none, at no cost. docs/traces.md
+  std::string trace_path;
 };
 
 // Recovers from ABORTED and UNAVAILABLE.
@@ -145,6 +157,7 @@ struct SingularMonitoredSessionOptions {
   Behaviour behaviour = Behaviour::Default();
   std::shared_ptr<SessionFactory> factory;  // null: direct sessions
   QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
+  std::string trace_path;                   // as MonitoredSessionOptions'
 };
 
 // Recovers from nothing, is always the chief, and gives access to its raw session.

@@ -114,7 +114,11 @@ absl::Status Scaffold::Finalize() {
                          .local_init_op = pieces_.local_init_op});
   }
   noted_ = true;
-  if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
+  if (!graph_.finalized()) {
+    env_.Emit({.kind = EventKind::kGraphFinalized,
+               .has_value = true,
+               .value = pieces_.saver->has_nothing_to_save() ? 0.0 : 1.0});
+  }
   graph_.Finalize();
   env_.log->Write(Severity::kInfo, "Graph was finalized.");
   return absl::OkStatus();

@@ -48,6 +48,9 @@ class Scaffold {
   // Idempotent. Emits kGraphFinalized when the graph was not finalized before.
   absl::Status Finalize();
 
+  // Events of a further Finalize go to `sink`, which outlives it.
+  void Watch(EventSink& sink) { env_.events = &sink; }
+
   Graph& graph() const { return graph_; }
   std::optional<NodeId> init_op() const { return pieces_.init_op; }
   const Feeds& init_feed_dict() const;
@@ -63,7 +66,7 @@ class Scaffold {
   absl::Status FillInitOps();
   absl::Status FillSummaryAndSaver();
 
-  const Env env_;
+  Env env_;
   Graph& graph_;
   ScaffoldOptions pieces_;
   bool noted_ = false;

@@ -153,6 +153,39 @@ TEST_P(SessionAllocationsTest, NestedFetchesFeedsAndHooksThatFetch) {
   EXPECT_EQ(AllocationsWith(Hooks<FetchingHook>(read_), fetches, feeds), 0u);
 }
 
+// Takes what is written and forgets it.
+class NoFile : public File {
+ public:
+  absl::Status Append(std::string_view) override { return absl::OkStatus(); }
+  absl::StatusOr<std::string> Read(std::uint64_t, std::uint64_t) override { return std::string(); }
+  absl::Status Sync() override { return absl::OkStatus(); }
+  absl::Status Close() override { return absl::OkStatus(); }
+};
+class NoFiles : public Files {
+ public:
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string&, OpenMode) override {
+    ++opened;
+    return std::make_unique<NoFile>();
+  }
+  absl::Status Rename(const std::string&, const std::string&) override { return absl::OkStatus(); }
+  absl::Status Remove(const std::string&) override { return absl::OkStatus(); }
+  absl::StatusOr<FileInfo> Stat(const std::string&) override { return FileInfo(); }
+  absl::StatusOr<std::vector<std::string>> List(const std::string&) override { return std::vector<std::string>(); }
+  absl::Status MakeDirectory(const std::string&) override { return absl::OkStatus(); }
+  int opened = 0;
+};
+
+TEST_P(SessionAllocationsTest, ATracedSession) {
+  NoFiles files;
+  Env traced = env();
+  traced.files = &files;
+  auto session = MonitoredSession::Create(traced, graph_, {.hooks = Hooks<NoOpHook>(), .trace_path = "/x.trace"});
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(AllocationsOfLoop(**session, train_), 0u);
+  EXPECT_TRUE((*session)->Close().ok());
+  EXPECT_EQ(files.opened, 1);
+}
+
 // The counter itself.
 TEST_P(SessionAllocationsTest, EveryAllocationIsCounted) {
   EXPECT_EQ(AllocationsWith(Hooks<CarelessHook>(read_), train_), 100u * static_cast<unsigned>(GetParam()));

@@ -46,6 +46,19 @@ absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
                            init);
 }
 
+void ChiefSessionCreator::Watch(EventSink& sink) {
+  env_.events = &sink;
+  manager_ = nullptr;
+  options_.scaffold->Watch(sink);
+}
+
+std::optional<CreatorTraits> ChiefSessionCreator::traits() const {
+  return CreatorTraits{.is_chief = true,
+                       .has_checkpoint_dir = !options_.checkpoint_dir.empty(),
+                       .has_checkpoint_filename = !options_.checkpoint_filename_with_path.empty(),
+                       .has_init_fn = options_.scaffold->has_init_fn()};
+}
+
 WorkerSessionCreator::WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options)
     : env_(env), graph_(graph), options_(std::move(options)) {
   if (options_.scaffold == nullptr) options_.scaffold = DefaultScaffold(env_, graph_, options_.behaviour);
@@ -62,6 +75,16 @@ absl::StatusOr<SessionPtr> WorkerSessionCreator::CreateSession() {
   absl::StatusOr<SessionPtr> session = manager_->WaitForSession(options_.target, options_.max_wait);
   time_waited_ += env_.clock->Monotonic() - start;
   return session;
+}
+
+void WorkerSessionCreator::Watch(EventSink& sink) {
+  env_.events = &sink;
+  manager_ = nullptr;
+  options_.scaffold->Watch(sink);
+}
+
+std::optional<CreatorTraits> WorkerSessionCreator::traits() const {
+  return CreatorTraits{.is_chief = false, .max_wait = options_.max_wait};
 }
 
 }  // namespace vigil

@@ -19,12 +19,25 @@
 
 namespace vigil {
 
+// What a trace says of a creator, so that a replay can put one like it in its place.
+struct CreatorTraits {
+  bool is_chief = true;
+  bool has_checkpoint_dir = false;
+  bool has_checkpoint_filename = false;
+  bool has_init_fn = false;
+  std::optional<Duration> max_wait;  // of a worker
+};
+
 class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
   virtual absl::StatusOr<SessionPtr> CreateSession() = 0;
   // How long all calls together have waited for others (a worker for its chief), which has a bound of its own.
   virtual Duration time_waited() const { return Duration::zero(); }
+  // Events of further creations, and of the sessions made by them, go to `sink`. It outlives them.
+  virtual void Watch(EventSink&) {}
+  // None: sessions of such a creator cannot be traced.
+  virtual std::optional<CreatorTraits> traits() const { return std::nullopt; }
 };
 
 struct ChiefSessionCreatorOptions {
@@ -41,9 +54,11 @@ class ChiefSessionCreator : public SessionCreator {
  public:
   ChiefSessionCreator(const Env& env, Graph& graph, ChiefSessionCreatorOptions options = {});
   absl::StatusOr<SessionPtr> CreateSession() override;
+  void Watch(EventSink& sink) override;
+  std::optional<CreatorTraits> traits() const override;
 
  private:
-  const Env env_;
+  Env env_;
   Graph& graph_;
   ChiefSessionCreatorOptions options_;
   std::unique_ptr<SessionManager> manager_;  // made after the first Finalize
@@ -65,9 +80,11 @@ class WorkerSessionCreator : public SessionCreator {
   WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options = {});
   absl::StatusOr<SessionPtr> CreateSession() override;
   Duration time_waited() const override { return time_waited_; }
+  void Watch(EventSink& sink) override;
+  std::optional<CreatorTraits> traits() const override;
 
  private:
-  const Env env_;
+  Env env_;
   Graph& graph_;
   WorkerSessionCreatorOptions options_;
   std::unique_ptr<SessionManager> manager_;  // made after the first Finalize

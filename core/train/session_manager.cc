@@ -76,6 +76,10 @@ absl::StatusOr<SessionManager::Readiness> SessionManager::Ready(const std::optio
   }
   // An int32 answers "ready" for compatibility with the oldest ready ops.
   if (value->dtype() == DType::kInt32 || value->num_elements() == 0) return Readiness{};
+  if (value->dtype() != DType::kString) {
+    return UsageError(fmt::format("The ready op '{}' must give the names of what is not initialized (strings), not {}.",
+                                  graph_.node(op->node).name, DTypeName(value->dtype())));
+  }
   std::string names;
   for (const std::string& name : value->flat<std::string>()) names += (names.empty() ? "" : ", ") + name;
   return Readiness{false, "Variables not initialized: " + names};

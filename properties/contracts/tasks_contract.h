@@ -215,12 +215,36 @@ TYPED_TEST_P(TasksContract, AFlagIsRaisedWaitedForAndLowered) {
   });
 }
 
+TYPED_TEST_P(TasksContract, EachRunningTaskHasANumberOfItsOwn) {
+  this->place_.Run([](const Env& env) {
+    const std::uint64_t mine = env.tasks->CurrentTask();
+    std::uint64_t first = mine;
+    std::uint64_t second = mine;
+    Notification go(*env.tasks, "go");
+    const auto record = [&](std::uint64_t& number) {
+      number = env.tasks->CurrentTask();
+      go.Wait(kNever);
+      EXPECT_EQ(env.tasks->CurrentTask(), number);
+    };
+    const auto a = env.tasks->Spawn("same name", [&] { record(first); });
+    const auto b = env.tasks->Spawn("same name", [&] { record(second); });
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));
+    go.Notify();
+    EXPECT_TRUE(a->Join(kNever));
+    EXPECT_TRUE(b->Join(kNever));
+    EXPECT_NE(first, mine);
+    EXPECT_NE(second, mine);
+    EXPECT_NE(first, second);
+    EXPECT_EQ(env.tasks->CurrentTask(), mine);
+  });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(TasksContract, JoinSeesWhatTheTaskDid, JoinGivesUpAtItsDeadline,
                             WhatABodyHoldsIsGoneWhenItsTaskIsDone, ADetachedTaskRunsOn, ATaskCanSpawnAndJoinAnother,
                             AMutexLetsOneInAtATime, AWaitGivesTheMutexAwayAndTakesItAgain,
                             AWaitEndsAtItsDeadlineWithTheMutexHeld, AWaitWithAPastDeadlineReturnsFalse,
                             NotifyAllWakesEveryWaiter, ANotificationWithoutAWaiterIsLost,
-                            AFlagIsRaisedWaitedForAndLowered);
+                            AFlagIsRaisedWaitedForAndLowered, EachRunningTaskHasANumberOfItsOwn);
 
 }  // namespace vigil::contracts
 

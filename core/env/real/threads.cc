@@ -1,5 +1,7 @@
 #include "vigil/core/env/real/threads.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -102,5 +104,8 @@ void Threads::SleepUntil(Time deadline) {
 std::unique_ptr<Mutex> Threads::NewMutex(std::string_view) { return std::make_unique<ThreadMutex>(); }
 
 std::unique_ptr<Condition> Threads::NewCondition(std::string_view) { return std::make_unique<ThreadCondition>(); }
+
+// The system's number of the thread.
+std::uint64_t Threads::CurrentTask() { return static_cast<std::uint64_t>(gettid()); }
 
 }  // namespace vigil

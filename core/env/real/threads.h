@@ -2,6 +2,7 @@
 #ifndef VIGIL_CORE_ENV_REAL_THREADS_H_
 #define VIGIL_CORE_ENV_REAL_THREADS_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -16,6 +17,7 @@ class Threads final : public Tasks {
   void SleepUntil(Time deadline) override;
   std::unique_ptr<Mutex> NewMutex(std::string_view name) override;
   std::unique_ptr<Condition> NewCondition(std::string_view name) override;
+  std::uint64_t CurrentTask() override;
 };
 
 }  // namespace vigil

@@ -85,7 +85,8 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const
   const SessionTarget target{.master = options.master, .config = options.config};
   MonitoredSessionOptions session{.stop_grace_period = options.stop_grace_period,
                                   .behaviour = options.behaviour,
-                                  .start_queue_runners = options.start_queue_runners};
+                                  .start_queue_runners = options.start_queue_runners,
+                                  .trace_path = options.trace_path};
   if (options.is_chief) {
     VIGIL_ASSIGN_OR_RETURN(session.hooks, ChiefHooks(env, options));
     session.session_creator =

@@ -56,6 +56,7 @@ struct MonitoredTrainingSessionOptions {
   Behaviour behaviour = Behaviour::Default();
   std::shared_ptr<SessionFactory> factory;  // null: direct sessions
   QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
+  std::string trace_path;                   // as MonitoredSessionOptions'
 };
 
 absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(

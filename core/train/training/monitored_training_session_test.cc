@@ -1,0 +1,260 @@
+#include "vigil/core/train/training/monitored_training_session.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/io/event.pb.h"
+#include "vigil/core/io/record_reader.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/core/train/training_util.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+constexpr char kDir[] = "/run";
+
+std::string Text(const absl::Status& status) {
+  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
+}
+
+// Counts what it is called for.
+class CountingHook : public SessionRunHook {
+ public:
+  absl::Status Begin(BeginContext&) override { return Count(begun); }
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) override {
+    return Count(created);
+  }
+  absl::Status BeforeRun(RunContext&, RunArgs&) override { return Count(runs); }
+  absl::Status End(Session*) override { return Count(ended); }
+
+  int begun = 0, created = 0, runs = 0, ended = 0;
+
+ private:
+  static absl::Status Count(int& what) {
+    ++what;
+    return absl::OkStatus();
+  }
+};
+
+// Each NewGraph() is the same program started again.
+class MonitoredTrainingSessionTest : public testing::Test {
+ protected:
+  MonitoredTrainingSessionTest() { NewGraph(); }
+  Env env() { return fake_.env(); }
+  void NewGraph() {
+    graph_ = std::make_unique<Graph>(BuiltinOps());
+    Builder b(*graph_);
+    step_ = *GetOrCreateGlobalStep(env(), b);
+    train_ = ops::AssignAdd(b, "train", step_, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
+    ops::ScalarSummary(b, "my_summary", "my_summary_tag", b.Const("two", Tensor::Scalar<float>(2)));
+    EXPECT_EQ(Text(b.status()), "OK");
+  }
+  std::unique_ptr<MonitoredSession> Open(MonitoredTrainingSessionOptions options) {
+    auto made = MonitoredTrainingSession(env(), *graph_, std::move(options));
+    EXPECT_EQ(Text(made.status()), "OK");
+    return *std::move(made);
+  }
+  // That many runs, `each` apart in time.
+  void Train(MonitoredSession& session, int runs, Duration each = 0s) {
+    for (int i = 0; i < runs; ++i) {
+      EXPECT_EQ(Text(session.Run(train_).status()), "OK");
+      fake_.clock.Advance(each);
+    }
+  }
+  void TrainOnce(MonitoredTrainingSessionOptions options, int runs, Duration each = 0s) {
+    const auto session = Open(std::move(options));
+    Train(*session, runs, each);
+    EXPECT_EQ(Text(session->Close()), "OK");
+  }
+  // Where the same program goes on from.
+  std::int64_t StepAfterRestart() {
+    NewGraph();
+    const auto session = Open({.checkpoint_dir = kDir});
+    const auto result = session->RunWithoutHooks(step_);
+    EXPECT_EQ(Text(result.status()), "OK");
+    EXPECT_EQ(Text(session->Close()), "OK");
+    return result->values().scalar<std::int64_t>();
+  }
+  // Names in a directory that begin with that.
+  std::vector<std::string> Names(const std::string& beginning, const std::string& directory = kDir) {
+    std::vector<std::string> names;
+    const auto all = fake_.files.List(directory);
+    if (!all.ok()) return names;
+    for (const std::string& name : *all) {
+      if (name.starts_with(beginning)) names.push_back(name);
+    }
+    return names;
+  }
+  // "tag@step" of each value in the summaries of all events files.
+  std::vector<std::string> Summaries(const std::string& directory = kDir) {
+    std::vector<std::string> out;
+    for (const std::string& name : Names("events.out", directory)) {
+      const auto content = ReadAll(fake_.files, JoinPath(directory, name));
+      EXPECT_EQ(Text(content.status()), "OK");
+      RecordReader reader(*content);
+      for (auto record = reader.Next(); record.ok() && record->has_value(); record = reader.Next()) {
+        proto::Event event;
+        EXPECT_TRUE(event.ParseFromArray((*record)->data(), static_cast<int>((*record)->size())));
+        for (const auto& value : event.summary().value()) {
+          out.push_back(fmt::format("{}@{}", value.tag(), event.step()));
+        }
+      }
+    }
+    return out;
+  }
+
+  fakes::FakeEnv fake_;
+  std::unique_ptr<Graph> graph_;
+  Output step_, train_;
+};
+
+// test_saving_restoring_checkpoint
+TEST_F(MonitoredTrainingSessionTest, GoesOnWhereItEnded) {
+  TrainOnce({.checkpoint_dir = kDir}, 2);
+  EXPECT_EQ(StepAfterRestart(), 2);
+}
+
+// test_save_checkpoint_steps
+TEST_F(MonitoredTrainingSessionTest, SavesBySteps) {
+  const auto session = Open({.checkpoint_dir = kDir, .save_checkpoint_steps = 100});
+  Train(*session, 100);
+  EXPECT_THAT(Names("model.ckpt-100"), Not(IsEmpty())) << "before the end";
+  EXPECT_EQ(StepAfterRestart(), 100);
+}
+
+// test_save_checkpoint_secs
+TEST_F(MonitoredTrainingSessionTest, SavesBySeconds) {
+  const auto session = Open({.checkpoint_dir = kDir, .save_checkpoint_secs = Duration(100ms)});
+  Train(*session, 11, 200ms);
+  EXPECT_THAT(Names("model.ckpt-11"), Not(IsEmpty())) << "before the end";
+  EXPECT_EQ(StepAfterRestart(), 11);
+}
+
+TEST_F(MonitoredTrainingSessionTest, SavesEveryTenMinutesUnlessSaidOtherwise) {
+  const auto session = Open({.checkpoint_dir = kDir});
+  Train(*session, 3, 599s);
+  EXPECT_THAT(Names("model.ckpt-2"), IsEmpty());
+  EXPECT_THAT(Names("model.ckpt-3"), Not(IsEmpty()));
+}
+
+// test_summaries_steps
+TEST_F(MonitoredTrainingSessionTest, WritesSummariesBySteps) {
+  TrainOnce({.checkpoint_dir = kDir, .save_summaries_steps = 100, .log_step_count_steps = 10}, 101, 10ms);
+  EXPECT_THAT(Summaries(), IsSupersetOf({"my_summary_tag@1", "my_summary_tag@101", "global_step/sec@101"}));
+  EXPECT_THAT(Summaries(), Not(Contains("my_summary_tag@2")));
+}
+
+// test_summaries_secs
+TEST_F(MonitoredTrainingSessionTest, WritesSummariesBySeconds) {
+  TrainOnce({.checkpoint_dir = kDir,
+             .save_summaries_steps = std::nullopt,
+             .save_summaries_secs = Duration(100ms),
+             .log_step_count_steps = 10},
+            11, 200ms);
+  EXPECT_THAT(Summaries(),
+              IsSupersetOf({"my_summary_tag@1", "my_summary_tag@2", "my_summary_tag@11", "global_step/sec@11"}));
+}
+
+TEST_F(MonitoredTrainingSessionTest, WritesSummariesEveryHundredStepsUnlessSaidOtherwise) {
+  TrainOnce({.checkpoint_dir = kDir}, 201, 10ms);
+  EXPECT_THAT(Summaries(), UnorderedElementsAre("my_summary_tag@1", "my_summary_tag@101", "my_summary_tag@201",
+                                                "global_step/sec@101", "global_step/sec@201"));
+}
+
+TEST_F(MonitoredTrainingSessionTest, SummariesMayHaveADirectoryOfTheirOwnAndBeOff) {
+  TrainOnce({.checkpoint_dir = kDir, .save_summaries_steps = 1, .summary_dir = "/summaries"}, 2, 1s);
+  EXPECT_THAT(Summaries(), IsEmpty());
+  EXPECT_THAT(Summaries("/summaries"), ElementsAre("my_summary_tag@1", "my_summary_tag@2"));
+  NewGraph();
+  TrainOnce({.save_summaries_steps = std::nullopt, .log_step_count_steps = std::nullopt, .summary_dir = "/off"}, 200,
+            1s);
+  EXPECT_THAT(Names("", "/off"), IsEmpty());
+}
+
+// test_custom_saving
+TEST_F(MonitoredTrainingSessionTest, WithoutSavingTheHooksOfTheChiefAreStillCalled) {
+  const auto hook = std::make_shared<CountingHook>();
+  TrainOnce({.checkpoint_dir = kDir, .chief_only_hooks = {hook}, .save_checkpoint_secs = Duration(0s)}, 10);
+  EXPECT_EQ(hook->begun, 1);
+  EXPECT_EQ(hook->runs, 10);
+  EXPECT_EQ(StepAfterRestart(), 0);
+}
+
+TEST_F(MonitoredTrainingSessionTest, TheGraphIsWrittenUnlessSaidOtherwise) {
+  TrainOnce({.checkpoint_dir = kDir}, 1);
+  EXPECT_THAT(Names("graph.pbtxt"), ElementsAre("graph.pbtxt"));
+  NewGraph();
+  TrainOnce({.checkpoint_dir = "/bare", .save_graph_def = false}, 1);
+  EXPECT_THAT(Names("graph.pbtxt", "/bare"), IsEmpty());
+}
+
+TEST_F(MonitoredTrainingSessionTest, OneOfTheTwoPeriodsAtMost) {
+  const auto both = MonitoredTrainingSession(
+      env(), *graph_, {.checkpoint_dir = kDir, .save_checkpoint_secs = Duration(1s), .save_checkpoint_steps = 1});
+  EXPECT_EQ(Text(both.status()), "USAGE: Can not provide both every_secs and every_steps.");
+}
+
+TEST_F(MonitoredTrainingSessionTest, AScaffoldOfOnesOwnIsUsed) {
+  ScaffoldOptions pieces;
+  bool called = false;
+  pieces.init_fn = [&](Scaffold&, Session&) {
+    called = true;
+    return absl::OkStatus();
+  };
+  TrainOnce({.scaffold = std::make_shared<Scaffold>(env(), *graph_, pieces)}, 1);
+  EXPECT_TRUE(called);
+}
+
+TEST_F(MonitoredTrainingSessionTest, AnotherMasterIsRefusedByName) {
+  const auto made = MonitoredTrainingSession(env(), *graph_, {.master = "grpc://host:2222"});
+  EXPECT_THAT(Text(made.status()), AllOf(HasSubstr("UNIMPLEMENTED"), HasSubstr("grpc://host:2222")));
+}
+
+// A chief and a worker of one graph over shared variables.
+TEST_F(MonitoredTrainingSessionTest, AWorkerWaitsForItsChiefAndHasItsOwnHooksOnly) {
+  const auto factory = std::make_shared<DirectSessionFactory>(
+      env(), DirectSessionOptions{.shared_resources = std::make_shared<ResourceManager>(env())});
+  const auto scaffold = std::make_shared<Scaffold>(env(), *graph_);
+  const auto ours = std::make_shared<CountingHook>();
+  const auto the_chiefs = std::make_shared<CountingHook>();
+  const MonitoredTrainingSessionOptions worker{.is_chief = false,
+                                               .checkpoint_dir = kDir,
+                                               .scaffold = scaffold,
+                                               .hooks = {ours},
+                                               .chief_only_hooks = {the_chiefs},
+                                               .max_wait = Duration(10s),
+                                               .factory = factory};
+  EXPECT_EQ(Text(MonitoredTrainingSession(env(), *graph_, worker).status()),
+            "DEADLINE_EXCEEDED: Session was not ready after waiting 10 secs.");
+
+  const auto chief = Open({.scaffold = scaffold, .factory = factory});
+  Train(*chief, 3);
+  const auto session = Open(worker);
+  EXPECT_EQ(session->RunWithoutHooks(step_)->values().scalar<std::int64_t>(), 3);
+  Train(*session, 1);
+  EXPECT_EQ(ours->runs, 1);
+  EXPECT_EQ(the_chiefs->begun, 0);
+  EXPECT_THAT(Names(""), IsEmpty()) << "checkpoints and summaries are the chief's";
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,26 @@
+// Reads the trace that a program wrote (core/io/trace_writer.h) into a recording that the runner plays.
+//
+// A tail that is cut off, as a crash leaves it, is no error: what is whole is played, and the recording's note says so. Errors are
+// INVALID_ARGUMENT (no trace, another version) and DATA_LOSS (damaged), on one line that begins with the file's name.
+//
+// Thread safety: a pure function.
+#ifndef VIGIL_REPLAYS_TRACE_FILE_H_
+#define VIGIL_REPLAYS_TRACE_FILE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::replays {
+
+// Larger files are not read: more than any trace has.
+inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{256} << 20;
+
+// `bytes`: the whole file.
+absl::StatusOr<Recording> ParseTrace(std::string_view bytes, std::string_view source);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_TRACE_FILE_H_

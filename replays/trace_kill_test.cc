@@ -1,0 +1,111 @@
+// A process that trains, with real threads, on a real disk, is killed somewhere: what it did until then can be replayed.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/files.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/real_env.h"
+#include "vigil/core/train/monitored_session.h"
+#include "vigil/replays/model.h"
+#include "vigil/replays/result.h"
+#include "vigil/replays/runner.h"
+#include "vigil/replays/trace_file.h"
+#include "vigil/replays/trace_spec.h"
+
+namespace vigil::replays {
+namespace {
+
+// Tells the parent of each run, and loses its session now and then.
+class TellingHook : public SessionRunHook {
+ public:
+  explicit TellingHook(int pipe) : pipe_(pipe) {}
+  std::string_view name() const override { return "telling"; }
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    if (write(pipe_, ".", 1) != 1) return MakeStatus(Code::kInternal, "the parent is gone");
+    return ++runs_ % 20 == 0 ? MakeStatus(Code::kAborted, "now and then") : absl::OkStatus();
+  }
+
+ private:
+  const int pipe_;
+  int runs_ = 0;
+};
+
+[[noreturn]] void Train(const std::string& path, int pipe) {
+  RealEnv real({.seed = 1, .log_to_stderr = false});
+  ModelSpec spec;
+  spec.batches = 1'000'000;
+  spec.queue_input = true;
+  const auto model = BuildModel(real.env(), spec);
+  auto session = MonitoredSession::Create(
+      real.env(), *(*model)->graph,
+      {.hooks = {std::make_shared<TellingHook>(pipe)}, .behaviour = Behaviour::TensorFlow(), .trace_path = path});
+  while (session.ok() && (*session)->Run((*model)->caller_fetches).ok()) {
+  }
+  _exit(1);  // it should have been killed
+}
+
+class TraceKillTest : public testing::Test {
+ protected:
+  TraceKillTest() : folder_(mkdtemp(name_)) {}
+  ~TraceKillTest() override {
+    PosixFiles files;
+    files.Remove(path()).IgnoreError();
+    files.Remove(folder_).IgnoreError();
+  }
+  std::string path() const { return folder_ + "/x.trace"; }
+
+  // The trace of a process that was killed after so many runs, in the middle of something.
+  std::string TraceOfKilled(int runs) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      Train(path(), ends[1]);
+    }
+    close(ends[1]);
+    char byte = 0;
+    for (int i = 0; i < runs; ++i) EXPECT_EQ(read(ends[0], &byte, 1), 1);
+    EXPECT_EQ(kill(child, SIGKILL), 0);
+    int how = 0;
+    EXPECT_EQ(waitpid(child, &how, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(how));
+    close(ends[0]);
+    PosixFiles files;
+    const absl::StatusOr<std::string> bytes = ReadAll(files, path());
+    EXPECT_TRUE(bytes.ok()) << bytes.status();
+    files.Remove(path()).IgnoreError();
+    return bytes.value_or("");
+  }
+
+  char name_[32] = "/tmp/vigil_trace_XXXXXX";
+  const std::string folder_;
+};
+
+TEST_F(TraceKillTest, WhatWasDoneBeforeCanBeReplayed) {
+  Runner runner;
+  for (int runs = 1; runs <= 200; runs += 7) {
+    const std::string bytes = TraceOfKilled(runs);
+    const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_FALSE(recording->scenario.trace->complete);
+    EXPECT_NE(recording->note, "");
+    // Nothing that the parent has heard of is missing.
+    int told = 0;
+    for (const TracedEvent& each : recording->scenario.trace->events) {
+      told += each.event.kind == EventKind::kHookCall && each.event.call == static_cast<int>(HookMethod::kAfterRun);
+    }
+    EXPECT_GE(told, runs);
+    const Result result = Judge(*recording, runner.Run(recording->scenario));
+    EXPECT_EQ(result.status, Status::kPassed) << runs << ": " << result.reason << "\n" << result.difference.report;
+  }
+}
+
+}  // namespace
+}  // namespace vigil::replays
