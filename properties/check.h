@@ -2,7 +2,8 @@
 //
 // Suite recorded: plays the recordings, compares the events with what was recorded, checks the rules. What needs a part that is
 // not built yet is counted apart, by reason: neither passed nor failed.
-// Suite regressions: the same for the pairs of scenarios, one for each behaviour, that show the switches of Behaviour.
+// Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
+// against them: many rules say what TensorFlow does.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
 // have the same hash. Fails also if no scenario ever armed some rule, or met a fault at some seam.
 // What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.

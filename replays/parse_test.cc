@@ -108,7 +108,7 @@ TEST(ParseError, OfHooks) {
       {Hook(R"({"hook":"prober"})"),
        "/hooks/0/hook: unknown hook 'prober'; known: probe, stop_at_step, checkpoint_saver, step_counter, "
        "summary_saver, "
-       "logging_tensor, nan_tensor, final_ops, feed_fn, global_step_waiter"},
+       "logging_tensor, nan_tensor, final_ops, feed_fn, global_step_waiter, again"},
       {Hook(R"({"hook":"probe"})"), "/hooks/0: missing field 'name'"},
       {Hook(R"({"hook":"stop_at_step","last_step":2.5})"), "/hooks/0/last_step: expected an integer, got 2.5"},
       {Hook(R"({"hook":"stop_at_step","last_step":"2"})"), "/hooks/0/last_step: expected an integer, got '2'"},
@@ -131,7 +131,7 @@ TEST(ParseError, OfPlans) {
   Expect({
       {Plan(R"({"method":"end","call":1,"do":"explode"})"),
        "/hooks/0/plan/0/do: unknown action 'explode'; known: raise, request_stop, report, coordinator_stop, read_step, "
-       "fetch, feed"},
+       "fetch, feed, start_thread"},
       {Plan(R"({"method":"stop","call":1,"do":"raise"})"),
        "/hooks/0/plan/0/method: unknown value 'stop'; known: begin, after_create_session, before_run, after_run, end"},
       {Plan(R"({"method":"end","do":"raise","code":"INTERNAL"})"), "/hooks/0/plan/0: missing field 'call'"},
@@ -161,7 +161,7 @@ TEST(ParseError, OfFaults) {
       {Fault(R"({"at":"walk","call":1,"code":"ABORTED"})"),
        "/faults/0/at: unknown fault point 'walk'; known: create, restore, init, init_fn, ready_for_local_init, "
        "local_init, ready, "
-       "queue_runners, run, read_step, raw_run, save, summary, final_ops, close, sleep"},
+       "queue_runners, run, read_step, raw_run, save, summary, final_ops, close, sleep, write"},
       {Fault(R"({"at":"run","call":null,"code":"ABORTED"})"),
        "/faults/0/call: expected a number or a list of numbers, got null"},
       {Fault(R"({"at":"run","call":1,"code":"OK"})"),
@@ -169,6 +169,11 @@ TEST(ParseError, OfFaults) {
        "ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, "
        "UNIMPLEMENTED, "
        "INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED, STOP_ITERATION, OTHER, USAGE, NAN_LOSS"},
+      {Fault(R"({"at":"write","call":1,"code":"ABORTED"})"), "/faults/0: 'write' needs 'file' and 'code'"},
+      {Fault(R"({"at":"write","call":1,"file":"x"})"), "/faults/0: 'write' needs 'file' and 'code'"},
+      {Fault(R"({"at":"write","call":1,"file":"x","code":"ABORTED","advance_step":1})"),
+       "/faults/0: 'write' takes 'file' and 'code' only"},
+      {Fault(R"({"at":"run","call":1,"file":"x","code":"ABORTED"})"), "/faults/0: 'file' is for 'write' only"},
       {Fault(R"({"at":"run","call":1})"), "/faults/0: does nothing: give 'code', 'advance_step' or 'chief_init'"},
       {Fault(R"({"at":"run","call":1,"effect":"lost_reply","advance_step":1})"), "/faults/0: 'effect' needs 'code'"},
       {Fault(R"({"at":"run","call":1,"chief_init":1})"), "/faults/0: 'chief_init' needs 'shared_state' of the session"},
@@ -185,12 +190,13 @@ TEST(ParseError, OfStatements) {
       {Drive(fmt::format(R"({{"op":"loop","max":1,"body":[{}]}})", deep)),
        pointer + ": bodies are nested deeper than 8"},
       {Drive(R"({"op":"jump"})"),
-       "/drive/0/op: unknown statement 'jump'; known: run, loop, should_stop, close, raise, advance, step, raw_run, "
+       "/drive/0/op: unknown statement 'jump'; known: run, loop, should_stop, close, raise, advance, clock, step, "
+       "raw_run, "
        "run_with_hooks, request_stop, prepare, guarded, stop, start_services, service, summary_computed"},
       {Drive(R"({"max":1,"body":[]})"), "/drive/0: missing field 'op'"},
       {Drive(R"({"op":"prepare"})"),
        "/drive/0/op: 'prepare' is no statement of a session; known there: run, loop, should_stop, close, raise, "
-       "advance, step"},
+       "advance, clock, step"},
       {Drive(R"({"op":"step","body":[{"op":"run"}]})"),
        "/drive/0/body/0/op: 'run' is no statement of a step; known there: raise, raw_run, run_with_hooks, "
        "request_stop"},
@@ -201,13 +207,13 @@ TEST(ParseError, OfStatements) {
       {Drive(R"({"op":"loop","max":3})"), "/drive/0: missing field 'body'"},
       {Drive(R"({"op":"run","body":[]})"), "/drive/0/body: unknown field; known here: op, catch, times, feed, fetch"},
       {Drive(R"({"op":"run","catch":1})"), "/drive/0/catch: expected true or false, got 1"},
-      {Drive(R"({"op":"run","fetch":"found"})"), "/drive/0/fetch: unknown value 'found'; known: missing"},
+      {Drive(R"({"op":"run","fetch":"found"})"), "/drive/0/fetch: unknown value 'found'; known: missing, fed"},
       {Drive(R"({"op":"raise"})"), "/drive/0: missing field 'code'"},
       {Drive(R"({"op":"advance","secs":"3"})"), "/drive/0/secs: expected a number, got '3'"},
       {Drive(R"({"op":"advance","secs":1e7})"), "/drive/0/secs: 10000000.0 is not in 0..1000000"},
       {With(R"("after":[{"op":"raw_run"}])"),
        "/after/0/op: 'raw_run' is no statement of a session; known there: run, loop, should_stop, close, raise, "
-       "advance, step"},
+       "advance, clock, step"},
   });
 }
 

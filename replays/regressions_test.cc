@@ -13,6 +13,7 @@
 #include "vigil/replays/input.h"
 #include "vigil/replays/json.h"
 #include "vigil/replays/parse.h"
+#include "vigil/replays/print.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil::replays {
@@ -71,6 +72,16 @@ TEST_P(Regressions, AreOneScenarioByBothBehaviours) {
 TEST_P(Regressions, ArePlayedAsExpected) {
   for (const Recording& record : records_) {
     EXPECT_EQ(DifferenceOf(record.scenario, *record.expect), "") << record.scenario.id;
+  }
+}
+
+TEST_P(Regressions, SurviveARoundTrip) {
+  for (const Recording& record : records_) {
+    JsonDocument scratch;
+    const auto again = ParseRecording(PrintRecord(record.scenario, &*record.expect), "again", 1, scratch);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->scenario, record.scenario);
+    EXPECT_EQ(again->expect, record.expect);
   }
 }
 

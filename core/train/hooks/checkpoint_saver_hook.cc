@@ -169,10 +169,8 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
 
 bool CheckpointSaverHook::KeepsNothing(std::int64_t step) {
   if (!options_.behaviour.nan_stop_saves_nothing || coord_ == nullptr || !coord_->diverged()) return false;
-  env_.log->Write(
-      Severity::kWarning,
-      fmt::format("Step {} is not saved into {}: the model has diverged, and the last checkpoint is better.", step,
-                  options_.checkpoint_dir));
+  env_.log->Write(Severity::kWarning,
+                  fmt::format("The model has diverged: step {} is not saved into {}.", step, options_.checkpoint_dir));
   return true;
 }
 

@@ -49,6 +49,7 @@ class RefusalsTest : public HookTest {
   std::vector<HookPtr> EveryHook() {
     auto scaffold = std::make_shared<Scaffold>(env(), graph_);
     EXPECT_TRUE(scaffold->Finalize().ok());
+    graph_.Unfinalize();
     std::vector<HookPtr> hooks;
     const auto add = [&](auto made) {
       EXPECT_TRUE(made.ok()) << made.status();
