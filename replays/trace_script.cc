@@ -31,6 +31,16 @@ std::shared_ptr<Coordinator> TraceScript::FindCoordinator(std::int64_t session) 
   return it == coordinators_.end() ? nullptr : it->second.lock();
 }
 
+void TraceScript::Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator) {
+  coordinators_[session] = coordinator;
+  if (!parted_) ApplyRequests(LateInGap());
+}
+
+std::size_t TraceScript::LateInGap() const {
+  const auto late = late_.find(at_);
+  return late == late_.end() ? 0 : late->second;
+}
+
 void TraceScript::Emit(const Event& event) {
   if (mutes_ > 0 || stopped_) return;
   if (!parted_) Follow(event);
@@ -40,8 +50,7 @@ void TraceScript::Emit(const Event& event) {
   if (!parted_) {
     time_ = std::max(time_, trace_.events[at_].time);
     ++at_;
-    const auto late = late_.find(at_);
-    ApplyRequests(late == late_.end() ? 0 : late->second);
+    ApplyRequests(LateInGap());
   } else if (++after_parting_ > kContextLines) {
     Stop();
   }
@@ -66,7 +75,9 @@ std::size_t TraceScript::RequestsInGap() const {
 
 void TraceScript::ApplyRequests(std::size_t late) {
   for (std::size_t left = RequestsInGap(); left > late; --left) {
-    const TracedRequest& request = trace_.requests[next_request_++];
+    const TracedRequest& request = trace_.requests[next_request_];
+    if (!coordinators_.contains(request.session)) return;
+    ++next_request_;
     const std::shared_ptr<Coordinator> coordinator = FindCoordinator(request.session);
     if (coordinator == nullptr) continue;
     Mute();

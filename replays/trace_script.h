@@ -41,9 +41,7 @@ class TraceScript final : public EventSink, public Clock {
   const std::vector<std::string>& lines() const { return lines_; }
 
   // A coordinator was given to the session's task: requests of other tasks reach it.
-  void Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator) {
-    coordinators_[session] = coordinator;
-  }
+  void Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator);
   std::shared_ptr<Coordinator> FindCoordinator(std::int64_t session) const;
 
   void Emit(const Event& event) override;
@@ -58,9 +56,10 @@ class TraceScript final : public EventSink, public Clock {
 
  private:
   void Follow(const Event& event);
-  // Those in the gap before the next event, but for the last `late` ones.
+  // Those in the gap before the next event, but for the last `late` ones; of a coordinator that nobody knows yet: later.
   void ApplyRequests(std::size_t late);
   std::size_t RequestsInGap() const;
+  std::size_t LateInGap() const;
   void Stop();
 
   const TraceSpec& trace_;
