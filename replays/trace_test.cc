@@ -77,6 +77,7 @@ int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every) 
     if (++failed <= 5) ADD_FAILURE() << scenario.id << ": " << WhyNot(result);
   }
   EXPECT_EQ(failed, 0);
+  testing::Test::RecordProperty("traced", traced);
   return traced;
 }
 
