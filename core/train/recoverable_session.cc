@@ -103,9 +103,7 @@ absl::StatusOr<bool> RecoverableSession::CheckStop() {
 absl::StatusOr<bool> RecoverableSession::ShouldStop() {
   VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
   if (stop || session_ == nullptr) return true;
-  const absl::StatusOr<bool> inner = session_->ShouldStop();
-  // An error that another task has reported since the check above: it is there now for the next check.
-  return inner.ok() ? inner : ShouldStop();
+  return session_->ShouldStop();
 }
 
 }  // namespace vigil
