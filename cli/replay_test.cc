@@ -102,7 +102,7 @@ TEST_F(ReplayTest, TracesOfProductionRuns) {
   const Ran whole = Run("$VIGIL replay whole.trace --trace");
   EXPECT_EQ(whole.code, 0);
   EXPECT_EQ(whole.err, "");
-  EXPECT_THAT(whole.out, StartsWith("== whole.trace (whole.trace:1)\ngraph finalized\n"));
+  EXPECT_THAT(whole.out, StartsWith("== whole.trace (whole.trace:1)\nhook a begin session=none\n"));
   EXPECT_THAT(whole.out, HasSubstr("\nrecovery from ABORTED\n"));
   const Ran torn = Run("xz -k torn.trace; $VIGIL replay torn.trace.xz --only torn.trace.xz");
   EXPECT_EQ(torn.code, 0);

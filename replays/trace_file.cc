@@ -106,7 +106,7 @@ class EventReader {
       event.subject = *out_.subjects.emplace(record.subject()).first;
       out_.events.push_back({event, Duration(record.time_ns())});
     } else if (event.kind == EventKind::kCoordinatorRequestStop) {
-      out_.requests.push_back({out_.events.size(), event.session, event.code});
+      out_.requests.push_back({out_.events.size(), event.session, event.code, Duration(record.time_ns())});
     }
     return absl::OkStatus();
   }

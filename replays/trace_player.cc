@@ -21,6 +21,8 @@ namespace vigil::replays {
 namespace {
 
 constexpr int kMostPlays = 1000;  // of one trace
+// A request is recorded, then it takes effect; in between its task may lose the processor for so long.
+constexpr Duration kLongestDelay = std::chrono::milliseconds(100);
 
 // The tasks of the node, but time is the recording's.
 class RecordedTasks : public Tasks {
@@ -213,11 +215,17 @@ Played PlayOnce(const TraceSpec& trace, const LateRequests& late, sim::StackPool
   return played;
 }
 
-// How many requests of other tasks lie between the event at `position` and the one before it.
-std::size_t RequestsBefore(const TraceSpec& trace, std::size_t position) {
-  std::size_t count = 0;
-  for (const TracedRequest& request : trace.requests) count += request.before == position ? 1 : 0;
-  return count;
+// The last request of another task that may have changed the decision at `position`, though it need not have been in effect yet.
+std::optional<std::size_t> RequestToDelay(const TraceSpec& trace, std::size_t position, const LateRequests& late) {
+  const Duration now = position < trace.events.size() ? trace.events[position].time : Duration::zero();
+  for (std::size_t i = trace.requests.size(); i-- > 0;) {
+    const TracedRequest& request = trace.requests[i];
+    if (request.before > position) continue;
+    if (now - request.time > kLongestDelay) return std::nullopt;
+    const auto known = late.find(i);
+    if (known == late.end() || known->second < position) return i;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -226,9 +234,9 @@ Outcome PlayTrace(const TraceSpec& trace, sim::StackPool& stacks) {
   LateRequests late;
   Played best = PlayOnce(trace, late, stacks);
   for (int plays = 1; best.parted && plays < kMostPlays; ++plays) {
-    std::size_t& late_here = late[best.position];
-    if (late_here == RequestsBefore(trace, best.position)) break;
-    ++late_here;
+    const std::optional<std::size_t> delayed = RequestToDelay(trace, best.position, late);
+    if (!delayed.has_value()) break;
+    late[*delayed] = best.position;
     Played again = PlayOnce(trace, late, stacks);
     if (!again.parted || again.position > best.position) best = std::move(again);
   }

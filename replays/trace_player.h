@@ -5,8 +5,8 @@
 // told to it: its events are compared with the recorded ones, one by one. From the first that differs on, every stand-in says OK;
 // the play ends a few events later.
 //
-// A stop that another task asked for takes effect in the gap between two recorded events of the session's task. Whether the layer
-// looked before or after it cannot be told from a trace: the play that fits is the one that counts.
+// A stop that another task asked for takes effect a moment after it was recorded. Which decisions of the session's task were made in
+// that moment cannot be told from a trace: a play that fits is the one that counts.
 //
 // Thread safety: a function without state.
 #ifndef VIGIL_REPLAYS_TRACE_PLAYER_H_

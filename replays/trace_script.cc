@@ -31,6 +31,11 @@ std::shared_ptr<Coordinator> TraceScript::FindCoordinator(std::int64_t session) 
   return it == coordinators_.end() ? nullptr : it->second.lock();
 }
 
+void TraceScript::Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator) {
+  coordinators_[session] = coordinator;
+  if (!parted_) ApplyRequests(/*decided=*/false);
+}
+
 void TraceScript::Emit(const Event& event) {
   if (mutes_ > 0 || stopped_) return;
   if (!parted_) Follow(event);
@@ -40,8 +45,7 @@ void TraceScript::Emit(const Event& event) {
   if (!parted_) {
     time_ = std::max(time_, trace_.events[at_].time);
     ++at_;
-    const auto late = late_.find(at_);
-    ApplyRequests(late == late_.end() ? 0 : late->second);
+    ApplyRequests(/*decided=*/false);
   } else if (++after_parting_ > kContextLines) {
     Stop();
   }
@@ -49,7 +53,7 @@ void TraceScript::Emit(const Event& event) {
 
 // Whether the layer still does what was recorded.
 void TraceScript::Follow(const Event& event) {
-  ApplyRequests(0);
+  ApplyRequests(/*decided=*/true);
   if (at_ == trace_.events.size()) {
     if (!trace_.complete) return Stop();
     return Part();
@@ -57,16 +61,13 @@ void TraceScript::Follow(const Event& event) {
   if (TraceLine(event) != TraceLine(trace_.events[at_].event)) Part();
 }
 
-std::size_t TraceScript::RequestsInGap() const {
-  std::size_t count = 0;
-  while (next_request_ + count < trace_.requests.size() && trace_.requests[next_request_ + count].before <= at_)
-    ++count;
-  return count;
-}
-
-void TraceScript::ApplyRequests(std::size_t late) {
-  for (std::size_t left = RequestsInGap(); left > late; --left) {
-    const TracedRequest& request = trace_.requests[next_request_++];
+void TraceScript::ApplyRequests(bool decided) {
+  while (next_request_ < trace_.requests.size()) {
+    const TracedRequest& request = trace_.requests[next_request_];
+    if (request.before > at_ || !coordinators_.contains(request.session)) return;
+    const auto late = late_.find(next_request_);
+    if (late != late_.end() && (late->second > at_ || (late->second == at_ && !decided))) return;
+    ++next_request_;
     const std::shared_ptr<Coordinator> coordinator = FindCoordinator(request.session);
     if (coordinator == nullptr) continue;
     Mute();

@@ -19,8 +19,8 @@
 
 namespace vigil::replays {
 
-// For gaps between recorded events (by the event that ends the gap): how many of the stop requests of other tasks in it come so
-// late that the layer does not notice them in that gap.
+// For stop requests of other tasks (by index) that took effect later than in the place where they were recorded: the event whose
+// decision was the last that did not know of them.
 using LateRequests = std::map<std::size_t, std::size_t>;
 
 class TraceScript final : public EventSink, public Clock {
@@ -41,9 +41,7 @@ class TraceScript final : public EventSink, public Clock {
   const std::vector<std::string>& lines() const { return lines_; }
 
   // A coordinator was given to the session's task: requests of other tasks reach it.
-  void Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator) {
-    coordinators_[session] = coordinator;
-  }
+  void Know(std::int64_t session, const std::shared_ptr<Coordinator>& coordinator);
   std::shared_ptr<Coordinator> FindCoordinator(std::int64_t session) const;
 
   void Emit(const Event& event) override;
@@ -58,9 +56,9 @@ class TraceScript final : public EventSink, public Clock {
 
  private:
   void Follow(const Event& event);
-  // Those in the gap before the next event, but for the last `late` ones.
-  void ApplyRequests(std::size_t late);
-  std::size_t RequestsInGap() const;
+  // Those whose time has come, in order; of a coordinator that nobody knows yet: later. `decided`: the next event is about to be
+  // emitted, so what is applied now does not change it any more.
+  void ApplyRequests(bool decided);
   void Stop();
 
   const TraceSpec& trace_;

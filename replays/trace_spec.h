@@ -29,6 +29,7 @@ struct TracedRequest {
   std::size_t before = 0;    // which event of the session's task came next
   std::int64_t session = 0;  // whose coordinator
   Code code = Code::kOk;
+  Duration time{0};
 };
 
 struct TraceSpec {

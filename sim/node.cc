@@ -26,7 +26,9 @@ Node::Node(World& world, std::string name, std::uint32_t id)
 
 Node::~Node() { VIGIL_CHECK(tasks_.empty()); }
 
-void Node::Spawn(std::string_view name, std::function<void()> body) { SpawnTask(name, std::move(body)); }
+void Node::Spawn(std::string_view name, std::function<void()> body) {
+  if (SpawnTask(name, std::move(body)) != nullptr) world_.scheduler().PreemptionPoint();
+}
 
 void Node::Kill() {
   killed_ = true;
@@ -45,9 +47,7 @@ fakes::MemoryFiles& Node::disk() { return seams_->files; }
 
 TaskState* Node::SpawnTask(std::string_view name, std::function<void()> body) {
   if (Dead()) return nullptr;
-  TaskState& task = world_.scheduler().Spawn(IdentityFor(name), tasks_, std::move(body));
-  world_.scheduler().PreemptionPoint();
-  return &task;
+  return &world_.scheduler().Spawn(IdentityFor(name), tasks_, std::move(body));
 }
 
 TaskIdentity& Node::IdentityFor(std::string_view name) {

@@ -62,7 +62,7 @@ class Node {
 
   Node(World& world, std::string name, std::uint32_t id);
   TaskIdentity& IdentityFor(std::string_view name);
-  // Null if the node was killed.
+  // Null if the node was killed. The caller makes its handle, if any, and then a preemption point.
   TaskState* SpawnTask(std::string_view name, std::function<void()> body);
   // Calls of the node's env have no effect: it was killed, or the task that makes the call.
   bool Dead() const;

@@ -22,7 +22,12 @@ Time NodeSeams::Now() { return node.world_.now() + node.clock_offset_; }
 Time NodeSeams::Monotonic() { return {node.world_.scheduler().now()}; }
 
 std::unique_ptr<Task> NodeSeams::Spawn(std::string_view name, std::function<void()> body) {
-  if (TaskState* const task = node.SpawnTask(name, std::move(body))) return std::make_unique<SimTask>(*task);
+  if (TaskState* const task = node.SpawnTask(name, std::move(body))) {
+    // The handle comes first: a task that gets the processor at once may end, and only a handle keeps its state.
+    auto handle = std::make_unique<SimTask>(*task);
+    node.world_.scheduler().PreemptionPoint();
+    return handle;
+  }
   auto* const stillborn = new TaskState(node.world_.scheduler(), node.IdentityFor(name));
   stillborn->done = true;
   auto handle = std::make_unique<SimTask>(*stillborn);

@@ -31,8 +31,10 @@ absl::Status CoordinatedSession::RunStepFn(const LayerStepFn& step_fn) {
 }
 
 absl::StatusOr<bool> CoordinatedSession::CheckStop() const {
+  // In this order: an error that comes in between must not look like a stop without one, which ends a scope cleanly.
+  const bool stop = coord_->ShouldStop();
   VIGIL_RETURN_IF_ERROR(coord_->RequestedError());
-  return coord_->ShouldStop();
+  return stop;
 }
 
 absl::StatusOr<bool> CoordinatedSession::ShouldStop() {
