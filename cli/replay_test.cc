@@ -87,6 +87,13 @@ TEST_F(ReplayTest, ReadsStandardInputAndFolders) {
   EXPECT_EQ(empty.err, "error: -: holds no scenario\n");
 }
 
+TEST_F(ReplayTest, APipeAmongFilesIsAnErrorNotAWait) {
+  const Ran ran = Run("mkdir p; mkfifo p/a.json; cp good.jsonl p/b.jsonl; timeout -s KILL 20 $VIGIL replay p");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "error: p/a.json: open p/a.json: a pipe, which has no offsets to read at\n");
+  EXPECT_EQ(ran.out, "1 input could not be read\n1 passed, 0 failed\n");
+}
+
 TEST_F(ReplayTest, JsonToAFileOrStandardOutput) {
   const Ran ran = Run("$VIGIL replay good.jsonl wrong.jsonl --json report.json");
   EXPECT_EQ(ran.code, 1);
