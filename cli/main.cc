@@ -97,7 +97,8 @@ int Run(int argc, char** argv) {
   if (line.check->parsed()) return Check(line.check->remaining());
   if (line.bench->parsed()) return Bench(line.bench->remaining());
   const ReplayArguments& replay = line.replay_arguments;
-  if (!replay.json.empty() && replay.json == replay.hashes)
+  if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
+  if (!replay.json.empty() && !replay.hashes.empty() && SameFile(replay.json, replay.hashes))
     return Misuse("--json and --hashes name the same file", line.app);
   return Replay(replay);
 }

@@ -199,6 +199,12 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
       {"$VIGIL replay good.jsonl --jobs two", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --json x --hashes x",
        "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --json x --hashes ./x",
+       "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"touch y; ln -s y z; $VIGIL replay good.jsonl --json y --hashes z",
+       "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --hashes -",
+       "error: --hashes: - is no file; for standard output say /dev/stdout\nSee vigil replay --help\n"},
   };
   for (const auto& [command, err] : rows) {
     const Ran ran = Run(command);
@@ -216,6 +222,34 @@ TEST_F(ReplayTest, HelpAndVersion) {
     EXPECT_THAT(ran.out, HasSubstr("Exit codes:\n"));
   }
   EXPECT_THAT(Run("$VIGIL --version").out, ::testing::MatchesRegex("vigil [0-9.]+\n"));
+}
+
+// ./vigil, which builds first: misuse must not cost a build.
+TEST_F(ReplayTest, TheEntryTellsMisuseBeforeItBuilds) {
+  const std::string entry = fmt::format("VIGIL_SKIP_PACKAGES=1 PATH=/usr/bin:/bin '{}/vigil' ", VIGIL_SOURCE_DIR);
+  const Ran unknown = Run(entry + "reply x");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err,
+            "error: no command is called 'reply'; there are check, replay, bench and test\nSee ./vigil --help\n");
+  const Ran preset = Run("VIGIL_PRESET=fast " + entry + "check");
+  EXPECT_EQ(preset.code, 2);
+  EXPECT_THAT(preset.err, StartsWith("error: VIGIL_PRESET: no preset is called 'fast'; there are dev, "));
+  for (const char* help : {"--help", "test --help", "bench --help"}) {
+    const Ran ran = Run(entry + help);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("Examples:\n"));
+    EXPECT_EQ(ran.err, "");
+  }
+}
+
+TEST_F(ReplayTest, TheScenariosThatHelpNamesAreThere) {
+  const Ran ran =
+      Run(fmt::format("cd '{}'; for f in $({{ ./vigil --help; $VIGIL --help; $VIGIL replay --help; }} | grep -oE "
+                      "'(replays|examples)/[a-z_./]+');"
+                      " do test -e $f || echo $f is not there; echo >&2 $f; done",
+                      VIGIL_SOURCE_DIR));
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("replays/tensorflow\n"));
 }
 
 TEST_F(ReplayTest, BenchRunsTheProgramNextDoor) {
