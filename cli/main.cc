@@ -92,7 +92,10 @@ int Run(int argc, char** argv) {
     Console().Out(line.app.version() + "\n");
     return kPassed;
   } catch (const CLI::Error& error) {
-    return Misuse(error.what(), line.app);
+    const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
+    return Misuse(no_command ? fmt::format("no command is called '{}'; there are replay, check and bench", argv[1])
+                             : std::string(error.what()),
+                  line.app);
   }
   if (line.check->parsed()) return Check(line.check->remaining());
   if (line.bench->parsed()) return Bench(line.bench->remaining());

@@ -192,7 +192,7 @@ TEST_F(ReplayTest, ColoursAreForTerminals) {
 TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
-      {"$VIGIL reply x", "See vigil --help\n"},
+      {"$VIGIL reply x", "error: no command is called 'reply'; there are replay, check and bench\nSee vigil --help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jbs 2", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jobs 0", "See vigil replay --help\n"},
@@ -222,6 +222,19 @@ TEST_F(ReplayTest, HelpAndVersion) {
     EXPECT_THAT(ran.out, HasSubstr("Exit codes:\n"));
   }
   EXPECT_THAT(Run("$VIGIL --version").out, ::testing::MatchesRegex("vigil [0-9.]+\n"));
+}
+
+TEST_F(ReplayTest, ACheckOfAFewRecordingsFailsOnlyIfOneOfThemDoes) {
+  const Ran few = Run("$VIGIL check --suite recorded --recordings good.jsonl");
+  EXPECT_EQ(few.code, 0);
+  EXPECT_THAT(few.out, HasSubstr("too few scenarios to tell: rule recovery.has_a_cause was never armed\n"));
+  EXPECT_THAT(few.out, EndsWith("1 passed, 0 failed\n"));
+  const Ran wrong = Run("$VIGIL check --suite recorded --recordings good.jsonl --recordings wrong.jsonl");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out, EndsWith("1 passed, 1 failed\n"));
+  const Ran input = Run("$VIGIL check --recordings -");
+  EXPECT_EQ(input.code, 2);
+  EXPECT_THAT(input.err, StartsWith("error: --recordings: - is no file"));
 }
 
 // ./vigil, which builds first: misuse must not cost a build.
