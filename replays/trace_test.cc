@@ -389,7 +389,7 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
   }
   EXPECT_GT(requests, 500);
   EXPECT_GT(late, 10);
-  EXPECT_LT(between, 90);
+  EXPECT_LT(between, 300);  // of 900: schedules made to hit it
 }
 
 TEST(Traces, TracingChangesNothing) {
