@@ -372,10 +372,10 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
                             TraceLine(trace.events[request.before].event) != "should_stop -> no";
           late += seen ? 0 : 1;
         }
-        // One ShouldStop looks at the coordinator twice (TensorFlow's does, too), with no event in between: a preemption that is
+        // One ShouldStop looks at the coordinator twice (TensorFlow's does, too), with no event in between: an error that is
         // reported just then comes out of it as an error. A replay cannot put a request there.
         const auto between_looks = [](const TracedEvent& each) {
-          return each.event.kind == EventKind::kShouldStop && each.event.code == Code::kAborted;
+          return each.event.kind == EventKind::kShouldStop && each.event.code != Code::kOk;
         };
         if (std::any_of(trace.events.begin(), trace.events.end(), between_looks)) {
           ++between;
@@ -389,7 +389,7 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
   }
   EXPECT_GT(requests, 500);
   EXPECT_GT(late, 10);
-  EXPECT_LT(between, 90);
+  EXPECT_LT(between, 300);  // of 900: schedules made to hit it
 }
 
 TEST(Traces, TracingChangesNothing) {
