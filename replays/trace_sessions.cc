@@ -132,7 +132,7 @@ class RecordedFactory : public SessionFactory {
       VIGIL_RETURN_IF_ERROR(WriteAtomically(files, IndexFileName(checkpoint), ""));
     }
     state.model_checkpoint_path = TraceCheckpoint();
-    return UpdateCheckpointState(env_, kTraceDirectory, std::move(state), false);
+    return UpdateCheckpointState(env_, kTraceDirectory, std::move(state));
   }
 
   const Env env_;
