@@ -182,6 +182,9 @@ int CheckWith(const Arguments& arguments) {
   options.random = wants("random");
   options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
   options.failures = arguments.failures;
+  if (std::find(arguments.recordings.begin(), arguments.recordings.end(), "-") != arguments.recordings.end()) {
+    return Misuse("--recordings: - is no file; it is read again to explain a failure");
+  }
   if (wants("recorded")) {
     options.recordings = arguments.recordings;
     if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};

@@ -93,12 +93,16 @@ int Run(int argc, char** argv) {
     Console().Out(line.app.version() + "\n");
     return kPassed;
   } catch (const CLI::Error& error) {
-    return Misuse(error.what(), line.app);
+    const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
+    return Misuse(no_command ? fmt::format("no command is called '{}'; there are replay, check and bench", argv[1])
+                             : std::string(error.what()),
+                  line.app);
   }
   if (line.check->parsed()) return Check(line.check->remaining());
   if (line.bench->parsed()) return Bench(line.bench->remaining());
   const ReplayArguments& replay = line.replay_arguments;
-  if (!replay.json.empty() && replay.json == replay.hashes)
+  if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
+  if (!replay.json.empty() && !replay.hashes.empty() && SameFile(replay.json, replay.hashes))
     return Misuse("--json and --hashes name the same file", line.app);
   return Replay(replay);
 }

@@ -117,6 +117,13 @@ TEST_F(ReplayTest, TracesOfProductionRuns) {
   EXPECT_THAT(folder.err, HasSubstr("error: ./empty.trace: an empty file\n"));
 }
 
+TEST_F(ReplayTest, APipeAmongFilesIsAnErrorNotAWait) {
+  const Ran ran = Run("mkdir p; mkfifo p/a.json; cp good.jsonl p/b.jsonl; timeout -s KILL 20 $VIGIL replay p");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "error: p/a.json: open p/a.json: a pipe, which has no offsets to read at\n");
+  EXPECT_EQ(ran.out, "1 input could not be read\n1 passed, 0 failed\n");
+}
+
 TEST_F(ReplayTest, JsonToAFileOrStandardOutput) {
   const Ran ran = Run("$VIGIL replay good.jsonl wrong.jsonl --json report.json");
   EXPECT_EQ(ran.code, 1);
@@ -215,13 +222,19 @@ TEST_F(ReplayTest, ColoursAreForTerminals) {
 TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
-      {"$VIGIL reply x", "See vigil --help\n"},
+      {"$VIGIL reply x", "error: no command is called 'reply'; there are replay, check and bench\nSee vigil --help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jbs 2", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jobs 0", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jobs two", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --json x --hashes x",
        "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --json x --hashes ./x",
+       "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"touch y; ln -s y z; $VIGIL replay good.jsonl --json y --hashes z",
+       "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --hashes -",
+       "error: --hashes: - is no file; for standard output say /dev/stdout\nSee vigil replay --help\n"},
   };
   for (const auto& [command, err] : rows) {
     const Ran ran = Run(command);
@@ -239,6 +252,47 @@ TEST_F(ReplayTest, HelpAndVersion) {
     EXPECT_THAT(ran.out, HasSubstr("Exit codes:\n"));
   }
   EXPECT_THAT(Run("$VIGIL --version").out, ::testing::MatchesRegex("vigil [0-9.]+\n"));
+}
+
+TEST_F(ReplayTest, ACheckOfAFewRecordingsFailsOnlyIfOneOfThemDoes) {
+  const Ran few = Run("$VIGIL check --suite recorded --recordings good.jsonl");
+  EXPECT_EQ(few.code, 0);
+  EXPECT_THAT(few.out, HasSubstr("too few scenarios to tell: rule recovery.has_a_cause was never armed\n"));
+  EXPECT_THAT(few.out, EndsWith("1 passed, 0 failed\n"));
+  const Ran wrong = Run("$VIGIL check --suite recorded --recordings good.jsonl --recordings wrong.jsonl");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.out, EndsWith("1 passed, 1 failed\n"));
+  const Ran input = Run("$VIGIL check --recordings -");
+  EXPECT_EQ(input.code, 2);
+  EXPECT_THAT(input.err, StartsWith("error: --recordings: - is no file"));
+}
+
+// ./vigil, which builds first: misuse must not cost a build.
+TEST_F(ReplayTest, TheEntryTellsMisuseBeforeItBuilds) {
+  const std::string entry = fmt::format("VIGIL_SKIP_PACKAGES=1 PATH=/usr/bin:/bin '{}/vigil' ", VIGIL_SOURCE_DIR);
+  const Ran unknown = Run(entry + "reply x");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err,
+            "error: no command is called 'reply'; there are check, replay, bench and test\nSee ./vigil --help\n");
+  const Ran preset = Run("VIGIL_PRESET=fast " + entry + "check");
+  EXPECT_EQ(preset.code, 2);
+  EXPECT_THAT(preset.err, StartsWith("error: VIGIL_PRESET: no preset is called 'fast'; there are dev, "));
+  for (const char* help : {"--help", "test --help", "bench --help"}) {
+    const Ran ran = Run(entry + help);
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("Examples:\n"));
+    EXPECT_EQ(ran.err, "");
+  }
+}
+
+TEST_F(ReplayTest, TheScenariosThatHelpNamesAreThere) {
+  const Ran ran =
+      Run(fmt::format("cd '{}'; for f in $({{ ./vigil --help; $VIGIL --help; $VIGIL replay --help; }} | grep -oE "
+                      "'(replays|examples)/[a-z_./]+');"
+                      " do test -e $f || echo $f is not there; echo >&2 $f; done",
+                      VIGIL_SOURCE_DIR));
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("replays/tensorflow\n"));
 }
 
 TEST_F(ReplayTest, BenchRunsTheProgramNextDoor) {

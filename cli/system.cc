@@ -93,6 +93,17 @@ std::string BehindLinks(const std::string& path) {
   return error ? path : target.string();
 }
 
+bool SameFile(const std::string& one, const std::string& other) {
+  if (IsSpecialFile(one) || IsSpecialFile(other)) return false;
+  const auto name = [](const std::string& path) {
+    std::error_code error;
+    const std::filesystem::path whole =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+    return error ? std::filesystem::path(path) : whole;
+  };
+  return name(one) == name(other);
+}
+
 std::string ProgramFolder() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();

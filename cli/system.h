@@ -46,6 +46,9 @@ bool IsSpecialFile(const std::string& path);
 // The file that a link leads to; `path` itself if it is none.
 std::string BehindLinks(const std::string& path);
 
+// Two names for one regular file, which need not exist yet: writing both would lose one.
+bool SameFile(const std::string& one, const std::string& other);
+
 // The folder of the running program.
 std::string ProgramFolder();
 // Becomes another program. Returns only if that fails.

@@ -236,12 +236,12 @@ class Campaign {
       if (tally.armed[i] == 0)
         summary_.incomplete.push_back(fmt::format("rule {} was never armed", AllRules()[i]()->info().id));
     }
+    summary_.enough = summary_.suites[std::string(options_.random ? kRandom : kRecorded)].played() >= kEnoughScenarios;
     if (!options_.random) return;
     for (const std::string& seam : Seams()) {
       if (!tally.fired.contains(seam))
         summary_.incomplete.push_back(fmt::format("nothing ever failed at the seam {}", seam));
     }
-    summary_.enough = summary_.suites[std::string(kRandom)].played() >= kEnoughScenarios;
   }
 
   const CheckOptions& options_;

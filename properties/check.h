@@ -72,7 +72,7 @@ struct CheckCallbacks {
 
 // So many failures of one rule are explained and saved; the others are counted.
 inline constexpr std::uint64_t kFullFailures = 5;
-// With fewer random scenarios than this, what is incomplete is reported but fails nothing.
+// With fewer random scenarios than this (without that suite: fewer recorded ones), what is incomplete is reported but fails nothing.
 inline constexpr std::uint64_t kEnoughScenarios = 2000;
 
 // `stop` may be set at any time: what is being played is finished, nothing new is begun.

@@ -121,7 +121,9 @@ class Input {
     absl::StatusOr<std::unique_ptr<File>> file = files_.Open(path, OpenMode::kRead);
     if (!file.ok()) return Fail(path, 0, file.status());
     ChunkSource chunks = FileChunks(*std::move(file));
-    if (kind.packed) chunks = UnpackXz(std::move(chunks));
+    chunks = kind.packed  ? UnpackXz(std::move(chunks))
+             : kind.trace ? std::move(chunks)
+                          : RefusePacked(std::move(chunks));
     if (kind.trace) return ReadTrace(path, chunks);
     LineReader reader(std::move(chunks));
     if (kind.lines) {
@@ -169,7 +171,7 @@ class Input {
   void ReadStandardInput() {
     if (read_standard_input_) return Complain("-", "standard input can be read only once");
     read_standard_input_ = true;
-    LineReader reader(standard_input_);
+    LineReader reader(RefusePacked(standard_input_));
     absl::StatusOr<std::optional<LineReader::Line>> line = reader.Next();
     if (!line.ok()) return Fail("-", reader.line_number(), line.status());
     if (!line->has_value()) return Complain("-", "holds no scenario");

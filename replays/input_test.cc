@@ -51,6 +51,13 @@ TEST(Input, Unpacks) {
             (Lines{"a.jsonl.xz:1 {1}", "a.jsonl.xz:2 {2}", "b.json.xz:1 {\n1}"}));
 }
 
+TEST(Input, SaysOnceThatPackedDataAreNotUnpackedUnderAnotherName) {
+  const std::string why = ":1: these are .xz data: name the file .xz, or unpack it with xzcat";
+  FilesWith files{{"a.jsonl", PackXz("{1}\n{2}\n")}, {"b.json", PackXz("{\n1}")}};
+  EXPECT_EQ(Read(files, {"a.jsonl", "b.json", "-"}, Pieces(PackXz("{1}\n"), 7)),
+            (Lines{"error: a.jsonl" + why, "error: b.json" + why, "error: -" + why}));
+}
+
 TEST(Input, UnpacksStreamsBehindEachOther) {
   FilesWith files{{"a.jsonl.xz", PackXz("{1}\n{") + PackXz("2}\n")}};
   EXPECT_EQ(Read(files, {"a.jsonl.xz"}), (Lines{"a.jsonl.xz:1 {1}", "a.jsonl.xz:2 {2}"}));

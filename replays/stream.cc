@@ -70,7 +70,8 @@ class XzUnpacker {
       case LZMA_UNSUPPORTED_CHECK:
         return MakeStatus(Code::kUnimplemented, "uses a feature of .xz that liblzma does not know here");
       default:
-        return MakeStatus(Code::kDataLoss, "damaged: the .xz data are not valid");
+        return MakeStatus(Code::kDataLoss,
+                          "damaged: the .xz data are not valid; what came before, up to the damage, may be wrong, too");
     }
   }
 
@@ -89,6 +90,17 @@ ChunkSource FileChunks(std::unique_ptr<File> file) {
           offset = std::uint64_t{0}]() mutable -> absl::StatusOr<std::string> {
     VIGIL_ASSIGN_OR_RETURN(std::string chunk, file->Read(offset, kChunkBytes));
     offset += chunk.size();
+    return chunk;
+  };
+}
+
+ChunkSource RefusePacked(ChunkSource source) {
+  return [source = std::move(source), first = true]() mutable -> absl::StatusOr<std::string> {
+    constexpr std::string_view kXzMagic("\3757zXZ\0", 6);
+    VIGIL_ASSIGN_OR_RETURN(std::string chunk, source());
+    if (std::exchange(first, false) && chunk.starts_with(kXzMagic)) {
+      return MakeStatus(Code::kInvalidArgument, "these are .xz data: name the file .xz, or unpack it with xzcat");
+    }
     return chunk;
   };
 }

@@ -23,6 +23,9 @@ using ChunkSource = std::function<absl::StatusOr<std::string>()>;
 
 ChunkSource FileChunks(std::unique_ptr<File> file);
 
+// The same bytes; INVALID_ARGUMENT if they begin as .xz does, which would give an error for each "line" of it.
+ChunkSource RefusePacked(ChunkSource source);
+
 // Unpacks .xz (one or several streams behind each other). Errors: DATA_LOSS = damaged or cut short; INVALID_ARGUMENT = no .xz;
 // RESOURCE_EXHAUSTED = needs more than kUnpackMemory. What comes before the damage is handed out first.
 ChunkSource UnpackXz(ChunkSource packed);

@@ -132,7 +132,7 @@ class PosixFile final : public File {
 int FlagsOf(OpenMode mode) {
   switch (mode) {
     case OpenMode::kRead:
-      return O_RDONLY;
+      return O_RDONLY | O_NONBLOCK;  // a pipe without a writer would not even open; files do not care
     case OpenMode::kTruncate:
       return O_RDWR | O_CREAT | O_TRUNC;
     case OpenMode::kAppend:
@@ -156,6 +156,9 @@ absl::StatusOr<std::unique_ptr<File>> PosixFiles::Open(const std::string& path, 
   struct stat info {};
   if (::fstat(fd, &info) < 0) return PosixError(errno, "open", path);
   if (S_ISDIR(info.st_mode)) return PosixError(EISDIR, "open", path);
+  if (mode == OpenMode::kRead && S_ISFIFO(info.st_mode)) {
+    return MakeStatus(Code::kFailedPrecondition, fmt::format("open {}: a pipe, which has no offsets to read at", path));
+  }
   return file;
 }
 

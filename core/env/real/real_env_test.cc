@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <string>
 
 #include "vigil/core/base/code.h"
@@ -47,6 +49,18 @@ TEST(StderrLog, SaysNothingWhenSwitchedOff) {
   quiet.env().log->Write(Severity::kError, "nobody hears this");
   loud.env().log->Write(Severity::kError, "heard");
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::EndsWith(" E heard\n"));
+}
+
+// Without a writer, opening it in the plain way would wait for ever.
+TEST(PosixFiles, APipeIsNoFileToRead) {
+  const std::string path = testing::TempDir() + "/vigil_pipe";
+  std::remove(path.c_str());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  PosixFiles files;
+  const absl::Status status = files.Open(path, OpenMode::kRead).status();
+  EXPECT_EQ(CodeOf(status), Code::kFailedPrecondition);
+  EXPECT_THAT(MessageOf(status), testing::HasSubstr("vigil_pipe: a pipe"));
+  std::remove(path.c_str());
 }
 
 TEST(PosixError, MapsErrnoToTheCodesOfTheSeam) {
