@@ -28,13 +28,14 @@ absl::Status Report(const char* who, Session& session, const Regression& model) 
 absl::Status Managed(const Env& env) {
   Graph graph(BuiltinOps());
   VIGIL_ASSIGN_OR_RETURN(const Regression model, BuildRegression(env, graph));
-  VIGIL_ASSIGN_OR_RETURN(auto supervisor, Supervisor::Create(env, graph, {.logdir = folder}));
+  // Saved by hand below: while a service saves, the saver is its own.
+  VIGIL_ASSIGN_OR_RETURN(auto supervisor,
+                         Supervisor::Create(env, graph, {.logdir = folder, .save_model_secs = Duration::zero()}));
   return supervisor->ManagedSession({}, [&](const SessionPtr& session) -> absl::Status {
     for (int i = 0; i < 60 && !supervisor->ShouldStop(); ++i) {
       VIGIL_RETURN_IF_ERROR(RunFetch(*session, model.train).status());
     }
     VIGIL_RETURN_IF_ERROR(Report("managed", *session, model));
-    // The service saves every ten minutes; what was learned since is saved by hand.
     return supervisor->saver()->Save(*session, supervisor->save_path(), 60).status();
   });
 }
