@@ -45,9 +45,8 @@ class Statements:
     def do_advance(self, statement):
         world.active.now += statement["secs"]
 
-    def do_time(self, _statement):
-        """Whole seconds of virtual time since the start: the steps in which a coordinator waits are no part of a recording."""
-        log("time %d" % round(world.active.now - world.START))
+    def do_clock(self, _statement):
+        log("clock %g" % (world.active.now - world.START))
 
     def do_run(self, statement):
         for _ in range(statement.get("times", 1)):
@@ -82,8 +81,9 @@ class Caller(Statements):
         args = {}
         if "feed" in statement:
             args["feed_dict"] = {world.active.model.feed_me: statement["feed"]}
-        if "options" in statement:
-            args["options"] = run_options(statement["options"])
+        options = run_options(statement.get("options", {}))
+        if options != config_pb2.RunOptions():  # the defaults are no options
+            args["options"] = options
         metadata = config_pb2.RunMetadata() if statement.get("metadata") else None
         if metadata is not None:
             args["run_metadata"] = metadata

@@ -1,6 +1,7 @@
 """Named scenarios, each about one rule: what the recorder learned last. Older ones live in cases.jsonl alone."""
 
 RUN = {"op": "run"}
+DEAF = 100000  # seconds, longer than any grace period
 SHOW = {"method": "after_run", "call": None, "do": "show"}
 
 
@@ -94,8 +95,8 @@ def enqueue():
 
 
 def stuck():
-    leaves = probe("a", on("after_create_session", None, "stuck_thread"))
-    time = {"op": "time"}
+    leaves = probe("a", on("after_create_session", None, "start_thread", value=DEAF))
+    time = {"op": "clock"}
     for name, session in {"default": {}, "five": {"stop_grace_period_secs": 5}, "none": {"stop_grace_period_secs": 0},
                           "singular": {"kind": "singular", "stop_grace_period_secs": 5},
                           "training": {"kind": "training", "stop_grace_period_secs": 5}}.items():
@@ -107,9 +108,9 @@ def stuck():
     for name, stop in {"reported": {}, "ignored": {"ignore_live_threads": True}}.items():
         yield case("stuck_supervisor_" + name, "a supervisor names the thread, unless it is told not to",
                    session={"kind": "supervisor", "stop_grace_secs": 7}, scope="bare", hooks=[],
-                   drive=[{"op": "prepare"}, {"op": "stuck_thread"}, RUN, {"op": "stop", "catch": True, **stop}, time])
+                   drive=[{"op": "prepare"}, {"op": "start_thread", "secs": DEAF}, RUN, {"op": "stop", "catch": True, **stop}, time])
     yield case("stuck_supervisor_managed", "a managed session's end ignores it", session={"kind": "supervisor", "stop_grace_secs": 7},
-               hooks=[], drive=[{"op": "stuck_thread"}, RUN], after=[time])
+               hooks=[], drive=[{"op": "start_thread", "secs": DEAF}, RUN], after=[time])
 
 
 def others():

@@ -8,6 +8,7 @@ from generate_sessions import CODES, PREEMPTIONS
 from generate_supervisor import sometimes
 
 NAMES = ["step", "train", "fed", "loss", "train_op", "missing"]
+DEAF = 100000  # seconds, longer than any grace period
 THINGS = ["options", "options", "fetches", "fetches", "init_feed", "enqueue", "stuck", "profiler", "catch", "device_setter",
           "looper"]
 
@@ -105,16 +106,16 @@ def enqueue(r, made):
 
 
 def stuck(r, made):
-    """A thread that never ends costs its grace period."""
+    """A thread that hears of no stop costs its grace period. (One that ends within it is seen late: in doubling steps.)"""
     if r.random() < .6:
         made["session"]["stop_grace_period_secs"] = r.choice([0, 1, 5, 30])
     entry = {"method": r.choice(["after_create_session", "before_run", "after_run"]), "call": r.choice([None, 1, 1]),
-             "do": "stuck_thread"}
+             "do": "start_thread", "value": DEAF}
     some_probe(r, made)["plan"].insert(0, entry)
     if made.get("model", {}).pop("input", None):
         made["model"].pop("batches")
-    made["after"] = [{"op": "time"}] + made.get("after", [])
-    made["drive"].append({"op": "time"})
+    made["after"] = [{"op": "clock"}] + made.get("after", [])
+    made["drive"].append({"op": "clock"})
 
 
 def profiler(r, made):

@@ -24,18 +24,21 @@ def is_traced(metadata):
     return yes_no(len(metadata.step_stats.dev_stats) > 0)
 
 
-class StuckThread:
-    """What a coordinator sees of a thread that never ends."""
+class DeafThread:
+    """What a coordinator sees of a thread that hears of no stop until its time is over."""
 
-    name = "stuck"
+    name = "deaf"
+
+    def __init__(self, secs):
+        self.end = world.active.now + secs
 
     def is_alive(self):
-        return True
+        return world.active.now < self.end
 
 
-def register_stuck_thread(coordinator):
-    thread = StuckThread()
-    world.active.stuck.append(thread)
+def start_deaf_thread(coordinator, secs):
+    thread = DeafThread(secs)
+    world.active.deaf.append(thread)
     coordinator.register_thread(thread)
 
 
@@ -79,9 +82,9 @@ class Probe(tf.train.SessionRunHook):
                 raise make_error(entry["code"])
             except Exception as error:
                 self.coordinator.request_stop(error)
-        elif do == "stuck_thread":
-            self.log("leaves a stuck thread")
-            register_stuck_thread(self.coordinator)
+        elif do == "start_thread":
+            self.log("starts_thread %g" % entry["value"])
+            start_deaf_thread(self.coordinator, entry["value"])
         elif do == "read_step":
             session.run(model.read)
         elif do == "fetch":

@@ -55,6 +55,7 @@ def write_recordings(scenarios, path):
             else:
                 counts["recorded"] += 1
                 out.write(json.dumps({**scenario, "expect": expect}, separators=(",", ":")) + "\n")
+                out.flush()  # what is there is whole, whenever somebody stops it
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 

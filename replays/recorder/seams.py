@@ -49,7 +49,7 @@ class JoiningTime(VirtualTime):
     """The coordinator's: waiting for threads takes no virtual time, unless one of them is really stuck."""
 
     def sleep(self, secs):
-        if world.active and any(t.is_alive() for t in world.active.stuck):
+        if world.active and any(t.is_alive() for t in world.active.deaf):
             world.active.now += secs
         else:
             time.sleep(secs)

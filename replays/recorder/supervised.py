@@ -5,7 +5,7 @@ import types
 import world
 from caller import Statements, fetches_of, log, result_text
 from errors import make_error
-from hooks import register_stuck_thread
+from hooks import start_deaf_thread
 from model import new_server_state
 from seams import run_init_fn, session_text
 from tensorflow_v1 import summary_pb2, supervisor, tf
@@ -108,5 +108,5 @@ class SupervisorCaller(Statements):
         step = {"global_step": statement["step"]} if "step" in statement else {}
         self.supervisor.summary_computed(self.session, summary_pb2.Summary(value=[value]), **step)
 
-    def do_stuck_thread(self, _statement):
-        register_stuck_thread(self.supervisor.coord)
+    def do_start_thread(self, statement):
+        start_deaf_thread(self.supervisor.coord, statement["secs"])

@@ -32,7 +32,7 @@ class World:
         self.driver = threading.current_thread()
         self.model = None
         self.files_carry_time = False  # a unit recording stamps its files itself
-        self.stuck = []  # threads that never end
+        self.deaf = []  # threads that hear of no stop
         self.wait_for_stop = None  # a unit recording's own way to wait for a stop
 
     def on_driver(self):
