@@ -27,7 +27,6 @@ constexpr ArgSpec kGlobalStepWaiter[] = {{"wait_until_step", kInteger, false, kR
 constexpr ArgSpec kProfiler[] = {{"save_steps", kInteger, kNullable}, {"save_secs", kNumber, kNullable}};
 
 constexpr Schema kHooks[] = {
-    {"profiler", kProfiler},
     {"stop_at_step", kStopAtStep},
     {"checkpoint_saver", kCheckpointSaver},
     {"step_counter", kStepCounter},
@@ -38,6 +37,7 @@ constexpr Schema kHooks[] = {
     {"feed_fn", kFeedFn},
     {"global_step_waiter", kGlobalStepWaiter},
     {"again", kAgain},
+    {"profiler", kProfiler},
 };
 
 constexpr ArgSpec kMonitored[] = {{"stop_grace_period_secs", kNumber}};

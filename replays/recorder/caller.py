@@ -5,7 +5,7 @@ from errors import make_error, noted
 from hooks import is_traced, run_options
 from seams import session_text
 from tensorflow_v1 import config_pb2
-from text import value_text, yes_no
+from text import options_text, value_text, yes_no
 
 
 def log(text):
@@ -82,7 +82,7 @@ class Caller(Statements):
         if "feed" in statement:
             args["feed_dict"] = {world.active.model.feed_me: statement["feed"]}
         options = run_options(statement.get("options", {}))
-        if options != config_pb2.RunOptions():  # the defaults are no options
+        if options_text(options) != "defaults":  # they are no options
             args["options"] = options
         metadata = config_pb2.RunMetadata() if statement.get("metadata") else None
         if metadata is not None:
