@@ -42,13 +42,13 @@ TEST(ParseRun, WhatIsReadIsPrintedAndReadAgain) {
   const std::string hook = R"({"hook": "probe", "name": "a", "plan": [
       {"method": "before_run", "call": null, "do": "options", "options": {"trace_level": "full", "watches": ["a:b:1"]}},
       {"method": "before_run", "call": 1, "do": "fetch", "what": [{"x": "loss"}]},
-      {"method": "after_run", "call": 2, "do": "show"}, {"method": "end", "call": 1, "do": "stuck_thread"}]})";
+      {"method": "after_run", "call": 2, "do": "show"}, {"method": "end", "call": 1, "do": "start_thread", "value": 30}]})";
   const Scenario scenario = Read(
       R"({"id": "x", "session": {"kind": "singular", "stop_grace_period_secs": 2.5}, "model": {"fed_variable": true},
           "scaffold": {"init_feed": -3}, "hooks": [)" +
       hook + R"(, {"hook": "profiler", "save_steps": 2}],
           "faults": [{"at": "enqueue", "call": 1, "code": "ABORTED"}],
-          "drive": [{"op": "time"}, {"op": "run", "metadata": true, "fetch": ["base"], "options": {"timeout_in_ms": 5,
+          "drive": [{"op": "clock"}, {"op": "run", "metadata": true, "fetch": ["base"], "options": {"timeout_in_ms": 5,
             "inter_op_thread_pool": 1, "output_partition_graphs": true, "reset_disk_byte_usage": true,
             "report_tensor_allocations_upon_oom": true}}]})");
   EXPECT_EQ(scenario.init_feed, -3);

@@ -13,7 +13,7 @@ def log(text):
 
 
 class Statements:
-    """What both callers have in common: a subclass has `should_stop`, `run` and a method do_OP for each further statement."""
+    """What both callers have in common. A subclass has `should_stop`, `run` and a do_OP for each further statement."""
 
     def block(self, body):
         for statement in body:

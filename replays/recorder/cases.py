@@ -28,16 +28,19 @@ def scenarios():
 def options():
     full, watch = asks(trace_level="full"), asks(watches=["fed:0"])
     yield case("options_none", "nobody asks for anything: a run has default options and no trace")
-    yield case("options_full_trace", "one hook asks for a full trace: all see it", hooks=[probe("a", SHOW), probe("b", full)])
+    yield case("options_full_trace", "one hook asks for a full trace: all see it",
+               hooks=[probe("a", SHOW), probe("b", full)])
     for level in ("software", "hardware", "full"):
         yield case("options_trace_" + level, "what a trace level gives", drive=[
             {"op": "run", "options": {"trace_level": level}, "metadata": True}, {"op": "run", "metadata": True}])
     yield case("options_most_wins", "numbers: the larger of what the caller and the hooks want",
-               hooks=[probe("a", asks(timeout_in_ms=700000, inter_op_thread_pool=2)), probe("b", asks(timeout_in_ms=900000), SHOW)],
+               hooks=[probe("a", asks(timeout_in_ms=700000, inter_op_thread_pool=2)),
+                      probe("b", asks(timeout_in_ms=900000), SHOW)],
                drive=[{"op": "run", "options": {"timeout_in_ms": 800000, "trace_level": "hardware"}}, RUN])
     yield case("options_flags_or", "flags: set if anybody sets them",
                hooks=[probe("a", asks(output_partition_graphs=True, reset_disk_byte_usage=False)), probe("b", SHOW)],
-               drive=[{"op": "run", "options": {"report_tensor_allocations_upon_oom": True, "reset_disk_byte_usage": True}}])
+               drive=[{"op": "run",
+                       "options": {"report_tensor_allocations_upon_oom": True, "reset_disk_byte_usage": True}}])
     yield case("options_watches_add_up", "watches: the caller's, then each hook's, twice if asked for twice",
                hooks=[probe("a", watch, SHOW), probe("b", asks(watches=["train:0", "fed:0"]))],
                drive=[{"op": "run", "options": {"watches": ["loss:0"]}}, RUN])
@@ -54,10 +57,13 @@ def options():
 
 def fetches():
     for name, fetch in {
-            "tensor": "fed", "list": ["train", "fed"], "dict": {"b": "train", "a": "fed"}, "op": "train_op", "twice": ["fed", "fed"],
-            "op_in_list": ["train_op", "train"], "empty_list": [], "empty_dict": {}, "deep": [{"x": ["fed", ["train"]]}, [], "loss"],
+            "tensor": "fed", "list": ["train", "fed"], "dict": {"b": "train", "a": "fed"}, "op": "train_op",
+            "twice": ["fed", "fed"],
+            "op_in_list": ["train_op", "train"], "empty_list": [], "empty_dict": {},
+            "deep": [{"x": ["fed", ["train"]]}, [], "loss"],
             "step_before_train": ["step", "train"], "missing_inside": ["fed", {"x": "missing"}]}.items():
-        yield case("fetch_" + name, "the values come back in the shape of the fetch", drive=[{"op": "run", "fetch": fetch, "catch": True}])
+        yield case("fetch_" + name, "the values come back in the shape of the fetch",
+                   drive=[{"op": "run", "fetch": fetch, "catch": True}])
     yield case("fetch_hook_nested", "a hook's fetch may be nested, too",
                hooks=[probe("a", on("before_run", None, "fetch", what={"s": "step", "l": ["fed", "train_op"]}), SHOW)])
     yield case("fetch_step_function", "a step function's fetch",
@@ -76,8 +82,8 @@ def init_feed():
         yield case("init_feed_" + kind, "the init op is fed", **session, **fed, scaffold={"init_feed": 7})
         yield case("init_feed_missing_" + kind, "an init op that needs a feed and gets none", **session, **fed)
     yield case("init_feed_init_fn", "the feed and an init function", **fed, scaffold={"init_feed": -1, "init_fn": True})
-    yield case("init_feed_recovery", "a new session is initialised with the same feed", **{**fed, "drive": fed["drive"] * 2},
-               scaffold={"init_feed": 7}, faults=[{"at": "run", "call": 2, "code": "ABORTED"}])
+    yield case("init_feed_recovery", "a new session is initialised with the same feed",
+               **{**fed, "drive": fed["drive"] * 2}, scaffold={"init_feed": 7}, faults=[{"at": "run", "call": 2, "code": "ABORTED"}])
     yield case("init_feed_restored", "a restored session needs no feed", **{**fed, "drive": fed["drive"] * 2},
                scaffold={"init_feed": 7}, checkpoint={"dir": True}, faults=[{"at": "run", "call": 2, "code": "ABORTED"}],
                hooks=[{"hook": "checkpoint_saver", "save_steps": 1}])
@@ -104,7 +110,8 @@ def stuck():
                    hooks=[leaves], after=[time])
     yield case("stuck_recoveries", "and one for each recovery", session={"stop_grace_period_secs": 5}, hooks=[leaves],
                faults=[{"at": "run", "call": [1, 3], "code": "ABORTED"}], drive=[RUN, time, RUN, time], after=[time])
-    yield case("stuck_error", "also when the body fails", hooks=[leaves], drive=[{"op": "raise", "code": "INTERNAL"}], after=[time])
+    yield case("stuck_error", "also when the body fails", hooks=[leaves],
+               drive=[{"op": "raise", "code": "INTERNAL"}], after=[time])
     for name, stop in {"reported": {}, "ignored": {"ignore_live_threads": True}}.items():
         yield case("stuck_supervisor_" + name, "a supervisor names the thread, unless it is told not to",
                    session={"kind": "supervisor", "stop_grace_secs": 7}, scope="bare", hooks=[],
