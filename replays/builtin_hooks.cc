@@ -15,6 +15,7 @@
 #include "vigil/core/train/hooks/global_step_waiter_hook.h"
 #include "vigil/core/train/hooks/logging_tensor_hook.h"
 #include "vigil/core/train/hooks/nan_tensor_hook.h"
+#include "vigil/core/train/hooks/profiler_hook.h"
 #include "vigil/core/train/hooks/step_counter_hook.h"
 #include "vigil/core/train/hooks/stop_at_step_hook.h"
 #include "vigil/core/train/hooks/summary_saver_hook.h"
@@ -108,6 +109,12 @@ Made GlobalStepWaiter(const HookSpec& spec, const HookParts& parts) {
                                       {.wait_until_step = IntegerArg(spec.args, "wait_until_step").value_or(0)});
 }
 
+Made Profiler(const HookSpec& spec, const HookParts& parts) {
+  return ProfilerHook::Create(parts.env, {.save_steps = IntegerArg(spec.args, "save_steps"),
+                                          .save_secs = SecondsArg(spec.args, "save_secs"),
+                                          .output_dir = parts.directory});
+}
+
 using Maker = Made (*)(const HookSpec&, const HookParts&);
 constexpr Named<Maker> kMakers[] = {
     {"probe", Probes},
@@ -120,6 +127,7 @@ constexpr Named<Maker> kMakers[] = {
     {"final_ops", FinalOps},
     {"feed_fn", FeedFn},
     {"global_step_waiter", GlobalStepWaiter},
+    {"profiler", Profiler},
 };
 
 // One and the same object at two places of the list.

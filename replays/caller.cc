@@ -1,6 +1,9 @@
 #include "vigil/replays/caller.h"
 
+#include <fmt/format.h>
+
 #include "vigil/core/base/status_macros.h"
+#include "vigil/replays/run_parts.h"
 
 namespace vigil::replays {
 
@@ -14,18 +17,19 @@ void Caller::NoteError(Note note, const absl::Status& error) {
   env_.Emit({.kind = EventKind::kNote, .code = code, .call = static_cast<std::uint8_t>(note)});
 }
 
-void Caller::NoteResult(Note note, const FetchedValues& values) {
+void Caller::NoteText(const std::string& line) {
+  env_.Emit({.kind = EventKind::kNote, .call = static_cast<std::uint8_t>(Note::kText), .subject = line});
+}
+
+void Caller::NoteResult(Note note, const Statement& statement, const FetchedValues& values) {
+  if (statement.fetch.has_value()) {
+    return NoteText(fmt::format("driver {}result {}", note == Note::kStepResult ? "step " : "", ValueText(values)));
+  }
   env_.Emit({.kind = EventKind::kNote,
              .call = static_cast<std::uint8_t>(note),
              .has_value = true,
              .session = values["fed"].scalar<std::int64_t>(),
              .value = static_cast<double>(values["step"].scalar<std::int64_t>())});
-}
-
-void Caller::NoteFed(const FetchedValues& values) {
-  env_.Emit({.kind = EventKind::kNote,
-             .call = static_cast<std::uint8_t>(Note::kResult),
-             .session = values["fed"].scalar<std::int64_t>()});
 }
 
 void Caller::NoteClock() {
@@ -79,19 +83,26 @@ absl::Status Caller::ExecuteOne(MonitoredSessionBase& session, const Statement& 
   }
 }
 
+Fetches Caller::FetchesOf(const Statement& statement) const {
+  if (statement.fetch_missing) return replays::FetchesOf(model_, "missing");
+  return statement.fetch.has_value() ? replays::FetchesOf(model_, *statement.fetch) : model_.caller_fetches;
+}
+
+absl::Status Caller::RunAndNote(const RunFunction& run, const Statement& statement, Note note) {
+  const RunOptions options = statement.options.value_or(RunOptions());
+  VIGIL_ASSIGN_OR_RETURN(const RunResult result, run(FetchesOf(statement), FeedsOf(statement), options));
+  NoteResult(note, statement, result.values());
+  if (statement.metadata) NoteText(fmt::format("driver metadata traced={}", TracedText(result.metadata())));
+  return absl::OkStatus();
+}
+
 absl::Status Caller::Run(MonitoredSessionBase& session, const Statement& statement) {
-  const Feeds feeds = FeedsOf(statement);
-  Fetches fetches = model_.caller_fetches;
-  if (statement.fetch_missing) fetches = Fetches::Named("missing:0");
-  if (statement.fetch_fed) fetches = Fetches::Map({{"fed", model_.fed}});
+  const RunFunction run = [&](const Fetches& fetches, const Feeds& feeds, const RunOptions& options) {
+    return session.Run(fetches, feeds, options);
+  };
   for (std::int64_t i = 0; i < statement.times; ++i) {
     NotePlain(Note::kRun);
-    VIGIL_ASSIGN_OR_RETURN(const RunResult result, session.Run(fetches, feeds));
-    if (statement.fetch_fed) {
-      NoteFed(result.values());
-    } else {
-      NoteResult(Note::kResult, result.values());
-    }
+    VIGIL_RETURN_IF_ERROR(RunAndNote(run, statement, Note::kResult));
   }
   return absl::OkStatus();
 }
@@ -127,7 +138,10 @@ absl::Status Caller::Step(MonitoredSessionBase& session, const Statement& statem
                .value = static_cast<double>(calls)});
     for (const Statement& inner : statement.body) {
       if (inner.on_call.has_value() && *inner.on_call != calls) continue;
-      VIGIL_RETURN_IF_ERROR(InStep(context, inner));
+      const absl::Status status = InStep(context, inner);
+      if (status.ok()) continue;
+      if (!inner.catch_error) return status;
+      NoteError(Note::kCaught, status);
     }
     return absl::OkStatus();
   }));
@@ -139,11 +153,10 @@ absl::Status Caller::InStep(StepContext& context, const Statement& statement) {
   switch (statement.op) {
     case Op::kRawRun:
       return RunFetch(context.session(), model_.fed).status();
-    case Op::kRunWithHooks: {
-      VIGIL_ASSIGN_OR_RETURN(const RunResult result, context.RunWithHooks(model_.caller_fetches, FeedsOf(statement)));
-      NoteResult(Note::kStepResult, result.values());
-      return absl::OkStatus();
-    }
+    case Op::kRunWithHooks:
+      return RunAndNote([&](const Fetches& fetches, const Feeds& feeds,
+                            const RunOptions& options) { return context.RunWithHooks(fetches, feeds, options); },
+                        statement, Note::kStepResult);
     case Op::kRequestStop:
       NotePlain(Note::kStepRequestsStop);
       return context.RequestStop();

@@ -22,7 +22,7 @@ class Caller {
  public:
   // `messages` collects the texts of errors that are for reading (USAGE and NAN_LOSS). All must outlive the caller.
   Caller(const Env& env, const Model& model, std::vector<std::string>& messages)
-      : env_(env), model_(model), messages_(messages), start_(env.clock->Monotonic()) {}
+      : env_(env), start_(env.clock->Monotonic()), model_(model), messages_(messages) {}
 
   // The statements in order until one fails whose error is not caught.
   absl::Status Execute(MonitoredSessionBase& session, const std::vector<Statement>& statements);
@@ -30,10 +30,12 @@ class Caller {
   // Emits a note that carries an error's code, and keeps its message.
   void NoteError(Note note, const absl::Status& error);
   void NotePlain(Note note);
-  // Of a run: step and fed.
-  void NoteResult(Note note, const FetchedValues& values);
   // How many seconds have passed since the caller came into being.
   void NoteClock();
+  // Of a run: step and fed, or what the statement fetches instead. `note`: kResult or kStepResult.
+  void NoteResult(Note note, const Statement& statement, const FetchedValues& values);
+  // What the statement fetches.
+  Fetches FetchesOf(const Statement& statement) const;
 
  private:
   absl::Status ExecuteOne(MonitoredSessionBase& session, const Statement& statement);
@@ -42,13 +44,16 @@ class Caller {
   absl::StatusOr<bool> AskShouldStop(MonitoredSessionBase& session);
   absl::Status Step(MonitoredSessionBase& session, const Statement& statement);
   absl::Status InStep(StepContext& context, const Statement& statement);
-  void NoteFed(const FetchedValues& values);
+  // A run and the notes of its result.
+  using RunFunction = std::function<absl::StatusOr<RunResult>(const Fetches&, const Feeds&, const RunOptions&)>;
+  absl::Status RunAndNote(const RunFunction& run, const Statement& statement, Note note);
+  void NoteText(const std::string& line);
   Feeds FeedsOf(const Statement& statement) const;
 
   const Env env_;
+  const Time start_;
   const Model& model_;
   std::vector<std::string>& messages_;
-  const Time start_;
 };
 
 }  // namespace vigil::replays

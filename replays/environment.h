@@ -46,7 +46,7 @@ class Environment {
   const Model& model_;
   ChiefInit chief_init_;
   std::weak_ptr<Session> session_;
-  std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kWrite) + 1> calls_ = {};
+  std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
 };
 
 FaultPoint FaultPointOf(CallKind kind);

@@ -53,9 +53,11 @@ TEST(FormatDocument, NamesEverything) {
   };
   expect_schemas(HookSchemas());
   expect_schemas(ConstructorSchemas());
+  for (const auto& entry : kTraceLevels) expect(entry.name);
+  expect_args(SessionArgs(SessionKind::kMonitored));
   expect_args(SessionArgs(SessionKind::kTraining));
   expect_args(SessionArgs(SessionKind::kSupervisor));
-  for (const std::string_view unit : {"timer", "coordinator", "saver"}) {
+  for (const std::string_view unit : {"timer", "coordinator", "saver", "device_setter", "looper"}) {
     expect(unit);
     expect_args(UnitArgs(unit));
     expect_schemas(UnitOps(unit));

@@ -68,6 +68,10 @@ absl::StatusOr<std::unique_ptr<Model>> BuildModel(const Env& env, const ModelSpe
     const Output one = b.Const("local/initial_value", Tensor::Scalar<std::int64_t>(1));
     ops::MakeVariable(b, "local", one, kLocalVariables);
   }
+  if (spec.fed_variable) {
+    model->base_value = ops::Placeholder(b, "base_value", DType::kInt64);
+    model->base = ops::MakeVariable(b, "base", model->base_value).read;
+  }
   const Output zero = b.Const("feed_me/input", Tensor::Scalar<std::int64_t>(0));
   model->feed_me = ops::PlaceholderWithDefault(b, "feed_me", zero);
   model->fed = ops::Identity(b, "fed", model->feed_me);

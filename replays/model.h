@@ -22,6 +22,8 @@ struct Model {
   Output feed_me;
   Output fed;
   Output loss;
+  std::optional<Output> base;  // the fed variable, and what its initial value is fed to
+  Output base_value;
   // Adds what is fed to `bump` to the global step: other workers' progress.
   Output bump;
   NodeId bump_op = kNoNode;

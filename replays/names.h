@@ -30,7 +30,8 @@ inline constexpr Named<Action> kActions[] = {
     {"raise", Action::kRaise},        {"request_stop", Action::kRequestStop},
     {"report", Action::kReport},      {"coordinator_stop", Action::kCoordinatorStop},
     {"read_step", Action::kReadStep}, {"fetch", Action::kFetch},
-    {"feed", Action::kFeed},          {"start_thread", Action::kStartThread},
+    {"feed", Action::kFeed},          {"options", Action::kOptions},
+    {"show", Action::kShow},          {"start_thread", Action::kStartThread},
 };
 
 inline constexpr Named<FaultPoint> kFaultPoints[] = {
@@ -51,6 +52,7 @@ inline constexpr Named<FaultPoint> kFaultPoints[] = {
     {"close", FaultPoint::kClose},
     {"sleep", FaultPoint::kSleep},
     {"write", FaultPoint::kWrite},
+    {"enqueue", FaultPoint::kEnqueue},
 };
 
 inline constexpr Named<Op> kOps[] = {
@@ -71,6 +73,14 @@ inline constexpr Named<Op> kOps[] = {
     {"start_services", Op::kStartServices},
     {"service", Op::kService},
     {"summary_computed", Op::kSummaryComputed},
+    {"start_thread", Op::kStartThread},
+};
+
+inline constexpr Named<TraceLevel> kTraceLevels[] = {
+    {"none", TraceLevel::kNoTrace},
+    {"software", TraceLevel::kSoftwareTrace},
+    {"hardware", TraceLevel::kHardwareTrace},
+    {"full", TraceLevel::kFullTrace},
 };
 
 inline constexpr Named<Damage> kDamages[] = {

@@ -15,13 +15,15 @@ enum class Note : std::uint8_t {
   kHookReports,  // code
   kHookStopsCoordinator,
   kHookStartsThread,  // value = how many seconds it is deaf
+  kHookSees,          // subject = the whole line
   // subject = the listener's name
   kListenerRaises,  // code
   kListenerRequestsStop,
   kLog,  // a line was logged that recordings have: subject = the line, cut as theirs are; index = its severity
   // the caller
   kRun,
-  kResult,      // value = step (none: it was not fetched), session = fed
+  kResult,      // value = step, session = fed
+  kText,        // subject = the whole line: values and options of any shape
   kShouldStop,  // value = 0 or 1
   kClose,
   kClosed,

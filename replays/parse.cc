@@ -40,6 +40,7 @@ void ReadModel(Reading& reading, const Field& field, ModelSpec& out) {
   fields.Optional("input").OneOf({"range", "queue"}, input);
   out.queue_input = input == "queue";
   fields.Optional("local_variable").Bool(out.local_variable);
+  fields.Optional("fed_variable").Bool(out.fed_variable);
   fields.Optional("device").Name(out.device);
   fields.Optional("summary").Bool(out.summary);
   fields.Optional("run_secs").Number(kSeconds, out.run_secs);
@@ -50,7 +51,11 @@ void ReadScaffold(Reading& reading, const Field& field, Scenario& out) {
   if (!field.present()) return;
   Fields fields(reading, field.value(), field.place());
   fields.Optional("init_fn").Bool(out.init_fn);
+  const Field feed = fields.Optional("init_feed");
+  feed.Integer(kValues, out.init_feed);
   fields.Finish();
+  if (feed.present() && !out.model.fed_variable)
+    feed.Fail("needs 'fed_variable' of the model: there is nothing to feed");
 }
 
 void ReadCheckpoint(Reading& reading, const Field& field, CheckpointSpec& out) {

@@ -59,14 +59,17 @@ void ReadOptional(const Field& field, std::optional<bool>& out) {
   if (field.present()) out = value;
 }
 
-void ReadRun(Fields& fields, Speaker speaker, Statement& out) {
-  fields.Optional("times").Integer(kCounts, out.times);
+// What a run is given; one without hooks takes neither feeds nor options here.
+void ReadRun(Reading& reading, Fields& fields, Speaker speaker, Statement& out) {
+  ReadFetch(reading, fields.Optional("fetch"), out.fetch);
+  if (out.fetch.has_value() && out.fetch->name == "missing") {
+    out.fetch_missing = true;
+    out.fetch.reset();
+  }
   if (speaker == kSupervisor) return;
   fields.Optional("feed").Integer(kValues, out.feed);
-  std::string fetch;
-  fields.Optional("fetch").OneOf({"missing", "fed"}, fetch);
-  out.fetch_missing = fetch == "missing";
-  out.fetch_fed = fetch == "fed";
+  ReadRunOptions(reading, fields.Optional("options"), out.options);
+  fields.Optional("metadata").Bool(out.metadata);
 }
 
 void ReadPrepare(Fields& fields, Statement& out) {
@@ -80,9 +83,10 @@ void ReadPrepare(Fields& fields, Statement& out) {
 void ReadOperands(Reading& reading, Fields& fields, Speaker speaker, int depth, Statement& out) {
   switch (out.op) {
     case Op::kRun:
-      return ReadRun(fields, speaker, out);
+      fields.Optional("times").Integer(kCounts, out.times);
+      return ReadRun(reading, fields, speaker, out);
     case Op::kRunWithHooks:
-      return fields.Optional("feed").Integer(kValues, out.feed);
+      return ReadRun(reading, fields, speaker, out);
     case Op::kLoop:
       fields.Required("max").Integer(kCounts, out.max);
       return ReadBody(reading, fields.Required("body"), speaker, depth, out.body);
@@ -96,6 +100,7 @@ void ReadOperands(Reading& reading, Fields& fields, Speaker speaker, int depth, 
       if (speaker == kSupervisor) fields.Optional("code").ErrorCode(out.code);
       return;
     case Op::kAdvance:
+    case Op::kStartThread:
       return fields.Required("secs").Number(kSeconds, out.secs);
     case Op::kPrepare:
       return ReadPrepare(fields, out);

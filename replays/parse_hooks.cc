@@ -64,11 +64,18 @@ void ReadArg(Reading& reading, const Field& field, ArgType type, ArgValue& out) 
     }
     case ArgType::kTensors:
       return ReadTensors(reading, field, out);
+    case ArgType::kStrings: {
+      std::vector<std::string> names;
+      field.Each([&](Json item, const Place& place) { Field(reading, item, place).Name(names.emplace_back()); });
+      out = std::move(names);
+      return;
+    }
   }
 }
 
 // What an action is given, and where it can act at all.
-void CheckAction(Reading& reading, const Place& place, const PlanEntry& entry, bool code, bool what, bool value) {
+void CheckAction(Reading& reading, const Place& place, const PlanEntry& entry, bool code, bool value) {
+  const bool what = !entry.what.empty() || entry.nested.has_value();
   const auto need = [&](bool given, bool needed, std::string_view field) {
     if (needed && !given) reading.Fail(place, fmt::format("'{}' needs '{}'", NameOf(kActions, entry.action), field));
     if (given && !needed) reading.Fail(place, fmt::format("'{}' takes no '{}'", NameOf(kActions, entry.action), field));
@@ -76,6 +83,7 @@ void CheckAction(Reading& reading, const Place& place, const PlanEntry& entry, b
   need(code, entry.action == Action::kRaise || entry.action == Action::kReport, "code");
   need(what, entry.action == Action::kFetch, "what");
   need(value, entry.action == Action::kFeed || entry.action == Action::kStartThread, "value");
+  need(entry.options.has_value(), entry.action == Action::kOptions, "options");
   bool possible = true;
   switch (entry.action) {
     case Action::kRaise:
@@ -85,7 +93,11 @@ void CheckAction(Reading& reading, const Place& place, const PlanEntry& entry, b
       break;
     case Action::kFetch:
     case Action::kFeed:
+    case Action::kOptions:
       possible = entry.method == "before_run";
+      break;
+    case Action::kShow:
+      possible = entry.method == "after_run";
       break;
     default:  // there is no session and no coordinator yet
       possible = entry.method != "begin";
@@ -103,12 +115,16 @@ void ReadPlanEntry(Reading& reading, Json value, const Place& place, PlanEntry& 
   std::optional<Code> code;
   fields.Optional("code").ErrorCode(code);
   out.code = code.value_or(Code::kOk);
-  const Field what = fields.Optional("what");
-  what.OneOf({"step", "fed"}, out.what);
+  ReadFetch(reading, fields.Optional("what"), out.nested);
+  if (out.nested.has_value() && out.nested->kind == FetchSpec::Kind::kName) {
+    out.what = out.nested->name;
+    out.nested.reset();
+  }
+  ReadRunOptions(reading, fields.Optional("options"), out.options);
   const Field number = fields.Optional("value");
   number.Integer(kValues, out.value);
   fields.Finish();
-  if (reading.ok()) CheckAction(reading, place, out, code.has_value(), what.present(), number.present());
+  if (reading.ok()) CheckAction(reading, place, out, code.has_value(), number.present());
 }
 
 void ReadListenerEntry(Reading& reading, Json value, const Place& place, PlanEntry& out) {

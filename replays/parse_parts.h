@@ -18,6 +18,9 @@ void ReadArgs(Fields& fields, std::span<const ArgSpec> specs, Args& out);
 // An object that has the arguments of the table and nothing else.
 void ReadArgsObject(Reading& reading, const Field& field, std::span<const ArgSpec> specs, Args& out);
 
+// A run's nested fetches, and its options.
+void ReadFetch(Reading& reading, const Field& field, std::optional<FetchSpec>& out);
+void ReadRunOptions(Reading& reading, const Field& field, std::optional<RunOptions>& out);
 void ReadHook(Reading& reading, Json value, const Place& place, HookSpec& out);
 void ReadFault(Reading& reading, Json value, const Place& place, Fault& out);
 // The statements of a body (`drive`, `after`) of a session or a supervisor.

@@ -81,7 +81,8 @@ TEST(ParseError, OfSessionModelAndCheckpoint) {
   Expect({
       {With(R"("session":{"kind":"mono"})"),
        "/session/kind: unknown session kind 'mono'; known: monitored, singular, training, supervisor"},
-      {With(R"("session":{"is_chief":true})"), "/session/is_chief: unknown field; known here: kind"},
+      {With(R"("session":{"is_chief":true})"),
+       "/session/is_chief: unknown field; known here: kind, stop_grace_period_secs"},
       {With(R"("session":{"kind":"training","is_chief":1})"), "/session/is_chief: expected true or false, got 1"},
       {With(R"("session":{"kind":"supervisor","logdir":null})"), "/session/logdir: expected true or false, got null"},
       {With(R"("session":{"kind":"training","save_checkpoint_steps":2.5})"),
@@ -91,7 +92,7 @@ TEST(ParseError, OfSessionModelAndCheckpoint) {
       {With(R"("model":{"batches":1000001})"), "/model/batches: 1000001 is not in 0..1000000"},
       {With(R"("model":{"input":"stack"})"), "/model/input: unknown value 'stack'; known: range, queue"},
       {With(R"("model":{"device":""})"), "/model/device: may not be empty"},
-      {With(R"("scaffold":{"init_op":true})"), "/scaffold/init_op: unknown field; known here: init_fn"},
+      {With(R"("scaffold":{"init_op":true})"), "/scaffold/init_op: unknown field; known here: init_fn, init_feed"},
       {With(R"("checkpoint":{"preload":[1,-2]})"), "/checkpoint/preload/1: -2 is not in 0..1000000000"},
       {With(R"("checkpoint":{"damage":"burnt"})"),
        "/checkpoint/damage: unknown damage 'burnt'; known: empty_state, garbage_state, missing_state, missing_index, "
@@ -108,7 +109,7 @@ TEST(ParseError, OfHooks) {
       {Hook(R"({"hook":"prober"})"),
        "/hooks/0/hook: unknown hook 'prober'; known: probe, stop_at_step, checkpoint_saver, step_counter, "
        "summary_saver, "
-       "logging_tensor, nan_tensor, final_ops, feed_fn, global_step_waiter, again"},
+       "logging_tensor, nan_tensor, final_ops, feed_fn, global_step_waiter, again, profiler"},
       {Hook(R"({"hook":"probe"})"), "/hooks/0: missing field 'name'"},
       {Hook(R"({"hook":"stop_at_step","last_step":2.5})"), "/hooks/0/last_step: expected an integer, got 2.5"},
       {Hook(R"({"hook":"stop_at_step","last_step":"2"})"), "/hooks/0/last_step: expected an integer, got '2'"},
@@ -131,7 +132,7 @@ TEST(ParseError, OfPlans) {
   Expect({
       {Plan(R"({"method":"end","call":1,"do":"explode"})"),
        "/hooks/0/plan/0/do: unknown action 'explode'; known: raise, request_stop, report, coordinator_stop, read_step, "
-       "fetch, feed, start_thread"},
+       "fetch, feed, options, show, start_thread"},
       {Plan(R"({"method":"stop","call":1,"do":"raise"})"),
        "/hooks/0/plan/0/method: unknown value 'stop'; known: begin, after_create_session, before_run, after_run, end"},
       {Plan(R"({"method":"end","do":"raise","code":"INTERNAL"})"), "/hooks/0/plan/0: missing field 'call'"},
@@ -144,8 +145,8 @@ TEST(ParseError, OfPlans) {
       {Plan(R"({"method":"end","call":1,"do":"read_step","code":"INTERNAL"})"),
        "/hooks/0/plan/0: 'read_step' takes no 'code'"},
       {Plan(R"({"method":"before_run","call":1,"do":"fetch"})"), "/hooks/0/plan/0: 'fetch' needs 'what'"},
-      {Plan(R"({"method":"before_run","call":1,"do":"fetch","what":"loss"})"),
-       "/hooks/0/plan/0/what: unknown value 'loss'; known: step, fed"},
+      {Plan(R"({"method":"before_run","call":1,"do":"fetch","what":"lost"})"),
+       "/hooks/0/plan/0/what: unknown value 'lost'; known: step, train, fed, loss, base, train_op, missing"},
       {Plan(R"({"method":"before_run","call":1,"do":"feed"})"), "/hooks/0/plan/0: 'feed' needs 'value'"},
       {Plan(R"({"method":"after_run","call":1,"do":"feed","value":1})"),
        "/hooks/0/plan/0: 'feed' cannot be done in after_run"},
@@ -161,7 +162,7 @@ TEST(ParseError, OfFaults) {
       {Fault(R"({"at":"walk","call":1,"code":"ABORTED"})"),
        "/faults/0/at: unknown fault point 'walk'; known: create, restore, init, init_fn, ready_for_local_init, "
        "local_init, ready, "
-       "queue_runners, run, read_step, raw_run, save, summary, final_ops, close, sleep, write"},
+       "queue_runners, run, read_step, raw_run, save, summary, final_ops, close, sleep, write, enqueue"},
       {Fault(R"({"at":"run","call":null,"code":"ABORTED"})"),
        "/faults/0/call: expected a number or a list of numbers, got null"},
       {Fault(R"({"at":"run","call":1,"code":"OK"})"),
@@ -192,7 +193,7 @@ TEST(ParseError, OfStatements) {
       {Drive(R"({"op":"jump"})"),
        "/drive/0/op: unknown statement 'jump'; known: run, loop, should_stop, close, raise, advance, clock, step, "
        "raw_run, "
-       "run_with_hooks, request_stop, prepare, guarded, stop, start_services, service, summary_computed"},
+       "run_with_hooks, request_stop, prepare, guarded, stop, start_services, service, summary_computed, start_thread"},
       {Drive(R"({"max":1,"body":[]})"), "/drive/0: missing field 'op'"},
       {Drive(R"({"op":"prepare"})"),
        "/drive/0/op: 'prepare' is no statement of a session; known there: run, loop, should_stop, close, raise, "
@@ -205,9 +206,11 @@ TEST(ParseError, OfStatements) {
       {Drive(R"({"op":"loop","max":18446744073709551615,"body":[]})"),
        "/drive/0/max: 18446744073709551615 is not in 0..1000000"},
       {Drive(R"({"op":"loop","max":3})"), "/drive/0: missing field 'body'"},
-      {Drive(R"({"op":"run","body":[]})"), "/drive/0/body: unknown field; known here: op, catch, times, feed, fetch"},
+      {Drive(R"({"op":"run","body":[]})"),
+       "/drive/0/body: unknown field; known here: op, catch, times, fetch, feed, options, metadata"},
       {Drive(R"({"op":"run","catch":1})"), "/drive/0/catch: expected true or false, got 1"},
-      {Drive(R"({"op":"run","fetch":"found"})"), "/drive/0/fetch: unknown value 'found'; known: missing, fed"},
+      {Drive(R"({"op":"run","fetch":"found"})"),
+       "/drive/0/fetch: unknown value 'found'; known: step, train, fed, loss, base, train_op, missing"},
       {Drive(R"({"op":"raise"})"), "/drive/0: missing field 'code'"},
       {Drive(R"({"op":"advance","secs":"3"})"), "/drive/0/secs: expected a number, got '3'"},
       {Drive(R"({"op":"advance","secs":1e7})"), "/drive/0/secs: 10000000.0 is not in 0..1000000"},
@@ -219,7 +222,8 @@ TEST(ParseError, OfStatements) {
 
 TEST(ParseError, OfUnits) {
   Expect({
-      {R"({"id":"a","unit":"tumer"})", "/unit: unknown value 'tumer'; known: timer, coordinator, saver, arguments"},
+      {R"({"id":"a","unit":"tumer"})",
+       "/unit: unknown value 'tumer'; known: timer, coordinator, saver, arguments, device_setter, looper"},
       {R"({"id":"a","unit":"timer","ops":[]})", "missing field 'args'"},
       {R"({"id":"a","unit":"timer","args":{"every":1},"ops":[]})",
        "/args/every: unknown field; known here: every_secs, every_steps"},

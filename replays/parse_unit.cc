@@ -86,7 +86,7 @@ void ReadLines(Reading& reading, const Field& field, std::vector<std::string>& o
 }  // namespace
 
 void ReadUnit(Reading& reading, Fields& fields, const Field& unit, UnitSpec& out) {
-  unit.OneOf({"timer", "coordinator", "saver", "arguments"}, out.unit);
+  unit.OneOf({"timer", "coordinator", "saver", "arguments", "device_setter", "looper"}, out.unit);
   if (out.unit.empty()) return;
   if (out.unit == "arguments") return ReadConstructorCheck(reading, fields, out);
   if (out.unit == "coordinator") {

@@ -67,12 +67,46 @@ void PrintCalls(JsonWriter& w, const std::vector<std::int64_t>& calls) {
   }
 }
 
+void PrintFetch(JsonWriter& w, const FetchSpec& fetch) {
+  if (fetch.kind == FetchSpec::Kind::kName) {
+    w.String(fetch.name);
+    return;
+  }
+  const bool map = fetch.kind == FetchSpec::Kind::kMap;
+  w.Open(map ? '{' : '[');
+  for (std::size_t i = 0; i < fetch.items.size(); ++i) {
+    if (map) w.Key(fetch.keys[i]);
+    PrintFetch(w, fetch.items[i]);
+  }
+  w.Close(map ? '}' : ']');
+}
+
+void PrintRunOptions(JsonWriter& w, const RunOptions& options) {
+  w.Key("options").Open('{');
+  if (options.trace_level != TraceLevel::kNoTrace)
+    w.Key("trace_level").String(NameOf(kTraceLevels, options.trace_level));
+  if (options.timeout_in_ms != 0) w.Key("timeout_in_ms").Integer(options.timeout_in_ms);
+  if (options.inter_op_thread_pool != 0) w.Key("inter_op_thread_pool").Integer(options.inter_op_thread_pool);
+  PrintIf(w, "output_partition_graphs", options.output_partition_graphs);
+  PrintIf(w, "report_tensor_allocations_upon_oom", options.report_tensor_allocations_upon_oom);
+  PrintIf(w, "reset_disk_byte_usage", options.reset_disk_byte_usage);
+  PrintList(w, "watches", options.debug_tensor_watch_opts, [](JsonWriter& v, const DebugTensorWatch& watch) {
+    v.String(watch.node_name + ":" + std::to_string(watch.output_slot));
+  });
+  w.Close('}');
+}
+
 void PrintPlanEntry(JsonWriter& w, const PlanEntry& entry) {
   w.Open('{').Key("method").String(entry.method);
   PrintCalls(w, entry.calls);
   w.Key("do").String(NameOf(kActions, entry.action));
   if (entry.code != Code::kOk) w.Key("code").String(CodeName(entry.code));
   if (!entry.what.empty()) w.Key("what").String(entry.what);
+  if (entry.nested.has_value()) {
+    w.Key("what");
+    PrintFetch(w, *entry.nested);
+  }
+  if (entry.options.has_value()) PrintRunOptions(w, *entry.options);
   if (entry.action == Action::kFeed || entry.action == Action::kStartThread) w.Key("value").Integer(entry.value);
   w.Close('}');
 }
@@ -107,10 +141,15 @@ void PrintStatement(JsonWriter& w, const Statement& s) {
   PrintIf(w, "feed", s.feed);
   if (s.times != 1) w.Key("times").Integer(s.times);
   if (s.fetch_missing) w.Key("fetch").String("missing");
-  if (s.fetch_fed) w.Key("fetch").String("fed");
+  if (s.fetch.has_value()) {
+    w.Key("fetch");
+    PrintFetch(w, *s.fetch);
+  }
+  if (s.options.has_value()) PrintRunOptions(w, *s.options);
+  PrintIf(w, "metadata", s.metadata);
   if (s.op == Op::kLoop) w.Key("max").Integer(s.max);
   PrintIf(w, "code", s.code);
-  if (s.op == Op::kAdvance) w.Key("secs").Seconds(s.secs);
+  if (s.op == Op::kAdvance || s.op == Op::kStartThread) w.Key("secs").Seconds(s.secs);
   if (s.max_wait_secs.has_value()) w.Key("max_wait_secs").Seconds(*s.max_wait_secs);
   PrintIf(w, "close_summary_writer", s.close_summary_writer);
   PrintIf(w, "ignore_live_threads", s.ignore_live_threads);
@@ -146,6 +185,7 @@ void PrintModel(JsonWriter& w, const ModelSpec& model) {
   PrintIf(w, "batches", model.batches);
   if (model.queue_input) w.Key("input").String("queue");
   PrintIf(w, "local_variable", model.local_variable);
+  PrintIf(w, "fed_variable", model.fed_variable);
   if (!model.device.empty()) w.Key("device").String(model.device);
   PrintIf(w, "summary", model.summary);
   if (model.run_secs != 0) w.Key("run_secs").Seconds(model.run_secs);
@@ -211,7 +251,10 @@ void PrintSessionScenario(JsonWriter& w, const Scenario& s) {
   PrintObject(w, "session", [&](JsonWriter& v) { PrintSession(v, s.session); });
   if (!s.scope_with) w.Key("scope").String("bare");
   PrintObject(w, "model", [&](JsonWriter& v) { PrintModel(v, s.model); });
-  PrintObject(w, "scaffold", [&](JsonWriter& v) { PrintIf(v, "init_fn", s.init_fn); });
+  PrintObject(w, "scaffold", [&](JsonWriter& v) {
+    PrintIf(v, "init_fn", s.init_fn);
+    PrintIf(v, "init_feed", s.init_feed);
+  });
   PrintObject(w, "checkpoint", [&](JsonWriter& v) { PrintCheckpoint(v, s.checkpoint); });
   PrintList(w, "hooks", s.hooks, PrintHook);
   PrintList(w, "faults", s.faults, PrintFault);

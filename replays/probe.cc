@@ -1,9 +1,13 @@
 #include "vigil/replays/probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/replays/deaf_task.h"
 #include "vigil/replays/notes.h"
+#include "vigil/replays/run_parts.h"
 
 namespace vigil::replays {
 namespace {
@@ -29,7 +33,38 @@ absl::Status Probe::ReadStep(Session* session) const {
   return RunFetch(*session, *model_.read).status();
 }
 
-absl::Status Probe::Do(const PlanEntry& entry, Session* session, RunContext* context, RunArgs* args) {
+absl::Status Probe::StopCoordinator(const PlanEntry& entry) const {
+  const bool report = entry.action == Action::kReport;
+  Emit(env_, report ? Note::kHookReports : Note::kHookStopsCoordinator, name(), report ? entry.code : Code::kOk);
+  if (coord_ == nullptr) return NoCoordinator();
+  if (!report) return coord_->RequestStop();
+  return coord_->RequestStop(MakeStatus(entry.code, "scenario " + std::string(CodeName(entry.code))));
+}
+
+void Probe::AskFor(const PlanEntry& entry, RunArgs& args) const {
+  if (entry.action == Action::kFeed) {
+    args.feeds = {{model_.feed_me, Tensor::Scalar<std::int64_t>(entry.value)}};
+  } else if (entry.action == Action::kOptions) {
+    args.options = entry.options;
+  } else if (entry.nested.has_value()) {
+    args.fetches = FetchesOf(model_, *entry.nested);
+  } else {
+    // As Python's None: a model without a global step has nothing to fetch.
+    args.fetches = entry.what == "step" && !model_.read.has_value() ? Fetches() : FetchesOf(model_, entry.what);
+  }
+}
+
+void Probe::Show(const RunValues& values) const {
+  const auto say = [this](const std::string& line) {
+    env_.Emit({.kind = EventKind::kNote, .call = static_cast<std::uint8_t>(Note::kHookSees), .subject = line});
+  };
+  say(fmt::format("hook {} sees results {}", name(), ValueText(values.results)));
+  say(fmt::format("hook {} sees options {} traced={}", name(), OptionsText(values.options),
+                  TracedText(values.metadata)));
+}
+
+absl::Status Probe::Do(const PlanEntry& entry, Session* session, RunContext* context, RunArgs* args,
+                       const RunValues* values) {
   switch (entry.action) {
     case Action::kRaise:
       Emit(env_, Note::kHookRaises, name(), entry.code);
@@ -40,25 +75,17 @@ absl::Status Probe::Do(const PlanEntry& entry, Session* session, RunContext* con
       context->RequestStop();
       return absl::OkStatus();
     case Action::kReport:
-      Emit(env_, Note::kHookReports, name(), entry.code);
-      if (coord_ == nullptr) return NoCoordinator();
-      return coord_->RequestStop(MakeStatus(entry.code, "scenario " + std::string(CodeName(entry.code))));
     case Action::kCoordinatorStop:
-      Emit(env_, Note::kHookStopsCoordinator, name());
-      if (coord_ == nullptr) return NoCoordinator();
-      return coord_->RequestStop();
+      return StopCoordinator(entry);
     case Action::kReadStep:
       return ReadStep(session);
     case Action::kFetch:
-      if (args == nullptr) return absl::OkStatus();
-      if (entry.what == "step") {
-        args->fetches = model_.read.has_value() ? Fetches(*model_.read) : Fetches();
-      } else {
-        args->fetches = model_.fed;
-      }
-      return absl::OkStatus();
     case Action::kFeed:
-      if (args != nullptr) args->feeds = {{model_.feed_me, Tensor::Scalar<std::int64_t>(entry.value)}};
+    case Action::kOptions:
+      if (args != nullptr) AskFor(entry, *args);
+      return absl::OkStatus();
+    case Action::kShow:
+      if (values != nullptr) Show(*values);
       return absl::OkStatus();
     case Action::kStartThread:
       return StartThread(entry.value);
@@ -66,7 +93,6 @@ absl::Status Probe::Do(const PlanEntry& entry, Session* session, RunContext* con
   return absl::OkStatus();
 }
 
-// It belongs to the session's tasks, but hears of no stop until its time is over.
 absl::Status Probe::StartThread(std::int64_t secs) const {
   env_.Emit({.kind = EventKind::kNote,
              .call = static_cast<std::uint8_t>(Note::kHookStartsThread),
@@ -74,15 +100,15 @@ absl::Status Probe::StartThread(std::int64_t secs) const {
              .value = static_cast<double>(secs),
              .subject = name()});
   if (coord_ == nullptr) return NoCoordinator();
-  const Time end = DeadlineAfter(env_, Seconds(static_cast<double>(secs)));
-  coord_->Register(env_.tasks->Spawn("deaf", [tasks = env_.tasks, end] { tasks->SleepUntil(end); }));
+  StartDeafTask(env_, *coord_, Seconds(static_cast<double>(secs)));
   return absl::OkStatus();
 }
 
-absl::Status Probe::Act(HookMethod method, Session* session, RunContext* context, RunArgs* args) {
+absl::Status Probe::Act(HookMethod method, Session* session, RunContext* context, RunArgs* args,
+                        const RunValues* values) {
   const std::int64_t call = ++calls_[static_cast<std::size_t>(method)];
   for (const PlanEntry& entry : spec_.plan) {
-    if (Matches(entry, method, call)) VIGIL_RETURN_IF_ERROR(Do(entry, session, context, args));
+    if (Matches(entry, method, call)) VIGIL_RETURN_IF_ERROR(Do(entry, session, context, args, values));
   }
   return absl::OkStatus();
 }
@@ -99,8 +125,8 @@ absl::Status Probe::BeforeRun(RunContext& context, RunArgs& args) {
   return Act(HookMethod::kBeforeRun, &context.session(), &context, &args);
 }
 
-absl::Status Probe::AfterRun(RunContext& context, const RunValues&) {
-  return Act(HookMethod::kAfterRun, &context.session(), &context, nullptr);
+absl::Status Probe::AfterRun(RunContext& context, const RunValues& values) {
+  return Act(HookMethod::kAfterRun, &context.session(), &context, nullptr, &values);
 }
 
 absl::Status Probe::End(Session* session) { return Act(HookMethod::kEnd, session, nullptr, nullptr); }

@@ -28,9 +28,14 @@ class Probe : public SessionRunHook {
 
  private:
   // Everything that the plan has for this call, in plan order; an error ends the call.
-  absl::Status Act(HookMethod method, Session* session, RunContext* context, RunArgs* args);
-  absl::Status Do(const PlanEntry& entry, Session* session, RunContext* context, RunArgs* args);
   absl::Status StartThread(std::int64_t secs) const;
+  absl::Status Act(HookMethod method, Session* session, RunContext* context, RunArgs* args,
+                   const RunValues* values = nullptr);
+  absl::Status Do(const PlanEntry& entry, Session* session, RunContext* context, RunArgs* args,
+                  const RunValues* values);
+  absl::Status StopCoordinator(const PlanEntry& entry) const;
+  void AskFor(const PlanEntry& entry, RunArgs& args) const;
+  void Show(const RunValues& values) const;
   absl::Status ReadStep(Session* session) const;
 
   const Env env_;

@@ -13,6 +13,7 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/scaffold.h"
+#include "vigil/replays/args.h"
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/builtin_hooks.h"
 #include "vigil/replays/caller.h"
@@ -71,6 +72,8 @@ class Play {
   std::shared_ptr<SessionFactory> FaultyFactory();
   std::shared_ptr<Scaffold> MakeScaffold();
   HookParts PartsOfHooks() const;
+  Feeds InitFeed() const;
+  Duration StopGracePeriod() const;
   std::string RestoreFile() const;
   QueueRunnerStarter StartQueueRunnersOrFail();
 
@@ -128,6 +131,7 @@ std::shared_ptr<SessionFactory> Play::FaultyFactory() {
   plan.next = [this](CallKind kind, const std::shared_ptr<Session>& session) {
     return environment_->Next(kind, session);
   };
+  plan.next_elsewhere = [this] { return environment_->Next(FaultPoint::kEnqueue); };
   plan.applies = [this] { return world_.CurrentTask() == kTaskLabel; };
   if (scenario_.model.run_secs > 0) {
     plan.after_run = [this] { env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs))); };
@@ -142,6 +146,7 @@ std::shared_ptr<SessionFactory> Play::FaultyFactory() {
 std::shared_ptr<Scaffold> Play::MakeScaffold() {
   ScaffoldOptions options;
   options.behaviour = behaviour_;
+  if (scenario_.init_feed.has_value()) options.init_feed_dict = InitFeed();
   if (scenario_.init_fn) {
     options.init_fn = [this](Scaffold&, Session&) { return environment_->Next(FaultPoint::kInitFn).error; };
   }
@@ -153,6 +158,16 @@ QueueRunnerStarter Play::StartQueueRunnersOrFail() {
     const sim::SessionFault fault = environment_->Next(FaultPoint::kQueueRunners);
     return fault.error.ok() ? StartQueueRunners(session, coord).status() : fault.error;
   };
+}
+
+Feeds Play::InitFeed() const {
+  if (!scenario_.init_feed.has_value()) return {};
+  return {{model_->base_value, Tensor::Scalar<std::int64_t>(*scenario_.init_feed)}};
+}
+
+Duration Play::StopGracePeriod() const {
+  const Duration missing = MonitoredSessionOptions().stop_grace_period;
+  return SecondsArg(scenario_.session.args, "stop_grace_period_secs").value_or(missing);
 }
 
 HookParts Play::PartsOfHooks() const {
@@ -180,6 +195,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
                                             {.hooks = std::move(hooks),
                                              .scaffold = scaffold_,
                                              .checkpoint_dir = directory,
+                                             .stop_grace_period = StopGracePeriod(),
                                              .checkpoint_filename_with_path = RestoreFile(),
                                              .behaviour = behaviour_,
                                              .factory = FaultyFactory(),
@@ -196,6 +212,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
   return MonitoredSession::Create(layer_env_, *model_->graph,
                                   {.session_creator = std::move(creator),
                                    .hooks = std::move(hooks),
+                                   .stop_grace_period = StopGracePeriod(),
                                    .behaviour = behaviour_,
                                    .start_queue_runners = StartQueueRunnersOrFail(),
                                    .trace_path = trace_path_});
@@ -210,8 +227,11 @@ void Play::NoteEnd(Caller& caller, const absl::Status& end) const {
 }
 
 void Play::Supervised(Caller& caller) {
-  SupervisorSurroundings surroundings{
-      .directory = kDirectory, .factory = FaultyFactory(), .init_fn = nullptr, .behaviour = behaviour_};
+  SupervisorSurroundings surroundings{.directory = kDirectory,
+                                      .factory = FaultyFactory(),
+                                      .init_fn = nullptr,
+                                      .init_feed = InitFeed(),
+                                      .behaviour = behaviour_};
   if (scenario_.init_fn) {
     surroundings.init_fn = [this](Session&) { return environment_->Next(FaultPoint::kInitFn).error; };
   }

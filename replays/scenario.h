@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/session/run_options.h"
 
 namespace vigil::replays {
 
@@ -27,15 +28,38 @@ using Args = std::map<std::string, ArgValue, std::less<>>;
 enum class SessionKind { kMonitored, kSingular, kTraining, kSupervisor };
 
 // What a probe (or a listener) does at a call of one of its methods.
-enum class Action { kRaise, kRequestStop, kReport, kCoordinatorStop, kReadStep, kFetch, kFeed, kStartThread };
+enum class Action {
+  kRaise,
+  kRequestStop,
+  kReport,
+  kCoordinatorStop,
+  kReadStep,
+  kFetch,
+  kFeed,
+  kOptions,      // asks for RunOptions
+  kShow,         // says which results, options and trace the run came back with
+  kStartThread,  // registers a thread with the coordinator that hears of no stop
+};
+
+// What a run fetches, nested: the name of a tensor or op of the model, a list, or an object of such.
+struct FetchSpec {
+  enum class Kind { kName, kList, kMap };
+  Kind kind = Kind::kName;
+  std::string name;               // step, train, fed, loss, base, train_op, or missing: in no graph
+  std::vector<std::string> keys;  // of a map, as items
+  std::vector<FetchSpec> items;   // of a list or a map
+  friend bool operator==(const FetchSpec&, const FetchSpec&) = default;
+};
 
 struct PlanEntry {
   std::string method;               // begin, after_create_session, before_run, after_run, end; before_save, after_save
   std::vector<std::int64_t> calls;  // counted from 1 over the hook's life; empty = every call (null in the file)
   Action action = Action::kRaise;
-  Code code = Code::kOk;   // of raise and report
-  std::string what;        // of fetch: step or fed
-  std::int64_t value = 0;  // of feed; of start_thread: how many seconds it is deaf
+  Code code = Code::kOk;              // of raise and report
+  std::string what;                   // of fetch: the name of a tensor
+  std::int64_t value = 0;             // of feed; of start_thread: how many seconds it is deaf
+  std::optional<FetchSpec> nested;    // of fetch, if it is no single name
+  std::optional<RunOptions> options;  // of options
   friend bool operator==(const PlanEntry&, const PlanEntry&) = default;
 };
 
@@ -72,7 +96,8 @@ enum class FaultPoint {
   kFinalOps,
   kClose,
   kSleep,
-  kWrite,  // to a file
+  kWrite,    // to a file
+  kEnqueue,  // a queue runner's call, in its own thread
 };
 
 struct Fault {
@@ -105,6 +130,7 @@ enum class Op {
   kStartServices,
   kService,
   kSummaryComputed,
+  kStartThread,
 };
 
 struct Statement {
@@ -113,10 +139,12 @@ struct Statement {
   std::optional<std::int64_t> feed;          // run, run_with_hooks
   std::int64_t times = 1;                    // run
   bool fetch_missing = false;                // run with "fetch": "missing"
-  bool fetch_fed = false;                    // run with "fetch": "fed": it does not train
+  std::optional<FetchSpec> fetch;            // run, run_with_hooks: any other "fetch"
+  std::optional<RunOptions> options;         // run, run_with_hooks
+  bool metadata = false;                     // run, run_with_hooks: says whether the run was traced
   std::int64_t max = 0;                      // loop
   std::optional<Code> code;                  // raise, request_stop
-  double secs = 0;                           // advance
+  double secs = 0;                           // advance, start_thread
   std::optional<std::int64_t> on_call;       // inside a step
   std::optional<double> max_wait_secs;       // prepare
   std::optional<bool> close_summary_writer;  // stop
@@ -134,6 +162,7 @@ struct ModelSpec {
   std::optional<std::int64_t> batches;
   bool queue_input = false;  // "input": "queue" (else "range")
   bool local_variable = false;
+  bool fed_variable = false;  // one whose initial value must be fed to the init op
   std::string device;
   bool summary = false;
   double run_secs = 0;
@@ -202,7 +231,8 @@ struct Scenario {
   SessionSpec session;
   bool scope_with = true;  // "scope": "with" | "bare"
   ModelSpec model;
-  bool init_fn = false;  // "scaffold": {"init_fn": true}
+  bool init_fn = false;                   // "scaffold": {"init_fn": true}
+  std::optional<std::int64_t> init_feed;  // "scaffold": what is fed to the fed variable's initial value
   CheckpointSpec checkpoint;
   std::vector<HookSpec> hooks;
   std::vector<Fault> faults;

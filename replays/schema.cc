@@ -24,6 +24,8 @@ constexpr ArgSpec kFeedFn[] = {{"value", kInteger, false, kRequired}};
 constexpr ArgSpec kAgain[] = {{"of", kInteger, false, kRequired}};
 constexpr ArgSpec kGlobalStepWaiter[] = {{"wait_until_step", kInteger, false, kRequired}};
 
+constexpr ArgSpec kProfiler[] = {{"save_steps", kInteger, kNullable}, {"save_secs", kNumber, kNullable}};
+
 constexpr Schema kHooks[] = {
     {"stop_at_step", kStopAtStep},
     {"checkpoint_saver", kCheckpointSaver},
@@ -35,9 +37,12 @@ constexpr Schema kHooks[] = {
     {"feed_fn", kFeedFn},
     {"global_step_waiter", kGlobalStepWaiter},
     {"again", kAgain},
+    {"profiler", kProfiler},
 };
 
+constexpr ArgSpec kMonitored[] = {{"stop_grace_period_secs", kNumber}};
 constexpr ArgSpec kTraining[] = {
+    {"stop_grace_period_secs", kNumber},
     {"is_chief", kBool},
     {"save_checkpoint_steps", kInteger, kNullable},
     {"save_checkpoint_secs", kNumber, kNullable},
@@ -74,7 +79,6 @@ constexpr ArgSpec kLoggingTensorCheck[] = {
     {"every_n_secs", kNumber, kNullable},
     {"at_end", kBool},
 };
-constexpr ArgSpec kProfiler[] = {{"save_steps", kInteger, kNullable}, {"save_secs", kNumber, kNullable}};
 constexpr ArgSpec kTimer[] = {{"every_secs", kNumber, kNullable}, {"every_steps", kInteger, kNullable}};
 constexpr Schema kConstructors[] = {
     {"stop_at_step", kStopAtStep},
@@ -117,6 +121,18 @@ constexpr Schema kSaverOps[] = {
     {"damage", kDamage},   {"new_saver", kNewSaver}, {"power_cut", {}},
 };
 
+constexpr ArgSpec kDeviceSetter[] = {
+    {"ps_tasks", kInteger},   {"ps_device", kString}, {"worker_device", kString},
+    {"merge_devices", kBool}, {"cluster", kStrings},  {"ps_ops", kStrings},
+};
+constexpr ArgSpec kNode[] = {{"type", kString, false, kRequired}, {"device", kString}};
+constexpr Schema kDeviceSetterOps[] = {{"node", kNode}};
+
+constexpr ArgSpec kLooper[] = {
+    {"timer_interval_secs", kNumber, kNullable}, {"start_code", kCode}, {"stop_code", kCode}};
+constexpr ArgSpec kPass[] = {{"secs", kNumber}, {"stop", kBool}, {"code", kCode}};
+constexpr Schema kLooperOps[] = {{"pass", kPass}};
+
 }  // namespace
 
 std::span<const Schema> HookSchemas() { return kHooks; }
@@ -124,7 +140,7 @@ std::span<const Schema> HookSchemas() { return kHooks; }
 std::span<const ArgSpec> SessionArgs(SessionKind kind) {
   if (kind == SessionKind::kTraining) return kTraining;
   if (kind == SessionKind::kSupervisor) return kSupervisor;
-  return {};
+  return kMonitored;
 }
 
 std::span<const Schema> ConstructorSchemas() { return kConstructors; }
@@ -133,12 +149,16 @@ std::span<const Schema> UnitOps(std::string_view unit) {
   if (unit == "timer") return kTimerOps;
   if (unit == "coordinator") return kCoordinatorOps;
   if (unit == "saver") return kSaverOps;
+  if (unit == "device_setter") return kDeviceSetterOps;
+  if (unit == "looper") return kLooperOps;
   return {};
 }
 
 std::span<const ArgSpec> UnitArgs(std::string_view unit) {
   if (unit == "timer") return kTimer;
   if (unit == "saver") return kSaver;
+  if (unit == "device_setter") return kDeviceSetter;
+  if (unit == "looper") return kLooper;
   return {};
 }
 

@@ -22,6 +22,7 @@ enum class ArgType {
   kCode,     // the name of an error code
   kTensor,   // step, fed or loss
   kTensors,  // a list of "step" and "fed"
+  kStrings,  // a list of names
 };
 
 struct ArgSpec {

@@ -6,6 +6,7 @@
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/train/supervisor/supervisor_services.h"
 #include "vigil/replays/args.h"
+#include "vigil/replays/deaf_task.h"
 
 namespace vigil::replays {
 namespace {
@@ -36,6 +37,7 @@ absl::StatusOr<std::unique_ptr<Supervisor>> MakeSupervisor(const Env& layer_env,
   options.stop_grace_secs = SecondsArg(args, "stop_grace_secs").value_or(options.stop_grace_secs);
   options.checkpoint_basename = StringArg(args, "checkpoint_basename", options.checkpoint_basename);
   options.init_fn = surroundings.init_fn;
+  options.init_feed_dict = surroundings.init_feed;
   options.factory = surroundings.factory;
   options.behaviour = surroundings.behaviour;
   return Supervisor::Create(layer_env, *model.graph, std::move(options));
@@ -105,6 +107,9 @@ absl::Status SupervisorCaller::ExecuteOne(const Statement& statement) {
       return Service(statement);
     case Op::kSummaryComputed:
       return SummaryComputed(statement);
+    case Op::kStartThread:
+      StartDeafTask(env_, *supervisor_.coord(), Seconds(statement.secs));
+      return absl::OkStatus();
     case Op::kStep:
     case Op::kRawRun:
     case Op::kRunWithHooks:
@@ -114,7 +119,7 @@ absl::Status SupervisorCaller::ExecuteOne(const Statement& statement) {
 }
 
 absl::Status SupervisorCaller::Run(const Statement& statement) {
-  const Fetches& fetches = model_.caller_fetches;
+  const Fetches fetches = notes_.FetchesOf(statement);
   RunSpec spec;
   fetches.AppendTo(*model_.graph, &spec);
   std::vector<Tensor> values;
@@ -125,7 +130,7 @@ absl::Status SupervisorCaller::Run(const Statement& statement) {
     if (scenario_.model.run_secs > 0) {
       env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs)));
     }
-    notes_.NoteResult(Note::kResult, FetchedValues(fetches, values.data()));
+    notes_.NoteResult(Note::kResult, statement, FetchedValues(fetches, values.data()));
   }
   return absl::OkStatus();
 }

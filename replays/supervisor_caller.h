@@ -23,6 +23,7 @@ struct SupervisorSurroundings {
   std::string directory;  // the logdir of those that have one
   std::shared_ptr<SessionFactory> factory;
   std::function<absl::Status(Session&)> init_fn;  // null: none
+  Feeds init_feed;
   Behaviour behaviour;
 };
 absl::StatusOr<std::unique_ptr<Supervisor>> MakeSupervisor(const Env& layer_env, const Model& model,

@@ -131,30 +131,51 @@ std::string SupervisedText(const Event& event) {
   }
 }
 
+// What probes and listeners say, and lines that are made elsewhere.
+std::string HookNoteText(const Event& event) {
+  switch (static_cast<Note>(event.call)) {
+    case Note::kHookRaises:
+      return fmt::format("hook {} raises {}", event.subject, CodeName(event.code));
+    case Note::kHookRequestsStop:
+      return fmt::format("hook {} requests_stop", event.subject);
+    case Note::kHookReports:
+      return fmt::format("hook {} reports {}", event.subject, CodeName(event.code));
+    case Note::kHookStopsCoordinator:
+      return fmt::format("hook {} stops_coordinator", event.subject);
+    case Note::kHookStartsThread:
+      return fmt::format("hook {} starts_thread {}", event.subject, NumberText(event.value));
+    case Note::kHookSees:
+    case Note::kText:
+      return std::string(event.subject);
+    case Note::kListenerRaises:
+      return fmt::format("listener {} raises {}", event.subject, CodeName(event.code));
+    case Note::kListenerRequestsStop:
+      return fmt::format("listener {} requests_stop", event.subject);
+    case Note::kLog:
+      return fmt::format("log {} {}", SeverityText(event.index), event.subject);
+    default:
+      return "";
+  }
+}
+
 std::string NoteText(const Event& event) {
   const std::string_view code = CodeName(event.code);
   const auto step = static_cast<std::int64_t>(event.value);
   switch (static_cast<Note>(event.call)) {
     case Note::kHookRaises:
-      return fmt::format("hook {} raises {}", event.subject, code);
     case Note::kHookRequestsStop:
-      return fmt::format("hook {} requests_stop", event.subject);
     case Note::kHookReports:
-      return fmt::format("hook {} reports {}", event.subject, code);
     case Note::kHookStopsCoordinator:
-      return fmt::format("hook {} stops_coordinator", event.subject);
     case Note::kHookStartsThread:
-      return fmt::format("hook {} starts_thread {}", event.subject, NumberText(event.value));
+    case Note::kHookSees:
+    case Note::kText:
     case Note::kListenerRaises:
-      return fmt::format("listener {} raises {}", event.subject, code);
     case Note::kListenerRequestsStop:
-      return fmt::format("listener {} requests_stop", event.subject);
     case Note::kLog:
-      return fmt::format("log {} {}", SeverityText(event.index), event.subject);
+      return HookNoteText(event);
     case Note::kRun:
       return "driver run";
     case Note::kResult:
-      if (!event.has_value) return fmt::format("driver result fed={}", event.session);
       return fmt::format("driver result step={} fed={}", step, event.session);
     case Note::kShouldStop:
       return fmt::format("driver should_stop -> {}", step != 0 ? "yes" : "no");

@@ -31,6 +31,7 @@ MonitoredTrainingSessionOptions TrainingOptions(const SessionSpec& session) {
   options.save_summaries_secs = SecondsOrDefault(args, "save_summaries_secs");
   options.save_summaries_steps = StepsOrDefault(args, "save_summaries_steps");
   options.log_step_count_steps = IntegerArg(args, "log_step_count_steps", options.log_step_count_steps);
+  options.stop_grace_period = SecondsArg(args, "stop_grace_period_secs").value_or(options.stop_grace_period);
   options.max_wait = SecondsArg(args, "max_wait_secs", options.max_wait);
   return options;
 }

@@ -6,10 +6,8 @@ namespace vigil::replays {
 namespace {
 
 constexpr Named<UnitPlayer> kPlayers[] = {
-    {"arguments", PlayArguments},
-    {"coordinator", PlayCoordinator},
-    {"saver", PlaySaver},
-    {"timer", PlayTimer},
+    {"arguments", PlayArguments},        {"coordinator", PlayCoordinator}, {"saver", PlaySaver},
+    {"device_setter", PlayDeviceSetter}, {"looper", PlayLooper},           {"timer", PlayTimer},
 };
 
 }  // namespace

@@ -25,6 +25,8 @@ UnitPlayer FindUnitPlayer(std::string_view unit);
 absl::Status PlayCoordinator(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayArguments(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlaySaver(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
+absl::Status PlayDeviceSetter(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
+absl::Status PlayLooper(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayTimer(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 
 }  // namespace vigil::replays

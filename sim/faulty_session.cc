@@ -1,5 +1,7 @@
 #include "vigil/sim/faulty_session.h"
 
+#include <algorithm>
+
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/session/classify.h"
 
@@ -16,12 +18,21 @@ class FaultySession : public Session {
   bool closed() const override { return inner_->closed(); }
 
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
-    if (plan_->applies != nullptr && !plan_->applies()) return inner_->Run(call, fetched);
+    if (plan_->applies != nullptr && !plan_->applies()) return RunElsewhere(call, fetched);
     const CallKind kind = ClassifyCall(call, graph());
     const SessionFault fault = plan_->next(kind, inner_);
     const bool before = !fault.error.ok() && !fault.lost_reply;
     const absl::Status status = before ? fault.error : inner_->Run(call, fetched);
     if (kind == CallKind::kRun && plan_->after_run != nullptr) plan_->after_run();
+    return status.ok() ? fault.error : status;
+  }
+
+  // A run of another task: only a queue runner's can fail.
+  absl::Status RunElsewhere(const RunCall& call, std::vector<Tensor>* fetched) {
+    if (plan_->next_elsewhere == nullptr || !Enqueues(call)) return inner_->Run(call, fetched);
+    const SessionFault fault = plan_->next_elsewhere();
+    if (!fault.error.ok() && !fault.lost_reply) return fault.error;
+    const absl::Status status = inner_->Run(call, fetched);
     return status.ok() ? fault.error : status;
   }
 
@@ -33,6 +44,11 @@ class FaultySession : public Session {
   }
 
  private:
+  bool Enqueues(const RunCall& call) const {
+    return std::ranges::any_of(call.spec.targets,
+                               [this](NodeId target) { return graph().node(target).op.starts_with("QueueEnqueue"); });
+  }
+
   const std::shared_ptr<Session> inner_;
   const std::shared_ptr<const SessionFaultPlan> plan_;
 };

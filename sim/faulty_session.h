@@ -27,6 +27,8 @@ struct SessionFaultPlan {
   std::function<SessionFault(CallKind kind, const std::shared_ptr<Session>& session)> next;
   // Whether the current task's calls are subject to the plan at all (service tasks of a queue are not); null: all are.
   std::function<bool()> applies;
+  // Asked for every run of a queue runner (a target that enqueues) in a task that is not subject to it; null: such runs are real.
+  std::function<SessionFault()> next_elsewhere;
   // Called after each run with hooks, failed or not: virtual time passes. May be null.
   std::function<void()> after_run;
 };

@@ -172,6 +172,18 @@ TEST_F(DirectSessionTest, AFullTraceTellsEveryNodeThatRan) {
   EXPECT_THAT(metadata_.step_stats, IsEmpty());  // not asked for: not kept either
 }
 
+TEST_F(DirectSessionTest, EveryTraceLevelTracesAndSoDoesAReportOfAllocations) {
+  const std::unique_ptr<Session> session = NewSession();
+  for (const RunOptions& options :
+       {RunOptions{.trace_level = TraceLevel::kSoftwareTrace}, RunOptions{.trace_level = TraceLevel::kHardwareTrace},
+        RunOptions{.report_tensor_allocations_upon_oom = true}}) {
+    EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, options), "5");
+    EXPECT_EQ(metadata_.step_stats.size(), 1u);
+  }
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, RunOptions{.output_partition_graphs = true}), "5");
+  EXPECT_THAT(metadata_.step_stats, IsEmpty());
+}
+
 TEST_F(DirectSessionTest, ErrorsKeepTheirCodeAndWhatIsThrownIsOther) {
   const Output fail =
       g_.b.Op("Fail", {}, {.name = "fail", .attrs = {{"code", static_cast<std::int64_t>(Code::kStopIteration)}}});

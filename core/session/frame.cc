@@ -54,7 +54,8 @@ absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t genera
     generation_ = generation;
   }
   context_.Start(deadline);
-  const bool traced = call.options != nullptr && call.options->trace_level == TraceLevel::kFullTrace;
+  const bool traced = call.options != nullptr && (call.options->trace_level != TraceLevel::kNoTrace ||
+                                                  call.options->report_tensor_allocations_upon_oom);
   absl::Status status = TakeFeeds(call);
   if (status.ok()) status = CallGuarded([&] { return Execute(traced ? call.metadata : nullptr); });
   if (status.ok() && fetched != nullptr) {

@@ -40,7 +40,7 @@ struct NodeStats {
 };
 
 struct RunMetadata {
-  std::vector<NodeStats> step_stats;  // only with kFullTrace
+  std::vector<NodeStats> step_stats;  // only with a trace level, or report_tensor_allocations_upon_oom (recorded)
   void Clear() { step_stats.clear(); }
 };
 

@@ -90,6 +90,13 @@ bool FetchedValues::is_tensor() const {
   return tree_ != nullptr && (tree_->kind == Fetches::Tree::Kind::kTensor || tree_->kind == Fetches::Tree::Kind::kName);
 }
 
+bool FetchedValues::is_map() const { return tree_ != nullptr && tree_->kind == Fetches::Tree::Kind::kMap; }
+
+std::string_view FetchedValues::key(std::size_t i) const {
+  VIGIL_CHECK(is_map() && i < size());
+  return tree_->keys[i];
+}
+
 const Tensor& FetchedValues::tensor() const {
   VIGIL_CHECK(is_tensor());
   return *values_;

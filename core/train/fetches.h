@@ -59,10 +59,13 @@ class FetchedValues {
     return tensor().scalar<T>();
   }
   bool is_tensor() const;
+  bool is_map() const;
   // Of a list or a map. REQUIRES: there is such an item.
   std::size_t size() const;
   FetchedValues operator[](std::size_t i) const;
   FetchedValues operator[](std::string_view key) const;
+  // Of a map. REQUIRES: as above.
+  std::string_view key(std::size_t i) const;
 
  private:
   FetchedValues(const Fetches::Tree* tree, const Tensor* values) : tree_(tree), values_(values) {}

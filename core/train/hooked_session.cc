@@ -61,6 +61,7 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
   spec_.Clear();
   feed_values_.clear();
   requests_.clear();
+  if (run.attempts++ > 0 && !run.options_given) run.options = RunOptions();
   VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
   VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
   MergeFetches(run);

@@ -139,7 +139,7 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
   if (layer_ == nullptr) return ClosedError("Run");
   env_.Emit({.kind = EventKind::kRunStart, .call = kPlainRun});
   run_options_ = options;
-  LayerRun run{fetches, feeds, run_options_, result};
+  LayerRun run{fetches, feeds, run_options_, result, options != RunOptions()};
   const absl::Status status = layer_->Run(run);
   life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});

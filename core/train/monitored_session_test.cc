@@ -266,15 +266,18 @@ TEST_F(MonitoredSessionTest, OptionsAreMergedAndSeenByEveryHook) {
                               .reset_disk_byte_usage = true}));
 }
 
-TEST_F(MonitoredSessionTest, RepeatedAfterARecoveryTheWatchesAreThereTwice) {
+TEST_F(MonitoredSessionTest, RepeatedAfterARecoveryGivenOptionsKeepWhatWasMerged) {
   std::size_t watches = 0;
   auto a = AddHook("a");
   a->after = MakeStatus(Code::kAborted, "preempted");
   a->before_run = [](RunContext&, RunArgs& args) { args.options = RunOptions{.debug_tensor_watch_opts = {{"x"}}}; };
   a->after_run = [&](RunContext&, const RunValues& values) { watches = values.options.debug_tensor_watch_opts.size(); };
   auto session = Monitored();
+  ASSERT_TRUE(session->Run(train_, {}, RunOptions{.debug_tensor_watch_opts = {{"mine"}}}).ok());
+  EXPECT_EQ(watches, 3u) << "the caller's and the hook's, twice";
+  a->after = MakeStatus(Code::kAborted, "preempted");
   ASSERT_TRUE(session->Run(train_).ok());
-  EXPECT_EQ(watches, 2u);
+  EXPECT_EQ(watches, 1u) << "without options of its own the repetition starts anew";
 }
 
 TEST_F(MonitoredSessionTest, AStepFunctionIsCalledAgainAfterARecovery) {

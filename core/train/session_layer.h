@@ -17,12 +17,15 @@
 
 namespace vigil {
 
-// One run as it passes through the layers. `options` is one copy for the whole call: hooks merge into it, repetitions too.
+// One run as it passes through the layers. `options` is one copy for the whole call, into which hooks merge. Options that the
+// caller gave keep what was merged when the run is repeated after a recovery; without them each repetition starts anew (recorded).
 struct LayerRun {
   const Fetches& fetches;
   const Feeds& feeds;
   RunOptions& options;
   RunResult* result;
+  bool options_given = false;
+  int attempts = 0;  // so far
 };
 
 using RunWithHooks = std::function<absl::Status(LayerRun&)>;

@@ -1,0 +1,120 @@
+"""Plays one scenario on real TensorFlow and returns what happened: its `expect`."""
+
+import os
+
+import directory as checkpoints
+import seams
+import units
+import world
+from caller import Caller, log
+from errors import make_error, noted
+from hooks import make_hook
+from model import Model, new_server_state
+from supervised import SupervisorCaller
+from tensorflow_v1 import tf, tf_logging
+
+TRAINING_ARGUMENTS = ("is_chief", "save_checkpoint_steps", "save_checkpoint_secs", "save_summaries_steps",
+                      "save_summaries_secs", "log_step_count_steps", "max_wait_secs")
+GRACE = "stop_grace_period_secs"
+
+
+def record(scenario):
+    """{"events": [...], "final": {...}, "messages": [...]} of a session; {"events": [...]} of a unit. Raises Runaway."""
+    w = world.active = world.World(scenario, make_error)
+    tf_logging._log_counter_per_token.clear()  # a process-wide "first five"
+    directory = None
+    try:
+        if "unit" in scenario:
+            return units.play(scenario)
+        directory = checkpoints.new_directory()
+        w.model = Model(scenario.get("model", {}))
+        checkpoints.prepare(scenario.get("checkpoint", {}), directory)
+        with w.model.graph.as_default():
+            if scenario.get("session", {}).get("kind") == "supervisor":
+                supervised(scenario, directory)
+            else:
+                monitored(scenario, directory)
+        return {"events": w.events, "final": checkpoints.final_state(directory), "messages": w.messages}
+    finally:
+        world.active = None
+        if directory is not None:
+            checkpoints.remove(directory)
+
+
+def record_twice(scenario):
+    """None if two recordings differ."""
+    first, second = record(scenario), record(scenario)
+    return first if first == second else None
+
+
+def supervised(scenario, directory):
+    try:
+        caller = SupervisorCaller(scenario, directory)
+    except Exception as error:
+        log("construct failed " + noted(world.active, error))
+        return
+    drive(caller, scenario, caller.drive)
+
+
+def monitored(scenario, directory):
+    model, scaffold = world.active.model, scenario.get("scaffold", {})
+    parts = {}
+    if scaffold.get("init_fn"):
+        parts["init_fn"] = lambda scaffold, session: seams.run_init_fn(session)
+    if "init_feed" in scaffold:
+        parts["init_feed_dict"] = {model.base_value: scaffold["init_feed"]}
+    model.scaffold = tf.train.Scaffold(**parts)
+    try:
+        hooks = [make_hook(spec, directory) for spec in scenario.get("hooks", [])]
+    except Exception as error:
+        world.active.log("hooks rejected " + noted(world.active, error))
+        return
+    try:
+        session = construct(scenario, directory, hooks)
+    except Exception as error:
+        log("construct failed " + noted(world.active, error))
+        return
+    caller = Caller(session)
+
+    def in_scope():
+        if scenario.get("scope", "with") == "bare":
+            return caller.block(scenario["drive"])
+        with session:
+            caller.block(scenario["drive"])
+
+    drive(caller, scenario, in_scope)
+
+
+def drive(caller, scenario, in_scope):
+    try:
+        in_scope()
+        log("exit clean")
+    except Exception as error:
+        log("exit failed " + noted(world.active, error))
+    try:
+        caller.block(scenario.get("after", []))
+    except Exception as error:
+        log("after failed " + noted(world.active, error))
+
+
+def construct(scenario, directory, hooks):
+    """The session of the scenario."""
+    scaffold, spec = world.active.model.scaffold, scenario.get("session", {})
+    checkpoint, kind = scenario.get("checkpoint", {}), spec.get("kind", "monitored")
+    grace = {GRACE: spec[GRACE]} if GRACE in spec else {}
+    restore = {}
+    if checkpoint.get("dir"):
+        restore["checkpoint_dir"] = directory
+    if kind == "training":
+        args = {k: v for k, v in spec.items() if k in TRAINING_ARGUMENTS}
+        chief_only = [make_hook(hook, directory) for hook in spec.get("chief_only_hooks", [])]
+        if spec.get("shared_state"):
+            args["master"] = new_server_state()
+        return tf.train.MonitoredTrainingSession(
+            hooks=hooks, chief_only_hooks=chief_only, scaffold=scaffold, **restore, **grace, **args)
+    if "filename" in checkpoint:
+        restore["checkpoint_filename_with_path"] = os.path.join(directory, "model.ckpt-%d" % checkpoint["filename"])
+    if kind == "singular":
+        return tf.train.SingularMonitoredSession(hooks=hooks, scaffold=scaffold, **restore, **grace)
+    creator = tf.train.ChiefSessionCreator(scaffold=scaffold, **restore)
+    return tf.train.MonitoredSession(session_creator=creator, hooks=hooks, **grace)

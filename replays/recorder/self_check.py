@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Checks the recorder: what needs no TensorFlow, and, if there is one, that it still records what the files expect."""
+
+import importlib.util
+import json
+import os
+import types
+import unittest
+
+import cases
+import generate
+import generate_pairs
+import main
+import text
+import world
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def no_error(code):
+    return code
+
+
+class WorldTest(unittest.TestCase):
+    def make(self, *faults, limit=600):
+        return world.World({"faults": list(faults)}, no_error, limit)
+
+    def test_faults_are_counted_by_kind(self):
+        w = self.make({"at": "run", "call": 2, "code": "ABORTED"}, {"at": "save", "call": [1, 3], "code": "INTERNAL"})
+        self.assertEqual([w.meet("run")[0] for _ in range(3)], [None, "ABORTED", None])
+        self.assertEqual([w.meet("save")[0] for _ in range(4)], ["INTERNAL", None, "INTERNAL", None])
+
+    def test_the_last_code_wins_with_its_effect(self):
+        w = self.make({"at": "run", "call": 1, "code": "ABORTED", "effect": "lost_reply"},
+                      {"at": "run", "call": 1, "code": "INTERNAL"})
+        self.assertEqual(w.meet("run"), ("INTERNAL", False))
+
+    def test_other_workers_act_before_the_call(self):
+        w = self.make({"at": "run", "call": 1, "advance_step": 7})
+        steps = []
+        w.model = types.SimpleNamespace(advance=steps.append)
+        self.assertEqual(w.meet("run"), (None, False))
+        self.assertEqual(steps, [7])
+
+    def test_too_many_events_end_it(self):
+        w = self.make(limit=2)
+        w.log("a")
+        w.log("b")
+        with self.assertRaises(world.Runaway):
+            w.log("c")
+
+    def test_calls(self):
+        self.assertTrue(world.matches(None, 5))
+        self.assertTrue(world.matches([1, 5], 5))
+        self.assertFalse(world.matches(4, 5))
+
+    def test_paths_show_as_dir(self):
+        self.assertEqual(world.without_directory("into '/dev/shm/recx1y/model.ckpt-2', done"), "into 'DIR/model.ckpt-2', done")
+
+
+class TextTest(unittest.TestCase):
+    def test_values_keep_their_shape(self):
+        self.assertEqual(text.value_text({"a": [1, 0.5, None], "b": {}}), "{a: [1, 0.5, none], b: {}}")
+        self.assertEqual(text.value_text(1_000_000_007), "1000000007")
+
+
+class GeneratorTest(unittest.TestCase):
+    def test_a_scenario_is_a_function_of_its_seed(self):
+        for profile in generate.PROFILES:
+            made = [generate.scenario(3, i, profile) for i in range(50)]
+            self.assertEqual(made, [generate.scenario(3, i, profile) for i in range(50)])
+            self.assertNotEqual(made, [generate.scenario(4, i, profile) for i in range(50)])
+
+    def test_scenarios_are_records(self):
+        for profile in generate.PROFILES:
+            for i in range(200):
+                made = json.loads(json.dumps(generate.scenario(5, i, profile)))
+                self.assertTrue("ops" in made or "drive" in made, made["id"])
+
+    def test_all_pairs_are_there(self):
+        made = list(generate_pairs.scenarios())
+        self.assertEqual(len(made), 8010)
+        self.assertEqual(len({s["id"] for s in made}), 8010)
+
+    def test_names_of_cases_differ(self):
+        names = [s["id"] for s in cases.scenarios()]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertTrue(all(s["title"] for s in cases.scenarios()))
+
+    def test_pairs_are_those_that_were_recorded(self):
+        recorded = os.path.join(HERE, "..", "tensorflow", "pairs.jsonl.xz")
+        for made, known in zip(generate_pairs.scenarios(), main.read([recorded])):
+            del known["expect"]
+            self.assertEqual(made, known)
+
+
+@unittest.skipUnless(importlib.util.find_spec("tensorflow"), "no TensorFlow here")
+class RecordingTest(unittest.TestCase):
+    def test_recordings_are_reproduced(self):
+        folder = os.path.join(HERE, "..", "tensorflow")
+        files = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".jsonl"))
+        self.assertTrue(main.check(files, 60))
+
+
+if __name__ == "__main__":
+    unittest.main()

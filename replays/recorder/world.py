@@ -1,0 +1,82 @@
+"""One scenario being recorded: its events, its virtual clock, the faults it meets. Needs no TensorFlow.
+
+TensorFlow is patched for the whole process, so what is patched asks for the world of the moment: `world.active`, None between
+scenarios.
+"""
+
+import re
+import threading
+
+START = 1000.0  # seconds on the virtual clock
+
+active = None
+
+
+class Runaway(BaseException):
+    """The scenario exceeded the event limit. No Exception: nothing may catch it on the way."""
+
+
+class World:
+    """`make_error(code)` makes the error that stands for a code."""
+
+    def __init__(self, scenario, make_error, limit=600):
+        self.scenario = scenario
+        self.make_error = make_error
+        self.limit = limit
+        self.events = []
+        self.messages = []
+        self.calls = {}
+        self.now = START
+        self.sessions = 0
+        self.writers = {}
+        self.driver = threading.current_thread()
+        self.model = None
+        self.files_carry_time = False  # a unit recording stamps its files itself
+        self.deaf = []  # threads that hear of no stop
+        self.wait_for_stop = None  # a unit recording's own way to wait for a stop
+
+    def on_driver(self):
+        return threading.current_thread() is self.driver
+
+    def log(self, text):
+        """An event. Only those of the thread that drives the session are recorded."""
+        if not self.on_driver():
+            return
+        self.events.append(text)
+        if len(self.events) > self.limit:
+            raise Runaway()
+
+    def message(self, error):
+        """Keeps the text of an error of the library's own: for reading, not for comparing."""
+        text = without_directory(str(error).split("\n")[0])[:200]
+        self.messages.append(f"{type(error).__name__}: {text}")
+
+    def meet(self, point):
+        """The environment's say at the next call of a kind: (error or None, whether the call took effect all the same)."""
+        number = self.calls[point] = self.calls.get(point, 0) + 1
+        hit = (None, False)
+        for fault in self.scenario.get("faults", []):
+            if fault["at"] != point or not matches(fault["call"], number):
+                continue
+            if "advance_step" in fault:
+                self.model.advance(fault["advance_step"])
+            if "chief_init" in fault:
+                self.model.chief_init(fault["chief_init"])
+            if "code" in fault:
+                hit = (self.make_error(fault["code"]), fault.get("effect") == "lost_reply")
+        return hit
+
+    def run_takes_time(self):
+        self.now += self.scenario.get("model", {}).get("run_secs", 0)
+
+
+def matches(call, number):
+    """Whether a scenario's `call` (a number, a list of numbers, None = all) names this one."""
+    if call is None:
+        return True
+    return number in call if isinstance(call, list) else number == call
+
+
+def without_directory(text):
+    """Paths below the scenario's directory show as DIR."""
+    return re.sub(r"(/dev/shm|/tmp)/rec[^/ ,']*", "DIR", text)
