@@ -83,9 +83,11 @@ def init_feed():
         yield case("init_feed_missing_" + kind, "an init op that needs a feed and gets none", **session, **fed)
     yield case("init_feed_init_fn", "the feed and an init function", **fed, scaffold={"init_feed": -1, "init_fn": True})
     yield case("init_feed_recovery", "a new session is initialised with the same feed",
-               **{**fed, "drive": fed["drive"] * 2}, scaffold={"init_feed": 7}, faults=[{"at": "run", "call": 2, "code": "ABORTED"}])
+               **{**fed, "drive": fed["drive"] * 2}, scaffold={"init_feed": 7},
+               faults=[{"at": "run", "call": 2, "code": "ABORTED"}])
     yield case("init_feed_restored", "a restored session needs no feed", **{**fed, "drive": fed["drive"] * 2},
-               scaffold={"init_feed": 7}, checkpoint={"dir": True}, faults=[{"at": "run", "call": 2, "code": "ABORTED"}],
+               scaffold={"init_feed": 7}, checkpoint={"dir": True},
+               faults=[{"at": "run", "call": 2, "code": "ABORTED"}],
                hooks=[{"hook": "checkpoint_saver", "save_steps": 1}])
 
 
@@ -115,22 +117,30 @@ def stuck():
     for name, stop in {"reported": {}, "ignored": {"ignore_live_threads": True}}.items():
         yield case("stuck_supervisor_" + name, "a supervisor names the thread, unless it is told not to",
                    session={"kind": "supervisor", "stop_grace_secs": 7}, scope="bare", hooks=[],
-                   drive=[{"op": "prepare"}, {"op": "start_thread", "secs": DEAF}, RUN, {"op": "stop", "catch": True, **stop}, time])
-    yield case("stuck_supervisor_managed", "a managed session's end ignores it", session={"kind": "supervisor", "stop_grace_secs": 7},
+                   drive=[{"op": "prepare"}, {"op": "start_thread", "secs": DEAF}, RUN,
+                          {"op": "stop", "catch": True, **stop}, time])
+    yield case("stuck_supervisor_managed", "a managed session's end ignores it",
+               session={"kind": "supervisor", "stop_grace_secs": 7},
                hooks=[], drive=[{"op": "start_thread", "secs": DEAF}, RUN], after=[time])
 
 
 def others():
     yield case("profiler_steps", "a trace every two steps", checkpoint={"dir": True},
-               hooks=[probe("a", SHOW), {"hook": "profiler", "save_steps": 2}], drive=[{"op": "loop", "max": 6, "body": [RUN]}])
+               hooks=[probe("a", SHOW), {"hook": "profiler", "save_steps": 2}],
+               drive=[{"op": "loop", "max": 6, "body": [RUN]}])
     yield case("profiler_secs", "a trace every two seconds", checkpoint={"dir": True}, model={"run_secs": 1},
-               hooks=[{"hook": "profiler", "save_secs": 2}, probe("a", SHOW)], drive=[{"op": "loop", "max": 6, "body": [RUN]}])
+               hooks=[{"hook": "profiler", "save_secs": 2}, probe("a", SHOW)],
+               drive=[{"op": "loop", "max": 6, "body": [RUN]}])
     yield case("profiler_refused", "a profiler with neither steps nor seconds", hooks=[{"hook": "profiler"}])
     for code in ("INTERNAL", "ABORTED", "OUT_OF_RANGE"):
-        yield case("step_catches_run_" + code.lower(), "a step function catches what its run failed with", hooks=[probe("a")],
+        yield case("step_catches_run_" + code.lower(), "a step function catches what its run failed with",
+                   hooks=[probe("a")],
                    faults=[{"at": "run", "call": 1, "code": code}],
                    drive=[{"op": "step", "body": [{"op": "run_with_hooks", "catch": True}, {"op": "run_with_hooks"}]}])
-    yield case("step_catches_request_stop", "a step function catches its own request to stop", hooks=[probe("a")], drive=[
-        {"op": "step", "body": [{"op": "request_stop", "catch": True}, {"op": "run_with_hooks"}]}, {"op": "should_stop"}])
+    yield case("step_catches_request_stop", "a step function catches its own request to stop", hooks=[probe("a")],
+               drive=[
+        {"op": "step", "body": [{"op": "request_stop", "catch": True}, {"op": "run_with_hooks"}]},
+        {"op": "should_stop"}])
     yield {"id": "looper_catches_up", "title": "a slow pass is followed by passes back to back", "unit": "looper",
-           "args": {"timer_interval_secs": 2}, "ops": [{"op": "pass"}, {"op": "pass", "secs": 7}] + [{"op": "pass"}] * 5}
+           "args": {"timer_interval_secs": 2},
+           "ops": [{"op": "pass"}, {"op": "pass", "secs": 7}] + [{"op": "pass"}] * 5}

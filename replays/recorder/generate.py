@@ -1,6 +1,7 @@
 """Random scenarios, by seed. Needs no TensorFlow.
 
-A scenario is a function of (seed, number, profile) and of nothing else: `scenario(7, 12, "builtin")` is the same for ever.
+A scenario is a function of (seed, number, profile) and of nothing else: `scenario(7, 12, "builtin")`
+is the same for ever.
 """
 
 import random

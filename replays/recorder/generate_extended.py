@@ -1,4 +1,6 @@
-"""Random scenarios over what the recorder learned last. Needs no TensorFlow. The order of the draws is part of what a seed means.
+"""Random scenarios over what the recorder learned last. Needs no TensorFlow.
+
+The order of the draws is part of what a seed means.
 
 Each starts from a session scenario of the profile `order` and is then about one thing.
 """
@@ -9,8 +11,8 @@ from generate_supervisor import sometimes
 
 NAMES = ["step", "train", "fed", "loss", "train_op", "missing"]
 DEAF = 100000  # seconds, longer than any grace period
-THINGS = ["options", "options", "fetches", "fetches", "init_feed", "enqueue", "stuck", "profiler", "catch", "device_setter",
-          "looper"]
+THINGS = ["options", "options", "fetches", "fetches", "init_feed", "enqueue", "stuck", "profiler", "catch",
+          "device_setter", "looper"]
 
 
 def scenario(r):
@@ -106,7 +108,7 @@ def enqueue(r, made):
 
 
 def stuck(r, made):
-    """A thread that hears of no stop costs its grace period. (One that ends within it is seen late: in doubling steps.)"""
+    """A thread that hears of no stop costs its grace period. (One that ends within it is seen late.)"""
     if r.random() < .6:
         made["session"]["stop_grace_period_secs"] = r.choice([0, 1, 5, 30])
     entry = {"method": r.choice(["after_create_session", "before_run", "after_run"]), "call": r.choice([None, 1, 1]),
@@ -136,8 +138,10 @@ def device_setter(r):
     args = sometimes(r, .3, lambda: {"cluster": r.choice([["ps", "ps", "worker"], ["worker"], ["ps"], ["main", "ps"]])})
     if not args or r.random() < .3:
         args["ps_tasks"] = r.randint(0, 3)
-    args.update(sometimes(r, .3, lambda: {"ps_device": r.choice(["/job:main", "/job:ps/cpu:0", "/cpu:0", "/job:ps/task:3"])}))
-    args.update(sometimes(r, .3, lambda: {"worker_device": r.choice(["/job:worker/task:7", "/gpu:0", "/job:main/gpu:1"])}))
+    args.update(sometimes(r, .3, lambda: {"ps_device": r.choice(
+        ["/job:main", "/job:ps/cpu:0", "/cpu:0", "/job:ps/task:3"])}))
+    args.update(sometimes(r, .3, lambda: {"worker_device": r.choice(
+        ["/job:worker/task:7", "/gpu:0", "/job:main/gpu:1"])}))
     args.update(sometimes(r, .2, lambda: {"merge_devices": False}))
     args.update(sometimes(r, .2, lambda: {"ps_ops": r.choice([["Const"], ["VariableV2", "NoOp"], []])}))
     ops = []

@@ -1,4 +1,4 @@
-"""Every single fault and every pair of faults in a small scope: two probes, a loop of three runs. Needs no TensorFlow."""
+"""Every single fault and every pair of faults in a small scope: two probes and three runs. Needs no TensorFlow."""
 
 HOOK_CALLS = (("begin", 1), ("after_create_session", 2), ("before_run", 3), ("after_run", 3), ("end", 1))
 SESSION_CALLS = (("create", 2), ("init", 2), ("local_init", 1), ("ready", 1), ("run", 3), ("close", 1))

@@ -1,12 +1,12 @@
 """Random scenarios of monitored sessions. Needs no TensorFlow.
 
-The order of the draws is part of what a seed means: a new choice is drawn after the old ones or under a new profile only.
+The order of the draws is part of what a seed means: a new choice is drawn after the old ones, or under a new profile.
 """
 
 PREEMPTIONS = ["ABORTED", "UNAVAILABLE"]
 CODES = PREEMPTIONS * 3 + ["OUT_OF_RANGE"] * 3 + [
-    "CANCELLED", "INTERNAL", "OTHER", "STOP_ITERATION", "INVALID_ARGUMENT", "DATA_LOSS", "UNKNOWN", "FAILED_PRECONDITION",
-    "NOT_FOUND", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"]
+    "CANCELLED", "INTERNAL", "OTHER", "STOP_ITERATION", "INVALID_ARGUMENT", "DATA_LOSS", "UNKNOWN",
+    "FAILED_PRECONDITION", "NOT_FOUND", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"]
 FAULT_CODES = [code for code in PREEMPTIONS * 5 + CODES if code not in ("STOP_ITERATION", "OTHER")]
 DAMAGES = ["empty_state", "garbage_state", "missing_state", "missing_index", "missing_data"]
 
@@ -45,7 +45,7 @@ def scenario(r, profile):
 
 
 def avoid_race(model, hooks):
-    """A stop of the coordinator races with the thread that fills the queue: such models get their input without a queue."""
+    """A stop of the coordinator races with the thread that fills a queue: such models get their input without one."""
     if any(entry["do"] in ("coordinator_stop", "report") for hook in hooks for entry in hook.get("plan", [])):
         model.pop("input", None)
 
@@ -134,8 +134,8 @@ def one_of(r, names, most):
 
 def add_builtin_hooks(r, hooks, model, checkpoint):
     for _ in range(r.randint(1, 3)):
-        kind = r.choice(["stop_at_step", "checkpoint_saver", "step_counter", "summary_saver", "logging_tensor", "nan_tensor",
-                         "final_ops", "feed_fn", "stop_at_step", "checkpoint_saver"])
+        kind = r.choice(["stop_at_step", "checkpoint_saver", "step_counter", "summary_saver", "logging_tensor",
+                         "nan_tensor", "final_ops", "feed_fn", "stop_at_step", "checkpoint_saver"])
         hook = {"hook": kind, **builtin_arguments(r, kind, model, checkpoint)}
         if kind == "final_ops" and any(other["hook"] == "final_ops" for other in hooks):
             continue

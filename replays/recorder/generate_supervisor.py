@@ -1,4 +1,4 @@
-"""Random scenarios of the Supervisor: managed and by hand, chief and worker, services called by the caller. No TensorFlow.
+"""Random scenarios of the Supervisor: managed and by hand, chief and worker. Needs no TensorFlow.
 
 The order of the draws is part of what a seed means.
 """

@@ -28,8 +28,8 @@ def timer(r):
 def coordinator(r):
     ops = []
     for _ in range(r.randint(3, 12)):
-        op = {"op": r.choice(["request_stop", "request_stop", "request_stop", "should_stop", "wait_for_stop", "clear_stop",
-                              "join", "joined", "raise_requested", "scope", "scope"])}
+        op = {"op": r.choice(["request_stop", "request_stop", "request_stop", "should_stop", "wait_for_stop",
+                              "clear_stop", "join", "joined", "raise_requested", "scope", "scope"])}
         if op["op"] in ("request_stop", "scope"):
             op.update(sometimes(r, .6, lambda: {"code": r.choice(ERRORS)}))
         ops.append(op)

@@ -3,7 +3,8 @@
 
   main.py record IN... OUT             the scenarios of IN anew (what they expect is not looked at)
   main.py check [--sample N] IN...     the same, compared with what they expect: nothing but differences is printed
-  main.py random SEED N OUT [PROFILE]  N random scenarios; profiles: order builtin training stepfn worker supervisor units extended
+  main.py random SEED N OUT [PROFILE]  N random scenarios; PROFILE is one of order builtin
+                                       training stepfn worker supervisor units extended
   main.py pairs OUT                    every fault and every pair of faults in a small scope
   main.py cases OUT                    the named scenarios of cases.py
 

@@ -19,7 +19,7 @@ GRACE = "stop_grace_period_secs"
 
 
 def record(scenario):
-    """{"events": [...], "final": {...}, "messages": [...]} of a session; {"events": [...]} of a unit. Raises Runaway."""
+    """{"events", "final", "messages"} of a session; {"events"} of a unit. Raises Runaway."""
     w = world.active = world.World(scenario, make_error)
     tf_logging._log_counter_per_token.clear()  # a process-wide "first five"
     directory = None

@@ -1,4 +1,6 @@
-"""What the recorder puts under TensorFlow's session classes: a clock, writers, sessions, a log. Installed when imported.
+"""What the recorder puts under TensorFlow's session classes: a clock, writers, sessions, a log.
+
+Installed by the import.
 
 Everything above (hooks, recovery, managers, supervisors, savers) is TensorFlow's own code.
 """

@@ -55,7 +55,8 @@ class WorldTest(unittest.TestCase):
         self.assertFalse(world.matches(4, 5))
 
     def test_paths_show_as_dir(self):
-        self.assertEqual(world.without_directory("into '/dev/shm/recx1y/model.ckpt-2', done"), "into 'DIR/model.ckpt-2', done")
+        text_of = world.without_directory
+        self.assertEqual(text_of("into '/dev/shm/recx1y/model.ckpt-2', done"), "into 'DIR/model.ckpt-2', done")
 
 
 class TextTest(unittest.TestCase):

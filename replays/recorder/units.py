@@ -238,4 +238,5 @@ def check_arguments(scenario, out):
                 out.append("begin failed " + code_of(error))
 
 
-PLAYERS = types.MappingProxyType({"timer": timer, "coordinator": coordinate, "saver": save, "arguments": check_arguments})
+PLAYERS = types.MappingProxyType(
+    {"timer": timer, "coordinator": coordinate, "saver": save, "arguments": check_arguments})

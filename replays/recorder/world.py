@@ -1,7 +1,7 @@
 """One scenario being recorded: its events, its virtual clock, the faults it meets. Needs no TensorFlow.
 
-TensorFlow is patched for the whole process, so what is patched asks for the world of the moment: `world.active`, None between
-scenarios.
+TensorFlow is patched for the whole process, so what is patched asks for the world of the moment: `world.active`, None
+between scenarios.
 """
 
 import re
@@ -52,7 +52,7 @@ class World:
         self.messages.append(f"{type(error).__name__}: {text}")
 
     def meet(self, point):
-        """The environment's say at the next call of a kind: (error or None, whether the call took effect all the same)."""
+        """The environment's say at the next call of a kind: (error or None, whether it took effect all the same)."""
         number = self.calls[point] = self.calls.get(point, 0) + 1
         hit = (None, False)
         for fault in self.scenario.get("faults", []):
