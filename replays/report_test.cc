@@ -31,8 +31,8 @@ Result Unreadable() {
   return result;
 }
 
-struct Output {
-  explicit Output(ReportOptions options = {})
+struct PrintedReport {
+  explicit PrintedReport(ReportOptions options = {})
       : reporter(
             options, [this](std::string_view text) { out += text; }, [this](std::string_view text) { err += text; }) {}
   std::string out;
@@ -41,7 +41,7 @@ struct Output {
 };
 
 TEST(Report, SaysNothingOfWhatPassed) {
-  Output o;
+  PrintedReport o;
   o.reporter.Add(ResultOf("a", {"x"}, {"x"}));
   o.reporter.Finish(false);
   EXPECT_EQ(o.out, "1 passed, 0 failed\n");
@@ -49,7 +49,7 @@ TEST(Report, SaysNothingOfWhatPassed) {
 }
 
 TEST(Report, FailureEndsWithItsReplayLine) {
-  Output o;
+  PrintedReport o;
   o.reporter.Add(ResultOf("a", {"x"}, {"y"}));
   o.reporter.Finish(false);
   EXPECT_EQ(o.out,
@@ -65,7 +65,7 @@ TEST(Report, FailureEndsWithItsReplayLine) {
 }
 
 TEST(Report, CountsWhatCannotBeReadApart) {
-  Output o;
+  PrintedReport o;
   o.reporter.Add(Unreadable());
   o.reporter.Add(ResultOf("a", {}, {}));
   o.reporter.Finish(true);
@@ -75,7 +75,7 @@ TEST(Report, CountsWhatCannotBeReadApart) {
 }
 
 TEST(Report, ManyFailuresBecomeShort) {
-  Output o;
+  PrintedReport o;
   for (std::size_t i = 0; i < kFullFailures + 2; ++i) o.reporter.Add(ResultOf(fmt::format("s{}", i), {"x"}, {}));
   o.reporter.Finish(false);
   EXPECT_TRUE(
@@ -87,14 +87,14 @@ TEST(Report, ManyFailuresBecomeShort) {
 }
 
 TEST(Report, TracesEveryScenario) {
-  Output o({.trace = true});
+  PrintedReport o({.trace = true});
   o.reporter.Add(ResultOf("a", {"x", "y\x1b"}, {"x", "y\x1b"}));
   o.reporter.Finish(false);
   EXPECT_EQ(o.out, "== a (some dir/x.jsonl:3)\nx\ny\\x1b\n1 passed, 0 failed\n");
 }
 
 TEST(Report, HashesInOrder) {
-  Output o({.hashes = true});
+  PrintedReport o({.hashes = true});
   o.reporter.Add(ResultOf("b", {}, {}));
   o.reporter.Add(Unreadable());
   o.reporter.Add(ResultOf("a", {"x"}, {}));
@@ -102,7 +102,7 @@ TEST(Report, HashesInOrder) {
 }
 
 TEST(Report, Json) {
-  Output o({.json = true});
+  PrintedReport o({.json = true});
   o.reporter.Add(ResultOf("a", {}, {}));
   Result failed = ResultOf("b\"", {"x"}, {});
   failed.outcome.unused_choices = {"net/a>b/latency"};
@@ -127,7 +127,7 @@ TEST(Report, Json) {
 }
 
 TEST(Report, JsonOfNothing) {
-  Output o({.json = true});
+  PrintedReport o({.json = true});
   o.reporter.Finish(false);
   EXPECT_EQ(o.reporter.TakeJson(),
             "{\"passed\":0,\"failed\":0,\"unreadable\":0,\"interrupted\":false,\"scenarios\":[\n]}\n");
