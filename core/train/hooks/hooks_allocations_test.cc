@@ -28,11 +28,11 @@ std::atomic<std::uint64_t> allocations{0};
   if (void* const p = std::malloc(size == 0 ? 1 : size)) return p;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] // std::stable_sort asks for its buffer in this way and gives it back by the delete below.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+// std::stable_sort asks for its buffer in this way and gives it back by the delete below.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return std::malloc(size == 0 ? 1 : size);
 }
-void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace vigil {
