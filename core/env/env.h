@@ -9,6 +9,7 @@
 #include "vigil/core/env/clock.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/log.h"
+#include "vigil/core/env/network.h"
 #include "vigil/core/env/process.h"
 #include "vigil/core/env/random.h"
 #include "vigil/core/env/tasks.h"
@@ -23,6 +24,7 @@ struct Env {
   Log* log = nullptr;
   Process* process = nullptr;
   EventSink* events = nullptr;  // may be null
+  Network* network = nullptr;   // may be null: then there is no cluster
 
   void Emit(const Event& event) const {
     if (events != nullptr) events->Emit(event);
