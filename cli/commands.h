@@ -25,6 +25,7 @@ struct ReplayArguments {
   std::vector<std::string> only;
   bool trace = false;
   int jobs = 0;        // 0 = one for each core
+  int seeds = 0;       // plays of what a real cluster did; 0 = the default
   std::string json;    // a file, or "-"; "" = none
   std::string hashes;  // a file; "" = none
 };
@@ -35,7 +36,7 @@ int Check(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
 
 // What plays the scenarios of `vigil replay`; called once on each worker thread.
-replays::Player NewPlayer();
+replays::Player NewPlayer(const ReplayArguments& arguments);
 
 }  // namespace vigil::cli
 

@@ -66,6 +66,9 @@ struct CommandLine {
     replay->add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
         ->check(CLI::Range(1, kMostJobs).description(""))
         ->type_name("N");
+    replay->add_option("--seeds", a.seeds, "How often to play what a real cluster did (default: 50)")
+        ->check(CLI::Range(1, 1'000'000).description(""))
+        ->type_name("N");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")
         ->type_name("FILE");
     replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")

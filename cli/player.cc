@@ -3,6 +3,8 @@
 
 namespace vigil::cli {
 
-replays::Player NewPlayer() { return properties::NewJudgingPlayer(); }
+replays::Player NewPlayer(const ReplayArguments& arguments) {
+  return arguments.seeds > 0 ? properties::NewJudgingPlayer(arguments.seeds) : properties::NewJudgingPlayer();
+}
 
 }  // namespace vigil::cli

@@ -56,7 +56,7 @@ class ReplayRun {
     callbacks.read = [&](const replays::OnRecord& on_record) {
       replays::ReadRecords(files_, standard_input, arguments_.paths, on_record);
     };
-    callbacks.new_player = NewPlayer;
+    callbacks.new_player = [this] { return NewPlayer(arguments_); };
     callbacks.on_result = [this](const replays::Result& result) { reporter_.Add(result); };
     callbacks.on_tick = [this] {
       signals_.Poll();

@@ -13,6 +13,7 @@
 #include "vigil/properties/generators/scenarios.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
+#include "vigil/replays/job_player.h"
 #include "vigil/replays/json.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/print.h"
@@ -273,8 +274,10 @@ CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCall
   return Campaign(options, files, callbacks, stop).Run();
 }
 
-replays::Player NewJudgingPlayer() {
-  return [runner = std::make_shared<Runner>()](const Recording& recording) -> replays::PlainOutcome {
+replays::Player NewJudgingPlayer(int seeds) {
+  return [runner = std::make_shared<Runner>(), seeds](const Recording& recording) -> replays::PlainOutcome {
+    if (recording.expect.has_value() && recording.expect->job != nullptr)
+      return replays::PlayJobLikeRecorded(*runner, recording.scenario, *recording.expect->job, seeds);
     Outcome outcome = runner->Run(recording.scenario);
     const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
     if (!names_a_rule) return outcome;

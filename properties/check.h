@@ -80,7 +80,9 @@ CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCall
                       const std::atomic<bool>& stop);
 
 // For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
-replays::Player NewJudgingPlayer();
+// What real clusters did is held against that many plays, each with a seed of its own.
+inline constexpr int kPlaysOfACluster = 50;
+replays::Player NewJudgingPlayer(int seeds = kPlaysOfACluster);
 
 }  // namespace vigil::properties
 

@@ -26,6 +26,13 @@ std::string WhyDifferent(const Difference& difference) {
   return difference.final_differs ? "the final state differs" : "";
 }
 
+// Of a cluster: its plays, held against what real ones did.
+void JudgeJob(Result& result, const PlainOutcome& outcome) {
+  if (outcome.misses.empty()) return;
+  result.reason = fmt::format("not like the recording: {}", Escaped(outcome.misses.front()));
+  for (const std::string& miss : outcome.misses) result.difference.report += fmt::format("  {}\n", Escaped(miss));
+}
+
 }  // namespace
 
 Result Judge(const Recording& recording, PlainOutcome outcome) {
@@ -36,13 +43,16 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   result.title = recording.scenario.title;
   result.note = recording.note;
   const std::optional<Expectation>& expect = recording.expect;
-  const bool compare = expect.has_value() && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
+  const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
+  const bool compare = expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
   if (compare) result.difference = Compare(outcome, *expect);
   if (outcome.verdict != Verdict::kPlayed) {
     result.reason = std::string(VerdictName(outcome.verdict));
     if (!outcome.reason.empty()) result.reason += ": " + Escaped(outcome.reason);
   } else if (!expect.has_value()) {
     result.reason = "nothing to compare: the record has no 'expect'";
+  } else if (of_a_cluster) {
+    JudgeJob(result, outcome);
   } else if (compare) {
     result.reason = WhyDifferent(result.difference);
   } else {

@@ -20,6 +20,7 @@
 #include "vigil/replays/directory.h"
 #include "vigil/replays/environment.h"
 #include "vigil/replays/file_seam.h"
+#include "vigil/replays/job_player.h"
 #include "vigil/replays/log_notes.h"
 #include "vigil/replays/model.h"
 #include "vigil/replays/shared_state.h"
@@ -262,6 +263,11 @@ void Play::Sessions() {
   if (!after.ok()) caller.NoteError(Note::kAfterFailed, after);
 }
 
+// A line of text stands for up to this many typed events (the others are for rules, or of service tasks).
+constexpr std::int64_t kEventsForALine = 8;
+
+}  // namespace
+
 Verdict VerdictOf(sim::WorldVerdict verdict) {
   switch (verdict) {
     case sim::WorldVerdict::kDone:
@@ -275,11 +281,6 @@ Verdict VerdictOf(sim::WorldVerdict verdict) {
   return Verdict::kPlayed;
 }
 
-// A line of text stands for up to this many typed events (the others are for rules, or of service tasks).
-constexpr std::int64_t kEventsForALine = 8;
-
-}  // namespace
-
 struct Runner::Shared {
   sim::StackPool stacks;
 };
@@ -288,6 +289,7 @@ Runner::Runner() : shared_(std::make_unique<Shared>()) {}
 Runner::~Runner() = default;
 
 Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
+  if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
   if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
   Outcome outcome;
   outcome.reason = WhatIsUnbuilt(scenario);

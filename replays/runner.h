@@ -10,6 +10,7 @@
 #include "vigil/replays/outcome.h"
 #include "vigil/replays/scenario.h"
 #include "vigil/sim/trace.h"
+#include "vigil/sim/world.h"
 
 namespace vigil::replays {
 
@@ -24,6 +25,8 @@ struct RunnerOptions {
   // The session writes its trace; it comes back in the outcome.
   bool write_trace = false;
 };
+
+Verdict VerdictOf(sim::WorldVerdict verdict);
 
 class Runner {
  public:

@@ -1,0 +1,72 @@
+#include "vigil/replays/job_player.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "vigil/replays/behaviour.h"
+#include "vigil/replays/job_expectation.h"
+#include "vigil/sim/cluster/job.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::replays {
+namespace {
+
+// A cluster makes more events than a session: the default limit is for those.
+std::uint64_t MostEvents(const Limits& limits) {
+  return limits.events == Limits{}.events ? 20'000'000 : static_cast<std::uint64_t>(limits.events);
+}
+
+// Sessions may take a minute each to open before the plan's time begins.
+constexpr std::chrono::seconds kOpening{300};
+
+}  // namespace
+
+Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
+  Outcome outcome;
+  sim::RandomChooser random(scenario.seed);
+  sim::ReplayChooser replay(scenario.choices);
+  sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
+  const Duration most = scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
+  sim::World world({.chooser = chooser,
+                    .seed = scenario.seed,
+                    .stacks = &stacks,
+                    .max_events = MostEvents(scenario.limits),
+                    .max_virtual = most});
+  sim::Job job(world, *scenario.job, {.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed});
+  const sim::WorldResult result = world.Run();
+  outcome.verdict = VerdictOf(result.verdict);
+  outcome.reason = result.report;
+  outcome.job = job.Facts();
+  outcome.hash = world.hash();
+  outcome.choices = world.ChoicesMade();
+  outcome.trace = world.TakeTrace();
+  outcome.unused_choices = replay.UnusedEntries();
+  for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
+  return outcome;
+}
+
+Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded, int seeds) {
+  Outcome outcome;
+  std::vector<std::string> misses;
+  JobCoverage coverage;
+  Scenario seeded = scenario;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    seeded.seed = static_cast<std::uint64_t>(seed);
+    outcome = runner.Run(seeded, {.random_schedule = true});
+    if (outcome.verdict != Verdict::kPlayed) {
+      outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
+      break;
+    }
+    for (const std::string& miss : Misses(*outcome.job, recorded)) misses.push_back(fmt::format("seed {}: {}", seed, miss));
+    coverage.Add(*outcome.job, recorded);
+  }
+  if (outcome.verdict == Verdict::kPlayed) {
+    for (std::string& way : coverage.Missing(recorded)) misses.push_back(std::move(way));
+  }
+  outcome.misses = std::move(misses);
+  return outcome;
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,96 @@
+#include "vigil/sim/cluster/facts_recorder.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "vigil/core/base/code.h"
+
+namespace vigil::sim {
+
+class FactsRecorder::Watch final : public SessionRunHook {
+ public:
+  Watch(FactsRecorder& recorder, Output global_step) : recorder_(recorder), global_step_(global_step) {}
+  std::string_view name() const override { return "watch"; }
+  absl::Status AfterCreateSession(const std::shared_ptr<vigil::Session>&,
+                                  const std::shared_ptr<Coordinator>&) override {
+    recorder_.Session();
+    return absl::OkStatus();
+  }
+  absl::Status BeforeRun(RunContext&, RunArgs& args) override {
+    args.fetches = Fetches(global_step_);
+    return absl::OkStatus();
+  }
+  absl::Status AfterRun(RunContext&, const RunValues& values) override {
+    recorder_.Step(values.results.tensor().scalar<std::int64_t>());
+    return absl::OkStatus();
+  }
+  absl::Status End(vigil::Session*) override {
+    ++recorder_.facts_.hook_end;
+    return absl::OkStatus();
+  }
+
+ private:
+  FactsRecorder& recorder_;
+  const Output global_step_;
+};
+
+FactsRecorder::FactsRecorder(TaskFacts& facts, EventSink* inner) : facts_(facts), inner_(inner) {
+  ++facts_.lives;
+  facts_.outcome = "running";
+  facts_.text.clear();
+}
+
+void FactsRecorder::Emit(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kRunStart:
+      in_run_ = true;
+      break;
+    case EventKind::kRecovery:
+      if (event.session == 0) {
+        facts_.create_failed.push_back(event.code);
+      } else if (in_run_) {
+        facts_.run_failed.push_back(event.code);
+      }
+      creating_ = true;
+      break;
+    case EventKind::kRunEnd:
+      in_run_ = false;
+      if (event.code != Code::kOk) (creating_ ? facts_.create_failed : facts_.run_failed).push_back(event.code);
+      break;
+    case EventKind::kConstructed:
+      if (event.code != Code::kOk) facts_.create_failed.push_back(event.code);
+      creating_ = false;
+      break;
+    default:
+      break;
+  }
+  if (inner_ != nullptr) inner_->Emit(event);
+}
+
+HookPtr FactsRecorder::NewHook(Output global_step) { return std::make_shared<Watch>(*this, global_step); }
+
+void FactsRecorder::Opened(Duration after) {
+  if (!facts_.opened_after.has_value() && facts_.lives == 1) facts_.opened_after = after;
+}
+
+void FactsRecorder::RunReturned(Duration took, std::int64_t step) {
+  ++facts_.runs;
+  facts_.longest_run = std::max(facts_.longest_run, took);
+  facts_.last_step = std::max(facts_.last_step, step);
+}
+
+void FactsRecorder::Step(std::int64_t step) {
+  if (last_.has_value() && step < *last_) {
+    (fresh_ ? facts_.step_back_recovered : facts_.step_back_silent).push_back(*last_ - step);
+  }
+  last_ = step;
+  fresh_ = false;
+}
+
+void FactsRecorder::Ended(const absl::Status& status) {
+  facts_.outcome = status.ok() ? "clean" : std::string(CodeName(CodeOf(status)));
+  facts_.text = status.ok() ? "" : std::string(MessageOf(status));
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,230 @@
+#include "vigil/sim/cluster/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/cluster_session.h"
+#include "vigil/core/cluster/cluster_spec.h"
+#include "vigil/core/cluster/server.h"
+#include "vigil/core/env/notification.h"
+#include "vigil/sim/cluster/facts_recorder.h"
+#include "vigil/sim/cluster/trainer.h"
+#include "vigil/sim/fault_applier.h"
+#include "vigil/sim/node.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};  // for sessions to open, before the plan begins all the same
+constexpr std::chrono::milliseconds kPoll{20};
+
+struct TaskName {
+  std::string job;
+  int index = 0;
+};
+
+TaskName Split(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  TaskName split{name.substr(0, colon), 0};
+  std::from_chars(name.data() + colon + 1, name.data() + name.size(), split.index);
+  return split;
+}
+
+std::string AddressOf(const std::string& task) { return fmt::format("{}.sim:2222", fmt::format("{}-{}", Split(task).job, Split(task).index)); }
+
+ClusterSpec ClusterOf(const JobSpec& spec) {
+  ClusterSpec::Jobs jobs;
+  for (const auto& [job, count] : spec.tasks) {
+    std::vector<std::string> addresses;
+    for (int i = 0; i < count; ++i) addresses.push_back(AddressOf(fmt::format("{}:{}", job, i)));
+    if (!addresses.empty()) jobs[job] = addresses;
+  }
+  absl::StatusOr<ClusterSpec> cluster = ClusterSpec::Create(jobs);
+  VIGIL_CHECK(cluster.ok());
+  return *std::move(cluster);
+}
+
+}  // namespace
+
+struct Job::Impl {
+  // One task of the cluster over all its lives.
+  struct Member {
+    std::string name;
+    TaskName split;
+    Node* node = nullptr;
+    bool trains = false;
+    bool late = false;     // starts by the plan only
+    bool started = false;  // at least once
+    bool ended = false;    // its program has returned
+    bool opened = false;
+    TaskFacts facts;
+  };
+
+  Impl(World& w, const JobSpec& s, const JobOptions& o) : world(w), spec(s), options(o), cluster(ClusterOf(s)) {}
+
+  void AddNodes();
+  void Start(Member& member);
+  void Live(Member& member, const Env& env);
+  absl::Status Program(Member& member, const Env& env, FactsRecorder& recorder);
+  Duration BootTime(Member& member);
+  void Conduct();
+  void WaitUntil(const std::function<bool()>& met, Duration patience);
+  bool AnyTrains() const;
+
+  World& world;
+  const JobSpec spec;
+  const JobOptions options;
+  const ClusterSpec cluster;
+  std::map<std::string, Member, std::less<>> members;
+  std::unique_ptr<FaultApplier> applier;
+  Node* conductor = nullptr;
+};
+
+void Job::Impl::AddNodes() {
+  std::map<std::string, Node*, std::less<>> nodes;
+  for (const std::string& name : TaskNames(spec)) {
+    Member& member = members[name];
+    member.name = name;
+    member.split = Split(name);
+    member.node = &world.AddNode(name);
+    member.trains = member.split.job != "ps";
+    world.network().NameAddress(AddressOf(name), name);
+    nodes[name] = member.node;
+  }
+  for (const TimedFault& fault : spec.plan.timed) {
+    if (fault.kind == TimedFault::Kind::kStart) members.find(fault.task)->second.late = true;
+  }
+  applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan, [this](Node& node) {
+    Start(members.find(node.name())->second);
+  });
+  conductor = &world.AddNode("conductor");
+  conductor->Spawn("main", [this] { Conduct(); });
+}
+
+void Job::Impl::Start(Member& member) {
+  member.started = true;
+  member.ended = false;
+  member.node->Spawn("main", [this, &member] { Live(member, member.node->env()); });
+}
+
+// From the least to the most in a few steps; the least is the calm choice.
+Duration Job::Impl::BootTime(Member& member) {
+  constexpr int kSteps = 5;
+  const Duration least = spec.workload.least_boot;
+  const Duration most = spec.workload.most_boot;
+  if (most <= least) return least;
+  std::array<std::string, kSteps> texts;
+  std::array<std::string_view, kSteps> labels;
+  for (int i = 0; i < kSteps; ++i) {
+    texts[static_cast<std::size_t>(i)] = fmt::format("{}ms", (least + (most - least) * i / (kSteps - 1)).count() / 1'000'000);
+    labels[static_cast<std::size_t>(i)] = texts[static_cast<std::size_t>(i)];
+  }
+  const std::size_t chosen = world.Choose(member.name, "main", "boot", labels);
+  return least + (most - least) * static_cast<int>(chosen) / (kSteps - 1);
+}
+
+void Job::Impl::Live(Member& member, const Env& env) {
+  FactsRecorder recorder(member.facts, env.events);
+  Env own = env;
+  own.events = &recorder;
+  const absl::Status status = Program(member, own, recorder);
+  recorder.Ended(status);
+  member.ended = true;
+  member.node->Kill();  // the process ends with its program, whatever else it has started
+}
+
+absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& recorder) {
+  const Time started = env.clock->Monotonic();
+  env.tasks->SleepUntil(DeadlineAfter(env, BootTime(member)));
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(
+      env, {.cluster = cluster, .job_name = member.split.job, .task_index = member.split.index});
+  if (!server.ok()) return server.status();
+  if (!member.trains) {
+    (*server)->Join();
+    return absl::OkStatus();
+  }
+  const auto factory = applier->Decorate(member.name, std::make_shared<ClusterSessionFactory>(env));
+  return Train({.env = env,
+                .job = spec,
+                .cluster = cluster,
+                .job_name = member.split.job,
+                .index = member.split.index,
+                .target = (*server)->target(),
+                .factory = factory,
+                .behaviour = options.behaviour,
+                .seed = options.seed,
+                .checkpoint_dir = kCheckpoints,
+                .started = started,
+                .opened = [&member] { member.opened = true; },
+                .recorder = recorder});
+}
+
+void Job::Impl::WaitUntil(const std::function<bool()>& met, Duration patience) {
+  const Env& env = conductor->env();
+  const Time deadline = DeadlineAfter(env, patience);
+  while (!met() && env.clock->Monotonic() < deadline) env.tasks->SleepUntil(DeadlineAfter(env, kPoll));
+}
+
+bool Job::Impl::AnyTrains() const {
+  return std::ranges::any_of(members, [](const auto& entry) {
+    const Member& member = entry.second;
+    return member.trains && member.started && !member.ended && !member.node->killed();
+  });
+}
+
+void Job::Impl::Conduct() {
+  const Env& env = conductor->env();
+  const auto start = [this](bool workers) {
+    for (auto& [name, member] : members) {
+      if (!member.late && (member.split.job == "worker" || member.split.job == "evaluator") == workers) Start(member);
+    }
+  };
+  start(false);
+  if (!spec.no_wait) {
+    Member& chief = members.find("chief:0")->second;
+    WaitUntil([&] { return chief.opened || chief.late; }, kPatience);
+  }
+  start(true);
+  if (!spec.no_wait) {
+    WaitUntil([&] {
+      return std::ranges::all_of(members, [](const auto& entry) {
+        return !entry.second.trains || entry.second.late || entry.second.opened;
+      });
+    }, kPatience);
+  }
+  const Time begin = env.clock->Monotonic();
+  const Time limit = begin + spec.limit;
+  applier->Begin();
+  env.tasks->SleepUntil(std::min(limit, begin + applier->LastStart()));
+  WaitUntil([&] { return !AnyTrains(); }, limit - env.clock->Monotonic());
+  world.Stop();
+}
+
+Job::Job(World& world, const JobSpec& spec, const JobOptions& options)
+    : impl_(std::make_unique<Impl>(world, spec, options)) {
+  impl_->AddNodes();
+}
+Job::~Job() = default;
+
+JobFacts Job::Facts() const {
+  JobFacts facts;
+  for (const auto& [name, member] : impl_->members) {
+    if (!member.trains) continue;
+    TaskFacts& task = facts.tasks[name] = member.facts;
+    if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
+  }
+  return facts;
+}
+
+}  // namespace vigil::sim
