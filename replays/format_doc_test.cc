@@ -4,6 +4,7 @@
 #include <string>
 
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/replays/job_names.h"
 #include "vigil/replays/names.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/schema.h"
@@ -29,7 +30,7 @@ TEST(FormatDocument, ItsExamplesAreScenarios) {
     EXPECT_TRUE(recording.ok()) << recording.status() << "\n" << example;
     ++examples;
   }
-  EXPECT_EQ(examples, 3);
+  EXPECT_EQ(examples, 4);
 }
 
 TEST(FormatDocument, NamesEverything) {
@@ -42,6 +43,12 @@ TEST(FormatDocument, NamesEverything) {
   for (const auto& entry : kFaultPoints) expect(entry.name);
   for (const auto& entry : kOps) expect(entry.name);
   for (const auto& entry : kDamages) expect(entry.name);
+  for (const auto& entry : kWorkloads) expect(entry.name);
+  for (const auto& entry : kTimedFaults) expect(entry.name);
+  for (const auto& entry : kDiskLosses) expect(entry.name);
+  for (const auto& entry : kRpcEffects) expect(entry.name);
+  for (const auto& entry : kDiskEffects) expect(entry.name);
+  for (const auto& entry : kCallKinds) expect(entry.name);
   const auto expect_args = [&](std::span<const ArgSpec> args) {
     for (const ArgSpec& arg : args) expect(arg.name);
   };

@@ -293,6 +293,7 @@ void ReadJob(Reading& reading, Fields& fields, const Field& cluster, sim::JobSpe
   job.ReadWorkload(fields.Optional("workload"));
   job.ReadPlan(fields.Optional("plan"));
   fields.Optional("no_wait").Bool(out.no_wait);
+  ReadDuration(fields.Optional("heal_s"), out.heal_after);
   ReadDuration(fields.Optional("limit_s"), out.limit);
 }
 

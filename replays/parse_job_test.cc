@@ -47,7 +47,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000}}},"workload":{"name":"sync_regression",)"
       R"("last_step":7,"save_steps":5,"sync":2,"filters":false,"timeout_ms":9,"step_s":1,"boot_s":[0,1.5],)"
-      R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"limit_s":3600})";
+      R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
   ASSERT_TRUE(read.ok()) << MessageOf(read.status());
   EXPECT_EQ(PrintRecord(read->scenario), all);
@@ -67,7 +67,7 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"drive":[]})",
        "/drive: unknown field; known here: id, title, format, seed, behaviour, limits, choices, unit, cluster, "
        "workload, "
-       "plan, no_wait, limit_s, expect"},
+       "plan, no_wait, heal_s, limit_s, expect"},
       {WithPlan(R"({"at_s":1,"crash":"ps:2"})"),
        "/plan/0/crash: unknown task 'ps:2'; known: chief:0, ps:0, ps:1, worker:0"},
       {WithPlan(R"({"at_s":1,"crash":"ps:0","pause":"ps:0"})"), "/plan/0: an entry of a plan does one thing"},

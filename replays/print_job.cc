@@ -157,6 +157,7 @@ void PrintJob(JsonWriter& w, const sim::JobSpec& job) {
   for (const sim::SessionCallFault& fault : job.plan.session_calls) PrintSessionCall(w, fault);
   w.Close(']');
   if (job.no_wait) w.Key("no_wait").Bool(true);
+  if (job.heal_after.has_value()) PrintDuration(w, "heal_s", *job.heal_after);
   PrintDuration(w, "limit_s", job.limit);
 }
 

@@ -1,0 +1,239 @@
+#include "vigil/properties/generators/jobs.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "vigil/properties/generators/draws.h"
+
+namespace vigil::properties {
+namespace {
+
+using sim::DiskFault;
+using sim::DiskLoss;
+using sim::FaultPlan;
+using sim::JobSpec;
+using sim::RpcFault;
+using sim::TimedFault;
+using sim::WorkloadKind;
+using sim::WorkloadSpec;
+
+constexpr Duration kLiveness = std::chrono::minutes(45);
+
+Duration SecondsOf(std::int64_t seconds) { return std::chrono::seconds(seconds); }
+Duration Milliseconds(std::int64_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
+
+// Which kinds of faults the seed knows.
+struct Kinds {
+  bool crash, crash_for_good, power_cut, pause, cut, silent, clock, slow_link, loss, duplication, reordering, rpc, disk,
+      session_call, late_start;
+};
+Kinds DrawKinds(Draws draws) {
+  Kinds kinds{};
+  for (bool* kind : {&kinds.crash, &kinds.power_cut, &kinds.pause, &kinds.cut, &kinds.silent, &kinds.clock,
+                     &kinds.slow_link, &kinds.loss, &kinds.duplication, &kinds.reordering, &kinds.rpc, &kinds.disk,
+                     &kinds.session_call, &kinds.late_start}) {
+    *kind = draws.Chance(40);
+  }
+  kinds.crash_for_good = draws.Chance(10);
+  // What most runs are about: something that breaks sessions.
+  if (!kinds.crash && !kinds.cut && !kinds.rpc && !kinds.session_call) kinds.crash = true;
+  return kinds;
+}
+
+void DrawCluster(Draws draws, JobSpec& job) {
+  constexpr int kServers[] = {1, 1, 1, 2, 2, 3};
+  constexpr int kWorkers[] = {0, 1, 1, 1, 2, 2, 3};
+  job.tasks = {{"chief", 1}, {"ps", draws.Pick(kServers)}, {"worker", draws.Pick(kWorkers)}};
+}
+
+void DrawWorkload(Draws draws, JobSpec& job) {
+  constexpr WorkloadKind kKinds[] = {
+      WorkloadKind::kAsyncRegression, WorkloadKind::kAsyncRegression, WorkloadKind::kAsyncRegression,
+      WorkloadKind::kSyncRegression,  WorkloadKind::kSyncRegression,  WorkloadKind::kInputPipeline,
+      WorkloadKind::kEvaluation,      WorkloadKind::kShortJob,        WorkloadKind::kSupervisor};
+  constexpr std::int64_t kSteps[] = {2, 3, 5, 8, 10, 15};
+  WorkloadSpec& workload = job.workload;
+  workload.kind = draws.Pick(kKinds);
+  workload.last_step = workload.kind == WorkloadKind::kShortJob ? draws.Between(2, 12) : draws.Between(60, 120);
+  workload.save_steps = draws.Between(3, 25);
+  workload.step = SecondsOf(draws.Pick(kSteps)) + Milliseconds(draws.Between(0, 999));
+  workload.filters = !draws.Chance(15);
+  if (draws.Chance(15)) workload.timeout_ms = draws.Between(20, 90) * 1000;
+  workload.least_boot = Milliseconds(draws.Between(0, 3000));
+  workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
+  if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
+}
+
+void DrawLink(Draws draws, const Kinds& kinds, sim::LinkSpec& link) {
+  link.least_latency = std::chrono::microseconds(draws.Between(50, 2000));
+  link.most_latency = link.least_latency * draws.Between(1, 20);
+  if (kinds.loss) link.loss = static_cast<double>(draws.Between(1, 5)) / 1000;
+  if (kinds.duplication) link.duplication = static_cast<double>(draws.Between(1, 20)) / 1000;
+  if (kinds.reordering) link.reordering = static_cast<double>(draws.Between(1, 50)) / 1000;
+  if (kinds.slow_link && draws.Chance(30)) link.bytes_per_s = 1e4 * static_cast<double>(draws.Between(1, 100));
+}
+
+// Draws the faults of one job.
+class Planner {
+ public:
+  Planner(Draws draws, const Kinds& kinds, JobSpec& job, Duration phase)
+      : draws_(draws), kinds_(kinds), job_(job), tasks_(TaskNames(job)), phase_(phase) {}
+
+  void Plan() {
+    std::vector<void (Planner::*)()> faults;
+    const auto offer = [&faults](bool kind, void (Planner::*fault)(), int weight = 1) {
+      if (kind) faults.insert(faults.end(), static_cast<std::size_t>(weight), fault);
+    };
+    offer(kinds_.crash, &Planner::Crash, 3);
+    offer(kinds_.power_cut, &Planner::PowerCut);
+    offer(kinds_.pause, &Planner::Pause);
+    offer(kinds_.cut, &Planner::Cut, 2);
+    offer(kinds_.silent, &Planner::Silent);
+    offer(kinds_.clock, &Planner::Clock);
+    offer(kinds_.slow_link, &Planner::SlowLink);
+    offer(kinds_.rpc, &Planner::Rpc, 2);
+    offer(kinds_.disk, &Planner::Disk);
+    offer(kinds_.session_call, &Planner::SessionCall, 2);
+    const std::int64_t count = draws_.Between(2, 8);
+    for (std::int64_t i = 0; i < count; ++i) (this->*faults[draws_.Below(faults.size())])();
+    if (kinds_.late_start) LateStart();
+    if (kinds_.crash_for_good) Timed(TimedFault::Kind::kCrash, AnyTask());
+  }
+
+ private:
+  const std::string& AnyTask() { return tasks_[draws_.Below(tasks_.size())]; }
+  // Another one.
+  const std::string& AnyPeer(const std::string& task) {
+    while (true) {
+      const std::string& peer = AnyTask();
+      if (peer != task) return peer;
+    }
+  }
+  const std::string& AnyServer() {
+    while (true) {
+      const std::string& task = AnyTask();
+      if (task.starts_with("ps")) return task;
+    }
+  }
+  const std::string& AnyTrainer() {
+    while (true) {
+      const std::string& task = AnyTask();
+      if (!task.starts_with("ps")) return task;
+    }
+  }
+  Duration When() { return Milliseconds(draws_.Between(0, phase_ / std::chrono::milliseconds(1))); }
+  // Short ones and long ones.
+  Duration HowLong() { return Milliseconds(draws_.Chance(50) ? draws_.Between(10, 3000) : draws_.Between(3000, 60000)); }
+
+  TimedFault& Timed(TimedFault::Kind kind, const std::string& task) {
+    TimedFault& fault = job_.plan.timed.emplace_back();
+    fault.kind = kind;
+    fault.task = task;
+    fault.at = When();
+    return fault;
+  }
+  TimedFault& Between(TimedFault::Kind kind) {
+    const std::string task = draws_.Chance(80) ? AnyTrainer() : AnyTask();
+    TimedFault& fault = Timed(kind, task);
+    fault.peer = task.starts_with("ps") || draws_.Chance(20) ? AnyPeer(task) : AnyServer();
+    fault.one_way = draws_.Chance(25);
+    fault.lasts = HowLong();
+    return fault;
+  }
+
+  void Crash() { Timed(TimedFault::Kind::kCrash, AnyTask()).restart_after = HowLong(); }
+  void PowerCut() {
+    constexpr DiskLoss kLosses[] = {DiskLoss::kUnsynced, DiskLoss::kTorn, DiskLoss::kAll};
+    TimedFault& fault = Timed(TimedFault::Kind::kCrash, draws_.Chance(70) ? "chief:0" : AnyTask());
+    fault.restart_after = HowLong();
+    fault.disk = draws_.Pick(kLosses);
+  }
+  void Pause() { Timed(TimedFault::Kind::kPause, AnyTask()).lasts = HowLong(); }
+  void Cut() { Between(TimedFault::Kind::kCut); }
+  void Silent() { Between(TimedFault::Kind::kSilent); }
+  void SlowLink() { Between(TimedFault::Kind::kSlowLink).by = Milliseconds(draws_.Between(5, 2000)); }
+  void Clock() {
+    if (draws_.Chance(50)) {
+      Timed(TimedFault::Kind::kClockJump, AnyTrainer()).by = SecondsOf(draws_.Between(-3600, 3600));
+    } else {
+      TimedFault& fault = Timed(TimedFault::Kind::kClockDrift, AnyTrainer());
+      fault.rate = 1 + static_cast<double>(draws_.Between(-500, 1000)) / 1000;
+      fault.lasts = HowLong();
+    }
+  }
+  void Rpc() {
+    constexpr std::string_view kMethods[] = {"RunGraph", "RunGraph", "RunGraph", "RecvTensor", "RegisterGraph", "GetStatus", ""};
+    constexpr RpcFault::Effect kEffects[] = {RpcFault::Effect::kError,      RpcFault::Effect::kLostRequest,
+                                             RpcFault::Effect::kLostReply,  RpcFault::Effect::kNeverAnswered,
+                                             RpcFault::Effect::kDuplicated, RpcFault::Effect::kDelayed,
+                                             RpcFault::Effect::kReset};
+    constexpr Code kCodes[] = {Code::kUnavailable, Code::kUnavailable, Code::kAborted};
+    RpcFault& fault = job_.plan.rpcs.emplace_back();
+    fault.method = draws_.Pick(kMethods);
+    if (draws_.Chance(50)) fault.from = AnyTrainer();
+    fault.call = draws_.Between(1, 150);
+    fault.effect = draws_.Pick(kEffects);
+    fault.code = draws_.Pick(kCodes);
+    if (fault.effect == RpcFault::Effect::kDelayed) fault.by = HowLong() / 10;
+  }
+  void Disk() {
+    constexpr std::string_view kOps[] = {"append", "append", "rename", "sync", "open", "read", "list"};
+    constexpr DiskFault::Effect kEffects[] = {DiskFault::Effect::kNoSpace, DiskFault::Effect::kIoError,
+                                              DiskFault::Effect::kSlow};
+    DiskFault& fault = job_.plan.disks.emplace_back();
+    fault.effect = draws_.Pick(kEffects);
+    fault.task = draws_.Chance(80) ? "chief:0" : AnyTask();
+    fault.op = fault.effect == DiskFault::Effect::kNoSpace ? "append" : draws_.Pick(kOps);
+    fault.call = draws_.Between(1, 40);
+    if (fault.effect == DiskFault::Effect::kSlow) fault.by = HowLong() / 4;
+  }
+  void SessionCall() {
+    constexpr CallKind kCalls[] = {CallKind::kRun,  CallKind::kRun,     CallKind::kRun,      CallKind::kCreate,
+                                   CallKind::kInit, CallKind::kRestore, CallKind::kSave,     CallKind::kReady,
+                                   CallKind::kClose, CallKind::kReadStep, CallKind::kLocalInit};
+    constexpr Code kCodes[] = {Code::kAborted, Code::kAborted, Code::kUnavailable, Code::kUnavailable, Code::kOutOfRange};
+    sim::SessionCallFault& fault = job_.plan.session_calls.emplace_back();
+    fault.task = AnyTrainer();
+    fault.at = draws_.Pick(kCalls);
+    fault.call = fault.at == CallKind::kRun ? draws_.Between(1, 40) : draws_.Between(1, 3);
+    fault.code = draws_.Pick(kCodes);
+    fault.lost_reply = draws_.Chance(40);
+  }
+  void LateStart() {
+    const std::string& task = AnyTask();
+    if (task == "chief:0" || task.starts_with("worker")) Timed(TimedFault::Kind::kStart, task).at = HowLong();
+  }
+
+  Draws draws_;
+  const Kinds& kinds_;
+  JobSpec& job_;
+  const std::vector<std::string> tasks_;
+  const Duration phase_;
+};
+
+}  // namespace
+
+replays::Scenario RandomJob(std::uint64_t seed) {
+  const Draws draws(seed);
+  replays::Scenario scenario;
+  scenario.id = fmt::format("cluster_{}", seed);
+  scenario.format = 2;
+  scenario.seed = seed;
+  scenario.behaviour.name = "default";
+  JobSpec& job = scenario.job.emplace();
+  DrawCluster(draws.Split("cluster"), job);
+  DrawWorkload(draws.Split("workload"), job);
+  const Kinds kinds = DrawKinds(draws.Split("kinds"));
+  DrawLink(draws.Split("link"), kinds, job.plan.default_link);
+  Draws phases = draws.Split("phases");
+  const Duration phase = SecondsOf(phases.Between(60, 400));
+  job.heal_after = phase;
+  job.limit = phase + kLiveness;
+  job.no_wait = phases.Chance(30);
+  Planner(draws.Split("plan"), kinds, job, phase).Plan();
+  return scenario;
+}
+
+}  // namespace vigil::properties
