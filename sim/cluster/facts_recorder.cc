@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "vigil/core/base/code.h"
 
@@ -35,18 +36,55 @@ class FactsRecorder::Watch final : public SessionRunHook {
   const Output global_step_;
 };
 
-FactsRecorder::FactsRecorder(TaskFacts& facts, EventSink* inner) : facts_(facts), inner_(inner) {
+FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, const World& world,
+                             EventSink* inner)
+    : task_(std::move(task)), facts_(facts), history_(history), world_(world), inner_(inner) {
   ++facts_.lives;
   facts_.outcome = "running";
   facts_.text.clear();
+  Note(JobMoment::Kind::kStarted);
+}
+
+JobMoment& FactsRecorder::Note(JobMoment::Kind kind, Code code) {
+  return history_.emplace_back(
+      JobMoment{.at = world_.now(), .task = task_, .life = facts_.lives, .kind = kind, .code = code});
+}
+
+void FactsRecorder::Session() {
+  ++facts_.sessions;
+  fresh_ = true;
+  creating_ = false;
+  Note(JobMoment::Kind::kSession);
+}
+
+void FactsRecorder::SessionCall(const Event& event) {
+  switch (static_cast<CallKind>(event.call)) {
+    case CallKind::kRun:
+      Note(JobMoment::Kind::kAttempt, event.code);
+      break;
+    case CallKind::kRestore:
+      Note(JobMoment::Kind::kRestored, event.code);
+      break;
+    case CallKind::kInit:
+      Note(JobMoment::Kind::kInitialised, event.code);
+      break;
+    default:
+      break;
+  }
 }
 
 void FactsRecorder::Emit(const Event& event) {
   switch (event.kind) {
     case EventKind::kRunStart:
       in_run_ = true;
+      Note(JobMoment::Kind::kRunStarted);
+      break;
+    case EventKind::kSessionCall:
+      SessionCall(event);
       break;
     case EventKind::kRecovery:
+      ++facts_.recoveries;
+      Note(JobMoment::Kind::kRecovery, event.code);
       if (event.session == 0) {
         facts_.create_failed.push_back(event.code);
       } else if (in_run_) {
@@ -56,7 +94,9 @@ void FactsRecorder::Emit(const Event& event) {
       break;
     case EventKind::kRunEnd:
       in_run_ = false;
-      if (event.code != Code::kOk) (creating_ ? facts_.create_failed : facts_.run_failed).push_back(event.code);
+      if (event.code == Code::kOk) break;
+      (creating_ ? facts_.create_failed : facts_.run_failed).push_back(event.code);
+      Note(JobMoment::Kind::kRunFailed, event.code);
       break;
     case EventKind::kConstructed:
       if (event.code != Code::kOk) facts_.create_failed.push_back(event.code);
@@ -71,16 +111,21 @@ void FactsRecorder::Emit(const Event& event) {
 HookPtr FactsRecorder::NewHook(Output global_step) { return std::make_shared<Watch>(*this, global_step); }
 
 void FactsRecorder::Opened(Duration after) {
+  Note(JobMoment::Kind::kOpened);
   if (!facts_.opened_after.has_value() && facts_.lives == 1) facts_.opened_after = after;
 }
 
-void FactsRecorder::RunReturned(Duration took, std::int64_t step) {
+void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<float> ledger) {
+  JobMoment& moment = Note(JobMoment::Kind::kRunReturned);
+  moment.step = step;
+  moment.ledger = std::move(ledger);
   ++facts_.runs;
   facts_.longest_run = std::max(facts_.longest_run, took);
   facts_.last_step = std::max(facts_.last_step, step);
 }
 
 void FactsRecorder::Step(std::int64_t step) {
+  Note(JobMoment::Kind::kSawStep).step = step;
   if (last_.has_value() && step < *last_) {
     (fresh_ ? facts_.step_back_recovered : facts_.step_back_silent).push_back(*last_ - step);
   }
@@ -89,6 +134,7 @@ void FactsRecorder::Step(std::int64_t step) {
 }
 
 void FactsRecorder::Ended(const absl::Status& status) {
+  Note(JobMoment::Kind::kEnded, CodeOf(status));
   facts_.outcome = status.ok() ? "clean" : std::string(CodeName(CodeOf(status)));
   facts_.text = status.ok() ? "" : std::string(MessageOf(status));
 }

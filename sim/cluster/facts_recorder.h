@@ -1,43 +1,58 @@
-// Watches one life of a training task from where its caller and its hooks stand, and keeps the facts of job_facts.h.
+// Watches one life of a training task from where its caller and its hooks stand: keeps the facts of job_facts.h and writes the
+// history of job_history.h.
 //
-// It is the environment's event sink (and hands every event on), and makes a hook that sees sessions and steps.
+// It is the environment's event sink (and hands every event on), and makes a hook that sees sessions and steps and a listener that
+// sees checkpoints.
 // Thread safety: none; tasks of one world take turns.
 #ifndef VIGIL_SIM_CLUSTER_FACTS_RECORDER_H_
 #define VIGIL_SIM_CLUSTER_FACTS_RECORDER_H_
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "vigil/core/base/event.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/train/session_run_hook.h"
 #include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_history.h"
+#include "vigil/sim/world.h"
 
 namespace vigil::sim {
 
 class FactsRecorder final : public EventSink {
  public:
-  // `facts` of the task, to which this life adds; `inner` gets every event. Both borrowed.
-  FactsRecorder(TaskFacts& facts, EventSink* inner);
+  // `facts` of the task, to which this life adds; `inner` gets every event. All borrowed.
+  FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, const World& world, EventSink* inner);
 
   void Emit(const Event& event) override;
 
   // Sees every session and the step that each run fetched before it trained.
   HookPtr NewHook(Output global_step);
 
+  void Serving() { Note(JobMoment::Kind::kServing); }
   void Opened(Duration after);
-  // A run came back after so long with that step.
-  void RunReturned(Duration took, std::int64_t step);
+  // A run came back after so long with that step and those counts of updates.
+  void RunReturned(Duration took, std::int64_t step, std::vector<float> ledger);
+  void Saved(std::int64_t step) { Note(JobMoment::Kind::kSaved).step = step; }
+  void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }
   void Ended(const absl::Status& status);
 
  private:
   class Watch;
 
-  void Session() { ++facts_.sessions, fresh_ = true, creating_ = false; }
+  void Session();
   void Step(std::int64_t step);
+  void SessionCall(const Event& event);
+  JobMoment& Note(JobMoment::Kind kind, Code code = Code::kOk);
 
+  const std::string task_;
   TaskFacts& facts_;
+  JobHistory& history_;
+  const World& world_;
   EventSink* const inner_;
   bool in_run_ = false;
   bool creating_ = true;  // from a recovery (or the beginning) until a hook sees the new session

@@ -88,6 +88,8 @@ struct Job::Impl {
   const ClusterSpec cluster;
   std::map<std::string, Member, std::less<>> members;
   std::unique_ptr<FaultApplier> applier;
+  JobHistory history;
+  JobFacts facts;  // at the end
   Node* conductor = nullptr;
 };
 
@@ -135,7 +137,7 @@ Duration Job::Impl::BootTime(Member& member) {
 }
 
 void Job::Impl::Live(Member& member, const Env& env) {
-  FactsRecorder recorder(member.facts, env.events);
+  FactsRecorder recorder(member.name, member.facts, history, world, env.events);
   Env own = env;
   own.events = &recorder;
   const absl::Status status = Program(member, own, recorder);

@@ -29,12 +29,31 @@ struct TaskFacts {
   std::int64_t last_step = 0;            // the greatest that a run came back with
   std::int64_t hook_end = 0;             // calls of end
   std::int64_t runs = 0;                 // that came back with a value
+  std::int64_t recoveries = 0;  // sessions given up, also while they were created
   int lives = 0;
+};
+
+// Of one kind of fault (fault_kinds.h).
+struct FaultCount {
+  std::string kind;
+  std::int64_t planned = 0;
+  std::int64_t fired = 0;
+  std::int64_t effective = 0;  // changed something
+};
+
+// What an invariant found (sim/checkers).
+struct JobViolation {
+  std::string rule;
+  std::string text;  // who, when, expected, seen
 };
 
 struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
+  std::vector<FaultCount> faults;
+  std::vector<JobViolation> violations;
+  Duration virtual_time{0};
+  std::uint64_t messages = 0;
 };
 
 }  // namespace vigil::sim

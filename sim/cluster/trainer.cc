@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,12 +40,39 @@ struct Model {
   Graph graph{BuiltinOps()};
   Regression regression;
   std::vector<HookPtr> hooks;
+  Output train;                // what the loop runs
+  std::vector<Output> ledger;  // a count for each parameter server
 };
+
+// Counters on every parameter server, one for each replica, updated in its steps by the same op as the model's variables: what was
+// applied, and how often, can be seen. The graph of each replica has all of them: the chief initialises and saves them.
+void AddLedger(const TrainerParts& parts, Builder& b, Model& model) {
+  const auto servers = parts.job.tasks.find("ps");
+  const std::string own = fmt::format("{}:{}", parts.job_name, parts.index);
+  std::vector<NodeId> updates = {model.regression.train_op.node};
+  for (int i = 0; servers != parts.job.tasks.end() && i < servers->second; ++i) {
+    DeviceScope scope(b, fmt::format("/job:ps/task:{}", i));
+    const Output zero = b.Const(fmt::format("ledger_{}/zero", i), Tensor::Scalar<float>(0));
+    for (const std::string& task : TaskNames(parts.job)) {
+      if (task.starts_with("ps") || task.starts_with("evaluator")) continue;
+      std::string name = fmt::format("ledger_{}/{}", i, task);
+      std::ranges::replace(name, ':', '_');
+      const ops::Variable count = ops::MakeVariable(b, name, zero);
+      if (task != own) continue;
+      const Output one = b.Const(name + "/one", Tensor::Scalar<float>(1));
+      const Output less = b.Const(name + "/less", Tensor::Scalar<float>(-1));
+      updates.push_back(b.Op("ApplyGradientDescent", {count.ref, one, less}).node);
+      model.ledger.push_back(count.ref);
+    }
+  }
+  model.train = b.Group("train_and_count", updates);
+}
 
 absl::Status Build(const TrainerParts& parts, Model& model) {
   Builder b(model.graph);
   const Replica replica{.cluster = parts.cluster, .job = parts.job_name, .task = parts.index};
   VIGIL_ASSIGN_OR_RETURN(model.regression, BuildRegression(parts.env, b, replica, {}));
+  AddLedger(parts, b, model);
   VIGIL_RETURN_IF_ERROR(b.status());
   VIGIL_ASSIGN_OR_RETURN(
       HookPtr stop,
@@ -72,18 +101,27 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts
   return MonitoredTrainingSession(parts.env, model.graph, std::move(options));
 }
 
+// How often each parameter server says that this replica has updated it; none without a ledger.
+std::vector<float> LedgerOf(const Model& model, const RunResult& result) {
+  std::vector<float> ledger;
+  for (std::size_t i = 0; i < model.ledger.size(); ++i) ledger.push_back(result.values()[2 + i].scalar<float>());
+  return ledger;
+}
+
 absl::Status Loop(const TrainerParts& parts, const Model& model, MonitoredSession& session) {
   const Env& env = parts.env;
   RegressionData data(parts.seed, static_cast<std::uint64_t>(parts.index) + (parts.job_name == "chief" ? 0 : 1));
-  const Fetches fetches =
-      Fetches::List({Fetches::Op(model.regression.train_op.node), model.regression.global_step});
+  std::vector<Fetches> items = {Fetches::Op(model.train.node), model.regression.global_step};
+  items.insert(items.end(), model.ledger.begin(), model.ledger.end());
+  const Fetches fetches = Fetches::List(std::move(items));
   RunResult result;
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(const bool stop, session.ShouldStop());
     if (stop) return absl::OkStatus();
     const Time before = env.clock->Monotonic();
     VIGIL_RETURN_IF_ERROR(session.RunInto(&result, fetches, model.regression.Feed(data.Next())));
-    parts.recorder.RunReturned(env.clock->Monotonic() - before, result.values()[1].scalar<std::int64_t>());
+    parts.recorder.RunReturned(env.clock->Monotonic() - before, result.values()[1].scalar<std::int64_t>(),
+                               LedgerOf(model, result));
     env.tasks->SleepUntil(DeadlineAfter(env, parts.job.workload.step));
   }
 }

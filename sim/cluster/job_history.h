@@ -1,0 +1,51 @@
+// What happened in a job, in order: what the checkers (sim/checkers) look at afterwards.
+//
+// Thread safety: data.
+#ifndef VIGIL_SIM_CLUSTER_JOB_HISTORY_H_
+#define VIGIL_SIM_CLUSTER_JOB_HISTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/time.h"
+
+namespace vigil::sim {
+
+struct JobMoment {
+  enum class Kind {
+    kStarted,      // a life of the task begins
+    kServing,      // its server is up
+    kOpened,       // its program has an open session
+    kSession,      // after_create_session: a new session of a monitored session
+    kRunStarted,   // a caller's run
+    kRunReturned,  // ... came back; step, ledger
+    kRunFailed,    // ... came back with an error: code
+    kAttempt,      // a raw run with hooks was made within a run: code
+    kRecovery,     // a session is given up: code
+    kRestored,     // a restore on a session came back: code
+    kInitialised,  // an init op came back: code
+    kSaved,        // a listener was told that a checkpoint of that step is complete: step
+    kSawStep,      // a hook of the task saw that step before a run
+    kEnded,        // the program returned: code (kOk: cleanly)
+    kTaskLeft,     // at its end a task that the program had started still ran: subject
+    kBegin,        // the plan begins (task = "")
+    kHealed,       // everything has healed (task = "")
+  };
+  Time at;  // the world's
+  std::string task;
+  int life = 0;
+  Kind kind = Kind::kStarted;
+  Code code = Code::kOk;
+  std::int64_t step = 0;
+  std::vector<float> ledger = {};  // of kRunReturned: how often each parameter server says this replica has updated it
+  std::string subject = {};
+};
+
+using JobHistory = std::vector<JobMoment>;
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_JOB_HISTORY_H_
