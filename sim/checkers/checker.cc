@@ -1,0 +1,46 @@
+#include "vigil/sim/checkers/checker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::size_t kShown = 3;  // violations of one checker in one run
+
+}  // namespace
+
+void Findings::Violate(const JobMoment& moment, std::string_view expected, std::string_view seen) {
+  texts_.push_back(fmt::format("{} (life {}) at {:.3f} s: expected {}, seen {}", moment.task, moment.life,
+                               ToSeconds(moment.at.since_epoch), expected, seen));
+}
+
+void Findings::Violate(std::string_view task, std::string_view expected, std::string_view seen) {
+  texts_.push_back(fmt::format("{}: expected {}, seen {}", task, expected, seen));
+}
+
+std::span<const Checker> Checkers() {
+  static const Checker kAll[] = {kUpdatesExactlyOnce,          kStepGoesBackOnlyWithARecovery,
+                                 kReportedCheckpointSurvives,  kFinalCheckpointHasFinalStep,
+                                 kEveryTaskEnds,               kBoundedRecovery,
+                                 kNoTaskLeft};
+  return kAll;
+}
+
+JobJudgement CheckJob(const JobRun& run) {
+  JobJudgement judgement;
+  for (const Checker& checker : Checkers()) {
+    if (checker.needs != nullptr && !(run.behaviour.*checker.needs)) continue;
+    Findings findings;
+    checker.check(run, findings);
+    judgement.armed[std::string(checker.id)] += findings.armed();
+    const std::size_t shown = std::min(findings.texts().size(), kShown);
+    for (std::size_t i = 0; i < shown; ++i) {
+      judgement.violations.push_back({std::string(checker.id), std::move(findings.texts()[i])});
+    }
+  }
+  return judgement;
+}
+
+}  // namespace vigil::sim

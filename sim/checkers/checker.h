@@ -1,0 +1,75 @@
+// The invariants of a job: what must hold in every run of it, whatever fails.
+//
+// One checker a file; each states its sentence and its source, and looks at the history of a run (job_history.h), which is over.
+// They share no code with the core. A checker that had nothing to look at is not armed; a campaign in which one was never armed
+// fails.
+// Thread safety: pure functions.
+#ifndef VIGIL_SIM_CHECKERS_CHECKER_H_
+#define VIGIL_SIM_CHECKERS_CHECKER_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/base/behaviour.h"
+#include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_history.h"
+#include "vigil/sim/cluster/job_spec.h"
+
+namespace vigil::sim {
+
+struct JobRun {
+  const JobSpec& spec;
+  const JobHistory& history;
+  const JobFacts& facts;
+  const Behaviour& behaviour;
+};
+
+// Where a checker says what it found.
+class Findings {
+ public:
+  void Arm() { ++armed_; }
+  void Violate(const JobMoment& moment, std::string_view expected, std::string_view seen);
+  void Violate(std::string_view task, std::string_view expected, std::string_view seen);
+
+  std::int64_t armed() const { return armed_; }
+  std::vector<std::string>& texts() { return texts_; }
+
+ private:
+  std::int64_t armed_ = 0;
+  std::vector<std::string> texts_;
+};
+
+struct Checker {
+  std::string_view id;
+  std::string_view sentence;
+  std::string_view source;
+  // Which behaviour it needs: null = it holds under TensorFlow's, too.
+  bool Behaviour::*needs = nullptr;
+  void (*check)(const JobRun& run, Findings& findings) = nullptr;
+};
+
+// In a fixed order.
+std::span<const Checker> Checkers();
+
+struct JobJudgement {
+  std::vector<JobViolation> violations;  // at most a few of each checker
+  std::map<std::string, std::int64_t, std::less<>> armed;
+};
+JobJudgement CheckJob(const JobRun& run);
+
+// The checkers, each in its own file.
+extern const Checker kUpdatesExactlyOnce;
+extern const Checker kStepGoesBackOnlyWithARecovery;
+extern const Checker kReportedCheckpointSurvives;
+extern const Checker kFinalCheckpointHasFinalStep;
+extern const Checker kEveryTaskEnds;
+extern const Checker kBoundedRecovery;
+extern const Checker kNoTaskLeft;
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CHECKERS_CHECKER_H_

@@ -1,0 +1,59 @@
+// Two invariants of what is on the disk when everything is over.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+std::string Text(const std::optional<std::int64_t>& step) {
+  return step.has_value() ? fmt::format("step {}", *step) : "no checkpoint";
+}
+
+void CheckReported(const JobRun& run, Findings& findings) {
+  const JobMoment* newest = nullptr;
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kSaved && (newest == nullptr || moment.step >= newest->step)) newest = &moment;
+  }
+  if (newest == nullptr) return;
+  findings.Arm();
+  if (run.facts.newest_checkpoint.has_value() && *run.facts.newest_checkpoint >= newest->step) return;
+  findings.Violate(*newest, fmt::format("a whole checkpoint of step {} or later at the end: its save was reported", newest->step),
+                   Text(run.facts.newest_checkpoint));
+}
+
+void CheckFinal(const JobRun& run, Findings& findings) {
+  std::int64_t last = -1;
+  for (const JobMoment& moment : run.history) {
+    if (moment.task != "chief:0") continue;
+    if (moment.kind == JobMoment::Kind::kSession || moment.kind == JobMoment::Kind::kStarted) last = -1;
+    if (moment.kind == JobMoment::Kind::kRunReturned) last = moment.step;
+    if (moment.kind != JobMoment::Kind::kEnded || moment.code != Code::kOk || last < 0) continue;
+    findings.Arm();
+    if (run.facts.newest_checkpoint.has_value() && *run.facts.newest_checkpoint >= last) continue;
+    findings.Violate(moment, fmt::format("a checkpoint of step {} or later: the chief ended cleanly there", last),
+                     Text(run.facts.newest_checkpoint));
+  }
+}
+
+}  // namespace
+
+const Checker kReportedCheckpointSurvives = {
+    .id = "checkpoint.reported_survives",
+    .sentence = "A checkpoint that was reported complete, or a later one, is there and whole at the end, whatever crashed.",
+    .source = "CheckpointSaverListener.after_save; pain 12",
+    .needs = &Behaviour::durable_saves,
+    .check = CheckReported,
+};
+
+const Checker kFinalCheckpointHasFinalStep = {
+    .id = "checkpoint.final_step",
+    .sentence = "When the chief has ended cleanly, the newest checkpoint has the step of its last run.",
+    .source = "CheckpointSaverHook.end: saves the last step",
+    .check = CheckFinal,
+};
+
+}  // namespace vigil::sim

@@ -1,0 +1,78 @@
+// How a job comes to its end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+// Where a needed node stays away, every survivor ends with an error within this time after everything else has healed.
+constexpr std::chrono::minutes kMostBusy{1};
+constexpr std::size_t kMostRecoveriesAMinute = 20;
+
+void CheckEnds(const JobRun& run, Findings& findings) {
+  if (!run.spec.heal_after.has_value()) return;
+  for (const auto& [task, facts] : run.facts.tasks) {
+    if (facts.lives == 0) continue;
+    findings.Arm();
+    if (facts.outcome != "running") continue;
+    findings.Violate(task, fmt::format("an end within {:.0f} min after everything healed",
+                                       ToSeconds(run.spec.limit - *run.spec.heal_after) / 60),
+                     fmt::format("still running at step {}", facts.last_step));
+  }
+}
+
+void CheckRecoveries(const JobRun& run, Findings& findings) {
+  std::map<std::string, std::deque<Time>, std::less<>> recent;
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kRunReturned) recent[moment.task].clear();
+    if (moment.kind != JobMoment::Kind::kRecovery) continue;
+    findings.Arm();
+    std::deque<Time>& times = recent[moment.task];
+    times.push_back(moment.at);
+    while (times.front() + kMostBusy < moment.at) times.pop_front();
+    if (times.size() <= kMostRecoveriesAMinute) continue;
+    findings.Violate(moment, fmt::format("at most {} recoveries a minute without a completed run", kMostRecoveriesAMinute),
+                     fmt::format("{}", times.size()));
+    times.clear();
+  }
+}
+
+void CheckLeft(const JobRun& run, Findings& findings) {
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kEnded) findings.Arm();
+    if (moment.kind == JobMoment::Kind::kTaskLeft) findings.Violate(moment, "no task left at the program's end", moment.subject);
+  }
+}
+
+}  // namespace
+
+const Checker kEveryTaskEnds = {
+    .id = "job.every_task_ends",
+    .sentence = "After the faults have ended every task ends: at its last step, or with an error where a task that it needs stays away.",
+    .source = "pains 3 to 6: replicas that stood still for ever",
+    .needs = &Behaviour::bounded_recovery,
+    .check = CheckEnds,
+};
+
+const Checker kBoundedRecovery = {
+    .id = "recovery.bounded",
+    .sentence = "A session is not created again and again at once: there are pauses between the attempts.",
+    .source = "pain 1",
+    .needs = &Behaviour::bounded_recovery,
+    .check = CheckRecoveries,
+};
+
+const Checker kNoTaskLeft = {
+    .id = "job.no_task_left",
+    .sentence = "When a program has ended, nothing that it started still runs.",
+    .source = "pain 18",
+    .check = CheckLeft,
+};
+
+}  // namespace vigil::sim
