@@ -16,6 +16,7 @@ const OpRegistry& BuiltinOps() {
     RegisterSelectOps(*registry);
     RegisterStateOps(*registry);
     RegisterSummaryOps(*registry);
+    RegisterTrainingOps(*registry);
     RegisterImpliedAttrs(*registry);
     return registry;
   }();

@@ -18,6 +18,7 @@ void RegisterSaveRestoreOps(OpRegistry& registry);
 void RegisterSelectOps(OpRegistry& registry);
 void RegisterStateOps(OpRegistry& registry);
 void RegisterSummaryOps(OpRegistry& registry);
+void RegisterTrainingOps(OpRegistry& registry);
 
 }  // namespace vigil
 
