@@ -31,6 +31,12 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
     registry.Imply(op, {TypesOfInputs("Tcomponents", 1)});
   }
   for (const std::string_view op : {"Sum", "Mean"}) registry.Imply(op, {t, TypeOfInput("Tidx", 1)});
+  for (const std::string_view op : {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"}) {
+    registry.Imply(op, {TypeOfInput("dtype", 2)});
+  }
+  for (const std::string_view op : {"ConditionalAccumulator", "ResourceConditionalAccumulator"}) {
+    registry.Imply(op, {{"shape", Kind::kUnknownShape}});
+  }
   registry.Imply("Cast", {TypeOfInput("SrcT", 0)});
   registry.Imply("ConcatV2", {NumberOfInputs("N", 1), t});
   registry.Imply("Const", {{"dtype", Kind::kOutputType}});

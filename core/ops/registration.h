@@ -6,6 +6,7 @@
 
 namespace vigil {
 
+void RegisterAccumulatorOps(OpRegistry& registry);
 void RegisterArrayOps(OpRegistry& registry);
 void RegisterControlOps(OpRegistry& registry);
 void RegisterElementwiseOps(OpRegistry& registry);
