@@ -6,6 +6,7 @@ namespace vigil {
 const OpRegistry& BuiltinOps() {
   static const OpRegistry* const kOps = [] {
     auto* const registry = new OpRegistry;  // never destroyed: graphs may outlive main
+    RegisterAccumulatorOps(*registry);
     RegisterArrayOps(*registry);
     RegisterControlOps(*registry);
     RegisterElementwiseOps(*registry);
@@ -16,6 +17,7 @@ const OpRegistry& BuiltinOps() {
     RegisterSelectOps(*registry);
     RegisterStateOps(*registry);
     RegisterSummaryOps(*registry);
+    RegisterTrainingOps(*registry);
     RegisterImpliedAttrs(*registry);
     return registry;
   }();

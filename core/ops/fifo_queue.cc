@@ -43,8 +43,12 @@ absl::Status FifoQueue::Wait(const KernelContext& run, std::string_view operatio
   return MakeStatus(Code::kDeadlineExceeded, "Timed out waiting for notification");
 }
 
-absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> elements) {
+absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew) {
   MutexLock lock(*mutex_);
+  if (renew) {
+    elements_.clear();
+    closed_ = false;
+  }
   Turn turn(enqueuing_, *changed_);
   for (Element& element : elements) {
     while (true) {

@@ -31,8 +31,8 @@ class FifoQueue : public Resource {
   // capacity < 0: without bound.
   FifoQueue(const Env& env, std::string name, std::int64_t capacity);
 
-  // Puts in one after the other, waiting for room before each.
-  absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements);
+  // Puts in one after the other, waiting for room before each. `renew`: first takes out what is in it, and opens it if it was closed.
+  absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
   // Takes `count`, or none if it fails.
   absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements);
   absl::Status Close(const KernelContext& run, bool cancel_pending_enqueues);

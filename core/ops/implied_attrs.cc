@@ -20,9 +20,10 @@ ImpliedAttr NumberOfInputs(std::string name, int others = 0) { return {std::move
 
 void RegisterImpliedAttrs(OpRegistry& registry) {
   const ImpliedAttr t = TypeOfInput("T", 0);
-  for (const std::string_view op :
-       {"Identity", "Assign", "AssignAdd", "AssignSub", "CountUpTo", "Squeeze", "Shape", "AddV2", "Sub", "Mul",
-        "RealDiv", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "Neg", "Square", "MatMul"}) {
+  for (const std::string_view op : {"Identity", "Assign", "AssignAdd", "AssignSub", "CountUpTo",
+                                    "Squeeze",  "Shape",  "AddV2",     "Sub",       "Mul",
+                                    "RealDiv",  "Less",   "LessEqual", "Greater",   "GreaterEqual",
+                                    "Equal",    "Neg",    "Square",    "MatMul",    "ApplyGradientDescent"}) {
     registry.Imply(op, {t});
   }
   for (const std::string_view op : {"Select", "SelectV2", "ScalarSummary"}) registry.Imply(op, {TypeOfInput("T", 1)});
@@ -30,6 +31,12 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
     registry.Imply(op, {TypesOfInputs("Tcomponents", 1)});
   }
   for (const std::string_view op : {"Sum", "Mean"}) registry.Imply(op, {t, TypeOfInput("Tidx", 1)});
+  for (const std::string_view op : {"AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient"}) {
+    registry.Imply(op, {TypeOfInput("dtype", 2)});
+  }
+  for (const std::string_view op : {"ConditionalAccumulator", "ResourceConditionalAccumulator"}) {
+    registry.Imply(op, {{"shape", Kind::kUnknownShape}});
+  }
   registry.Imply("Cast", {TypeOfInput("SrcT", 0)});
   registry.Imply("ConcatV2", {NumberOfInputs("N", 1), t});
   registry.Imply("Const", {{"dtype", Kind::kOutputType}});

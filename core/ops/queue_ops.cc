@@ -2,6 +2,7 @@
 #include "vigil/core/ops/fifo_queue.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
+#include "vigil/core/ops/training.h"
 
 namespace vigil {
 namespace {
@@ -60,7 +61,7 @@ absl::Status EnqueueMany(KernelContext& c) {
       elements[row].push_back(std::move(part));
     }
   }
-  return QueueOf(c).Enqueue(c, std::move(elements));
+  return QueueOf(c).Enqueue(c, std::move(elements), c.attr_or<bool>(ops::kRenewsQueue, false));
 }
 
 // What comes out of the queue must be what the node promises.
@@ -120,6 +121,7 @@ Types QueueTypes(const Node& node, const std::vector<DType>&) {
 
 Types EnqueueTypes(const Node& node, const std::vector<DType>& inputs) {
   if (inputs.size() < 2) return UsageError(fmt::format("'{}' Op needs a queue and at least one component.", node.op));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, ops::kRenewsQueue));
   return std::vector<DType>{};
 }
 

@@ -2,6 +2,7 @@
 
 #include "vigil/core/ops/fifo_queue.h"
 #include "vigil/core/ops/testing.h"
+#include "vigil/core/ops/training.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
@@ -121,6 +122,22 @@ TEST_F(QueueOpsTest, DequeueManyTakesAllOrNothing) {
   EXPECT_EQ(Show(many),
             "OUT_OF_RANGE: FIFOQueue '_0_q' is closed and has insufficient elements (requested 3, current size 1)");
   EXPECT_EQ(Show(take_), "int64 [] 4");
+}
+
+TEST_F(QueueOpsTest, ARenewingEnqueueOpensTheQueueAndReplacesWhatIsInIt) {
+  const auto renew = [this](std::vector<std::int64_t> values) {
+    return vigil::Show(Run(b_.Op("QueueEnqueueManyV2", {queue_.handle, Vec<std::int64_t>(std::move(values))},
+                                 {.attrs = {{std::string(ops::kRenewsQueue), true}}})
+                               .node));
+  };
+  ASSERT_EQ(vigil::Show(Run(Put({1, 2}))), "OK");
+  EXPECT_EQ(renew({3}), "OK");
+  EXPECT_EQ(Size(), "int32 [] 1");
+  ASSERT_EQ(vigil::Show(Run(queue_.cancel)), "OK");
+  EXPECT_EQ(renew({4, 5}), "OK");
+  EXPECT_EQ(Show(take_), "int64 [] 4");
+  EXPECT_EQ(renew({}), "OK");
+  EXPECT_EQ(Size(), "int32 [] 0");
 }
 
 TEST_F(QueueOpsTest, ElementsAreTuplesOfAnyShape) {

@@ -6,6 +6,7 @@
 
 namespace vigil {
 
+void RegisterAccumulatorOps(OpRegistry& registry);
 void RegisterArrayOps(OpRegistry& registry);
 void RegisterControlOps(OpRegistry& registry);
 void RegisterElementwiseOps(OpRegistry& registry);
@@ -18,6 +19,7 @@ void RegisterSaveRestoreOps(OpRegistry& registry);
 void RegisterSelectOps(OpRegistry& registry);
 void RegisterStateOps(OpRegistry& registry);
 void RegisterSummaryOps(OpRegistry& registry);
+void RegisterTrainingOps(OpRegistry& registry);
 
 }  // namespace vigil
 

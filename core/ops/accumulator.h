@@ -1,0 +1,71 @@
+// The accumulator behind a ConditionalAccumulator node: gradients of several replicas, averaged once there are enough.
+//
+// It has a step of its own. A gradient that was computed for an earlier step is stale: it is dropped, and nobody is told. Who takes
+// waits until as many gradients are there as it asks for, gets the average of all that are, and moves the step on by one. Those who
+// take are served in the order in which they came, also when a later one asks for less.
+// Errors: INVALID_ARGUMENT for a gradient of another shape or type; CANCELLED or DEADLINE_EXCEEDED for taking when the run ends
+// meanwhile; CANCELLED after CancelTakes().
+// Thread safety: safe from any task.
+// Source: TensorFlow's conditional_accumulator_base.cc, as observed from outside.
+#ifndef VIGIL_CORE_OPS_ACCUMULATOR_H_
+#define VIGIL_CORE_OPS_ACCUMULATOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "vigil/core/graph/kernel.h"
+#include "vigil/core/graph/resource.h"
+#include "vigil/core/tensor/tensor.h"
+
+namespace vigil {
+
+struct AccumulatorOptions {
+  std::string name;
+  DType dtype = DType::kFloat;  // float or double
+  std::optional<Shape> shape;   // none: that of the first gradient since the last taking
+  bool takes_mean = true;       // else the sum
+};
+
+class ConditionalAccumulator : public Resource {
+ public:
+  static constexpr std::string_view kKind = "accumulator";
+  static constexpr bool kPerSession = true;
+
+  ConditionalAccumulator(const Env& env, AccumulatorOptions options);
+
+  DType dtype() const { return options_.dtype; }
+  absl::Status Apply(std::int64_t local_step, const Tensor& gradient);
+  // REQUIRES: num_required > 0.
+  absl::Status Take(const KernelContext& run, std::int64_t num_required, Tensor* gradient);
+  std::int64_t NumAccumulated() const;
+  // Keeps what is accumulated. May go back. Ends the effect of CancelTakes().
+  void SetGlobalStep(std::int64_t step);
+  // Ends those who wait to take, and those who come, until the next SetGlobalStep(). Gradients stay.
+  void CancelTakes();
+  void Cancel() override;
+
+ private:
+  class Turn;
+
+  absl::Status Add(const Tensor& gradient);  // REQUIRES: *mutex_ is held
+  Tensor TakeSum();                          // REQUIRES: *mutex_ is held
+
+  const AccumulatorOptions options_;
+  const std::unique_ptr<Mutex> mutex_;
+  const std::unique_ptr<Condition> changed_;
+  // Guarded by *mutex_.
+  std::int64_t step_ = 0;
+  std::int64_t count_ = 0;
+  Tensor sum_;
+  std::deque<const Turn*> taking_;
+  bool takes_cancelled_ = false;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_ACCUMULATOR_H_

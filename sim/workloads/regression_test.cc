@@ -1,0 +1,106 @@
+#include "vigil/sim/workloads/regression.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/session/direct_session.h"
+#include "vigil/core/train/hooks/stop_at_step_hook.h"
+#include "vigil/core/train/training/monitored_training_session.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::uint64_t kSeed = 7;
+constexpr int kSteps = 200;
+
+Replica ChiefOfTwoServers() {
+  return {.cluster = *ClusterSpec::Create(
+              {{"chief", std::vector<std::string>{"c:1"}}, {"ps", std::vector<std::string>{"p:1", "p:2"}}}),
+          .job = "chief"};
+}
+
+void ExpectNear(const RegressionParameters& a, const RegressionParameters& b) {
+  for (std::size_t i = 0; i < a.w.size(); ++i) EXPECT_NEAR(a.w[i], b.w[i], 1e-6) << i;
+  EXPECT_NEAR(a.b, b.b, 1e-6);
+}
+
+// What the same steps give without a graph.
+RegressionParameters Oracle(int steps) {
+  RegressionParameters parameters;
+  RegressionData data(kSeed);
+  for (int i = 0; i < steps; ++i) Descend(parameters, GradientOf(parameters, data.Next()));
+  return parameters;
+}
+
+TEST(RegressionTest, DataComeFromTheSeed) {
+  RegressionData one(kSeed);
+  RegressionData same(kSeed);
+  RegressionData other(kSeed, 1);
+  const RegressionBatch batch = one.Next();
+  EXPECT_EQ(FeaturesOf(batch), FeaturesOf(same.Next()));
+  EXPECT_NE(FeaturesOf(batch), FeaturesOf(other.Next()));
+  EXPECT_NE(FeaturesOf(batch), FeaturesOf(one.Next()));
+  ASSERT_EQ(batch.size(), 8U);
+  for (const RegressionExample& e : batch) {
+    EXPECT_EQ(e.y, e.x[0] + 2 * e.x[1] + 3 * e.x[2]);
+    for (const float x : e.x) EXPECT_TRUE(x >= -2 && x < 2) << x;
+  }
+}
+
+// The first numbers, so that no change of the draws goes unseen: recorded losses would lose their meaning.
+TEST(RegressionTest, DrawsStayTheSame) {
+  Draws draws(1);
+  EXPECT_EQ(draws.Next(), 6791897765849424158U);
+}
+
+TEST(RegressionTest, TheGradientIsThatOfTheLoss) {
+  const RegressionBatch batch = RegressionData(kSeed).Next();
+  RegressionParameters at{.w = {0.5F, -1, 2}, .b = 0.25F};
+  const RegressionParameters gradient = GradientOf(at, batch);
+  const auto slope = [&](float& parameter) {
+    constexpr float kStep = 1.0F / 256;
+    const float before = parameter;
+    parameter = before + kStep;
+    const double above = LossOf(at, batch);
+    parameter = before - kStep;
+    const double below = LossOf(at, batch);
+    parameter = before;
+    return (above - below) / (2 * static_cast<double>(kStep));
+  };
+  for (std::size_t i = 0; i < at.w.size(); ++i) EXPECT_NEAR(slope(at.w[i]), gradient.w[i], 1e-5) << i;
+  EXPECT_NEAR(slope(at.b), gradient.b, 1e-5);
+}
+
+TEST(RegressionTest, TheGraphDescendsAsThePlainArithmeticDoes) {
+  fakes::FakeEnv fake;
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const auto model = BuildRegression(fake.env(), b, ChiefOfTwoServers());
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(graph.node(model->w.ref.node).device, "/job:ps/task:1");
+  EXPECT_EQ(graph.node(model->b.ref.node).device, "/job:ps/task:0");
+  EXPECT_EQ(graph.node(model->gradient_of_w.node).device, "/job:chief/task:0");
+  auto session = MonitoredTrainingSession(fake.env(), graph, {});
+  ASSERT_TRUE(session.ok()) << session.status();
+  RegressionData data(kSeed);
+  const RegressionBatch test = RegressionTestData(kSeed);
+  double loss = LossOf({}, test);
+  for (int i = 1; i <= kSteps; ++i) {
+    const RegressionBatch batch = data.Next();
+    const auto result = (*session)->Run(Fetches::List({model->train_op, model->loss}), model->Feed(batch));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_NEAR(result->values()[1].scalar<float>(), LossOf(Oracle(i - 1), batch), 1e-5);
+    const auto values = (*session)->Run(Fetches::List({model->w.ref, model->b.ref}));
+    const auto parameters = ParametersFrom(values->values()[0].tensor(), values->values()[1].tensor());
+    ASSERT_TRUE(parameters.ok());
+    ExpectNear(*parameters, Oracle(i));
+    if (i % 50 != 0) continue;
+    EXPECT_LT(LossOf(*parameters, test), loss * 0.2) << i;
+    loss = LossOf(*parameters, test);
+  }
+  EXPECT_TRUE((*session)->Close().ok());
+}
+
+}  // namespace
+}  // namespace vigil::sim
