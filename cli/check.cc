@@ -24,12 +24,14 @@ namespace vigil::cli {
 namespace {
 
 constexpr char kDefaultSeeds[] = "1..40000";
+constexpr char kDefaultJobs[] = "1..200";
 
 constexpr char kNotes[] =
     "Suites:\n"
     "  recorded    what TensorFlow was recorded to do, compared event by event\n"
     "  regressions what each switch of the behaviour changes, by TensorFlow's behaviour and by ours\n"
     "  random      a random scenario of faults for each seed, under a random schedule, played twice\n"
+    "  cluster     a random job of a whole cluster for each seed, with faults of every kind, played twice\n"
     "Every rule is held against each scenario of recorded and random (docs/rules.md). What violates one is saved as a "
     "file, with the line "
     "that\n"
@@ -45,7 +47,7 @@ constexpr char kNotes[] =
 
 struct Arguments {
   std::vector<std::string> suites;
-  std::string seeds = kDefaultSeeds;
+  std::string seeds;
   int jobs = 0;
   std::string json;
   std::string failures = "failures";
@@ -54,11 +56,11 @@ struct Arguments {
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
-  app.add_option("--suite", a.suites, "recorded, regressions or random (repeatable; default: all)")
+  app.add_option("--suite", a.suites, "recorded, regressions, random or cluster (repeatable; default: all)")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"recorded", "regressions", "random"}).description(""))
+      ->check(CLI::IsMember({"recorded", "regressions", "random", "cluster"}).description(""))
       ->type_name("NAME");
-  app.add_option("--seeds", a.seeds, fmt::format("Of the random scenarios, both included (default: {})", kDefaultSeeds))
+  app.add_option("--seeds", a.seeds, fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
       ->type_name("A..B");
   app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
       ->check(CLI::Range(1, kMostJobs).description(""))
@@ -73,7 +75,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
 }
 
 // "3..17", both from 0 on, in order.
-bool ParseSeeds(const std::string& text, properties::CheckOptions& options) {
+bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& last) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) return false;
   const auto number = [](const char* first, const char* last, std::uint64_t& value) {
@@ -81,8 +83,7 @@ bool ParseSeeds(const std::string& text, properties::CheckOptions& options) {
     return result.ec == std::errc() && result.ptr == last && first != last;
   };
   const char* const data = text.data();
-  return number(data, data + dots, options.first_seed) &&
-         number(data + dots + 2, data + text.size(), options.last_seed) && options.first_seed <= options.last_seed;
+  return number(data, data + dots, first) && number(data + dots + 2, data + text.size(), last) && first <= last;
 }
 
 // As a person would write it: relative if it is below the working directory.
@@ -131,6 +132,7 @@ class CheckRun {
     for (const std::string& path : options_.regressions)
       Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
     if (options_.random) Print(fmt::format("suite random: --seeds {}..{}\n", options_.first_seed, options_.last_seed));
+    if (options_.cluster) Print(fmt::format("suite cluster: --seeds {}..{}\n", options_.first_job, options_.last_job));
     Print("\n");
     console_.Flush();
   }
@@ -172,7 +174,9 @@ int Misuse(const std::string& what) {
 
 int CheckWith(const Arguments& arguments) {
   properties::CheckOptions options;
-  if (!ParseSeeds(arguments.seeds, options)) {
+  const bool given = !arguments.seeds.empty();
+  if (!ParseSeeds(given ? arguments.seeds : kDefaultSeeds, options.first_seed, options.last_seed) ||
+      !ParseSeeds(given ? arguments.seeds : kDefaultJobs, options.first_job, options.last_job)) {
     return Misuse(fmt::format("--seeds: expected A..B with A <= B, got '{}'", arguments.seeds));
   }
   const auto wants = [&arguments](std::string_view suite) {
@@ -180,6 +184,7 @@ int CheckWith(const Arguments& arguments) {
     return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
   };
   options.random = wants("random");
+  options.cluster = wants("cluster");
   options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
   options.failures = arguments.failures;
   if (std::find(arguments.recordings.begin(), arguments.recordings.end(), "-") != arguments.recordings.end()) {

@@ -52,6 +52,7 @@ std::string CheckText(const CheckSummary& summary) {
   text += fmt::format("\n{:<56}{:>10}\n", "seam", "failures");
   for (const auto& [seam, times] : Seams(summary.tally)) text += fmt::format("{:<56}{:>10}\n", seam, times);
   text += "\n";
+  if (summary.cluster.jobs > 0) text += summary.cluster.Text() + "\n";
   for (const auto& [name, count] : summary.suites) text += SuiteText(name, count);
   for (const std::string& what : summary.incomplete) {
     text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", what);

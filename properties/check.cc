@@ -10,6 +10,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/explain.h"
+#include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
@@ -35,11 +36,21 @@ using replays::Verdict;
 constexpr std::string_view kRecorded = "recorded";
 constexpr std::string_view kRegressions = "regressions";
 constexpr std::string_view kRandom = "random";
+constexpr std::string_view kCluster = "cluster";
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
+
+// Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
+bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
 
 std::vector<std::string> IdsOf(const Judgement& judgement) {
   std::vector<std::string> ids;
   for (const Violation& violation : judgement.violations) ids.emplace_back(violation.rule);
+  return ids;
+}
+
+std::vector<std::string> IdsOf(const sim::JobFacts& facts) {
+  std::vector<std::string> ids;
+  for (const sim::JobViolation& violation : facts.violations) ids.push_back(violation.rule);
   return ids;
 }
 
@@ -57,6 +68,23 @@ Outcome PlayTwice(Runner& runner, Scenario scenario) {
 
 std::string ExplainIn(const Outcome& outcome, const Violation& violation) {
   return Explain(violation, AllRules()[violation.number]()->info(), outcome.trace);
+}
+
+// The rules that a run has broken, each with its proof as indented lines.
+struct Broken {
+  std::string rule;
+  std::string text;
+};
+std::vector<Broken> BrokenIn(const Outcome& outcome, const Scenario& scenario) {
+  std::vector<Broken> broken;
+  if (outcome.job.has_value()) {
+    for (const sim::JobViolation& violation : outcome.job->violations)
+      broken.push_back({violation.rule, fmt::format("  {}: {}\n", violation.rule, violation.text)});
+    return broken;
+  }
+  for (const Violation& violation : CheckRules(outcome, scenario).violations)
+    broken.push_back({std::string(violation.rule), ExplainIn(outcome, violation)});
+  return broken;
 }
 
 std::string FileNameOf(std::string_view what) {
@@ -85,9 +113,13 @@ class Campaign {
     if (options_.random && !summary_.stopped) {
       Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadRandom(on_record); });
     }
+    if (options_.cluster && !summary_.stopped) {
+      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadJobs(on_record); });
+    }
     // The regressions alone arm nothing: no rule is held against them.
     const bool rules = !options_.recordings.empty() || options_.random;
     if (rules && !summary_.stopped) FindIncomplete();
+    if (options_.cluster && !summary_.stopped) FindIncompleteJobs();
     return std::move(summary_);
   }
 
@@ -101,25 +133,39 @@ class Campaign {
 
   // Each scenario goes through its text: what is saved of a failure is what was played.
   void ReadRandom(const replays::OnRecord& on_record) {
-    for (std::uint64_t seed = options_.first_seed; seed <= options_.last_seed; ++seed) {
+    ReadSeeds(options_.first_seed, options_.last_seed, RandomScenario, on_record);
+  }
+  void ReadJobs(const replays::OnRecord& on_record) {
+    ReadSeeds(options_.first_job, options_.last_job, RandomJob, on_record);
+  }
+  static void ReadSeeds(std::uint64_t first, std::uint64_t last, Scenario (*draw)(std::uint64_t),
+                        const replays::OnRecord& on_record) {
+    for (std::uint64_t seed = first; seed <= last; ++seed) {
       RawRecord record;
       record.source = "seeds";
-      record.record = static_cast<std::int64_t>(seed - options_.first_seed) + 1;
-      record.text = replays::PrintRecord(RandomScenario(seed));
-      if (!on_record(std::move(record)) || seed == options_.last_seed) return;
+      record.record = static_cast<std::int64_t>(seed - first) + 1;
+      record.text = replays::PrintRecord(draw(seed));
+      if (!on_record(std::move(record)) || seed == last) return;
     }
   }
 
   void Suite(std::string_view name, const Reader& reader) {
     SuiteCount& count = summary_.suites[std::string(name)];
     std::vector<Tally> tallies(static_cast<std::size_t>(options_.jobs));
+    std::vector<ClusterTally> cluster_tallies(static_cast<std::size_t>(options_.jobs));
     std::atomic<std::size_t> workers = 0;
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
-    callbacks.new_player = [&, random = name == kRandom, rules = name != kRegressions]() -> replays::Player {
-      return [runner = std::make_shared<Runner>(), tally = &tallies[workers++], random,
+    callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions]() -> replays::Player {
+      const std::size_t worker = workers++;
+      return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
               rules](const Recording& recording) {
-        Outcome outcome = random ? PlayTwice(*runner, recording.scenario) : runner->Run(recording.scenario);
+        Outcome outcome = drawn ? PlayTwice(*runner, recording.scenario) : runner->Run(recording.scenario);
+        if (outcome.job.has_value()) {
+          jobs->Add(*outcome.job);
+          outcome.violated = IdsOf(*outcome.job);
+          return replays::PlainOutcome(std::move(outcome));
+        }
         if (outcome.verdict == Verdict::kUnsupported || !rules) return replays::PlainOutcome(outcome);
         const Judgement judgement = CheckRules(outcome, recording.scenario);
         tally->Add(outcome, judgement);
@@ -134,6 +180,7 @@ class Campaign {
     const replays::PlaySummary played = replays::PlayAll({.jobs = options_.jobs}, callbacks, stop_);
     summary_.stopped = summary_.stopped || played.stopped;
     for (const Tally& tally : tallies) summary_.tally.Add(tally);
+    for (const ClusterTally& tally : cluster_tallies) summary_.cluster.Add(tally);
   }
 
   void Count(std::string_view suite, SuiteCount& count, const Result& result) {
@@ -144,7 +191,7 @@ class Campaign {
     }
     const replays::PlainOutcome& outcome = result.outcome;
     const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
-    const bool recorded = suite != kRandom;
+    const bool recorded = !IsDrawn(suite);
     if (recorded && outcome.verdict == Verdict::kUnsupported) {
       ++count.unbuilt[outcome.reason];
       return;
@@ -169,24 +216,23 @@ class Campaign {
 
   // Plays it again, for the events that prove it, and saves it.
   void Describe(const Result& result, CheckFailure& failure) {
-    const bool random = failure.suite == kRandom;
-    std::optional<Scenario> scenario = random ? ScenarioOfRecord(result.record) : FindRecording(result);
+    const bool drawn = IsDrawn(failure.suite);
+    std::optional<Scenario> scenario = drawn ? ScenarioOfRecord(failure.suite, result.record) : FindRecording(result);
     failure.text =
         fmt::format("FAILED {}: {}\n", replays::Escaped(result.id), failure.rule.empty() ? "no rule" : failure.rule);
     if (!scenario.has_value()) {
       failure.text += fmt::format("  {}:{} could not be read again\n", replays::Escaped(result.source), result.record);
       return;
     }
-    const Outcome outcome = runner_.Run(*scenario, {.random_schedule = random});
-    const Judgement judgement = CheckRules(outcome, *scenario);
+    const Outcome outcome = runner_.Run(*scenario, {.random_schedule = drawn});
     std::string others;
     bool again = false;
-    for (const Violation& violation : judgement.violations) {
-      if (violation.rule == failure.rule) {
+    for (const Broken& broken : BrokenIn(outcome, *scenario)) {
+      if (broken.rule == failure.rule) {
         again = true;
-        failure.text += ExplainIn(outcome, violation);
+        failure.text += broken.text;
       } else {
-        others += (others.empty() ? "" : ", ") + std::string(violation.rule);
+        others += (others.empty() ? "" : ", ") + broken.rule;
       }
     }
     if (!others.empty()) failure.text += fmt::format("  also broken: {}\n", others);
@@ -215,8 +261,9 @@ class Campaign {
     failure.text += fmt::format("  ./vigil replay {}\n", replays::ShellWord(path));
   }
 
-  Scenario ScenarioOfRecord(std::int64_t record) const {
-    return RandomScenario(options_.first_seed + static_cast<std::uint64_t>(record) - 1);
+  Scenario ScenarioOfRecord(std::string_view suite, std::int64_t record) const {
+    const auto number = static_cast<std::uint64_t>(record) - 1;
+    return suite == kCluster ? RandomJob(options_.first_job + number) : RandomScenario(options_.first_seed + number);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {
@@ -229,6 +276,12 @@ class Campaign {
       return false;
     });
     return found;
+  }
+
+  void FindIncompleteJobs() {
+    for (std::string& what : summary_.cluster.Incomplete()) {
+      if (summary_.cluster.jobs >= kEnoughJobs) summary_.incomplete.push_back(std::move(what));
+    }
   }
 
   void FindIncomplete() {
@@ -281,9 +334,11 @@ replays::Player NewJudgingPlayer(int seeds) {
     Outcome outcome = runner->Run(recording.scenario);
     const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
     if (!names_a_rule) return outcome;
-    const Judgement judgement = CheckRules(outcome, recording.scenario);
-    outcome.violated = IdsOf(judgement);
-    for (const Violation& violation : judgement.violations) outcome.explanation += ExplainIn(outcome, violation);
+    outcome.violated.emplace();
+    for (const Broken& broken : BrokenIn(outcome, recording.scenario)) {
+      outcome.violated->push_back(broken.rule);
+      outcome.explanation += broken.text;
+    }
     return outcome;
   };
 }

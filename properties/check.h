@@ -6,6 +6,8 @@
 // against them: many rules say what TensorFlow does.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
 // have the same hash. Fails also if no scenario ever armed some rule, or met a fault at some seam.
+// Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
+// suite random does, and holds the invariants of sim/checkers against it. Fails also if some kind of fault never fired.
 // What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.
 //
 // Thread safety: a Campaign belongs to one thread; it plays on others.
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "vigil/core/env/files.h"
+#include "vigil/properties/cluster_tally.h"
 #include "vigil/properties/tally.h"
 #include "vigil/replays/play.h"
 
@@ -30,8 +33,11 @@ struct CheckOptions {
   std::vector<std::string> recordings;   // files and folders of the suite recorded; none = it is left out
   std::vector<std::string> regressions;  // as recordings, of the suite regressions
   bool random = true;
+  bool cluster = false;
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1;
+  std::uint64_t first_job = 1;  // seeds of the suite cluster
+  std::uint64_t last_job = 1;
   int jobs = 1;
   std::string failures = "failures";  // folder, made when there is something to save
 };
@@ -55,7 +61,8 @@ struct SuiteCount {
 
 struct CheckSummary {
   std::map<std::string, SuiteCount> suites;
-  Tally tally;                          // of all suites
+  Tally tally;                          // of all suites but cluster
+  ClusterTally cluster;
   std::vector<std::string> incomplete;  // rules never armed, seams never met by a fault: each fails the check
   bool enough = true;                   // scenarios, for what is incomplete to fail the check
   bool stopped = false;
@@ -74,6 +81,8 @@ struct CheckCallbacks {
 inline constexpr std::uint64_t kFullFailures = 5;
 // With fewer random scenarios than this (without that suite: fewer recorded ones), what is incomplete is reported but fails nothing.
 inline constexpr std::uint64_t kEnoughScenarios = 2000;
+// So many jobs must show every kind of fault and arm every invariant.
+inline constexpr std::uint64_t kEnoughJobs = 2000;
 
 // `stop` may be set at any time: what is being played is finished, nothing new is begun.
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,

@@ -7,6 +7,7 @@
 
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/job_expectation.h"
+#include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/cluster/job.h"
 #include "vigil/sim/world.h"
 
@@ -34,11 +35,16 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                     .stacks = &stacks,
                     .max_events = MostEvents(scenario.limits),
                     .max_virtual = most});
-  sim::Job job(world, *scenario.job, {.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed});
+  const Behaviour behaviour = BehaviourOf(scenario.behaviour);
+  sim::Job job(world, *scenario.job, {.behaviour = behaviour, .seed = scenario.seed});
   const sim::WorldResult result = world.Run();
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
   outcome.job = job.Facts();
+  sim::JobJudgement judgement = sim::CheckJob(
+      {.spec = *scenario.job, .history = job.history(), .facts = *outcome.job, .behaviour = behaviour});
+  outcome.job->violations = std::move(judgement.violations);
+  outcome.job->armed = std::move(judgement.armed);
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();

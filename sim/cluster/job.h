@@ -14,6 +14,7 @@
 
 #include "vigil/core/base/behaviour.h"
 #include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_history.h"
 #include "vigil/sim/cluster/job_spec.h"
 #include "vigil/sim/world.h"
 
@@ -35,6 +36,7 @@ class Job {
 
   // After world.Run().
   JobFacts Facts() const;
+  const JobHistory& history() const;
 
  private:
   struct Impl;

@@ -51,7 +51,8 @@ struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
   std::vector<FaultCount> faults;
-  std::vector<JobViolation> violations;
+  std::vector<JobViolation> violations;                        // filled in by whoever checks
+  std::map<std::string, std::int64_t, std::less<>> armed;      // how often each invariant had something to look at
   Duration virtual_time{0};
   std::uint64_t messages = 0;
 };
