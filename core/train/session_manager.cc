@@ -12,6 +12,17 @@
 
 namespace vigil {
 
+namespace {
+
+// Of sessions in a cluster, where nothing else is said (Behaviour::bounded_waits).
+constexpr std::chrono::minutes kCreateTimeout{1};  // then the next attempt begins, until the recovery policy gives up
+constexpr std::chrono::minutes kKeepalive{2};      // a server that is silent for so long is lost
+constexpr std::chrono::minutes kRunTimeout{30};    // a run that takes so long ends with DEADLINE_EXCEEDED
+
+bool InCluster(const SessionTarget& target) { return target.master.starts_with("grpc://"); }
+
+}  // namespace
+
 void SleepFor(const Env& env, Duration duration) {
   env.Emit({.kind = EventKind::kSleep, .has_value = true, .value = ToSeconds(duration)});
   env.tasks->SleepUntil(DeadlineAfter(env, duration));
@@ -32,9 +43,18 @@ absl::StatusOr<std::unique_ptr<SessionManager>> SessionManager::Create(const Env
   return std::unique_ptr<SessionManager>(new SessionManager(env, graph, std::move(factory), std::move(options)));
 }
 
+SessionConfig SessionManager::ConfigFor(const SessionTarget& target) const {
+  SessionConfig config = target.config;
+  if (!options_.behaviour.bounded_waits || !InCluster(target)) return config;
+  if (config.create_timeout == Duration::zero()) config.create_timeout = kCreateTimeout;
+  if (config.keepalive == Duration::zero()) config.keepalive = kKeepalive;
+  if (config.operation_timeout_in_ms == 0) config.operation_timeout_in_ms = kRunTimeout / std::chrono::milliseconds(1);
+  return config;
+}
+
 absl::StatusOr<SessionPtr> SessionManager::NewSession(const SessionTarget& target) {
   VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                         CreateObserved(env_, *factory_, graph_, target.master, target.config));
+                         CreateObserved(env_, *factory_, graph_, target.master, ConfigFor(target)));
   return SessionPtr(std::move(session));
 }
 
@@ -142,6 +162,26 @@ void SessionManager::CloseUnready(Session& session) const {
   if (options_.behaviour.close_partial_session) session.Close().IgnoreError();
 }
 
+// The variables live on servers that outlive this session: what is initialised there is somebody's training.
+absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, Session& session,
+                                                   const RestoreOptions& restore) {
+  const std::optional<Output>& op =
+      options_.ready_for_local_init_op.has_value() ? options_.ready_for_local_init_op : options_.ready_op;
+  if (!options_.behaviour.join_live_model || !InCluster(target) || restore.checkpoint_dir.empty() || !op.has_value()) {
+    return false;
+  }
+  VIGIL_ASSIGN_OR_RETURN(const Readiness alive, Ready(op, session, "Model not ready"));
+  if (!alive.ready) return false;
+  VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
+  if (!local.ready) return false;
+  VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
+  if (!ready.ready) return false;
+  env_.log->Write(Severity::kInfo,
+                  "The model is initialised on the servers already: going on with it, nothing is restored. To begin from "
+                  "a checkpoint instead, restart the parameter servers.");
+  return true;
+}
+
 absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init) {
   VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore));
   if (!restored) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
@@ -155,7 +195,9 @@ absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& r
 absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, const RestoreOptions& restore,
                                                    const InitOptions& init) {
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
-  const absl::Status status = MakeReady(*session, restore, init);
+  const absl::StatusOr<bool> joined = JoinLiveModel(target, *session, restore);
+  if (joined.ok() && *joined) return session;
+  const absl::Status status = joined.ok() ? MakeReady(*session, restore, init) : joined.status();
   if (status.ok()) return session;
   CloseUnready(*session);
   return status;
