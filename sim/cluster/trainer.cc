@@ -11,6 +11,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/hooks/stop_at_step_hook.h"
 #include "vigil/core/train/training/monitored_training_session.h"
 #include "vigil/sim/workloads/regression.h"
@@ -82,14 +83,42 @@ absl::Status Build(const TrainerParts& parts, Model& model) {
   return absl::OkStatus();
 }
 
+// Tells the recorder of every checkpoint that is complete.
+class SavesListener final : public CheckpointSaverListener {
+ public:
+  explicit SavesListener(FactsRecorder& recorder) : recorder_(recorder) {}
+  absl::StatusOr<bool> AfterSave(Session&, std::int64_t step) override {
+    recorder_.Saved(step);
+    return false;
+  }
+
+ private:
+  FactsRecorder& recorder_;
+};
+
+// The hook that MonitoredTrainingSession would add itself, with a listener.
+absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_ptr<Scaffold>& scaffold) {
+  return CheckpointSaverHook::Create(parts.env, {.checkpoint_dir = parts.checkpoint_dir,
+                                                 .save_steps = parts.job.workload.save_steps,
+                                                 .scaffold = scaffold,
+                                                 .listeners = {std::make_shared<SavesListener>(parts.recorder)},
+                                                 .behaviour = parts.behaviour});
+}
+
 absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts, Model& model) {
   MonitoredTrainingSessionOptions options;
   options.master = parts.target;
   options.is_chief = parts.job_name == "chief";
   options.checkpoint_dir = parts.checkpoint_dir;
   options.hooks = model.hooks;
+  ScaffoldOptions scaffold;
+  scaffold.behaviour = parts.behaviour;
+  options.scaffold = std::make_shared<Scaffold>(parts.env, model.graph, scaffold);
+  if (options.is_chief) {
+    VIGIL_ASSIGN_OR_RETURN(HookPtr saver, SaverHook(parts, options.scaffold));
+    options.chief_only_hooks = {std::move(saver)};
+  }
   options.save_checkpoint_secs = std::nullopt;
-  options.save_checkpoint_steps = parts.job.workload.save_steps;
   options.save_summaries_steps = std::nullopt;
   options.save_summaries_secs = std::nullopt;
   options.log_step_count_steps = std::nullopt;
