@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,7 +19,8 @@
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/cluster/cluster_spec.h"
 #include "vigil/core/cluster/server.h"
-#include "vigil/core/env/notification.h"
+#include "vigil/core/env/files.h"
+#include "vigil/core/io/tensor_bundle.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/fault_applier.h"
@@ -55,6 +58,23 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   return *std::move(cluster);
 }
 
+// The newest checkpoint that is whole, and the parameters in it.
+void ReadNewestCheckpoint(Files& files, JobFacts& facts) {
+  constexpr std::string_view kBefore = "model.ckpt-";
+  constexpr std::string_view kAfter = ".index";
+  const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) continue;
+    std::int64_t step = 0;
+    const char* const digits = name.data() + kBefore.size();
+    if (std::from_chars(digits, name.data() + name.size(), step).ec != std::errc()) continue;
+    if (facts.newest_checkpoint.has_value() && step < *facts.newest_checkpoint) continue;
+    const std::string prefix = JoinPath(kCheckpoints, name.substr(0, name.size() - kAfter.size()));
+    if (VerifyBundle(files, prefix).ok()) facts.newest_checkpoint = step;
+  }
+}
+
 }  // namespace
 
 struct Job::Impl {
@@ -81,6 +101,7 @@ struct Job::Impl {
   void Conduct();
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
+  void Finish();
 
   World& world;
   const JobSpec spec;
@@ -205,12 +226,32 @@ void Job::Impl::Conduct() {
       });
     }, kPatience);
   }
+  history.push_back({.at = world.now(), .kind = JobMoment::Kind::kBegin});
   const Time begin = env.clock->Monotonic();
   const Time limit = begin + spec.limit;
   applier->Begin();
   env.tasks->SleepUntil(std::min(limit, begin + applier->LastStart()));
+  if (spec.heal_after.has_value() && AnyTrains()) {
+    env.tasks->SleepUntil(std::min(limit, begin + *spec.heal_after));
+    applier->HealAll();
+    history.push_back({.at = world.now(), .kind = JobMoment::Kind::kHealed});
+  }
   WaitUntil([&] { return !AnyTrains(); }, limit - env.clock->Monotonic());
+  Finish();
   world.Stop();
+}
+
+// What is there when the world ends: the nodes die with it.
+void Job::Impl::Finish() {
+  for (const auto& [name, member] : members) {
+    if (!member.trains) continue;
+    TaskFacts& task = facts.tasks[name] = member.facts;
+    if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
+  }
+  ReadNewestCheckpoint(*conductor->env().files, facts);
+  facts.faults = applier->Counts();
+  facts.virtual_time = world.now() - world.options().start;
+  facts.messages = static_cast<std::uint64_t>(world.network().counts().sent);
 }
 
 Job::Job(World& world, const JobSpec& spec, const JobOptions& options)
@@ -219,14 +260,7 @@ Job::Job(World& world, const JobSpec& spec, const JobOptions& options)
 }
 Job::~Job() = default;
 
-JobFacts Job::Facts() const {
-  JobFacts facts;
-  for (const auto& [name, member] : impl_->members) {
-    if (!member.trains) continue;
-    TaskFacts& task = facts.tasks[name] = member.facts;
-    if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
-  }
-  return facts;
-}
+JobFacts Job::Facts() const { return impl_->facts; }
+const JobHistory& Job::history() const { return impl_->history; }
 
 }  // namespace vigil::sim
