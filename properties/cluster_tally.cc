@@ -76,7 +76,7 @@ std::uint64_t ClusterTally::MedianEffectiveFaults() const {
 
 std::vector<std::string> ClusterTally::Incomplete() const {
   std::vector<std::string> missing;
-  for (const sim::FaultKindInfo& kind : sim::FaultKinds()) {
+  for (const sim::FaultKindInfo& kind : sim::AllFaultKinds()) {
     const auto found = faults.find(std::string(kind.name));
     if (found == faults.end() || found->second.fired == 0)
       missing.push_back(fmt::format("the fault {} never fired", kind.name));

@@ -249,7 +249,12 @@ void Job::Impl::Finish() {
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
   ReadNewestCheckpoint(*conductor->env().files, facts);
-  facts.faults = applier->Counts();
+  const FaultTallies tallies = applier->Tallies();
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    const FaultTally& tally = tallies[info.kind];
+    if (tally.planned == 0) continue;
+    facts.faults.push_back({std::string(info.name), tally.planned, tally.fired, tally.effective});
+  }
   facts.virtual_time = world.now() - world.options().start;
   facts.messages = static_cast<std::uint64_t>(world.network().counts().sent);
 }
