@@ -18,7 +18,7 @@
 
 namespace vigil::sim {
 
-struct NodeSeams final : Clock, Tasks, Random, Log, EventSink {
+struct NodeSeams final : Clock, Tasks, Random, Log, EventSink, Network {
   explicit NodeSeams(Node& owner);
 
   Time Now() override;
@@ -33,6 +33,10 @@ struct NodeSeams final : Clock, Tasks, Random, Log, EventSink {
   std::uint64_t Draw(std::string_view stream) override;
   void Write(Severity severity, std::string_view line) override;
   void Emit(const Event& event) override;
+
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override;
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override;
+  void Cancel(std::uint64_t call) override;
 
   Node& node;
   fakes::MemoryFiles files;

@@ -26,6 +26,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/sim/choices.h"
 #include "vigil/sim/fiber.h"
+#include "vigil/sim/network.h"
 #include "vigil/sim/node.h"
 #include "vigil/sim/running_hash.h"
 #include "vigil/sim/scheduler.h"
@@ -93,6 +94,9 @@ class World {
   ChoiceMap ChoicesMade() const { return choices_.Made(); }
   std::uint64_t switches() const { return scheduler_.switches(); }
 
+  // What the nodes talk through; made at the first use.
+  SimNetwork& network();
+
   const WorldOptions& options() const { return options_; }
   Scheduler& scheduler() { return scheduler_; }
 
@@ -112,6 +116,7 @@ class World {
   Choices choices_;
   Scheduler scheduler_;
   Trace trace_;
+  std::unique_ptr<SimNetwork> network_;  // goes after the nodes, which use it to the end
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 

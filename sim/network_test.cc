@@ -1,0 +1,239 @@
+// What a caller meets on the simulated network when all goes well, and when one side dies, stands still or is cut off.
+#include "vigil/sim/network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/notification.h"
+#include "vigil/sim/alarm.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Text(const NetworkReply& reply) {
+  return reply.ok() ? *reply
+                    : std::string(CodeName(CodeOf(reply.status()))) + " " + std::string(MessageOf(reply.status()));
+}
+
+class NetworkTest : public testing::Test {
+ protected:
+  NetworkTest() {
+    LinkSpec calm;
+    calm.least_latency = calm.most_latency = milliseconds(1);
+    world_.network().SetLinks(calm, {});
+  }
+
+  // Serves at "ps:1" on the node "ps:0", until the process ends.
+  void Serve(RequestHandler handler) {
+    ps_.set_boot([handler = std::move(handler)](Node& node) {
+      node.Spawn("main", [env = node.env(), handler] {
+        auto listener = env.network->Listen("ps:1", handler);
+        ASSERT_TRUE(listener.ok());
+        env.tasks->SleepUntil(kNever);
+      });
+    });
+    ps_.Boot();
+  }
+
+  // A call from the chief, noted with its time in milliseconds.
+  void Call(NetworkRequest request) {
+    request.to = "ps:1";
+    if (request.method.empty()) request.method = "/vigil.Test/Do";
+    Note("", CallAndWait(chief_.env(), std::move(request)));
+  }
+  void Note(const std::string& who, const NetworkReply& reply) {
+    seen_.push_back(who + std::to_string(world_.scheduler().now() / milliseconds(1)) + " " + Text(reply));
+  }
+
+  void Chief(std::function<void()> body) {
+    chief_.Spawn("main", [this, body = std::move(body)] {
+      world_.AdvanceBy(milliseconds(10));
+      body();
+    });
+  }
+  WorldResult Run(Duration stop_after = seconds(100)) {
+    Alarm end(world_.scheduler(), [this] { world_.Stop(); });
+    end.SetAt(stop_after);
+    return world_.Run();
+  }
+
+  // Rings at that time of the world.
+  void At(Duration at, std::function<void()> what) {
+    alarms_.push_back(std::make_unique<Alarm>(world_.scheduler(), std::move(what)));
+    alarms_.back()->SetAt(at);
+  }
+
+  std::vector<std::string> seen_;
+  World world_{WorldOptions{}};
+  Node& chief_ = world_.AddNode("chief:0");
+  Node& ps_ = world_.AddNode("ps:0");
+  std::vector<std::unique_ptr<Alarm>> alarms_;
+};
+
+TEST_F(NetworkTest, ARequestIsAnsweredAfterTwoLatencies) {
+  Serve([](IncomingCall& call) -> NetworkReply { return call.method() + " " + call.body(); });
+  Chief([&] { Call({.body = "x"}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("12 /vigil.Test/Do x"));
+}
+
+TEST_F(NetworkTest, AnErrorOfTheHandlerArrivesWithItsPayload) {
+  Serve([](IncomingCall&) -> NetworkReply { return MakeStatus(Code::kStopIteration, "no more"); });
+  Chief([&] { Call({}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("12 STOP_ITERATION no more"));
+}
+
+TEST_F(NetworkTest, NobodyServesThere) {
+  Chief([&] {
+    Call({});
+    Serve([](IncomingCall&) -> NetworkReply { return "late"; });
+    world_.AdvanceBy(seconds(1));
+    Call({});
+  });
+  Run();
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_THAT(seen_[0], testing::StartsWith("11 UNAVAILABLE"));
+  EXPECT_THAT(seen_[0], HasSubstr("Connection refused"));
+  EXPECT_EQ(seen_[1], "1013 late");
+}
+
+TEST_F(NetworkTest, OnlyOneServesAtAnAddress) {
+  Serve([](IncomingCall&) -> NetworkReply { return "first"; });
+  Chief([&] {
+    const auto second = chief_.env().network->Listen("ps:1", nullptr);
+    EXPECT_EQ(CodeOf(second.status()), Code::kAlreadyExists);
+    const auto other = chief_.env().network->Listen("ps:2", [](IncomingCall&) -> NetworkReply { return "own"; });
+    EXPECT_TRUE(other.ok());
+    seen_.push_back(Text(CallAndWait(chief_.env(), {.to = "ps:2", .method = "m"})));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("own"));
+}
+
+// The handler blocks; the callers are told in the order in which they called.
+TEST_F(NetworkTest, TheServerDies) {
+  Serve([this](IncomingCall&) -> NetworkReply {
+    world_.AdvanceBy(seconds(9));
+    return "never";
+  });
+  for (const std::string name : {"a ", "b "}) {
+    chief_.Spawn(name, [this, name] {
+      world_.AdvanceBy(milliseconds(10));
+      Note(name, CallAndWait(chief_.env(), {.to = "ps:1", .method = "m"}));
+    });
+  }
+  At(milliseconds(20), [&] { ps_.Kill(); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("a 21 UNAVAILABLE Socket closed", "b 21 UNAVAILABLE Socket closed"));
+}
+
+// A request that was sent to a process does not reach its successor.
+TEST_F(NetworkTest, TheServerRestartsWhileARequestIsUnderWay) {
+  int served = 0;
+  Serve([&served](IncomingCall&) -> NetworkReply { return std::to_string(++served); });
+  Chief([&] {
+    Call({});
+    world_.AdvanceBy(seconds(1));
+    Call({});
+  });
+  At(milliseconds(10) + microseconds(500), [&] { ps_.Kill(); });
+  At(milliseconds(10) + microseconds(600), [&] { ps_.Boot(); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre(HasSubstr("11 UNAVAILABLE"), "1013 1"));
+}
+
+TEST_F(NetworkTest, TheCallerDies) {
+  Serve([this](IncomingCall& call) -> NetworkReply {
+    call.OnCancelled([this] { seen_.push_back("told " + std::to_string(world_.scheduler().now() / milliseconds(1))); });
+    world_.AdvanceBy(milliseconds(100));
+    seen_.push_back(call.cancelled() ? "cancelled" : "not cancelled");
+    return "never read";
+  });
+  auto held = std::make_shared<int>(0);
+  chief_.Spawn("main", [this, held] {
+    world_.AdvanceBy(milliseconds(10));
+    chief_.env().network->Start({.to = "ps:1", .method = "m"},
+                                [this, held](NetworkReply) { seen_.push_back("called"); });
+    world_.AdvanceBy(seconds(1));
+  });
+  At(milliseconds(20), [&] { chief_.Kill(); });
+  At(milliseconds(30), [&] { EXPECT_EQ(held.use_count(), 1); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("told 21", "cancelled"));
+}
+
+TEST_F(NetworkTest, CancelReachesTheCallerAtOnceAndTheHandlerLater) {
+  Serve([this](IncomingCall& call) -> NetworkReply {
+    Notification told(*ps_.env().tasks, "told");
+    call.OnCancelled([&] { told.Notify(); });
+    told.Wait(kNever);
+    seen_.push_back("told " + std::to_string(world_.scheduler().now() / milliseconds(1)));
+    return "";
+  });
+  Chief([&] {
+    Notification answered(*chief_.env().tasks, "answered");
+    const std::uint64_t call = chief_.env().network->Start({.to = "ps:1", .method = "m"}, [&](NetworkReply reply) {
+      Note("", reply);
+      answered.Notify();
+    });
+    world_.AdvanceBy(milliseconds(10));
+    chief_.env().network->Cancel(call);
+    chief_.env().network->Cancel(call);
+    answered.Wait(kNever);
+    chief_.env().network->Cancel(call);
+    chief_.env().network->Cancel(12345);
+    world_.AdvanceBy(milliseconds(10));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("20 CANCELLED Cancelled by the caller", "told 21"));
+}
+
+TEST_F(NetworkTest, TheDeadlinePasses) {
+  Serve([this](IncomingCall& call) -> NetworkReply {
+    world_.AdvanceBy(milliseconds(50));
+    seen_.push_back(call.cancelled() ? "cancelled" : "not cancelled");
+    return "late";
+  });
+  Chief([&] {
+    Call({.deadline = Time{milliseconds(30)}});
+    Call({.deadline = Time{milliseconds(5)}});
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("30 DEADLINE_EXCEEDED Deadline Exceeded", "30 DEADLINE_EXCEEDED Deadline Exceeded",
+                                 "cancelled"));
+}
+
+TEST_F(NetworkTest, NobodyServesAnyMore) {
+  ps_.Spawn("main", [this] {
+    auto listener = *ps_.env().network->Listen("ps:1", [this](IncomingCall& call) -> NetworkReply {
+      world_.AdvanceBy(milliseconds(50));
+      seen_.push_back(call.cancelled() ? "cancelled" : "not cancelled");
+      return "too late";
+    });
+    world_.AdvanceBy(milliseconds(20));
+    listener = nullptr;
+    world_.AdvanceBy(milliseconds(100));
+  });
+  Chief([&] { Call({}); });
+  EXPECT_EQ(world_.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(seen_, ElementsAre("21 UNAVAILABLE Socket closed", "cancelled"));
+}
+
+}  // namespace
+}  // namespace vigil::sim
