@@ -95,7 +95,9 @@ NetworkHost& Node::host() {
   return *host_;
 }
 
-fakes::MemoryFiles& Node::disk() { return seams_->files; }
+fakes::MemoryFiles& Node::disk() { return seams_->files.own(); }
+
+std::int64_t Node::LoseDisk(DiskLoss loss) { return seams_->files.Lose(loss); }
 
 TaskState* Node::SpawnTask(std::string_view name, std::function<void()> body) {
   return Dead() ? nullptr : SpawnTask(IdentityFor(name), std::move(body));

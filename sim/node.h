@@ -17,6 +17,7 @@
 
 #include "vigil/core/env/env.h"
 #include "vigil/fakes/memory_files.h"
+#include "vigil/sim/fault_plan.h"
 #include "vigil/sim/task_state.h"
 
 namespace vigil::sim {
@@ -66,7 +67,10 @@ class Node {
   // Tasks that could run and messages that came, had the node not been paused; so far, over all pauses.
   std::int64_t held_by_pauses() const;
 
+  // Its own files, as processes see them.
   fakes::MemoryFiles& disk();
+  // What a crash does to the own disk and to what this node wrote to the shared one: how many files and names changed.
+  std::int64_t LoseDisk(DiskLoss loss);
   const std::vector<LogLine>& log() const { return log_; }
   // What the wall clock of this node shows beyond the world's time: a jump. Monotonic time knows nothing of it.
   void set_clock_offset(Duration offset) { clock_offset_ = offset; }
@@ -78,6 +82,7 @@ class Node {
 
  private:
   friend class World;
+  friend class NodeFiles;
   friend class SimNetwork;
   friend struct NodeSeams;
 

@@ -11,13 +11,7 @@
 
 namespace vigil::sim {
 
-NodeSeams::NodeSeams(Node& owner) : node(owner), files(*this) {
-  process.emplace();
-  files.set_fault([this](fakes::FileOp op, const std::string& path) {
-    if (!node.Dead()) return absl::OkStatus();
-    return MakeStatus(Code::kUnknown, fmt::format("{} {}: the process was killed", fakes::FileOpName(op), path));
-  });
-}
+NodeSeams::NodeSeams(Node& owner) : node(owner), files(owner, *this) { process.emplace(); }
 
 Time NodeSeams::Now() {
   ++node.clock_reads_;

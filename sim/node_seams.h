@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "vigil/core/env/env.h"
-#include "vigil/fakes/memory_files.h"
 #include "vigil/sim/node.h"
+#include "vigil/sim/node_files.h"
 
 namespace vigil::sim {
 
@@ -39,7 +39,7 @@ struct NodeSeams final : Clock, Tasks, Random, Log, EventSink, Network {
   void Cancel(std::uint64_t call) override;
 
   Node& node;
-  fakes::MemoryFiles files;
+  NodeFiles files;
   std::map<std::string, std::uint64_t, std::less<>> draws;  // made so far, by stream
   std::optional<Process> process;
 };

@@ -108,6 +108,11 @@ SimNetwork& World::network() {
   return *network_;
 }
 
+SharedDisk& World::shared_disk() {
+  if (shared_disk_ == nullptr) shared_disk_ = std::make_unique<SharedDisk>(clock_);
+  return *shared_disk_;
+}
+
 Trace World::TakeTrace() { return std::exchange(trace_, Trace()); }
 
 void World::Record(std::uint32_t node, const Event& event) {
