@@ -10,23 +10,6 @@
 namespace vigil::fakes {
 namespace {
 
-// Without "//", "/./", a leading "./" and a trailing "/".
-std::string Clean(std::string_view path) {
-  std::string out;
-  out.reserve(path.size());
-  std::size_t at = 0;
-  while (at < path.size()) {
-    const std::size_t slash = std::min(path.find('/', at), path.size());
-    const std::string_view part = path.substr(at, slash - at);
-    if (!part.empty() && part != ".") {
-      if (!out.empty() || path.front() == '/') out += '/';
-      out += part;
-    }
-    at = slash + 1;
-  }
-  return out;
-}
-
 absl::Status Error(Code code, std::string_view action, const std::string& path, std::string_view why) {
   return MakeStatus(code, fmt::format("{} {}: {}", action, path, why));
 }
@@ -108,7 +91,7 @@ MemoryFiles::~MemoryFiles() = default;
 
 absl::StatusOr<std::unique_ptr<File>> MemoryFiles::Open(const std::string& path, OpenMode mode) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kOpen, path));
-  const std::string clean = Clean(path);
+  const std::string clean = CleanPath(path);
   VIGIL_RETURN_IF_ERROR(CheckParent("open", path));
   std::shared_ptr<Node> node;
   if (const auto found = nodes_.find(clean); found != nodes_.end()) node = found->second;
@@ -129,8 +112,8 @@ absl::StatusOr<std::unique_ptr<File>> MemoryFiles::Open(const std::string& path,
 
 absl::Status MemoryFiles::Rename(const std::string& from, const std::string& to) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRename, from));
-  const std::string source = Clean(from);
-  const std::string target = Clean(to);
+  const std::string source = CleanPath(from);
+  const std::string target = CleanPath(to);
   const std::string action = fmt::format("rename {} to", from);
   Node* const node = source.empty() ? nullptr : Find(source);
   if (node == nullptr) return NoSuchFile(action, to);
@@ -148,7 +131,7 @@ absl::Status MemoryFiles::Rename(const std::string& from, const std::string& to)
 
 absl::Status MemoryFiles::Remove(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRemove, path));
-  const std::string clean = Clean(path);
+  const std::string clean = CleanPath(path);
   if (Find(clean) == nullptr) return NoSuchFile("remove", path);
   if (HasChildren(clean)) return Error(Code::kFailedPrecondition, "remove", path, "directory not empty");
   nodes_.erase(clean);
@@ -157,7 +140,7 @@ absl::Status MemoryFiles::Remove(const std::string& path) {
 
 absl::StatusOr<FileInfo> MemoryFiles::Stat(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kStat, path));
-  const std::string clean = Clean(path);
+  const std::string clean = CleanPath(path);
   if (clean.empty()) return FileInfo{.is_directory = true};
   VIGIL_RETURN_IF_ERROR(CheckParent("stat", path));
   const Node* const node = Find(clean);
@@ -167,7 +150,7 @@ absl::StatusOr<FileInfo> MemoryFiles::Stat(const std::string& path) {
 
 absl::StatusOr<std::vector<std::string>> MemoryFiles::List(const std::string& directory) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kList, directory));
-  const std::string clean = Clean(directory);
+  const std::string clean = CleanPath(directory);
   const Node* const node = Find(clean);
   if (!clean.empty() && node == nullptr) return NoSuchFile("list", directory);
   if (node != nullptr && !node->is_directory) {
@@ -185,7 +168,7 @@ absl::StatusOr<std::vector<std::string>> MemoryFiles::List(const std::string& di
 
 absl::Status MemoryFiles::MakeDirectory(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kMakeDirectory, path));
-  const std::string clean = Clean(path);
+  const std::string clean = CleanPath(path);
   std::size_t end = 0;
   while (end < clean.size()) {
     end = std::min(clean.find('/', end + 1), clean.size());
@@ -203,6 +186,24 @@ void MemoryFiles::FailOnce(FileOp op, int call, absl::Status error) {
     return error;
   };
 }
+
+std::string MemoryFiles::CleanPath(std::string_view path) {
+  std::string out;
+  out.reserve(path.size());
+  std::size_t at = 0;
+  while (at < path.size()) {
+    const std::size_t slash = std::min(path.find('/', at), path.size());
+    const std::string_view part = path.substr(at, slash - at);
+    if (!part.empty() && part != ".") {
+      if (!out.empty() || path.front() == '/') out += '/';
+      out += part;
+    }
+    at = slash + 1;
+  }
+  return out;
+}
+
+void MemoryFiles::Clear() { nodes_.clear(); }
 
 std::map<std::string, std::string> MemoryFiles::Contents() const {
   std::map<std::string, std::string> out;
@@ -223,7 +224,7 @@ MemoryFiles::Node* MemoryFiles::Find(const std::string& path) {
 
 absl::Status MemoryFiles::CheckParent(std::string_view action, const std::string& path) {
   const Node* node = nullptr;
-  std::string parent = Dirname(Clean(path));
+  std::string parent = Dirname(CleanPath(path));
   const bool missing = !parent.empty() && parent != "/" && Find(parent) == nullptr;
   // A file further up explains more than a missing directory.
   for (; node == nullptr && !parent.empty() && parent != "/"; parent = Dirname(parent)) node = Find(parent);

@@ -46,6 +46,10 @@ class MemoryFiles final : public Files {
   // Fails the `call`-th operation of that kind from now on (1 = the next), once. Replaces an earlier fault.
   void FailOnce(FileOp op, int call, absl::Status error);
 
+  // Everything is gone; open files go on for themselves.
+  void Clear();
+  // `path` without "//", "/./", a leading "./" and a trailing "/": equal for equal files.
+  static std::string CleanPath(std::string_view path);
   // Every file with its content, by path, for assertions.
   std::map<std::string, std::string> Contents() const;
 

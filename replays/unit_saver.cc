@@ -19,8 +19,8 @@
 #include "vigil/replays/args.h"
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/names.h"
-#include "vigil/replays/power_cut.h"
 #include "vigil/replays/unit.h"
+#include "vigil/sim/disk.h"
 
 namespace vigil::replays {
 namespace {
@@ -62,7 +62,7 @@ class SaverUnit {
   Line Damage(const Args& args);
   std::string Disk() const;
 
-  PowerCutFiles disk_;
+  sim::Disk disk_;
   const Env env_;
   const Behaviour behaviour_;
   std::vector<std::string>& lines_;
@@ -161,7 +161,7 @@ SaverUnit::Line SaverUnit::Execute(const UnitOp& op) {
   if (op.op == "new_saver") return NewSaver(op);
   if (op.op == "damage") return Damage(op.args);
   if (op.op == "power_cut") {
-    VIGIL_RETURN_IF_ERROR(disk_.Cut());
+    VIGIL_RETURN_IF_ERROR(disk_.Cut().status());
     return "power_cut";
   }
   if (op.op == "last") return fmt::format("last -> {}", Joined(Basenames(saver_->last_checkpoints()), " "));

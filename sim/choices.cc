@@ -18,8 +18,15 @@ Choices::Key& Choices::KeyOf(std::string_view label, std::string_view point) {
 }
 
 std::size_t Choices::Choose(Key& key, std::span<const std::string_view> labels) {
-  if (labels.size() == 1) return 0;
-  const std::size_t chosen = chooser_ == nullptr ? 0 : chooser_->Choose({key.text, key.made.size()}, labels);
+  return labels.size() == 1 ? 0 : Ask(key, 0, labels);
+}
+
+bool Choices::ChooseByChance(Key& key, double chance, const std::array<std::string_view, 2>& labels) {
+  return chance > 0 && Ask(key, chance, labels) == 1;
+}
+
+std::size_t Choices::Ask(Key& key, double chance, std::span<const std::string_view> labels) {
+  const std::size_t chosen = chooser_ == nullptr ? 0 : chooser_->Choose({key.text, key.made.size(), chance}, labels);
   VIGIL_CHECK(chosen < labels.size());
   key.made.push_back(labels_.Intern(labels[chosen]));
   hash_.AddChoice(key.text, labels[chosen], labels.size());

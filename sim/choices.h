@@ -5,6 +5,7 @@
 #ifndef VIGIL_SIM_CHOICES_H_
 #define VIGIL_SIM_CHOICES_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -36,10 +37,15 @@ class Choices {
   // The index of a label. REQUIRES: labels is not empty; labels of one choice differ.
   std::size_t Choose(Key& key, std::span<const std::string_view> labels);
 
+  // One of two labels, the second with that chance if it is drawn by chance. A chance of 0 or less is no choice.
+  bool ChooseByChance(Key& key, double chance, const std::array<std::string_view, 2>& labels);
+
   // All that were made, as text.
   ChoiceMap Made() const;
 
  private:
+  std::size_t Ask(Key& key, double chance, std::span<const std::string_view> labels);
+
   Chooser* const chooser_;
   RunningHash& hash_;
   std::map<std::string, Key, std::less<>> keys_;

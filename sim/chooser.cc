@@ -22,8 +22,14 @@ std::uint64_t HashDraw(std::uint64_t seed, std::string_view text, std::uint64_t 
   return x ^ (x >> 31);
 }
 
+bool WithChance(std::uint64_t bits, double chance) {
+  // 53 bits fill a double exactly.
+  return static_cast<double>(bits >> 11) < chance * 9007199254740992.0;
+}
+
 std::size_t RandomChooser::Choose(const ChoicePoint& point, std::span<const std::string_view> labels) {
-  return Bounded(HashDraw(seed_, point.key, point.count), labels.size());
+  const std::uint64_t bits = HashDraw(seed_, point.key, point.count);
+  return point.chance > 0 ? (WithChance(bits, point.chance) ? 1 : 0) : Bounded(bits, labels.size());
 }
 
 ReplayChooser::ReplayChooser(ChoiceMap recorded) {

@@ -24,6 +24,7 @@ using ChoiceMap = std::map<std::string, std::vector<std::string>, std::less<>>;
 struct ChoicePoint {
   std::string_view key;     // "chief/main/schedule"
   std::uint64_t count = 0;  // how many choices of that key were made before
+  double chance = 0;        // of label 1 of two, where both are not to be equally likely; else 0
 };
 
 class Chooser {
@@ -68,6 +69,8 @@ class ReplayChooser final : public Chooser {
 
 // Uniform over [0, bound) from 64 uniform bits. REQUIRES: bound > 0.
 std::uint64_t Bounded(std::uint64_t bits, std::uint64_t bound);
+// True for that share of all bits.
+bool WithChance(std::uint64_t bits, double chance);
 // 64 uniform bits for each (seed, text, count).
 std::uint64_t HashDraw(std::uint64_t seed, std::string_view text, std::uint64_t count);
 

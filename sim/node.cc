@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vigil/core/base/check.h"
+#include "vigil/sim/network.h"
 #include "vigil/sim/node_seams.h"
 #include "vigil/sim/world.h"
 
@@ -14,7 +15,6 @@ Node::Node(World& world, std::string name, std::uint32_t id)
     : world_(world),
       name_(std::move(name)),
       id_(id),
-      tasks_(&TaskState::peers),
       seams_(std::make_unique<NodeSeams>(*this)),
       env_{.clock = seams_.get(),
            .tasks = seams_.get(),
@@ -22,7 +22,8 @@ Node::Node(World& world, std::string name, std::uint32_t id)
            .random = seams_.get(),
            .log = seams_.get(),
            .process = &*seams_->process,
-           .events = seams_.get()} {}
+           .events = seams_.get(),
+           .network = seams_.get()} {}
 
 Node::~Node() { VIGIL_CHECK(tasks_.empty()); }
 
@@ -31,8 +32,14 @@ void Node::Spawn(std::string_view name, std::function<void()> body) {
 }
 
 void Node::Kill() {
-  killed_ = true;
+  if (!std::exchange(killed_, true) && host_ != nullptr) world_.network().Died(*host_);
   world_.scheduler().Kill(tasks_);
+}
+
+void Node::EndIdle() {
+  if (std::exchange(killed_, true) || host_ == nullptr) return;
+  world_.network().Died(*host_);
+  world_.network().Ended(*host_);
 }
 
 void Node::Restart() {
@@ -40,14 +47,64 @@ void Node::Restart() {
   seams_->process.emplace();
   env_.process = &*seams_->process;
   ++restarts_;
+  tasks_.paused = false;
   killed_ = false;
 }
 
-fakes::MemoryFiles& Node::disk() { return seams_->files; }
+void Node::Boot() {
+  if (killed_) Restart();
+  if (boot_ != nullptr) boot_(*this);
+}
+
+void Node::Pause() {
+  if (killed_ || tasks_.paused) return;
+  world_.scheduler().Pause(tasks_);
+  if (host_ != nullptr) world_.network().Pause(*host_);
+}
+
+void Node::Resume() {
+  if (!tasks_.paused) return;
+  tasks_held_ += static_cast<std::int64_t>(tasks_.held.size);
+  if (host_ != nullptr) world_.network().Resume(*host_);
+  world_.scheduler().Resume(tasks_);
+}
+
+std::int64_t Node::held_by_pauses() const {
+  return tasks_held_ + static_cast<std::int64_t>(tasks_.held.size) +
+         (host_ == nullptr ? 0 : SimNetwork::HeldByPause(*host_));
+}
+
+Duration Node::clock_offset() const {
+  if (clock_rate_ == 1) return clock_offset_;
+  return clock_offset_ + Seconds(ToSeconds(world_.scheduler().now() - clock_rate_since_) * (clock_rate_ - 1));
+}
+
+void Node::set_clock_rate(double rate) {
+  clock_offset_ = clock_offset();
+  clock_rate_ = rate;
+  clock_rate_since_ = world_.scheduler().now();
+}
+
+NetworkHost& Node::host() {
+  if (host_ == nullptr) {
+    SimNetwork& network = world_.network();
+    host_ = &network.Join(*this);
+    tasks_.ended = [this, &network] { network.Ended(*host_); };
+    if (tasks_.paused) network.Pause(*host_);
+  }
+  return *host_;
+}
+
+fakes::MemoryFiles& Node::disk() { return seams_->files.own(); }
+
+std::int64_t Node::LoseDisk(DiskLoss loss) { return seams_->files.Lose(loss); }
 
 TaskState* Node::SpawnTask(std::string_view name, std::function<void()> body) {
-  if (Dead()) return nullptr;
-  return &world_.scheduler().Spawn(IdentityFor(name), tasks_, std::move(body));
+  return Dead() ? nullptr : SpawnTask(IdentityFor(name), std::move(body));
+}
+
+TaskState* Node::SpawnTask(TaskIdentity& identity, std::function<void()> body) {
+  return &world_.scheduler().Spawn(identity, tasks_, std::move(body));
 }
 
 TaskIdentity& Node::IdentityFor(std::string_view name) {

@@ -17,11 +17,14 @@
 
 #include "vigil/core/env/env.h"
 #include "vigil/fakes/memory_files.h"
+#include "vigil/sim/fault_plan.h"
 #include "vigil/sim/task_state.h"
 
 namespace vigil::sim {
 
+class SimNetwork;
 class World;
+struct NetworkHost;
 struct NodeSeams;
 
 struct LogLine {
@@ -50,22 +53,51 @@ class Node {
   void Restart();
   // How many processes there were before this one.
   int restarts() const { return restarts_; }
+  // What a process of this node does first, outside of all tasks: it spawns its tasks.
+  void set_boot(std::function<void(Node&)> boot) { boot_ = std::move(boot); }
+  // Starts a process: the first, or a new one after a kill. REQUIRES: as Restart() where the node was killed.
+  void Boot();
+  // Whether any task of it runs.
+  bool running() const { return !tasks_.empty(); }
 
+  // The process stands still: its tasks do not run and its messages wait, its connections stay open, time goes on.
+  void Pause();
+  void Resume();
+  bool paused() const { return tasks_.paused; }
+  // Tasks that could run and messages that came, had the node not been paused; so far, over all pauses.
+  std::int64_t held_by_pauses() const;
+
+  // Its own files, as processes see them.
   fakes::MemoryFiles& disk();
+  // What a crash does to the own disk and to what this node wrote to the shared one: how many files and names changed.
+  std::int64_t LoseDisk(DiskLoss loss);
   const std::vector<LogLine>& log() const { return log_; }
   // What the wall clock of this node shows beyond the world's time: a jump. Monotonic time knows nothing of it.
   void set_clock_offset(Duration offset) { clock_offset_ = offset; }
+  Duration clock_offset() const;
+  void JumpClock(Duration by) { clock_offset_ += by; }
+  // From now on the wall clock runs `rate` times as fast as the world's time.
+  void set_clock_rate(double rate);
+  // How often anybody looked at the wall clock.
+  std::int64_t clock_reads() const { return clock_reads_; }
 
  private:
   friend class World;
+  friend class NodeFiles;
+  friend class SimNetwork;
   friend struct NodeSeams;
 
   Node(World& world, std::string name, std::uint32_t id);
   TaskIdentity& IdentityFor(std::string_view name);
   // Null if the node was killed. The caller makes its handle, if any, and then a preemption point.
   TaskState* SpawnTask(std::string_view name, std::function<void()> body);
+  TaskState* SpawnTask(TaskIdentity& identity, std::function<void()> body);
   // Calls of the node's env have no effect: it was killed, or the task that makes the call.
   bool Dead() const;
+  // The node's place in the world's network, from the first use on.
+  NetworkHost& host();
+  // The end without tasks to unwind.
+  void EndIdle();
 
   World& world_;
   const std::string name_;
@@ -73,9 +105,15 @@ class Node {
   bool killed_ = false;
   int restarts_ = 0;
   Duration clock_offset_{0};
+  double clock_rate_ = 1;
+  Duration clock_rate_since_{0};  // the world's time
+  std::int64_t clock_reads_ = 0;
+  std::int64_t tasks_held_ = 0;
+  std::function<void(Node&)> boot_;
   std::vector<LogLine> log_;
   std::map<std::string, TaskIdentity, std::less<>> identities_;
-  TaskList tasks_;
+  TaskGroup tasks_;
+  NetworkHost* host_ = nullptr;
   std::unique_ptr<NodeSeams> seams_;
   Env env_;
 };

@@ -5,20 +5,18 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/sim/network.h"
 #include "vigil/sim/sync.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
 
-NodeSeams::NodeSeams(Node& owner) : node(owner), files(*this) {
-  process.emplace();
-  files.set_fault([this](fakes::FileOp op, const std::string& path) {
-    if (!node.Dead()) return absl::OkStatus();
-    return MakeStatus(Code::kUnknown, fmt::format("{} {}: the process was killed", fakes::FileOpName(op), path));
-  });
-}
+NodeSeams::NodeSeams(Node& owner) : node(owner), files(owner, *this) { process.emplace(); }
 
-Time NodeSeams::Now() { return node.world_.now() + node.clock_offset_; }
+Time NodeSeams::Now() {
+  ++node.clock_reads_;
+  return node.world_.now() + node.clock_offset();
+}
 Time NodeSeams::Monotonic() { return {node.world_.scheduler().now()}; }
 
 std::unique_ptr<Task> NodeSeams::Spawn(std::string_view name, std::function<void()> body) {
@@ -69,5 +67,16 @@ void NodeSeams::Emit(const Event& event) {
   if (node.world_.scheduler().KilledQuietly() || node.killed_) return;
   node.world_.Record(node.id_, event);
 }
+
+absl::StatusOr<std::unique_ptr<Listener>> NodeSeams::Listen(const std::string& address, RequestHandler handler) {
+  if (node.Dead()) return MakeStatus(Code::kUnknown, fmt::format("listen at {}: the process was killed", address));
+  return node.world_.network().Listen(node.host(), address, std::move(handler));
+}
+
+std::uint64_t NodeSeams::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {
+  return node.world_.network().Start(node.host(), std::move(request), std::move(done));
+}
+
+void NodeSeams::Cancel(std::uint64_t call) { node.world_.network().Cancel(node.host(), call); }
 
 }  // namespace vigil::sim

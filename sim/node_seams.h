@@ -13,12 +13,12 @@
 #include <string_view>
 
 #include "vigil/core/env/env.h"
-#include "vigil/fakes/memory_files.h"
 #include "vigil/sim/node.h"
+#include "vigil/sim/node_files.h"
 
 namespace vigil::sim {
 
-struct NodeSeams final : Clock, Tasks, Random, Log, EventSink {
+struct NodeSeams final : Clock, Tasks, Random, Log, EventSink, Network {
   explicit NodeSeams(Node& owner);
 
   Time Now() override;
@@ -34,8 +34,12 @@ struct NodeSeams final : Clock, Tasks, Random, Log, EventSink {
   void Write(Severity severity, std::string_view line) override;
   void Emit(const Event& event) override;
 
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override;
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override;
+  void Cancel(std::uint64_t call) override;
+
   Node& node;
-  fakes::MemoryFiles files;
+  NodeFiles files;
   std::map<std::string, std::uint64_t, std::less<>> draws;  // made so far, by stream
   std::optional<Process> process;
 };

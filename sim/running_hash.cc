@@ -73,6 +73,19 @@ void RunningHash::AddChoice(std::string_view key, std::string_view label, std::s
   PutText(label);
 }
 
+void RunningHash::AddMessage(std::uint8_t what, std::uint32_t link, std::uint64_t call) {
+  Begin('m', sizeof(what) + sizeof(link) + sizeof(call));
+  Put(what);
+  Put(link);
+  Put(call);
+}
+
+void RunningHash::AddLink(std::uint32_t link, std::string_view name) {
+  Begin('l', sizeof(link));
+  Put(link);
+  PutText(name);
+}
+
 void RunningHash::AddSwitch(std::uint32_t task) {
   Begin('s', sizeof(task));
   Put(task);

@@ -32,6 +32,10 @@ class RunningHash {
 
   void AddEvent(const Event& event);
   void AddChoice(std::string_view key, std::string_view label, std::size_t labels);
+  // Something happened to a message of call number `call` on that link.
+  void AddMessage(std::uint8_t what, std::uint32_t link, std::uint64_t call);
+  // Number `link` stands for that link from here on.
+  void AddLink(std::uint32_t link, std::string_view name);
   // `task` runs from here on.
   void AddSwitch(std::uint32_t task);
   // Virtual time jumped to `now`.

@@ -28,14 +28,41 @@ Scheduler::Scheduler(const SchedulerOptions& options, Choices& choices, RunningH
 
 Scheduler::~Scheduler() { VIGIL_CHECK(runnable_.empty() && timers_.empty()); }
 
-TaskState& Scheduler::Spawn(TaskIdentity& identity, TaskList& process, std::function<void()> body) {
+TaskState& Scheduler::Spawn(TaskIdentity& identity, TaskGroup& process, std::function<void()> body) {
   VIGIL_CHECK(!identity.in_use);
   identity.in_use = true;
   auto* const task = new TaskState(*this, identity);
   task->body = std::move(body);
+  task->group = &process;
   process.PushBack(*task);
-  runnable_.PushBack(*task);
+  MakeReady(*task);
   return *task;
+}
+
+void Scheduler::SetTimer(Timer& timer, Duration at) {
+  VIGIL_CHECK(timer.fire != nullptr);
+  timers_.Add(timer, at);
+}
+
+void Scheduler::ClearTimer(Timer& timer) {
+  if (timer.set()) timers_.Remove(timer);
+}
+
+void Scheduler::Pause(TaskGroup& process) {
+  if (std::exchange(process.paused, true)) return;
+  for (TaskState* task = runnable_.first; task != nullptr;) {
+    TaskState* const next = task->ready.next;
+    if (task->group == &process) {
+      runnable_.Remove(*task);
+      process.held.PushBack(*task);
+    }
+    task = next;
+  }
+}
+
+void Scheduler::Resume(TaskGroup& process) {
+  process.paused = false;
+  while (!process.held.empty()) Wake(*process.held.first);
 }
 
 bool Scheduler::KilledCall() {
@@ -63,7 +90,7 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
   self.timed_out = false;
   if (deadline <= now_) {
     self.timed_out = true;
-    runnable_.PushBack(self);
+    MakeReady(self);
   } else {
     if (list != nullptr) list->PushBack(self);
     if (deadline != kNever.since_epoch) timers_.Add(self, deadline);
@@ -82,7 +109,7 @@ void Scheduler::PreemptionPoint() {
   TaskState* const next = ChooseNext("preempt");
   if (next == &self) return;
   runnable_.Remove(*next);
-  runnable_.PushBack(self);
+  MakeReady(self);
   hash_.AddSwitch(next->identity->id);
   ++switches_;
   SwitchTo(next);
@@ -91,7 +118,7 @@ void Scheduler::PreemptionPoint() {
 void Scheduler::Wake(TaskState& task) {
   if (task.ready.list != nullptr) task.ready.list->Remove(task);
   if (task.set()) timers_.Remove(task);
-  runnable_.PushBack(task);
+  MakeReady(task);
 }
 
 void Scheduler::WakeAll(TaskList& list) {
@@ -103,8 +130,11 @@ StopReason Scheduler::Run() {
   thread_.emplace();
   stopping_ = false;
   stop_reason_ = StopReason::kIdle;
-  while (TaskState* const next = requester_ != nullptr ? std::exchange(requester_, nullptr) : PickNext()) {
-    SwitchTo(next);
+  while (true) {
+    TaskState* const next = requester_ != nullptr ? std::exchange(requester_, nullptr) : PickNext();
+    // A timer's callback may have asked for a kill.
+    if (next == nullptr && kill_requests_.empty()) break;
+    if (next != nullptr) SwitchTo(next);
     UnwindRequested();
   }
   thread_.reset();
@@ -123,8 +153,9 @@ void Scheduler::StopNow(StopReason reason, std::string limit_text) {
   if (current_ != nullptr) current_->killed = true;
 }
 
-void Scheduler::Kill(TaskList& process) {
+void Scheduler::Kill(TaskGroup& process) {
   kill_requests_.push_back(&process);
+  if (firing_) return;
   if (current_ == nullptr) {
     VIGIL_CHECK(!thread_);  // called by a chooser
     thread_.emplace();
@@ -157,17 +188,29 @@ Fiber& Scheduler::TaskBody(void* argument) noexcept {
 }
 
 TaskState* Scheduler::PickNext() {
-  if (stopping_ || !kill_requests_.empty()) return nullptr;
-  if (options_.max_switches != 0 && switches_ >= options_.max_switches) {
-    Stop(StopReason::kLimit, fmt::format("{} switches", switches_));
-    return nullptr;
+  while (true) {
+    if (stopping_ || !kill_requests_.empty()) return nullptr;
+    if (options_.max_switches != 0 && switches_ >= options_.max_switches) {
+      Stop(StopReason::kLimit, fmt::format("{} switches", switches_));
+      return nullptr;
+    }
+    if (due_) {
+      FireDue();
+      continue;
+    }
+    if (!runnable_.empty()) break;
+    if (!JumpToNextTimer()) return nullptr;
   }
-  if (runnable_.empty() && !JumpToNextTimer()) return nullptr;
   TaskState* const next = runnable_.size == 1 ? runnable_.first : ChooseNext("schedule");
   runnable_.Remove(*next);
   hash_.AddSwitch(next->identity->id);
   ++switches_;
   return next;
+}
+
+void Scheduler::MakeReady(TaskState& task) {
+  TaskGroup& process = *task.group;
+  (process.paused ? process.held : runnable_).PushBack(task);
 }
 
 TaskState* Scheduler::ChooseNext(std::string_view point) {
@@ -200,14 +243,34 @@ bool Scheduler::JumpToNextTimer() {
     Stop(StopReason::kLimit, fmt::format("{} s of virtual time", ToSeconds(options_.max_virtual)));
     return false;
   }
-  now_ = at;
-  hash_.AddTime(now_);
-  while (!timers_.empty() && timers_.next_time() <= now_) {
-    auto& task = static_cast<TaskState&>(timers_.next());
-    task.timed_out = true;
-    Wake(task);
+  if (at > now_) {
+    now_ = at;
+    hash_.AddTime(now_);
   }
+  due_ = true;
+  FireDue();
   return true;
+}
+
+void Scheduler::FireDue() {
+  while (!timers_.empty() && timers_.next_time() <= now_) {
+    Timer& timer = timers_.next();
+    if (timer.fire == nullptr) {
+      auto& task = static_cast<TaskState&>(timer);
+      task.timed_out = true;
+      Wake(task);
+      continue;
+    }
+    timers_.Remove(timer);
+    // On the stack of the task that gives way, but not as that task.
+    TaskState* const giving_way = std::exchange(current_, nullptr);
+    firing_ = true;
+    timer.fire(timer);
+    firing_ = false;
+    current_ = giving_way;
+    if (stopping_ || !kill_requests_.empty()) return;
+  }
+  due_ = false;
 }
 
 void Scheduler::SwitchTo(TaskState* next) {
@@ -244,7 +307,7 @@ void Scheduler::SetDone(TaskState& task) {
   WakeAll(task.joiners);
 }
 
-void Scheduler::Unwind(TaskList& process) {
+void Scheduler::Unwind(TaskGroup& process) {
   unwinding_ = true;
   for (TaskState* task = process.first; task != nullptr; task = task->peers.next) {
     if (task->ready.list != nullptr) task->ready.list->Remove(*task);
@@ -265,11 +328,12 @@ void Scheduler::Unwind(TaskList& process) {
     task.Unreference();
   }
   unwinding_ = false;
+  if (process.ended != nullptr) process.ended();
 }
 
 void Scheduler::UnwindRequested() {
   while (!kill_requests_.empty()) {
-    TaskList* const process = kill_requests_.front();
+    TaskGroup* const process = kill_requests_.front();
     kill_requests_.erase(kill_requests_.begin());
     Unwind(*process);
   }

@@ -2,7 +2,11 @@
 //
 // A task gives way only in a blocking call (and, if asked for, at preemption points). Of several tasks that can run, the
 // choice "schedule" of the task that gave way picks one; its labels are the tasks, longest ready first. When nobody can run,
-// virtual time jumps to the next timer.
+// virtual time jumps to the next timer. A timer wakes a task or calls something outside of all tasks (SetTimer): what such a
+// callback does takes no time, may not block, and meets no task in the middle of anything but a blocking call.
+//
+// The tasks of a paused process do not run, whatever they wait for; time goes on, and what they waited for is there when the
+// process is resumed.
 //
 // Ending tasks from outside (kill, deadlock, limits): the tasks of one process are unwound by TaskKilled, newest first, since
 // a task usually borrows from those that were there before it. Until its turn to unwind has come, a killed task that still
@@ -54,13 +58,25 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   Duration now() const { return now_; }
+  // Whether a timer's callback runs.
+  bool firing() const { return firing_; }
   // Null outside of all tasks.
   TaskState* current() const { return current_; }
   std::uint64_t switches() const { return switches_; }
   const std::string& limit_text() const { return limit_text_; }
 
   // A task of `process`, which keeps it until it has ended; it can run from now on. The identity is not in use and outlives it.
-  TaskState& Spawn(TaskIdentity& identity, TaskList& process, std::function<void()> body);
+  TaskState& Spawn(TaskIdentity& identity, TaskGroup& process, std::function<void()> body);
+
+  // Calls timer.fire at that time (now, if it is past), when nobody can run, with current() == null. The callback may set and
+  // clear timers, wake tasks, spawn, and kill processes, which are unwound when it has returned and before anything else runs.
+  // REQUIRES: timer.fire is set, the timer is not.
+  void SetTimer(Timer& timer, Duration at);
+  // Nothing happens if it is not set.
+  void ClearTimer(Timer& timer);
+
+  void Pause(TaskGroup& process);
+  void Resume(TaskGroup& process);
 
   // Blocking calls, by the current task. -----------------------------------------------------------------------------
 
@@ -86,20 +102,24 @@ class Scheduler {
   void Stop(StopReason reason, std::string limit_text = {});
   // As Stop(), and the current task counts as killed.
   void StopNow(StopReason reason, std::string limit_text);
-  // Unwinds every task of the process. Does not return to a task of that process: throws TaskKilled there.
-  void Kill(TaskList& process);
+  // Unwinds every task of the process. Does not return to a task of that process: throws TaskKilled there. From a timer's
+  // callback it returns before that is done.
+  void Kill(TaskGroup& process);
 
  private:
   static Fiber& TaskBody(void* task) noexcept;
 
   TaskState* PickNext();
+  void MakeReady(TaskState& task);
   TaskState* ChooseNext(std::string_view point);
   bool JumpToNextTimer();
+  // All timers whose time has come; fewer if one of them stops the world or kills a process.
+  void FireDue();
   // Leaves the current task for `next` (null = the context outside of all tasks) and returns when it is continued.
   void SwitchTo(TaskState* next);
   Fiber& Finish(TaskState& task);
   void SetDone(TaskState& task);
-  void Unwind(TaskList& process);
+  void Unwind(TaskGroup& process);
   void UnwindRequested();
   Fiber& FiberOf(TaskState& task);
 
@@ -112,14 +132,16 @@ class Scheduler {
   TaskList runnable_;
   Timers timers_;
   Duration now_{0};
+  bool due_ = false;     // timers whose time has come are left
+  bool firing_ = false;  // a timer's callback runs
   std::uint64_t switches_ = 0;
   bool stopping_ = false;
   StopReason stop_reason_ = StopReason::kIdle;
   std::string limit_text_;
   bool unwinding_ = false;
-  std::vector<TaskList*> kill_requests_;  // to be met outside of all tasks
-  TaskState* requester_ = nullptr;        // waits for that, then continues at once
-  std::vector<std::string_view> labels_;  // of the choice under way
+  std::vector<TaskGroup*> kill_requests_;  // to be met outside of all tasks
+  TaskState* requester_ = nullptr;         // waits for that, then continues at once
+  std::vector<std::string_view> labels_;   // of the choice under way
   std::vector<TaskState*> candidates_;
 };
 

@@ -61,6 +61,8 @@ struct TaskList {
   std::size_t size = 0;
 };
 
+struct TaskGroup;
+
 struct TaskState : Timer {
   TaskState(Scheduler& owner, TaskIdentity& who) : scheduler(owner), identity(&who), joiners(&TaskState::ready) {}
 
@@ -70,6 +72,7 @@ struct TaskState : Timer {
   Fiber* fiber = nullptr;  // null before its first turn and after its end
   TaskLink ready;          // in the ready list or in the list of what it waits for
   TaskLink peers;          // in the list of its process
+  TaskGroup* group = nullptr;
   Wait wait;
   Duration deadline{0};
   TaskList joiners;
@@ -85,6 +88,16 @@ struct TaskState : Timer {
     if (--references == 0) delete this;
   }
 };
+
+// The tasks of one process.
+struct TaskGroup : TaskList {
+  TaskGroup();
+  bool paused = false;
+  TaskList held;                // could run, were the process not paused
+  std::function<void()> ended;  // called when a kill has unwound its last task, outside of all tasks. May be null
+};
+
+inline TaskGroup::TaskGroup() : TaskList(&TaskState::peers), held(&TaskState::ready) {}
 
 inline void TaskList::PushBack(TaskState& task) {
   TaskLink& added = task.*link;

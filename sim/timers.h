@@ -17,6 +17,8 @@ namespace vigil::sim {
 struct Timer {
   static constexpr std::size_t kNotSet = static_cast<std::size_t>(-1);
   std::size_t slot = kNotSet;
+  // What its moment brings; null: the timer is a task's, which becomes ready. See Scheduler::SetTimer.
+  void (*fire)(Timer& timer) = nullptr;
   bool set() const { return slot != kNotSet; }
 };
 

@@ -19,6 +19,7 @@ SchedulerOptions ForScheduler(const WorldOptions& options, std::optional<StackPo
 }
 
 std::string DescribeWait(const TaskState& task, Time start) {
+  if (task.group->paused && task.ready.list == &task.group->held) return "can run, but its process is paused";
   const Wait& wait = task.wait;
   switch (wait.kind) {
     case WaitKind::kSleep:
@@ -102,6 +103,16 @@ std::size_t World::Choose(std::string_view node, std::string_view task, std::str
   return choices_.Choose(choices_.KeyOf(node, task, point), labels);
 }
 
+SimNetwork& World::network() {
+  if (network_ == nullptr) network_ = std::make_unique<SimNetwork>(scheduler_, choices_, hash_);
+  return *network_;
+}
+
+SharedDisk& World::shared_disk() {
+  if (shared_disk_ == nullptr) shared_disk_ = std::make_unique<SharedDisk>(clock_);
+  return *shared_disk_;
+}
+
 Trace World::TakeTrace() { return std::exchange(trace_, Trace()); }
 
 void World::Record(std::uint32_t node, const Event& event) {
@@ -141,8 +152,9 @@ std::string World::DeadlockReport() const {
 void World::KillAll() {
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     if (!(*node)->tasks_.empty()) (*node)->Kill();
-    (*node)->killed_ = true;
+    (*node)->EndIdle();
   }
+  if (network_ != nullptr) network_->Clear();
 }
 
 }  // namespace vigil::sim

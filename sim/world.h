@@ -26,7 +26,9 @@
 #include "vigil/core/base/time.h"
 #include "vigil/sim/choices.h"
 #include "vigil/sim/fiber.h"
+#include "vigil/sim/network.h"
 #include "vigil/sim/node.h"
+#include "vigil/sim/node_files.h"
 #include "vigil/sim/running_hash.h"
 #include "vigil/sim/scheduler.h"
 #include "vigil/sim/trace.h"
@@ -93,6 +95,12 @@ class World {
   ChoiceMap ChoicesMade() const { return choices_.Made(); }
   std::uint64_t switches() const { return scheduler_.switches(); }
 
+  // What the nodes talk through; made at the first use.
+  SimNetwork& network();
+  // What every node finds at "/shared"; made at the first use.
+  SharedDisk& shared_disk();
+  DiskFaults& disk_faults() { return disk_faults_; }
+
   const WorldOptions& options() const { return options_; }
   Scheduler& scheduler() { return scheduler_; }
 
@@ -112,6 +120,15 @@ class World {
   Choices choices_;
   Scheduler scheduler_;
   Trace trace_;
+  struct WorldClock final : Clock {
+    explicit WorldClock(World& owner) : world(owner) {}
+    Time Now() override { return world.now(); }
+    Time Monotonic() override { return {world.scheduler_.now()}; }
+    World& world;
+  } clock_{*this};
+  std::unique_ptr<SharedDisk> shared_disk_;
+  DiskFaults disk_faults_;
+  std::unique_ptr<SimNetwork> network_;  // goes after the nodes, which use it to the end
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 

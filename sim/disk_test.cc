@@ -1,0 +1,215 @@
+// What survives the loss of power: the rules of sim/disk.h, on a disk of one's own and on the shared one.
+#include "vigil/sim/disk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/fakes/manual_clock.h"
+#include "vigil/fakes/memory_files.h"
+#include "vigil/sim/alarm.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+void Write(Files& files, const std::string& path, OpenMode mode, std::string_view data, bool sync) {
+  const auto file = files.Open(path, mode);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE((*file)->Append(data).ok());
+  if (sync) {
+    ASSERT_TRUE((*file)->Sync().ok());
+  }
+  ASSERT_TRUE((*file)->Close().ok());
+}
+
+class DiskTest : public testing::Test {
+ protected:
+  DiskTest() { EXPECT_TRUE(files_.MakeDirectory("/d").ok()); }
+  std::int64_t Cut(const Disk::Draw& torn = nullptr) { return disk_.Cut(torn).value(); }
+
+  fakes::ManualClock clock_;
+  fakes::MemoryFiles files_{clock_};
+  Disk disk_{files_};
+};
+
+TEST_F(DiskTest, WhatWasSyncedStays) {
+  Write(disk_, "/d/synced", OpenMode::kNew, "abc", true);
+  Write(disk_, "/d/synced", OpenMode::kAppend, "def", false);
+  Write(disk_, "/d/unsynced", OpenMode::kNew, "abc", false);
+  EXPECT_EQ(Cut(), 3);  // two contents, a name
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/synced", "abc")));
+  EXPECT_EQ(Cut(), 0);
+}
+
+TEST_F(DiskTest, ARenameIsDurableButNotTheContents) {
+  Write(disk_, "/d/x.tmp", OpenMode::kNew, "abc", false);
+  ASSERT_TRUE(disk_.Rename("/d/x.tmp", "/d/x").ok());
+  Cut();
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/x", "")));
+}
+
+TEST_F(DiskTest, ARenameMakesTheOtherNamesOfItsDirectoryDurable) {
+  ASSERT_TRUE(disk_.MakeDirectory("/d/e/f").ok());
+  Write(disk_, "/d/e/f/other", OpenMode::kNew, "", false);
+  Write(disk_, "/d/elsewhere", OpenMode::kNew, "", false);
+  Write(disk_, "/d/e/f/x.tmp", OpenMode::kNew, "abc", true);
+  ASSERT_TRUE(disk_.Rename("/d/e/f/x.tmp", "/d//e/./f/x").ok());
+  Cut();
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/e/f/other", ""), Pair("/d/e/f/x", "abc")));
+}
+
+TEST_F(DiskTest, NewDirectoriesGoUnlessSomethingDurableIsInThem) {
+  ASSERT_TRUE(disk_.MakeDirectory("/d/lost/below").ok());
+  ASSERT_TRUE(disk_.MakeDirectory("/d/kept").ok());
+  Write(disk_, "/d/kept/x", OpenMode::kNew, "abc", true);
+  Cut();
+  EXPECT_FALSE(Exists(files_, "/d/lost"));
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/kept/x", "abc")));
+}
+
+TEST_F(DiskTest, WhatWasRemovedOrEmptiedIsBack) {
+  Write(disk_, "/d/removed", OpenMode::kNew, "abc", true);
+  Write(disk_, "/d/removed", OpenMode::kAppend, "lost", false);
+  Write(disk_, "/d/emptied", OpenMode::kNew, "abc", true);
+  Write(disk_, "/d/again", OpenMode::kNew, "old", true);
+  Write(disk_, "/d/never", OpenMode::kNew, "abc", false);
+  ASSERT_TRUE(disk_.Remove("/d/removed").ok());
+  ASSERT_TRUE(disk_.Remove("/d/never").ok());
+  ASSERT_TRUE(disk_.Remove("/d/again").ok());
+  Write(disk_, "/d/again", OpenMode::kNew, "new", false);
+  Write(disk_, "/d/emptied", OpenMode::kTruncate, "new", false);
+  Cut();
+  EXPECT_THAT(files_.Contents(),
+              ElementsAre(Pair("/d/again", "old"), Pair("/d/emptied", "abc"), Pair("/d/removed", "abc")));
+}
+
+TEST_F(DiskTest, ARemovalIsDurableWithItsDirectory) {
+  Write(disk_, "/d/removed", OpenMode::kNew, "abc", true);
+  ASSERT_TRUE(disk_.Remove("/d/removed").ok());
+  Write(disk_, "/d/x", OpenMode::kNew, "", true);
+  Cut();
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/x", "")));
+}
+
+TEST_F(DiskTest, ADirectoryMovesWithWhatIsInIt) {
+  ASSERT_TRUE(disk_.MakeDirectory("/d/a").ok());
+  Write(disk_, "/d/a/synced", OpenMode::kNew, "abc", true);
+  Write(disk_, "/d/a/x", OpenMode::kNew, "abc", false);
+  ASSERT_TRUE(disk_.Rename("/d/a", "/d/b").ok());
+  Cut();
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/b/synced", "abc")));
+}
+
+TEST_F(DiskTest, TornWritesKeepABeginning) {
+  Write(disk_, "/d/x", OpenMode::kNew, "abcd", true);
+  Write(disk_, "/d/x", OpenMode::kAppend, "efghijkl", false);
+  Write(disk_, "/d/new", OpenMode::kNew, "", false);
+  std::vector<std::string> asked;
+  Cut([&](std::span<const std::string_view> labels) {
+    asked.emplace_back(labels[1]);
+    return std::size_t{1};
+  });
+  EXPECT_THAT(asked, ElementsAre("1/4", "done"));
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/new", ""), Pair("/d/x", "abcdef")));
+}
+
+TEST_F(DiskTest, EachUndoesItsOwnOnSharedFiles) {
+  DiskJournal journal;
+  Disk one(files_, &journal);
+  Disk two(files_, &journal);
+  Write(one, "/d/one", OpenMode::kNew, "abc", false);
+  Write(two, "/d/two", OpenMode::kNew, "abc", false);
+  EXPECT_EQ(one.Cut().value(), 2);
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/two", "abc")));
+  Write(one, "/d/one", OpenMode::kNew, "abc", true);  // with its directory
+  EXPECT_EQ(two.Cut().value(), 1);
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/one", "abc"), Pair("/d/two", "")));
+}
+
+TEST(NodeFiles, OneFileSystemIsShared) {
+  World world({});
+  Node& a = world.AddNode("a");
+  Node& b = world.AddNode("b");
+  a.Spawn("main", [&] {
+    Write(*a.env().files, "/shared/x", OpenMode::kNew, "from a", true);
+    Write(*a.env().files, "/own", OpenMode::kNew, "of a", false);
+    Write(*a.env().files, "/sharedness", OpenMode::kNew, "of a", true);
+    EXPECT_EQ(CodeOf(a.env().files->Rename("/own", "/shared/own")), Code::kUnknown);
+    world.AdvanceBy(seconds(2));
+  });
+  b.Spawn("main", [&] {
+    world.AdvanceBy(seconds(1));
+    EXPECT_EQ(ReadAll(*b.env().files, "/shared/x").value(), "from a");
+    EXPECT_FALSE(Exists(*b.env().files, "/own"));
+    Write(*b.env().files, "/shared/x", OpenMode::kAppend, " and b", false);
+    EXPECT_EQ(b.env().files->List("/shared").value(), std::vector<std::string>{"x"});
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(a.disk().Contents(), ElementsAre(Pair("/own", "of a"), Pair("/sharedness", "of a")));
+  EXPECT_THAT(world.shared_disk().files.Contents(), ElementsAre(Pair("/shared/x", "from a and b")));
+  EXPECT_EQ(a.LoseDisk(DiskLoss::kUnsynced), 1);
+  EXPECT_THAT(a.disk().Contents(), ElementsAre(Pair("/own", ""), Pair("/sharedness", "of a")));
+  EXPECT_EQ(b.LoseDisk(DiskLoss::kUnsynced), 1);
+  EXPECT_THAT(world.shared_disk().files.Contents(), ElementsAre(Pair("/shared/x", "from a")));
+  EXPECT_EQ(a.LoseDisk(DiskLoss::kAll), 2);
+  EXPECT_THAT(a.disk().Contents(), IsEmpty());
+  EXPECT_THAT(world.shared_disk().files.Contents(), ElementsAre(Pair("/shared/x", "from a")));
+}
+
+TEST(NodeFiles, FaultsStrikeTheOperationsTheyAreAbout) {
+  World world({});
+  Node& node = world.AddNode("chief:0");
+  using Effect = DiskFault::Effect;
+  DiskFaultState& space = world.disk_faults().Add(
+      {.effect = Effect::kNoSpace, .task = "chief:0", .op = "append", .path = "model", .call = 2});
+  DiskFaultState& slow = world.disk_faults().Add({.effect = Effect::kSlow, .op = "sync", .call = 0, .by = seconds(3)});
+  DiskFaultState& other = world.disk_faults().Add({.effect = Effect::kIoError, .task = "ps:0", .call = 0});
+  DiskFaultState& error = world.disk_faults().Add({.effect = Effect::kIoError, .op = "rename"});
+  node.Spawn("main", [&] {
+    Files& files = *node.env().files;
+    const auto file = files.Open("/model", OpenMode::kNew).value();
+    EXPECT_TRUE(file->Append("a").ok());
+    EXPECT_EQ(CodeOf(file->Append("b")), Code::kResourceExhausted);
+    EXPECT_TRUE(file->Append("c").ok());
+    EXPECT_TRUE(file->Sync().ok());
+    EXPECT_EQ(world.scheduler().now(), seconds(3));
+    EXPECT_EQ(CodeOf(files.Rename("/model", "/shared/model")), Code::kUnknown);
+    EXPECT_EQ(CodeOf(files.Rename("/model", "/renamed")), Code::kOk);
+    world.disk_faults().Clear();
+    EXPECT_TRUE(file->Sync().ok());
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_EQ(world.scheduler().now(), seconds(3));
+  EXPECT_THAT(node.disk().Contents(), ElementsAre(Pair("/renamed", "ac")));
+  EXPECT_EQ(space.matched, 3);
+  EXPECT_EQ(space.effective, 1);
+  EXPECT_EQ(slow.effective, 1);
+  EXPECT_EQ(other.matched, 0);
+  EXPECT_EQ(error.effective, 1);
+}
+
+TEST(NodeFiles, AProcessDiesInTheMiddleOfASlowWrite) {
+  World world({});
+  Node& node = world.AddNode("chief:0");
+  world.disk_faults().Add({.effect = DiskFault::Effect::kSlow, .op = "append", .by = seconds(3)});
+  node.Spawn("main", [&] { Write(*node.env().files, "/x", OpenMode::kNew, "never", false); });
+  Alarm kill(world.scheduler(), [&] {
+    node.Kill();
+    EXPECT_EQ(node.LoseDisk(DiskLoss::kUnsynced), 1);
+  });
+  kill.SetAt(seconds(1));
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(node.disk().Contents(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace vigil::sim

@@ -1,0 +1,310 @@
+#include "vigil/sim/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/sim/node.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::uint64_t kSlotBits = 32;
+// What a node's calls after its death get: it names no call.
+constexpr std::uint64_t kDeadCall = ~std::uint64_t{0};
+
+}  // namespace
+
+class SimListener final : public Listener {
+ public:
+  SimListener(SimNetwork& network, std::shared_ptr<ListenerState> state)
+      : network_(network), state_(std::move(state)) {}
+  ~SimListener() override {
+    if (state_->open) network_.CloseListener(*state_);
+  }
+
+ private:
+  SimNetwork& network_;
+  const std::shared_ptr<ListenerState> state_;
+};
+
+SimNetwork::SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash)
+    : scheduler_(scheduler), choices_(choices), hash_(hash) {}
+
+SimNetwork::~SimNetwork() { Clear(); }
+
+NetworkHost& SimNetwork::Join(Node& node) {
+  NetworkHost& host = HostOf(node.name());
+  host.node = &node;
+  return host;
+}
+
+NetworkHost& SimNetwork::HostOf(std::string_view name) {
+  const auto found = host_names_.find(name);
+  if (found != host_names_.end()) return *found->second;
+  NetworkHost& host = hosts_.emplace_back();
+  host.name = name;
+  host.index = static_cast<std::uint32_t>(hosts_.size() - 1);
+  host_names_.emplace(host.name, &host);
+  return host;
+}
+
+NetworkLink& SimNetwork::LinkBetween(NetworkHost& from, NetworkHost& to) {
+  if (to.index < from.out.size() && from.out[to.index] != nullptr) return *from.out[to.index];
+  const auto make = [this](NetworkHost& source, NetworkHost& target) {
+    NetworkLink& link = links_.emplace_back(source, target, static_cast<std::uint32_t>(links_.size()));
+    link.SetSpec(SpecOf(link));
+    if (source.out.size() <= target.index) source.out.resize(hosts_.size());
+    source.out[target.index] = &link;
+    hash_.AddLink(link.id, link.name);
+    return &link;
+  };
+  NetworkLink* const there = make(from, to);
+  NetworkLink* const back = &from == &to ? there : make(to, from);
+  there->back = back;
+  back->back = there;
+  return *there;
+}
+
+NetworkAddress& SimNetwork::AddressOf(const std::string& address) {
+  const auto [it, added] = addresses_.try_emplace(address);
+  if (added) it->second.host = &HostOf(address);
+  return it->second;
+}
+
+void SimNetwork::NameAddress(const std::string& address, std::string_view node) {
+  AddressOf(address).host = &HostOf(node);
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, const std::string& address,
+                                                             RequestHandler handler) {
+  NetworkAddress& entry = AddressOf(address);
+  if (entry.listener != nullptr) {
+    return MakeStatus(Code::kAlreadyExists, fmt::format("listen at {}: the address is in use", address));
+  }
+  entry.host = &host;
+  entry.listener = std::make_shared<ListenerState>();
+  *entry.listener = {.id = ++last_listener_, .host = &host, .address = &entry, .handler = std::move(handler)};
+  host.listeners.push_back(entry.listener);
+  return std::unique_ptr<Listener>(new SimListener(*this, entry.listener));
+}
+
+void SimNetwork::CloseListener(ListenerState& listener) {
+  NetworkHost& host = *listener.host;
+  const auto mine = std::ranges::find_if(host.listeners, [&](const auto& other) { return other.get() == &listener; });
+  VIGIL_CHECK(mine != host.listeners.end());
+  const std::shared_ptr<ListenerState> kept = *mine;
+  host.listeners.erase(mine);
+  listener.open = false;
+  listener.address->listener = nullptr;
+  for (NetworkLink* const to_caller : host.out) {
+    if (to_caller == nullptr) continue;
+    NetworkLink& link = *to_caller->back;
+    for (Serving* serving = link.servings.first; serving != nullptr;) {
+      Serving* const next = serving->next;
+      if (serving->listener.get() == &listener) {
+        serving->answered = true;
+        Tell(*serving);
+      }
+      serving = next;
+    }
+    bool connected = false;
+    for (OutgoingCall* call = link.calls.first; call != nullptr; call = call->next) {
+      connected = connected || call->listener == listener.id;
+    }
+    if (!connected) continue;
+    Message& closed = NewMessage(Message::Kind::kClosed, *link.back, nullptr);
+    closed.listener = listener.id;
+    Send(closed, 0);
+  }
+}
+
+// Calls ------------------------------------------------------------------------------------------------------------------
+
+std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::function<void(NetworkReply)> done) {
+  if (host.node->Dead()) return kDeadCall;
+  NetworkAddress& address = AddressOf(request.to);
+  OutgoingCall& call = NewCall();
+  call.link = &LinkBetween(host, *address.host);
+  call.address = &address;
+  call.listener = address.listener == nullptr ? 0 : address.listener->id;
+  call.epoch = call.link->epoch;
+  call.life = host.life;
+  call.request = std::move(request);
+  call.done = std::move(done);
+  call.references = 1;  // of being open
+  call.link->calls.PushBack(call);
+  const std::uint64_t number = call.number;
+  const Duration deadline = call.request.deadline.since_epoch;
+  if (deadline <= scheduler_.now()) {
+    Settle(call, absl::DeadlineExceededError("Deadline Exceeded"));
+    return number;
+  }
+  if (deadline != kNever.since_epoch) scheduler_.SetTimer(call.deadline, deadline);
+  if (Unreachable(*call.link)) ArmKeepalive(call);
+  SendRequest(call, live_rpc_faults_ == rpc_faults_.size() ? nullptr : FaultOf(call));
+  return number;
+}
+
+void SimNetwork::Cancel(NetworkHost& host, std::uint64_t number) {
+  if (host.node->Dead()) return;
+  OutgoingCall* const call = FindCall(number);
+  if (call == nullptr || call->settled || &call->link->from != &host) return;
+  GiveUp(*call, absl::CancelledError("Cancelled by the caller"));
+}
+
+OutgoingCall& SimNetwork::NewCall() {
+  if (free_calls_.empty()) {
+    OutgoingCall& made = calls_.emplace_back();
+    made.slot = static_cast<std::uint32_t>(calls_.size());
+    made.deadline.call = made.keepalive.call = &made;
+    made.deadline.fire = [](Timer& timer) {
+      OutgoingCall& late = *static_cast<CallTimer&>(timer).call;
+      late.network->GiveUp(late, absl::DeadlineExceededError("Deadline Exceeded"));
+    };
+    made.keepalive.fire = [](Timer& timer) {
+      OutgoingCall& silent = *static_cast<CallTimer&>(timer).call;
+      SimNetwork::Count(*silent.link, LinkTrouble::Kind::kSilent);
+      SimNetwork::Count(*silent.link->back, LinkTrouble::Kind::kSilent);
+      if (silent.link->to.paused) ++silent.link->to.held_by_pause;
+      silent.network->GiveUp(silent, absl::UnavailableError("keepalive watchdog timeout"));
+    };
+    made.network = this;
+    free_calls_.push_back(&made);
+  }
+  OutgoingCall& call = *free_calls_.back();
+  free_calls_.pop_back();
+  call.number = (std::uint64_t{++call.generation} << kSlotBits) | call.slot;
+  return call;
+}
+
+OutgoingCall* SimNetwork::FindCall(std::uint64_t number) {
+  const std::uint64_t slot = number & ((std::uint64_t{1} << kSlotBits) - 1);
+  if (slot == 0 || slot > calls_.size()) return nullptr;
+  OutgoingCall& call = calls_[slot - 1];
+  return call.number == number && call.references > 0 ? &call : nullptr;
+}
+
+void SimNetwork::Unreference(OutgoingCall& call) {
+  if (--call.references > 0) return;
+  VIGIL_CHECK(call.settled);
+  // A closure is destroyed where nothing else is half done: it may own anything.
+  const std::function<void(NetworkReply)> done = std::exchange(call.done, nullptr);
+  call.request.body.clear();
+  call.fault = nullptr;
+  call.settled = call.cancelled = call.hangs = false;
+  call.servings[0] = call.servings[1] = nullptr;
+  free_calls_.push_back(&call);
+}
+
+// The outcome of a call. `done` is called from a timer only: elsewhere a message to oneself brings it.
+void SimNetwork::Settle(OutgoingCall& call, NetworkReply reply) {
+  if (call.settled) return;
+  call.settled = true;
+  NetworkLink& link = *call.link;
+  link.calls.Remove(call);
+  scheduler_.ClearTimer(call.deadline);
+  scheduler_.ClearTimer(call.keepalive);
+  if (link.from.paused || calling_ || !scheduler_.firing()) {
+    Message& message = NewMessage(Message::Kind::kDone, link, &call);
+    message.reply = std::move(reply);
+    Unreference(call);
+    SendAt(message, scheduler_.now());
+    return;
+  }
+  hash_.AddMessage(static_cast<std::uint8_t>(Message::Kind::kDone), link.id, call.number);
+  const std::function<void(NetworkReply)> done = std::exchange(call.done, nullptr);
+  Unreference(call);
+  calling_ = true;
+  done(std::move(reply));
+  calling_ = false;
+}
+
+// The caller waits no longer and says so.
+void SimNetwork::GiveUp(OutgoingCall& call, absl::Status status) {
+  Message& cancel = NewMessage(Message::Kind::kCancel, *call.link, &call);
+  Send(cancel, 0);
+  Settle(call, std::move(status));
+}
+
+void SimNetwork::ArmKeepalive(OutgoingCall& call) {
+  if (call.request.keepalive <= Duration::zero() || call.keepalive.set()) return;
+  scheduler_.SetTimer(call.keepalive, scheduler_.now() + call.request.keepalive);
+}
+
+// The life of hosts ------------------------------------------------------------------------------------------------------
+
+void SimNetwork::Pause(NetworkHost& host) {
+  host.paused = true;
+  for (NetworkLink* const link : host.out) {
+    if (link != nullptr) ReachabilityChanged(*link->back);
+  }
+}
+
+void SimNetwork::Resume(NetworkHost& host) {
+  host.paused = false;
+  for (NetworkLink* const link : host.out) {
+    if (link != nullptr) ReachabilityChanged(*link->back);
+  }
+  for (Message* const message : std::exchange(host.inbox, {})) SendAt(*message, scheduler_.now());
+}
+
+std::int64_t SimNetwork::HeldByPause(const NetworkHost& host) { return host.held_by_pause; }
+
+void SimNetwork::Died(NetworkHost& host) {
+  host.paused = false;
+  for (Message* const message : std::exchange(host.inbox, {})) Free(*message);
+  while (!host.listeners.empty()) {
+    host.ended_listeners.push_back(host.listeners.back());
+    CloseListener(*host.listeners.back());
+  }
+  for (NetworkLink* const used : host.out) {
+    if (used == nullptr) continue;
+    NetworkLink& link = *used;
+    while (!link.calls.empty()) {
+      OutgoingCall& call = *link.calls.first;
+      link.calls.Remove(call);
+      call.settled = true;
+      scheduler_.ClearTimer(call.deadline);
+      scheduler_.ClearTimer(call.keepalive);
+      host.ended_calls.push_back(&call);
+    }
+    // What it serves of others' calls.
+    for (Chain<Serving>& served = link.back->servings; !served.empty();) {
+      Serving& serving = *served.first;
+      served.Remove(serving);
+      serving.returned = serving.answered = true;
+      host.ended_servings.push_back(&serving);
+    }
+    Message& closed = NewMessage(Message::Kind::kClosed, link, nullptr);
+    closed.life = host.life;
+    Send(closed, 0);
+  }
+  ++host.life;
+}
+
+void SimNetwork::Ended(NetworkHost& host) {
+  for (Serving* const serving : std::exchange(host.ended_servings, {})) Unreference(*serving);
+  for (OutgoingCall* const call : std::exchange(host.ended_calls, {})) {
+    const std::function<void(NetworkReply)> done = std::exchange(call->done, nullptr);
+    Unreference(*call);
+  }
+  for (const auto& listener : std::exchange(host.ended_listeners, {})) {
+    const RequestHandler handler = std::exchange(listener->handler, nullptr);
+  }
+}
+
+void SimNetwork::Clear() {
+  for (Message& message : messages_) {
+    if (message.free) continue;
+    scheduler_.ClearTimer(message);
+    Free(message);
+  }
+  for (NetworkLink& link : links_) link.held.clear();
+  for (NetworkHost& host : hosts_) host.inbox.clear();
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,198 @@
+// The network of a world: what the Network seam of every node talks through.
+//
+// The model is gRPC over TCP. A request is a message that takes a while, drawn for each message at the point
+// "net/<from>><to>/latency" (label 0 = the least); messages of one direction arrive in order. The handler runs in a task of
+// the serving node. What the caller meets:
+//   nobody serves there, the process is dead    UNAVAILABLE after one latency ("Connection refused")
+//   the process dies or stops serving meanwhile UNAVAILABLE a latency later ("Socket closed"); what was sent before arrives
+//   the connection is cut or reset              UNAVAILABLE at once; what is under way is gone
+//   the link is silent, the process paused      nothing: messages wait and arrive when it ends, in order. The keepalive gives
+//                                               UNAVAILABLE when it has lasted so long, the deadline DEADLINE_EXCEEDED
+//   a message is lost                           UNAVAILABLE some seconds later, for this call only: the request had no effect
+//                                               or, if it was the reply, it had
+// When a caller dies, gives up or is cut off, the handler is told (a latency later) and its reply is dropped. A node that calls
+// itself has no link: 50 us, no faults but those of its requests.
+//
+// `done` and the wake function of a handler are always called from a timer: no task of the world is in the middle of anything.
+// Those of a dead process are never called, and destroyed when its tasks have been unwound; those of a paused one wait.
+// Every delivery, loss and break goes into the world's hash. Nothing here has a task of its own or a stack.
+//
+// Thread safety: none; a network belongs to its world.
+#ifndef VIGIL_SIM_NETWORK_H_
+#define VIGIL_SIM_NETWORK_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>  // lookup only
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/env/network.h"
+#include "vigil/sim/choices.h"
+#include "vigil/sim/fault_plan.h"
+#include "vigil/sim/network_parts.h"
+#include "vigil/sim/scheduler.h"
+
+namespace vigil::sim {
+
+class Node;
+
+// What is wrong with links for a while, and how many calls or messages met it so far.
+struct LinkTrouble {
+  enum class Kind : std::uint8_t {
+    kCut,     // calls over the link break and are refused
+    kSilent,  // messages on the link wait
+    kSlow,    // messages on the link take `by` longer
+  };
+  Kind kind = Kind::kCut;
+  Duration by{0};
+  std::int64_t effects = 0;
+};
+
+struct RpcFaultState {
+  RpcFault fault;
+  std::int64_t matched = 0;    // requests that it is about
+  std::int64_t fired = 0;      // of those, the ones that it struck
+  std::int64_t effective = 0;  // of those, the ones that went otherwise than without it
+};
+
+// What happened so far.
+struct NetworkCounts {
+  std::int64_t sent = 0;       // messages
+  std::int64_t delivered = 0;  // to a process
+  std::int64_t late = 0;       // took longer than the least latency of their link
+  std::int64_t lost = 0;
+  std::int64_t duplicated = 0;
+  std::int64_t reordered = 0;
+  std::int64_t throttled = 0;  // took longer because of bytes_per_s
+  std::int64_t refused = 0;
+  std::int64_t broken = 0;  // calls whose connection broke
+};
+
+class SimNetwork {
+ public:
+  // All borrowed.
+  SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash);
+  // REQUIRES: every node is dead.
+  ~SimNetwork();
+  SimNetwork(const SimNetwork&) = delete;
+  SimNetwork& operator=(const SimNetwork&) = delete;
+
+  // How messages travel from now on; `links` by "chief:0>ps:0", all others by `default_link`.
+  void SetLinks(const LinkSpec& default_link, std::map<std::string, LinkSpec> links);
+  // Whose address that is, for the time before anybody serves there: requests travel by that node's link.
+  void NameAddress(const std::string& address, std::string_view node);
+
+  // Faults. Nodes by name; those that do not exist are good for nothing else. -------------------------------------------
+
+  // From now until End. The trouble must stay where it is until then; one may be on several links.
+  void Begin(LinkTrouble& trouble, std::string_view from, std::string_view to);
+  void End(LinkTrouble& trouble);
+  // Every connection between the two breaks.
+  void Reset(std::string_view a, std::string_view b);
+  // Faults are asked in this order; the first that strikes a request wins. Lives as long as the network.
+  RpcFaultState& AddRpcFault(const RpcFault& fault);
+  // Faults of requests are off; links lose, duplicate and reorder nothing; calls whose reply was taken away or lost fail now.
+  void Calm();
+
+  const NetworkCounts& counts() const { return counts_; }
+
+  // For nodes. -------------------------------------------------------------------------------------------------------
+
+  NetworkHost& Join(Node& node);
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(NetworkHost& host, const std::string& address,
+                                                   RequestHandler handler);
+  std::uint64_t Start(NetworkHost& host, NetworkRequest request, std::function<void(NetworkReply)> done);
+  void Cancel(NetworkHost& host, std::uint64_t call);
+  void Pause(NetworkHost& host);
+  void Resume(NetworkHost& host);
+  // Messages that a pause of that host made wait, so far.
+  static std::int64_t HeldByPause(const NetworkHost& host);
+  // The process is dead; its tasks may not be unwound yet.
+  void Died(NetworkHost& host);
+  // They are.
+  void Ended(NetworkHost& host);
+  // Nothing is under way any more. For the end of the world.
+  void Clear();
+
+ private:
+  friend struct Serving;
+  friend class SimListener;
+
+  NetworkHost& HostOf(std::string_view name);
+  NetworkLink& LinkBetween(NetworkHost& from, NetworkHost& to);
+  NetworkAddress& AddressOf(const std::string& address);
+  LinkSpec SpecOf(const NetworkLink& link) const;
+
+  // Calls.
+  OutgoingCall& NewCall();
+  void Unreference(OutgoingCall& call);
+  OutgoingCall* FindCall(std::uint64_t number);
+  void SendRequest(OutgoingCall& call, RpcFaultState* fault);
+  void Settle(OutgoingCall& call, NetworkReply reply);
+  void Fail(OutgoingCall& call, std::string_view why) { Settle(call, absl::UnavailableError(std::string(why))); }
+  void GiveUp(OutgoingCall& call, absl::Status status);
+  void ArmKeepalive(OutgoingCall& call);
+  void CloseListener(ListenerState& listener);
+
+  // Servings.
+  void Serve(Message& request);
+  void RunHandler(Serving& serving);
+  void Answer(Serving& serving, NetworkReply reply);
+  void Tell(Serving& serving);
+  void Unreference(Serving& serving);
+  TaskIdentity& ServeTask(NetworkHost& host);
+
+  // Messages.
+  Message& NewMessage(Message::Kind kind, NetworkLink& link, OutgoingCall* call);
+  void Free(Message& message);
+  // On its way; `bytes` is what a slow link counts.
+  void Send(Message& message, std::size_t bytes, Duration extra = Duration(0));
+  void SendAt(Message& message, Duration at);
+  Duration ArrivalOn(NetworkLink& link, std::size_t bytes);
+  bool LostOn(NetworkLink& link);
+  void Deliver(Message& message);
+  bool Waits(Message& message);
+  void Arrive(Message& message);
+  void ArriveRequest(Message& message);
+  void Closed(Message& message);
+
+  // Faults.
+  RpcFaultState* FaultOf(const OutgoingCall& call);
+  void Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble);
+  static bool Unreachable(const NetworkLink& link);
+  void ReachabilityChanged(NetworkLink& link);
+  static void Count(NetworkLink& link, LinkTrouble::Kind kind);
+
+  Scheduler& scheduler_;
+  Choices& choices_;
+  RunningHash& hash_;
+  LinkSpec default_link_;
+  std::map<std::string, LinkSpec> specs_;
+  bool calm_ = false;
+  bool calling_ = false;  // some `done` or wake function runs
+  NetworkCounts counts_;
+  std::uint64_t last_listener_ = 0;
+  std::deque<NetworkHost> hosts_;
+  std::map<std::string, NetworkHost*, std::less<>> host_names_;
+  std::deque<NetworkLink> links_;
+  std::unordered_map<std::string, NetworkAddress> addresses_;  // lookup only
+  std::deque<RpcFaultState> rpc_faults_;
+  std::size_t live_rpc_faults_ = 0;  // those from here on count
+  std::deque<OutgoingCall> calls_;
+  std::vector<OutgoingCall*> free_calls_;
+  std::deque<Serving> servings_;
+  std::vector<Serving*> free_servings_;
+  std::deque<Message> messages_;
+  std::vector<Message*> free_messages_;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_NETWORK_H_

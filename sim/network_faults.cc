@@ -1,0 +1,282 @@
+// Requests from their start to their answer, and what goes wrong with them on purpose.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/sim/network.h"
+#include "vigil/sim/node.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kTwiceLabels = {"once", "twice"};
+
+std::string_view LastPart(std::string_view method) {
+  const std::size_t slash = method.rfind('/');
+  return slash == method.npos ? method : method.substr(slash + 1);
+}
+
+}  // namespace
+
+// Servings ---------------------------------------------------------------------------------------------------------------
+
+const std::string& Serving::method() const { return call->request.method; }
+const std::string& Serving::body() const { return call->request.body; }
+
+void Serving::OnCancelled(std::function<void()> callback) {
+  if (returned) return;
+  if (told) {
+    callback();
+  } else {
+    wake = std::move(callback);
+  }
+}
+
+void SimNetwork::Serve(Message& request) {
+  OutgoingCall& call = *request.call;
+  NetworkLink& link = *call.link;
+  NetworkHost& host = *call.address->listener->host;
+  if (request.second && request.fault != nullptr) ++request.fault->effective;
+  if (free_servings_.empty()) free_servings_.push_back(&servings_.emplace_back());
+  Serving& serving = *free_servings_.back();
+  free_servings_.pop_back();
+  serving.call = &call;
+  ++call.references;
+  serving.listener = call.address->listener;
+  serving.epoch = link.epoch;
+  serving.references = 1;  // of the task
+  call.servings[request.second ? 1 : 0] = &serving;
+  link.servings.PushBack(serving);
+  host.node->SpawnTask(ServeTask(host), [this, &serving] { RunHandler(serving); });
+}
+
+TaskIdentity& SimNetwork::ServeTask(NetworkHost& host) {
+  for (TaskIdentity* const identity : host.serve_tasks) {
+    if (!identity->in_use) return *identity;
+  }
+  host.serve_tasks.push_back(&host.node->IdentityFor("serve"));
+  return *host.serve_tasks.back();
+}
+
+void SimNetwork::RunHandler(Serving& serving) {
+  NetworkReply reply = serving.listener->handler(serving);
+  if (serving.returned) return;  // its process has ended, which looks after it
+  serving.returned = true;
+  serving.call->link->servings.Remove(serving);
+  const std::function<void()> wake = std::exchange(serving.wake, nullptr);
+  if (!serving.answered) Answer(serving, std::move(reply));
+  Unreference(serving);
+}
+
+void SimNetwork::Answer(Serving& serving, NetworkReply reply) {
+  serving.answered = true;
+  OutgoingCall& call = *serving.call;
+  // Nobody waits; the caller knows it already.
+  if (serving.told || call.settled || call.epoch != call.link->epoch) return;
+  RpcFaultState* const fault = call.fault;
+  if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kNeverAnswered) {
+    ++fault->effective;
+    call.hangs = true;
+    return;
+  }
+  const std::size_t bytes = reply.ok() ? reply->size() : 0;
+  Message& message = NewMessage(Message::Kind::kReply, *call.link->back, &call);
+  message.reply.emplace(std::move(reply));
+  if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kLostReply) {
+    ++fault->effective;
+    message.reply.emplace(MakeStatus(fault->fault.code, "Socket closed"));
+  }
+  Send(message, bytes);
+}
+
+// Nobody will read the reply.
+void SimNetwork::Tell(Serving& serving) {
+  if (serving.told || serving.returned) return;
+  serving.told = true;
+  if (serving.wake == nullptr) return;
+  Message& message = NewMessage(Message::Kind::kWake, *serving.call->link, serving.call);
+  message.serving = &serving;
+  ++serving.references;
+  SendAt(message, scheduler_.now());
+}
+
+void SimNetwork::Unreference(Serving& serving) {
+  if (--serving.references > 0) return;
+  OutgoingCall& call = *serving.call;
+  for (Serving*& of_call : call.servings) {
+    if (of_call == &serving) of_call = nullptr;
+  }
+  const std::function<void()> wake = std::exchange(serving.wake, nullptr);
+  const std::shared_ptr<ListenerState> listener = std::exchange(serving.listener, nullptr);
+  serving.told = serving.answered = serving.returned = false;
+  serving.call = nullptr;
+  free_servings_.push_back(&serving);
+  Unreference(call);
+}
+
+// Faults -----------------------------------------------------------------------------------------------------------------
+
+RpcFaultState& SimNetwork::AddRpcFault(const RpcFault& fault) {
+  RpcFaultState& state = rpc_faults_.emplace_back();
+  state.fault = fault;
+  return state;
+}
+
+RpcFaultState* SimNetwork::FaultOf(const OutgoingCall& call) {
+  RpcFaultState* first = nullptr;
+  const std::string_view method = LastPart(call.request.method);
+  for (std::size_t i = live_rpc_faults_; i < rpc_faults_.size(); ++i) {
+    RpcFaultState& state = rpc_faults_[i];
+    const RpcFault& fault = state.fault;
+    if (!fault.method.empty() && fault.method != method) continue;
+    if (!fault.from.empty() && fault.from != call.link->from.name) continue;
+    if (!fault.to.empty() && fault.to != call.link->to.name) continue;
+    ++state.matched;
+    if (first == nullptr && (fault.call == 0 || fault.call == state.matched)) first = &state;
+  }
+  if (first != nullptr) ++first->fired;
+  return first;
+}
+
+void SimNetwork::SendRequest(OutgoingCall& call, RpcFaultState* fault) {
+  NetworkLink& link = *call.link;
+  const std::size_t bytes = call.request.body.size();
+  Message& message = NewMessage(Message::Kind::kRequest, link, &call);
+  Duration extra{0};
+  bool twice = false;
+  if (link.spec.duplication > 0) {
+    if (link.duplication == nullptr) link.duplication = &choices_.KeyOf("net", link.name, "duplication");
+    twice = choices_.ChooseByChance(*link.duplication, link.spec.duplication, kTwiceLabels);
+    if (twice) ++counts_.duplicated;
+  }
+  if (fault != nullptr) {
+    const RpcFault& plan = fault->fault;
+    switch (plan.effect) {
+      case RpcFault::Effect::kError:
+        message.fault = fault;
+        message.reply.emplace(MakeStatus(plan.code, fmt::format("{} refused by plan", LastPart(call.request.method))));
+        break;
+      case RpcFault::Effect::kLostRequest:
+        ++fault->effective;
+        message.kind = Message::Kind::kRefused;
+        message.reply.emplace(MakeStatus(plan.code, "Socket closed"));
+        break;
+      case RpcFault::Effect::kLostReply:
+      case RpcFault::Effect::kNeverAnswered:
+        call.fault = fault;
+        break;
+      case RpcFault::Effect::kDuplicated:
+        twice = true;
+        break;
+      case RpcFault::Effect::kDelayed:
+        if (plan.by > Duration::zero()) ++fault->effective;
+        extra = plan.by;
+        break;
+      case RpcFault::Effect::kReset:
+        ++fault->effective;
+        Send(NewMessage(Message::Kind::kReset, link, nullptr), 0);
+        break;
+    }
+  }
+  Send(message, bytes, extra);
+  if (!twice) return;
+  Message& again = NewMessage(Message::Kind::kRequest, link, &call);
+  again.second = true;
+  again.fault = fault;
+  Send(again, bytes);
+}
+
+void SimNetwork::Begin(LinkTrouble& trouble, std::string_view from, std::string_view to) {
+  NetworkLink& link = LinkBetween(HostOf(from), HostOf(to));
+  link.troubles.push_back(&trouble);
+  if (trouble.kind == LinkTrouble::Kind::kCut) {
+    ++link.cuts;
+    Break(link, "recvmsg: Connection reset by peer", &trouble);
+  } else if (trouble.kind == LinkTrouble::Kind::kSilent) {
+    ++link.silences;
+    ReachabilityChanged(link);
+    if (link.back != &link) ReachabilityChanged(*link.back);
+  }
+}
+
+void SimNetwork::End(LinkTrouble& trouble) {
+  for (NetworkLink& link : links_) {
+    const auto mine = std::ranges::find(link.troubles, &trouble);
+    if (mine == link.troubles.end()) continue;
+    link.troubles.erase(mine);
+    if (trouble.kind == LinkTrouble::Kind::kCut) --link.cuts;
+    if (trouble.kind != LinkTrouble::Kind::kSilent || --link.silences > 0) continue;
+    ReachabilityChanged(link);
+    if (link.back != &link) ReachabilityChanged(*link.back);
+    for (Message* const message : std::exchange(link.held, {})) SendAt(*message, scheduler_.now());
+  }
+}
+
+void SimNetwork::Reset(std::string_view a, std::string_view b) {
+  Break(LinkBetween(HostOf(a), HostOf(b)), "recvmsg: Connection reset by peer", nullptr);
+  Break(LinkBetween(HostOf(b), HostOf(a)), "recvmsg: Connection reset by peer", nullptr);
+}
+
+// The connections of calls over that link are gone, with all that is under way on them.
+void SimNetwork::Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble) {
+  ++link.epoch;
+  for (Serving* serving = link.servings.first; serving != nullptr; serving = serving->next) Tell(*serving);
+  std::vector<OutgoingCall*> broken;
+  for (OutgoingCall* call = link.calls.first; call != nullptr; call = call->next) {
+    ++call->references;
+    broken.push_back(call);
+  }
+  counts_.broken += static_cast<std::int64_t>(broken.size());
+  if (trouble != nullptr) trouble->effects += static_cast<std::int64_t>(broken.size());
+  for (OutgoingCall* const call : broken) {
+    Fail(*call, why);
+    Unreference(*call);
+  }
+}
+
+bool SimNetwork::Unreachable(const NetworkLink& link) {
+  return link.silences > 0 || link.back->silences > 0 || link.to.paused;
+}
+
+// The peer of calls over that link became, or is no longer, silent.
+void SimNetwork::ReachabilityChanged(NetworkLink& link) {
+  const bool unreachable = Unreachable(link);
+  for (OutgoingCall* call = link.calls.first; call != nullptr; call = call->next) {
+    if (unreachable) {
+      ArmKeepalive(*call);
+    } else {
+      scheduler_.ClearTimer(call->keepalive);
+    }
+  }
+}
+
+void SimNetwork::Count(NetworkLink& link, LinkTrouble::Kind kind) {
+  for (LinkTrouble* const trouble : link.troubles) {
+    if (trouble->kind == kind) ++trouble->effects;
+  }
+}
+
+void SimNetwork::Calm() {
+  calm_ = true;
+  live_rpc_faults_ = rpc_faults_.size();
+  for (NetworkLink& link : links_) {
+    link.SetSpec(SpecOf(link));
+    std::vector<OutgoingCall*> hanging;
+    for (OutgoingCall* call = link.calls.first; call != nullptr; call = call->next) {
+      call->fault = nullptr;
+      if (!call->hangs) continue;
+      ++call->references;
+      hanging.push_back(call);
+    }
+    for (OutgoingCall* const call : hanging) {
+      Fail(*call, "Socket closed");
+      Unreference(*call);
+    }
+  }
+}
+
+}  // namespace vigil::sim

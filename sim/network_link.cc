@@ -1,0 +1,304 @@
+// How messages travel: latency, order, loss, duplication, and what each message does when it arrives.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/sim/network.h"
+#include "vigil/sim/node.h"
+
+namespace vigil::sim {
+namespace {
+
+// Under "net/<from>><to>/" in the keys of choices.
+constexpr std::string_view kNet = "net";
+constexpr std::array<std::string_view, 2> kLossLabels = {"arrives", "lost"};
+constexpr std::array<std::string_view, 2> kOrderLabels = {"in order", "held up"};
+// When the end of a connection that lost something is noticed.
+constexpr std::array<std::string_view, 3> kNoticedLabels = {"after 1s", "after 4s", "after 15s"};
+constexpr std::array<Duration, 3> kNoticedAfter = {std::chrono::seconds(1), std::chrono::seconds(4),
+                                                   std::chrono::seconds(15)};
+// A message that is held up takes so many of the largest latencies more.
+constexpr int kHeldUp = 4;
+constexpr Duration kOwnLatency = std::chrono::microseconds(50);
+// Of the range between least and most: short latencies are likelier than long ones.
+constexpr std::array<int, 5> kEighths = {0, 1, 2, 4, 8};
+
+}  // namespace
+
+NetworkLink::NetworkLink(NetworkHost& source, NetworkHost& target, std::uint32_t number)
+    : from(source), to(target), id(number), name(fmt::format("{}>{}", source.name, target.name)) {}
+
+void NetworkLink::SetSpec(const LinkSpec& wanted) {
+  spec = wanted;
+  latencies.clear();
+  texts.clear();
+  labels.clear();
+  for (const int eighths : kEighths) {
+    const Duration value = spec.least_latency + (spec.most_latency - spec.least_latency) * eighths / 8;
+    if (!latencies.empty() && value <= latencies.back()) continue;
+    latencies.push_back(value);
+    texts.push_back(fmt::format("{}ms", ToSeconds(value) * 1000));
+  }
+  for (const std::string& text : texts) labels.push_back(text);
+}
+
+LinkSpec SimNetwork::SpecOf(const NetworkLink& link) const {
+  const auto own = specs_.find(link.name);
+  if (own == specs_.end() && &link.from == &link.to) {
+    return {.least_latency = kOwnLatency, .most_latency = kOwnLatency};
+  }
+  LinkSpec spec = own == specs_.end() ? default_link_ : own->second;
+  if (calm_) spec.loss = spec.duplication = spec.reordering = 0;
+  return spec;
+}
+
+void SimNetwork::SetLinks(const LinkSpec& default_link, std::map<std::string, LinkSpec> links) {
+  default_link_ = default_link;
+  specs_ = std::move(links);
+  for (NetworkLink& link : links_) link.SetSpec(SpecOf(link));
+}
+
+Message& SimNetwork::NewMessage(Message::Kind kind, NetworkLink& link, OutgoingCall* call) {
+  if (free_messages_.empty()) {
+    Message& made = messages_.emplace_back();
+    made.network = this;
+    made.fire = [](Timer& timer) {
+      Message& message = static_cast<Message&>(timer);
+      message.network->Deliver(message);
+    };
+    free_messages_.push_back(&made);
+  }
+  Message& message = *free_messages_.back();
+  free_messages_.pop_back();
+  message.free = false;
+  message.kind = kind;
+  message.second = false;
+  message.link = &link;
+  message.call = call;
+  if (call != nullptr) {
+    ++call->references;
+    message.epoch = call->epoch;
+  }
+  return message;
+}
+
+void SimNetwork::Free(Message& message) {
+  message.free = true;
+  message.fault = nullptr;
+  message.reply.reset();
+  if (OutgoingCall* const call = std::exchange(message.call, nullptr)) Unreference(*call);
+  if (Serving* const serving = std::exchange(message.serving, nullptr)) Unreference(*serving);
+  free_messages_.push_back(&message);
+}
+
+Duration SimNetwork::ArrivalOn(NetworkLink& link, std::size_t bytes) {
+  std::size_t drawn = 0;
+  if (link.labels.size() > 1) {
+    if (link.latency == nullptr) link.latency = &choices_.KeyOf(kNet, link.name, "latency");
+    drawn = choices_.Choose(*link.latency, link.labels);
+    if (drawn != 0) ++counts_.late;
+  }
+  Duration arrival = scheduler_.now() + link.latencies[drawn];
+  if (link.spec.bytes_per_s > 0) {
+    const Duration takes = Seconds(static_cast<double>(bytes) / link.spec.bytes_per_s);
+    const Duration begins = std::max(link.busy_until, scheduler_.now());
+    link.busy_until = begins + takes;
+    if (link.busy_until > scheduler_.now()) ++counts_.throttled;
+    arrival += link.busy_until - scheduler_.now();
+  }
+  for (LinkTrouble* const trouble : link.troubles) {
+    if (trouble->kind != LinkTrouble::Kind::kSlow) continue;
+    arrival += trouble->by;
+    ++trouble->effects;
+  }
+  if (link.spec.reordering > 0) {
+    if (link.reordering == nullptr) link.reordering = &choices_.KeyOf(kNet, link.name, "order");
+    if (choices_.ChooseByChance(*link.reordering, link.spec.reordering, kOrderLabels)) {
+      ++counts_.reordered;
+      return arrival + link.spec.most_latency * kHeldUp;
+    }
+  }
+  link.last_arrival = std::max(link.last_arrival, arrival);
+  return link.last_arrival;
+}
+
+bool SimNetwork::LostOn(NetworkLink& link) {
+  if (link.spec.loss <= 0) return false;
+  if (link.loss == nullptr) link.loss = &choices_.KeyOf(kNet, link.name, "loss");
+  return choices_.ChooseByChance(*link.loss, link.spec.loss, kLossLabels);
+}
+
+void SimNetwork::Send(Message& message, std::size_t bytes, Duration extra) {
+  NetworkLink& link = *message.link;
+  ++counts_.sent;
+  const bool may_be_lost = message.kind == Message::Kind::kRequest || message.kind == Message::Kind::kReply;
+  if (may_be_lost && LostOn(link)) {
+    ++counts_.lost;
+    if (link.loss_noticed == nullptr) link.loss_noticed = &choices_.KeyOf(kNet, link.name, "noticed");
+    const std::size_t noticed = choices_.Choose(*link.loss_noticed, kNoticedLabels);
+    message.kind = Message::Kind::kLost;
+    message.reply.emplace(absl::UnavailableError("Connection timed out"));
+    message.call->hangs = true;
+    SendAt(message, scheduler_.now() + kNoticedAfter[noticed]);
+    return;
+  }
+  // What is delayed on purpose is overtaken: it does not hold up the others.
+  const Duration last = link.last_arrival;
+  const Duration arrival = ArrivalOn(link, bytes) + extra;
+  if (extra > Duration::zero()) link.last_arrival = last;
+  SendAt(message, arrival);
+}
+
+void SimNetwork::SendAt(Message& message, Duration at) { scheduler_.SetTimer(message, at); }
+
+// Whether the message cannot arrive yet, or ever.
+bool SimNetwork::Waits(Message& message) {
+  NetworkLink& link = *message.link;
+  NetworkHost* receiver = &link.to;
+  switch (message.kind) {
+    case Message::Kind::kDone:
+      receiver = &link.from;
+      if (message.call->done == nullptr) {  // its process has ended
+        Free(message);
+        return true;
+      }
+      break;
+    case Message::Kind::kWake:
+      break;
+    case Message::Kind::kLost:
+    case Message::Kind::kReset:
+      return false;
+    default:
+      if (message.call != nullptr && message.epoch != message.call->link->epoch) {
+        Free(message);  // its connection broke
+        return true;
+      }
+      if (link.silences > 0) {
+        Count(link, LinkTrouble::Kind::kSilent);
+        link.held.push_back(&message);
+        return true;
+      }
+  }
+  if (!receiver->paused) return false;
+  ++receiver->held_by_pause;
+  receiver->inbox.push_back(&message);
+  return true;
+}
+
+void SimNetwork::Deliver(Message& message) {
+  if (Waits(message)) return;
+  hash_.AddMessage(static_cast<std::uint8_t>(message.kind), message.link->id,
+                   message.call == nullptr ? 0 : message.call->number);
+  ++counts_.delivered;
+  Arrive(message);
+}
+
+void SimNetwork::Arrive(Message& message) {
+  OutgoingCall* const call = message.call;
+  switch (message.kind) {
+    case Message::Kind::kRequest:
+      ArriveRequest(message);
+      return;
+    case Message::Kind::kReply:
+    case Message::Kind::kLost: {
+      // The message goes first: what it refers to may go with it, and `done` may need it.
+      NetworkReply reply = *std::move(message.reply);
+      ++call->references;
+      Free(message);
+      Settle(*call, std::move(reply));
+      Unreference(*call);
+      return;
+    }
+    case Message::Kind::kRefused:
+      ++counts_.refused;
+      Settle(*call, *std::move(message.reply));
+      break;
+    case Message::Kind::kCancel:
+      call->cancelled = true;
+      for (Serving* const serving : call->servings) {
+        if (serving != nullptr) Tell(*serving);
+      }
+      break;
+    case Message::Kind::kClosed:
+      Closed(message);
+      break;
+    case Message::Kind::kReset:
+      Reset(message.link->from.name, message.link->to.name);
+      break;
+    case Message::Kind::kDone: {
+      const std::function<void(NetworkReply)> done = std::exchange(call->done, nullptr);
+      calling_ = true;
+      done(*std::move(message.reply));
+      calling_ = false;
+      break;
+    }
+    case Message::Kind::kWake: {
+      if (message.serving->returned || message.serving->wake == nullptr) break;
+      const std::function<void()> wake = std::exchange(message.serving->wake, nullptr);
+      calling_ = true;
+      wake();
+      calling_ = false;
+      break;
+    }
+  }
+  Free(message);
+}
+
+void SimNetwork::ArriveRequest(Message& message) {
+  OutgoingCall& call = *message.call;
+  NetworkLink& link = *call.link;
+  const std::shared_ptr<ListenerState>& listener = call.address->listener;
+  std::string_view why;
+  if (link.cuts > 0) {
+    Count(link, LinkTrouble::Kind::kCut);
+    why = "failed to connect to all addresses; last error: connect: No route to host (113)";
+  } else if (listener == nullptr) {
+    why = "failed to connect to all addresses; last error: connect: Connection refused (111)";
+  } else if (call.listener != 0 && call.listener != listener->id) {
+    why = "recvmsg: Connection reset by peer";
+  }
+  if (why.empty() && (message.fault == nullptr || message.second)) {
+    if (!call.cancelled) Serve(message);
+    Free(message);
+    return;
+  }
+  // The other way, for what is wrong with that.
+  message.link = link.back;
+  if (why.empty()) {
+    ++message.fault->effective;
+    message.kind = Message::Kind::kReply;
+    message.fault = nullptr;
+    Send(message, 0);  // message.reply says what
+    return;
+  }
+  message.fault = nullptr;
+  message.kind = Message::Kind::kRefused;
+  message.reply.emplace(absl::UnavailableError(std::string(why)));
+  Deliver(message);
+}
+
+// The end of a process or of a listener has got around.
+void SimNetwork::Closed(Message& message) {
+  NetworkLink& link = *message.link;
+  if (message.listener == 0) {
+    for (Serving* serving = link.servings.first; serving != nullptr; serving = serving->next) {
+      if (serving->call->life <= message.life) Tell(*serving);
+    }
+    return;
+  }
+  std::vector<OutgoingCall*> broken;
+  for (OutgoingCall* call = link.back->calls.first; call != nullptr; call = call->next) {
+    if (call->listener == message.listener) broken.push_back(call);
+  }
+  for (OutgoingCall* const call : broken) ++call->references;
+  for (OutgoingCall* const call : broken) {
+    Fail(*call, "Socket closed");
+    Unreference(*call);
+  }
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,191 @@
+// What the simulated network is made of: hosts, links, calls, what is served, messages. For sim/network*.cc only.
+//
+// All of it belongs to one SimNetwork, which hands out calls, servings and messages from pools and takes them back when
+// nothing refers to them any more.
+// Thread safety: none.
+#ifndef VIGIL_SIM_NETWORK_PARTS_H_
+#define VIGIL_SIM_NETWORK_PARTS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/env/network.h"
+#include "vigil/sim/choices.h"
+#include "vigil/sim/fault_plan.h"
+#include "vigil/sim/task_state.h"
+#include "vigil/sim/timers.h"
+
+namespace vigil::sim {
+
+class Node;
+class SimNetwork;
+struct LinkTrouble;
+struct NetworkAddress;
+struct NetworkHost;
+struct NetworkLink;
+struct OutgoingCall;
+struct RpcFaultState;
+
+// A list through the members `previous` and `next` of its elements, in the order in which they were added.
+template <typename T>
+struct Chain {
+  T* first = nullptr;
+  T* last = nullptr;
+  bool empty() const { return first == nullptr; }
+  void PushBack(T& added) {
+    added.previous = last;
+    added.next = nullptr;
+    (last == nullptr ? first : last->next) = &added;
+    last = &added;
+  }
+  void Remove(T& removed) {
+    (removed.previous == nullptr ? first : removed.previous->next) = removed.next;
+    (removed.next == nullptr ? last : removed.next->previous) = removed.previous;
+    removed.previous = removed.next = nullptr;
+  }
+};
+
+struct ListenerState {
+  std::uint64_t id = 0;
+  NetworkHost* host = nullptr;
+  NetworkAddress* address = nullptr;
+  RequestHandler handler;
+  bool open = true;
+};
+
+struct NetworkAddress {
+  NetworkHost* host = nullptr;              // whose address it is; a host of that very name if nobody knows
+  std::shared_ptr<ListenerState> listener;  // null: nobody serves
+};
+
+// A request whose handler runs.
+struct Serving final : IncomingCall {
+  const std::string& method() const override;
+  const std::string& body() const override;
+  bool cancelled() const override { return told; }
+  void OnCancelled(std::function<void()> callback) override;
+
+  OutgoingCall* call = nullptr;
+  std::shared_ptr<ListenerState> listener;
+  std::function<void()> wake;
+  std::uint32_t epoch = 0;  // of the link when it arrived
+  int references = 0;
+  bool told = false;      // nobody will read the reply
+  bool answered = false;  // nothing more is sent, whatever the handler returns
+  bool returned = false;  // the handler has, or its process has ended
+  Serving* previous = nullptr;
+  Serving* next = nullptr;
+};
+
+struct CallTimer : Timer {
+  OutgoingCall* call = nullptr;
+};
+
+struct OutgoingCall {
+  SimNetwork* network = nullptr;
+  std::uint64_t number = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  NetworkLink* link = nullptr;
+  NetworkAddress* address = nullptr;
+  std::uint64_t listener = 0;  // with which its connection was made; 0: nobody served when it started
+  std::uint32_t epoch = 0;     // of the link when it started
+  std::uint64_t life = 0;      // of its host
+  NetworkRequest request;
+  std::function<void(NetworkReply)> done;
+  CallTimer deadline;
+  CallTimer keepalive;
+  RpcFaultState* fault = nullptr;  // what happens to its reply
+  int references = 0;
+  bool settled = false;    // its outcome is known
+  bool cancelled = false;  // the peer knows that nobody waits
+  bool hangs = false;      // its reply was taken away
+  Serving* servings[2] = {nullptr, nullptr};
+  OutgoingCall* previous = nullptr;
+  OutgoingCall* next = nullptr;
+};
+
+struct Message : Timer {
+  enum class Kind : std::uint8_t {
+    kRequest,
+    kReply,
+    kCancel,   // the caller gave up
+    kClosed,   // to the caller: the listener is gone; to the server: the caller's process is gone
+    kRefused,  // nobody serves there
+    kLost,     // something got lost, and now the connection breaks
+    kReset,    // every connection between the two breaks
+    kDone,     // to the caller's process from itself
+    kWake,     // to the server's process from itself
+  };
+  SimNetwork* network = nullptr;
+  Kind kind = Kind::kRequest;
+  bool second = false;  // of a duplicated request
+  bool free = false;
+  NetworkLink* link = nullptr;  // that it travels on
+  std::uint32_t epoch = 0;      // of the call's link
+  OutgoingCall* call = nullptr;
+  Serving* serving = nullptr;
+  std::uint64_t listener = 0;      // of kClosed to a caller; 0 = to a server
+  RpcFaultState* fault = nullptr;  // that it meets on arrival
+  std::uint64_t life = 0;          // of the process that it comes from, of kClosed to a server
+  std::optional<NetworkReply> reply;
+};
+
+// One direction between two hosts.
+struct NetworkLink {
+  NetworkLink(NetworkHost& source, NetworkHost& target, std::uint32_t number);
+  void SetSpec(const LinkSpec& spec);
+
+  NetworkHost& from;
+  NetworkHost& to;
+  const std::uint32_t id;
+  const std::string name;       // "chief:0>ps:0"
+  NetworkLink* back = nullptr;  // the other direction
+
+  LinkSpec spec;
+  std::vector<Duration> latencies;  // as labels
+  std::vector<std::string> texts;
+  std::vector<std::string_view> labels;
+  Choices::Key* latency = nullptr;  // made at the first choice
+  Choices::Key* loss = nullptr;
+  Choices::Key* loss_noticed = nullptr;
+  Choices::Key* duplication = nullptr;
+  Choices::Key* reordering = nullptr;
+
+  Duration last_arrival{0};  // of what keeps its order
+  Duration busy_until{0};    // of a link with bytes_per_s
+  std::uint32_t epoch = 0;   // how often its connections broke
+  int cuts = 0;
+  int silences = 0;
+  std::vector<LinkTrouble*> troubles;
+  Chain<OutgoingCall> calls;   // made over it, still open
+  Chain<Serving> servings;     // of calls made over it
+  std::vector<Message*> held;  // that wait for the end of a silence
+};
+
+// A process that may call and be called, over all its lives; or an address of which nobody knows whose it is.
+struct NetworkHost {
+  std::string name;
+  std::uint32_t index = 0;
+  Node* node = nullptr;  // null: none has joined under that name
+  std::uint64_t life = 0;
+  std::vector<NetworkLink*> out;  // by index of the other host; null where nothing was ever sent
+  bool paused = false;
+  std::int64_t held_by_pause = 0;  // messages that waited for the end of a pause, so far
+  std::vector<Message*> inbox;     // those that wait now
+  std::vector<std::shared_ptr<ListenerState>> listeners;
+  std::vector<TaskIdentity*> serve_tasks;
+  // Of the life that has just ended; destroyed once its tasks are unwound.
+  std::vector<OutgoingCall*> ended_calls;
+  std::vector<Serving*> ended_servings;
+  std::vector<std::shared_ptr<ListenerState>> ended_listeners;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_NETWORK_PARTS_H_

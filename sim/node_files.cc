@@ -1,0 +1,163 @@
+#include "vigil/sim/node_files.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/sim/node.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+
+using fakes::FileOp;
+
+SharedDisk::SharedDisk(Clock& clock) : files(clock) {
+  VIGIL_CHECK(files.MakeDirectory(std::string(kSharedMount)).ok());
+}
+
+DiskFaultState& DiskFaults::Add(const DiskFault& fault) {
+  DiskFaultState& state = faults_.emplace_back();
+  state.fault = fault;
+  return state;
+}
+
+DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_view path) {
+  DiskFaultState* first = nullptr;
+  for (std::size_t i = live_; i < faults_.size(); ++i) {
+    DiskFaultState& state = faults_[i];
+    const DiskFault& fault = state.fault;
+    if (!fault.task.empty() && fault.task != task) continue;
+    if (!fault.op.empty() && fault.op != fakes::FileOpName(op)) continue;
+    if (!fault.path.empty() && path.find(fault.path) == path.npos) continue;
+    ++state.matched;
+    if (first == nullptr && (fault.call == 0 || fault.call == state.matched)) first = &state;
+  }
+  if (first != nullptr) ++first->fired;
+  return first;
+}
+
+class NodeFile final : public File {
+ public:
+  NodeFile(NodeFiles& files, std::string path, std::unique_ptr<File> inner)
+      : files_(files), path_(std::move(path)), inner_(std::move(inner)) {}
+
+  absl::Status Append(std::string_view data) override {
+    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kAppend, path_));
+    return inner_->Append(data);
+  }
+  absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) override {
+    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kRead, path_));
+    return inner_->Read(offset, size);
+  }
+  absl::Status Sync() override {
+    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kSync, path_));
+    return inner_->Sync();
+  }
+  absl::Status Close() override {
+    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kClose, path_));
+    return inner_->Close();
+  }
+
+ private:
+  NodeFiles& files_;
+  const std::string path_;
+  const std::unique_ptr<File> inner_;
+};
+
+NodeFiles::NodeFiles(Node& node, Clock& clock) : node_(node), files_(clock) {}
+
+bool NodeFiles::IsShared(std::string_view path) {
+  return path.starts_with(kSharedMount) && (path.size() == kSharedMount.size() || path[kSharedMount.size()] == '/');
+}
+
+Disk& NodeFiles::DiskOf(std::string_view path) {
+  if (!IsShared(path)) return disk_;
+  if (shared_ == nullptr) {
+    SharedDisk& shared = node_.world_.shared_disk();
+    shared_ = std::make_unique<Disk>(shared.files, &shared.journal);
+  }
+  return *shared_;
+}
+
+absl::Status NodeFiles::Ask(FileOp op, const std::string& path) {
+  const auto failed = [&](Code code, std::string_view why) {
+    return MakeStatus(code, fmt::format("{} {}: {}", fakes::FileOpName(op), path, why));
+  };
+  if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
+  World& world = node_.world_;
+  DiskFaultState* const fault = world.disk_faults().Next(node_.name(), op, path);
+  if (fault == nullptr) return absl::OkStatus();
+  switch (fault->fault.effect) {
+    case DiskFault::Effect::kNoSpace:
+      ++fault->effective;
+      return failed(Code::kResourceExhausted, "no space left on device");
+    case DiskFault::Effect::kIoError:
+      ++fault->effective;
+      return failed(Code::kUnknown, "input/output error");
+    case DiskFault::Effect::kSlow:
+      if (fault->fault.by <= Duration::zero() || world.scheduler().current() == nullptr) break;
+      ++fault->effective;
+      world.AdvanceBy(fault->fault.by);
+      // The process may have ended meanwhile.
+      if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<File>> NodeFiles::Open(const std::string& path, OpenMode mode) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kOpen, path));
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, DiskOf(path).Open(path, mode));
+  return std::unique_ptr<File>(new NodeFile(*this, path, std::move(file)));
+}
+
+absl::Status NodeFiles::Rename(const std::string& from, const std::string& to) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRename, from));
+  if (IsShared(from) != IsShared(to)) {
+    return MakeStatus(Code::kUnknown, fmt::format("rename {} to {}: invalid cross-device link", from, to));
+  }
+  return DiskOf(from).Rename(from, to);
+}
+
+absl::Status NodeFiles::Remove(const std::string& path) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRemove, path));
+  return DiskOf(path).Remove(path);
+}
+
+absl::StatusOr<FileInfo> NodeFiles::Stat(const std::string& path) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kStat, path));
+  return DiskOf(path).Stat(path);
+}
+
+absl::StatusOr<std::vector<std::string>> NodeFiles::List(const std::string& directory) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kList, directory));
+  return DiskOf(directory).List(directory);
+}
+
+absl::Status NodeFiles::MakeDirectory(const std::string& path) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kMakeDirectory, path));
+  return DiskOf(path).MakeDirectory(path);
+}
+
+std::int64_t NodeFiles::Lose(DiskLoss loss) {
+  if (loss == DiskLoss::kNothing) return 0;
+  World& world = node_.world_;
+  Disk::Draw torn;
+  if (loss == DiskLoss::kTorn) {
+    torn = [&world, this](std::span<const std::string_view> labels) {
+      return world.Choose("disk", node_.name(), "torn", labels);
+    };
+  }
+  // These are memory, and nobody makes them fail.
+  std::int64_t lost = 0;
+  if (shared_ != nullptr) lost += *shared_->Cut(torn);
+  if (loss != DiskLoss::kAll) return lost + *disk_.Cut(torn);
+  lost += static_cast<std::int64_t>(files_.Contents().size());
+  disk_.Forget();
+  files_.Clear();
+  return lost;
+}
+
+}  // namespace vigil::sim

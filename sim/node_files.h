@@ -1,0 +1,91 @@
+// The Files seam of a node: its own disk and, at "/shared", the file system that all nodes of the world share; both as this
+// node sees them, with the disk faults that are about it.
+//
+// A file that was opened belongs to the node, too. After a kill every operation fails and changes nothing.
+// Thread safety: none.
+#ifndef VIGIL_SIM_NODE_FILES_H_
+#define VIGIL_SIM_NODE_FILES_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/env/files.h"
+#include "vigil/fakes/memory_files.h"
+#include "vigil/sim/disk.h"
+#include "vigil/sim/fault_plan.h"
+
+namespace vigil::sim {
+
+class Node;
+
+inline constexpr std::string_view kSharedMount = "/shared";
+
+// Files that every node mounts, and what is not durable of them.
+struct SharedDisk {
+  explicit SharedDisk(Clock& clock);
+  fakes::MemoryFiles files;
+  DiskJournal journal;
+};
+
+struct DiskFaultState {
+  DiskFault fault;
+  std::int64_t matched = 0;    // operations that it is about
+  std::int64_t fired = 0;      // of those, the ones that it struck
+  std::int64_t effective = 0;  // of those, the ones that went otherwise than without it
+};
+
+// The disk faults of a world. Asked in this order; the first that strikes wins.
+class DiskFaults {
+ public:
+  // Lives as long as the world.
+  DiskFaultState& Add(const DiskFault& fault);
+  // All that were added are off.
+  void Clear() { live_ = faults_.size(); }
+  // What happens to this operation; null: nothing.
+  DiskFaultState* Next(std::string_view task, fakes::FileOp op, std::string_view path);
+
+ private:
+  std::deque<DiskFaultState> faults_;
+  std::size_t live_ = 0;  // those from here on count
+};
+
+class NodeFiles final : public Files {
+ public:
+  // `clock` is the node's. Both must outlive the files.
+  NodeFiles(Node& node, Clock& clock);
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
+  absl::Status Rename(const std::string& from, const std::string& to) override;
+  absl::Status Remove(const std::string& path) override;
+  absl::StatusOr<FileInfo> Stat(const std::string& path) override;
+  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
+  absl::Status MakeDirectory(const std::string& path) override;
+
+  // The node's own files, without its faults.
+  fakes::MemoryFiles& own() { return files_; }
+  // What a crash does to them and to what this node wrote to the shared ones: how many files and names changed.
+  std::int64_t Lose(DiskLoss loss);
+
+ private:
+  friend class NodeFile;
+
+  absl::Status Ask(fakes::FileOp op, const std::string& path);
+  static bool IsShared(std::string_view path);
+  Disk& DiskOf(std::string_view path);
+
+  Node& node_;
+  fakes::MemoryFiles files_;
+  Disk disk_{files_};
+  std::unique_ptr<Disk> shared_;  // made at the first use
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_NODE_FILES_H_
