@@ -15,6 +15,7 @@ const OpRegistry& BuiltinOps() {
     RegisterQueueOps(*registry);
     RegisterSaveRestoreOps(*registry);
     RegisterSelectOps(*registry);
+    RegisterSendRecvOps(*registry);
     RegisterStateOps(*registry);
     RegisterSummaryOps(*registry);
     RegisterTrainingOps(*registry);
