@@ -78,9 +78,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
 bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& last) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) return false;
-  const auto number = [](const char* first, const char* last, std::uint64_t& value) {
-    const std::from_chars_result result = std::from_chars(first, last, value);
-    return result.ec == std::errc() && result.ptr == last && first != last;
+  const auto number = [](const char* from, const char* to, std::uint64_t& value) {
+    const std::from_chars_result result = std::from_chars(from, to, value);
+    return result.ec == std::errc() && result.ptr == to && from != to;
   };
   const char* const data = text.data();
   return number(data, data + dots, first) && number(data + dots + 2, data + text.size(), last) && first <= last;
