@@ -155,6 +155,41 @@ TEST_F(SyncReplicasOptimizerTest, RefusesInTensorFlowsWords) {
   EXPECT_THAT(sync->variables(), IsEmpty());
 }
 
+// An optimizer with variables of its own.
+class WithSlots : public GradientDescentOptimizer {
+ public:
+  explicit WithSlots(Output slot) : GradientDescentOptimizer({.learning_rate = 1}), slot_(slot) {}
+  std::optional<Output> GetSlot(Output, std::string_view slot) const override {
+    return slot == "momentum" ? std::optional(slot_) : std::nullopt;
+  }
+  std::vector<std::string> GetSlotNames() const override { return {"momentum"}; }
+  std::vector<Output> variables() const override { return {slot_}; }
+
+ private:
+  const Output slot_;
+};
+
+TEST_F(SyncReplicasOptimizerTest, VariablesAndSlotsAreThoseOfTheOptimizerInside) {
+  const Output slot{5, 0};
+  const auto sync = *SyncReplicasOptimizer::Create(env(), {.optimizer = std::make_shared<WithSlots>(slot)});
+  EXPECT_EQ(sync->GetSlot({1, 0}, "momentum"), slot);
+  EXPECT_EQ(sync->GetSlot({1, 0}, "rms"), std::nullopt);
+  EXPECT_THAT(sync->GetSlotNames(), ElementsAre("momentum"));
+  EXPECT_THAT(sync->variables(), ElementsAre(slot));
+}
+
+TEST_F(SyncReplicasOptimizerTest, AHookMayBeMadeBeforeTheGradientsAreApplied) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const auto sync = *SyncReplicasOptimizer::Create(
+      env(), {.optimizer = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{})});
+  const HookPtr hook = sync->MakeSessionRunHook(true);
+  const ops::Variable v = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<float>(0)));
+  ASSERT_EQ(TextOf(sync->ApplyGradients(b, {{v.read, v.ref}}, *GetOrCreateGlobalStep(env(), b)).status()), "OK");
+  BeginContext context{env(), graph};
+  EXPECT_EQ(TextOf(hook->Begin(context)), "OK");
+}
+
 // What the chief's hook says of a model that nobody has initialised.
 TEST_F(SyncReplicasOptimizerTest, TheModelMustBeReady) {
   SyncReplica& chief = Add({});
