@@ -29,6 +29,11 @@ struct Behaviour {
   bool nan_stop_saves_nothing = true;   // a NaN stop does not save the NaN weights
   bool finished_runs_nothing = true;    // a session that begins at its last step makes no run
   bool refuse_begin_in_session = true;  // a hook that is in an open session cannot begin another
+  // Synchronous replicas.
+  bool sync_stop_cancels = true;  // a stop of the chief ends its wait for gradients
+  bool sync_tokens_renewed =
+      true;  // a chief that comes back replaces the tokens; only the end of its training closes their queue
+  bool sync_bounded_wait = true;  // a replica waits for the others up to half an hour
   // Files.
   bool restore_fallback = true;    // to the newest checkpoint that is complete
   bool durable_saves = true;       // synced before they are renamed

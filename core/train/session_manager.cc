@@ -83,29 +83,13 @@ absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const R
   return true;
 }
 
-absl::StatusOr<SessionManager::Readiness> SessionManager::Ready(const std::optional<Output>& op, Session& session,
-                                                                std::string_view what) {
+absl::StatusOr<Readiness> SessionManager::Ready(const std::optional<Output>& op, Session& session,
+                                                std::string_view what) {
   if (!op.has_value()) return Readiness{};
-  const absl::StatusOr<Tensor> value = RunFetch(session, *op);
-  if (!value.ok()) {
-    const std::string text(MessageOf(value.status()));
-    if (CodeOf(value.status()) != Code::kFailedPrecondition) return value.status();
-    if (text.find("uninitialized") != std::string::npos) return Readiness{false, text};
-    env_.log->Write(Severity::kWarning, fmt::format("{} : error [{}]", what, text));
-    return value.status();
-  }
-  // An int32 answers "ready" for compatibility with the oldest ready ops.
-  if (value->dtype() == DType::kInt32 || value->num_elements() == 0) return Readiness{};
-  if (value->dtype() != DType::kString) {
-    return UsageError(fmt::format("The ready op '{}' must give the names of what is not initialized (strings), not {}.",
-                                  graph_.node(op->node).name, DTypeName(value->dtype())));
-  }
-  std::string names;
-  for (const std::string& name : value->flat<std::string>()) names += (names.empty() ? "" : ", ") + name;
-  return Readiness{false, "Variables not initialized: " + names};
+  return AskWhetherReady(env_, session, *op, what);
 }
 
-absl::StatusOr<SessionManager::Readiness> SessionManager::TryLocalInit(Session& session) {
+absl::StatusOr<Readiness> SessionManager::TryLocalInit(Session& session) {
   if (!options_.local_init_op.has_value()) return Readiness{};
   VIGIL_ASSIGN_OR_RETURN(Readiness ready,
                          Ready(options_.ready_for_local_init_op, session, "Model not ready for local init"));

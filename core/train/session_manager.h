@@ -25,6 +25,7 @@
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/train/fetches.h"
+#include "vigil/core/train/readiness.h"
 
 namespace vigil {
 
@@ -77,12 +78,6 @@ class SessionManager {
   absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait);
 
  private:
-  // An answer, and why if it is no.
-  struct Readiness {
-    bool ready = true;
-    std::string why_not;
-  };
-
   SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
                  SessionManagerOptions options);
   SessionConfig ConfigFor(const SessionTarget& target) const;

@@ -1,0 +1,329 @@
+// Names, places, values and words are those of TensorFlow 2.21: of its graph, and of two or three workers and a parameter server that
+// made the same calls.
+#include "vigil/core/train/optimizers/sync_replicas_optimizer.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/cluster/device_setter.h"
+#include "vigil/core/graph/graph_def.h"
+#include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
+#include "vigil/core/train/optimizers/testing.h"
+#include "vigil/core/train/training_util.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class SyncReplicasOptimizerTest : public testing::Test {
+ protected:
+  ~SyncReplicasOptimizerTest() override { fake_.tasks.EndAll(); }
+  Env env() { return fake_.env(); }
+  SyncReplica& Add(ReplicaOptions options) {
+    replicas_.push_back(std::make_unique<SyncReplica>(env(), resources_, static_cast<int>(replicas_.size()), options));
+    return *replicas_.back();
+  }
+  void OpenAll() {
+    for (const auto& replica : replicas_) ASSERT_EQ(TextOf(replica->Open()), "OK");
+    fake_.tasks.RunReady();
+  }
+  // A step in a task of its own, which writes a line when it is done; it runs until it is done or waits.
+  void Start(const std::string& name, SyncReplica& replica, float gradient) {
+    tasks_.push_back(fake_.tasks.Spawn(
+        name, [&, name, gradient] { lines_.push_back(name + " " + TextOf(replica.Step(gradient))); }));
+    fake_.tasks.RunReady();
+  }
+  // What a replica sees: "local 0 step 1 v -1 0 w 8 tokens 2 acc 0".
+  std::string Look(SyncReplica& r) {
+    fake_.tasks.RunReady();
+    return fmt::format("local {} step {} v {} w {} tokens {} acc {}", r.LocalStep(), r.Value(r.step), r.Value(r.v),
+                       r.Value(r.w), r.Tokens(), r.Accumulated());
+  }
+
+  fakes::FakeEnv fake_;
+  std::shared_ptr<ResourceManager> resources_ = std::make_shared<ResourceManager>(fake_.env());
+  std::vector<std::string> lines_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+  std::vector<std::unique_ptr<SyncReplica>> replicas_;
+};
+
+TEST_F(SyncReplicasOptimizerTest, TwoReplicasGoInStep) {
+  SyncReplica& chief = Add({.num_tokens = 0});
+  SyncReplica& worker = Add({.num_tokens = 0});
+  OpenAll();
+  EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 0 acc 0");
+  Start("worker", worker, 1);
+  EXPECT_THAT(lines_, IsEmpty());
+  EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 0 acc 1");
+  EXPECT_EQ(TextOf(chief.Step(3)), "OK");
+  EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
+  EXPECT_EQ(Look(worker), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
+  Start("chief", chief, 2);
+  EXPECT_EQ(TextOf(worker.Step(4)), "OK");
+  EXPECT_EQ(Look(chief), "local 2 step 2 v -4 -3 w 5 tokens 0 acc 0");
+  EXPECT_THAT(lines_, ElementsAre("worker OK", "chief OK"));
+}
+
+// As many tokens as gradients in a step: one replica may go ahead alone, and what it pushes late is dropped.
+TEST_F(SyncReplicasOptimizerTest, WithTheFirstTokensOneReplicaMayTakeSeveral) {
+  SyncReplica& chief = Add({});
+  SyncReplica& worker = Add({});
+  OpenAll();
+  EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 2 acc 0");
+  EXPECT_EQ(TextOf(chief.Step(1)), "OK");
+  EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 1 acc 1");
+  EXPECT_EQ(TextOf(chief.Step(3)), "OK");
+  EXPECT_EQ(Look(chief), "local 0 step 1 v -1 0 w 8 tokens 2 acc 0");
+  EXPECT_EQ(TextOf(chief.Step(5)), "OK");
+  EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 1 acc 0");
+  EXPECT_EQ(TextOf(worker.Step(7)), "OK");
+  EXPECT_EQ(Look(worker), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
+}
+
+TEST_F(SyncReplicasOptimizerTest, ABackupReplicaThatComesLateIsDropped) {
+  SyncReplica& chief = Add({.total = 3});
+  SyncReplica& worker = Add({.total = 3});
+  SyncReplica& backup = Add({.total = 3});
+  OpenAll();
+  EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 2 acc 0");
+  EXPECT_EQ(TextOf(chief.Step(1)), "OK");
+  EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 1 acc 1");
+  EXPECT_EQ(TextOf(worker.Step(3)), "OK");
+  EXPECT_EQ(Look(worker), "local 0 step 1 v -1 0 w 8 tokens 3 acc 0");
+  EXPECT_EQ(TextOf(backup.Step(50)), "OK");
+  EXPECT_EQ(Look(backup), "local 1 step 1 v -1 0 w 8 tokens 2 acc 0");
+  EXPECT_EQ(TextOf(chief.Step(2)), "OK");
+  EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 1 acc 0");
+  EXPECT_EQ(TextOf(backup.Step(4)), "OK");
+  EXPECT_EQ(Look(backup), "local 1 step 1 v -1 0 w 8 tokens 0 acc 1");
+}
+
+// Tokens: those of the beginning and max(total, aggregate) a step go in, one for each step of a replica comes out.
+TEST_F(SyncReplicasOptimizerTest, TokensAreConserved) {
+  constexpr int kStepsEach = 20;
+  for (int i = 0; i < 3; ++i) Add({.aggregate = 2, .total = 3});
+  OpenAll();
+  for (const auto& replica : replicas_) {
+    tasks_.push_back(fake_.tasks.Spawn("replica", [&] {
+      for (int i = 0; i < kStepsEach; ++i) lines_.push_back(TextOf(replica->Step(0)));
+    }));
+  }
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, testing::Each("OK"));
+  const int steps = std::stoi(replicas_[0]->Value(replicas_[0]->step));
+  const int done = static_cast<int>(lines_.size());
+  EXPECT_EQ(std::stoi(replicas_[0]->Tokens()), 2 + 3 * steps - done);
+  EXPECT_GT(done, kStepsEach);  // some may wait for others that have ended
+  EXPECT_LE(2 * steps, done);
+}
+
+TEST_F(SyncReplicasOptimizerTest, RefusesInTensorFlowsWords) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output step = *GetOrCreateGlobalStep(env(), b);
+  const ops::Variable v = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<float>(0)));
+  const Output g = b.Const("g", Tensor::Scalar<float>(1));
+  const auto inner = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 1});
+  EXPECT_THAT(TextOf(SyncReplicasOptimizer::Create(env(), {}).status()), HasSubstr("USAGE"));
+  const auto sync =
+      *SyncReplicasOptimizer::Create(env(), {.optimizer = inner, .replicas_to_aggregate = 3, .total_num_replicas = 2});
+  EXPECT_THAT(fake_.log.lines().back().text, "SyncReplicasV2: replicas_to_aggregate=3; total_num_replicas=2");
+  EXPECT_EQ(TextOf(sync->ApplyGradients(b, {}, step).status()), "USAGE: Must supply at least one variable");
+  EXPECT_EQ(TextOf(sync->ApplyGradients(b, {{g, v.ref}}).status()),
+            "USAGE: Global step is required to check staleness");
+  EXPECT_EQ(TextOf(sync->ApplyGradients(b, {{{}, v.ref}}, step).status()),
+            "USAGE: No gradients provided for any variable: ['v:0'].");
+  EXPECT_EQ(TextOf(sync->GetChiefQueueRunner().status()), "USAGE: Should be called after apply_gradients().");
+  EXPECT_EQ(TextOf(sync->GetInitTokensOp(b).status()),
+            "USAGE: get_init_tokens_op() should be called after apply_gradients().");
+  BeginContext context{env(), graph};
+  EXPECT_EQ(TextOf(sync->MakeSessionRunHook(true)->Begin(context)),
+            "USAGE: SyncReplicasOptimizer.apply_gradient should be called before using the hook.");
+  ASSERT_EQ(TextOf(sync->ApplyGradients(b, {{g, v.ref}}, step).status()), "OK");
+  EXPECT_EQ(TextOf(sync->GetInitTokensOp(b, 0).status()),
+            "USAGE: Too few tokens to finish the first step: 0 (given) vs 1 (needed)");
+  EXPECT_EQ(TextOf(sync->GetInitTokensOp(b, 1).status()), "OK");
+  EXPECT_EQ((*sync->GetChiefQueueRunner())->name(), "sync_token_q");
+  EXPECT_EQ(sync->GetSlot(v.ref, "momentum"), std::nullopt);
+  EXPECT_THAT(sync->GetSlotNames(), IsEmpty());
+  EXPECT_THAT(sync->variables(), IsEmpty());
+}
+
+// An optimizer with variables of its own.
+class WithSlots : public GradientDescentOptimizer {
+ public:
+  explicit WithSlots(Output slot) : GradientDescentOptimizer({.learning_rate = 1}), slot_(slot) {}
+  std::optional<Output> GetSlot(Output, std::string_view slot) const override {
+    return slot == "momentum" ? std::optional(slot_) : std::nullopt;
+  }
+  std::vector<std::string> GetSlotNames() const override { return {"momentum"}; }
+  std::vector<Output> variables() const override { return {slot_}; }
+
+ private:
+  const Output slot_;
+};
+
+TEST_F(SyncReplicasOptimizerTest, VariablesAndSlotsAreThoseOfTheOptimizerInside) {
+  const Output slot{5, 0};
+  const auto sync = *SyncReplicasOptimizer::Create(env(), {.optimizer = std::make_shared<WithSlots>(slot)});
+  EXPECT_EQ(sync->GetSlot({1, 0}, "momentum"), slot);
+  EXPECT_EQ(sync->GetSlot({1, 0}, "rms"), std::nullopt);
+  EXPECT_THAT(sync->GetSlotNames(), ElementsAre("momentum"));
+  EXPECT_THAT(sync->variables(), ElementsAre(slot));
+}
+
+TEST_F(SyncReplicasOptimizerTest, AHookMayBeMadeBeforeTheGradientsAreApplied) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const auto sync = *SyncReplicasOptimizer::Create(
+      env(), {.optimizer = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{})});
+  const HookPtr hook = sync->MakeSessionRunHook(true);
+  const ops::Variable v = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<float>(0)));
+  ASSERT_EQ(TextOf(sync->ApplyGradients(b, {{v.read, v.ref}}, *GetOrCreateGlobalStep(env(), b)).status()), "OK");
+  BeginContext context{env(), graph};
+  EXPECT_EQ(TextOf(hook->Begin(context)), "OK");
+}
+
+// What the chief's hook says of a model that nobody has initialised.
+TEST_F(SyncReplicasOptimizerTest, TheModelMustBeReady) {
+  SyncReplica& chief = Add({});
+  const HookPtr hook = chief.optimizer->MakeSessionRunHook(true);
+  BeginContext context{env(), chief.graph};
+  ASSERT_EQ(TextOf(hook->Begin(context)), "OK");
+  const std::shared_ptr<Session> session = NewDirectSession(env(), chief.graph);
+  const auto coord = std::make_shared<Coordinator>(env());
+  EXPECT_EQ(TextOf(hook->AfterCreateSession(session, coord)),
+            "USAGE: Init operations did not make model ready for SyncReplicasOptimizer local_init. Init op: "
+            "sync_replicas/group_deps, error: Variables not initialized: global_step, v, w");
+}
+
+class SyncReplicasGraphTest : public testing::Test {
+ protected:
+  // "name (op) device inputs ^controls" of what ApplyGradients and the chief's hook add for one of two parameters servers' clients.
+  std::vector<std::string> Build(const Behaviour& behaviour) {
+    Builder b(graph_);
+    const auto cluster = ClusterSpec::Create(
+        {{"chief", std::vector<std::string>{"a:1"}}, {"ps", std::vector<std::string>{"p:1", "p:2"}}});
+    const DeviceScope scope(
+        b, *ReplicaDeviceSetter(fake_.env(), {.worker_device = "/job:chief/task:0", .cluster = *cluster}));
+    const Output step = *GetOrCreateGlobalStep(fake_.env(), b);
+    const ops::Variable w = ops::MakeVariable(b, "w", b.Const("zeros", Tensor::Vector<float>({0, 0, 0})));
+    const ops::Variable v = ops::MakeVariable(b, "b", b.Const("zero", Tensor::Vector<float>({0})));
+    const Output dw = b.Const("dw", Tensor::Vector<float>({1, 1, 1}));
+    const Output db = b.Const("db", Tensor::Vector<float>({1}));
+    const NodeId first = graph_.size();
+    sync_ = *SyncReplicasOptimizer::Create(
+        fake_.env(),
+        {.optimizer = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 0.5F}),
+         .replicas_to_aggregate = 2,
+         .behaviour = behaviour});
+    const auto made = sync_->ApplyGradients(b, {{dw, w.ref}, {db, v.ref}}, step);
+    EXPECT_EQ(TextOf(made.status()), "OK");
+    train_op_ = graph_.node(made->node).name;
+    BeginContext context{fake_.env(), graph_};
+    EXPECT_EQ(TextOf(sync_->MakeSessionRunHook(true)->Begin(context)), "OK");
+    std::vector<std::string> lines;
+    for (NodeId id = first; id < graph_.size(); ++id) {
+      const Node& node = graph_.node(id);
+      if (node.name.starts_with("report_uninitialized_variables")) continue;
+      std::string line = fmt::format("{} ({}) {}", node.name, node.op, node.device);
+      for (const Output input : node.inputs) line += " " + graph_.NameOf(input);
+      for (const NodeId control : node.control_inputs) line += " ^" + graph_.node(control).name;
+      lines.push_back(line);
+    }
+    return lines;
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_{BuiltinOps()};
+  std::shared_ptr<SyncReplicasOptimizer> sync_;
+  std::string train_op_;
+};
+
+TEST_F(SyncReplicasGraphTest, IsTensorFlows) {
+  const std::string chief = "/job:chief/task:0";
+  const std::string ps0 = "/job:ps/task:0";
+  const std::string ps1 = "/job:ps/task:1";
+  const std::string s = "sync_replicas/";
+  const std::string gd = "GradientDescent";
+  EXPECT_THAT(
+      Build(Behaviour::TensorFlow()),
+      ElementsAre(
+          "NoOp (NoOp) " + chief, "sync_rep_local_step/initial_value (Const) " + chief,
+          "sync_rep_local_step (VariableV2) " + chief,
+          "sync_rep_local_step/Assign (Assign) " + chief + " sync_rep_local_step:0 sync_rep_local_step/initial_value:0",
+          "sync_rep_local_step/read (Identity) " + chief + " sync_rep_local_step:0",
+          "Assign (Assign) " + chief + " sync_rep_local_step:0 global_step/read:0",
+          s + "conditional_accumulator (ResourceConditionalAccumulator) " + ps1,
+          s + "ResourceAccumulatorApplyGradient (ResourceAccumulatorApplyGradient) " + ps1 + " " + s +
+              "conditional_accumulator:0 sync_rep_local_step/read:0 dw:0",
+          s + "ResourceAccumulatorTakeGradient/num_required (Const) " + ps1,
+          s + "ResourceAccumulatorTakeGradient (ResourceAccumulatorTakeGradient) " + ps1 + " " + s +
+              "conditional_accumulator:0 " + s + "ResourceAccumulatorTakeGradient/num_required:0",
+          s + "conditional_accumulator_1 (ResourceConditionalAccumulator) " + ps0,
+          s + "ResourceAccumulatorApplyGradient_1 (ResourceAccumulatorApplyGradient) " + ps0 + " " + s +
+              "conditional_accumulator_1:0 sync_rep_local_step/read:0 db:0",
+          s + "ResourceAccumulatorTakeGradient_1/num_required (Const) " + ps0,
+          s + "ResourceAccumulatorTakeGradient_1 (ResourceAccumulatorTakeGradient) " + ps0 + " " + s +
+              "conditional_accumulator_1:0 " + s + "ResourceAccumulatorTakeGradient_1/num_required:0",
+          gd + "/learning_rate (Const) " + ps0,
+          gd + "/update_w/ApplyGradientDescent (ApplyGradientDescent) " + ps1 + " w:0 " + gd + "/learning_rate:0 " + s +
+              "ResourceAccumulatorTakeGradient:0",
+          gd + "/update_b/ApplyGradientDescent (ApplyGradientDescent) " + ps0 + " b:0 " + gd + "/learning_rate:0 " + s +
+              "ResourceAccumulatorTakeGradient_1:0",
+          gd + "/update/NoOp (NoOp) " + ps0 + " ^" + gd + "/update_b/ApplyGradientDescent",
+          gd + "/update/NoOp_1 (NoOp) " + ps1 + " ^" + gd + "/update_w/ApplyGradientDescent",
+          gd + "/update (NoOp) " + ps0 + " ^" + gd + "/update/NoOp ^" + gd + "/update/NoOp_1",
+          gd + "/value (Const) " + ps0 + " ^" + gd + "/update",
+          gd + " (AssignAdd) " + ps0 + " global_step:0 " + gd + "/value:0 ^" + gd + "/update",
+          "sync_token_q (FIFOQueueV2) " + ps0,
+          "sync_token_q_Dequeue (QueueDequeueV2) " + ps0 + " sync_token_q:0 ^" + s +
+              "ResourceAccumulatorApplyGradient ^" + s + "ResourceAccumulatorApplyGradient_1",
+          "Assign_1 (Assign) " + chief + " sync_rep_local_step:0 sync_token_q_Dequeue:0",
+          "Fill/dims (Const) " + ps0,  // there it is the dims that wait for the update, and the step is its read
+          "Fill (Fill) " + ps0 + " Fill/dims:0 global_step:0 ^" + gd,
+          "sync_token_q_EnqueueMany (QueueEnqueueManyV2) " + ps0 + " sync_token_q:0 Fill:0",
+          "sync_token_q_Close (QueueCloseV2) " + ps0 + " sync_token_q:0",
+          "sync_token_q_Close_1 (QueueCloseV2) " + ps0 + " sync_token_q:0",
+          s + "SetGlobalStep (ResourceAccumulatorSetGlobalStep) " + ps1 + " " + s +
+              "conditional_accumulator:0 global_step/read:0",
+          s + "SetGlobalStep_1 (ResourceAccumulatorSetGlobalStep) " + ps0 + " " + s +
+              "conditional_accumulator_1:0 global_step/read:0",
+          s + "group_deps/NoOp (NoOp) " + chief + " ^Assign",
+          s + "group_deps/NoOp_1 (NoOp) " + ps0 + " ^" + s + "SetGlobalStep_1",
+          s + "group_deps/NoOp_2 (NoOp) " + ps1 + " ^" + s + "SetGlobalStep",
+          s + "group_deps (NoOp) " + chief + " ^" + s + "group_deps/NoOp ^" + s + "group_deps/NoOp_1 ^" + s +
+              "group_deps/NoOp_2",
+          "Fill_1/dims (Const) " + ps0, "Fill_1 (Fill) " + ps0 + " Fill_1/dims:0 global_step/read:0",
+          "sync_token_q_EnqueueMany_1 (QueueEnqueueManyV2) " + ps0 + " sync_token_q:0 Fill_1:0"));
+  EXPECT_EQ(train_op_, "Assign_1");
+  const auto name_of = [&](std::string_view node, std::string_view attr) {
+    return std::get<std::string>(graph_.node(*graph_.Find(node)).attrs.find(attr)->second);
+  };
+  EXPECT_EQ(name_of("sync_replicas/conditional_accumulator", "shared_name"), "w:0/grad_accum");
+  EXPECT_EQ(name_of("sync_token_q", "shared_name"), "sync_token_q");
+  const QueueRunnerOptions& runner = (*sync_->GetChiefQueueRunner())->options();
+  EXPECT_EQ(graph_.node(runner.cancel_op).name, "sync_token_q_Close_1");
+  EXPECT_EQ(graph_.node(runner.close_op).name, "sync_token_q_Close");
+}
+
+// Our own additions are attributes of TensorFlow's ops: it can read the graph.
+TEST_F(SyncReplicasGraphTest, ByDefaultTheStopCancelsTheTakes) {
+  const std::vector<std::string> lines = Build(Behaviour::Default());
+  EXPECT_THAT(lines, testing::Contains("sync_replicas/cancel (NoOp) /job:chief/task:0 ^sync_replicas/cancel/NoOp "
+                                       "^sync_replicas/cancel/NoOp_1"));
+  const QueueRunnerOptions& runner = (*sync_->GetChiefQueueRunner())->options();
+  EXPECT_EQ(graph_.node(runner.cancel_op).name, "sync_replicas/cancel");
+  Graph again(BuiltinOps());
+  ASSERT_TRUE(ImportGraphDef(ToGraphDef(graph_), again).ok());
+  EXPECT_EQ(ToGraphDef(again).DebugString(), ToGraphDef(graph_).DebugString());
+}
+
+}  // namespace
+}  // namespace vigil
