@@ -10,6 +10,7 @@
 #define VIGIL_FAKES_FAKE_ENV_H_
 
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/threads.h"
 #include "vigil/fakes/capturing.h"
 #include "vigil/fakes/fake_tasks.h"
@@ -27,7 +28,8 @@ struct FakeEnv {
   CapturingSink events;
   Process process;
   Threads threads;                  // carry the tasks
-  FakeTasks tasks{threads, clock};  // last: goes first, since tasks that are still there use all the others
+  FakeTasks tasks{threads, clock};  // goes before the others, since tasks that are still there use them
+  InProcessNetwork network{tasks};
 
   Env env() {
     return {.clock = &clock,
@@ -36,7 +38,8 @@ struct FakeEnv {
             .random = &random,
             .log = &log,
             .process = &process,
-            .events = &events};
+            .events = &events,
+            .network = &network};
   }
 };
 

@@ -39,8 +39,8 @@ class IncomingCall {
   virtual const std::string& body() const = 0;
   // The caller gave up, lost the connection or is dead: nobody will read the reply.
   virtual bool cancelled() const = 0;
-  // `wake` is called once when that happens, at once if it has happened; it must not block. Not called any more once the
-  // handler has returned. At most one.
+  // `wake` is called once when that happens, at once if it has happened; it must not block, nor use the call. Not called any
+  // more once the handler has returned. At most one.
   virtual void OnCancelled(std::function<void()> wake) = 0;
 };
 

@@ -27,20 +27,6 @@ absl::Status Of(const proto::NodeDef& node, const absl::Status& error) {
   return WithMessage(error, fmt::format("Node '{}' ({}): {}", node.name(), node.op(), MessageOf(error)));
 }
 
-void WriteNode(const Graph& graph, const Node& node, proto::NodeDef* out) {
-  out->set_name(node.name);
-  out->set_op(node.op);
-  out->set_device(node.device);
-  for (const Output input : node.inputs) {
-    const std::string& from = graph.node(input.node).name;
-    out->add_input(input.index == 0 ? from : fmt::format("{}:{}", from, input.index));
-  }
-  for (const NodeId control : node.control_inputs) out->add_input("^" + graph.node(control).name);
-  auto& attrs = *out->mutable_attr();
-  for (const ImpliedAttr& attr : node.def->implied_attrs) attrs[attr.name] = ImpliedValue(attr, graph, node);
-  for (const auto& [name, value] : node.attrs) ToProto(value, &attrs[name]);
-}
-
 // An entry of NodeDef.input.
 struct Input {
   std::string_view node;
@@ -206,9 +192,23 @@ absl::Status Importer::CheckImplied(const proto::NodeDef& from, const Node& node
 
 }  // namespace
 
+void ToProto(const Graph& graph, const Node& node, proto::NodeDef* out) {
+  out->set_name(node.name);
+  out->set_op(node.op);
+  out->set_device(node.device);
+  for (const Output input : node.inputs) {
+    const std::string& from = graph.node(input.node).name;
+    out->add_input(input.index == 0 ? from : fmt::format("{}:{}", from, input.index));
+  }
+  for (const NodeId control : node.control_inputs) out->add_input("^" + graph.node(control).name);
+  auto& attrs = *out->mutable_attr();
+  for (const ImpliedAttr& attr : node.def->implied_attrs) attrs[attr.name] = ImpliedValue(attr, graph, node);
+  for (const auto& [name, value] : node.attrs) ToProto(value, &attrs[name]);
+}
+
 proto::GraphDef ToGraphDef(const Graph& graph) {
   proto::GraphDef def;
-  for (NodeId id = 0; id < graph.size(); ++id) WriteNode(graph, graph.node(id), def.add_node());
+  for (NodeId id = 0; id < graph.size(); ++id) ToProto(graph, graph.node(id), def.add_node());
   def.mutable_versions()->set_producer(kGraphDefVersion);
   return def;
 }

@@ -22,6 +22,8 @@ namespace vigil {
 inline constexpr int kGraphDefVersion = 2474;
 
 proto::GraphDef ToGraphDef(const Graph& graph);
+// One node of the graph.
+void ToProto(const Graph& graph, const Node& node, proto::NodeDef* out);
 
 struct ImportOptions {
   std::string scope = {};      // "a": every node gets "a/" before its name

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/graph/rendezvous.h"
 #include "vigil/core/graph/resource.h"
 #include "vigil/core/tensor/tensor.h"
 
@@ -40,6 +41,8 @@ class KernelContext {
   bool cancelled() const { return cancellation_.cancelled(); }
   // Until when this run may wait; kNever if it has no timeout.
   Time deadline() const { return deadline_; }
+  // Where values go to and come from that cross from one partition of a graph to another; null in a direct session.
+  Rendezvous* rendezvous() const { return rendezvous_; }
 
   int num_inputs() const { return static_cast<int>(node().inputs.size()); }
   // REQUIRES: input i is not a reference.
@@ -77,7 +80,10 @@ class KernelContext {
   }
 
   // For the executor.
-  void Start(Time deadline) { deadline_ = deadline; }
+  void Start(Time deadline, Rendezvous* rendezvous = nullptr) {
+    deadline_ = deadline;
+    rendezvous_ = rendezvous;
+  }
   void Enter(const KernelCall& call) { call_ = &call; }
 
  private:
@@ -95,6 +101,7 @@ class KernelContext {
   ResourceManager& shared_;
   const Cancellation& cancellation_;
   Time deadline_ = kNever;
+  Rendezvous* rendezvous_ = nullptr;
   const KernelCall* call_ = nullptr;
 };
 

@@ -14,6 +14,7 @@ const OpRegistry& BuiltinOps() {
     RegisterQueueOps(*registry);
     RegisterSaveRestoreOps(*registry);
     RegisterSelectOps(*registry);
+    RegisterSendRecvOps(*registry);
     RegisterStateOps(*registry);
     RegisterSummaryOps(*registry);
     RegisterImpliedAttrs(*registry);

@@ -16,6 +16,7 @@ void RegisterMatrixOps(OpRegistry& registry);
 void RegisterQueueOps(OpRegistry& registry);
 void RegisterSaveRestoreOps(OpRegistry& registry);
 void RegisterSelectOps(OpRegistry& registry);
+void RegisterSendRecvOps(OpRegistry& registry);
 void RegisterStateOps(OpRegistry& registry);
 void RegisterSummaryOps(OpRegistry& registry);
 

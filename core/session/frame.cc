@@ -48,12 +48,13 @@ Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManag
   }
 }
 
-absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched) {
+absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched,
+                        Rendezvous* rendezvous) {
   if (generation != generation_) {
     for (std::shared_ptr<Resource>& resource : cached_) resource.reset();
     generation_ = generation;
   }
-  context_.Start(deadline);
+  context_.Start(deadline, rendezvous);
   const bool traced = call.options != nullptr && (call.options->trace_level != TraceLevel::kNoTrace ||
                                                   call.options->report_tensor_allocations_upon_oom);
   absl::Status status = TakeFeeds(call);
@@ -70,20 +71,8 @@ absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t genera
 }
 
 absl::Status Frame::TakeFeeds(const RunCall& call) {
-  const std::vector<Output>& feeds = plan_.spec.feeds;
-  if (call.feed_values.size() != feeds.size()) {
-    return UsageError(fmt::format("{} values are given for {} feeds.", call.feed_values.size(), feeds.size()));
-  }
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    const DType wanted = graph_.TypeOf(feeds[i]);
-    if (call.feed_values[i].dtype() != wanted) {
-      return MakeStatus(
-          Code::kInvalidArgument,
-          fmt::format("Cannot feed a value of type {} for '{}', which has type {}",
-                      DTypeName(call.feed_values[i].dtype()), graph_.NameOf(feeds[i]), DTypeName(wanted)));
-    }
-    slots_[i] = call.feed_values[i];
-  }
+  VIGIL_RETURN_IF_ERROR(CheckFeeds(graph_, plan_.spec.feeds, call.feed_values));
+  for (std::size_t i = 0; i < call.feed_values.size(); ++i) slots_[i] = call.feed_values[i];
   return absl::OkStatus();
 }
 

@@ -25,8 +25,9 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  // Runs the plan. `generation`: of the shared resources.
-  absl::Status Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched);
+  // Runs the plan. `generation`: of the shared resources. `rendezvous`: of a partition of a graph; null if it is whole.
+  absl::Status Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched,
+                   Rendezvous* rendezvous = nullptr);
 
  private:
   absl::Status TakeFeeds(const RunCall& call);

@@ -22,39 +22,34 @@ absl::Status NotInGraph(const std::string& name) {
       name.substr(0, colon)));
 }
 
-class Planner {
+// What a spec needs: what is fetched or run, and what that needs, up to what is fed.
+class Finder {
  public:
-  Planner(const Graph& graph, const RunSpec& spec) : graph_(graph), spec_(spec), plan_(std::make_unique<Plan>()) {}
+  Finder(const Graph& graph, const RunSpec& spec) : graph_(graph), spec_(spec) {}
 
-  absl::StatusOr<std::unique_ptr<Plan>> Make() {
+  absl::StatusOr<NeededNodes> Find() {
     VIGIL_RETURN_IF_ERROR(TakeFeeds());
     VIGIL_RETURN_IF_ERROR(FindNeeded());
-    for (NodeId id = 0; id < graph_.size(); ++id) {
-      if (needed_[static_cast<std::size_t>(id)]) VIGIL_RETURN_IF_ERROR(AddSteps(id));
-    }
-    for (const Output fetch : spec_.fetches) AddFetch(fetch);
-    plan_->spec = spec_;
-    return std::move(plan_);
+    return std::move(found_);
   }
 
  private:
-  // A value that exists once its node has run, or was fed.
   absl::Status TakeFeeds() {
     for (const Output feed : spec_.feeds) {
       if (!graph_.Has(feed)) return UsageError("A feed is not an output of a node of the session's graph.");
-      if (!values_.emplace(feed, ValueSource{plan_->slots++}).second) {
-        return UsageError(fmt::format("'{}' is fed twice.", graph_.NameOf(feed)));
-      }
-      fed_.push_back(feed);
+      found_.fed.push_back(feed);
     }
-    std::ranges::sort(fed_);
+    std::ranges::sort(found_.fed);
+    if (const auto twice = std::ranges::adjacent_find(found_.fed); twice != found_.fed.end()) {
+      return UsageError(fmt::format("'{}' is fed twice.", graph_.NameOf(*twice)));
+    }
     return absl::OkStatus();
   }
 
-  bool IsFed(Output output) const { return std::ranges::binary_search(fed_, output); }
+  bool IsFed(Output output) const { return std::ranges::binary_search(found_.fed, output); }
 
   absl::Status FindNeeded() {
-    needed_.assign(static_cast<std::size_t>(graph_.size()), false);
+    found_.needed.assign(static_cast<std::size_t>(graph_.size()), false);
     for (const std::string& name : spec_.unresolved) return NotInGraph(name);
     for (const Output fetch : spec_.fetches) {
       if (!graph_.Has(fetch)) return UsageError("A fetch is not an output of a node of the session's graph.");
@@ -83,10 +78,34 @@ class Planner {
 
   void Need(NodeId id) {
     const auto at = static_cast<std::size_t>(id);
-    if (needed_[at]) return;
-    needed_[at] = true;
+    if (found_.needed[at]) return;
+    found_.needed[at] = true;
     waiting_.push_back(id);
   }
+
+  const Graph& graph_;
+  const RunSpec& spec_;
+  NeededNodes found_;
+  std::vector<NodeId> waiting_;
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const RunSpec& spec) : graph_(graph), spec_(spec), plan_(std::make_unique<Plan>()) {}
+
+  absl::StatusOr<std::unique_ptr<Plan>> Make() {
+    VIGIL_ASSIGN_OR_RETURN(found_, FindNeeded(graph_, spec_));
+    for (const Output feed : spec_.feeds) values_.emplace(feed, ValueSource{plan_->slots++});
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      if (found_.needed[static_cast<std::size_t>(id)]) VIGIL_RETURN_IF_ERROR(AddSteps(id));
+    }
+    for (const Output fetch : spec_.fetches) AddFetch(fetch);
+    plan_->spec = spec_;
+    return std::move(plan_);
+  }
+
+ private:
+  bool IsFed(Output output) const { return std::ranges::binary_search(found_.fed, output); }
 
   absl::Status AddSteps(NodeId id) {
     const Node& node = graph_.node(id);
@@ -154,10 +173,8 @@ class Planner {
   const Graph& graph_;
   const RunSpec& spec_;
   std::unique_ptr<Plan> plan_;
-  std::vector<Output> fed_;
-  std::vector<bool> needed_;
-  std::vector<NodeId> waiting_;
-  std::map<Output, ValueSource> values_;
+  NeededNodes found_;
+  std::map<Output, ValueSource> values_;  // that exist once their node has run, or were fed
 };
 
 std::uint64_t HashOf(const RunSpec& spec) {
@@ -174,6 +191,22 @@ std::uint64_t HashOf(const RunSpec& spec) {
 }
 
 }  // namespace
+
+absl::StatusOr<NeededNodes> FindNeeded(const Graph& graph, const RunSpec& spec) { return Finder(graph, spec).Find(); }
+
+absl::Status CheckFeeds(const Graph& graph, const std::vector<Output>& feeds, std::span<const Tensor> values) {
+  if (values.size() != feeds.size()) {
+    return UsageError(fmt::format("{} values are given for {} feeds.", values.size(), feeds.size()));
+  }
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    const DType wanted = graph.TypeOf(feeds[i]);
+    if (values[i].dtype() == wanted) continue;
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("Cannot feed a value of type {} for '{}', which has type {}",
+                                  DTypeName(values[i].dtype()), graph.NameOf(feeds[i]), DTypeName(wanted)));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec) {
   return Planner(graph, spec).Make();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,16 @@ struct Plan : Attachment {
   std::vector<ValueSource> fetches;
   std::int32_t slots = 0;  // the first ones are the feeds
 };
+
+// The nodes that a spec needs (by id), and what it feeds. Errors: USAGE for what the graph does not have.
+struct NeededNodes {
+  std::vector<bool> needed;
+  std::vector<Output> fed;  // ascending
+};
+absl::StatusOr<NeededNodes> FindNeeded(const Graph& graph, const RunSpec& spec);
+
+// USAGE for a wrong number of values, INVALID_ARGUMENT for one of a wrong type.
+absl::Status CheckFeeds(const Graph& graph, const std::vector<Output>& feeds, std::span<const Tensor> values);
 
 // Errors: USAGE for what the graph does not have, INVALID_ARGUMENT for feeding what is taken as a reference.
 absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec);

@@ -61,6 +61,10 @@ struct SessionConfig {
   std::vector<std::string> device_filters;
   std::int64_t operation_timeout_in_ms = 0;  // 0 = none
   std::int32_t inter_op_parallelism_threads = 0;
+  // Of sessions on a cluster. How long a creation waits for tasks that do not answer: then UNAVAILABLE, which names them; 0 =
+  // for ever.
+  Duration create_timeout{0};
+  Duration keepalive{0};  // UNAVAILABLE when nothing was heard of a task for so long; 0 = never
 };
 
 // Makes raw sessions. The simulator and traces decorate it.

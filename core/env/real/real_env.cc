@@ -1,5 +1,6 @@
 #include "vigil/core/env/real/real_env.h"
 
+#include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/seeded_random.h"
 #include "vigil/core/env/real/stderr_log.h"
@@ -21,6 +22,7 @@ struct RealEnv::Seams {
   StderrLog log;
   Process process;
   EventSink* events;
+  InProcessNetwork network{tasks};
 };
 
 RealEnv::RealEnv(const RealEnvOptions& options) : seams_(std::make_unique<Seams>(options)) {}
@@ -33,7 +35,8 @@ Env RealEnv::env() {
           .random = &seams_->random,
           .log = &seams_->log,
           .process = &seams_->process,
-          .events = seams_->events};
+          .events = seams_->events,
+          .network = &seams_->network};
 }
 
 std::uint64_t RealEnv::seed() const { return seams_->random.seed(); }

@@ -1,0 +1,80 @@
+#include "vigil/core/cluster/parallel_calls.h"
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+
+namespace vigil {
+
+ParallelCalls::ParallelCalls(const Env& env)
+    : env_(env), mutex_(env.tasks->NewMutex("calls")), finished_(env.tasks->NewCondition("answers of other tasks")) {}
+
+void ParallelCalls::Reuse(std::size_t calls) {
+  MutexLock lock(*mutex_);
+  calls_.resize(calls);
+  for (OneCall& call : calls_) {
+    call.number = 0;
+    call.answered = false;
+  }
+  pending_ = calls;
+  cancelled_ = false;
+}
+
+void ParallelCalls::Start(std::size_t i, NetworkRequest request) {
+  bool cancelled = false;
+  {
+    MutexLock lock(*mutex_);
+    cancelled = cancelled_;
+  }
+  if (cancelled) {
+    Finish(i, MakeStatus(Code::kCancelled, "CANCELLED"));
+    return;
+  }
+  const std::uint64_t number = env_.network->Start(
+      std::move(request), [self = shared_from_this(), i](NetworkReply reply) { self->Finish(i, std::move(reply)); });
+  {
+    MutexLock lock(*mutex_);
+    calls_[i].number = number;
+    cancelled = cancelled_ && !calls_[i].answered;
+  }
+  if (cancelled) env_.network->Cancel(number);
+}
+
+void ParallelCalls::Finish(std::size_t i, NetworkReply reply) {
+  OnReply(i, reply);
+  bool last = false;
+  {
+    MutexLock lock(*mutex_);
+    calls_[i].reply = std::move(reply);
+    calls_[i].answered = true;
+    last = --pending_ == 0;
+  }
+  if (last) finished_->NotifyAll();
+}
+
+bool ParallelCalls::Wait(Time deadline) {
+  MutexLock lock(*mutex_);
+  while (pending_ > 0) {
+    if (!finished_->Wait(*mutex_, deadline)) return pending_ == 0;
+  }
+  return true;
+}
+
+bool ParallelCalls::answered(std::size_t i) const {
+  MutexLock lock(*mutex_);
+  return calls_[i].answered;
+}
+
+void ParallelCalls::CancelAll() {
+  std::vector<std::uint64_t> running;
+  {
+    MutexLock lock(*mutex_);
+    cancelled_ = true;
+    for (const OneCall& call : calls_) {
+      if (call.number != 0 && !call.answered) running.push_back(call.number);
+    }
+  }
+  for (const std::uint64_t call : running) env_.network->Cancel(call);
+}
+
+}  // namespace vigil

@@ -1,0 +1,209 @@
+#include "vigil/core/cluster/server.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/spin_lock.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/step_errors.h"
+
+namespace vigil {
+namespace {
+
+constexpr int kFirstFreePort = 32768;
+constexpr int kLastFreePort = 60999;
+
+// By target.
+class Masters {
+ public:
+  void Add(const std::string& target, std::weak_ptr<Master> master) {
+    SpinGuard lock(lock_);
+    masters_[target] = std::move(master);
+  }
+  void Remove(const std::string& target) {
+    SpinGuard lock(lock_);
+    masters_.erase(target);
+  }
+  std::shared_ptr<Master> Find(const std::string& target) {
+    SpinGuard lock(lock_);
+    const auto it = masters_.find(target);
+    return it == masters_.end() ? nullptr : it->second.lock();
+  }
+
+ private:
+  SpinLock lock_;
+  std::map<std::string, std::weak_ptr<Master>> masters_;  // guarded by lock_
+};
+constexpr SlotKey<Masters> kMasters{"masters"};
+
+absl::Status Internal(std::string text) { return MakeStatus(Code::kInternal, text); }
+
+// Fills in what follows from the cluster; refuses what contradicts it.
+absl::Status CheckOptions(ServerOptions& options) {
+  const std::vector<std::string> jobs = options.cluster.jobs();
+  if (!options.job_name.has_value()) {
+    if (jobs.size() != 1) return UsageError("Must specify an explicit `job_name`.");
+    options.job_name = jobs[0];
+  }
+  if (!options.task_index.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<int> tasks, options.cluster.task_indices(*options.job_name));
+    if (tasks.size() != 1) return UsageError("Must specify an explicit `task_index`.");
+    options.task_index = tasks[0];
+  }
+  if (options.protocol != "grpc") {
+    return MakeStatus(Code::kNotFound,
+                      fmt::format("No server factory registered for the given ServerDef: protocol: \"{}\"\n"
+                                  "The available server factories are: [ GRPC_SERVER ]",
+                                  options.protocol));
+  }
+  if (std::ranges::find(jobs, *options.job_name) == jobs.end()) {
+    return Internal(fmt::format("Job \"{}\" was not defined in cluster", *options.job_name));
+  }
+  if (!options.cluster.task_address(*options.job_name, *options.task_index).ok()) {
+    return Internal(fmt::format("Task {} was not defined in job \"{}\"", *options.task_index, *options.job_name));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// What requests under way share with the server.
+class Server::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(const Env& env, ServerOptions given, TaskAddresses cluster)
+      : options(std::move(given)),
+        worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster))),
+        master(std::make_shared<Master>(env, Ops(), worker, options.config)),
+        env_(env),
+        mutex_(env.tasks->NewMutex("server")),
+        ended_(env.tasks->NewCondition("the requests of a server")) {}
+
+  absl::Status Listen() {
+    const std::string& address = worker->cluster().own().address;
+    if (!address.ends_with(":0")) return ListenAt(address);
+    for (int port = kFirstFreePort; port <= kLastFreePort; ++port) {
+      if (ListenAt(fmt::format("{}{}", address.substr(0, address.size() - 1), port)).ok()) return absl::OkStatus();
+    }
+    return MakeStatus(Code::kUnknown, "Could not start gRPC server");
+  }
+
+  void Close() {
+    if (listener_ == nullptr) return;
+    env_.process->Slot(kMasters).Remove(target);
+    listener_ = nullptr;
+  }
+
+  void End() {
+    master->CloseAll();
+    worker->CancelAllSteps(Derived(MakeStatus(Code::kCancelled, "The server was stopped.")));
+  }
+
+  void WaitForRequests() {
+    MutexLock lock(*mutex_);
+    while (running_ > 0) ended_->Wait(*mutex_, kNever);
+  }
+
+  bool started() const { return listener_ != nullptr; }
+
+  const ServerOptions options;
+  const std::shared_ptr<WorkerService> worker;
+  const std::shared_ptr<Master> master;
+  std::string target;
+
+ private:
+  // Counts a request under way, also when its task is killed.
+  class Running {
+   public:
+    explicit Running(Impl& impl) : impl_(impl) {
+      MutexLock lock(*impl.mutex_);
+      ++impl.running_;
+    }
+    ~Running() {
+      MutexLock lock(*impl_.mutex_);
+      if (--impl_.running_ == 0) impl_.ended_->NotifyAll();
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    Impl& impl_;
+  };
+
+  const OpRegistry& Ops() const { return options.ops == nullptr ? BuiltinOps() : *options.ops; }
+
+  absl::Status ListenAt(const std::string& address) {
+    absl::StatusOr<std::unique_ptr<Listener>> listening =
+        env_.network->Listen(address, [self = shared_from_this()](IncomingCall& call) { return self->Handle(call); });
+    if (!listening.ok()) return MakeStatus(Code::kUnknown, "Could not start gRPC server");
+    listener_ = *std::move(listening);
+    target = "grpc://" + address;
+    env_.process->Slot(kMasters).Add(target, master);
+    return absl::OkStatus();
+  }
+
+  NetworkReply Handle(IncomingCall& call) {
+    const Running running(*this);
+    NetworkReply reply = MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
+    if (call.method().starts_with(kWorkerServicePrefix)) reply = worker->Handle(call);
+    if (call.method().starts_with(kMasterServicePrefix)) reply = master->Handle(call);
+    if (!reply.ok()) return ByPeer(reply.status());
+    return reply;
+  }
+
+  const Env env_;
+  std::unique_ptr<Listener> listener_;
+  const std::unique_ptr<Mutex> mutex_;
+  const std::unique_ptr<Condition> ended_;
+  int running_ = 0;  // guarded by *mutex_
+};
+
+Server::Server(const Env& env, std::shared_ptr<Impl> impl) : env_(env), impl_(std::move(impl)) {}
+
+Server::~Server() {
+  if (impl_ == nullptr) return;
+  impl_->Close();
+  env_.tasks->Spawn("stop server", [impl = impl_] { impl->End(); });
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Create(const Env& env, ServerOptions options) {
+  VIGIL_RETURN_IF_ERROR(CheckOptions(options));
+  if (env.network == nullptr) return UsageError("A server needs an Env with a network.");
+  VIGIL_ASSIGN_OR_RETURN(TaskAddresses cluster,
+                         TaskAddresses::Create(options.cluster, *options.job_name, *options.task_index));
+  const bool start = options.start;
+  std::unique_ptr<Server> server(new Server(env, std::make_shared<Impl>(env, std::move(options), std::move(cluster))));
+  if (start) VIGIL_RETURN_IF_ERROR(server->Start());
+  return server;
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::CreateLocal(const Env& env, SessionConfig config, bool start) {
+  VIGIL_ASSIGN_OR_RETURN(ClusterSpec cluster,
+                         ClusterSpec::Create({{"localhost", std::vector<std::string>{"localhost:0"}}}));
+  return Create(env, {.cluster = std::move(cluster), .config = std::move(config), .start = start});
+}
+
+absl::Status Server::Start() { return impl_->started() ? absl::OkStatus() : impl_->Listen(); }
+
+void Server::Join() { env_.tasks->SleepUntil(kNever); }
+
+void Server::Stop() {
+  if (impl_ == nullptr) return;
+  impl_->Close();
+  impl_->End();
+  impl_->WaitForRequests();
+}
+
+const std::string& Server::target() const { return impl_->target; }
+const std::string& Server::job_name() const { return *impl_->options.job_name; }
+int Server::task_index() const { return *impl_->options.task_index; }
+const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
+WorkerService& Server::worker() { return *impl_->worker; }
+
+std::shared_ptr<MasterInterface> FindMasterOfProcess(const Env& env, const std::string& target) {
+  return env.process->Slot(kMasters).Find(target);
+}
+
+}  // namespace vigil

@@ -1,0 +1,34 @@
+// What master and worker services put on the wire beside tensors and graphs.
+// Thread safety: pure functions.
+#ifndef VIGIL_CORE_CLUSTER_WIRE_H_
+#define VIGIL_CORE_CLUSTER_WIRE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/master.pb.h"
+#include "vigil/core/session/run_options.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+template <typename Request>
+absl::Status ParseRequest(const std::string& body, Request* request) {
+  if (request->ParseFromString(body)) return absl::OkStatus();
+  return MakeStatus(Code::kInvalidArgument, "The request cannot be parsed.");
+}
+
+void ToProto(const NodeStats& stats, proto::NodeStatsProto* out);
+NodeStats FromProto(const proto::NodeStatsProto& stats);
+
+void ToProto(const SessionConfig& config, proto::ConfigProto* out);
+SessionConfig FromProto(const proto::ConfigProto& config);
+
+// An error in the body of a response, with its payloads.
+void PutStatus(const absl::Status& status, proto::RunStepResponse* response);
+absl::Status GetStatusOf(const proto::RunStepResponse& response);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_WIRE_H_

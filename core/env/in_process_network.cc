@@ -1,0 +1,210 @@
+#include "vigil/core/env/in_process_network.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/call_guarded.h"
+
+namespace vigil {
+namespace {
+
+using Done = std::function<void(NetworkReply)>;
+
+}  // namespace
+
+// A request under way: the caller's side (done_) and the handler's side (wake_). Either may go first.
+class InProcessNetwork::Call final : public IncomingCall {
+ public:
+  Call(Tasks& tasks, NetworkRequest request, Done done)
+      : mutex_(tasks.NewMutex("call")), request_(std::move(request)), done_(std::move(done)) {}
+
+  const NetworkRequest& request() const { return request_; }
+  const std::string& method() const override { return request_.method; }
+  const std::string& body() const override { return request_.body; }
+  bool cancelled() const override {
+    MutexLock lock(*mutex_);
+    return abandoned_;
+  }
+  void OnCancelled(std::function<void()> wake) override {
+    {
+      MutexLock lock(*mutex_);
+      if (!abandoned_) {
+        wake_ = std::move(wake);
+        return;
+      }
+    }
+    wake();
+  }
+
+  // The first answer counts. `from_handler`: the handler has returned; else it is told that nobody waits, under the lock, so that
+  // this cannot happen after it has returned.
+  void Answer(NetworkReply reply, bool from_handler) {
+    Done done;
+    {
+      MutexLock lock(*mutex_);
+      const std::function<void()> wake = std::exchange(wake_, nullptr);
+      done = std::exchange(done_, nullptr);
+      if (done != nullptr && !from_handler) {
+        abandoned_ = true;
+        if (wake != nullptr) wake();
+      }
+    }
+    if (done != nullptr) done(std::move(reply));
+  }
+
+ private:
+  const std::unique_ptr<Mutex> mutex_;
+  const NetworkRequest request_;
+  // Guarded by *mutex_.
+  Done done_;
+  std::function<void()> wake_;
+  bool abandoned_ = false;
+};
+
+// All that outlives the network as long as calls are under way.
+class InProcessNetwork::State : public std::enable_shared_from_this<State> {
+ public:
+  explicit State(Tasks& tasks)
+      : tasks_(tasks), mutex_(tasks.NewMutex("network")), changed_(tasks.NewCondition("a network's deadlines")) {}
+
+  absl::Status Open(const std::string& address, RequestHandler handler) {
+    MutexLock lock(*mutex_);
+    const bool added = endpoints_.try_emplace(address, std::make_shared<RequestHandler>(std::move(handler))).second;
+    if (added) return absl::OkStatus();
+    return MakeStatus(Code::kAlreadyExists, fmt::format("{}: Address already in use", address));
+  }
+
+  void Close(const std::string& address) {
+    std::vector<std::shared_ptr<Call>> dropped;
+    {
+      MutexLock lock(*mutex_);
+      endpoints_.erase(address);
+      for (const auto& [number, call] : calls_) {
+        if (call->request().to == address) dropped.push_back(call);
+      }
+    }
+    for (const auto& call : dropped) call->Answer(MakeStatus(Code::kUnavailable, "Socket closed"), false);
+  }
+
+  std::uint64_t Start(NetworkRequest request, Done done) {
+    std::shared_ptr<RequestHandler> handler;
+    std::uint64_t number = 0;
+    const auto call = std::make_shared<Call>(tasks_, std::move(request), std::move(done));
+    const Time deadline = call->request().deadline;
+    {
+      MutexLock lock(*mutex_);
+      number = ++last_call_;
+      if (const auto it = endpoints_.find(call->request().to); it != endpoints_.end()) {
+        handler = it->second;
+        calls_.emplace(number, call);
+        if (deadline != kNever) AddDeadline(deadline, number);
+      }
+    }
+    if (handler == nullptr) {
+      call->Answer(MakeStatus(Code::kUnavailable, fmt::format("failed to connect to all addresses; last error: {}: "
+                                                              "Connection refused",
+                                                              call->request().to)),
+                   false);
+      return number;
+    }
+    if (deadline != kNever) changed_->NotifyAll();
+    tasks_.Spawn(call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
+      NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
+      state->Finish(number);
+      call->Answer(std::move(reply), true);
+    });
+    return number;
+  }
+
+  void GiveUp(std::uint64_t number, const absl::Status& why) {
+    if (const auto call = Find(number); call != nullptr) call->Answer(why, false);
+  }
+
+ private:
+  std::shared_ptr<Call> Find(std::uint64_t number) {
+    MutexLock lock(*mutex_);
+    const auto it = calls_.find(number);
+    return it == calls_.end() ? nullptr : it->second;
+  }
+
+  void Finish(std::uint64_t number) {
+    {
+      MutexLock lock(*mutex_);
+      const auto it = calls_.find(number);
+      const Time deadline = it->second->request().deadline;
+      calls_.erase(it);
+      if (deadline == kNever || deadlines_.erase({deadline, number}) == 0) return;
+    }
+    changed_->NotifyAll();
+  }
+
+  // REQUIRES: *mutex_ is held. One task waits for all deadlines, as long as there are any.
+  void AddDeadline(Time deadline, std::uint64_t number) {
+    deadlines_.emplace(deadline, number);
+    if (watching_) return;
+    watching_ = true;
+    tasks_.Spawn("network deadlines", [state = shared_from_this()] { state->Watch(); });
+  }
+
+  void Watch() {
+    std::vector<std::uint64_t> late;
+    while (true) {
+      {
+        MutexLock lock(*mutex_);
+        if (deadlines_.empty()) {
+          watching_ = false;
+          return;
+        }
+        const Time first = deadlines_.begin()->first;
+        if (changed_->Wait(*mutex_, first)) continue;
+        while (!deadlines_.empty() && deadlines_.begin()->first <= first) {
+          late.push_back(deadlines_.begin()->second);
+          deadlines_.erase(deadlines_.begin());
+        }
+      }
+      for (const std::uint64_t call : late) GiveUp(call, MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded"));
+      late.clear();
+    }
+  }
+
+  Tasks& tasks_;
+  const std::unique_ptr<Mutex> mutex_;
+  const std::unique_ptr<Condition> changed_;
+  // Guarded by *mutex_.
+  std::map<std::string, std::shared_ptr<RequestHandler>> endpoints_;
+  std::map<std::uint64_t, std::shared_ptr<Call>> calls_;  // whose handlers run
+  std::set<std::pair<Time, std::uint64_t>> deadlines_;
+  std::uint64_t last_call_ = 0;
+  bool watching_ = false;
+};
+
+class InProcessNetwork::Serving final : public Listener {
+ public:
+  Serving(std::shared_ptr<State> state, std::string address) : state_(std::move(state)), address_(std::move(address)) {}
+  ~Serving() override { state_->Close(address_); }
+
+ private:
+  const std::shared_ptr<State> state_;
+  const std::string address_;
+};
+
+InProcessNetwork::InProcessNetwork(Tasks& tasks) : state_(std::make_shared<State>(tasks)) {}
+InProcessNetwork::~InProcessNetwork() = default;
+
+absl::StatusOr<std::unique_ptr<Listener>> InProcessNetwork::Listen(const std::string& address, RequestHandler handler) {
+  if (absl::Status status = state_->Open(address, std::move(handler)); !status.ok()) return status;
+  return std::make_unique<Serving>(state_, address);
+}
+
+std::uint64_t InProcessNetwork::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {
+  return state_->Start(std::move(request), std::move(done));
+}
+
+void InProcessNetwork::Cancel(std::uint64_t call) { state_->GiveUp(call, MakeStatus(Code::kCancelled, "CANCELLED")); }
+
+}  // namespace vigil
