@@ -20,7 +20,8 @@ inline constexpr char kContractAddress[] = "contract:1";
 
 // A handler that waits until it is told to go on or that nobody waits any more.
 struct SlowHandler {
-  explicit SlowHandler(const Env& env) : entered(*env.tasks, "entered"), go(*env.tasks, "go"), left(*env.tasks, "left") {}
+  explicit SlowHandler(const Env& env)
+      : entered(*env.tasks, "entered"), go(*env.tasks, "go"), left(*env.tasks, "left") {}
 
   static RequestHandler Of(const std::shared_ptr<SlowHandler>& self) {
     return [self](IncomingCall& call) -> NetworkReply {
@@ -123,8 +124,8 @@ TYPED_TEST_P(NetworkContract, AnAddressHasOneListenerAtATime) {
 TYPED_TEST_P(NetworkContract, HandlersRunAtTheSameTime) {
   this->place_.Run([](const Env& env) {
     const auto slow = std::make_shared<SlowHandler>(env);
-    const auto listener =
-        env.network->Listen(kContractAddress, [slow, serve = SlowHandler::Of(slow)](IncomingCall& call) -> NetworkReply {
+    const auto listener = env.network->Listen(
+        kContractAddress, [slow, serve = SlowHandler::Of(slow)](IncomingCall& call) -> NetworkReply {
           if (call.method() == "slow") return serve(call);
           slow->go.Notify();
           return "quick";
@@ -184,13 +185,12 @@ TYPED_TEST_P(NetworkContract, AHandlerThatAsksLateIsToldAtOnce) {
   this->place_.Run([](const Env& env) {
     const auto slow = std::make_shared<SlowHandler>(env);
     const auto told_late = std::make_shared<Notification>(*env.tasks, "told late");
-    const auto listener =
-        env.network->Listen(kContractAddress, [slow, told_late](IncomingCall& call) -> NetworkReply {
-          slow->entered.Notify();
-          slow->go.Wait(kNever);
-          call.OnCancelled([told_late] { told_late->Notify(); });
-          return "";
-        });
+    const auto listener = env.network->Listen(kContractAddress, [slow, told_late](IncomingCall& call) -> NetworkReply {
+      slow->entered.Notify();
+      slow->go.Wait(kNever);
+      call.OnCancelled([told_late] { told_late->Notify(); });
+      return "";
+    });
     const auto call = StartedCall::Start(env, {.to = kContractAddress});
     slow->entered.Wait(kNever);
     env.network->Cancel(call->number);
@@ -231,12 +231,11 @@ TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre,
-                            AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads,
-                            WhereNobodyServesACallIsUnavailable, AnAddressHasOneListenerAtATime,
-                            HandlersRunAtTheSameTime, ADeadlineEndsTheWaitAndTellsTheHandler,
-                            ADeadlineThatIsMetDoesNothing, ACancelledCallIsAnsweredOnceAndItsHandlerTold,
-                            AHandlerThatAsksLateIsToldAtOnce, CallsUnderWayEndWithTheirListener,
-                            AnAnswerMayStartAnotherCall);
+                            AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads, WhereNobodyServesACallIsUnavailable,
+                            AnAddressHasOneListenerAtATime, HandlersRunAtTheSameTime,
+                            ADeadlineEndsTheWaitAndTellsTheHandler, ADeadlineThatIsMetDoesNothing,
+                            ACancelledCallIsAnsweredOnceAndItsHandlerTold, AHandlerThatAsksLateIsToldAtOnce,
+                            CallsUnderWayEndWithTheirListener, AnAnswerMayStartAnotherCall);
 
 }  // namespace vigil::contracts
 
