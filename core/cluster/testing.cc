@@ -10,6 +10,51 @@ std::string Text(const absl::Status& status) {
   return status.ok() ? "OK" : fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status));
 }
 
+void FaultyNetwork::Heal() {
+  muted_.clear();
+  lost_requests_.clear();
+  lost_replies_.clear();
+}
+
+int FaultyNetwork::count(const std::string& method) const {
+  const auto it = counts_.find(method);
+  return it == counts_.end() ? 0 : it->second;
+}
+
+bool FaultyNetwork::Take(std::map<std::string, int>& rules, const std::string& method) {
+  const auto it = rules.find(method);
+  if (it == rules.end() || it->second == 0) return false;
+  --it->second;
+  return true;
+}
+
+std::uint64_t FaultyNetwork::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {
+  const std::string method = request.method.substr(request.method.rfind('/') + 1);
+  ++counts_[method];
+  if (muted_.contains(request.to)) {
+    unanswered_.emplace(++last_unanswered_, std::move(done));
+    return last_unanswered_;
+  }
+  if (Take(lost_requests_, method)) {
+    done(MakeStatus(Code::kUnavailable, "Connection reset by peer"));
+    return ++last_unanswered_;
+  }
+  if (!Take(lost_replies_, method)) return inner_.Start(std::move(request), std::move(done));
+  return inner_.Start(std::move(request), [done = std::move(done)](const NetworkReply&) {
+    done(MakeStatus(Code::kUnavailable, "Connection reset by peer"));
+  });
+}
+
+void FaultyNetwork::Cancel(std::uint64_t call) {
+  if (const auto it = unanswered_.find(call); it != unanswered_.end()) {
+    const std::function<void(NetworkReply)> done = std::move(it->second);
+    unanswered_.erase(it);
+    done(MakeStatus(Code::kCancelled, "CANCELLED"));
+    return;
+  }
+  inner_.Cancel(call);
+}
+
 TestCluster::TestCluster(const Env& base, const Jobs& jobs) : base_(base) {
   ClusterSpec::Jobs spec;
   for (const auto& [job, count] : jobs) {
@@ -31,13 +76,13 @@ void TestCluster::Adopt(OneTask& task) {
   task.env.random = &task.random;
 }
 
-Server& TestCluster::Start(const std::string& job, int index) {
+Server& TestCluster::Start(const std::string& job, int index, const OpRegistry* ops) {
   OneTask& task = TaskOf(job, index);
   ++draws_;
   task.random.Set("device incarnation", {draws_ << 1 | 1});
   task.random.Set("request ids", {draws_ << 40});
   absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Create(task.env, {.cluster = spec_, .job_name = job, .task_index = index});
+      Server::Create(task.env, {.cluster = spec_, .job_name = job, .task_index = index, .ops = ops});
   EXPECT_TRUE(server.ok()) << server.status();
   task.server = *std::move(server);
   return *task.server;

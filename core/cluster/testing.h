@@ -12,8 +12,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +30,38 @@ namespace vigil {
 // "ABORTED: text" or "OK".
 std::string Text(const absl::Status& status);
 
+// A network that does to chosen requests what networks do. Rules hold until Heal(). One task at a time calls it.
+class FaultyNetwork final : public Network {
+ public:
+  explicit FaultyNetwork(Network& inner) : inner_(inner) {}
+
+  // Requests to that address are never answered.
+  void Mute(std::string address) { muted_.insert(std::move(address)); }
+  // The next `times` requests of that method ("RunGraph") do not arrive, or their answers do not: UNAVAILABLE.
+  void LoseRequests(std::string method, int times) { lost_requests_[std::move(method)] = times; }
+  void LoseReplies(std::string method, int times) { lost_replies_[std::move(method)] = times; }
+  void Heal();
+  // Requests of that method so far.
+  int count(const std::string& method) const;
+
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override {
+    return inner_.Listen(address, std::move(handler));
+  }
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override;
+  void Cancel(std::uint64_t call) override;
+
+ private:
+  static bool Take(std::map<std::string, int>& rules, const std::string& method);
+
+  Network& inner_;
+  std::set<std::string> muted_;
+  std::map<std::string, int> lost_requests_;
+  std::map<std::string, int> lost_replies_;
+  std::map<std::string, int> counts_;
+  std::map<std::uint64_t, std::function<void(NetworkReply)>> unanswered_;
+  std::uint64_t last_unanswered_ = std::uint64_t{1} << 32;
+};
+
 class TestCluster {
  public:
   using Jobs = std::map<std::string, int>;  // and how many tasks each has
@@ -35,7 +69,7 @@ class TestCluster {
   TestCluster(const Env& base, const Jobs& jobs);
 
   Env env(const std::string& job, int task) { return TaskOf(job, task).env; }
-  Server& Start(const std::string& job, int task);
+  Server& Start(const std::string& job, int task, const OpRegistry* ops = nullptr);
   void StartAll();
   void Crash(const std::string& job, int task) { TaskOf(job, task).server = nullptr; }
   void StopAll();

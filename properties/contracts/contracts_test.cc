@@ -1,6 +1,7 @@
 // The contracts of the seams, over the fakes and the simulator.
 #include "vigil/properties/contracts/clock_contract.h"
 #include "vigil/properties/contracts/files_contract.h"
+#include "vigil/properties/contracts/network_contract.h"
 #include "vigil/properties/contracts/other_contracts.h"
 #include "vigil/properties/contracts/places.h"
 #include "vigil/properties/contracts/tasks_contract.h"
@@ -14,5 +15,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, FilesContract, VirtualPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, RandomContract, VirtualPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, LogContract, VirtualPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, ProcessContract, VirtualPlaces);
+INSTANTIATE_TYPED_TEST_SUITE_P(Fake, NetworkContract, FakePlace);
 
 }  // namespace vigil::contracts

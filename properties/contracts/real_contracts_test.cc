@@ -5,6 +5,7 @@
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/properties/contracts/clock_contract.h"
 #include "vigil/properties/contracts/files_contract.h"
+#include "vigil/properties/contracts/network_contract.h"
 #include "vigil/properties/contracts/other_contracts.h"
 #include "vigil/properties/contracts/places.h"
 #include "vigil/properties/contracts/tasks_contract.h"
@@ -33,5 +34,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Real, FilesContract, RealPlace);
 INSTANTIATE_TYPED_TEST_SUITE_P(Real, RandomContract, RealPlace);
 INSTANTIATE_TYPED_TEST_SUITE_P(Real, LogContract, RealPlace);
 INSTANTIATE_TYPED_TEST_SUITE_P(Real, ProcessContract, RealPlace);
+INSTANTIATE_TYPED_TEST_SUITE_P(Real, NetworkContract, RealPlace);
 
 }  // namespace vigil::contracts

@@ -1,0 +1,242 @@
+// What every Network promises (core/env/network.h), as far as one process that calls itself can tell.
+#ifndef VIGIL_PROPERTIES_CONTRACTS_NETWORK_CONTRACT_H_
+#define VIGIL_PROPERTIES_CONTRACTS_NETWORK_CONTRACT_H_
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/env/notification.h"
+
+namespace vigil::contracts {
+
+inline constexpr char kContractAddress[] = "contract:1";
+
+// A handler that waits until it is told to go on or that nobody waits any more.
+struct SlowHandler {
+  explicit SlowHandler(const Env& env)
+      : entered(*env.tasks, "entered"), go(*env.tasks, "go"), left(*env.tasks, "left") {}
+
+  static RequestHandler Of(const std::shared_ptr<SlowHandler>& self) {
+    return [self](IncomingCall& call) -> NetworkReply {
+      call.OnCancelled([self] { self->go.Notify(); });
+      self->entered.Notify();
+      self->go.Wait(kNever);
+      self->told = call.cancelled();
+      self->left.Notify();
+      return "late";
+    };
+  }
+
+  Notification entered;
+  Notification go;
+  Notification left;
+  std::atomic<bool> told{false};
+};
+
+// A call whose answer is kept.
+struct StartedCall {
+  explicit StartedCall(const Env& env) : answered(*env.tasks, "answered") {}
+
+  static std::shared_ptr<StartedCall> Start(const Env& env, NetworkRequest request) {
+    const auto call = std::make_shared<StartedCall>(env);
+    call->number = env.network->Start(std::move(request), [call](NetworkReply reply) {
+      ++call->answers;
+      call->reply = std::move(reply);
+      call->answered.Notify();
+    });
+    return call;
+  }
+  // The code of the answer.
+  Code Wait() {
+    answered.Wait(kNever);
+    return CodeOf(reply->status());
+  }
+
+  Notification answered;
+  std::optional<NetworkReply> reply;
+  std::atomic<int> answers{0};
+  std::uint64_t number = 0;
+};
+
+template <typename Place>
+class NetworkContract : public testing::Test {
+ protected:
+  Place place_;
+};
+TYPED_TEST_SUITE_P(NetworkContract);
+
+TYPED_TEST_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre) {
+  this->place_.Run([](const Env& env) {
+    const std::string bytes("a\0b\xff", 4);
+    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply {
+      return call.method() + "/" + call.body() + (call.cancelled() ? "cancelled" : "");
+    });
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    const NetworkReply reply = CallAndWait(env, {.to = kContractAddress, .method = "/s/M", .body = bytes});
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(*reply, "/s/M/" + bytes);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads) {
+  this->place_.Run([](const Env& env) {
+    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply {
+      return WithOrigin(MakeStatus(Code::kStopIteration, "no more"), "there");
+    });
+    const absl::Status status = CallAndWait(env, {.to = kContractAddress}).status();
+    EXPECT_EQ(CodeOf(status), Code::kStopIteration);
+    EXPECT_EQ(MessageOf(status), "no more");
+    EXPECT_EQ(OriginOf(status), "there");
+  });
+}
+
+TYPED_TEST_P(NetworkContract, WhereNobodyServesACallIsUnavailable) {
+  this->place_.Run([](const Env& env) {
+    EXPECT_EQ(CodeOf(CallAndWait(env, {.to = kContractAddress}).status()), Code::kUnavailable);
+    {
+      const auto listener = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return ""; });
+      EXPECT_TRUE(CallAndWait(env, {.to = kContractAddress}).ok());
+    }
+    EXPECT_EQ(CodeOf(CallAndWait(env, {.to = kContractAddress}).status()), Code::kUnavailable);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, AnAddressHasOneListenerAtATime) {
+  this->place_.Run([](const Env& env) {
+    auto first = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return "first"; });
+    const auto serve = [](IncomingCall&) -> NetworkReply { return "second"; };
+    EXPECT_EQ(CodeOf(env.network->Listen(kContractAddress, serve).status()), Code::kAlreadyExists);
+    EXPECT_EQ(*CallAndWait(env, {.to = kContractAddress}), "first");
+    *first = nullptr;
+    const auto second = env.network->Listen(kContractAddress, serve);
+    ASSERT_TRUE(second.ok()) << second.status();
+    EXPECT_EQ(*CallAndWait(env, {.to = kContractAddress}), "second");
+  });
+}
+
+TYPED_TEST_P(NetworkContract, HandlersRunAtTheSameTime) {
+  this->place_.Run([](const Env& env) {
+    const auto slow = std::make_shared<SlowHandler>(env);
+    const auto listener = env.network->Listen(
+        kContractAddress, [slow, serve = SlowHandler::Of(slow)](IncomingCall& call) -> NetworkReply {
+          if (call.method() == "slow") return serve(call);
+          slow->go.Notify();
+          return "quick";
+        });
+    const auto call = StartedCall::Start(env, {.to = kContractAddress, .method = "slow"});
+    slow->entered.Wait(kNever);
+    EXPECT_EQ(*CallAndWait(env, {.to = kContractAddress, .method = "quick"}), "quick");
+    EXPECT_EQ(call->Wait(), Code::kOk);
+    EXPECT_EQ(**call->reply, "late");
+    EXPECT_FALSE(slow->told);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, ADeadlineEndsTheWaitAndTellsTheHandler) {
+  this->place_.Run([](const Env& env) {
+    const auto slow = std::make_shared<SlowHandler>(env);
+    const auto listener = env.network->Listen(kContractAddress, SlowHandler::Of(slow));
+    const Time deadline = DeadlineAfter(env, 3 * TypeParam::Tick());
+    EXPECT_EQ(CodeOf(CallAndWait(env, {.to = kContractAddress, .deadline = deadline}).status()),
+              Code::kDeadlineExceeded);
+    EXPECT_GE(env.clock->Monotonic(), deadline);
+    slow->left.Wait(kNever);
+    EXPECT_TRUE(slow->told);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, ADeadlineThatIsMetDoesNothing) {
+  this->place_.Run([](const Env& env) {
+    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return "here"; });
+    const Time deadline = DeadlineAfter(env, 3 * TypeParam::Tick());
+    const auto call = StartedCall::Start(env, {.to = kContractAddress, .deadline = deadline});
+    EXPECT_EQ(call->Wait(), Code::kOk);
+    env.tasks->SleepUntil(deadline + TypeParam::Tick());
+    EXPECT_EQ(call->answers, 1);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, ACancelledCallIsAnsweredOnceAndItsHandlerTold) {
+  this->place_.Run([](const Env& env) {
+    const auto slow = std::make_shared<SlowHandler>(env);
+    const auto listener = env.network->Listen(kContractAddress, SlowHandler::Of(slow));
+    const auto call = StartedCall::Start(env, {.to = kContractAddress});
+    slow->entered.Wait(kNever);
+    EXPECT_NE(call->number, 0u);
+    env.network->Cancel(call->number);
+    EXPECT_EQ(call->Wait(), Code::kCancelled);
+    slow->left.Wait(kNever);
+    EXPECT_TRUE(slow->told);
+    env.network->Cancel(call->number);
+    env.network->Cancel(call->number + 1000);
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));
+    EXPECT_EQ(call->answers, 1);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, AHandlerThatAsksLateIsToldAtOnce) {
+  this->place_.Run([](const Env& env) {
+    const auto slow = std::make_shared<SlowHandler>(env);
+    const auto told_late = std::make_shared<Notification>(*env.tasks, "told late");
+    const auto listener = env.network->Listen(kContractAddress, [slow, told_late](IncomingCall& call) -> NetworkReply {
+      slow->entered.Notify();
+      slow->go.Wait(kNever);
+      call.OnCancelled([told_late] { told_late->Notify(); });
+      return "";
+    });
+    const auto call = StartedCall::Start(env, {.to = kContractAddress});
+    slow->entered.Wait(kNever);
+    env.network->Cancel(call->number);
+    call->Wait();
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));  // until the handler's side knows
+    slow->go.Notify();
+    EXPECT_TRUE(told_late->Wait(kNever));
+  });
+}
+
+TYPED_TEST_P(NetworkContract, CallsUnderWayEndWithTheirListener) {
+  this->place_.Run([](const Env& env) {
+    const auto slow = std::make_shared<SlowHandler>(env);
+    auto listener = env.network->Listen(kContractAddress, SlowHandler::Of(slow));
+    const auto call = StartedCall::Start(env, {.to = kContractAddress});
+    slow->entered.Wait(kNever);
+    *listener = nullptr;
+    EXPECT_EQ(call->Wait(), Code::kUnavailable);
+    slow->left.Wait(kNever);
+    EXPECT_TRUE(slow->told);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
+  this->place_.Run([](const Env& env) {
+    const auto listener =
+        env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply { return call.body() + "!"; });
+    const auto last = std::make_shared<StartedCall>(env);
+    env.network->Start({.to = kContractAddress, .body = "a"}, [env, last](NetworkReply first) {
+      env.network->Start({.to = kContractAddress, .body = *first}, [last](NetworkReply second) {
+        last->reply = std::move(second);
+        last->answered.Notify();
+      });
+    });
+    EXPECT_EQ(last->Wait(), Code::kOk);
+    EXPECT_EQ(**last->reply, "a!!");
+  });
+}
+
+REGISTER_TYPED_TEST_SUITE_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre,
+                            AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads, WhereNobodyServesACallIsUnavailable,
+                            AnAddressHasOneListenerAtATime, HandlersRunAtTheSameTime,
+                            ADeadlineEndsTheWaitAndTellsTheHandler, ADeadlineThatIsMetDoesNothing,
+                            ACancelledCallIsAnsweredOnceAndItsHandlerTold, AHandlerThatAsksLateIsToldAtOnce,
+                            CallsUnderWayEndWithTheirListener, AnAnswerMayStartAnotherCall);
+
+}  // namespace vigil::contracts
+
+#endif  // VIGIL_PROPERTIES_CONTRACTS_NETWORK_CONTRACT_H_
