@@ -66,6 +66,8 @@ class Node {
   bool paused() const { return tasks_.paused; }
   // Tasks that could run and messages that came, had the node not been paused; so far, over all pauses.
   std::int64_t held_by_pauses() const;
+  // Those that wait now.
+  std::int64_t held_now() const;
 
   // Its own files, as processes see them.
   fakes::MemoryFiles& disk();
@@ -75,6 +77,7 @@ class Node {
   // What the wall clock of this node shows beyond the world's time: a jump. Monotonic time knows nothing of it.
   void set_clock_offset(Duration offset) { clock_offset_ = offset; }
   Duration clock_offset() const;
+  void JumpClock(Duration by) { clock_offset_ += by; }
   // From now on the wall clock runs `rate` times as fast as the world's time.
   void set_clock_rate(double rate);
   // How often anybody looked at the wall clock.

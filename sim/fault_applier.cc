@@ -1,0 +1,325 @@
+#include "vigil/sim/fault_applier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/base/code.h"
+#include "vigil/sim/alarm.h"
+#include "vigil/sim/faulty_session.h"
+
+namespace vigil::sim {
+
+struct FaultApplier::Timed {
+  Timed(const TimedFault& planned, Scheduler& scheduler, std::function<void()> start, std::function<void()> end)
+      : fault(planned), starts(scheduler, std::move(start)), ends(scheduler, std::move(end)) {}
+
+  const TimedFault fault;
+  Alarm starts;
+  Alarm ends;
+  LinkTrouble trouble;  // of cut, silent, slow link
+  bool fired = false;
+  bool active = false;       // between start and end; of a crash: the task is to start again
+  bool struck = false;       // there was something to strike
+  int life = 0;              // of the node that was struck
+  std::int64_t before = 0;   // CountOf() when it began
+  std::int64_t effects = 0;  // ... and by how much it had grown at the end
+  std::int64_t lost = 0;     // files and names that a crash changed
+};
+
+// The faults of session calls. Shared with the factories and sessions, which may outlive the applier.
+struct FaultApplier::Calls {
+  struct State {
+    SessionCallFault fault;
+    std::int64_t matched = 0;
+    std::int64_t fired = 0;
+  };
+  SessionFault Next(std::string_view task, CallKind kind) {
+    SessionFault hit;
+    if (off) return hit;
+    for (State& state : states) {
+      const SessionCallFault& fault = state.fault;
+      if ((!fault.task.empty() && fault.task != task) || fault.at != kind) continue;
+      ++state.matched;
+      if (!hit.error.ok() || (fault.call != 0 && fault.call != state.matched)) continue;
+      ++state.fired;
+      hit.error = MakeStatus(fault.code, fmt::format("{} failed by plan", CallKindName(kind)));
+      hit.lost_reply = fault.lost_reply;
+    }
+    return hit;
+  }
+  std::vector<State> states;
+  bool off = false;
+};
+
+FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot)
+    : world_(world), tasks_(std::move(tasks)), boot_(std::move(boot)), calls_(std::make_shared<Calls>()) {
+  for (const auto& [name, node] : tasks_) VIGIL_CHECK(node->name() == name);  // links go by the names of nodes
+  SimNetwork& network = world_.network();
+  network.SetLinks(plan.default_link, plan.links);
+  links_.push_back(plan.default_link);
+  for (const auto& [name, link] : plan.links) links_.push_back(link);
+  for (const TimedFault& fault : plan.timed) {
+    NodeOf(fault.task);
+    if (!fault.peer.empty()) NodeOf(fault.peer);
+    const std::size_t i = timed_.size();
+    timed_.push_back(std::make_unique<Timed>(
+        fault, world_.scheduler(), [this, i] { Start(*timed_[i]); }, [this, i] { End(*timed_[i]); }));
+  }
+  for (const RpcFault& fault : plan.rpcs) rpcs_.push_back(&network.AddRpcFault(fault));
+  for (const DiskFault& fault : plan.disks) disks_.push_back(&world_.disk_faults().Add(fault));
+  for (const SessionCallFault& fault : plan.session_calls) calls_->states.push_back({.fault = fault});
+}
+
+FaultApplier::~FaultApplier() {
+  for (const auto& timed : timed_) {
+    const TimedFault::Kind kind = timed->fault.kind;
+    const bool link =
+        kind == TimedFault::Kind::kCut || kind == TimedFault::Kind::kSilent || kind == TimedFault::Kind::kSlowLink;
+    if (timed->active && link) world_.network().End(timed->trouble);
+  }
+}
+
+Node& FaultApplier::NodeOf(const std::string& task) const {
+  const auto found = tasks_.find(task);
+  VIGIL_CHECK(found != tasks_.end());  // the plan names a task that is none
+  return *found->second;
+}
+
+bool FaultApplier::StartsLate(std::string_view task) const {
+  return std::ranges::any_of(timed_, [task](const auto& timed) {
+    return timed->fault.kind == TimedFault::Kind::kStart && timed->fault.task == task;
+  });
+}
+
+std::shared_ptr<SessionFactory> FaultApplier::Decorate(std::string_view task, std::shared_ptr<SessionFactory> inner) {
+  SessionFaultPlan plan;
+  plan.next = [calls = calls_, name = std::string(task)](CallKind kind, const std::shared_ptr<Session>&) {
+    return calls->Next(name, kind);
+  };
+  return NewFaultyFactory(std::move(inner), std::move(plan));
+}
+
+void FaultApplier::Begin() {
+  VIGIL_CHECK(!std::exchange(begun_, true));
+  for (const auto& timed : timed_) timed->starts.SetAt(world_.scheduler().now() + timed->fault.at);
+}
+
+Duration FaultApplier::LastStart() const {
+  Duration last{0};
+  for (const auto& timed : timed_) {
+    const TimedFault& fault = timed->fault;
+    if (fault.kind == TimedFault::Kind::kStart) last = std::max(last, fault.at);
+    if (fault.restart_after.has_value()) last = std::max(last, fault.at + *fault.restart_after);
+  }
+  return last;
+}
+
+Duration FaultApplier::LastChange() const {
+  Duration last = LastStart();
+  for (const auto& timed : timed_) last = std::max(last, timed->fault.at + timed->fault.lasts.value_or(Duration(0)));
+  return last;
+}
+
+void FaultApplier::Tell(std::string text) { history_.push_back({world_.scheduler().now(), std::move(text)}); }
+
+void FaultApplier::BootNode(Node& node, std::string_view why) {
+  Tell(fmt::format("{} {}", node.name(), why));
+  if (node.killed()) node.Restart();
+  boot_(node);
+}
+
+void FaultApplier::Start(Timed& timed) {
+  const TimedFault& fault = timed.fault;
+  Node& node = NodeOf(fault.task);
+  timed.fired = true;
+  timed.life = node.restarts();
+  std::optional<Duration> ends = fault.lasts;
+  switch (fault.kind) {
+    case TimedFault::Kind::kCrash:
+      Crash(timed);
+      ends = timed.struck ? fault.restart_after : std::nullopt;  // without one it stays away
+      break;
+    case TimedFault::Kind::kStart:
+      timed.struck = !node.running();
+      if (timed.struck) BootNode(node, "starts late");
+      return;
+    case TimedFault::Kind::kPause:
+      timed.struck = node.running() && !node.killed();
+      if (!timed.struck) return;
+      Tell(fmt::format("pause {}", fault.task));
+      timed.before = CountOf(timed) - node.held_now();  // of another pause, which this one lengthens
+      node.Pause();
+      break;
+    case TimedFault::Kind::kClockJump:
+      Tell(fmt::format("the clock of {} jumps by {} s", fault.task, ToSeconds(fault.by)));
+      timed.before = CountOf(timed);
+      node.JumpClock(fault.by);
+      timed.struck = true;
+      break;
+    case TimedFault::Kind::kClockDrift:
+      Tell(fmt::format("the clock of {} runs at {}", fault.task, fault.rate));
+      timed.before = CountOf(timed);
+      node.set_clock_rate(fault.rate);
+      timed.struck = true;
+      break;
+    case TimedFault::Kind::kCut:
+    case TimedFault::Kind::kSilent:
+    case TimedFault::Kind::kSlowLink:
+      StartLink(timed);
+      break;
+  }
+  timed.active = fault.kind != TimedFault::Kind::kCrash || ends.has_value();
+  if (ends.has_value()) timed.ends.SetAt(world_.scheduler().now() + *ends);
+}
+
+void FaultApplier::Crash(Timed& timed) {
+  const TimedFault& fault = timed.fault;
+  Node& node = NodeOf(fault.task);
+  timed.struck = node.running() && !node.killed();
+  Tell(fmt::format("crash {}{}", fault.task, timed.struck ? "" : ", which is not there"));
+  if (timed.struck) node.Kill();
+  // Even of a process that has ended something may be in the page cache.
+  timed.lost = node.LoseDisk(fault.disk);
+}
+
+void FaultApplier::StartLink(Timed& timed) {
+  const TimedFault& fault = timed.fault;
+  std::string_view name = "slow link";
+  timed.trouble = {.kind = LinkTrouble::Kind::kSlow, .by = fault.by};
+  if (fault.kind == TimedFault::Kind::kCut) {
+    timed.trouble.kind = LinkTrouble::Kind::kCut;
+    name = "cut";
+  } else if (fault.kind == TimedFault::Kind::kSilent) {
+    timed.trouble.kind = LinkTrouble::Kind::kSilent;
+    name = "silent";
+  }
+  Tell(fmt::format("{} {}{}{}", name, fault.task, fault.one_way ? " to " : " and ", fault.peer));
+  timed.struck = true;
+  world_.network().Begin(timed.trouble, fault.task, fault.peer);
+  if (!fault.one_way) world_.network().Begin(timed.trouble, fault.peer, fault.task);
+}
+
+void FaultApplier::End(Timed& timed) {
+  if (!std::exchange(timed.active, false)) return;
+  timed.ends.Clear();
+  const TimedFault& fault = timed.fault;
+  Node& node = NodeOf(fault.task);
+  switch (fault.kind) {
+    case TimedFault::Kind::kCrash:
+      if (node.killed() && node.restarts() == timed.life) BootNode(node, "starts again");
+      break;
+    case TimedFault::Kind::kStart:
+      break;
+    case TimedFault::Kind::kPause:
+      Resume(timed);
+      break;
+    case TimedFault::Kind::kClockJump:
+      timed.effects = CountOf(timed) - timed.before;
+      break;
+    case TimedFault::Kind::kClockDrift:
+      timed.effects = CountOf(timed) - timed.before;
+      Tell(fmt::format("the clock of {} runs as it should", fault.task));
+      node.set_clock_rate(1);
+      break;
+    case TimedFault::Kind::kCut:
+    case TimedFault::Kind::kSilent:
+    case TimedFault::Kind::kSlowLink:
+      Tell(fmt::format("{} and {} are as before", fault.task, fault.peer));
+      world_.network().End(timed.trouble);
+      break;
+  }
+}
+
+void FaultApplier::Resume(Timed& timed) {
+  Node& node = NodeOf(timed.fault.task);
+  timed.effects = CountOf(timed) - timed.before;
+  if (node.killed() || node.restarts() != timed.life) return;
+  // Another pause may last longer.
+  const bool others = std::ranges::any_of(timed_, [&](const auto& other) {
+    return other->active && other->fault.kind == TimedFault::Kind::kPause && other->fault.task == timed.fault.task &&
+           other->life == timed.life;
+  });
+  if (others) return;
+  Tell(fmt::format("resume {}", timed.fault.task));
+  node.Resume();
+}
+
+void FaultApplier::HealAll() {
+  if (std::exchange(healed_, true)) return;
+  Tell("all faults end");
+  calls_->off = true;
+  world_.disk_faults().Clear();
+  for (const auto& timed : timed_) {
+    const bool never_began = timed->starts.pending() || !begun_;
+    timed->starts.Clear();
+    if (never_began && timed->fault.kind == TimedFault::Kind::kStart) Start(*timed);
+    End(*timed);
+  }
+  world_.network().Calm();
+}
+
+bool FaultApplier::StaysAway(std::string_view task) const {
+  return std::ranges::any_of(timed_, [&](const auto& timed) {
+    return timed->fault.kind == TimedFault::Kind::kCrash && timed->fault.task == task && timed->struck &&
+           !timed->fault.restart_after.has_value() && NodeOf(timed->fault.task).restarts() == timed->life;
+  });
+}
+
+std::int64_t FaultApplier::CountOf(const Timed& timed) const {
+  const Node& node = NodeOf(timed.fault.task);
+  return timed.fault.kind == TimedFault::Kind::kPause ? node.held_by_pauses() : node.clock_reads();
+}
+
+bool FaultApplier::Effective(const Timed& timed) const {
+  if (!timed.fired) return false;
+  const std::int64_t effects = timed.active ? CountOf(timed) - timed.before : timed.effects;
+  switch (timed.fault.kind) {
+    case TimedFault::Kind::kCrash:
+    case TimedFault::Kind::kStart:
+      return timed.struck;
+    case TimedFault::Kind::kPause:
+    case TimedFault::Kind::kClockDrift:
+      return effects > 0;
+    case TimedFault::Kind::kClockJump:
+      return effects > 0 && timed.fault.by != Duration::zero();
+    case TimedFault::Kind::kCut:
+    case TimedFault::Kind::kSilent:
+    case TimedFault::Kind::kSlowLink:
+      return timed.trouble.effects > 0;
+  }
+  return false;
+}
+
+FaultTallies FaultApplier::Tallies() const {
+  FaultTallies tallies;
+  const auto add = [&tallies](FaultKind kind, std::int64_t planned, std::int64_t fired, std::int64_t effective) {
+    FaultTally& tally = tallies[kind];
+    tally.planned += planned;
+    tally.fired += fired;
+    tally.effective += effective;
+  };
+  for (const auto& timed : timed_) {
+    const TimedFault& fault = timed->fault;
+    const std::vector<FaultKind> kinds = KindsOf(fault);
+    add(kinds[0], 1, timed->fired ? 1 : 0, Effective(*timed) ? 1 : 0);
+    if (kinds.size() > 1) add(kinds[1], 1, timed->fired ? 1 : 0, timed->lost > 0 ? 1 : 0);
+  }
+  for (const RpcFaultState* const state : rpcs_) add(KindOf(state->fault), 1, state->fired, state->effective);
+  for (const DiskFaultState* const state : disks_) add(KindOf(state->fault), 1, state->fired, state->effective);
+  for (const Calls::State& state : calls_->states) add(KindOf(state.fault), 1, state.fired, state.fired);
+  for (const LinkSpec& link : links_) {
+    for (const FaultKind kind : KindsOf(link)) add(kind, 1, 0, 0);
+  }
+  const NetworkCounts& counts = world_.network().counts();
+  add(FaultKind::kLatencySpread, 0, counts.late, counts.late);
+  add(FaultKind::kNarrowLine, 0, counts.throttled, counts.throttled);
+  add(FaultKind::kMessageLoss, 0, counts.lost, counts.lost);
+  add(FaultKind::kDuplication, 0, counts.duplicated, counts.duplicated);
+  add(FaultKind::kReordering, 0, counts.reordered, counts.reordered);
+  return tallies;
+}
+
+}  // namespace vigil::sim

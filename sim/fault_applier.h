@@ -1,0 +1,109 @@
+// Makes a FaultPlan happen to the tasks of a world, and keeps count of what came of it.
+//
+//   FaultApplier faults(world, nodes, plan, boot);      // links are as the plan says from here on
+//   factory = faults.Decorate("chief:0", factory);      // raw sessions of that task
+//   ...                                                 // start all tasks that do not StartLate()
+//   faults.Begin();                                     // timed faults: their times count from here
+//   world.Run();
+//
+// Faults of requests, disks and session calls are on from the construction; their calls are counted over all lives of a task.
+// Faults of one kind on one task or link may overlap. What strikes a task that is not there (it has ended, or is down already)
+// has no effect, and only what the plan itself crashed is started again.
+//
+// Effective is what changed something:
+//   crash          the process ran                        power cut, torn write, lost disk   a file or a name changed
+//   pause          a task or a message waited             late start   the task was not there before
+//   cut            a call broke or was refused            silent       a message waited, or a keepalive gave up
+//   slow link      a message took longer                  clock        somebody looked at it meanwhile
+//   links, requests, disks                                what it struck went otherwise than without it
+// Thread safety: none; belongs to its world, which must outlive it.
+#ifndef VIGIL_SIM_FAULT_APPLIER_H_
+#define VIGIL_SIM_FAULT_APPLIER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/session/session.h"
+#include "vigil/sim/fault_kinds.h"
+#include "vigil/sim/fault_plan.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+
+class FaultApplier {
+ public:
+  using Boot = std::function<void(Node&)>;
+  using Tasks = std::map<std::string, Node*, std::less<>>;
+
+  // `boot` starts what runs in a fresh process of a node; it is called outside of all tasks, or by who calls HealAll().
+  // REQUIRES: each node has the name of its task; the plan names tasks of `tasks` only.
+  FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot);
+  ~FaultApplier();
+  FaultApplier(const FaultApplier&) = delete;
+  FaultApplier& operator=(const FaultApplier&) = delete;
+
+  // Whether the plan starts that task: nobody else is to.
+  bool StartsLate(std::string_view task) const;
+  // Sessions of that task, with its faults of session calls.
+  std::shared_ptr<SessionFactory> Decorate(std::string_view task, std::shared_ptr<SessionFactory> inner);
+
+  void Begin();
+  // Since Begin(): when the plan starts the last task that it starts or starts again; 0 if none.
+  Duration LastStart() const;
+  // Since Begin(): when the last timed fault has begun, and ended if it ends.
+  Duration LastChange() const;
+
+  // All faults are over, and none begins any more: what is cut, silent, paused or slow no longer is; tasks that are down start
+  // again unless the plan keeps them away; those that were to start late start. What is hung for ever by a fault fails.
+  void HealAll();
+  bool healed() const { return healed_; }
+  // The plan crashed that task and never starts it again.
+  bool StaysAway(std::string_view task) const;
+
+  // So far.
+  FaultTallies Tallies() const;
+  // What the timed faults did, for reports: "crash ps:0", "ps:0 starts again", ...
+  struct Entry {
+    Duration at;  // the world's, since its start
+    std::string text;
+  };
+  const std::vector<Entry>& history() const { return history_; }
+
+ private:
+  struct Timed;
+  struct Calls;
+
+  void Start(Timed& timed);
+  void Crash(Timed& timed);
+  void StartLink(Timed& timed);
+  void End(Timed& timed);
+  void Resume(Timed& timed);
+  void BootNode(Node& node, std::string_view why);
+  void Tell(std::string text);
+  Node& NodeOf(const std::string& task) const;
+  // What shows whether a pause or a clock's fault had any effect.
+  std::int64_t CountOf(const Timed& timed) const;
+  bool Effective(const Timed& timed) const;
+
+  World& world_;
+  const Tasks tasks_;
+  const Boot boot_;
+  bool begun_ = false;
+  bool healed_ = false;
+  std::vector<std::unique_ptr<Timed>> timed_;
+  std::vector<LinkSpec> links_;
+  std::vector<RpcFaultState*> rpcs_;
+  std::vector<DiskFaultState*> disks_;
+  std::shared_ptr<Calls> calls_;
+  std::vector<Entry> history_;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_FAULT_APPLIER_H_

@@ -1,0 +1,272 @@
+// A plan happens as it says, to tasks that call each other; what had no effect is told from what had.
+#include "vigil/sim/fault_applier.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/sim/alarm.h"
+
+namespace vigil::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using Kind = TimedFault::Kind;
+
+// A parameter server that counts, and a chief that makes it count once a second and writes what it heard.
+class FaultApplierTest : public testing::Test {
+ protected:
+  void Make(FaultPlan plan, Duration chief_ends = seconds(100)) {
+    chief_ends_ = chief_ends;
+    applier_ = std::make_unique<FaultApplier>(world_, FaultApplier::Tasks{{"chief:0", &chief_}, {"ps:0", &ps_}}, plan,
+                                              [this](Node& node) { Boot(node); });
+    for (Node* const node : {&ps_, &chief_}) {
+      if (!applier_->StartsLate(node->name())) Boot(*node);
+    }
+  }
+  void Boot(Node& node) {
+    node.Spawn("main", [this, &node, env = node.env()] { node.name() == "ps:0" ? Serve(env) : Train(env); });
+  }
+  void Serve(const Env& env) {
+    ++starts_;
+    const auto listener =
+        env.network->Listen("ps:1", [this](IncomingCall&) -> NetworkReply { return std::to_string(++counted_); });
+    env.tasks->SleepUntil(kNever);
+  }
+  void Train(const Env& env) {
+    ++chief_starts_;
+    const auto file = env.files->Open("/heard", OpenMode::kAppend);
+    while (env.clock->Monotonic() < Time{chief_ends_}) {
+      env.tasks->SleepUntil(DeadlineAfter(env, seconds(1)));
+      const NetworkReply reply =
+          CallAndWait(env, {.to = "ps:1", .method = "/vigil.Test/Count", .keepalive = seconds(4)});
+      heard_.push_back(fmt::format("{} {}", env.clock->Now().since_epoch / milliseconds(1),
+                                   reply.ok() ? *reply : std::string(CodeName(CodeOf(reply.status())))));
+      if (file.ok()) (*file)->Append("x").IgnoreError();
+    }
+    env.files->Remove("/heard").IgnoreError();
+  }
+  void Run(Duration until = seconds(200)) {
+    Alarm end(world_.scheduler(), [this] { world_.Stop(); });
+    end.SetAt(until);
+    applier_->Begin();
+    world_.Run();
+  }
+  FaultTally TallyOf(FaultKind kind) const { return applier_->Tallies()[kind]; }
+  std::vector<std::string> Happened() const {
+    std::vector<std::string> out;
+    for (const auto& entry : applier_->history())
+      out.push_back(fmt::format("{} {}", entry.at / seconds(1), entry.text));
+    return out;
+  }
+
+  World world_{WorldOptions{}};
+  Node& chief_ = world_.AddNode("chief:0");
+  Node& ps_ = world_.AddNode("ps:0");
+  Duration chief_ends_{0};
+  int starts_ = 0;
+  int chief_starts_ = 0;
+  int counted_ = 0;
+  std::vector<std::string> heard_;
+  std::unique_ptr<FaultApplier> applier_;
+};
+
+constexpr FaultTally kEffective{1, 1, 1};
+constexpr FaultTally kInert{1, 1, 0};
+constexpr FaultTally kUnfired{1, 0, 0};
+
+TEST_F(FaultApplierTest, ACrashedTaskStartsAgain) {
+  Make({.timed = {{.kind = Kind::kCrash, .at = seconds(5), .task = "ps:0", .restart_after = seconds(3)}}});
+  EXPECT_EQ(applier_->LastStart(), seconds(8));
+  Run();
+  EXPECT_THAT(Happened(), ElementsAre("5 crash ps:0", "8 ps:0 starts again"));
+  EXPECT_EQ(starts_, 2);
+  EXPECT_EQ(ps_.restarts(), 1);
+  EXPECT_THAT(heard_, Contains(HasSubstr("UNAVAILABLE")));
+  EXPECT_GT(counted_, 90);
+  EXPECT_EQ(TallyOf(FaultKind::kCrashRestart), kEffective);
+  EXPECT_FALSE(applier_->StaysAway("ps:0"));
+}
+
+TEST_F(FaultApplierTest, ACrashOfWhatHasEndedIsInert) {
+  Make({.timed = {{.kind = Kind::kCrash, .at = seconds(50), .task = "chief:0", .restart_after = seconds(3)},
+                  {.kind = Kind::kPause, .at = seconds(50), .task = "chief:0", .lasts = seconds(3)}}},
+       seconds(10));
+  Run();
+  EXPECT_EQ(chief_starts_, 1);
+  EXPECT_EQ(TallyOf(FaultKind::kCrashRestart), kInert);
+  EXPECT_EQ(TallyOf(FaultKind::kPause), kInert);
+}
+
+TEST_F(FaultApplierTest, ACrashForGoodStaysAwayAfterHealing) {
+  Make({.timed = {{.kind = Kind::kCrash, .at = seconds(5), .task = "ps:0"},
+                  {.kind = Kind::kCrash, .at = seconds(6), .task = "chief:0", .restart_after = seconds(1000)},
+                  {.kind = Kind::kCrash, .at = seconds(30), .task = "chief:0"}}});
+  Alarm heal(world_.scheduler(), [this] { applier_->HealAll(); });
+  heal.SetAt(seconds(20));
+  Run();
+  EXPECT_TRUE(applier_->StaysAway("ps:0"));
+  EXPECT_FALSE(applier_->StaysAway("chief:0"));
+  EXPECT_THAT(Happened(),
+              ElementsAre("5 crash ps:0", "6 crash chief:0", "20 all faults end", "20 chief:0 starts again"));
+  EXPECT_EQ(TallyOf(FaultKind::kCrashForGood), (FaultTally{2, 1, 1}));
+  EXPECT_EQ(chief_starts_, 2);
+}
+
+TEST_F(FaultApplierTest, APowerCutTakesWhatWasNotSynced) {
+  Make({.timed = {{.kind = Kind::kCrash, .at = seconds(5), .task = "chief:0", .disk = DiskLoss::kUnsynced},
+                  {.kind = Kind::kCrash, .at = seconds(6), .task = "ps:0", .disk = DiskLoss::kTorn}}});
+  Run();
+  EXPECT_THAT(chief_.disk().Contents(), IsEmpty());
+  EXPECT_EQ(TallyOf(FaultKind::kCrashForGood), (FaultTally{2, 2, 2}));
+  EXPECT_EQ(TallyOf(FaultKind::kPowerCut), kEffective);
+  EXPECT_EQ(TallyOf(FaultKind::kTornWrite), kInert);  // it had written nothing
+}
+
+TEST_F(FaultApplierTest, ALostDisk) {
+  Make({.timed = {{.kind = Kind::kCrash,
+                   .at = seconds(5),
+                   .task = "chief:0",
+                   .restart_after = seconds(1),
+                   .disk = DiskLoss::kAll}}});
+  Run(seconds(20));
+  EXPECT_LT(chief_.disk().Contents().at("/heard").size(), 15u);
+  EXPECT_EQ(TallyOf(FaultKind::kLostDisk), kEffective);
+}
+
+TEST_F(FaultApplierTest, PausesOverlap) {
+  Make({.timed = {{.kind = Kind::kPause, .at = seconds(5), .task = "ps:0", .lasts = seconds(2)},
+                  {.kind = Kind::kPause, .at = seconds(6), .task = "ps:0", .lasts = seconds(2)}}},
+       seconds(10));
+  Run();
+  EXPECT_THAT(Happened(), ElementsAre("5 pause ps:0", "6 pause ps:0", "8 resume ps:0"));
+  EXPECT_EQ(TallyOf(FaultKind::kPause), (FaultTally{2, 2, 2}));
+}
+
+TEST_F(FaultApplierTest, APauseOutlivesItsProcessByNothing) {
+  Make({.timed = {{.kind = Kind::kPause, .at = seconds(5), .task = "ps:0", .lasts = seconds(20)},
+                  {.kind = Kind::kCrash, .at = seconds(6), .task = "ps:0", .restart_after = seconds(1)}}},
+       seconds(40));
+  Run();
+  EXPECT_GT(counted_, 30);
+  EXPECT_FALSE(ps_.paused());
+  EXPECT_THAT(Happened(), SizeIs(3));
+}
+
+TEST_F(FaultApplierTest, ATaskStartsLate) {
+  Make({.timed = {{.kind = Kind::kStart, .at = seconds(8), .task = "ps:0"}}}, seconds(20));
+  Run();
+  EXPECT_EQ(starts_, 1);
+  EXPECT_THAT(heard_[5], HasSubstr("UNAVAILABLE"));
+  EXPECT_THAT(heard_, Contains(testing::EndsWith(" 1")));
+  EXPECT_EQ(TallyOf(FaultKind::kLateStart), kEffective);
+}
+
+TEST_F(FaultApplierTest, LinksAreCutSilentAndSlow) {
+  Make({.timed = {{.kind = Kind::kCut, .at = seconds(5), .task = "chief:0", .peer = "ps:0", .lasts = seconds(2)},
+                  {.kind = Kind::kCut,
+                   .at = seconds(5),
+                   .task = "ps:0",
+                   .peer = "chief:0",
+                   .one_way = true,
+                   .lasts = seconds(2)},
+                  {.kind = Kind::kSilent, .at = seconds(10), .task = "chief:0", .peer = "ps:0", .lasts = seconds(20)},
+                  {.kind = Kind::kSilent,
+                   .at = seconds(40),
+                   .task = "ps:0",
+                   .peer = "chief:0",
+                   .one_way = true,
+                   .lasts = seconds(2)},
+                  {.kind = Kind::kSlowLink,
+                   .at = seconds(50),
+                   .task = "chief:0",
+                   .peer = "ps:0",
+                   .lasts = seconds(2),
+                   .by = seconds(1)},
+                  {.kind = Kind::kCut, .at = seconds(150), .task = "ps:0", .peer = "chief:0", .lasts = seconds(2)}}});
+  Run();
+  EXPECT_EQ(TallyOf(FaultKind::kCut), (FaultTally{2, 2, 1}));  // nobody calls at the end
+  EXPECT_EQ(TallyOf(FaultKind::kOneWayCut), kInert);           // nobody calls in that direction
+  EXPECT_EQ(TallyOf(FaultKind::kSilent), kEffective);
+  EXPECT_EQ(TallyOf(FaultKind::kOneWaySilent), kEffective);
+  EXPECT_EQ(TallyOf(FaultKind::kSlowLink), kEffective);
+  EXPECT_EQ(applier_->LastChange(), seconds(152));
+}
+
+TEST_F(FaultApplierTest, ClocksJumpAndDrift) {
+  Make({.timed = {{.kind = Kind::kClockJump, .at = seconds(2), .task = "chief:0", .by = seconds(-100)},
+                  {.kind = Kind::kClockDrift, .at = seconds(10), .task = "chief:0", .lasts = seconds(10), .rate = 1.5},
+                  {.kind = Kind::kClockJump, .at = seconds(3), .task = "ps:0", .by = seconds(1)}}},
+       seconds(20));
+  Run(seconds(30));
+  EXPECT_THAT(heard_[4], testing::StartsWith("905"));
+  EXPECT_EQ(chief_.env().clock->Now(), Time{seconds(1030 - 100 + 5)});
+  EXPECT_EQ(TallyOf(FaultKind::kClockJump), (FaultTally{2, 2, 1}));  // the server never looks
+  EXPECT_EQ(TallyOf(FaultKind::kClockDrift), kEffective);
+}
+
+TEST_F(FaultApplierTest, RequestsAndDisksAreStruckFromTheStart) {
+  FaultPlan plan;
+  plan.rpcs = {{.effect = RpcFault::Effect::kError, .method = "Count", .call = 2, .code = Code::kAborted},
+               {.effect = RpcFault::Effect::kReset, .from = "ps:0"}};
+  plan.disks = {{.effect = DiskFault::Effect::kNoSpace, .op = "append", .call = 0}};
+  plan.default_link.duplication = 1;
+  Make(plan, seconds(10));
+  Run();
+  EXPECT_THAT(heard_[1], HasSubstr("ABORTED"));
+  EXPECT_EQ(TallyOf(FaultKind::kRefusedRpc), kEffective);
+  EXPECT_EQ(TallyOf(FaultKind::kReset), kUnfired);
+  EXPECT_EQ(TallyOf(FaultKind::kNoSpace).planned, 1);
+  EXPECT_THAT(TallyOf(FaultKind::kNoSpace).effective, Ge(9));
+  EXPECT_EQ(TallyOf(FaultKind::kLatencySpread).planned, 1);
+  EXPECT_EQ(TallyOf(FaultKind::kLatencySpread).fired, 0);  // all choices are calm
+}
+
+TEST_F(FaultApplierTest, HealingEndsEverything) {
+  FaultPlan plan;
+  plan.timed = {{.kind = Kind::kCut, .at = seconds(1), .task = "chief:0", .peer = "ps:0"},
+                {.kind = Kind::kPause, .at = seconds(2), .task = "chief:0"},
+                {.kind = Kind::kClockDrift, .at = seconds(2), .task = "chief:0", .rate = 2},
+                {.kind = Kind::kCrash, .at = seconds(500), .task = "chief:0"}};
+  plan.rpcs = {{.effect = RpcFault::Effect::kError, .call = 0}};
+  plan.disks = {{.effect = DiskFault::Effect::kIoError, .op = "remove", .call = 0}};
+  Make(plan);
+  Alarm heal(world_.scheduler(), [this] { applier_->HealAll(); });
+  heal.SetAt(seconds(20));
+  Run();
+  EXPECT_TRUE(applier_->healed());
+  EXPECT_GT(counted_, 70);
+  EXPECT_THAT(chief_.disk().Contents(), IsEmpty());
+  EXPECT_EQ(chief_.env().clock->Now(), Time{seconds(1200 + 18)});
+  EXPECT_EQ(TallyOf(FaultKind::kCrashForGood), kUnfired);
+}
+
+TEST(FaultKinds, EachHasANameAndSaysWhatItDoes) {
+  std::set<std::string_view> names;
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    names.insert(info.name);
+    EXPECT_EQ(FaultKindFromName(info.name), info.kind);
+    EXPECT_TRUE(info.does.ends_with('.')) << info.name;
+    EXPECT_TRUE(info.origin.ends_with('.')) << info.name;
+  }
+  EXPECT_EQ(names.size(), kFaultKinds);
+  EXPECT_EQ(FaultKindFromName("rain"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace vigil::sim
