@@ -21,12 +21,12 @@ struct FaultApplier::Timed {
   Alarm ends;
   LinkTrouble trouble;  // of cut, silent, slow link
   bool fired = false;
-  bool active = false;        // between start and end; of a crash: the task is to start again
-  bool struck = false;        // there was something to strike
-  int life = 0;               // of the node that was struck
-  std::int64_t before = 0;    // CountOf() when it began
-  std::int64_t effects = 0;   // ... and by how much it had grown at the end
-  std::int64_t lost = 0;      // files and names that a crash changed
+  bool active = false;       // between start and end; of a crash: the task is to start again
+  bool struck = false;       // there was something to strike
+  int life = 0;              // of the node that was struck
+  std::int64_t before = 0;   // CountOf() when it began
+  std::int64_t effects = 0;  // ... and by how much it had grown at the end
+  std::int64_t lost = 0;     // files and names that a crash changed
 };
 
 // The faults of session calls. Shared with the factories and sessions, which may outlive the applier.
@@ -150,7 +150,7 @@ void FaultApplier::Start(Timed& timed) {
       timed.struck = node.running() && !node.killed();
       if (!timed.struck) return;
       Tell(fmt::format("pause {}", fault.task));
-      timed.before = CountOf(timed);
+      timed.before = CountOf(timed) - node.held_now();  // of another pause, which this one lengthens
       node.Pause();
       break;
     case TimedFault::Kind::kClockJump:

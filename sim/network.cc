@@ -252,8 +252,6 @@ void SimNetwork::Resume(NetworkHost& host) {
   for (Message* const message : std::exchange(host.inbox, {})) SendAt(*message, scheduler_.now());
 }
 
-std::int64_t SimNetwork::HeldByPause(const NetworkHost& host) { return host.held_by_pause; }
-
 void SimNetwork::Died(NetworkHost& host) {
   host.paused = false;
   for (Message* const message : std::exchange(host.inbox, {})) Free(*message);

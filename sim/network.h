@@ -112,8 +112,6 @@ class SimNetwork {
   void Cancel(NetworkHost& host, std::uint64_t call);
   void Pause(NetworkHost& host);
   void Resume(NetworkHost& host);
-  // Messages that a pause of that host made wait, so far.
-  static std::int64_t HeldByPause(const NetworkHost& host);
   // The process is dead; its tasks may not be unwound yet.
   void Died(NetworkHost& host);
   // They are.

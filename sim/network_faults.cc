@@ -186,7 +186,7 @@ void SimNetwork::SendRequest(OutgoingCall& call, RpcFaultState* fault) {
   if (!twice) return;
   Message& again = NewMessage(Message::Kind::kRequest, link, &call);
   again.second = true;
-  again.fault = fault;
+  if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kDuplicated) again.fault = fault;
   Send(again, bytes);
 }
 

@@ -70,8 +70,11 @@ void Node::Resume() {
 }
 
 std::int64_t Node::held_by_pauses() const {
-  return tasks_held_ + static_cast<std::int64_t>(tasks_.held.size) +
-         (host_ == nullptr ? 0 : SimNetwork::HeldByPause(*host_));
+  return tasks_held_ + static_cast<std::int64_t>(tasks_.held.size) + (host_ == nullptr ? 0 : host_->held_by_pause);
+}
+
+std::int64_t Node::held_now() const {
+  return static_cast<std::int64_t>(tasks_.held.size + (host_ == nullptr ? 0 : host_->inbox.size()));
 }
 
 Duration Node::clock_offset() const {

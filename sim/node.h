@@ -66,6 +66,8 @@ class Node {
   bool paused() const { return tasks_.paused; }
   // Tasks that could run and messages that came, had the node not been paused; so far, over all pauses.
   std::int64_t held_by_pauses() const;
+  // Those that wait now.
+  std::int64_t held_now() const;
 
   // Its own files, as processes see them.
   fakes::MemoryFiles& disk();
