@@ -18,22 +18,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "vigil/core/env/files.h"
+#include "vigil/core/env/forwarding.h"
 
 namespace vigil::replays {
 
-class PowerCutFiles : public Files {
+class PowerCutFiles : public ForwardingFiles {
  public:
-  explicit PowerCutFiles(Files& inner) : inner_(inner) {}
+  explicit PowerCutFiles(Files& inner) : ForwardingFiles(inner) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status Remove(const std::string& path) override;
-  absl::StatusOr<FileInfo> Stat(const std::string& path) override { return inner_.Stat(path); }
-  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
-    return inner_.List(directory);
-  }
-  absl::Status MakeDirectory(const std::string& path) override { return inner_.MakeDirectory(path); }
 
   // What was not synced is gone. The power is back at once.
   absl::Status Cut();
@@ -45,7 +40,6 @@ class PowerCutFiles : public Files {
   };
 
  private:
-  Files& inner_;
   std::map<std::string, std::shared_ptr<Survivor>> written_;  // by its present path
 };
 
