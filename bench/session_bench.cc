@@ -40,11 +40,7 @@ void BM_RawRun(benchmark::State& state) {
   World world;
   const std::unique_ptr<Session> session = NewDirectSession(world.env, world.graph);
   const RunSpec spec{.feeds = {}, .fetches = {}, .targets = {world.nothing.node}, .unresolved = {}};
-  std::vector<Tensor> fetched;
-  VIGIL_CHECK(session->Run({.spec = spec}, &fetched).ok());
-  const std::uint64_t before = Allocations();
-  for (auto _ : state) VIGIL_CHECK(session->Run({.spec = spec}, &fetched).ok());
-  ReportAllocations(state, before);
+  MeasureRaw(state, *session, spec);
 }
 BENCHMARK(BM_RawRun);
 
@@ -53,9 +49,7 @@ void RunMonitored(benchmark::State& state, World& world, std::vector<HookPtr> ho
   VIGIL_CHECK(session.ok());
   RunResult result;
   VIGIL_CHECK((*session)->RunInto(&result, fetches).ok());
-  const std::uint64_t before = Allocations();
-  for (auto _ : state) VIGIL_CHECK((*session)->RunInto(&result, fetches).ok());
-  ReportAllocations(state, before);
+  Measure(state, [&] { return (*session)->RunInto(&result, fetches); });
   VIGIL_CHECK((*session)->Close().ok());
 }
 

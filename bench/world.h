@@ -5,13 +5,15 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <vector>
 
-#include "vigil/bench/allocations.h"
 #include "vigil/core/base/check.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/core/session/session.h"
 #include "vigil/core/train/training_util.h"
+#include "vigil/fakes/allocations/allocations.h"
 
 namespace vigil::bench {
 
@@ -34,9 +36,21 @@ struct World {
   Output nothing;
 };
 
-inline void ReportAllocations(benchmark::State& state, std::uint64_t before) {
+// Measures `run`, which has run before, with its allocations: of all threads, so nothing else may be at work.
+template <typename Run>
+void Measure(benchmark::State& state, Run run) {
+  const std::uint64_t before = fakes::Allocations();
+  for (auto _ : state) VIGIL_CHECK(run().ok());
   state.counters["allocs"] =
-      benchmark::Counter(static_cast<double>(Allocations() - before), benchmark::Counter::kAvgIterations);
+      benchmark::Counter(static_cast<double>(fakes::Allocations() - before), benchmark::Counter::kAvgIterations);
+}
+
+// The same of a raw run.
+inline void MeasureRaw(benchmark::State& state, Session& session, const RunSpec& spec) {
+  std::vector<Tensor> fetched;
+  const auto run = [&] { return session.Run({.spec = spec}, &fetched); };
+  VIGIL_CHECK(run().ok());
+  Measure(state, run);
 }
 
 }  // namespace vigil::bench

@@ -77,7 +77,7 @@ void Environment::AdvanceStep(std::int64_t steps) {
 }
 
 void SleepSeam::SleepUntil(Time deadline) {
-  inner_.SleepUntil(deadline);
+  inner().SleepUntil(deadline);
   if (applies_()) environment_.Next(FaultPoint::kSleep);
 }
 

@@ -12,13 +12,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "vigil/core/base/event.h"
-#include "vigil/core/env/tasks.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/replays/model.h"
 #include "vigil/replays/scenario.h"
 #include "vigil/sim/faulty_session.h"
@@ -53,22 +52,15 @@ FaultPoint FaultPointOf(CallKind kind);
 
 // The task seam that the session layer of a scenario is given: the node's, but after each sleep of the caller's task the
 // environment is asked. (Only the layer sleeps through it: the time that runs take passes elsewhere.)
-class SleepSeam : public Tasks {
+class SleepSeam : public ForwardingTasks {
  public:
   // `applies`: whether the current task is the caller's. All must outlive the seam and whoever uses it.
   SleepSeam(Tasks& inner, Environment& environment, std::function<bool()> applies)
-      : inner_(inner), environment_(environment), applies_(std::move(applies)) {}
+      : ForwardingTasks(inner), environment_(environment), applies_(std::move(applies)) {}
 
-  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
-    return inner_.Spawn(name, std::move(body));
-  }
   void SleepUntil(Time deadline) override;
-  std::unique_ptr<Mutex> NewMutex(std::string_view name) override { return inner_.NewMutex(name); }
-  std::unique_ptr<Condition> NewCondition(std::string_view name) override { return inner_.NewCondition(name); }
-  std::uint64_t CurrentTask() override { return inner_.CurrentTask(); }
 
  private:
-  Tasks& inner_;
   Environment& environment_;
   const std::function<bool()> applies_;
 };

@@ -9,31 +9,25 @@
 namespace vigil::replays {
 namespace {
 
-class FaultyFile : public File {
+class FaultyFile : public ForwardingFile {
  public:
   FaultyFile(FileSeam& seam, std::string path, std::unique_ptr<File> inner)
-      : seam_(seam), path_(std::move(path)), inner_(std::move(inner)) {}
+      : ForwardingFile(std::move(inner)), seam_(seam), path_(std::move(path)) {}
 
   absl::Status Append(std::string_view data) override {
     VIGIL_RETURN_IF_ERROR(seam_.NextWrite(path_));
-    return inner_->Append(data);
+    return ForwardingFile::Append(data);
   }
-  absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) override {
-    return inner_->Read(offset, size);
-  }
-  absl::Status Sync() override { return inner_->Sync(); }
-  absl::Status Close() override { return inner_->Close(); }
 
  private:
   FileSeam& seam_;
   const std::string path_;
-  const std::unique_ptr<File> inner_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<File>> FileSeam::Open(const std::string& path, OpenMode mode) {
-  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, inner_.Open(path, mode));
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, inner().Open(path, mode));
   return std::make_unique<FaultyFile>(*this, path, std::move(file));
 }
 

@@ -13,30 +13,23 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "vigil/core/env/files.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/replays/scenario.h"
 
 namespace vigil::replays {
 
-class FileSeam : public Files {
+class FileSeam : public ForwardingFiles {
  public:
   // Both must outlive the seam, and the seam its files.
-  FileSeam(Files& inner, const std::vector<Fault>& faults) : inner_(inner), faults_(faults), writes_(faults.size()) {}
+  FileSeam(Files& inner, const std::vector<Fault>& faults)
+      : ForwardingFiles(inner), faults_(faults), writes_(faults.size()) {}
 
   absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) override;
-  absl::Status Rename(const std::string& from, const std::string& to) override { return inner_.Rename(from, to); }
-  absl::Status Remove(const std::string& path) override { return inner_.Remove(path); }
-  absl::StatusOr<FileInfo> Stat(const std::string& path) override { return inner_.Stat(path); }
-  absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override {
-    return inner_.List(directory);
-  }
-  absl::Status MakeDirectory(const std::string& path) override { return inner_.MakeDirectory(path); }
 
   // What the next write to that file meets.
   absl::Status NextWrite(const std::string& path);
 
  private:
-  Files& inner_;
   const std::vector<Fault>& faults_;
   std::vector<std::int64_t> writes_;  // as faults_: writes so far
 };

@@ -14,11 +14,6 @@
 namespace vigil::replays {
 namespace {
 
-std::string SessionText(const Event& event) {
-  if (event.session == 0) return "none";
-  return fmt::format("{}{}", event.session, event.closed ? "(closed)" : "");
-}
-
 // As Python's %g; NaN and infinity without a sign for NaN.
 std::string NumberText(double value) { return std::isnan(value) ? "nan" : fmt::format("{:g}", value); }
 
@@ -28,21 +23,6 @@ std::string HookText(const Event& event) {
   if (method != HookMethod::kBegin) text += " session=" + SessionText(event);
   if (method == HookMethod::kAfterRun && event.has_value) text += " results=" + NumberText(event.value);
   return text;
-}
-
-std::string SessionCallText(const Event& event) {
-  const auto kind = static_cast<CallKind>(event.call);
-  const std::string text = fmt::format("session {} {}", event.session, CallKindName(kind));
-  if (event.code != Code::kOk) return fmt::format("{} failed {}", text, CodeName(event.code));
-  switch (kind) {
-    case CallKind::kReadStep:
-      return fmt::format("{} -> {}", text, static_cast<std::int64_t>(event.value));
-    case CallKind::kReady:
-    case CallKind::kReadyForLocalInit:
-      return fmt::format("{} -> {}", text, event.value != 0 ? "yes" : "no");
-    default:
-      return text;
-  }
 }
 
 // As Python's %.6g.
@@ -225,6 +205,21 @@ std::string NoteText(const Event& event) {
 
 }  // namespace
 
+std::string SessionText(const Event& event) {
+  if (event.session == 0) return "none";
+  return fmt::format("{}{}", event.session, event.closed ? "(closed)" : "");
+}
+
+std::string SessionCallText(const Event& event) {
+  const auto kind = static_cast<CallKind>(event.call);
+  const std::string text = fmt::format("session {} {}", event.session, CallKindName(kind));
+  if (event.code != Code::kOk) return fmt::format("{} failed {}", text, CodeName(event.code));
+  if (kind == CallKind::kReady || kind == CallKind::kReadyForLocalInit) {
+    return fmt::format("{} -> {}", text, event.value != 0 ? "yes" : "no");
+  }
+  return text;
+}
+
 std::optional<std::string> TextOf(const Event& event) {
   switch (event.kind) {
     case EventKind::kHookCall:
@@ -239,6 +234,9 @@ std::optional<std::string> TextOf(const Event& event) {
     case EventKind::kSessionCreateFailed:
       return fmt::format("session create failed {}", CodeName(event.code));
     case EventKind::kSessionCall:
+      if (event.code == Code::kOk && static_cast<CallKind>(event.call) == CallKind::kReadStep) {
+        return fmt::format("{} -> {}", SessionCallText(event), static_cast<std::int64_t>(event.value));
+      }
       return SessionCallText(event);
     case EventKind::kInitFn:
       return Ended(event, "init_fn session=" + SessionText(event), "init_fn");

@@ -14,6 +14,10 @@ namespace vigil::replays {
 // "session 1 run failed ABORTED"; nullopt for events that recordings do not have.
 std::optional<std::string> TextOf(const Event& event);
 
+// Parts of it: "3", "3(closed)", "none"; "session 1 ready -> yes" of a call in a session, without the number that it read.
+std::string SessionText(const Event& event);
+std::string SessionCallText(const Event& event);
+
 // The lines of one task ("chief/main").
 std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task);
 

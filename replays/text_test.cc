@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "vigil/core/io/summary.pb.h"
+#include "vigil/fakes/summary/summary_of.h"
 
 namespace vigil::replays {
 namespace {
@@ -16,16 +16,6 @@ Event WriterAt(WriterCall call, double step) {
   event.has_value = true;
   event.value = step;
   return event;
-}
-
-std::string Summary(const std::vector<std::pair<std::string, float>>& values) {
-  proto::Summary summary;
-  for (const auto& [tag, value] : values) {
-    proto::Summary::Value* const added = summary.add_value();
-    added->set_tag(tag);
-    added->set_simple_value(value);
-  }
-  return summary.SerializeAsString();
 }
 
 TEST(Text, OfAWriterWithoutArguments) {
@@ -48,8 +38,8 @@ TEST(Text, OfASessionLog) {
 }
 
 TEST(Text, OfASummary) {
-  const std::string bytes =
-      Summary({{"loss", 0.5F}, {"rate", 1.0F / 3}, {"nan", -std::numeric_limits<float>::quiet_NaN()}, {"big", 1e20F}});
+  const std::string bytes = fakes::SummaryOf(
+      {{"loss", 0.5F}, {"rate", 1.0F / 3}, {"nan", -std::numeric_limits<float>::quiet_NaN()}, {"big", 1e20F}});
   Event event = WriterAt(WriterCall::kSummary, 3);
   event.subject = bytes;
   EXPECT_EQ(TextOf(event), "writer summary step=3 loss=0.5 rate=0.333333 nan=nan big=1e+20");

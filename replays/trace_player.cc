@@ -5,6 +5,7 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/monitored_session.h"
@@ -25,19 +26,12 @@ constexpr int kMostPlays = 1000;  // of one trace
 constexpr Duration kLongestDelay = std::chrono::milliseconds(100);
 
 // The tasks of the node, but time is the recording's.
-class RecordedTasks : public Tasks {
+class RecordedTasks : public ForwardingTasks {
  public:
-  RecordedTasks(Tasks& inner, TraceScript& script) : inner_(inner), script_(script) {}
-  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
-    return inner_.Spawn(name, std::move(body));
-  }
+  RecordedTasks(Tasks& inner, TraceScript& script) : ForwardingTasks(inner), script_(script) {}
   void SleepUntil(Time deadline) override { script_.SleepUntil(deadline); }
-  std::unique_ptr<Mutex> NewMutex(std::string_view name) override { return inner_.NewMutex(name); }
-  std::unique_ptr<Condition> NewCondition(std::string_view name) override { return inner_.NewCondition(name); }
-  std::uint64_t CurrentTask() override { return inner_.CurrentTask(); }
 
  private:
-  Tasks& inner_;
   TraceScript& script_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "vigil/replays/text.h"
+
 namespace vigil::replays {
 namespace {
 
@@ -11,27 +13,12 @@ std::string HookName(const Event& event) {
   return event.subject.empty() ? fmt::format("number {}", event.index + 1) : std::string(event.subject);
 }
 
-std::string SessionText(const Event& event) {
-  if (event.session == 0) return "session=none";
-  return fmt::format("session={}{}", event.session, event.closed ? "(closed)" : "");
-}
-
 std::string HookText(const Event& event) {
   const std::string text =
       fmt::format("hook {} {}", HookName(event), HookMethodName(static_cast<HookMethod>(event.call)));
-  if (event.kind == EventKind::kHookCall) return fmt::format("{} {}", text, SessionText(event));
+  if (event.kind == EventKind::kHookCall) return fmt::format("{} session={}", text, SessionText(event));
   return fmt::format("{} returns {}{}", text, CodeName(event.code),
                      event.has_value && event.value != 0 ? " and asks for a stop" : "");
-}
-
-std::string SessionCallText(const Event& event) {
-  const auto kind = static_cast<CallKind>(event.call);
-  const std::string text = fmt::format("session {} {}", event.session, CallKindName(kind));
-  if (event.code != Code::kOk) return fmt::format("{} failed {}", text, CodeName(event.code));
-  if (kind == CallKind::kReady || kind == CallKind::kReadyForLocalInit) {
-    return fmt::format("{} -> {}", text, event.value != 0 ? "yes" : "no");
-  }
-  return text;
 }
 
 std::string ShouldStopText(const Event& event) {
@@ -58,7 +45,7 @@ std::string CallerText(const Event& event) {
     case EventKind::kConstructed:
       return fmt::format("construction returns {}", code);
     case EventKind::kStepFnCall:
-      return fmt::format("step function {}", SessionText(event));
+      return fmt::format("step function session={}", SessionText(event));
     case EventKind::kStepFnReturn:
       return fmt::format("step function returns {}{}", code, event.value != 0 ? " and asks for a stop" : "");
     case EventKind::kInnerRunStart:
@@ -85,23 +72,18 @@ std::string TraceLine(const Event& event) {
     case EventKind::kHookRequestsStop:
       return fmt::format("hook {} has requested a stop", HookName(event));
     case EventKind::kGraphFinalized:
-      return "graph finalized";
     case EventKind::kGraphUnfinalized:
-      return "graph unfinalized";
     case EventKind::kSessionCreated:
-      return fmt::format("session {} created", event.session);
     case EventKind::kSessionCreateFailed:
-      return fmt::format("session create failed {}", code);
+    case EventKind::kCoordinatorRequestStop:
+    case EventKind::kCoordinatorJoin:
+      return TextOf(event).value_or("?");
     case EventKind::kSessionCall:
       return SessionCallText(event);
     case EventKind::kInitFn:
-      return fmt::format("init_fn {} returns {}", SessionText(event), code);
+      return fmt::format("init_fn session={} returns {}", SessionText(event), code);
     case EventKind::kQueueRunners:
       return fmt::format("queue_runners return {}", code);
-    case EventKind::kCoordinatorRequestStop:
-      return event.code == Code::kOk ? "coordinator request_stop" : fmt::format("coordinator request_stop {}", code);
-    case EventKind::kCoordinatorJoin:
-      return "coordinator join";
     case EventKind::kSleep:
       return "sleep";
     case EventKind::kRecovery:

@@ -16,6 +16,7 @@ struct Behaviour {
   bool bounded_recovery = true;        // re-creation waits, backs off, and gives up in the end
   bool close_partial_session = true;   // a session that was created only in part is closed
   bool stop_survives_recovery = true;  // a stop request is not forgotten with the session
+  bool should_stop_recovers = true;    // also from what is reported while ShouldStop looks
   bool step_fn_sees_new_session = true;
   bool worker_backs_off = true;  // a worker looks for the model after 1, 2, 4, ... 30 seconds
   bool one_grace_period = true;  // stuck tasks cost one stop grace period, whatever the number of recoveries

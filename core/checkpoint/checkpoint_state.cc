@@ -1,8 +1,6 @@
 #include "vigil/core/checkpoint/checkpoint_state.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,24 +9,10 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/checkpoint_state.pb.h"
 #include "vigil/core/io/tensor_bundle.h"
+#include "vigil/core/tensor/proto_util.h"
 
 namespace vigil {
 namespace {
-
-using google::protobuf::TextFormat;
-
-// Keeps the first complaint; without a collector protobuf writes to standard error.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (text_.empty()) text_ = fmt::format("{}:{}: {}", line + 1, column + 1, message);
-  }
-  void AddWarning(int, int, const std::string&) override {}
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 bool IsAbsolute(std::string_view path) { return !path.empty() && path.front() == '/'; }
 
@@ -80,12 +64,9 @@ absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env
   if (!Exists(*env.files, path)) return std::nullopt;
   const absl::StatusOr<std::string> text = ReadAll(*env.files, path);
   proto::CheckpointState parsed;
-  FirstError error;
-  TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  if (!text.ok() || !parser.ParseFromString(*text, &parsed)) {
-    const std::string_view why = text.ok() ? std::string_view(error.text()) : MessageOf(text.status());
-    env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, why));
+  const absl::Status read = text.ok() ? ParseProtoText(*text, &parsed, UnknownFields::kRefused) : text.status();
+  if (!read.ok()) {
+    env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, MessageOf(read)));
     env.log->Write(Severity::kWarning, fmt::format("{}: Checkpoint ignored", path));
     return std::nullopt;
   }
@@ -137,10 +118,7 @@ absl::Status UpdateCheckpointState(const Env& env, const std::string& directory,
   for (const std::string& each : state.all_model_checkpoint_paths) out.add_all_model_checkpoint_paths(each);
   for (const double each : state.all_model_checkpoint_timestamps) out.add_all_model_checkpoint_timestamps(each);
   if (state.last_preserved_timestamp.has_value()) out.set_last_preserved_timestamp(*state.last_preserved_timestamp);
-  std::string text;
-  if (!TextFormat::PrintToString(out, &text))
-    return MakeStatus(Code::kInternal, "the checkpoint state cannot be printed");
-  return WriteAtomically(*env.files, path, text, options.synced);
+  return WriteAtomically(*env.files, path, PrintProtoText(out), options.synced);
 }
 
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, const std::string& directory,

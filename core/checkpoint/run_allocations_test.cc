@@ -1,34 +1,11 @@
 // A repeated run of a graph of scalars allocates nothing. This program counts all allocations of the process.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/session/observed_session.h"
+#include "vigil/fakes/allocations/allocations.h"
 #include "vigil/fakes/fake_env.h"
-
-namespace {
-
-std::atomic<long> g_allocations{0};
-
-void* Allocate(std::size_t size) {
-  ++g_allocations;
-  void* const p = std::malloc(size);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return Allocate(size); }
-void* operator new[](std::size_t size) { return Allocate(size); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 namespace vigil {
 namespace {
@@ -53,16 +30,16 @@ class RunAllocationsTest : public testing::Test {
   }
 
   // Allocations in 100 runs of each spec in turn, once everything has been run twice.
-  long Allocations(Session& session, const std::vector<RunSpec>& specs, std::span<const Tensor> feeds = {}) {
+  std::uint64_t Allocations(Session& session, const std::vector<RunSpec>& specs, std::span<const Tensor> feeds = {}) {
     std::vector<Tensor> fetched;
-    long before = 0;
+    std::uint64_t before = 0;
     for (int round = 0; round < 102; ++round) {
-      if (round == 2) before = g_allocations;
+      if (round == 2) before = fakes::Allocations();
       for (const RunSpec& spec : specs) {
-        if (!session.Run({.spec = spec, .feed_values = feeds}, &fetched).ok()) return -1;
+        if (!session.Run({.spec = spec, .feed_values = feeds}, &fetched).ok()) return ~std::uint64_t{0};
       }
     }
-    return g_allocations - before;
+    return fakes::Allocations() - before;
   }
   std::unique_ptr<Session> NewSession() {
     std::unique_ptr<Session> session = NewDirectSession(fake_.env(), graph_);
@@ -77,28 +54,29 @@ class RunAllocationsTest : public testing::Test {
 };
 
 TEST_F(RunAllocationsTest, TheCounterCounts) {
-  const long before = g_allocations;
+  const std::uint64_t before = fakes::Allocations();
   const auto p = std::make_unique<int>(1);
-  EXPECT_EQ(g_allocations, before + 1);
+  EXPECT_EQ(fakes::Allocations(), before + 1);
 }
 
 TEST_F(RunAllocationsTest, ARepeatedRun) {
   const std::unique_ptr<Session> session = NewSession();
-  EXPECT_EQ(Allocations(*session, {{.targets = {nothing_.node}}}), 0);
-  EXPECT_EQ(Allocations(*session, {{.fetches = {train_, fed_}}}), 0);
-  EXPECT_EQ(Allocations(*session, {{.fetches = {train_, fed_, loss_, step_.read, step_.ref}}}), 0);
+  EXPECT_EQ(Allocations(*session, {{.targets = {nothing_.node}}}), 0u);
+  EXPECT_EQ(Allocations(*session, {{.fetches = {train_, fed_}}}), 0u);
+  EXPECT_EQ(Allocations(*session, {{.fetches = {train_, fed_, loss_, step_.read, step_.ref}}}), 0u);
 }
 
 TEST_F(RunAllocationsTest, ARunWithAFeed) {
   const std::unique_ptr<Session> session = NewSession();
   const Tensor seven = Tensor::Scalar<std::int64_t>(7);
-  EXPECT_EQ(Allocations(*session, {{.feeds = {feed_me_}, .fetches = {train_, fed_}}}, {&seven, 1}), 0);
+  EXPECT_EQ(Allocations(*session, {{.feeds = {feed_me_}, .fetches = {train_, fed_}}}, {&seven, 1}), 0u);
 }
 
 TEST_F(RunAllocationsTest, RunsOfSeveralKindsInTurn) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_EQ(
-      Allocations(*session, {{.fetches = {train_, fed_}}, {.fetches = {step_.read}}, {.targets = {nothing_.node}}}), 0);
+      Allocations(*session, {{.fetches = {train_, fed_}}, {.fetches = {step_.read}}, {.targets = {nothing_.node}}}),
+      0u);
 }
 
 TEST_F(RunAllocationsTest, AnObservedRun) {
@@ -111,7 +89,7 @@ TEST_F(RunAllocationsTest, AnObservedRun) {
   DirectSessionFactory factory(env);
   const std::unique_ptr<Session> session = *CreateObserved(env, factory, graph_, "", {});
   ASSERT_TRUE(RunTarget(*session, step_.initializer).ok());
-  EXPECT_EQ(Allocations(*session, {{.fetches = {train_, fed_}}, {.fetches = {step_.read}}}), 0);
+  EXPECT_EQ(Allocations(*session, {{.fetches = {train_, fed_}}, {.fetches = {step_.read}}}), 0u);
   EXPECT_GT(sink.events, 200);
 }
 

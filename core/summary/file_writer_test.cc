@@ -11,6 +11,7 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/summary/testing.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/summary/summary_of.h"
 
 namespace vigil {
 namespace {
@@ -46,8 +47,8 @@ TEST_F(FileWriterTest, WritesSummariesAndSessionLogs) {
   const auto writer = Open();
   EXPECT_EQ(writer->logdir(), "/logs");
   EXPECT_TRUE(writer->AddSessionLog(SessionLogStatus::kStart, 0).ok());
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"loss", 0.5F}}), 3).ok());
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"loss", 1}}), std::nullopt).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"loss", 0.5F}}), 3).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"loss", 1}}), std::nullopt).ok());
   EXPECT_TRUE(writer->AddSessionLog(SessionLogStatus::kCheckpoint, 3, "/ckpt/model-3").ok());
   EXPECT_TRUE(writer->AddSessionLog(SessionLogStatus::kStop, std::nullopt).ok());
   fake_.clock.Advance(std::chrono::milliseconds(1500));
@@ -131,11 +132,11 @@ TEST_F(FileWriterTest, TakesEachTagOfRunMetadataOnce) {
 
 TEST_F(FileWriterTest, AClosedWriterWarnsAndDoesNothing) {
   const auto writer = Open();
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 1).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 1).ok());
   EXPECT_TRUE(writer->Close().ok());
   EXPECT_TRUE(writer->Close().ok());
   EXPECT_EQ(Warnings(), 0);
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 2).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 2).ok());
   EXPECT_TRUE(writer->Flush().ok());
   EXPECT_EQ(Warnings(), 2);
   EXPECT_EQ(Texts().size(), 1u);
@@ -143,12 +144,12 @@ TEST_F(FileWriterTest, AClosedWriterWarnsAndDoesNothing) {
 
 TEST_F(FileWriterTest, ReopenBeginsANewFile) {
   const auto writer = Open();
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 1).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 1).ok());
   EXPECT_TRUE(writer->Reopen().ok());  // open: nothing
   EXPECT_TRUE(writer->Close().ok());
   fake_.clock.Advance(seconds(1));
   EXPECT_TRUE(writer->Reopen().ok());
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 2).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 2).ok());
   EXPECT_TRUE(writer->Close().ok());
   EXPECT_EQ(Texts().size(), 1u);
   EXPECT_THAT(Texts("/logs/events.out.tfevents.0000001001.localhost"), ElementsAre(HasSubstr("step: 2")));
@@ -159,15 +160,15 @@ TEST_F(FileWriterTest, AnErrorSurfacesOnceAndClosesTheWriter) {
   fake_.files.set_fault([](FileOp op, const std::string&) {
     return op == FileOp::kAppend ? MakeStatus(Code::kResourceExhausted, "no space") : absl::OkStatus();
   });
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 1).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 1).ok());
   fake_.tasks.RunReady();
-  EXPECT_EQ(CodeOf(writer->AddSummary(SummaryOf({{"a", 1}}), 2)), Code::kResourceExhausted);
+  EXPECT_EQ(CodeOf(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 2)), Code::kResourceExhausted);
   EXPECT_EQ(Warnings(), 0);
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 3).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 3).ok());
   EXPECT_EQ(Warnings(), 1);
   fake_.files.set_fault(nullptr);
   EXPECT_TRUE(writer->Reopen().ok());
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 4).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 4).ok());
   EXPECT_TRUE(writer->Flush().ok());
   // What was begun when the disk was full stays: the new file has a name of its own.
   EXPECT_THAT(Texts("/logs/events.out.tfevents.0000001000.localhost.1"), ElementsAre(HasSubstr("step: 4")));
@@ -175,7 +176,7 @@ TEST_F(FileWriterTest, AnErrorSurfacesOnceAndClosesTheWriter) {
 
 TEST_F(FileWriterTest, CloseSaysWhatFailed) {
   const auto writer = Open();
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 1).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 1).ok());
   fake_.files.FailOnce(FileOp::kSync, 1, MakeStatus(Code::kResourceExhausted, "no space"));
   EXPECT_EQ(CodeOf(writer->Close()), Code::kResourceExhausted);
   EXPECT_TRUE(writer->Close().ok());
@@ -189,9 +190,9 @@ TEST_F(FileWriterTest, NeedsItsDirectory) {
 TEST_F(FileWriterTest, ADroppedWriterLosesWhatWasNotFlushed) {
   {
     const auto writer = Open();
-    EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 1).ok());
+    EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 1).ok());
     EXPECT_TRUE(writer->Flush().ok());
-    EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 2).ok());
+    EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 2).ok());
   }
   fake_.tasks.RunReady();
   EXPECT_EQ(Texts().size(), 1u);

@@ -14,6 +14,7 @@
 #include "vigil/core/summary/file_writer.h"
 #include "vigil/core/summary/summary_writer_cache.h"
 #include "vigil/core/summary/testing.h"
+#include "vigil/fakes/summary/summary_of.h"
 
 namespace vigil {
 namespace {
@@ -54,7 +55,7 @@ TEST_F(RealFilesTest, ManyTasksWriteOneFile) {
   for (int task = 0; task < kTasks; ++task) {
     tasks.push_back(env.tasks->Spawn("producer", [&writer, task] {
       for (int i = 0; i < kEvents; ++i) {
-        EXPECT_TRUE(writer->AddSummary(SummaryOf({{std::to_string(task), static_cast<float>(i)}}), i).ok());
+        EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{std::to_string(task), static_cast<float>(i)}}), i).ok());
         if (i % 100 != 0) continue;
         EXPECT_TRUE(writer->Flush().ok());
       }
@@ -82,7 +83,7 @@ TEST_F(RealFilesTest, TheEndOfTheProcessKeepsWhatWasCached) {
     RealEnv real({.log_to_stderr = false});
     Graph graph(BuiltinOps());
     const auto writer = GetCachedWriter(real.env(), directory_, &graph);
-    for (int i = 0; i < 100; ++i) EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), i).ok());
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), i).ok());
   }
   EXPECT_THAT(Texts(), SizeIs(102));
 }
@@ -91,7 +92,7 @@ TEST_F(RealFilesTest, AWriterMayBeDroppedWithItsEnv) {
   for (int i = 0; i < 20; ++i) {
     RealEnv real({.log_to_stderr = false});
     const auto writer = *NewFileWriter(real.env(), {.logdir = directory_});
-    EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), i).ok());
+    EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), i).ok());
     EXPECT_TRUE(writer->Flush().ok());
   }
 }
@@ -105,10 +106,10 @@ TEST_F(RealFilesTest, AFullDiskIsReported) {
   }
   // TensorFlow's behaviour opens what is there; the default would look for a name that nobody has.
   const auto writer = *NewFileWriter(env, {.logdir = directory_, .behaviour = Behaviour::TensorFlow()});
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 1).ok());
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 1).ok());
   const absl::Status status = writer->Flush();
   EXPECT_EQ(CodeOf(status), Code::kResourceExhausted) << status;
-  EXPECT_TRUE(writer->AddSummary(SummaryOf({{"a", 1}}), 2).ok());  // closed: a warning
+  EXPECT_TRUE(writer->AddSummary(fakes::SummaryOf({{"a", 1}}), 2).ok());  // closed: a warning
   EXPECT_TRUE(writer->Close().ok());
 }
 

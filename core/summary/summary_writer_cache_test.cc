@@ -7,6 +7,7 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/summary/testing.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/summary/summary_of.h"
 
 namespace vigil {
 namespace {
@@ -63,7 +64,7 @@ TEST(ObservedWriter, SaysEachCall) {
   fakes::FakeEnv fake;
   const auto writer = GetCachedWriter(fake.env(), "/a", nullptr);
   EXPECT_TRUE(fake.events.events().empty());
-  const std::string summary = SummaryOf({{"loss", 0.5F}});
+  const std::string summary = fakes::SummaryOf({{"loss", 0.5F}});
   EXPECT_TRUE(writer->AddSummary(summary, 3).ok());
   EXPECT_TRUE(writer->AddSessionLog(SessionLogStatus::kCheckpoint, std::nullopt).ok());
   EXPECT_TRUE(writer->AddRunMetadata({}, "tag", 4).ok());

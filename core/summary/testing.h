@@ -3,7 +3,6 @@
 #define VIGIL_CORE_SUMMARY_TESTING_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "vigil/core/env/files.h"
@@ -17,9 +16,6 @@ std::vector<proto::Event> ReadEvents(Files& files, const std::string& path);
 std::vector<std::string> EventTexts(Files& files, const std::string& path);
 // Paths of the events files in a directory.
 std::vector<std::string> EventsFiles(Files& files, const std::string& directory);
-
-// A serialized Summary.
-std::string SummaryOf(const std::vector<std::pair<std::string, float>>& values);
 
 }  // namespace vigil
 

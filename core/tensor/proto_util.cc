@@ -6,8 +6,6 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
-#include <cstdint>
-
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 
@@ -56,11 +54,11 @@ std::string PrintProtoText(const google::protobuf::Message& message) {
   return text;
 }
 
-absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message) {
+absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message, UnknownFields unknown) {
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
-  parser.AllowUnknownField(true);
+  parser.AllowUnknownField(unknown == UnknownFields::kPassedOver);
   if (parser.ParseFromString(text, message)) return absl::OkStatus();
   return MakeStatus(Code::kInvalidArgument, error.text());
 }

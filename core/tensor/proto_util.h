@@ -3,6 +3,7 @@
 #ifndef VIGIL_CORE_TENSOR_PROTO_UTIL_H_
 #define VIGIL_CORE_TENSOR_PROTO_UTIL_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -20,8 +21,10 @@ absl::StatusOr<std::string> SerializeDeterministically(const google::protobuf::M
 
 // Equal messages give equal text.
 std::string PrintProtoText(const google::protobuf::Message& message);
-// Fields that the message does not know are passed over. INVALID_ARGUMENT "<line>:<column>: what is wrong".
-absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message);
+enum class UnknownFields : std::uint8_t { kPassedOver, kRefused };
+// INVALID_ARGUMENT "<line>:<column>: what is wrong".
+absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message,
+                            UnknownFields unknown = UnknownFields::kPassedOver);
 
 }  // namespace vigil
 

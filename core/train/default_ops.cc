@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"
 
@@ -33,6 +34,15 @@ Output MakeLocalInitOp(Builder& b) {
   std::vector<NodeId> all = {locals.node};
   for (const Output& table : b.graph().Collection(kTableInitializers)) all.push_back(table.node);
   return b.Group("local_init", all);
+}
+
+absl::StatusOr<std::optional<Output>> MakeInto(Graph& graph, CollectionKey<Output> key, Output (*make)(Builder& b)) {
+  Builder b(graph);
+  const Output made = make(b);
+  VIGIL_RETURN_IF_ERROR(b.status());
+  if (made.node == kNoNode) return std::optional<Output>();
+  graph.AddToCollection(key, made);
+  return std::optional<Output>(made);
 }
 
 void NoteInitOps(Graph& graph, const InitOps& init_ops) {

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "absl/status/statusor.h"
 #include "vigil/core/base/event.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/graph.h"
@@ -21,6 +22,9 @@ Output MakeReadyOp(Builder& b);
 Output MakeReadyForLocalInitOp(Builder& b);
 // Initialises all local variables and tables.
 Output MakeLocalInitOp(Builder& b);
+
+// What `make` gives, added to the collection; nullopt where it makes none (an output without a node).
+absl::StatusOr<std::optional<Output>> MakeInto(Graph& graph, CollectionKey<Output> key, Output (*make)(Builder& b));
 
 // Notes in the graph what a run of each of them is for (core/session/classify.h); those that are missing are left out.
 struct InitOps {

@@ -339,6 +339,65 @@ TEST_F(MonitoredSessionTest, AStopOfTheCoordinatorSurvivesARecovery) {
   }
 }
 
+// Reports an error to the coordinator of each session that is created, the first of `codes` to the first.
+class Reporter : public SessionRunHook {
+ public:
+  explicit Reporter(std::vector<Code> codes) : codes_(std::move(codes)) {}
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& c) override {
+    coord = c;
+    const Code code = created < codes_.size() ? codes_[created] : Code::kOk;
+    ++created;
+    return code == Code::kOk ? absl::OkStatus() : c->RequestStop(MakeStatus(code, "reported"));
+  }
+  std::size_t created = 0;
+  std::shared_ptr<Coordinator> coord;
+
+ private:
+  const std::vector<Code> codes_;
+};
+
+TEST_F(MonitoredSessionTest, ShouldStopRecoversFromWhatTheNewSessionReports) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    const auto reporter =
+        std::make_shared<Reporter>(std::vector<Code>{Code::kOk, Code::kAborted, Code::kUnavailable, Code::kOk});
+    hooks_ = {reporter};
+    const auto session = Monitored(behaviour);
+    ASSERT_TRUE(reporter->coord->RequestStop(MakeStatus(Code::kAborted, "reported")).ok());
+    const absl::StatusOr<bool> stop = session->ShouldStop();
+    if (behaviour.should_stop_recovers) {
+      ASSERT_TRUE(stop.ok()) << stop.status();
+      EXPECT_FALSE(*stop);
+      EXPECT_EQ(reporter->created, 4u);
+      EXPECT_EQ(session->recoveries(), 3);
+    } else {
+      EXPECT_EQ(CodeOf(stop.status()), Code::kAborted) << "of the second session";
+      EXPECT_EQ(reporter->created, 2u);
+      EXPECT_EQ(CodeOf(session->ShouldStop().status()), Code::kUnavailable) << "of the third";
+      EXPECT_FALSE(*session->ShouldStop());
+      EXPECT_EQ(reporter->created, 4u);
+    }
+    EXPECT_TRUE(session->Run(train_).ok());
+  }
+}
+
+TEST_F(MonitoredSessionTest, WhatANewSessionReportsAndIsNoPreemptionStops) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    const auto reporter = std::make_shared<Reporter>(std::vector<Code>{Code::kOk, Code::kInternal});
+    hooks_ = {reporter};
+    const auto session = Monitored(behaviour);
+    ASSERT_TRUE(reporter->coord->RequestStop(MakeStatus(Code::kAborted, "reported")).ok());
+    const absl::StatusOr<bool> stop = session->ShouldStop();
+    if (behaviour.should_stop_recovers) {
+      ASSERT_TRUE(stop.ok()) << stop.status();
+      EXPECT_TRUE(*stop);
+    } else {
+      EXPECT_EQ(CodeOf(stop.status()), Code::kInternal);
+    }
+    EXPECT_EQ(CodeOf(session->Close()), Code::kInternal);
+    EXPECT_EQ(reporter->created, 2u);
+  }
+}
+
 TEST_F(MonitoredSessionTest, RecoveryWaitsLongerEachTimeAndGivesUpWithTheHistory) {
   auto a = AddHook("a");
   a->fail_created = MakeStatus(Code::kUnavailable, "the parameter server is gone");

@@ -13,10 +13,9 @@
 namespace vigil {
 namespace {
 
-// The collection's item, else what `make` gives (kNoNode: there is none), which is added to the collection.
-template <typename Make>
+// The collection's item, else what `make` gives. USAGE if there are several.
 absl::StatusOr<std::optional<Output>> GetOrDefault(Graph& graph, CollectionKey<Output> key, std::string_view argument,
-                                                   Make make) {
+                                                   Output (*make)(Builder& b)) {
   const std::vector<Output>& items = graph.Collection(key);
   if (items.size() > 1) {
     return UsageError(
@@ -25,12 +24,7 @@ absl::StatusOr<std::optional<Output>> GetOrDefault(Graph& graph, CollectionKey<O
                     key.name, argument));
   }
   if (!items.empty()) return std::optional<Output>(items.front());
-  Builder b(graph);
-  const Output made = make(b);
-  VIGIL_RETURN_IF_ERROR(b.status());
-  if (made.node == kNoNode) return std::optional<Output>();
-  graph.AddToCollection(key, made);
-  return std::optional<Output>(made);
+  return MakeInto(graph, key, make);
 }
 
 }  // namespace
@@ -82,8 +76,7 @@ absl::Status Scaffold::FillInitOps() {
 
 absl::Status Scaffold::FillSummaryAndSaver() {
   if (!pieces_.summary_op.has_value()) {
-    VIGIL_ASSIGN_OR_RETURN(pieces_.summary_op, GetOrDefault(graph_, kSummaryOp, "summary_op",
-                                                            [](Builder& b) { return ops::MergeAllSummaries(b); }));
+    VIGIL_ASSIGN_OR_RETURN(pieces_.summary_op, GetOrDefault(graph_, kSummaryOp, "summary_op", ops::MergeAllSummaries));
   }
   if (pieces_.saver != nullptr) return absl::OkStatus();
   const std::vector<SaverPtr>& savers = graph_.Collection(kSavers);

@@ -1,10 +1,7 @@
 // What a run through the layers of a session costs besides the raw run: no allocation. This program replaces operator new.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "vigil/core/graph/builder.h"
@@ -13,20 +10,8 @@
 #include "vigil/core/train/hooked_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/training_util.h"
+#include "vigil/fakes/allocations/allocations.h"
 #include "vigil/fakes/fake_env.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-// Not inlined: GCC would take malloc and free for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* const p = std::malloc(size == 0 ? 1 : size)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace vigil {
 namespace {
@@ -89,9 +74,9 @@ class SessionAllocationsTest : public testing::TestWithParam<int> {
   static std::uint64_t AllocationsOf(Call call) {
     bool ok = true;
     for (int i = 0; i < 3; ++i) ok = call() && ok;
-    const std::uint64_t before = allocations.load();
+    const std::uint64_t before = fakes::Allocations();
     for (int i = 0; i < 100; ++i) ok = call() && ok;
-    const std::uint64_t after = allocations.load();
+    const std::uint64_t after = fakes::Allocations();
     EXPECT_TRUE(ok);
     return after - before;
   }

@@ -1,12 +1,10 @@
 // What the hooks cost in a run that they have nothing to do in: no allocation. This program replaces operator new.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/train/hooks/checkpoint_input_pipeline_hook.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/hooks/final_ops_hook.h"
 #include "vigil/core/train/hooks/global_step_waiter_hook.h"
@@ -17,23 +15,7 @@
 #include "vigil/core/train/hooks/stop_at_step_hook.h"
 #include "vigil/core/train/hooks/summary_saver_hook.h"
 #include "vigil/core/train/hooks/testing.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-// Not inlined: GCC would take malloc and free for a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* const p = std::malloc(size == 0 ? 1 : size)) return p;
-  throw std::bad_alloc();
-}
-// std::stable_sort asks for its buffer in this way and gives it back by the delete below.
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return std::malloc(size == 0 ? 1 : size);
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#include "vigil/fakes/allocations/allocations.h"
 
 namespace vigil {
 namespace {
@@ -50,11 +32,11 @@ class HooksAllocationsTest : public HookTest {
     Start(*hook);
     const Fetches train(train_);
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(Run(train).ok());
-    const std::uint64_t before = allocations.load();
+    const std::uint64_t before = fakes::Allocations();
     for (int i = 0; i < 100; ++i) {
       if (!Run(train).ok()) return ~std::uint64_t{0};
     }
-    return allocations.load() - before;
+    return fakes::Allocations() - before;
   }
 };
 
@@ -72,6 +54,13 @@ TEST_F(HooksAllocationsTest, CheckpointSaver) {
   EXPECT_EQ(AllocationsWith(CheckpointSaverHook::Create(
                 env(), {.checkpoint_dir = "/checkpoints", .save_steps = 1000, .saver = saver})),
             0u);
+}
+
+TEST_F(HooksAllocationsTest, CheckpointInputPipeline) {
+  ops::RangeIterator(b(), "input", 1000);
+  EXPECT_EQ(
+      AllocationsWith(CheckpointInputPipelineHook::Create(env(), {.checkpoint_dir = "/inputs", .save_secs = 600s})),
+      0u);
 }
 
 TEST_F(HooksAllocationsTest, StepCounter) {

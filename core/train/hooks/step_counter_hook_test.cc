@@ -6,6 +6,7 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/hooks/testing.h"
 #include "vigil/core/train/training_util.h"
+#include "vigil/fakes/summary/scribe_writer.h"
 
 namespace vigil {
 namespace {
@@ -29,7 +30,7 @@ class StepCounterHookTest : public HookTest {
       ASSERT_TRUE(Run(what).ok());
     }
   }
-  std::shared_ptr<WritingDown> writer_ = std::make_shared<WritingDown>();
+  std::shared_ptr<fakes::ScribeWriter> writer_ = std::make_shared<fakes::ScribeWriter>();
 };
 
 TEST_F(StepCounterHookTest, TakesExactlyOnePeriod) {
@@ -43,7 +44,8 @@ TEST_F(StepCounterHookTest, TakesExactlyOnePeriod) {
 TEST_F(StepCounterHookTest, EveryTenSteps) {
   Start(Make({.every_n_steps = 10, .summary_writer = writer_}));
   RunTimes(30, 10ms, train_);
-  EXPECT_THAT(writer_->said, ElementsAre("summary step=11 global_step/sec=100", "summary step=21 global_step/sec=100"));
+  EXPECT_THAT(writer_->lines,
+              ElementsAre("summary step=11 global_step/sec=100", "summary step=21 global_step/sec=100"));
   EXPECT_THAT(TakeLog(), ElementsAre("global_step/sec: 100", "global_step/sec: 100"));
   EXPECT_THAT(TakeLog(Severity::kWarning), IsEmpty());
 }
@@ -55,7 +57,7 @@ TEST_F(StepCounterHookTest, EveryTenthOfASecond) {
   ASSERT_TRUE(Run().ok());
   fake_.clock.Advance(200ms);
   ASSERT_TRUE(Run().ok());
-  EXPECT_THAT(writer_->said, ElementsAre("summary step=2 global_step/sec=5", "summary step=3 global_step/sec=5"));
+  EXPECT_THAT(writer_->lines, ElementsAre("summary step=2 global_step/sec=5", "summary step=3 global_step/sec=5"));
 }
 
 TEST_F(StepCounterHookTest, TheTagHasTheNameOfTheStep) {
@@ -81,7 +83,7 @@ TEST_F(StepCounterHookTest, TheTagHasTheNameOfTheStep) {
     fake_.clock.Advance(1s);
     ASSERT_TRUE(hooked.Run(run).ok());
   }
-  EXPECT_THAT(writer_->said, ElementsAre("summary step=2 bar/foo/sec=1"));
+  EXPECT_THAT(writer_->lines, ElementsAre("summary step=2 bar/foo/sec=1"));
 }
 
 TEST_F(StepCounterHookTest, RunsThatTrainNothingDoNotCount) {
@@ -121,7 +123,7 @@ TEST_F(StepCounterHookTest, NoTimeMakesAnInfiniteRate) {
   Start(Make({.every_n_steps = 1, .summary_writer = writer_}));
   RunTimes(2, 0s, train_);
   EXPECT_THAT(TakeLog(), ElementsAre("global_step/sec: inf"));
-  EXPECT_THAT(writer_->said, ElementsAre("summary step=2 global_step/sec=inf"));
+  EXPECT_THAT(writer_->lines, ElementsAre("summary step=2 global_step/sec=inf"));
 }
 
 // Upstream: a loop of several steps in each run, and periods shorter, as long and longer than it.
@@ -135,7 +137,7 @@ class StepCounterHookMultiStepTest : public StepCounterHookTest {
     Start(hook);
     RunTimes(5, 1s, train);
     std::vector<std::string> steps;
-    for (const std::string& said : writer_->said) steps.push_back(said.substr(0, said.rfind(' ')));
+    for (const std::string& said : writer_->lines) steps.push_back(said.substr(0, said.rfind(' ')));
     return steps;
   }
 };

@@ -4,6 +4,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/train/hooks/testing.h"
+#include "vigil/fakes/summary/scribe_writer.h"
 
 namespace vigil {
 namespace {
@@ -35,7 +36,7 @@ class SummarySaverHookTest : public HookTest {
     }
   }
   Output summary_, other_summary_;
-  std::shared_ptr<WritingDown> writer_ = std::make_shared<WritingDown>();
+  std::shared_ptr<fakes::ScribeWriter> writer_ = std::make_shared<fakes::ScribeWriter>();
 };
 
 TEST_F(SummarySaverHookTest, RefusesItsArguments) {
@@ -60,18 +61,18 @@ TEST_F(SummarySaverHookTest, NeedsAGlobalStep) {
 TEST_F(SummarySaverHookTest, EveryEighthStep) {
   Start(Make({.save_steps = 8, .summary_writer = writer_, .summary_op = {summary_}}));
   RunTimes(30);
-  EXPECT_THAT(writer_->said,
+  EXPECT_THAT(writer_->lines,
               ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5", "summary step=9 my_summary=0.5",
                           "summary step=17 my_summary=0.5", "summary step=25 my_summary=0.5"));
-  writer_->said.clear();
+  writer_->lines.clear();
   ASSERT_TRUE(End().ok());
-  EXPECT_THAT(writer_->said, ElementsAre("flush"));
+  EXPECT_THAT(writer_->lines, ElementsAre("flush"));
 }
 
 TEST_F(SummarySaverHookTest, SeveralSummaryOps) {
   Start(Make({.save_steps = 8, .summary_writer = writer_, .summary_op = {summary_, other_summary_}}));
   RunTimes(10);
-  EXPECT_THAT(writer_->said,
+  EXPECT_THAT(writer_->lines,
               ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5", "summary step=1 other=0.5",
                           "summary step=9 my_summary=0.5", "summary step=9 other=0.5"));
 }
@@ -79,7 +80,7 @@ TEST_F(SummarySaverHookTest, SeveralSummaryOps) {
 TEST_F(SummarySaverHookTest, EverySecondOnceForEachStep) {
   Start(Make({.save_secs = 500ms, .summary_writer = writer_, .summary_op = {summary_}}));
   RunTimes(4, 500ms);
-  EXPECT_THAT(writer_->said,
+  EXPECT_THAT(writer_->lines,
               ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5", "summary step=2 my_summary=0.5",
                           "summary step=3 my_summary=0.5", "summary step=4 my_summary=0.5"));
 }
@@ -87,8 +88,8 @@ TEST_F(SummarySaverHookTest, EverySecondOnceForEachStep) {
 TEST_F(SummarySaverHookTest, EverySecondsOnceForThreeSteps) {
   Start(Make({.save_secs = 9s, .summary_writer = writer_, .summary_op = {summary_}}));
   RunTimes(8, 3s);
-  EXPECT_THAT(writer_->said, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5",
-                                         "summary step=4 my_summary=0.5", "summary step=7 my_summary=0.5"));
+  EXPECT_THAT(writer_->lines, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5",
+                                          "summary step=4 my_summary=0.5", "summary step=7 my_summary=0.5"));
 }
 
 TEST_F(SummarySaverHookTest, TheScaffoldsOpIsLookedUpLate) {
@@ -98,7 +99,7 @@ TEST_F(SummarySaverHookTest, TheScaffoldsOpIsLookedUpLate) {
   ASSERT_TRUE(scaffold->Finalize().ok());
   ASSERT_TRUE(NewSession().ok());
   RunTimes(1);
-  EXPECT_THAT(writer_->said, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5 other=0.5"));
+  EXPECT_THAT(writer_->lines, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5 other=0.5"));
 }
 
 TEST_F(SummarySaverHookTest, AScaffoldWithoutSummariesStillStarts) {
@@ -109,7 +110,7 @@ TEST_F(SummarySaverHookTest, AScaffoldWithoutSummariesStillStarts) {
   ASSERT_TRUE(scaffold->Finalize().ok());
   ASSERT_TRUE(NewSession().ok());
   RunTimes(3);
-  EXPECT_THAT(writer_->said, ElementsAre("session_log START step=1"));
+  EXPECT_THAT(writer_->lines, ElementsAre("session_log START step=1"));
 }
 
 TEST_F(SummarySaverHookTest, StartIsNotRepeatedAfterARecovery) {
@@ -117,8 +118,8 @@ TEST_F(SummarySaverHookTest, StartIsNotRepeatedAfterARecovery) {
   RunTimes(1);
   ASSERT_TRUE(NewSession().ok());
   RunTimes(2);  // the steps 1 and 2 are made again, and the first of them was written already
-  EXPECT_THAT(writer_->said, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5",
-                                         "summary step=1 my_summary=0.5", "summary step=2 my_summary=0.5"));
+  EXPECT_THAT(writer_->lines, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5",
+                                          "summary step=1 my_summary=0.5", "summary step=2 my_summary=0.5"));
 }
 
 TEST_F(SummarySaverHookTest, WithoutAWriterTheSummaryIsFetchedInEveryRun) {

@@ -8,43 +8,10 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/io/summary.pb.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/training_util.h"
 
 namespace vigil {
-namespace {
-
-std::string StepText(std::optional<std::int64_t> step) {
-  return step.has_value() ? fmt::format(" step={}", *step) : "";
-}
-
-}  // namespace
-
-absl::Status WritingDown::Say(std::string what) {
-  said.push_back(std::move(what));
-  return absl::OkStatus();
-}
-
-absl::Status WritingDown::AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) {
-  proto::Summary parsed;
-  if (!parsed.ParseFromString(summary)) return Say("unreadable summary");
-  std::string text = "summary" + StepText(global_step);
-  for (const proto::Summary::Value& value : parsed.value()) {
-    text += fmt::format(" {}={:.6g}", value.tag(), value.simple_value());
-  }
-  return Say(text);
-}
-
-absl::Status WritingDown::AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,
-                                        const std::string& checkpoint_path) {
-  const std::string name = status == SessionLogStatus::kStart        ? "START"
-                           : status == SessionLogStatus::kCheckpoint ? "CHECKPOINT"
-                                                                     : "STOP";
-  return Say(fmt::format("session_log {}{}{}{}", name, StepText(global_step), checkpoint_path.empty() ? "" : " ",
-                         checkpoint_path));
-}
-
 HookTest::HookTest() {
   global_step_ = *GetOrCreateGlobalStep(env(), builder_);
   const Output one = builder_.Const("one", Tensor::Scalar<std::int64_t>(1));

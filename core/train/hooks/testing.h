@@ -15,36 +15,12 @@
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/session.h"
-#include "vigil/core/summary/summary_writer.h"
 #include "vigil/core/train/fetches.h"
 #include "vigil/core/train/hooked_session.h"
 #include "vigil/core/train/session_run_hook.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
-
-// Keeps what it is given, as text: "summary step=1 loss=0.5", "session_log CHECKPOINT step=2 dir/model.ckpt", "graph", ...
-class WritingDown : public SummaryWriter {
- public:
-  const std::string& logdir() const override { return logdir_; }
-  absl::Status AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) override;
-  absl::Status AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,
-                             const std::string& checkpoint_path) override;
-  absl::Status AddGraph(const Graph&) override { return Say("graph"); }
-  absl::Status AddMetaGraph(const Graph&, std::optional<std::int64_t>) override { return Say("meta_graph"); }
-  absl::Status AddRunMetadata(const RunMetadata&, const std::string& tag, std::optional<std::int64_t>) override {
-    return Say("run_metadata " + tag);
-  }
-  absl::Status Flush() override { return Say("flush"); }
-  absl::Status Close() override { return Say("close"); }
-  absl::Status Reopen() override { return Say("reopen"); }
-
-  std::vector<std::string> said;
-
- private:
-  absl::Status Say(std::string what);
-  std::string logdir_ = "double";
-};
 
 // A model with a global step that `train` moves by one, a float `loss`, an int64 `fed`.
 class HookTest : public testing::Test {

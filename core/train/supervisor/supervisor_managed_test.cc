@@ -10,6 +10,7 @@
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/train/supervisor/basic_train_loop.h"
 #include "vigil/core/train/supervisor/testing.h"
+#include "vigil/fakes/summary/scribe_writer.h"
 
 namespace vigil {
 namespace {
@@ -108,13 +109,13 @@ TEST_F(ManagedSessionTest, AStopIterationThatIsNotTheBodysOwn) {
 }
 
 TEST_F(ManagedSessionTest, APrepareThatFails) {
-  const auto writer = std::make_shared<ScribeWriter>();
+  const auto writer = std::make_shared<fakes::ScribeWriter>();
   Code code = Code::kInternal;
   const auto sv = Make({.summary_writer = {writer}, .init_fn = [&](Session&) { return Error(code); }});
   bool entered = false;
   const auto body = [&] { return entered = true, absl::OkStatus(); };
   EXPECT_EQ(End(*sv, body), "INTERNAL: scenario");
-  EXPECT_THAT(writer->lines, ElementsAre("reopen", "session_log STOP step=None", "close"));
+  EXPECT_THAT(writer->lines, ElementsAre("reopen", "session_log STOP", "close"));
   code = Code::kOutOfRange;
   EXPECT_THAT(End(*sv, body), StartsWith("USAGE: generator didn't yield"));
   code = Code::kStopIteration;
@@ -123,7 +124,7 @@ TEST_F(ManagedSessionTest, APrepareThatFails) {
 }
 
 TEST_F(ManagedSessionTest, AnErrorOfTheWriterTakesThePlaceOfTheBodys) {
-  const auto writer = std::make_shared<ScribeWriter>();
+  const auto writer = std::make_shared<fakes::ScribeWriter>();
   const auto sv = Make({.summary_writer = {writer}});
   writer->failing = "close";
   EXPECT_EQ(End(*sv, [] { return Error(Code::kInternal); }), "RESOURCE_EXHAUSTED: the disk is full");

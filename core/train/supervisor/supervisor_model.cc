@@ -25,18 +25,12 @@ std::optional<T> FirstOf(const Env& env, const Graph& graph, CollectionKey<T> ke
   return items.front();
 }
 
-// What was given; else the collection's first item; else what `make` gives (kNoNode: there is none), added to the collection.
-template <typename Make>
+// What was given; else the collection's first item; else what `make` gives.
 absl::StatusOr<std::optional<Output>> GivenOrFirstOrMade(const Env& env, Graph& graph, const OrDefault<Output>& given,
-                                                         CollectionKey<Output> key, Make make) {
+                                                         CollectionKey<Output> key, Output (*make)(Builder& b)) {
   if (given.given()) return given.value();
   if (const std::optional<Output> first = FirstOf(env, graph, key)) return first;
-  Builder b(graph);
-  const Output made = make(b);
-  VIGIL_RETURN_IF_ERROR(b.status());
-  if (made.node == kNoNode) return std::optional<Output>();
-  graph.AddToCollection(key, made);
-  return std::optional<Output>(made);
+  return MakeInto(graph, key, make);
 }
 
 // An op without value, among outputs.

@@ -20,8 +20,6 @@ std::string TextOf(const proto::Summary& summary) {
   return text;
 }
 
-std::string TextOf(std::optional<std::int64_t> step) { return step.has_value() ? fmt::to_string(*step) : "None"; }
-
 std::string StatusName(int status) {
   return proto::SessionLog::SessionStatus_Name(static_cast<proto::SessionLog::SessionStatus>(status));
 }
@@ -44,24 +42,6 @@ std::string TextOf(const proto::Event& event) {
 }
 
 }  // namespace
-
-absl::Status ScribeWriter::Say(const std::string& line) {
-  lines.push_back(line);
-  if (line.substr(0, line.find(' ')) != failing) return absl::OkStatus();
-  return MakeStatus(Code::kResourceExhausted, "the disk is full");
-}
-
-absl::Status ScribeWriter::AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) {
-  proto::Summary parsed;
-  EXPECT_TRUE(parsed.ParseFromString(summary));
-  return Say(fmt::format("summary step={}{}", TextOf(global_step), TextOf(parsed)));
-}
-
-absl::Status ScribeWriter::AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,
-                                         const std::string& checkpoint_path) {
-  return Say(fmt::format("session_log {} step={}{}", StatusName(static_cast<int>(status)), TextOf(global_step),
-                         checkpoint_path.empty() ? "" : " " + checkpoint_path));
-}
 
 TestFactory::TestFactory(const Env& env, std::shared_ptr<ResourceManager> shared)
     : env_(env), shared_(std::move(shared)) {}

@@ -17,30 +17,6 @@
 
 namespace vigil {
 
-// A writer that keeps its calls as lines: "summary step=3 mine=1.5", "session_log START step=0", "close".
-class ScribeWriter : public SummaryWriter {
- public:
-  const std::string& logdir() const override { return logdir_; }
-  absl::Status AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) override;
-  absl::Status AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,
-                             const std::string& checkpoint_path) override;
-  absl::Status AddGraph(const Graph&) override { return Say("graph"); }
-  absl::Status AddMetaGraph(const Graph&, std::optional<std::int64_t>) override { return Say("meta_graph"); }
-  absl::Status AddRunMetadata(const RunMetadata&, const std::string&, std::optional<std::int64_t>) override {
-    return Say("run_metadata");
-  }
-  absl::Status Flush() override { return Say("flush"); }
-  absl::Status Close() override { return Say("close"); }
-  absl::Status Reopen() override { return Say("reopen"); }
-
-  std::vector<std::string> lines;
-  std::string failing;  // the call that fails with RESOURCE_EXHAUSTED: the first word of its line
-
- private:
-  absl::Status Say(const std::string& line);
-  const std::string logdir_ = "scribe";
-};
-
 // Direct sessions that may share their variables; remembers what was asked for.
 class TestFactory : public SessionFactory {
  public:
