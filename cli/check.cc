@@ -60,7 +60,8 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"recorded", "regressions", "random", "cluster"}).description(""))
       ->type_name("NAME");
-  app.add_option("--seeds", a.seeds, fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
+  app.add_option("--seeds", a.seeds,
+                 fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
       ->type_name("A..B");
   app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
       ->check(CLI::Range(1, kMostJobs).description(""))

@@ -61,7 +61,7 @@ struct SuiteCount {
 
 struct CheckSummary {
   std::map<std::string, SuiteCount> suites;
-  Tally tally;                          // of all suites but cluster
+  Tally tally;  // of all suites but cluster
   ClusterTally cluster;
   std::vector<std::string> incomplete;  // rules never armed, seams never met by a fault: each fails the check
   bool enough = true;                   // scenarios, for what is incomplete to fail the check

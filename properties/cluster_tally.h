@@ -41,9 +41,9 @@ struct ClusterTally {
   std::uint64_t messages = 0;
   double virtual_seconds = 0;
   std::map<std::string, FaultKind> faults;
-  std::map<std::string, std::uint64_t> armed;             // of each invariant
-  std::map<std::string, std::uint64_t> violated;          // jobs
-  std::map<std::string, std::uint64_t> outcomes;          // of tasks
+  std::map<std::string, std::uint64_t> armed;               // of each invariant
+  std::map<std::string, std::uint64_t> violated;            // jobs
+  std::map<std::string, std::uint64_t> outcomes;            // of tasks
   std::map<std::uint64_t, std::uint64_t> effective_faults;  // how many jobs had so many
 };
 

@@ -29,7 +29,8 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   sim::RandomChooser random(scenario.seed);
   sim::ReplayChooser replay(scenario.choices);
   sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
-  const Duration most = scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
+  const Duration most =
+      scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
   sim::World world({.chooser = chooser,
                     .seed = scenario.seed,
                     .stacks = &stacks,
@@ -41,8 +42,8 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
   outcome.job = job.Facts();
-  sim::JobJudgement judgement = sim::CheckJob(
-      {.spec = *scenario.job, .history = job.history(), .facts = *outcome.job, .behaviour = behaviour});
+  sim::JobJudgement judgement =
+      sim::CheckJob({.spec = *scenario.job, .history = job.history(), .facts = *outcome.job, .behaviour = behaviour});
   outcome.job->violations = std::move(judgement.violations);
   outcome.job->armed = std::move(judgement.armed);
   outcome.hash = world.hash();
@@ -65,7 +66,8 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;
     }
-    for (const std::string& miss : Misses(*outcome.job, recorded)) misses.push_back(fmt::format("seed {}: {}", seed, miss));
+    for (const std::string& miss : Misses(*outcome.job, recorded))
+      misses.push_back(fmt::format("seed {}: {}", seed, miss));
     coverage.Add(*outcome.job, recorded);
   }
   if (outcome.verdict == Verdict::kPlayed) {

@@ -44,7 +44,8 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   result.note = recording.note;
   const std::optional<Expectation>& expect = recording.expect;
   const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
-  const bool compare = expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
+  const bool compare =
+      expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
   if (compare) result.difference = Compare(outcome, *expect);
   if (outcome.verdict != Verdict::kPlayed) {
     result.reason = std::string(VerdictName(outcome.verdict));

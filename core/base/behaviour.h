@@ -21,9 +21,10 @@ struct Behaviour {
   bool worker_backs_off = true;  // a worker looks for the model after 1, 2, 4, ... 30 seconds
   bool one_grace_period = true;  // stuck tasks cost one stop grace period, whatever the number of recoveries
   // Clusters.
-  bool join_live_model = true;  // a chief that finds its model alive on the servers goes on with it, and restores nothing
-  bool bounded_waits = true;    // sessions of a cluster do not wait for ever: for a dead server, a silent one, a run
-  bool last_one_saves = true;   // a worker that ends when its chief is gone saves the last step
+  bool join_live_model =
+      true;                   // a chief that finds its model alive on the servers goes on with it, and restores nothing
+  bool bounded_waits = true;  // sessions of a cluster do not wait for ever: for a dead server, a silent one, a run
+  bool last_one_saves = true;  // a worker that ends when its chief is gone saves the last step
   // Ends.
   bool step_fn_stop_is_kept = true;     // after StepContext::RequestStop ShouldStop is true
   bool clean_end_from_run_only = true;  // OUT_OF_RANGE ends a scope cleanly only if a run returned it

@@ -160,9 +160,10 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
   if (!local.ready) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
   if (!ready.ready) return false;
-  env_.log->Write(Severity::kInfo,
-                  "The model is initialised on the servers already: going on with it, nothing is restored. To begin from "
-                  "a checkpoint instead, restart the parameter servers.");
+  env_.log->Write(
+      Severity::kInfo,
+      "The model is initialised on the servers already: going on with it, nothing is restored. To begin from "
+      "a checkpoint instead, restart the parameter servers.");
   return true;
 }
 

@@ -125,7 +125,9 @@ class Planner {
   }
   Duration When() { return Milliseconds(draws_.Between(0, phase_ / std::chrono::milliseconds(1))); }
   // Short ones and long ones.
-  Duration HowLong() { return Milliseconds(draws_.Chance(50) ? draws_.Between(10, 3000) : draws_.Between(3000, 60000)); }
+  Duration HowLong() {
+    return Milliseconds(draws_.Chance(50) ? draws_.Between(10, 3000) : draws_.Between(3000, 60000));
+  }
 
   TimedFault& Timed(TimedFault::Kind kind, const std::string& task) {
     TimedFault& fault = job_.plan.timed.emplace_back();
@@ -164,7 +166,8 @@ class Planner {
     }
   }
   void Rpc() {
-    constexpr std::string_view kMethods[] = {"RunGraph", "RunGraph", "RunGraph", "RecvTensor", "RegisterGraph", "GetStatus", ""};
+    constexpr std::string_view kMethods[] = {"RunGraph",      "RunGraph",  "RunGraph", "RecvTensor",
+                                             "RegisterGraph", "GetStatus", ""};
     constexpr RpcFault::Effect kEffects[] = {RpcFault::Effect::kError,      RpcFault::Effect::kLostRequest,
                                              RpcFault::Effect::kLostReply,  RpcFault::Effect::kNeverAnswered,
                                              RpcFault::Effect::kDuplicated, RpcFault::Effect::kDelayed,
@@ -190,10 +193,11 @@ class Planner {
     if (fault.effect == DiskFault::Effect::kSlow) fault.by = HowLong() / 4;
   }
   void SessionCall() {
-    constexpr CallKind kCalls[] = {CallKind::kRun,  CallKind::kRun,     CallKind::kRun,      CallKind::kCreate,
-                                   CallKind::kInit, CallKind::kRestore, CallKind::kSave,     CallKind::kReady,
+    constexpr CallKind kCalls[] = {CallKind::kRun,   CallKind::kRun,      CallKind::kRun,      CallKind::kCreate,
+                                   CallKind::kInit,  CallKind::kRestore,  CallKind::kSave,     CallKind::kReady,
                                    CallKind::kClose, CallKind::kReadStep, CallKind::kLocalInit};
-    constexpr Code kCodes[] = {Code::kAborted, Code::kAborted, Code::kUnavailable, Code::kUnavailable, Code::kOutOfRange};
+    constexpr Code kCodes[] = {Code::kAborted, Code::kAborted, Code::kUnavailable, Code::kUnavailable,
+                               Code::kOutOfRange};
     sim::SessionCallFault& fault = job_.plan.session_calls.emplace_back();
     fault.task = AnyTrainer();
     fault.at = draws_.Pick(kCalls);

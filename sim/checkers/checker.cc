@@ -21,9 +21,12 @@ void Findings::Violate(std::string_view task, std::string_view expected, std::st
 }
 
 std::span<const Checker> Checkers() {
-  static const Checker kAll[] = {kUpdatesExactlyOnce,          kStepGoesBackOnlyWithARecovery,
-                                 kReportedCheckpointSurvives,  kFinalCheckpointHasFinalStep,
-                                 kEveryTaskEnds,               kBoundedRecovery,
+  static const Checker kAll[] = {kUpdatesExactlyOnce,
+                                 kStepGoesBackOnlyWithARecovery,
+                                 kReportedCheckpointSurvives,
+                                 kFinalCheckpointHasFinalStep,
+                                 kEveryTaskEnds,
+                                 kBoundedRecovery,
                                  kNoTaskLeft};
   return kAll;
 }

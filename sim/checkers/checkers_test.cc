@@ -1,11 +1,11 @@
 // Each checker, on small histories written by hand: silent on a good one, loud on a bad one, for the reason it names.
-#include "vigil/sim/checkers/checker.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "vigil/sim/checkers/checker.h"
 
 namespace vigil::sim {
 namespace {
@@ -73,7 +73,8 @@ TEST(Checkers, UpdatesAreAppliedExactlyOnce) {
 }
 
 TEST(Checkers, TheStepGoesBackOnlyWithANewSession) {
-  Story story{.lines = {{1, kWorker, Kind::kSession}, {2, kWorker, Kind::kSawStep, 9}, {3, kWorker, Kind::kSawStep, 8}}};
+  Story story{
+      .lines = {{1, kWorker, Kind::kSession}, {2, kWorker, Kind::kSawStep, 9}, {3, kWorker, Kind::kSawStep, 8}}};
   EXPECT_THAT(story.Rules(), Contains("step.goes_back_only_with_a_recovery"));
   story.lines.insert(story.lines.begin() + 2, {2, kWorker, Kind::kSession});
   EXPECT_THAT(story.Rules(), Not(Contains("step.goes_back_only_with_a_recovery")));

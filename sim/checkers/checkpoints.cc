@@ -21,8 +21,9 @@ void CheckReported(const JobRun& run, Findings& findings) {
   if (newest == nullptr) return;
   findings.Arm();
   if (run.facts.newest_checkpoint.has_value() && *run.facts.newest_checkpoint >= newest->step) return;
-  findings.Violate(*newest, fmt::format("a whole checkpoint of step {} or later at the end: its save was reported", newest->step),
-                   Text(run.facts.newest_checkpoint));
+  findings.Violate(
+      *newest, fmt::format("a whole checkpoint of step {} or later at the end: its save was reported", newest->step),
+      Text(run.facts.newest_checkpoint));
 }
 
 void CheckFinal(const JobRun& run, Findings& findings) {
@@ -43,7 +44,8 @@ void CheckFinal(const JobRun& run, Findings& findings) {
 
 const Checker kReportedCheckpointSurvives = {
     .id = "checkpoint.reported_survives",
-    .sentence = "A checkpoint that was reported complete, or a later one, is there and whole at the end, whatever crashed.",
+    .sentence =
+        "A checkpoint that was reported complete, or a later one, is there and whole at the end, whatever crashed.",
     .source = "CheckpointSaverListener.after_save; pain 12",
     .needs = &Behaviour::durable_saves,
     .check = CheckReported,

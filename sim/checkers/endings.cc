@@ -21,8 +21,9 @@ void CheckEnds(const JobRun& run, Findings& findings) {
     if (facts.lives == 0) continue;
     findings.Arm();
     if (facts.outcome != "running") continue;
-    findings.Violate(task, fmt::format("an end within {:.0f} min after everything healed",
-                                       ToSeconds(run.spec.limit - *run.spec.heal_after) / 60),
+    findings.Violate(task,
+                     fmt::format("an end within {:.0f} min after everything healed",
+                                 ToSeconds(run.spec.limit - *run.spec.heal_after) / 60),
                      fmt::format("still running at step {}", facts.last_step));
   }
 }
@@ -37,7 +38,8 @@ void CheckRecoveries(const JobRun& run, Findings& findings) {
     times.push_back(moment.at);
     while (times.front() + kMostBusy < moment.at) times.pop_front();
     if (times.size() <= kMostRecoveriesAMinute) continue;
-    findings.Violate(moment, fmt::format("at most {} recoveries a minute without a completed run", kMostRecoveriesAMinute),
+    findings.Violate(moment,
+                     fmt::format("at most {} recoveries a minute without a completed run", kMostRecoveriesAMinute),
                      fmt::format("{}", times.size()));
     times.clear();
   }
@@ -46,7 +48,8 @@ void CheckRecoveries(const JobRun& run, Findings& findings) {
 void CheckLeft(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kEnded) findings.Arm();
-    if (moment.kind == JobMoment::Kind::kTaskLeft) findings.Violate(moment, "no task left at the program's end", moment.subject);
+    if (moment.kind == JobMoment::Kind::kTaskLeft)
+      findings.Violate(moment, "no task left at the program's end", moment.subject);
   }
 }
 
@@ -54,7 +57,9 @@ void CheckLeft(const JobRun& run, Findings& findings) {
 
 const Checker kEveryTaskEnds = {
     .id = "job.every_task_ends",
-    .sentence = "After the faults have ended every task ends: at its last step, or with an error where a task that it needs stays away.",
+    .sentence =
+        "After the faults have ended every task ends: at its last step, or with an error where a task that it needs "
+        "stays away.",
     .source = "pains 3 to 6: replicas that stood still for ever",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckEnds,

@@ -18,7 +18,8 @@ void CheckSteps(const JobRun& run, Findings& findings) {
     if (before.has_value()) {
       findings.Arm();
       if (moment.step < *before) {
-        findings.Violate(moment, fmt::format("step {} or more in the same session", *before), fmt::format("{}", moment.step));
+        findings.Violate(moment, fmt::format("step {} or more in the same session", *before),
+                         fmt::format("{}", moment.step));
       }
     }
     before = moment.step;

@@ -18,10 +18,10 @@ namespace {
 constexpr std::chrono::minutes kRestoreTakes{10};
 
 struct Replica {
-  std::vector<float> last;      // of the last run that returned
-  Time last_started;            // that run
-  Time started;                 // the run under way
-  std::int64_t attempts = 0;    // failed raw runs since the last run that returned
+  std::vector<float> last;    // of the last run that returned
+  Time last_started;          // that run
+  Time started;               // the run under way
+  std::int64_t attempts = 0;  // failed raw runs since the last run that returned
 };
 
 bool RestoredBetween(const JobHistory& history, Time from, Time to) {
@@ -38,8 +38,9 @@ void CompareLedgers(const JobRun& run, const JobMoment& moment, const Replica& r
     const float most = least + static_cast<float>(replica.attempts);
     if (moment.ledger[i] >= least && moment.ledger[i] <= most) continue;
     if (RestoredBetween(run.history, replica.last_started, moment.at)) continue;
-    findings.Violate(moment, fmt::format("{:g} to {:g} updates on ps:{} ({:g} before, {} failed attempts)", least, most, i,
-                                         replica.last[i], replica.attempts),
+    findings.Violate(moment,
+                     fmt::format("{:g} to {:g} updates on ps:{} ({:g} before, {} failed attempts)", least, most, i,
+                                 replica.last[i], replica.attempts),
                      fmt::format("{:g}", moment.ledger[i]));
   }
 }
@@ -77,8 +78,12 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
 
 const Checker kUpdatesExactlyOnce = {
     .id = "updates.exactly_once",
-    .sentence = "A run that returned has applied each of its updates exactly once; a failed attempt at most once to each variable.",
-    .source = "issue threads on lost and repeated updates; MonitoredSession r1.4, Run: a recovered call is repeated as a whole",
+    .sentence =
+        "A run that returned has applied each of its updates exactly once; a failed attempt at most once to each "
+        "variable.",
+    .source =
+        "issue threads on lost and repeated updates; MonitoredSession r1.4, Run: a recovered call is repeated as a "
+        "whole",
     .check = CheckUpdates,
 };
 

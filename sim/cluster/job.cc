@@ -44,7 +44,9 @@ TaskName Split(const std::string& name) {
   return split;
 }
 
-std::string AddressOf(const std::string& task) { return fmt::format("{}.sim:2222", fmt::format("{}-{}", Split(task).job, Split(task).index)); }
+std::string AddressOf(const std::string& task) {
+  return fmt::format("{}.sim:2222", fmt::format("{}-{}", Split(task).job, Split(task).index));
+}
 
 ClusterSpec ClusterOf(const JobSpec& spec) {
   ClusterSpec::Jobs jobs;
@@ -128,9 +130,8 @@ void Job::Impl::AddNodes() {
   for (const TimedFault& fault : spec.plan.timed) {
     if (fault.kind == TimedFault::Kind::kStart) members.find(fault.task)->second.late = true;
   }
-  applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan, [this](Node& node) {
-    Start(members.find(node.name())->second);
-  });
+  applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan,
+                                           [this](Node& node) { Start(members.find(node.name())->second); });
   conductor = &world.AddNode("conductor");
   conductor->Spawn("main", [this] { Conduct(); });
 }
@@ -150,7 +151,8 @@ Duration Job::Impl::BootTime(Member& member) {
   std::array<std::string, kSteps> texts;
   std::array<std::string_view, kSteps> labels;
   for (int i = 0; i < kSteps; ++i) {
-    texts[static_cast<std::size_t>(i)] = fmt::format("{}ms", (least + (most - least) * i / (kSteps - 1)).count() / 1'000'000);
+    texts[static_cast<std::size_t>(i)] =
+        fmt::format("{}ms", (least + (most - least) * i / (kSteps - 1)).count() / 1'000'000);
     labels[static_cast<std::size_t>(i)] = texts[static_cast<std::size_t>(i)];
   }
   const std::size_t chosen = world.Choose(member.name, "main", "boot", labels);
@@ -170,8 +172,8 @@ void Job::Impl::Live(Member& member, const Env& env) {
 absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& recorder) {
   const Time started = env.clock->Monotonic();
   env.tasks->SleepUntil(DeadlineAfter(env, BootTime(member)));
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(
-      env, {.cluster = cluster, .job_name = member.split.job, .task_index = member.split.index});
+  absl::StatusOr<std::unique_ptr<Server>> server =
+      Server::Create(env, {.cluster = cluster, .job_name = member.split.job, .task_index = member.split.index});
   if (!server.ok()) return server.status();
   if (!member.trains) {
     (*server)->Join();
@@ -220,11 +222,13 @@ void Job::Impl::Conduct() {
   }
   start(true);
   if (!spec.no_wait) {
-    WaitUntil([&] {
-      return std::ranges::all_of(members, [](const auto& entry) {
-        return !entry.second.trains || entry.second.late || entry.second.opened;
-      });
-    }, kPatience);
+    WaitUntil(
+        [&] {
+          return std::ranges::all_of(members, [](const auto& entry) {
+            return !entry.second.trains || entry.second.late || entry.second.opened;
+          });
+        },
+        kPatience);
   }
   history.push_back({.at = world.now(), .kind = JobMoment::Kind::kBegin});
   const Time begin = env.clock->Monotonic();

@@ -29,7 +29,7 @@ struct TaskFacts {
   std::int64_t last_step = 0;            // the greatest that a run came back with
   std::int64_t hook_end = 0;             // calls of end
   std::int64_t runs = 0;                 // that came back with a value
-  std::int64_t recoveries = 0;  // sessions given up, also while they were created
+  std::int64_t recoveries = 0;           // sessions given up, also while they were created
   int lives = 0;
 };
 
@@ -51,8 +51,8 @@ struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
   std::vector<FaultCount> faults;
-  std::vector<JobViolation> violations;                        // filled in by whoever checks
-  std::map<std::string, std::int64_t, std::less<>> armed;      // how often each invariant had something to look at
+  std::vector<JobViolation> violations;                    // filled in by whoever checks
+  std::map<std::string, std::int64_t, std::less<>> armed;  // how often each invariant had something to look at
   Duration virtual_time{0};
   std::uint64_t messages = 0;
 };

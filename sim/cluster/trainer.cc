@@ -76,8 +76,7 @@ absl::Status Build(const TrainerParts& parts, Model& model) {
   AddLedger(parts, b, model);
   VIGIL_RETURN_IF_ERROR(b.status());
   VIGIL_ASSIGN_OR_RETURN(
-      HookPtr stop,
-      StopAtStepHook::Create(parts.env, {.last_step = LastStepOf(parts), .behaviour = parts.behaviour}));
+      HookPtr stop, StopAtStepHook::Create(parts.env, {.last_step = LastStepOf(parts), .behaviour = parts.behaviour}));
   model.hooks.push_back(parts.recorder.NewHook(model.regression.global_step));
   model.hooks.push_back(std::move(stop));
   return absl::OkStatus();

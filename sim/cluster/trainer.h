@@ -30,7 +30,7 @@ struct TrainerParts {
   Behaviour behaviour;
   std::uint64_t seed = 0;  // of the data
   std::string checkpoint_dir;
-  Time started;  // the process, monotonic
+  Time started;                  // the process, monotonic
   std::function<void()> opened;  // the session is open
   FactsRecorder& recorder;
 };
