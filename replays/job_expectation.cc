@@ -87,12 +87,15 @@ void CompareCheckpoint(const sim::JobFacts& seen, const JobExpectation& recorded
     return;
   }
   if (!seen.newest_checkpoint.has_value()) return;
-  const auto least = static_cast<double>(recorded.newest_checkpoint->least);
-  const auto most = static_cast<double>(recorded.newest_checkpoint->most);
-  const auto step = static_cast<double>(*seen.newest_checkpoint);
-  // A job that ends by itself ends at its last step, but for a step a task; what is cut off in the middle depends on speed.
-  if (step >= std::min(least - 2, least / 2) && step <= std::max(most + 2, most * 1.5)) return;
-  misses.push_back(fmt::format("newest_checkpoint: recorded {:g} to {:g}, seen {:g}", least, most, step));
+  // A job that ends by itself ends at its last step, but for a step a task; what is cut off in the middle depends on how fast the
+  // machine was.
+  const Span<std::int64_t>& span = *recorded.newest_checkpoint;
+  const bool ended = span.most - span.least <= 3;
+  const std::int64_t least = ended ? span.least - 3 : span.least / 3;
+  const std::int64_t most = ended ? span.most + 3 : span.most * 3;
+  if (*seen.newest_checkpoint >= least && *seen.newest_checkpoint <= most) return;
+  misses.push_back(
+      fmt::format("newest_checkpoint: recorded {} to {}, seen {}", span.least, span.most, *seen.newest_checkpoint));
 }
 
 // The ways that one play took, and the ways that were recorded, by name.

@@ -95,8 +95,9 @@ struct SessionCallFault {
 
 // How messages travel from one task to another. Drawn for each message at the point "net/<from>><to>/...".
 struct LinkSpec {
-  Duration least_latency = std::chrono::microseconds(500);
-  Duration most_latency = std::chrono::microseconds(1500);
+  // As between processes on one machine that were recorded.
+  Duration least_latency = std::chrono::milliseconds(1);
+  Duration most_latency = std::chrono::milliseconds(3);
   double loss = 0;         // chance that a message is lost: its connection breaks after a while
   double duplication = 0;  // chance that a request arrives twice
   double reordering = 0;   // chance that a message is held up while others overtake it

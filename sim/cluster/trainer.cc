@@ -48,6 +48,9 @@ struct Model {
 // Counters on every parameter server, one for each replica, updated in its steps by the same op as the model's variables: what was
 // applied, and how often, can be seen. The graph of each replica has all of them: the chief initialises and saves them.
 void AddLedger(const TrainerParts& parts, Builder& b, Model& model) {
+  model.train = model.regression.train_op;
+  // In synchronous training a replica pushes and the chief applies: the tokens are what is counted there.
+  if (parts.job.workload.kind == WorkloadKind::kSyncRegression) return;
   const auto servers = parts.job.tasks.find("ps");
   const std::string own = fmt::format("{}:{}", parts.job_name, parts.index);
   std::vector<NodeId> updates = {model.regression.train_op.node};
@@ -69,10 +72,23 @@ void AddLedger(const TrainerParts& parts, Builder& b, Model& model) {
   model.train = b.Group("train_and_count", updates);
 }
 
+// Chief and workers.
+int SyncReplicas(const JobSpec& job) {
+  if (job.workload.sync > 0) return static_cast<int>(job.workload.sync);
+  const auto workers = job.tasks.find("worker");
+  return 1 + (workers == job.tasks.end() ? 0 : workers->second);
+}
+
 absl::Status Build(const TrainerParts& parts, Model& model) {
   Builder b(model.graph);
   const Replica replica{.cluster = parts.cluster, .job = parts.job_name, .task = parts.index};
-  VIGIL_ASSIGN_OR_RETURN(model.regression, BuildRegression(parts.env, b, replica, {}));
+  RegressionOptions regression;
+  regression.behaviour = parts.behaviour;
+  if (parts.job.workload.kind == WorkloadKind::kSyncRegression)
+    regression.synchronous_replicas = SyncReplicas(parts.job);
+  VIGIL_ASSIGN_OR_RETURN(model.regression, BuildRegression(parts.env, b, replica, regression));
+  VIGIL_RETURN_IF_ERROR(b.status());
+  if (model.regression.sync_hook != nullptr) model.hooks.push_back(model.regression.sync_hook);
   AddLedger(parts, b, model);
   VIGIL_RETURN_IF_ERROR(b.status());
   VIGIL_ASSIGN_OR_RETURN(
