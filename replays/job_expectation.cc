@@ -60,7 +60,10 @@ void CompareTask(std::string_view task, const sim::TaskFacts& seen, const TaskEx
   compare.Codes("create_failed", recorded.create_failed, seen.create_failed);
   compare.Count("create_failed_times", recorded.create_failed_times, std::ssize(seen.create_failed));
   compare.Count("step_back_silent_times", recorded.step_back_silent_times, std::ssize(seen.step_back_silent));
-  compare.Count("step_back_recovered_times", recorded.step_back_recovered_times, std::ssize(seen.step_back_recovered));
+  const std::int64_t back = std::ssize(seen.step_back_recovered);
+  const Span<std::int64_t>& back_recorded = recorded.step_back_recovered_times;
+  compare.Count("step_back_recovered_times", back_recorded,
+                std::max(back, std::min(back + seen.step_kept_recovered, back_recorded.least)));
   compare.Seconds("longest_run_s", recorded.longest_run_s, ToSeconds(seen.longest_run));
   compare.Count("hook_end", recorded.hook_end, seen.hook_end);
   if (recorded.opened_after_s.has_value() != seen.opened_after.has_value()) {

@@ -4,7 +4,8 @@
 // It holds: outcomes and codes are among those recorded; the step goes back, silently or recovered, exactly where it is recorded
 // to; numbers of sessions and of calls of end are within the range; durations within half to one and a half of it, two seconds
 // either way at least. Of opened_after_s only the number of 30 s sleeps is held. Where the recordings show two ways, several
-// plays together must show both (JobCoverage).
+// plays together must show both (JobCoverage). One thing is held more loosely: whether the step goes back after a recovery depends on
+// whether the newest checkpoint happened to be of the very step; a recovery without a step back counts where one was recorded.
 //
 // Thread safety: data and pure functions. Source: replays/cluster/README.md.
 #ifndef VIGIL_REPLAYS_JOB_EXPECTATION_H_

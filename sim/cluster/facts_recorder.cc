@@ -128,6 +128,8 @@ void FactsRecorder::Step(std::int64_t step) {
   Note(JobMoment::Kind::kSawStep).step = step;
   if (last_.has_value() && step < *last_) {
     (fresh_ ? facts_.step_back_recovered : facts_.step_back_silent).push_back(*last_ - step);
+  } else if (last_.has_value() && fresh_) {
+    ++facts_.step_kept_recovered;
   }
   last_ = step;
   fresh_ = false;
