@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "vigil/core/base/time.h"
@@ -33,7 +34,8 @@ void ClusterTally::Add(const sim::JobFacts& facts) {
     kind.fired += static_cast<std::uint64_t>(count.fired);
     kind.effective += static_cast<std::uint64_t>(count.effective);
     if (count.effective > 0) ++kind.jobs;
-    effective += static_cast<std::uint64_t>(count.effective);
+    // What a link does to every message counts once.
+    effective += static_cast<std::uint64_t>(std::min(count.effective, count.planned));
   }
   ++effective_faults[effective];
   for (const auto& [rule, times] : facts.armed) armed[rule] += static_cast<std::uint64_t>(times);

@@ -61,6 +61,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.step = SecondsOf(draws.Pick(kSteps)) + Milliseconds(draws.Between(0, 999));
   workload.filters = !draws.Chance(15);
   if (draws.Chance(15)) workload.timeout_ms = draws.Between(20, 90) * 1000;
+  workload.max_wait_s = static_cast<double>(draws.Between(600, 1800));
   workload.least_boot = Milliseconds(draws.Between(0, 3000));
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
