@@ -21,23 +21,22 @@ float Predict(const RegressionParameters& parameters, const RegressionExample& e
   return sum + parameters.b;
 }
 
-ops::Variable ZeroVariable(Builder& b, const std::string& name, Shape shape) {
-  return ops::MakeVariable(b, name, b.Const(name + "/Initializer/zeros", Tensor(DType::kFloat, std::move(shape))));
-}
-
 Output Ints(Builder& b, const std::string& name, const std::vector<std::int32_t>& values) {
   return b.Const(name, Tensor::Vector<std::int32_t>(values));
 }
 
-// loss = mean(square(squeeze(x w + b) - y)), and what its derivatives by w and b are.
-void AddModel(Builder& b, Regression& model) {
+// The difference of prediction and target.
+Output AddError(Builder& b, const Regression& model) {
   const Output product = b.Op("MatMul", {model.x, model.w.read});
   const Output sum = b.Op("AddV2", {product, model.b.read}, {.name = "add"});
   const Output prediction = b.Op("Squeeze", {sum}, {.attrs = {{"squeeze_dims", std::vector<std::int64_t>{-1}}}});
-  const Output error = b.Op("Sub", {prediction, model.y}, {.name = "sub"});
-  model.loss = b.Op("Mean", {b.Op("Square", {error}), Ints(b, "Const", {0})});
+  return b.Op("Sub", {prediction, model.y}, {.name = "sub"});
+}
 
-  // 2 error / n, as a column.
+Output AddLoss(Builder& b, Output error) { return b.Op("Mean", {b.Op("Square", {error}), Ints(b, "Const", {0})}); }
+
+// What the derivatives of the loss by w and b are: 2 error / n, as a column, times what stands at each.
+void AddGradients(Builder& b, Output error, Regression& model) {
   const Output twice =
       b.Op("Mul", {error, b.Const("gradients/two", Tensor::Scalar<float>(2))}, {.name = "gradients/Square_grad/Mul"});
   const Output examples = b.Op("Shape", {error}, {.name = "gradients/Mean_grad/Shape"});
@@ -90,6 +89,18 @@ RegressionParameters GradientOf(const RegressionParameters& parameters, const Re
   return gradient;
 }
 
+RegressionParameters MeanOf(const std::vector<RegressionParameters>& gradients) {
+  RegressionParameters mean;
+  for (const RegressionParameters& gradient : gradients) {
+    for (std::size_t i = 0; i < mean.w.size(); ++i) mean.w[i] += gradient.w[i];
+    mean.b += gradient.b;
+  }
+  const auto count = static_cast<float>(gradients.size());
+  for (float& w : mean.w) w /= count;
+  mean.b /= count;
+  return mean;
+}
+
 void Descend(RegressionParameters& parameters, const RegressionParameters& gradient, float rate) {
   for (std::size_t i = 0; i < parameters.w.size(); ++i) parameters.w[i] -= gradient.w[i] * rate;
   parameters.b -= gradient.b * rate;
@@ -126,6 +137,16 @@ Feeds Regression::Feed(const RegressionBatch& batch) const {
   return {{.tensor = x, .value = FeaturesOf(batch)}, {.tensor = y, .value = TargetsOf(batch)}};
 }
 
+void AddRegressionVariables(Builder& b, ops::Variable& w, ops::Variable& bias) {
+  const auto zeros = [&b](const std::string& name, Shape shape) {
+    return ops::MakeVariable(b, name, b.Const(name + "/Initializer/zeros", Tensor(DType::kFloat, std::move(shape))));
+  };
+  w = zeros("w", Shape({kRegressionFeatures, 1}));
+  bias = zeros("b", Shape({1}));
+}
+
+Output AddRegressionLoss(Builder& b, const Regression& model) { return AddLoss(b, AddError(b, model)); }
+
 absl::StatusOr<Regression> BuildRegression(const Env& env, Builder& b, const Replica& replica,
                                            const RegressionOptions& options) {
   VIGIL_ASSIGN_OR_RETURN(DeviceFunction devices, DevicesFor(env, replica));
@@ -134,14 +155,24 @@ absl::StatusOr<Regression> BuildRegression(const Env& env, Builder& b, const Rep
   VIGIL_ASSIGN_OR_RETURN(model.global_step, GetOrCreateGlobalStep(env, b));
   model.x = ops::Placeholder(b, "Placeholder", DType::kFloat);
   model.y = ops::Placeholder(b, "Placeholder", DType::kFloat);
-  model.w = ZeroVariable(b, "w", Shape({kRegressionFeatures, 1}));
-  model.b = ZeroVariable(b, "b", Shape({1}));
-  AddModel(b, model);
-  GradientDescentOptimizer optimizer({.learning_rate = options.learning_rate});
+  AddRegressionVariables(b, model.w, model.b);
+  const Output error = AddError(b, model);
+  model.loss = AddLoss(b, error);
+  AddGradients(b, error, model);
+  std::shared_ptr<Optimizer> optimizer =
+      std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = options.learning_rate});
+  if (options.synchronous_replicas.has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(model.sync,
+                           SyncReplicasOptimizer::Create(env, {.optimizer = optimizer,
+                                                               .replicas_to_aggregate = *options.synchronous_replicas,
+                                                               .behaviour = options.behaviour}));
+    model.sync_hook = model.sync->MakeSessionRunHook(replica.IsChief(), options.num_tokens);
+    optimizer = model.sync;
+  }
   VIGIL_ASSIGN_OR_RETURN(
       model.train_op,
-      optimizer.ApplyGradients(b, {{model.gradient_of_w, model.w.ref}, {model.gradient_of_b, model.b.ref}},
-                               model.global_step));
+      optimizer->ApplyGradients(b, {{model.gradient_of_w, model.w.ref}, {model.gradient_of_b, model.b.ref}},
+                                model.global_step));
   return model;
 }
 

@@ -14,14 +14,19 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/tensor/tensor.h"
 #include "vigil/core/train/fetches.h"
+#include "vigil/core/train/optimizers/sync_replicas_optimizer.h"
+#include "vigil/core/train/session_run_hook.h"
 #include "vigil/sim/workloads/draws.h"
 #include "vigil/sim/workloads/replica.h"
 
@@ -60,6 +65,7 @@ RegressionBatch RegressionTestData(std::uint64_t seed);
 double LossOf(const RegressionParameters& parameters, const RegressionBatch& batch);
 // One step in single precision, in the order of the graph's operations.
 RegressionParameters GradientOf(const RegressionParameters& parameters, const RegressionBatch& batch);
+RegressionParameters MeanOf(const std::vector<RegressionParameters>& gradients);
 void Descend(RegressionParameters& parameters, const RegressionParameters& gradient, float rate = kRegressionRate);
 
 // The batch as the placeholders take it: [n, 3] and [n].
@@ -78,15 +84,26 @@ struct Regression {
   Output gradient_of_w;
   Output gradient_of_b;
   Output train_op;
+  HookPtr sync_hook;  // of synchronous training: belongs to the session's hooks; null otherwise
+  std::shared_ptr<SyncReplicasOptimizer> sync;
 
   Feeds Feed(const RegressionBatch& batch) const;
 };
 
+// Parts of the model, for other graphs with the same parameters (evaluation.h): the variables "w" and "b", and the loss, given x, y, w
+// and b.
+void AddRegressionVariables(Builder& b, ops::Variable& w, ops::Variable& bias);
+Output AddRegressionLoss(Builder& b, const Regression& model);
+
 struct RegressionOptions {
   float learning_rate = kRegressionRate;
+  // None: asynchronous; each step of each replica updates the variables as it comes. Else this many replicas go in step
+  // (SyncReplicasOptimizer), and a step applies the mean of as many gradients.
+  std::optional<int> synchronous_replicas;
+  int num_tokens = -1;                         // of the chief's hook; 0: the first step waits for all, too
+  Behaviour behaviour = Behaviour::Default();  // of synchronous training
 };
 
-// Asynchronous: each step of each replica updates the variables as it comes.
 absl::StatusOr<Regression> BuildRegression(const Env& env, Builder& b, const Replica& replica,
                                            const RegressionOptions& options = {});
 

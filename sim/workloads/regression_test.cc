@@ -102,5 +102,71 @@ TEST(RegressionTest, TheGraphDescendsAsThePlainArithmeticDoes) {
   EXPECT_TRUE((*session)->Close().ok());
 }
 
+// Two replicas whose sessions share what servers would hold; the chief begins without tokens, so that every step has one gradient of
+// each.
+class SynchronousRegressionTest : public testing::Test {
+ protected:
+  struct Member {
+    Graph graph{BuiltinOps()};
+    Regression model;
+    std::unique_ptr<MonitoredSession> session;
+  };
+  ~SynchronousRegressionTest() override { fake_.tasks.EndAll(); }
+
+  void Open(Member& member, const std::string& job) {
+    Builder b(member.graph);
+    if (job != "chief") b.Group("sync_rep_local_step", {});  // in a cluster it would be on the worker: another variable
+    const auto cluster = ClusterSpec::Create({{"chief", std::vector<std::string>{"c:1"}},
+                                              {"worker", std::vector<std::string>{"w:1"}},
+                                              {"ps", std::vector<std::string>{"p:1", "p:2"}}});
+    const auto model = BuildRegression(fake_.env(), b, {.cluster = *cluster, .job = job},
+                                       {.synchronous_replicas = 2, .num_tokens = 0});
+    ASSERT_TRUE(model.ok()) << model.status();
+    member.model = *model;
+    auto session = MonitoredTrainingSession(fake_.env(), member.graph,
+                                            {.is_chief = job == "chief",
+                                             .hooks = {model->sync_hook},
+                                             .factory = std::make_shared<DirectSessionFactory>(
+                                                 fake_.env(), DirectSessionOptions{.shared_resources = resources_})});
+    ASSERT_TRUE(session.ok()) << session.status();
+    member.session = *std::move(session);
+  }
+
+  fakes::FakeEnv fake_;
+  std::shared_ptr<ResourceManager> resources_ = std::make_shared<ResourceManager>(fake_.env());
+  Member chief_;
+  Member worker_;
+};
+
+TEST_F(SynchronousRegressionTest, EachStepAppliesTheMeanOfTheGradients) {
+  Open(chief_, "chief");
+  Open(worker_, "worker");
+  EXPECT_EQ(chief_.graph.node(chief_.model.sync->local_step().ref.node).device, "/job:chief/task:0");
+  EXPECT_EQ(chief_.graph.node(chief_.model.sync->token_queue().node).device, "/job:ps/task:0");
+  const auto other = fake_.tasks.Spawn("worker", [this] {
+    RegressionData data(kSeed, 1);
+    for (int i = 0; i < kSteps; ++i) {
+      EXPECT_TRUE(worker_.session->Run(worker_.model.train_op, worker_.model.Feed(data.Next())).ok());
+    }
+  });
+  RegressionParameters oracle;
+  RegressionData data(kSeed);
+  RegressionData others(kSeed, 1);
+  for (int i = 0; i < kSteps; ++i) {
+    const RegressionBatch batch = data.Next();
+    ASSERT_TRUE(chief_.session->Run(chief_.model.train_op, chief_.model.Feed(batch)).ok());
+    Descend(oracle, MeanOf({GradientOf(oracle, others.Next()), GradientOf(oracle, batch)}));
+  }
+  const auto values = chief_.session->RunWithoutHooks(
+      Fetches::List({chief_.model.w.ref, chief_.model.b.ref, chief_.model.global_step}));
+  ASSERT_TRUE(values.ok());
+  EXPECT_EQ(values->values()[2].scalar<std::int64_t>(), kSteps);
+  const auto parameters = ParametersFrom(values->values()[0].tensor(), values->values()[1].tensor());
+  ASSERT_TRUE(parameters.ok());
+  ExpectNear(*parameters, oracle);
+  EXPECT_LT(LossOf(*parameters, RegressionTestData(kSeed)), 0.01);
+  EXPECT_TRUE(chief_.session->Close().ok());
+}
+
 }  // namespace
 }  // namespace vigil::sim

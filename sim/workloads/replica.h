@@ -17,6 +17,7 @@ struct Replica {
   std::string job = {};
   int task = 0;
 
+  bool IsChief() const { return cluster.empty() || job == "chief"; }
   std::string Device() const;  // "/job:chief/task:0"; "" without a cluster
 };
 
