@@ -10,14 +10,14 @@
 namespace vigil::sim {
 namespace {
 
-constexpr std::uint64_t kSeed = 11;
+constexpr std::uint64_t kEvaluationSeed = 11;
 constexpr char kDir[] = "/shared/run";
 
 class EvaluationTest : public testing::Test {
  protected:
   void SetUp() override {
     Builder b(graph_);
-    const auto evaluation = BuildEvaluation(fake_.env(), b, kSeed);
+    const auto evaluation = BuildEvaluation(fake_.env(), b, kEvaluationSeed);
     ASSERT_TRUE(evaluation.ok()) << evaluation.status();
     evaluator_ = std::make_unique<Evaluator>(fake_.env(), *evaluation, kDir);
     session_ = NewDirectSession(fake_.env(), graph_);
@@ -31,7 +31,7 @@ class EvaluationTest : public testing::Test {
     EXPECT_TRUE(model.ok()) << model.status();
     auto session = MonitoredTrainingSession(fake_.env(), graph, {.checkpoint_dir = kDir, .save_checkpoint_steps = 10});
     EXPECT_TRUE(session.ok()) << session.status();
-    RegressionData data(kSeed);
+    RegressionData data(kEvaluationSeed);
     for (int i = 0; i < steps; ++i) {
       EXPECT_TRUE((*session)->Run(model->train_op, model->Feed(data.Next())).ok());
       if (const auto now = Look(); now.has_value()) seen.push_back(*now);
@@ -58,13 +58,13 @@ TEST_F(EvaluationTest, SeesEveryCheckpointOnceAndTheLossFall) {
   std::vector<std::int64_t> steps;
   double last = 1e9;
   RegressionParameters oracle;
-  RegressionData data(kSeed);
+  RegressionData data(kEvaluationSeed);
   int trained = 0;
   for (const Evaluated& one : seen) {
     steps.push_back(one.step);
     for (; trained < one.step; ++trained) Descend(oracle, GradientOf(oracle, data.Next()));
-    EXPECT_NEAR(one.loss, LossOf(one.parameters, RegressionTestData(kSeed)), 1e-5);
-    EXPECT_NEAR(one.loss, LossOf(oracle, RegressionTestData(kSeed)), 1e-4) << one.step;
+    EXPECT_NEAR(one.loss, LossOf(one.parameters, RegressionTestData(kEvaluationSeed)), 1e-5);
+    EXPECT_NEAR(one.loss, LossOf(oracle, RegressionTestData(kEvaluationSeed)), 1e-4) << one.step;
     EXPECT_LT(one.loss, last);
     last = one.loss;
   }
@@ -76,7 +76,7 @@ TEST_F(EvaluationTest, ADamagedCheckpointIsAnErrorAMissingOneIsNot) {
   WatchTraining(5);
   Graph graph(BuiltinOps());
   Builder b(graph);
-  Evaluator fresh(fake_.env(), *BuildEvaluation(fake_.env(), b, kSeed), kDir);
+  Evaluator fresh(fake_.env(), *BuildEvaluation(fake_.env(), b, kEvaluationSeed), kDir);
   const auto session = NewDirectSession(fake_.env(), graph);
   const std::string newest = std::string(kDir) + "/model.ckpt-5";
   ASSERT_TRUE(WriteAtomically(fake_.files, newest + ".data-00000-of-00001", "short").ok());
