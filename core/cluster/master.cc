@@ -227,7 +227,7 @@ void Master::AbandonSession(const std::string& session) {
     closing = std::move(it->second);
     sessions_.erase(it);
   }
-  env_.tasks->Spawn("close session", [closing] { closing->Close(); });
+  env_.tasks->Spawn("close session", [closing, running = worker_->background().Begin()] { closing->Close(); });
 }
 
 void Master::CloseAll() {

@@ -15,6 +15,7 @@ namespace vigil {
 namespace {
 
 constexpr int kMostRetries = 10;
+constexpr Duration kAskAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
 
 // What is the same in all steps.
@@ -36,15 +37,28 @@ class RemoteMaster final : public MasterInterface {
       : env_(env),
         address_(std::move(address)),
         timeout_in_ms_(config.operation_timeout_in_ms),
+        create_timeout_(config.create_timeout),
         keepalive_(config.keepalive),
         ids_(env, "a client") {}
 
   absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& request) override {
-    return Ask<proto::CreateSessionResponse>("CreateSession", request, timeout_in_ms_);
+    const Time deadline = DeadlineOf(timeout_in_ms_);
+    const Time give_up = create_timeout_ <= Duration::zero() ? kNever : DeadlineAfter(env_, create_timeout_);
+    while (true) {
+      bool lost = false;
+      absl::StatusOr<proto::CreateSessionResponse> response =
+          Ask<proto::CreateSessionResponse>("CreateSession", request, deadline, &lost);
+      if (!lost) return response;
+      env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskAgain)}));
+      if (env_.clock->Monotonic() >= deadline) return MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded");
+      if (env_.clock->Monotonic() < give_up) continue;
+      return MakeStatus(Code::kUnavailable, fmt::format("CreateSession got no response within {} s from master: {}",
+                                                        ToSeconds(create_timeout_), address_));
+    }
   }
 
   absl::StatusOr<proto::ExtendSessionResponse> ExtendSession(const proto::ExtendSessionRequest& request) override {
-    return Ask<proto::ExtendSessionResponse>("ExtendSession", request, timeout_in_ms_);
+    return Ask<proto::ExtendSessionResponse>("ExtendSession", request, DeadlineOf(timeout_in_ms_));
   }
 
   std::shared_ptr<PreparedStep> Prepare(const std::string& session, StepNames names) override {
@@ -66,7 +80,7 @@ class RemoteMaster final : public MasterInterface {
       options.set_report_tensor_allocations_upon_oom(call.options->report_tensor_allocations_upon_oom);
     }
     VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response,
-                           Ask<proto::RunStepResponse>("RunStep", request, timeout));
+                           Ask<proto::RunStepResponse>("RunStep", request, DeadlineOf(timeout)));
     VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
     if (response.tensor_size() != request.fetch_size()) {
       return MakeStatus(Code::kInternal, "RunStep: malformed response");
@@ -83,7 +97,7 @@ class RemoteMaster final : public MasterInterface {
   absl::Status CloseSession(const std::string& session) override {
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
-    return Ask<proto::CloseSessionResponse>("CloseSession", request, timeout_in_ms_).status();
+    return Ask<proto::CloseSessionResponse>("CloseSession", request, DeadlineOf(timeout_in_ms_)).status();
   }
 
   void AbandonSession(const std::string& session) override {
@@ -98,16 +112,20 @@ class RemoteMaster final : public MasterInterface {
     proto::ResetRequest request;
     for (const std::string& container : containers) request.add_container(container);
     for (const std::string& filter : device_filters) request.add_device_filters(filter);
-    return Ask<proto::ResetResponse>("Reset", request, timeout_in_ms_).status();
+    return Ask<proto::ResetResponse>("Reset", request, DeadlineOf(timeout_in_ms_)).status();
   }
 
   absl::StatusOr<proto::ListDevicesResponse> ListDevices(const std::string& session) override {
     proto::ListDevicesRequest request;
     request.set_session_handle(session);
-    return Ask<proto::ListDevicesResponse>("ListDevices", request, timeout_in_ms_);
+    return Ask<proto::ListDevicesResponse>("ListDevices", request, DeadlineOf(timeout_in_ms_));
   }
 
  private:
+  Time DeadlineOf(std::int64_t timeout_in_ms) const {
+    return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, std::chrono::milliseconds(timeout_in_ms));
+  }
+
   template <typename Request>
   NetworkRequest RequestFor(std::string_view method, const Request& request, Time deadline) const {
     return {.to = address_,
@@ -118,21 +136,25 @@ class RemoteMaster final : public MasterInterface {
   }
 
   template <typename Response, typename Request>
-  absl::StatusOr<Response> Ask(std::string_view method, const Request& request, std::int64_t timeout_in_ms) {
-    const Time deadline = timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, std::chrono::milliseconds(timeout_in_ms));
-    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, request, deadline)));
+  absl::StatusOr<Response> Ask(std::string_view method, const Request& request, Time deadline, bool* lost = nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, request, deadline), lost));
     Response response;
     if (response.ParseFromString(reply)) return response;
     return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method));
   }
 
-  NetworkReply AskAgain(const NetworkRequest& request) {
+  // *lost (may be null): the master has not answered.
+  NetworkReply AskAgain(const NetworkRequest& request, bool* lost) {
     Duration pause = kFirstRetryAfter;
     for (int retries = 0;; ++retries) {
       NetworkReply reply = CallAndWait(env_, request);
       if (reply.ok()) return reply;
       if (IsByPeer(reply.status())) return NotByPeer(reply.status());
-      if (CodeOf(reply.status()) != Code::kUnavailable || retries == kMostRetries) return reply.status();
+      if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
+      if (retries == kMostRetries) {
+        if (lost != nullptr) *lost = true;
+        return reply.status();
+      }
       env_.log->Write(Severity::kWarning, fmt::format("RPC failed with status = \"{}: {}\", maybe retrying the RPC",
                                                       CodeName(CodeOf(reply.status())), MessageOf(reply.status())));
       env_.tasks->SleepUntil(std::min(request.deadline, DeadlineAfter(env_, pause)));
@@ -143,6 +165,7 @@ class RemoteMaster final : public MasterInterface {
   const Env env_;
   const std::string address_;
   const std::int64_t timeout_in_ms_;
+  const Duration create_timeout_;
   const Duration keepalive_;
   RequestIds ids_;
 };

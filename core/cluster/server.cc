@@ -8,6 +8,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/step_errors.h"
 
 namespace vigil {
@@ -78,8 +79,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
         worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster))),
         master(std::make_shared<Master>(env, Ops(), worker, options.config)),
         env_(env),
-        mutex_(env.tasks->NewMutex("server")),
-        ended_(env.tasks->NewCondition("the requests of a server")) {}
+        requests_(std::make_shared<Outstanding>(env)) {}
 
   absl::Status Listen() {
     const std::string& address = worker->cluster().own().address;
@@ -98,12 +98,12 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
   void End() {
     master->CloseAll();
-    worker->CancelAllSteps(Derived(MakeStatus(Code::kCancelled, "The server was stopped.")));
+    worker->EndAllSteps(Derived(MakeStatus(Code::kCancelled, "The server was stopped.")));
   }
 
   void WaitForRequests() {
-    MutexLock lock(*mutex_);
-    while (running_ > 0) ended_->Wait(*mutex_, kNever);
+    requests_->WaitForNone();
+    worker->background().WaitForNone();
   }
 
   bool started() const { return listener_ != nullptr; }
@@ -114,24 +114,6 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   std::string target;
 
  private:
-  // Counts a request under way, also when its task is killed.
-  class Running {
-   public:
-    explicit Running(Impl& impl) : impl_(impl) {
-      MutexLock lock(*impl.mutex_);
-      ++impl.running_;
-    }
-    ~Running() {
-      MutexLock lock(*impl_.mutex_);
-      if (--impl_.running_ == 0) impl_.ended_->NotifyAll();
-    }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
-
-   private:
-    Impl& impl_;
-  };
-
   const OpRegistry& Ops() const { return options.ops == nullptr ? BuiltinOps() : *options.ops; }
 
   absl::Status ListenAt(const std::string& address) {
@@ -145,7 +127,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   NetworkReply Handle(IncomingCall& call) {
-    const Running running(*this);
+    const Outstanding::Token running = requests_->Begin();
     NetworkReply reply = MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
     if (call.method().starts_with(kWorkerServicePrefix)) reply = worker->Handle(call);
     if (call.method().starts_with(kMasterServicePrefix)) reply = master->Handle(call);
@@ -155,15 +137,13 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
   const Env env_;
   std::unique_ptr<Listener> listener_;
-  const std::unique_ptr<Mutex> mutex_;
-  const std::unique_ptr<Condition> ended_;
-  int running_ = 0;  // guarded by *mutex_
+  const std::shared_ptr<Outstanding> requests_;
 };
 
 Server::Server(const Env& env, std::shared_ptr<Impl> impl) : env_(env), impl_(std::move(impl)) {}
 
 Server::~Server() {
-  if (impl_ == nullptr) return;
+  if (stopped_) return;
   impl_->Close();
   env_.tasks->Spawn("stop server", [impl = impl_] { impl->End(); });
 }
@@ -190,7 +170,7 @@ absl::Status Server::Start() { return impl_->started() ? absl::OkStatus() : impl
 void Server::Join() { env_.tasks->SleepUntil(kNever); }
 
 void Server::Stop() {
-  if (impl_ == nullptr) return;
+  stopped_ = true;
   impl_->Close();
   impl_->End();
   impl_->WaitForRequests();

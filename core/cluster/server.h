@@ -55,7 +55,8 @@ class Server {
   absl::Status Start();
   // Blocks for ever.
   void Join();
-  // Serves no more, cancels what is under way and waits until it has ended.
+  // Serves no more, cancels what is under way and waits until it has ended. A program that takes its Env down calls it first.
+  // One task at a time.
   void Stop();
 
   // For tests.
@@ -66,7 +67,8 @@ class Server {
   Server(const Env& env, std::shared_ptr<Impl> impl);
 
   const Env env_;
-  std::shared_ptr<Impl> impl_;
+  const std::shared_ptr<Impl> impl_;
+  bool stopped_ = false;
 };
 
 // The master of a server of this process with that target; null if there is none.

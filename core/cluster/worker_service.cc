@@ -23,7 +23,13 @@ std::string Describe(const proto::RecvTensorRequest& request) { return request.S
 }  // namespace
 
 WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster)
-    : env_(env), ops_(ops), cluster_(std::move(cluster)), ids_(env, cluster_.own().name), resources_(env), steps_(env) {
+    : env_(env),
+      ops_(ops),
+      cluster_(std::move(cluster)),
+      ids_(env, cluster_.own().name),
+      resources_(env),
+      background_(std::make_shared<Outstanding>(env)),
+      steps_(env) {
   device_.set_name(cluster_.own().name + "/device:CPU:0");
   device_.set_device_type("CPU");
   device_.set_incarnation(env.random->Draw("device incarnation") | 1);
@@ -192,17 +198,15 @@ void WorkerService::CleanupAll(const std::vector<std::string>& containers) {
 }
 
 void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {
-  env_.tasks->Spawn("cancel step", [self = shared_from_this(), step_id, why] {
+  env_.tasks->Spawn("cancel step", [self = shared_from_this(), step_id, why, running = background_->Begin()] {
     self->steps_.End(step_id, why);
     self->resources_.CancelAll();
   });
 }
 
-void WorkerService::CancelAllSteps(const absl::Status& why) {
-  env_.tasks->Spawn("cancel steps", [self = shared_from_this(), why] {
-    self->steps_.EndAll(why);
-    self->resources_.CancelAll();
-  });
+void WorkerService::EndAllSteps(const absl::Status& why) {
+  steps_.EndAll(why);
+  resources_.CancelAll();
 }
 
 }  // namespace vigil

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/registered_graph.h"
 #include "vigil/core/cluster/request_ids.h"
@@ -54,7 +55,10 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
 
   // Ends the step here, soon: never waits.
   void CancelStep(std::int64_t step_id, const absl::Status& why);
-  void CancelAllSteps(const absl::Status& why);
+  // Ends all steps. May wait for a moment.
+  void EndAllSteps(const absl::Status& why);
+  // Of what goes on here and at the master without anybody who waits for it.
+  Outstanding& background() { return *background_; }
   std::size_t steps() const { return steps_.size(); }
 
  private:
@@ -78,6 +82,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   RequestIds ids_;
   ResourceManager resources_;
   proto::DeviceAttributes device_;
+  const std::shared_ptr<Outstanding> background_;
   StepTable steps_;
   SpinLock lock_;
   // Guarded by lock_.

@@ -155,7 +155,7 @@ struct SingularMonitoredSessionOptions {
   Duration stop_grace_period = std::chrono::seconds(120);
   std::string checkpoint_filename_with_path;
   Behaviour behaviour = Behaviour::Default();
-  std::shared_ptr<SessionFactory> factory;  // null: direct sessions
+  std::shared_ptr<SessionFactory> factory;  // null: ClusterSessionFactory
   QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
   std::string trace_path;                   // as MonitoredSessionOptions'
 };

@@ -1,7 +1,7 @@
 #include "vigil/core/train/session_creator.h"
 
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/session/direct_session.h"
+#include "vigil/core/cluster/cluster_session.h"
 
 namespace vigil {
 namespace {
@@ -28,7 +28,7 @@ std::shared_ptr<Scaffold> DefaultScaffold(const Env& env, Graph& graph, const Be
 ChiefSessionCreator::ChiefSessionCreator(const Env& env, Graph& graph, ChiefSessionCreatorOptions options)
     : env_(env), graph_(graph), options_(std::move(options)) {
   if (options_.scaffold == nullptr) options_.scaffold = DefaultScaffold(env_, graph_, options_.behaviour);
-  if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
+  if (options_.factory == nullptr) options_.factory = std::make_shared<ClusterSessionFactory>(env_);
 }
 
 absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
@@ -62,7 +62,7 @@ std::optional<CreatorTraits> ChiefSessionCreator::traits() const {
 WorkerSessionCreator::WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options)
     : env_(env), graph_(graph), options_(std::move(options)) {
   if (options_.scaffold == nullptr) options_.scaffold = DefaultScaffold(env_, graph_, options_.behaviour);
-  if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
+  if (options_.factory == nullptr) options_.factory = std::make_shared<ClusterSessionFactory>(env_);
 }
 
 absl::StatusOr<SessionPtr> WorkerSessionCreator::CreateSession() {

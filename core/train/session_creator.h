@@ -2,8 +2,8 @@
 //
 // The chief restores or initialises the model, anew for each session: with parameter servers it sets the whole cluster back. A
 // worker waits until the chief has done so. Both finalize the scaffold first, which freezes the graph.
-// Thread safety: one task at a time. Errors: the scaffold's and the session manager's; UNIMPLEMENTED from direct sessions for any
-// master but "". Source: monitored_session.py (SessionCreator, ChiefSessionCreator, WorkerSessionCreator).
+// Thread safety: one task at a time. Errors: the scaffold's and the session manager's; NOT_FOUND for a
+// master that is none. Source: monitored_session.py (SessionCreator, ChiefSessionCreator, WorkerSessionCreator).
 #ifndef VIGIL_CORE_TRAIN_SESSION_CREATOR_H_
 #define VIGIL_CORE_TRAIN_SESSION_CREATOR_H_
 
@@ -45,7 +45,7 @@ struct ChiefSessionCreatorOptions {
   SessionTarget target;
   std::string checkpoint_dir;                 // restored from; "" = none
   std::string checkpoint_filename_with_path;  // instead of the newest in a directory; "" = none
-  std::shared_ptr<SessionFactory> factory;    // null: direct sessions
+  std::shared_ptr<SessionFactory> factory;    // null: ClusterSessionFactory
   Behaviour behaviour = Behaviour::Default();
 };
 
@@ -70,7 +70,7 @@ struct WorkerSessionCreatorOptions {
   // How long one creation waits for the chief; nullopt: for ever. When less is left than until the next look (see
   // SessionManager::WaitForSession) it gives up.
   std::optional<Duration> max_wait = std::chrono::seconds(1800);
-  std::shared_ptr<SessionFactory> factory;  // null: direct sessions
+  std::shared_ptr<SessionFactory> factory;  // null: ClusterSessionFactory
   Behaviour behaviour = Behaviour::Default();
 };
 

@@ -90,15 +90,15 @@ TEST_F(SessionCreatorTest, EachCreationWaitsAnew) {
   EXPECT_EQ(Step(**second), 0);
 }
 
-TEST_F(SessionCreatorTest, MastersOtherThanThisProcessAreRefusedByName) {
-  WorkerSessionCreator worker(env(), graph_, {.target = {.master = "grpc://localhost:2222"}});
-  ChiefSessionCreator chief(env(), graph_, {.target = {.master = "local"}});
+TEST_F(SessionCreatorTest, MastersThatAreNoneAreRefusedByName) {
+  WorkerSessionCreator worker(env(), graph_, {.target = {.master = "gopher://localhost:2222"}});
+  ChiefSessionCreator chief(env(), graph_, {.target = {.master = "nearby"}});
   const absl::Status of_worker = worker.CreateSession().status();
   const absl::Status of_chief = chief.CreateSession().status();
-  EXPECT_EQ(CodeOf(of_worker), Code::kUnimplemented);
-  EXPECT_EQ(CodeOf(of_chief), Code::kUnimplemented);
-  EXPECT_THAT(std::string(MessageOf(of_worker)), HasSubstr("'grpc://localhost:2222'"));
-  EXPECT_THAT(std::string(MessageOf(of_chief)), HasSubstr("'local'"));
+  EXPECT_EQ(CodeOf(of_worker), Code::kNotFound);
+  EXPECT_EQ(CodeOf(of_chief), Code::kNotFound);
+  EXPECT_THAT(std::string(MessageOf(of_worker)), HasSubstr("\"gopher://localhost:2222\""));
+  EXPECT_THAT(std::string(MessageOf(of_chief)), HasSubstr("\"nearby\""));
 }
 
 TEST_F(SessionCreatorTest, WhatTheScaffoldRefusesComesOut) {

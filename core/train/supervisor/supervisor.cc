@@ -6,10 +6,10 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/io/summary.pb.h"
-#include "vigil/core/session/direct_session.h"
 #include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/supervisor/supervisor_services.h"
 #include "vigil/core/train/training_util.h"
@@ -44,7 +44,7 @@ absl::Status Supervisor::Init() {
     options_.logdir.clear();
   }
   if (options_.session_manager == nullptr) {
-    if (options_.factory == nullptr) options_.factory = std::make_shared<DirectSessionFactory>(env_);
+    if (options_.factory == nullptr) options_.factory = std::make_shared<ClusterSessionFactory>(env_);
     VIGIL_ASSIGN_OR_RETURN(options_.session_manager,
                            SessionManager::Create(env_, graph_, options_.factory,
                                                   {.local_init_op = model_.local_init_op,

@@ -44,7 +44,7 @@ struct SupervisorOptions {
   OrDefault<SummaryWriterPtr> summary_writer = {};            // the chief's; default: an events file in the logdir
   std::function<absl::Status(Session&)> init_fn = nullptr;    // called after init_op
   std::optional<RunOptions> local_init_run_options = {};      // for local_init_op
-  std::shared_ptr<SessionFactory> factory = nullptr;          // of the default session manager; null: direct sessions
+  std::shared_ptr<SessionFactory> factory = nullptr;  // of the default session manager; null: ClusterSessionFactory
   Behaviour behaviour = Behaviour::Default();
 };
 

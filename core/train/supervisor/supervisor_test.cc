@@ -156,8 +156,8 @@ TEST_F(SupervisorTest, MasterAndConfigReachTheFactory) {
   const auto sv = Make({.factory = factory});
   Prepare(*sv, {.target = {.master = "", .config = {.device_filters = {"/job:ps"}}}});
   EXPECT_THAT(factory->seen.config.device_filters, ElementsAre("/job:ps"));
-  EXPECT_EQ(CodeOf(Make({})->PrepareOrWaitForSession({.target = {.master = "grpc://x:1"}}).status()),
-            Code::kUnimplemented);
+  EXPECT_EQ(CodeOf(Make({})->PrepareOrWaitForSession({.target = {.master = "gopher://x:1"}}).status()),
+            Code::kNotFound);
 }
 
 TEST_F(SupervisorTest, UseSessionManager) {

@@ -31,7 +31,7 @@
 namespace vigil {
 
 struct MonitoredTrainingSessionOptions {
-  std::string master;  // other than "": UNIMPLEMENTED from direct sessions
+  std::string master;  // "" or "local" = this process; Server::target()
   bool is_chief = true;
   // Restored from, also when saving is off; saved to. "" = none.
   std::string checkpoint_dir;
@@ -54,7 +54,7 @@ struct MonitoredTrainingSessionOptions {
   bool save_graph_def = true;  // graph.pbtxt once a session, ".meta" with each checkpoint
 
   Behaviour behaviour = Behaviour::Default();
-  std::shared_ptr<SessionFactory> factory;  // null: direct sessions
+  std::shared_ptr<SessionFactory> factory;  // null: ClusterSessionFactory
   QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
   std::string trace_path;                   // as MonitoredSessionOptions'
 };

@@ -224,9 +224,9 @@ TEST_F(MonitoredTrainingSessionTest, AScaffoldOfOnesOwnIsUsed) {
   EXPECT_TRUE(called);
 }
 
-TEST_F(MonitoredTrainingSessionTest, AnotherMasterIsRefusedByName) {
-  const auto made = MonitoredTrainingSession(env(), *graph_, {.master = "grpc://host:2222"});
-  EXPECT_THAT(Text(made.status()), AllOf(HasSubstr("UNIMPLEMENTED"), HasSubstr("grpc://host:2222")));
+TEST_F(MonitoredTrainingSessionTest, AMasterThatIsNoneIsRefusedByName) {
+  const auto made = MonitoredTrainingSession(env(), *graph_, {.master = "gopher://host:2222"});
+  EXPECT_THAT(Text(made.status()), AllOf(HasSubstr("NOT_FOUND"), HasSubstr("gopher://host:2222")));
 }
 
 // A chief and a worker of one graph over shared variables.
