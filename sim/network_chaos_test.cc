@@ -28,7 +28,9 @@ constexpr std::array<const char*, 4> kNames = {"chief:0", "ps:0", "ps:1", "worke
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : seed_(seed) {}
-  int Roll(int sides) { return static_cast<int>(Bounded(HashDraw(seed_, "dice", count_++), static_cast<std::uint64_t>(sides))); }
+  int Roll(int sides) {
+    return static_cast<int>(Bounded(HashDraw(seed_, "dice", count_++), static_cast<std::uint64_t>(sides)));
+  }
   std::string Name() { return kNames[static_cast<std::size_t>(Roll(kNames.size()))]; }
 
  private:
@@ -80,15 +82,16 @@ struct Outcome {
   ChoiceMap choices;
   FaultTallies tallies;
   NetworkCounts counts;
-  int open_calls = 0;    // of processes that lived to the end
-  int callbacks = 0;     // closures of calls that were not destroyed
+  int open_calls = 0;  // of processes that lived to the end
+  int callbacks = 0;   // closures of calls that were not destroyed
   std::vector<std::string> refused;
 };
 
 class Chaos {
  public:
   Chaos(std::uint64_t seed, Chooser& chooser, StackPool* stacks)
-      : plan_(DrawPlan(seed)), world_({.chooser = &chooser, .seed = seed, .stacks = stacks, .preempt = seed % 3 == 0}) {}
+      : plan_(DrawPlan(seed)),
+        world_({.chooser = &chooser, .seed = seed, .stacks = stacks, .preempt = seed % 3 == 0}) {}
 
   Outcome Play() {
     FaultApplier::Tasks tasks;
@@ -120,9 +123,8 @@ class Chaos {
   }
 
   void Main(Node& node, const Env& env) {
-    const auto listener = env.network->Listen(node.name(), [this, &node, env](IncomingCall& call) {
-      return Handle(node, env, call);
-    });
+    const auto listener =
+        env.network->Listen(node.name(), [this, &node, env](IncomingCall& call) { return Handle(node, env, call); });
     ASSERT_TRUE(listener.ok()) << listener.status();
     env.tasks->SleepUntil(kNever);
   }
@@ -179,7 +181,8 @@ class Chaos {
     while (env.clock->Monotonic() < Time{seconds(30)}) {
       env.tasks->SleepUntil(DeadlineAfter(env, milliseconds(env.random->Draw("nap") % 300)));
       const NetworkReply reply = Ask(node, env, "top");
-      WriteAtomically(*env.files, "/last", reply.ok() ? *reply : "failed", env.random->Draw("sync") % 2 == 0).IgnoreError();
+      WriteAtomically(*env.files, "/last", reply.ok() ? *reply : "failed", env.random->Draw("sync") % 2 == 0)
+          .IgnoreError();
       if (env.random->Draw("suicide") % 200 == 0) node.Kill();
     }
   }
