@@ -30,6 +30,12 @@ if(VIGIL_SANITIZE)
   endif()
 endif()
 
+if(VIGIL_COVERAGE)
+  # Tasks of several threads count the same lines.
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()
+
 find_program(VIGIL_CCACHE ccache)
 if(VIGIL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${VIGIL_CCACHE})

@@ -72,14 +72,6 @@ TEST(Parse, ExpectsEventsOrAViolation) {
   EXPECT_EQ(rule.expect->violates, "step.goes_back");
 }
 
-TEST(Parse, NamesWhatIsNotBuiltYet) {
-  const Recording cluster =
-      Parse(R"({"id":"a","cluster":{"tasks":{"ps":1}},"plan":[{"at_s":4,"crash":"ps:0"}],"limit_s":60,
-      "workload":{"last_step":600},"expect":{"tasks":{},"newest_checkpoint":[1,2],"repeats":6}})");
-  EXPECT_EQ(cluster.scenario.unbuilt, (std::vector<std::string>{"cluster", "workload", "plan", "limit_s"}));
-  EXPECT_FALSE(cluster.expect.has_value());
-}
-
 TEST(Print, IsCanonical) {
   const std::string canonical =
       R"({"id":"a","title":"t","format":2,"seed":7,"session":{"kind":"training","is_chief":false,"shared_state":true},)"

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "vigil/replays/fields.h"
+#include "vigil/replays/job_expectation.h"
 #include "vigil/replays/scenario.h"
 #include "vigil/replays/schema.h"
 
@@ -27,6 +28,9 @@ void ReadFault(Reading& reading, Json value, const Place& place, Fault& out);
 void ReadStatements(Reading& reading, const Field& field, SessionKind kind, std::vector<Statement>& out);
 // The fields of a unit recording besides those that every record has.
 void ReadUnit(Reading& reading, Fields& fields, const Field& unit, UnitSpec& out);
+// The fields of a cluster besides those that every record has.
+void ReadJob(Reading& reading, Fields& fields, const Field& cluster, sim::JobSpec& out);
+void ReadJobExpectation(Reading& reading, const Field& field, JobExpectation& out);
 void ReadExpectation(Reading& reading, const Field& field, Expectation& out);
 
 }  // namespace vigil::replays

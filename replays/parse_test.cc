@@ -52,7 +52,6 @@ TEST(ParseError, OfTheRecord) {
       {R"({"id":"a","drive":null})", "/drive: expected a list, got null"},
       {With(R"("colour":"red")"),
        "/colour: unknown field; known here: id, title, format, seed, behaviour, limits, choices, unit, cluster, "
-       "workload, plan, "
        "session, scope, model, scaffold, checkpoint, hooks, faults, drive, after, expect"},
       {With(R"("title":null)"), "/title: expected a string, got null"},
       {With(R"("scope":"without")"), "/scope: unknown value 'without'; known: with, bare"},
@@ -65,10 +64,9 @@ TEST(ParseError, OfTheRecord) {
       {With(R"("limits":{"events":0})"), "/limits/events: 0 is not in 1..10000000"},
       {With(R"("limits":{"virtual_s":-0.5})"), "/limits/virtual_s: -0.5 is not in 0..1000000000"},
       {With(R"("choices":{"a/b":["x",1]})"), "/choices/a~1b/1: expected a string, got 1"},
-      {With(R"("plan":{})"), "/plan: expected a list, got an object"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"plan":{}})", "/plan: expected a list, got an object"},
       {With(R"("limit_s":60)"),
        "/limit_s: unknown field; known here: id, title, format, seed, behaviour, limits, choices, unit, cluster, "
-       "workload, plan, "
        "session, scope, model, scaffold, checkpoint, hooks, faults, drive, after, expect"},
       {With(R"("expect":{})"), "/expect: missing field 'events'"},
       {With(R"("expect":{"events":["x",1]})"), "/expect/events/1: expected a string, got 1"},

@@ -3,6 +3,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/replays/json_writer.h"
 #include "vigil/replays/names.h"
+#include "vigil/replays/print_parts.h"
 
 namespace vigil::replays {
 namespace {
@@ -263,6 +264,7 @@ void PrintSessionScenario(JsonWriter& w, const Scenario& s) {
 }
 
 void PrintExpectation(JsonWriter& w, const Expectation& expect) {
+  if (expect.job != nullptr) return PrintJobExpectation(w, *expect.job);
   w.Open('{');
   if (!expect.violates.empty()) w.Key("violates").String(expect.violates);
   PrintList(w, "events", expect.events, PrintString, expect.violates.empty());
@@ -288,6 +290,8 @@ std::string PrintRecord(const Scenario& scenario, const Expectation* expect) {
   if (scenario.seed != 0) w.Key("seed").Natural(scenario.seed);
   if (scenario.unit.has_value()) {
     PrintUnit(w, *scenario.unit);
+  } else if (scenario.job.has_value()) {
+    PrintJob(w, *scenario.job);
   } else {
     PrintSessionScenario(w, scenario);
   }

@@ -18,6 +18,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/session/run_options.h"
+#include "vigil/sim/cluster/job_spec.h"
 
 namespace vigil::replays {
 
@@ -242,9 +243,8 @@ struct Scenario {
   // Choices made by the scheduler and others, as labels under "node/task/point", in order; absent ones take the calm default.
   std::map<std::string, std::vector<std::string>, std::less<>> choices;
   std::optional<UnitSpec> unit;            // then nothing of a session applies
+  std::optional<sim::JobSpec> job;         // a cluster ("cluster", "workload", "plan", "limit_s", "no_wait"): the same
   std::shared_ptr<const TraceSpec> trace;  // a traced production run: the same; print.h leaves it out
-  // Fields of the format that nothing can play yet (cluster, workload, ...): the runner names them; print.h leaves them out.
-  std::vector<std::string> unbuilt;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
@@ -256,12 +256,15 @@ struct FinalState {
   friend bool operator==(const FinalState&, const FinalState&) = default;
 };
 
+struct JobExpectation;  // job_expectation.h
+
 // "expect": what really happened; or, of a saved failure, which rule it violates.
 struct Expectation {
   std::vector<std::string> events;
-  std::optional<FinalState> final;    // absent (unit recordings): not compared
-  std::vector<std::string> messages;  // for reading, not for comparing
-  std::string violates;               // id of a rule; then events and final are not compared
+  std::optional<FinalState> final;            // absent (unit recordings): not compared
+  std::vector<std::string> messages;          // for reading, not for comparing
+  std::string violates;                       // id of a rule; then events and final are not compared
+  std::shared_ptr<const JobExpectation> job;  // of a cluster: then neither are they
   friend bool operator==(const Expectation&, const Expectation&) = default;
 };
 

@@ -12,7 +12,7 @@ std::string NotBuilt(std::string_view what) { return fmt::format("{} is not buil
 }  // namespace
 
 std::string WhatIsUnbuilt(const Scenario& scenario) {
-  if (!scenario.unbuilt.empty()) return NotBuilt(fmt::format("field \"{}\"", scenario.unbuilt.front()));
+  if (scenario.job.has_value()) return NotBuilt("a cluster");
   if (scenario.unit.has_value()) {
     if (FindUnitPlayer(scenario.unit->unit) != nullptr) return "";
     return NotBuilt(fmt::format("unit \"{}\"", scenario.unit->unit));

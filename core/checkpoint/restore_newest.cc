@@ -29,14 +29,25 @@ std::optional<std::int64_t> StepOfIndex(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? std::optional(step) : std::nullopt;
 }
 
+// "input.ckpt-7.index" where there is a "checkpoint_input": such a checkpoint is not a model's.
+bool HasStateFileOfItsOwn(const std::set<std::string>& names, std::string_view index) {
+  const std::string_view base = index.substr(0, index.rfind('-'));
+  const std::string_view kSuffix = ".ckpt";
+  return base.ends_with(kSuffix) &&
+         names.contains(fmt::format("{}_{}", kDefaultStateFile, base.substr(0, base.size() - kSuffix.size())));
+}
+
 // What is in the directory, the newest last: by when it was written, then by its step.
 std::vector<std::string> CheckpointsIn(const Env& env, const std::string& directory) {
   std::vector<std::tuple<Time, std::int64_t, std::string>> found;
-  const absl::StatusOr<std::vector<std::string>> names = env.files->List(directory);
-  for (const std::string& name : names.value_or(std::vector<std::string>())) {
+  const absl::StatusOr<std::vector<std::string>> listed = env.files->List(directory);
+  std::set<std::string> names;
+  if (listed.ok()) names.insert(listed->begin(), listed->end());
+  for (const std::string& name : names) {
     const std::optional<std::int64_t> step = StepOfIndex(name);
+    if (!step.has_value() || HasStateFileOfItsOwn(names, name)) continue;
     const absl::StatusOr<FileInfo> info = env.files->Stat(JoinPath(directory, name));
-    if (!step.has_value() || !info.ok()) continue;
+    if (!info.ok()) continue;
     found.emplace_back(info->modified, *step, JoinPath(directory, name.substr(0, name.rfind('.'))));
   }
   std::ranges::sort(found);

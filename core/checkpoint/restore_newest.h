@@ -21,7 +21,8 @@
 namespace vigil {
 
 // GetCheckpointState of the default state file. With `fallback`, where that file is there but says nothing: the checkpoints in the
-// directory ("<name>-<step>.index"), the newest last; nullopt if there are none.
+// directory ("<name>-<step>.index"), the newest last, but none "<x>.ckpt-<step>" of a saver that has a state file "checkpoint_<x>" of
+// its own (CheckpointInputPipelineHook); nullopt if there are none.
 absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
                                                                bool fallback);
 

@@ -127,6 +127,20 @@ TEST_F(RestoreNewestTest, AStateFileThatSaysNothingIsReplacedByTheDirectory) {
   EXPECT_EQ(Restore(true), "none");  // taken away on purpose: a new beginning
 }
 
+TEST_F(RestoreNewestTest, WhatHasAStateFileOfItsOwnIsNotTheModels) {
+  for (const char* name : {"input.ckpt", "input_worker_1.ckpt"}) {
+    EXPECT_EQ(Text(saver_->Save(*session_, JoinPath("/d", name), 9, {.latest_filename = "checkpoint_input"}).status()),
+              "OK");
+    fake_.clock.Advance(std::chrono::seconds(1));
+  }
+  Replace("/d/checkpoint_input_worker_1", "");
+  Replace("/d/checkpoint", "");
+  const auto state = FindCheckpoints(fake_.env(), "/d", true);
+  ASSERT_TRUE(state.ok() && state->has_value());
+  EXPECT_EQ((*state)->model_checkpoint_path, "/d/m-3");
+  EXPECT_THAT((*state)->all_model_checkpoint_paths, ElementsAre("/d/m-1", "/d/m-2", "/d/m-3"));
+}
+
 TEST_F(RestoreNewestTest, IfNoneIsWholeTheNewestSaysWhy) {
   for (const int step : {1, 2}) FlipABit("/d/m-" + std::to_string(step) + ".index");
   ASSERT_EQ(Text(fake_.files.Remove(kData3)), "OK");

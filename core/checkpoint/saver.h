@@ -34,7 +34,7 @@
 namespace vigil {
 
 struct SaverOptions {
-  // At most one of the two; neither: all global variables when it is built.
+  // At most one of the two; neither: all global variables when it is built. Iterators (ops::kIterators) can be among them.
   std::optional<std::vector<Output>> variables = {};
   std::optional<NamedVariables> variables_by_name = {};  // under other names than their own
   bool reshape = false;                                  // restore also what has another shape of the same size

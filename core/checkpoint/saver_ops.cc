@@ -16,9 +16,15 @@
 namespace vigil {
 namespace {
 
-bool IsVariable(const Graph& graph, Output output) {
-  return graph.Has(output) && output.index == 0 && graph.node(output.node).def->is_resource &&
-         graph.TypeOf(output) != DType::kResource;
+// A variable, or an iterator for its state.
+bool IsSaveable(const Graph& graph, Output output) {
+  return ops::IsIterator(graph, output) ||
+         (graph.Has(output) && output.index == 0 && graph.node(output.node).def->is_resource &&
+          graph.TypeOf(output) != DType::kResource);
+}
+
+std::string KeyOf(const Graph& graph, Output saved) {
+  return ops::IsIterator(graph, saved) ? graph.NameOf(saved) + "_STATE" : graph.node(saved.node).name;
 }
 
 std::string Describe(const Graph& graph, Output output) {
@@ -101,9 +107,14 @@ class SaverBuilder {
   // The prefix, once all is written under it.
   Output Save(const NamedVariables& variables, Output prefix) {
     std::vector<Output> inputs = Keys("SaveV2", prefix, variables);
-    for (const auto& [name, variable] : variables) inputs.push_back(variable);
+    for (const auto& [name, variable] : variables) inputs.push_back(ValueOf(variable));
     const Output save = b_.Op("SaveV2", std::move(inputs), {.name = Name("SaveV2"), .attrs = Syncing()});
     return b_.Op("Identity", {prefix}, {.name = Name("control_dependency"), .control_inputs = {save.node}});
+  }
+
+  Output ValueOf(Output saved) {
+    if (!ops::IsIterator(graph_, saved)) return saved;
+    return b_.Op("SerializeIterator", {saved}, {.name = "SerializeIterator"});
   }
 
   // Each device writes a part beside the checkpoint; the parts are then merged into it.
@@ -132,13 +143,19 @@ class SaverBuilder {
 
   std::vector<NodeId> Restore(const NamedVariables& variables) {
     std::vector<DType> types;
-    for (const auto& [name, variable] : variables) types.push_back(graph_.TypeOf(variable));
+    for (const auto& [name, variable] : variables) {
+      types.push_back(ops::IsIterator(graph_, variable) ? DType::kString : graph_.TypeOf(variable));
+    }
     const Output restored = b_.Op("RestoreV2", Keys("RestoreV2", prefix_, variables),
                                   {.name = Name("RestoreV2"), .attrs = {{"dtypes", std::move(types)}}});
     std::vector<NodeId> assigned;
     std::int32_t index = 0;
     for (const auto& [name, variable] : variables) {
       Output value{restored.node, index++};
+      if (ops::IsIterator(graph_, variable)) {
+        assigned.push_back(b_.Op("DeserializeIterator", {variable, value}, {.name = Name("DeserializeIterator")}).node);
+        continue;
+      }
       if (options_.reshape) value = b_.Op("Reshape", {value, ShapeOf(variable)}, {.name = Name("Reshape")});
       assigned.push_back(b_.Op("Assign", {variable, value}, {.name = Name("Assign")}).node);
     }
@@ -180,10 +197,10 @@ void NoteCalls(Graph& graph, const SaverOps& ops) {
 absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vector<Output>& variables) {
   NamedVariables out;
   for (const Output variable : variables) {
-    if (!IsVariable(graph, variable)) {
+    if (!IsSaveable(graph, variable)) {
       return UsageError(fmt::format("Variable to save is not a Variable: {}", Describe(graph, variable)));
     }
-    const std::string& name = graph.node(variable.node).name;
+    const std::string name = KeyOf(graph, variable);
     if (!out.emplace(name, variable).second) {
       return UsageError(fmt::format("At least two variables have the same name: {}", name));
     }
@@ -194,7 +211,7 @@ absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vect
 absl::Status CheckNamedVariables(const Graph& graph, const NamedVariables& variables) {
   std::set<Output> seen;
   for (const auto& [name, variable] : variables) {
-    if (!IsVariable(graph, variable)) {
+    if (!IsSaveable(graph, variable)) {
       return UsageError(
           fmt::format("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: {}",
                       Describe(graph, variable)));

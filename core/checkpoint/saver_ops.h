@@ -17,10 +17,10 @@
 
 namespace vigil {
 
-// Variables by the names that they have in the checkpoint.
+// Variables, and iterators for their state, by the names that they have in the checkpoint.
 using NamedVariables = std::map<std::string, Output>;
 
-// A list: each has its node's name. "At least two variables have the same name: v"; "Variable to save is not a Variable: ...".
+// A list: each has its node's name, an iterator "<node>:0_STATE". "At least two variables have the same name: v"; "Variable to save is not a Variable: ...".
 absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vector<Output>& variables);
 // A map that a caller gives. "The same saveable will be restored with two names: b"; "names_to_saveables must be a dict mapping
 // string names to Tensors/Variables. Not a variable: ...".

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/checkpoint/saver_meta_graph.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/io/tensor_bundle.h"
@@ -238,6 +239,34 @@ TEST_F(SaverWritesTest, ListsThatAreGiven) {
   EXPECT_THAT(saver.last_checkpoints(), ElementsAre("/d/m-3"));
   Save(saver, 4);
   EXPECT_THAT(saver.last_checkpoints(), ElementsAre("/d/m-4"));
+}
+
+TEST_F(SaverWritesTest, IteratorsAmongTheVariables) {
+  b_.device = "/job:ps/task:1";
+  const Output next = ops::RangeIterator(b_, "input", 9);
+  b_.device.clear();
+  const Output iterator = graph_.Collection(ops::kIterators).at(0);
+  Saver saver = Built({.variables = {{v_.ref, iterator}}, .reshape = true, .sharded = true});
+  const std::unique_ptr<Session> session = NewSession();
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(Text(RunFetch(*session, next).status()), "OK");
+  ASSERT_EQ(Text(saver.Save(*session, "/d/m", 1).status()), "OK");
+  EXPECT_EQ(Text(BundleReader::Open(fake_.files, "/d/m-1")->Read("input/OneShotIterator:0_STATE").status()), "OK");
+  ASSERT_EQ(Text(RunFetch(*session, next).status()), "OK");
+  ASSERT_EQ(Text(saver.Restore(*session, "/d/m-1")), "OK");
+  EXPECT_EQ(RunFetch(*session, next)->scalar<std::int64_t>(), 3);
+  for (const char* op : {"SerializeIterator", "save/DeserializeIterator"}) {
+    const std::optional<NodeId> node = graph_.Find(op);
+    ASSERT_TRUE(node.has_value()) << op;
+    EXPECT_EQ(graph_.node(*node).device, "/job:ps/task:1") << "where the iterator is";
+  }
+  // A graph that is made of the meta graph can go on.
+  Graph other(BuiltinOps());
+  const auto found = ImportMetaGraphFile(fake_.env(), "/d/m-1.meta", other);
+  ASSERT_EQ(Text(found.status()), "OK");
+  EXPECT_EQ(other.Collection(ops::kIterators).size(), 1u);
+  const std::unique_ptr<Session> imported = NewDirectSession(fake_.env(), other);
+  ASSERT_EQ(Text((*found)->Restore(*imported, "/d/m-1")), "OK");
+  EXPECT_EQ(RunFetch(*imported, *other.FindOutput("input:0"))->scalar<std::int64_t>(), 3);
 }
 
 }  // namespace

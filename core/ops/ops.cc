@@ -116,7 +116,12 @@ Output ReportUninitializedVariables(Builder& b, std::string name, const std::vec
 
 Output RangeIterator(Builder& b, std::string name, std::int64_t n) {
   const Output iterator = b.Op("OneShotIterator", {}, {.name = name + "/OneShotIterator", .attrs = {{"stop", n}}});
+  if (b.status().ok()) b.graph().AddToCollection(kIterators, iterator);
   return b.Op("IteratorGetNext", {iterator}, {.name = std::move(name)});
+}
+
+bool IsIterator(const Graph& graph, Output output) {
+  return graph.Has(output) && output.index == 0 && graph.node(output.node).op == "OneShotIterator";
 }
 
 Queue FifoQueue(Builder& b, std::string name, std::int64_t capacity) {

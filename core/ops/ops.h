@@ -46,7 +46,11 @@ Output VariablesInitializer(Builder& b, std::string name, const std::vector<Outp
 Output ReportUninitializedVariables(Builder& b, std::string name, const std::vector<Output>& variables);
 
 // 0, 1, ..., n - 1, anew in every session, then OUT_OF_RANGE (make_one_shot_iterator(Dataset.range(n)).get_next()).
+// "<name>/OneShotIterator" goes into kIterators; a saver can be given it.
 Output RangeIterator(Builder& b, std::string name, std::int64_t n);
+inline constexpr CollectionKey<Output> kIterators{"iterators"};
+// Whether that is an iterator, whose state SerializeIterator gives and DeserializeIterator sets.
+bool IsIterator(const Graph& graph, Output output);
 
 // A queue of int64 scalars with the ops that fill and drain it.
 struct Queue {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "vigil/core/ops/testing.h"
@@ -113,6 +114,32 @@ TEST_F(StateOpsTest, AnIteratorEnds) {
   EXPECT_EQ(Show(next), "int64 [] 1");
   EXPECT_EQ(Show(next), "OUT_OF_RANGE: End of sequence");
   EXPECT_EQ(Show(next), "OUT_OF_RANGE: End of sequence");
+}
+
+TEST_F(StateOpsTest, AnIteratorsStateIsItsPosition) {
+  const Output next = ops::RangeIterator(b_, "input", 5);
+  const Output iterator = graph_.Collection(ops::kIterators).at(0);
+  EXPECT_TRUE(ops::IsIterator(graph_, iterator));
+  EXPECT_FALSE(ops::IsIterator(graph_, next));
+  EXPECT_EQ(graph_.NameOf(iterator), "input/OneShotIterator:0");
+  const Output state = b_.Op("SerializeIterator", {iterator}, {});
+  EXPECT_EQ(Show(state), "string [] 0");
+  EXPECT_EQ(Show(next), "int64 [] 0");
+  EXPECT_EQ(Show(state), "string [] 1");
+  const auto set = [&](Output to) { return vigil::Show(Run(b_.Op("DeserializeIterator", {iterator, to}, {}).node)); };
+  EXPECT_EQ(set(Scalar<std::string>("4")), "OK");
+  EXPECT_EQ(Show(next), "int64 [] 4");
+  EXPECT_EQ(Show(next), "OUT_OF_RANGE: End of sequence");
+  EXPECT_EQ(Show(state), "string [] 5");
+  for (const char* bad : {"", "x", "4x", "-1", "99999999999999999999"}) {
+    EXPECT_EQ(set(Scalar<std::string>(bad)),
+              fmt::format("INVALID_ARGUMENT: '{}' is no state of the iterator 'input/OneShotIterator'.", bad));
+  }
+  EXPECT_EQ(set(Vec<std::string>({"1", "2"})),
+            "INVALID_ARGUMENT: An iterator's state must be a scalar, got string [2] instead.");
+  EXPECT_EQ(Show(state), "string [] 5") << "what is refused changes nothing";
+  b_.Op("SerializeIterator", {ops::MakeVariable(b_, "v", Scalar<std::int64_t>(5)).ref}, {});
+  EXPECT_EQ(vigil::Show(b_.status()), "USAGE: Input 0 of 'SerializeIterator' Op has type int64, not resource.");
 }
 
 TEST(VariableTest, NoUpdateOfSeveralThreadsIsLost) {

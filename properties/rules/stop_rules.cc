@@ -104,10 +104,10 @@ class CoordinatorEndsTheLoop : public Rule {
 constexpr RuleInfo kStepContextSetsNoFlag{
     .id = "stop.step_context_sets_no_flag",
     .sentence =
-        "A step function's request_stop ends its call with STOP_ITERATION and nothing else: if nobody else asked for a "
-        "stop, should_stop still says no.",
+        "A step function's request_stop ends its call with STOP_ITERATION, unless the step function catches it, and "
+        "nothing else: if nobody else asked for a stop, should_stop still says no.",
     .documented = "",
-    .observed = "step_fn_request_stop_bare",
+    .observed = "step_fn_request_stop_bare step_catches_request_stop",
     .conflict =
         "run_step_fn promises the opposite: the next should_stop call will return True (SingularMonitoredSession, "
         "run_step_fn, Returns)",
@@ -118,9 +118,10 @@ class StepContextSetsNoFlag : public Rule {
   StepContextSetsNoFlag() : Rule(kStepContextSetsNoFlag) {}
   void OnEvent(const Moment& now) override {
     const Watch& run = now.run;
-    if (now.Says(replays::Note::kStepRequestsStop)) requested_ = now.index;
+    if (now.Says(replays::Note::kStepRequestsStop)) requested_ = now.index, caught_ = false;
+    if (now.Is(EventKind::kStepFnReturn) && now.ok()) caught_ = true;
     if (now.Is(EventKind::kRecovery) || now.Is(EventKind::kRunStart)) requested_ = kNever;
-    if (now.Is(EventKind::kRunEnd) && requested_ != kNever && now.event.code != Code::kStopIteration) {
+    if (now.Is(EventKind::kRunEnd) && requested_ != kNever && !caught_ && now.event.code != Code::kStopIteration) {
       if (!run.reported.contains(now.event.code))
         Violate({requested_, now.index}, "STOP_ITERATION", std::string(CodeName(now.event.code)));
       requested_ = kNever;
@@ -133,6 +134,7 @@ class StepContextSetsNoFlag : public Rule {
 
  private:
   std::size_t requested_ = kNever;
+  bool caught_ = false;  // by the step function
 };
 
 constexpr RuleInfo kForgottenByARecovery{

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/train/hooks/checkpoint_input_pipeline_hook.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/hooks/feed_fn_hook.h"
 #include "vigil/core/train/hooks/final_ops_hook.h"
@@ -30,11 +31,14 @@ class BeginAgainTest : public HookTest {
     return *hook;
   }
   std::vector<std::pair<std::string, HookPtr>> EveryHook() {
+    ops::RangeIterator(b(), "input", 100);
     const Output summary = ops::ScalarSummary(b(), "summary", "loss", loss_);
     return {
         {"stop_at_step", Made(StopAtStepHook::Create(env(), {.last_step = 100}))},
         {"checkpoint_saver",
          Made(CheckpointSaverHook::Create(env(), {.checkpoint_dir = "/c", .save_steps = 1, .scaffold = scaffold_}))},
+        {"checkpoint_input_pipeline",
+         Made(CheckpointInputPipelineHook::Create(env(), {.checkpoint_dir = "/i", .save_steps = 1}))},
         {"step_counter", Made(StepCounterHook::Create(env(), {.output_dir = "/s"}))},
         {"logging_tensor",
          Made(LoggingTensorHook::Create(env(), {.tensors = TaggedTensors{{"fed", fed_}}, .every_n_iter = 1}))},

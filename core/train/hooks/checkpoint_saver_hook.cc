@@ -32,23 +32,28 @@ auto CallListener(const Env& env, const CheckpointSaverListener& listener, Liste
 
 // What the hooks of a process saved last, by directory: two of them may look after the same one.
 struct LastSaves {
-  struct Save {
+  struct Step {
     std::int64_t session = 0;
     std::int64_t step = 0;
-    const Saver* saver = nullptr;  // only compared
-    friend bool operator==(const Save&, const Save&) = default;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  struct Saved {
+    Step step;
+    std::vector<const Saver*> savers;  // only compared
   };
   SpinLock lock;
-  std::map<std::string, Save> by_directory;  // guarded by lock
+  std::map<std::string, Saved> by_directory;  // guarded by lock
 
-  bool Has(const std::string& directory, const Save& save) {
+  bool Has(const std::string& directory, const Step& step, const Saver* saver) {
     const SpinGuard guard(lock);
     const auto it = by_directory.find(directory);
-    return it != by_directory.end() && it->second == save;
+    return it != by_directory.end() && it->second.step == step && std::ranges::count(it->second.savers, saver) != 0;
   }
-  void Note(const std::string& directory, const Save& save) {
+  void Note(const std::string& directory, const Step& step, const Saver* saver) {
     const SpinGuard guard(lock);
-    by_directory[directory] = save;
+    Saved& saved = by_directory[directory];
+    if (saved.step != step) saved = {step, {}};
+    saved.savers.push_back(saver);
   }
 };
 constexpr SlotKey<LastSaves> kLastSaves{"checkpoint saver hooks: last saves"};
@@ -155,15 +160,16 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t st
 absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t step) {
   VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
   LastSaves& last = env_.process->Slot(kLastSaves);
-  const LastSaves::Save mine{.session = session.number(), .step = step, .saver = saver};
-  if (options_.behaviour.one_save_a_step && last.Has(options_.checkpoint_dir, mine)) {
+  const LastSaves::Step mine{.session = session.number(), .step = step};
+  if (options_.behaviour.one_save_a_step && last.Has(options_.checkpoint_dir, mine, saver)) {
     env_.log->Write(Severity::kInfo, fmt::format("Step {} is in {} already: another hook of this session saved it.",
                                                  step, options_.checkpoint_dir));
     return absl::OkStatus();
   }
   env_.log->Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
-  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, {.write_meta_graph = options_.save_graph_def}).status());
-  last.Note(options_.checkpoint_dir, mine);
+  const SaveOptions how{.latest_filename = state_file_, .write_meta_graph = options_.save_graph_def};
+  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, how).status());
+  last.Note(options_.checkpoint_dir, mine, saver);
   return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_);
 }
 

@@ -64,7 +64,8 @@ class CheckpointSaverHook : public SessionRunHook {
   absl::Status End(Session* session) override;
 
  private:
-  friend class CheckpointInputPipelineHook;  // is made of one of these
+  friend class
+      CheckpointInputPipelineHook;  // is made of one of these: calls Save() when it sees fit, knows saver and timer
 
   CheckpointSaverHook(const Env& env, CheckpointSaverHookOptions options, SecondOrStepTimer timer);
   // True: a listener asks for a stop.
@@ -78,6 +79,7 @@ class CheckpointSaverHook : public SessionRunHook {
   const Env env_;
   CheckpointSaverHookOptions options_;
   const std::string save_path_;
+  std::string state_file_{kDefaultStateFile};
   SecondOrStepTimer timer_;
   std::int64_t steps_per_run_ = 1'000'000;
   std::optional<Time> last_frozen_warning_;

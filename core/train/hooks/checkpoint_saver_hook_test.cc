@@ -364,7 +364,9 @@ TEST_F(CheckpointSaverHookTest, WritesGraphAndSaves) {
   Start(Make({.save_steps = 1}));
   EXPECT_THAT(TakeWriterCalls(), ElementsAre("graph", "meta_graph", "session_log step=0"));
   EXPECT_TRUE(Exists(fake_.files, JoinPath(kDir, "graph.pbtxt")));
+  EXPECT_TRUE(Exists(fake_.files, JoinPath(kDir, "model.ckpt-0.meta")));
   ASSERT_TRUE(Run().ok());
+  EXPECT_TRUE(Exists(fake_.files, JoinPath(kDir, "model.ckpt-1.meta")));
   EXPECT_THAT(TakeWriterCalls(), ElementsAre("session_log step=1"));
 }
 

@@ -1,0 +1,159 @@
+#include "vigil/replays/job_expectation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace vigil::replays {
+namespace {
+
+constexpr double kPollSeconds = 30;  // what a worker of TensorFlow sleeps before it looks again
+
+std::string CodesText(const std::vector<Code>& codes) {
+  std::string text;
+  for (const Code code : codes) text += fmt::format("{}{}", text.empty() ? "" : ", ", CodeName(code));
+  return text.empty() ? "none" : text;
+}
+
+// Collects the misses of one task.
+class Comparison {
+ public:
+  Comparison(std::string_view task, std::vector<std::string>& misses) : task_(task), misses_(misses) {}
+
+  void Miss(std::string_view field, std::string_view recorded, std::string_view seen) {
+    misses_.push_back(fmt::format("{} {}: recorded {}, seen {}", task_, field, recorded, seen));
+  }
+  void Count(std::string_view field, const Span<std::int64_t>& recorded, std::int64_t seen) {
+    if (seen >= recorded.least && seen <= recorded.most) return;
+    Miss(field, fmt::format("{} to {}", recorded.least, recorded.most), fmt::format("{}", seen));
+  }
+  void Codes(std::string_view field, const std::vector<Code>& recorded, const std::vector<Code>& seen) {
+    const bool known =
+        std::ranges::all_of(seen, [&](Code code) { return std::ranges::find(recorded, code) != recorded.end(); });
+    if (!known) Miss(field, CodesText(recorded), CodesText(seen));
+  }
+  void Seconds(std::string_view field, const Span<double>& recorded, double seen) {
+    const double least = std::min(recorded.least / 2, recorded.least - 2);
+    const double most = std::max(recorded.most * 1.5, recorded.most + 2);
+    if (seen >= least && seen <= most) return;
+    Miss(field, fmt::format("{:g} to {:g} s", recorded.least, recorded.most), fmt::format("{:.2f} s", seen));
+  }
+
+ private:
+  const std::string_view task_;
+  std::vector<std::string>& misses_;
+};
+
+double Polls(double seconds) { return std::floor(seconds / kPollSeconds); }
+
+void CompareTask(std::string_view task, const sim::TaskFacts& seen, const TaskExpectation& recorded,
+                 std::vector<std::string>& misses) {
+  Comparison compare(task, misses);
+  if (std::ranges::find(recorded.outcome, seen.outcome) == recorded.outcome.end()) {
+    compare.Miss("outcome", fmt::format("{}", fmt::join(recorded.outcome, ", ")),
+                 seen.text.empty() ? seen.outcome : fmt::format("{} ({})", seen.outcome, seen.text));
+  }
+  compare.Count("sessions", recorded.sessions, seen.sessions);
+  compare.Codes("run_failed", recorded.run_failed, seen.run_failed);
+  compare.Count("run_failed_times", recorded.run_failed_times, std::ssize(seen.run_failed));
+  compare.Codes("create_failed", recorded.create_failed, seen.create_failed);
+  compare.Count("create_failed_times", recorded.create_failed_times, std::ssize(seen.create_failed));
+  compare.Count("step_back_silent_times", recorded.step_back_silent_times, std::ssize(seen.step_back_silent));
+  compare.Count("step_back_recovered_times", recorded.step_back_recovered_times, std::ssize(seen.step_back_recovered));
+  compare.Seconds("longest_run_s", recorded.longest_run_s, ToSeconds(seen.longest_run));
+  compare.Count("hook_end", recorded.hook_end, seen.hook_end);
+  if (recorded.opened_after_s.has_value() != seen.opened_after.has_value()) {
+    // Where some plays never opened a session, the sessions' range says so.
+    if (seen.opened_after.has_value() || recorded.sessions.least > 0) {
+      compare.Miss("opened_after_s", recorded.opened_after_s.has_value() ? "opened" : "never opened",
+                   seen.opened_after.has_value() ? "opened" : "never opened");
+    }
+  } else if (seen.opened_after.has_value()) {
+    const double polls = Polls(ToSeconds(*seen.opened_after));
+    if (polls < Polls(recorded.opened_after_s->least) || polls > Polls(recorded.opened_after_s->most)) {
+      compare.Miss("opened_after_s",
+                   fmt::format("{:g} to {:g} s", recorded.opened_after_s->least, recorded.opened_after_s->most),
+                   fmt::format("{:.1f} s", ToSeconds(*seen.opened_after)));
+    }
+  }
+}
+
+void CompareCheckpoint(const sim::JobFacts& seen, const JobExpectation& recorded, std::vector<std::string>& misses) {
+  if (recorded.newest_checkpoint.has_value() != seen.newest_checkpoint.has_value()) {
+    misses.push_back(fmt::format("newest_checkpoint: recorded {}, seen {}",
+                                 recorded.newest_checkpoint.has_value() ? "one" : "none",
+                                 seen.newest_checkpoint.has_value() ? "one" : "none"));
+    return;
+  }
+  if (!seen.newest_checkpoint.has_value()) return;
+  const auto least = static_cast<double>(recorded.newest_checkpoint->least);
+  const auto most = static_cast<double>(recorded.newest_checkpoint->most);
+  const auto step = static_cast<double>(*seen.newest_checkpoint);
+  // A job that ends by itself ends at its last step, but for a step a task; what is cut off in the middle depends on speed.
+  if (step >= std::min(least - 2, least / 2) && step <= std::max(most + 2, most * 1.5)) return;
+  misses.push_back(fmt::format("newest_checkpoint: recorded {:g} to {:g}, seen {:g}", least, most, step));
+}
+
+// The ways that one play took, and the ways that were recorded, by name.
+struct Way {
+  std::string_view field;
+  std::int64_t seen;
+  Span<std::int64_t> recorded;
+};
+std::vector<Way> WaysOf(const sim::TaskFacts& seen, const TaskExpectation& recorded) {
+  return {{"step_back_silent", std::ssize(seen.step_back_silent), recorded.step_back_silent_times},
+          {"step_back_recovered", std::ssize(seen.step_back_recovered), recorded.step_back_recovered_times},
+          {"run_failed", std::ssize(seen.run_failed), recorded.run_failed_times},
+          {"create_failed", std::ssize(seen.create_failed), recorded.create_failed_times}};
+}
+
+std::string WayName(std::string_view task, std::string_view field, bool with) {
+  return fmt::format("{} {} {}", task, field, with ? "with" : "without");
+}
+
+}  // namespace
+
+std::vector<std::string> Misses(const sim::JobFacts& seen, const JobExpectation& recorded) {
+  std::vector<std::string> misses;
+  for (const auto& [task, expected] : recorded.tasks) {
+    const auto it = seen.tasks.find(task);
+    if (it == seen.tasks.end()) {
+      misses.push_back(fmt::format("{}: recorded, but the cluster has no such task", task));
+    } else {
+      CompareTask(task, it->second, expected, misses);
+    }
+  }
+  CompareCheckpoint(seen, recorded, misses);
+  return misses;
+}
+
+void JobCoverage::Add(const sim::JobFacts& seen, const JobExpectation& recorded) {
+  for (const auto& [task, facts] : seen.tasks) {
+    const auto it = recorded.tasks.find(task);
+    if (it == recorded.tasks.end()) continue;
+    seen_.insert(fmt::format("{} outcome {}", task, facts.outcome));
+    for (const Way& way : WaysOf(facts, it->second)) seen_.insert(WayName(task, way.field, way.seen > 0));
+  }
+}
+
+std::vector<std::string> JobCoverage::Missing(const JobExpectation& recorded) const {
+  std::vector<std::string> missing;
+  for (const auto& [task, expected] : recorded.tasks) {
+    for (const std::string& outcome : expected.outcome) {
+      if (seen_.contains(fmt::format("{} outcome {}", task, outcome))) continue;
+      missing.push_back(fmt::format("{} outcome: recorded {}, never seen", task, outcome));
+    }
+    for (const Way& way : WaysOf({}, expected)) {
+      if (way.recorded.least != 0 || way.recorded.most == 0) continue;
+      for (const bool with : {true, false}) {
+        if (seen_.contains(WayName(task, way.field, with))) continue;
+        missing.push_back(fmt::format("{} {}: recorded with and without, seen always {}", task, way.field,
+                                      with ? "without" : "with"));
+      }
+    }
+  }
+  return missing;
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,19 @@
+// The parts of the printer. Not part of the interface of replays/: used by print*.cc only.
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_REPLAYS_PRINT_PARTS_H_
+#define VIGIL_REPLAYS_PRINT_PARTS_H_
+
+#include "vigil/replays/job_expectation.h"
+#include "vigil/replays/json_writer.h"
+#include "vigil/sim/cluster/job_spec.h"
+
+namespace vigil::replays {
+
+// The fields of a cluster, inside an open object.
+void PrintJob(JsonWriter& w, const sim::JobSpec& job);
+void PrintJobExpectation(JsonWriter& w, const JobExpectation& expect);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_PRINT_PARTS_H_

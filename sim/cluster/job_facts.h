@@ -1,0 +1,42 @@
+// What became of a job: for each training task what its caller and its sessions met, over all lives of the task.
+//
+// The fields are those of the recordings of real clusters (replays/cluster/README.md).
+// Thread safety: data.
+#ifndef VIGIL_SIM_CLUSTER_JOB_FACTS_H_
+#define VIGIL_SIM_CLUSTER_JOB_FACTS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/time.h"
+
+namespace vigil::sim {
+
+struct TaskFacts {
+  std::string outcome = "running";                // how the last life ended: clean, a code, killed, running
+  std::string text;                               // of the error it ended with
+  std::int64_t sessions = 0;                      // calls of after_create_session
+  std::vector<Code> run_failed;                   // runs that failed below the recovery
+  std::vector<Code> create_failed;                // creations of a session that failed
+  std::vector<std::int64_t> step_back_silent;     // by how much the step went back without a new session of this task
+  std::vector<std::int64_t> step_back_recovered;  // ... right after one
+  Duration longest_run{0};
+  std::optional<Duration> opened_after;  // of its first life, from the start of the process to the open session
+  std::int64_t last_step = 0;            // the greatest that a run came back with
+  std::int64_t hook_end = 0;             // calls of end
+  std::int64_t runs = 0;                 // that came back with a value
+  int lives = 0;
+};
+
+struct JobFacts {
+  std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
+  std::optional<std::int64_t> newest_checkpoint;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_JOB_FACTS_H_

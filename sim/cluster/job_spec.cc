@@ -1,0 +1,36 @@
+#include "vigil/sim/cluster/job_spec.h"
+
+#include <fmt/format.h>
+
+#include "vigil/core/base/check.h"
+
+namespace vigil::sim {
+
+std::string_view WorkloadName(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::kAsyncRegression:
+      return "async_regression";
+    case WorkloadKind::kSyncRegression:
+      return "sync_regression";
+    case WorkloadKind::kInputPipeline:
+      return "input_pipeline";
+    case WorkloadKind::kEvaluation:
+      return "evaluation";
+    case WorkloadKind::kShortJob:
+      return "short_job";
+    case WorkloadKind::kSupervisor:
+      return "supervisor";
+  }
+  VIGIL_CHECK(false);
+  return "";
+}
+
+std::vector<std::string> TaskNames(const JobSpec& job) {
+  std::vector<std::string> names;
+  for (const auto& [name, count] : job.tasks) {
+    for (int i = 0; i < count; ++i) names.push_back(fmt::format("{}:{}", name, i));
+  }
+  return names;
+}
+
+}  // namespace vigil::sim

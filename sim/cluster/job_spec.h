@@ -1,0 +1,61 @@
+// A distributed training job under faults, as data: which tasks there are, what they train, what happens to them.
+//
+// Thread safety: data.
+#ifndef VIGIL_SIM_CLUSTER_JOB_SPEC_H_
+#define VIGIL_SIM_CLUSTER_JOB_SPEC_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/sim/fault_plan.h"
+
+namespace vigil::sim {
+
+// How a job is trained. The fields are those of the recordings of real clusters, where these have them.
+enum class WorkloadKind {
+  kAsyncRegression,  // linear regression, each replica for itself
+  kSyncRegression,   // ... with SyncReplicasOptimizer over all replicas
+  kInputPipeline,    // queues feed the replicas; their end (OUT_OF_RANGE) ends the training
+  kEvaluation,       // asynchronous, and a reader of the checkpoints beside it
+  kShortJob,         // asynchronous; the chief may be done before a worker has looked twice
+  kSupervisor,       // asynchronous, by Supervisor instead of MonitoredTrainingSession
+};
+inline constexpr int kWorkloadKinds = static_cast<int>(WorkloadKind::kSupervisor) + 1;
+std::string_view WorkloadName(WorkloadKind kind);  // "async_regression", ...
+
+struct WorkloadSpec {
+  WorkloadKind kind = WorkloadKind::kAsyncRegression;
+  std::int64_t last_step = 600;
+  std::map<std::string, std::int64_t, std::less<>> last_steps;  // of single tasks
+  std::int64_t save_steps = 20;
+  std::int64_t sync = 0;                          // of kSyncRegression: replicas to aggregate; 0 = all
+  bool filters = true;                            // each task sees the parameter servers and itself only
+  std::int64_t timeout_ms = 0;                    // operation_timeout_in_ms; 0 = none
+  std::optional<double> max_wait_s;               // of MonitoredTrainingSession; none: its default
+  Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
+  Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
+  Duration most_boot = std::chrono::seconds(4);
+  friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
+};
+
+struct JobSpec {
+  std::map<std::string, int, std::less<>> tasks = {{"chief", 1}, {"ps", 1}, {"worker", 1}};  // of each job how many
+  WorkloadSpec workload;
+  FaultPlan plan;
+  // The plan's times count from the moment when every task that does not start late has an open session; true: from the start
+  // of the processes, which then start all at once.
+  bool no_wait = false;
+  Duration limit = std::chrono::seconds(3600);  // from that moment; what then still runs is `running`
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
+};
+
+// "chief:0", "ps:0", "ps:1", "worker:0": by job, then by number.
+std::vector<std::string> TaskNames(const JobSpec& job);
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_JOB_SPEC_H_
