@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "vigil/core/env/network.h"
+#include "vigil/core/env/notification.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::bench {
@@ -95,6 +97,75 @@ void SpawnAndJoin(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(SpawnAndJoin);
+
+// Requests and their answers between two nodes: state.range(0) callers, each waiting for one answer at a time. Latencies are drawn;
+// the handler has a task of its own. "items" are messages.
+void Messages(benchmark::State& state) {
+  sim::RandomChooser chooser(1);
+  sim::World world({.chooser = &chooser});
+  sim::Node& server = world.AddNode("ps:0");
+  sim::Node& client = world.AddNode("worker:0");
+  bool stop = false;
+  server.Spawn("main", [&] {
+    const auto listener =
+        server.env().network->Listen("ps:0", [](IncomingCall& call) -> NetworkReply { return call.body(); });
+    while (!stop) world.AdvanceBy(std::chrono::seconds(1));
+  });
+  const NetworkRequest request{.to = "ps:0", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"};
+  std::int64_t answered = 0;
+  for (std::int64_t i = 1; i < state.range(0); ++i) {
+    client.Spawn("caller", [&] {
+      while (!stop) answered += CallAndWait(client.env(), request).ok() ? 1 : 0;
+    });
+  }
+  client.Spawn("main", [&] {
+    world.AdvanceBy(std::chrono::seconds(1));
+    for (auto _ : state) answered += CallAndWait(client.env(), request).ok() ? 1 : 0;
+    stop = true;
+  });
+  world.Run();
+  state.SetItemsProcessed(2 * answered);
+}
+BENCHMARK(Messages)->Arg(1)->Arg(4)->Arg(32);
+
+// As a step sends them: to four servers at once, whose handlers answer at once; no task waits for a single answer.
+void FanOut(benchmark::State& state) {
+  sim::RandomChooser chooser(1);
+  sim::World world({.chooser = &chooser});
+  bool stop = false;
+  constexpr int kServers = 4;
+  for (int i = 0; i < kServers; ++i) {
+    const std::string name = "ps:" + std::to_string(i);
+    sim::Node& server = world.AddNode(name);
+    server.Spawn("main", [&world, &server, &stop, name] {
+      const auto listener =
+          server.env().network->Listen(name, [](IncomingCall& call) -> NetworkReply { return call.body(); });
+      while (!stop) world.AdvanceBy(std::chrono::seconds(1));
+    });
+  }
+  sim::Node& client = world.AddNode("worker:0");
+  client.Spawn("main", [&] {
+    world.AdvanceBy(std::chrono::seconds(1));
+    const Env& env = client.env();
+    Notification all(*env.tasks, "all");
+    int waiting = 0;
+    for (auto _ : state) {
+      waiting = kServers;
+      all.Clear();
+      for (int i = 0; i < kServers; ++i) {
+        env.network->Start({.to = "ps:" + std::to_string(i), .method = "/tensorflow.WorkerService/RunGraph"},
+                           [&](NetworkReply) {
+                             if (--waiting == 0) all.Notify();
+                           });
+      }
+      all.Wait(kNever);
+    }
+    stop = true;
+  });
+  world.Run();
+  state.SetItemsProcessed(2 * kServers * state.iterations());
+}
+BENCHMARK(FanOut);
 
 }  // namespace
 }  // namespace vigil::bench

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "vigil/core/base/check.h"
-#include "vigil/core/base/code.h"
 #include "vigil/sim/alarm.h"
-#include "vigil/sim/faulty_session.h"
 
 namespace vigil::sim {
 
@@ -29,33 +27,11 @@ struct FaultApplier::Timed {
   std::int64_t lost = 0;     // files and names that a crash changed
 };
 
-// The faults of session calls. Shared with the factories and sessions, which may outlive the applier.
-struct FaultApplier::Calls {
-  struct State {
-    SessionCallFault fault;
-    std::int64_t matched = 0;
-    std::int64_t fired = 0;
-  };
-  SessionFault Next(std::string_view task, CallKind kind) {
-    SessionFault hit;
-    if (off) return hit;
-    for (State& state : states) {
-      const SessionCallFault& fault = state.fault;
-      if ((!fault.task.empty() && fault.task != task) || fault.at != kind) continue;
-      ++state.matched;
-      if (!hit.error.ok() || (fault.call != 0 && fault.call != state.matched)) continue;
-      ++state.fired;
-      hit.error = MakeStatus(fault.code, fmt::format("{} failed by plan", CallKindName(kind)));
-      hit.lost_reply = fault.lost_reply;
-    }
-    return hit;
-  }
-  std::vector<State> states;
-  bool off = false;
-};
-
 FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot)
-    : world_(world), tasks_(std::move(tasks)), boot_(std::move(boot)), calls_(std::make_shared<Calls>()) {
+    : world_(world),
+      tasks_(std::move(tasks)),
+      boot_(std::move(boot)),
+      calls_(std::make_shared<SessionCallFaults>(plan.session_calls)) {
   for (const auto& [name, node] : tasks_) VIGIL_CHECK(node->name() == name);  // links go by the names of nodes
   SimNetwork& network = world_.network();
   network.SetLinks(plan.default_link, plan.links);
@@ -70,7 +46,6 @@ FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boo
   }
   for (const RpcFault& fault : plan.rpcs) rpcs_.push_back(&network.AddRpcFault(fault));
   for (const DiskFault& fault : plan.disks) disks_.push_back(&world_.disk_faults().Add(fault));
-  for (const SessionCallFault& fault : plan.session_calls) calls_->states.push_back({.fault = fault});
 }
 
 FaultApplier::~FaultApplier() {
@@ -95,11 +70,7 @@ bool FaultApplier::StartsLate(std::string_view task) const {
 }
 
 std::shared_ptr<SessionFactory> FaultApplier::Decorate(std::string_view task, std::shared_ptr<SessionFactory> inner) {
-  SessionFaultPlan plan;
-  plan.next = [calls = calls_, name = std::string(task)](CallKind kind, const std::shared_ptr<Session>&) {
-    return calls->Next(name, kind);
-  };
-  return NewFaultyFactory(std::move(inner), std::move(plan));
+  return DecorateWith(calls_, task, std::move(inner));
 }
 
 void FaultApplier::Begin() {
@@ -250,7 +221,7 @@ void FaultApplier::Resume(Timed& timed) {
 void FaultApplier::HealAll() {
   if (std::exchange(healed_, true)) return;
   Tell("all faults end");
-  calls_->off = true;
+  calls_->Clear();
   world_.disk_faults().Clear();
   for (const auto& timed : timed_) {
     const bool never_began = timed->starts.pending() || !begun_;
@@ -309,7 +280,7 @@ FaultTallies FaultApplier::Tallies() const {
   }
   for (const RpcFaultState* const state : rpcs_) add(KindOf(state->fault), 1, state->fired, state->effective);
   for (const DiskFaultState* const state : disks_) add(KindOf(state->fault), 1, state->fired, state->effective);
-  for (const Calls::State& state : calls_->states) add(KindOf(state.fault), 1, state.fired, state.fired);
+  for (const auto& state : calls_->states()) add(KindOf(state.fault), 1, state.fired, state.fired);
   for (const LinkSpec& link : links_) {
     for (const FaultKind kind : KindsOf(link)) add(kind, 1, 0, 0);
   }

@@ -32,6 +32,7 @@
 #include "vigil/core/session/session.h"
 #include "vigil/sim/fault_kinds.h"
 #include "vigil/sim/fault_plan.h"
+#include "vigil/sim/session_call_faults.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
@@ -77,7 +78,6 @@ class FaultApplier {
 
  private:
   struct Timed;
-  struct Calls;
 
   void Start(Timed& timed);
   void Crash(Timed& timed);
@@ -100,7 +100,7 @@ class FaultApplier {
   std::vector<LinkSpec> links_;
   std::vector<RpcFaultState*> rpcs_;
   std::vector<DiskFaultState*> disks_;
-  std::shared_ptr<Calls> calls_;
+  std::shared_ptr<SessionCallFaults> calls_;  // sessions may outlive this
   std::vector<Entry> history_;
 };
 

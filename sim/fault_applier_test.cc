@@ -256,6 +256,27 @@ TEST_F(FaultApplierTest, HealingEndsEverything) {
   EXPECT_EQ(TallyOf(FaultKind::kCrashForGood), kUnfired);
 }
 
+TEST(SessionCallFaults, CountForTheirTaskAndKind) {
+  SessionCallFaults faults({{.task = "chief:0", .at = CallKind::kSave, .call = 2, .code = Code::kUnavailable},
+                            {.at = CallKind::kSave, .call = 3, .code = Code::kAborted, .lost_reply = true},
+                            {.at = CallKind::kSave, .call = 0, .code = Code::kInternal}});
+  const auto next = [&](const char* task, CallKind kind) {
+    const SessionFault fault = faults.Next(task, kind);
+    return std::string(CodeName(CodeOf(fault.error))) + (fault.lost_reply ? " after" : "");
+  };
+  EXPECT_EQ(next("chief:0", CallKind::kRun), "OK");
+  EXPECT_EQ(next("chief:0", CallKind::kSave), "INTERNAL");
+  EXPECT_EQ(next("worker:0", CallKind::kSave), "INTERNAL");
+  EXPECT_EQ(next("chief:0", CallKind::kSave), "UNAVAILABLE");  // the other's third, too; the first wins
+  EXPECT_EQ(next("chief:0", CallKind::kSave), "INTERNAL");
+  faults.Clear();
+  EXPECT_EQ(next("chief:0", CallKind::kSave), "OK");
+  EXPECT_EQ(faults.states()[0].fired, 1);
+  EXPECT_EQ(faults.states()[1].fired, 0);
+  EXPECT_EQ(faults.states()[2].fired, 3);
+  EXPECT_EQ(faults.states()[2].matched, 4);
+}
+
 TEST(FaultKinds, EachHasANameAndSaysWhatItDoes) {
   std::set<std::string_view> names;
   for (const FaultKindInfo& info : AllFaultKinds()) {

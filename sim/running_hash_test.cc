@@ -5,7 +5,7 @@
 namespace vigil::sim {
 namespace {
 
-std::uint64_t HashOf(const Event& event) {
+std::uint64_t HashAlone(const Event& event) {
   RunningHash hash;
   hash.AddEvent(event);
   return hash.value();
@@ -20,9 +20,9 @@ Event SummaryEvent(std::string_view bytes, double step) {
 }
 
 TEST(RunningHash, LeavesTheBytesOfASummaryOut) {
-  EXPECT_EQ(HashOf(SummaryEvent("one", 3)), HashOf(SummaryEvent("another", 3)));
-  EXPECT_NE(HashOf(SummaryEvent("one", 3)), HashOf(SummaryEvent("", 3)));
-  EXPECT_NE(HashOf(SummaryEvent("one", 3)), HashOf(SummaryEvent("one", 4)));
+  EXPECT_EQ(HashAlone(SummaryEvent("one", 3)), HashAlone(SummaryEvent("another", 3)));
+  EXPECT_NE(HashAlone(SummaryEvent("one", 3)), HashAlone(SummaryEvent("", 3)));
+  EXPECT_NE(HashAlone(SummaryEvent("one", 3)), HashAlone(SummaryEvent("one", 4)));
 }
 
 TEST(RunningHash, HashesOtherSubjectsOfAWriter) {
@@ -30,16 +30,16 @@ TEST(RunningHash, HashesOtherSubjectsOfAWriter) {
   event.call = static_cast<std::uint8_t>(WriterCall::kRunMetadata);
   Event other = event;
   other.subject = "another";
-  EXPECT_NE(HashOf(event), HashOf(other));
+  EXPECT_NE(HashAlone(event), HashAlone(other));
 }
 
 TEST(RunningHash, TakesFractionsAsPresentOnly) {
   Event event{.kind = EventKind::kHookCall, .has_value = true, .value = 0.25};
   Event other = event;
   other.value = 0.5;
-  EXPECT_EQ(HashOf(event), HashOf(other));
+  EXPECT_EQ(HashAlone(event), HashAlone(other));
   other.value = 1;
-  EXPECT_NE(HashOf(event), HashOf(other));
+  EXPECT_NE(HashAlone(event), HashAlone(other));
 }
 
 }  // namespace

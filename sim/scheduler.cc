@@ -9,17 +9,10 @@
 #include "vigil/core/env/tasks.h"
 
 namespace vigil::sim {
-namespace {
-
-// So many calls of a killed task that never waits are a loop without end, not an orderly way out.
-constexpr int kMaxKilledCalls = 10'000;
-
-[[noreturn]] void Die(const std::string& message) {
+void Scheduler::Die(const std::string& message) {
   fmt::print(stderr, "vigil: {}\n", message);
   std::abort();
 }
-
-}  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options, Choices& choices, RunningHash& hash)
     : options_(options), choices_(choices), hash_(hash), runnable_(&TaskState::ready) {
@@ -63,23 +56,6 @@ void Scheduler::Pause(TaskGroup& process) {
 void Scheduler::Resume(TaskGroup& process) {
   process.paused = false;
   while (!process.held.empty()) Wake(*process.held.first);
-}
-
-bool Scheduler::KilledCall() {
-  if (current_ == nullptr || !current_->killed) return false;
-  if (current_->leaving || std::uncaught_exceptions() > 0) return true;
-  if (++current_->killed_calls > kMaxKilledCalls) {
-    Die(fmt::format("task {} was killed but catches TaskKilled again and again", current_->identity->label));
-  }
-  if (!current_->unwinding) SwitchTo(nullptr);
-  throw TaskKilled{};
-}
-
-bool Scheduler::KilledQuietly() {
-  if (current_ == nullptr || !current_->killed) return false;
-  if (current_->killed_calls >= kMaxKilledCalls / 2) return KilledCall();
-  ++current_->killed_calls;
-  return true;
 }
 
 bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
@@ -151,26 +127,6 @@ void Scheduler::Stop(StopReason reason, std::string limit_text) {
 void Scheduler::StopNow(StopReason reason, std::string limit_text) {
   Stop(reason, std::move(limit_text));
   if (current_ != nullptr) current_->killed = true;
-}
-
-void Scheduler::Kill(TaskGroup& process) {
-  kill_requests_.push_back(&process);
-  if (firing_) return;
-  if (current_ == nullptr) {
-    VIGIL_CHECK(!thread_);  // called by a chooser
-    thread_.emplace();
-    UnwindRequested();
-    thread_.reset();
-    return;
-  }
-  TaskState& self = *current_;
-  if (self.peers.list == &process) self.killed = true;
-  if (!self.killed) {
-    requester_ = &self;
-    SwitchTo(nullptr);
-  }
-  // If this cannot throw, the request is met as soon as the task gives way.
-  KilledCall();
 }
 
 Fiber& Scheduler::TaskBody(void* argument) noexcept {
@@ -305,38 +261,6 @@ void Scheduler::SetDone(TaskState& task) {
   task.identity->in_use = false;
   task.peers.list->Remove(task);
   WakeAll(task.joiners);
-}
-
-void Scheduler::Unwind(TaskGroup& process) {
-  unwinding_ = true;
-  for (TaskState* task = process.first; task != nullptr; task = task->peers.next) {
-    if (task->ready.list != nullptr) task->ready.list->Remove(*task);
-    if (task->set()) timers_.Remove(*task);
-    task->killed = true;
-  }
-  while (!process.empty()) {
-    TaskState& task = *process.last;
-    task.unwinding = true;
-    if (requester_ == &task) requester_ = nullptr;
-    if (task.fiber != nullptr) {
-      hash_.AddSwitch(task.identity->id);
-      SwitchTo(&task);
-      continue;
-    }
-    task.body = nullptr;
-    SetDone(task);
-    task.Unreference();
-  }
-  unwinding_ = false;
-  if (process.ended != nullptr) process.ended();
-}
-
-void Scheduler::UnwindRequested() {
-  while (!kill_requests_.empty()) {
-    TaskGroup* const process = kill_requests_.front();
-    kill_requests_.erase(kill_requests_.begin());
-    Unwind(*process);
-  }
 }
 
 }  // namespace vigil::sim

@@ -107,6 +107,7 @@ class Scheduler {
   void Kill(TaskGroup& process);
 
  private:
+  [[noreturn]] static void Die(const std::string& message);
   static Fiber& TaskBody(void* task) noexcept;
 
   TaskState* PickNext();

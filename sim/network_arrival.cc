@@ -1,0 +1,155 @@
+// What each message does when it arrives, or why it waits.
+#include <utility>
+#include <vector>
+
+#include "vigil/sim/network.h"
+
+namespace vigil::sim {
+
+// Whether the message cannot arrive yet, or ever.
+bool SimNetwork::Waits(Message& message) {
+  NetworkLink& link = *message.link;
+  NetworkHost* receiver = &link.to;
+  switch (message.kind) {
+    case Message::Kind::kDone:
+      receiver = &link.from;
+      if (message.call->done == nullptr) {  // its process has ended
+        Free(message);
+        return true;
+      }
+      break;
+    case Message::Kind::kWake:
+      break;
+    case Message::Kind::kLost:
+    case Message::Kind::kReset:
+      return false;
+    default:
+      if (message.call != nullptr && message.epoch != message.call->link->epoch) {
+        Free(message);  // its connection broke
+        return true;
+      }
+      if (link.silences > 0) {
+        Count(link, LinkTrouble::Kind::kSilent);
+        link.held.push_back(&message);
+        return true;
+      }
+  }
+  if (!receiver->paused) return false;
+  ++receiver->held_by_pause;
+  receiver->inbox.push_back(&message);
+  return true;
+}
+
+void SimNetwork::Deliver(Message& message) {
+  if (Waits(message)) return;
+  hash_.AddMessage(static_cast<std::uint8_t>(message.kind), message.link->id,
+                   message.call == nullptr ? 0 : message.call->number);
+  ++counts_.delivered;
+  Arrive(message);
+}
+
+void SimNetwork::Arrive(Message& message) {
+  OutgoingCall* const call = message.call;
+  switch (message.kind) {
+    case Message::Kind::kRequest:
+      ArriveRequest(message);
+      return;
+    case Message::Kind::kReply:
+    case Message::Kind::kLost: {
+      // The message goes first: what it refers to may go with it, and `done` may need it.
+      NetworkReply reply = *std::move(message.reply);
+      ++call->references;
+      Free(message);
+      Settle(*call, std::move(reply));
+      Unreference(*call);
+      return;
+    }
+    case Message::Kind::kRefused:
+      ++counts_.refused;
+      Settle(*call, *std::move(message.reply));
+      break;
+    case Message::Kind::kCancel:
+      call->cancelled = true;
+      for (Serving* const serving : call->servings) {
+        if (serving != nullptr) Tell(*serving);
+      }
+      break;
+    case Message::Kind::kClosed:
+      Closed(message);
+      break;
+    case Message::Kind::kReset:
+      Reset(message.link->from.name, message.link->to.name);
+      break;
+    case Message::Kind::kDone: {
+      const std::function<void(NetworkReply)> done = std::exchange(call->done, nullptr);
+      calling_ = true;
+      done(*std::move(message.reply));
+      calling_ = false;
+      break;
+    }
+    case Message::Kind::kWake: {
+      if (message.serving->returned || message.serving->wake == nullptr) break;
+      const std::function<void()> wake = std::exchange(message.serving->wake, nullptr);
+      calling_ = true;
+      wake();
+      calling_ = false;
+      break;
+    }
+  }
+  Free(message);
+}
+
+void SimNetwork::ArriveRequest(Message& message) {
+  OutgoingCall& call = *message.call;
+  NetworkLink& link = *call.link;
+  const std::shared_ptr<ListenerState>& listener = call.address->listener;
+  std::string_view why;
+  if (link.cuts > 0) {
+    Count(link, LinkTrouble::Kind::kCut);
+    why = "failed to connect to all addresses; last error: connect: No route to host (113)";
+  } else if (listener == nullptr) {
+    why = "failed to connect to all addresses; last error: connect: Connection refused (111)";
+  } else if (call.listener != 0 && call.listener != listener->id) {
+    why = "recvmsg: Connection reset by peer";
+  }
+  if (why.empty() && (message.fault == nullptr || message.second)) {
+    if (!call.cancelled) Serve(message);
+    Free(message);
+    return;
+  }
+  // The other way, for what is wrong with that.
+  message.link = link.back;
+  if (why.empty()) {
+    ++message.fault->effective;
+    message.kind = Message::Kind::kReply;
+    message.fault = nullptr;
+    Send(message, 0);  // message.reply says what
+    return;
+  }
+  message.fault = nullptr;
+  message.kind = Message::Kind::kRefused;
+  message.reply.emplace(absl::UnavailableError(std::string(why)));
+  Deliver(message);
+}
+
+// The end of a process or of a listener has got around.
+void SimNetwork::Closed(Message& message) {
+  NetworkLink& link = *message.link;
+  if (message.listener == 0) {
+    for (Serving* serving = link.servings.first; serving != nullptr; serving = serving->next) {
+      if (serving->call->life <= message.life) Tell(*serving);
+    }
+    return;
+  }
+  std::vector<OutgoingCall*> broken;
+  for (OutgoingCall* call = link.back->calls.first; call != nullptr; call = call->next) {
+    if (call->listener == message.listener) broken.push_back(call);
+  }
+  for (OutgoingCall* const call : broken) ++call->references;
+  for (OutgoingCall* const call : broken) {
+    Fail(*call, "Socket closed");
+    Unreference(*call);
+  }
+}
+
+}  // namespace vigil::sim

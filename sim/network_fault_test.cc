@@ -1,0 +1,292 @@
+// What a caller meets when links are cut, silent, slow or lossy, when a process stands still, and when requests are struck.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vigil/core/env/notification.h"
+#include "vigil/sim/network.h"
+#include "vigil/sim/network_testing.h"
+
+namespace vigil::sim {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class NetworkFaultTest : public NetworkTest {
+ protected:
+  NetworkFaultTest() {
+    Serve([this](IncomingCall& call) -> NetworkReply {
+      ++served_;
+      if (call.body() == "block") world_.AdvanceBy(seconds(5));
+      if (call.cancelled()) seen_.push_back("told");
+      return call.body();
+    });
+  }
+  // Between chief and parameter server, both ways or only there.
+  void Trouble(LinkTrouble& trouble, Duration from, Duration to, bool one_way = false) {
+    At(from, [this, &trouble, one_way] {
+      world_.network().Begin(trouble, "chief:0", "ps:0");
+      if (!one_way) world_.network().Begin(trouble, "ps:0", "chief:0");
+    });
+    At(to, [this, &trouble] { world_.network().End(trouble); });
+  }
+  int served_ = 0;
+};
+
+TEST_F(NetworkFaultTest, ACutBreaksOpenCallsAndRefusesNewOnes) {
+  LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
+  Trouble(cut, milliseconds(20), milliseconds(100));
+  Chief([&] {
+    Call({.body = "block"});
+    Call({.body = "refused"});
+    world_.AdvanceBy(milliseconds(100));
+    Call({.body = "again"});
+    world_.AdvanceBy(seconds(10));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("20 UNAVAILABLE recvmsg: Connection reset by peer",
+                                 HasSubstr("21 UNAVAILABLE failed to"), "123 again", "told"));
+  EXPECT_EQ(cut.effects, 2);
+}
+
+TEST_F(NetworkFaultTest, WhatIsUnderWayIsGoneWithTheConnection) {
+  LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
+  Trouble(cut, milliseconds(10) + microseconds(500), milliseconds(10) + microseconds(600));
+  Chief([&] {
+    Call({.body = "lost"});
+    Call({.body = "next"});
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre(HasSubstr("10 UNAVAILABLE"), "12 next"));
+  EXPECT_EQ(served_, 1);
+}
+
+TEST_F(NetworkFaultTest, MessagesWaitForTheEndOfASilence) {
+  LinkTrouble silence{.kind = LinkTrouble::Kind::kSilent};
+  Trouble(silence, milliseconds(5), milliseconds(100), true);
+  Chief([&] {
+    for (const std::string body : {"a", "b"}) {
+      chief_.env().network->Start({.to = "ps:1", .method = "m", .body = body}, [this](NetworkReply r) { Note("", r); });
+      world_.AdvanceBy(milliseconds(10));
+    }
+    world_.AdvanceBy(seconds(1));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("101 a", "101 b"));
+  EXPECT_EQ(silence.effects, 2);
+}
+
+TEST_F(NetworkFaultTest, DeadlineAndKeepaliveEndTheWaitInASilence) {
+  LinkTrouble silence{.kind = LinkTrouble::Kind::kSilent};
+  Trouble(silence, milliseconds(5), seconds(60));
+  Chief([&] {
+    Call({.deadline = Time{seconds(2)}});
+    Call({.keepalive = seconds(20)});
+    world_.AdvanceBy(seconds(60));
+    Call({.body = "again", .keepalive = seconds(20)});
+    EXPECT_EQ(served_, 3);  // the others have arrived, too, although nobody waits for them any more
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("2000 DEADLINE_EXCEEDED Deadline Exceeded",
+                                 "22000 UNAVAILABLE keepalive watchdog timeout", "told", "told", "82002 again"));
+}
+
+TEST_F(NetworkFaultTest, AShortSilenceDoesNotStrikeTheKeepalive) {
+  LinkTrouble silence{.kind = LinkTrouble::Kind::kSilent};
+  Trouble(silence, milliseconds(12), seconds(3));
+  Chief([&] { Call({.body = "block", .keepalive = seconds(4)}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("5012 block"));
+}
+
+TEST_F(NetworkFaultTest, ASilentLinkHidesTheDeathOfThePeer) {
+  LinkTrouble silence{.kind = LinkTrouble::Kind::kSilent};
+  Trouble(silence, milliseconds(15), seconds(3));
+  At(milliseconds(20), [&] { ps_.Kill(); });
+  Chief([&] { Call({.body = "block"}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("3000 UNAVAILABLE Socket closed"));
+}
+
+TEST_F(NetworkFaultTest, ASlowLink) {
+  LinkTrouble slow{.kind = LinkTrouble::Kind::kSlow, .by = milliseconds(100)};
+  Trouble(slow, milliseconds(5), seconds(1));
+  Chief([&] { Call({.body = "x"}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("212 x"));
+  EXPECT_EQ(slow.effects, 2);
+}
+
+TEST_F(NetworkFaultTest, APausedServerAnswersLater) {
+  At(milliseconds(11) + microseconds(500), [&] { ps_.Pause(); });
+  At(seconds(3), [&] { ps_.Resume(); });
+  Chief([&] {
+    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = "block"},
+                                [this](NetworkReply r) { Note("", r); });
+    world_.AdvanceBy(milliseconds(5));
+    Call({.body = "late"});
+    world_.AdvanceBy(seconds(9));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("3001 late", "5012 block"));
+  EXPECT_EQ(ps_.held_by_pauses(), 1);
+}
+
+TEST_F(NetworkFaultTest, AHandlerOfAPausedServerGoesOnLater) {
+  At(seconds(3), [&] { ps_.Pause(); });
+  At(seconds(8), [&] { ps_.Resume(); });
+  Chief([&] { Call({.body = "block"}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("8001 block"));
+  EXPECT_EQ(ps_.held_by_pauses(), 1);
+}
+
+TEST_F(NetworkFaultTest, APausedServerMeetsTheKeepalive) {
+  At(milliseconds(15), [&] { ps_.Pause(); });
+  Chief([&] {
+    Call({.body = "block", .keepalive = seconds(2)});
+    Call({.body = "new", .keepalive = seconds(2)});
+  });
+  Run();
+  EXPECT_THAT(
+      seen_, ElementsAre("2015 UNAVAILABLE keepalive watchdog timeout", "4015 UNAVAILABLE keepalive watchdog timeout"));
+}
+
+TEST_F(NetworkFaultTest, APausedCallerHearsLater) {
+  At(milliseconds(11), [&] { chief_.Pause(); });
+  At(seconds(3), [&] { chief_.Resume(); });
+  Chief([&] {
+    Call({.body = "x"});
+    Call({.deadline = Time{seconds(1)}});
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("3000 x", "3000 DEADLINE_EXCEEDED Deadline Exceeded"));
+  EXPECT_FALSE(chief_.paused());
+}
+
+TEST_F(NetworkFaultTest, APausedProcessDies) {
+  At(milliseconds(15), [&] { ps_.Pause(); });
+  At(milliseconds(30), [&] { ps_.Kill(); });
+  At(milliseconds(50), [&] { ps_.Boot(); });
+  Chief([&] {
+    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = "block"},
+                                [this](NetworkReply r) { Note("", r); });
+    world_.AdvanceBy(milliseconds(10));
+    Call({.body = "never arrives"});
+    world_.AdvanceBy(milliseconds(100));
+    Call({.body = "again"});
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("31 UNAVAILABLE Socket closed", "31 UNAVAILABLE Socket closed", "133 again"));
+}
+
+TEST_F(NetworkFaultTest, EffectsOfThePlan) {
+  using Effect = RpcFault::Effect;
+  SimNetwork& network = world_.network();
+  const auto add = [&](RpcFault fault) -> RpcFaultState& {
+    fault.method = "Do";
+    return network.AddRpcFault(fault);
+  };
+  RpcFaultState& error = add({.effect = Effect::kError, .call = 1, .code = Code::kAborted});
+  RpcFaultState& request = add({.effect = Effect::kLostRequest, .call = 2});
+  RpcFaultState& reply = add({.effect = Effect::kLostReply, .from = "chief:0", .to = "ps:0", .call = 3});
+  RpcFaultState& never = add({.effect = Effect::kNeverAnswered, .call = 4});
+  RpcFaultState& delayed = add({.effect = Effect::kDelayed, .call = 5, .by = milliseconds(100)});
+  RpcFaultState& twice = add({.effect = Effect::kDuplicated, .call = 6});
+  RpcFaultState& reset = add({.effect = Effect::kReset, .call = 7});
+  RpcFaultState& other = add({.effect = Effect::kError, .from = "worker:0", .call = 0});
+  std::vector<int> served;
+  Chief([&] {
+    for (int i = 0; i < 8; ++i) {
+      Call({.body = "x", .deadline = i == 3 ? Time{seconds(1)} : kNever});
+      world_.AdvanceBy(milliseconds(i == 5 ? 10 : 0));
+      served.push_back(served_);
+    }
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("12 ABORTED Do refused by plan", "13 UNAVAILABLE Socket closed",
+                                 "15 UNAVAILABLE Socket closed", "1000 DEADLINE_EXCEEDED Deadline Exceeded", "1102 x",
+                                 "1104 x", "1115 UNAVAILABLE recvmsg: Connection reset by peer", "1117 x"));
+  EXPECT_THAT(served, ElementsAre(0, 0, 1, 2, 3, 5, 5, 6));
+  for (const RpcFaultState* const state : {&error, &request, &reply, &never, &delayed, &twice, &reset}) {
+    EXPECT_EQ(state->matched, 8);
+    EXPECT_EQ(state->fired, 1);
+    EXPECT_EQ(state->effective, 1);
+  }
+  EXPECT_EQ(other.matched, 0);
+}
+
+TEST_F(NetworkFaultTest, CalmEndsWhatWouldHangForEver) {
+  world_.network().AddRpcFault({.effect = RpcFault::Effect::kNeverAnswered, .call = 0});
+  At(seconds(50), [&] { world_.network().Calm(); });
+  Chief([&] {
+    Call({.body = "x"});
+    Call({.body = "y"});
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("50000 UNAVAILABLE Socket closed", "50002 y"));
+}
+
+TEST_F(NetworkFaultTest, LinksThatLoseRepeatAndReorder) {
+  LinkSpec bad;
+  bad.least_latency = bad.most_latency = milliseconds(1);
+  bad.loss = bad.duplication = bad.reordering = 0.2;
+  RandomChooser chooser(3);
+  World world({.chooser = &chooser});
+  world.network().SetLinks(bad, {});
+  Node& ps = world.AddNode("ps:0");
+  Node& chief = world.AddNode("chief:0");
+  int served = 0;
+  int answered = 0;
+  int failed = 0;
+  ps.Spawn("main", [&] {
+    const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall&) -> NetworkReply {
+      ++served;
+      return "";
+    });
+    world.AdvanceBy(seconds(1000));
+  });
+  chief.Spawn("main", [&] {
+    for (int i = 0; i < 200; ++i) {
+      chief.env().network->Start({.to = "ps:1", .method = "m"},
+                                 [&](NetworkReply reply) { ++(reply.ok() ? answered : failed); });
+      world.AdvanceBy(seconds(1));
+    }
+    world.AdvanceBy(seconds(20));
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_EQ(answered + failed, 200);
+  const NetworkCounts& counts = world.network().counts();
+  EXPECT_GT(failed, 20);
+  EXPECT_GT(counts.lost, 40);
+  EXPECT_GT(counts.duplicated, 20);
+  EXPECT_GT(counts.reordered, 40);
+  EXPECT_GT(served, 160);
+}
+
+TEST_F(NetworkFaultTest, BytesTakeTimeOnASlowLine) {
+  LinkSpec slow;
+  slow.least_latency = slow.most_latency = milliseconds(1);
+  slow.bytes_per_s = 1000;
+  world_.network().SetLinks({.least_latency = milliseconds(1), .most_latency = milliseconds(1)},
+                            {{"chief:0>ps:0", slow}});
+  Chief([&] {
+    for (int i = 0; i < 2; ++i) {
+      chief_.env().network->Start({.to = "ps:1", .method = "m", .body = std::string(100, 'x')},
+                                  [this](NetworkReply reply) { Note("", reply.ok() ? "ok" : "failed"); });
+    }
+    world_.AdvanceBy(seconds(1));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("112 ok", "212 ok"));
+}
+
+}  // namespace
+}  // namespace vigil::sim

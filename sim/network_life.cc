@@ -1,0 +1,76 @@
+// The life of hosts on the network: they stand still, they die, and what they leave behind is destroyed.
+#include <utility>
+
+#include "vigil/sim/network.h"
+
+namespace vigil::sim {
+
+void SimNetwork::Pause(NetworkHost& host) {
+  host.paused = true;
+  for (NetworkLink* const link : host.out) {
+    if (link != nullptr) ReachabilityChanged(*link->back);
+  }
+}
+
+void SimNetwork::Resume(NetworkHost& host) {
+  host.paused = false;
+  for (NetworkLink* const link : host.out) {
+    if (link != nullptr) ReachabilityChanged(*link->back);
+  }
+  for (Message* const message : std::exchange(host.inbox, {})) SendAt(*message, scheduler_.now());
+}
+
+void SimNetwork::Died(NetworkHost& host) {
+  host.paused = false;
+  for (Message* const message : std::exchange(host.inbox, {})) Free(*message);
+  while (!host.listeners.empty()) {
+    host.ended_listeners.push_back(host.listeners.back());
+    CloseListener(*host.listeners.back());
+  }
+  for (NetworkLink* const used : host.out) {
+    if (used == nullptr) continue;
+    NetworkLink& link = *used;
+    while (!link.calls.empty()) {
+      OutgoingCall& call = *link.calls.first;
+      link.calls.Remove(call);
+      call.settled = true;
+      scheduler_.ClearTimer(call.deadline);
+      scheduler_.ClearTimer(call.keepalive);
+      host.ended_calls.push_back(&call);
+    }
+    // What it serves of others' calls.
+    for (Chain<Serving>& served = link.back->servings; !served.empty();) {
+      Serving& serving = *served.first;
+      served.Remove(serving);
+      serving.returned = serving.answered = true;
+      host.ended_servings.push_back(&serving);
+    }
+    Message& closed = NewMessage(Message::Kind::kClosed, link, nullptr);
+    closed.life = host.life;
+    Send(closed, 0);
+  }
+  ++host.life;
+}
+
+void SimNetwork::Ended(NetworkHost& host) {
+  for (Serving* const serving : std::exchange(host.ended_servings, {})) Unreference(*serving);
+  for (OutgoingCall* const call : std::exchange(host.ended_calls, {})) {
+    const std::function<void(NetworkReply)> done = std::exchange(call->done, nullptr);
+    Unreference(*call);
+  }
+  for (const auto& listener : std::exchange(host.ended_listeners, {})) {
+    const RequestHandler handler = std::exchange(listener->handler, nullptr);
+  }
+}
+
+void SimNetwork::Clear() {
+  for (Message& message : messages_) {
+    if (message.free) continue;
+    scheduler_.ClearTimer(message);
+    Free(message);
+  }
+  for (NetworkLink& link : links_) link.held.clear();
+  for (NetworkHost& host : hosts_) host.inbox.clear();
+}
+
+}  // namespace vigil::sim

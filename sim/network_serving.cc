@@ -1,0 +1,104 @@
+// The serving side of a call: its handler, its answer, and that nobody waits for it any more.
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/sim/network.h"
+#include "vigil/sim/node.h"
+
+namespace vigil::sim {
+
+const std::string& Serving::method() const { return call->request.method; }
+const std::string& Serving::body() const { return call->request.body; }
+
+void Serving::OnCancelled(std::function<void()> callback) {
+  if (returned) return;
+  if (told) {
+    callback();
+  } else {
+    wake = std::move(callback);
+  }
+}
+
+void SimNetwork::Serve(Message& request) {
+  OutgoingCall& call = *request.call;
+  NetworkLink& link = *call.link;
+  NetworkHost& host = *call.address->listener->host;
+  if (request.second && request.fault != nullptr) ++request.fault->effective;
+  if (free_servings_.empty()) free_servings_.push_back(&servings_.emplace_back());
+  Serving& serving = *free_servings_.back();
+  free_servings_.pop_back();
+  serving.call = &call;
+  ++call.references;
+  serving.listener = call.address->listener;
+  serving.epoch = link.epoch;
+  serving.references = 1;  // of the task
+  call.servings[request.second ? 1 : 0] = &serving;
+  link.servings.PushBack(serving);
+  host.node->SpawnTask(ServeTask(host), [this, &serving] { RunHandler(serving); });
+}
+
+TaskIdentity& SimNetwork::ServeTask(NetworkHost& host) {
+  for (TaskIdentity* const identity : host.serve_tasks) {
+    if (!identity->in_use) return *identity;
+  }
+  host.serve_tasks.push_back(&host.node->IdentityFor("serve"));
+  return *host.serve_tasks.back();
+}
+
+void SimNetwork::RunHandler(Serving& serving) {
+  NetworkReply reply = serving.listener->handler(serving);
+  if (serving.returned) return;  // its process has ended, which looks after it
+  serving.returned = true;
+  serving.call->link->servings.Remove(serving);
+  const std::function<void()> wake = std::exchange(serving.wake, nullptr);
+  if (!serving.answered) Answer(serving, std::move(reply));
+  Unreference(serving);
+}
+
+void SimNetwork::Answer(Serving& serving, NetworkReply reply) {
+  serving.answered = true;
+  OutgoingCall& call = *serving.call;
+  // Nobody waits; the caller knows it already.
+  if (serving.told || call.settled || call.epoch != call.link->epoch) return;
+  RpcFaultState* const fault = call.fault;
+  if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kNeverAnswered) {
+    ++fault->effective;
+    call.hangs = true;
+    return;
+  }
+  const std::size_t bytes = reply.ok() ? reply->size() : 0;
+  Message& message = NewMessage(Message::Kind::kReply, *call.link->back, &call);
+  message.reply.emplace(std::move(reply));
+  if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kLostReply) {
+    ++fault->effective;
+    message.reply.emplace(MakeStatus(fault->fault.code, "Socket closed"));
+  }
+  Send(message, bytes);
+}
+
+// Nobody will read the reply.
+void SimNetwork::Tell(Serving& serving) {
+  if (serving.told || serving.returned) return;
+  serving.told = true;
+  if (serving.wake == nullptr) return;
+  Message& message = NewMessage(Message::Kind::kWake, *serving.call->link, serving.call);
+  message.serving = &serving;
+  ++serving.references;
+  SendAt(message, scheduler_.now());
+}
+
+void SimNetwork::Unreference(Serving& serving) {
+  if (--serving.references > 0) return;
+  OutgoingCall& call = *serving.call;
+  for (Serving*& of_call : call.servings) {
+    if (of_call == &serving) of_call = nullptr;
+  }
+  const std::function<void()> wake = std::exchange(serving.wake, nullptr);
+  const std::shared_ptr<ListenerState> listener = std::exchange(serving.listener, nullptr);
+  serving.told = serving.answered = serving.returned = false;
+  serving.call = nullptr;
+  free_servings_.push_back(&serving);
+  Unreference(call);
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,180 @@
+// Schedulers that search: depth-first counts exactly the schedules there are, priorities find what chance hardly ever does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "vigil/core/env/network.h"
+#include "vigil/sim/dfs_chooser.h"
+#include "vigil/sim/pct_chooser.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+namespace {
+
+using std::chrono::milliseconds;
+
+// `tasks` tasks, each of `steps` steps with a chance for others to run between any two: their order as letters.
+std::string Interleave(Chooser& chooser, int tasks, int steps) {
+  World world({.chooser = &chooser});
+  Node& node = world.AddNode("n");
+  std::string order;
+  for (int t = 0; t < tasks; ++t) {
+    const std::string name(1, static_cast<char>('a' + t));
+    node.Spawn(name, [&world, &order, name, steps] {
+      for (int i = 0; i < steps; ++i) {
+        if (i > 0) world.AdvanceBy(Duration(0));
+        order += name;
+      }
+    });
+  }
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  return order;
+}
+
+struct Interleavings {
+  int tasks;
+  int steps;
+  std::size_t count;  // (tasks * steps)! / steps!^tasks
+};
+
+TEST(DfsChooser, EnumeratesEverySchedule) {
+  for (const Interleavings& row :
+       {Interleavings{1, 5, 1}, {2, 1, 2}, {2, 2, 6}, {2, 3, 20}, {3, 1, 6}, {3, 2, 90}, {2, 5, 252}, {4, 2, 2520}}) {
+    DfsChooser chooser;
+    std::set<std::string> seen;
+    do {
+      seen.insert(Interleave(chooser, row.tasks, row.steps));
+    } while (chooser.Next());
+    EXPECT_EQ(seen.size(), row.count) << row.tasks << " tasks of " << row.steps;
+    EXPECT_EQ(chooser.runs(), row.count);
+    EXPECT_TRUE(chooser.exhausted());
+  }
+}
+
+TEST(DfsChooser, TheFirstRunIsCalmAndLimitsHold) {
+  DfsChooser chooser({.max_runs = 7});
+  std::vector<std::string> seen;
+  do {
+    seen.push_back(Interleave(chooser, 2, 3));
+  } while (chooser.Next());
+  EXPECT_EQ(seen.size(), 7u);
+  EXPECT_EQ(seen.front(), "ababab");
+  EXPECT_FALSE(chooser.exhausted());
+
+  DfsChooser shallow({.max_choices = 2});
+  int runs = 0;
+  do {
+    Interleave(shallow, 3, 2);
+    ++runs;
+  } while (shallow.Next());
+  EXPECT_EQ(runs, 9);  // of three each time: the second still finds all three
+  EXPECT_TRUE(shallow.truncated());
+  EXPECT_TRUE(shallow.exhausted());
+}
+
+// A request with two latencies and two chances of loss, and its answer: all runs, and what the caller got in each.
+TEST(DfsChooser, EnumeratesTheNetworkToo) {
+  for (const bool schedules_only : {false, true}) {
+    DfsChooser chooser({.only = schedules_only ? "/schedule" : ""});
+    int answered = 0;
+    int failed = 0;
+    do {
+      World world({.chooser = &chooser});
+      LinkSpec link;
+      link.least_latency = link.most_latency = milliseconds(1);
+      link.loss = 0.1;
+      world.network().SetLinks(link, {});
+      Node& ps = world.AddNode("ps:0");
+      Node& chief = world.AddNode("chief:0");
+      ps.Spawn("main", [&] {
+        const auto listener = ps.env().network->Listen("ps:1", [](IncomingCall&) -> NetworkReply { return ""; });
+        world.AdvanceBy(std::chrono::seconds(100));
+      });
+      chief.Spawn("main", [&] {
+        world.AdvanceBy(milliseconds(1));
+        ++(CallAndWait(chief.env(), {.to = "ps:1", .method = "m"}).ok() ? answered : failed);
+      });
+      EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+    } while (chooser.Next());
+    EXPECT_TRUE(chooser.exhausted());
+    // Two orders at the start; the request is lost (noticed at three times), or the reply is (the same), or neither.
+    EXPECT_EQ(chooser.runs(), schedules_only ? 2u : 14u);
+    EXPECT_EQ(answered, 2);
+    EXPECT_EQ(failed, schedules_only ? 0 : 12);
+  }
+}
+
+// A bug of depth 2 among many steps: b's only step comes after a's last. Chance must let a win about `steps` times in a row.
+TEST(PctChooser, FindsWhatChanceHardlyEverDoes) {
+  constexpr int kSteps = 40;
+  constexpr int kRuns = 200;
+  const auto wins = [](const std::function<std::unique_ptr<Chooser>(std::uint64_t)>& make) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+      const std::unique_ptr<Chooser> chooser = make(seed);
+      World world({.chooser = chooser.get()});
+      Node& node = world.AddNode("n");
+      int steps = 0;
+      for (const char* const name : {"a", "c", "d"}) {
+        node.Spawn(name, [&world, &steps, first = *name == 'a'] {
+          for (int i = 0; i < kSteps; ++i) {
+            world.AdvanceBy(Duration(0));
+            if (first) ++steps;
+          }
+        });
+      }
+      node.Spawn("b", [&] { found += steps == kSteps ? 1 : 0; });
+      world.Run();
+    }
+    return found;
+  };
+  EXPECT_EQ(wins([](std::uint64_t seed) { return std::make_unique<RandomChooser>(seed); }), 0);
+  // One in two by priorities alone.
+  EXPECT_GT(wins([](std::uint64_t seed) { return std::make_unique<PctChooser>(PctOptions{.seed = seed, .depth = 1}); }),
+            60);
+}
+
+// Depth 2: a has begun, then b runs to its end, then a goes on. Priorities alone never interrupt a task.
+TEST(PctChooser, ChangesOfPriorityInterruptTasks) {
+  const auto interrupted = [](int depth) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      PctChooser chooser({.seed = seed, .depth = depth, .steps = 8});
+      const std::string order = Interleave(chooser, 2, 4);
+      EXPECT_EQ(order.size(), 8u);
+      found += order == "aabbbbaa" ? 1 : 0;
+    }
+    return found;
+  };
+  EXPECT_EQ(interrupted(1), 0);
+  EXPECT_GT(interrupted(2), 5);
+}
+
+TEST(PctChooser, ASeedGivesOneRunAndOtherPointsAreRandom) {
+  std::set<std::string> orders;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    PctChooser first({.seed = seed, .steps = 12});
+    PctChooser second({.seed = seed, .steps = 12});
+    const std::string order = Interleave(first, 3, 4);
+    EXPECT_EQ(order, Interleave(second, 3, 4));
+    orders.insert(order);
+    EXPECT_GT(first.steps(), 3u);
+  }
+  EXPECT_GT(orders.size(), 20u);
+  PctChooser pct({.seed = 3});
+  RandomChooser random(3);
+  const std::array<std::string_view, 3> labels = {"1ms", "2ms", "3ms"};
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const ChoicePoint point{.key = "net/a>b/latency", .count = i};
+    EXPECT_EQ(pct.Choose(point, labels), random.Choose(point, labels));
+  }
+}
+
+}  // namespace
+}  // namespace vigil::sim
