@@ -169,6 +169,13 @@ TEST(KillTest, GoesOnAtTheLastStepThatWasReportedSaved) {
   EXPECT_GE(inside_of_saves, kKillsInsideOfSaves);
   EXPECT_GT(saved, kKills);
   RecordProperty("kills_inside_of_saves", inside_of_saves);
+  // Saves that were killed left folders; all but those of steps that have not been saved since are gone.
+  PosixFiles files;
+  std::vector<std::string> left;
+  for (const std::string& entry : files.List(folder).value_or(left)) {
+    if (entry.ends_with("_temp")) left.push_back(entry);
+  }
+  EXPECT_LE(left.size(), 5u) << testing::PrintToString(left);
   RemoveTree(folder);
 }
 

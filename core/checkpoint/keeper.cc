@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -22,6 +24,15 @@ Time AtSeconds(double seconds) { return seconds < kLongest ? Time{Seconds(second
 
 Time Later(Time time, Duration by) {
   return by > Duration::zero() && time.since_epoch > Duration::max() - by ? kNever : time + by;
+}
+
+// The digits in "<save_path>-<digits>", which is what a saver of that path may delete; "" for another prefix.
+std::string_view StepText(std::string_view prefix, std::string_view save_path) {
+  if (!prefix.starts_with(save_path)) return "";
+  prefix.remove_prefix(save_path.size());
+  if (!prefix.starts_with('-')) return "";
+  prefix.remove_prefix(1);
+  return prefix.find_first_not_of("0123456789") == std::string_view::npos ? prefix : "";
 }
 
 }  // namespace
@@ -51,13 +62,6 @@ std::vector<std::string> Keeper::paths() const {
   return out;
 }
 
-// "<save_path>-<digits>": what may be deleted because a saver of that path writes such files.
-bool Keeper::IsOfSavePath(const std::string& prefix, const std::string& save_path) const {
-  if (!prefix.starts_with(save_path + "-")) return false;
-  const std::string_view step = std::string_view(prefix).substr(save_path.size() + 1);
-  return !step.empty() && step.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 void Keeper::TakeOver(const Save& save) {
   if (!taken_over_.insert(JoinPath(save.directory, save.state_file)).second) return;
   const absl::StatusOr<std::optional<CheckpointState>> found =
@@ -70,7 +74,7 @@ void Keeper::TakeOver(const Save& save) {
   const std::vector<std::string>& all = state.all_model_checkpoint_paths;
   const std::vector<double>& times = state.all_model_checkpoint_timestamps;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!IsOfSavePath(all[i], save.save_path)) continue;
+    if (StepText(all[i], save.save_path).empty()) continue;
     if (std::ranges::count(last_, all[i], &KeptCheckpoint::prefix) != 0) continue;
     const absl::StatusOr<FileInfo> index = env_.files->Stat(IndexFileName(all[i]));
     if (CodeOf(index.status()) == Code::kNotFound) {
@@ -100,6 +104,7 @@ absl::Status Keeper::Commit(const Save& save) {
   if (absl::Status status = WriteState(save); !status.ok()) return status;
   if (options_.limits_hold) {
     DeleteAll(save);
+    DeleteLeftovers(save);
   } else {
     DeleteOne(save);
   }
@@ -149,6 +154,20 @@ void Keeper::DeleteAll(const Save& save) {
   // The state file lists what is gone now; that does no harm until the next save.
   const absl::Status status = WriteState(save);
   if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
+}
+
+void Keeper::DeleteLeftovers(const Save& save) {
+  const auto [it, first] = leftovers_.try_emplace(save.save_path);
+  if (first) it->second = FindLeftovers(*env_.files, save.save_path);
+  const std::string_view digits = StepText(save.written, save.save_path);
+  std::int64_t step = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), step).ec != std::errc()) return;
+  std::erase_if(it->second, [&](const Leftover& leftover) {
+    if (leftover.step > step) return false;
+    const absl::Status status = RemoveLeftover(*env_.files, leftover);
+    if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
+    return status.ok();
+  });
 }
 
 }  // namespace vigil

@@ -1,0 +1,161 @@
+#include "vigil/core/checkpoint/leftovers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/checkpoint/keeper.h"
+#include "vigil/core/checkpoint/saver.h"
+#include "vigil/core/checkpoint/testing.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class LeftoversTest : public testing::Test {
+ protected:
+  LeftoversTest() { EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK"); }
+  Files& files() { return fake_.files; }
+  void Touch(const std::string& path) {
+    if (const std::string folder = Dirname(path); folder != "/d") {
+      EXPECT_EQ(Text(files().MakeDirectory(folder)), "OK");
+    }
+    auto file = files().Open(path, OpenMode::kTruncate);
+    ASSERT_EQ(Text(file.status()), "OK");
+    EXPECT_EQ(Text((*file)->Append("x")), "OK");
+  }
+  bool Has(const std::string& path) { return Exists(files(), path); }
+  std::vector<std::string> Warnings() {
+    std::vector<std::string> out;
+    for (const auto& line : fake_.log.lines()) {
+      if (line.severity == Severity::kWarning) out.push_back(line.text);
+    }
+    fake_.log.Clear();
+    return out;
+  }
+
+  fakes::FakeEnv fake_;
+};
+
+TEST_F(LeftoversTest, AreTemporaryNamesOfTheSavePathOnly) {
+  for (const char* name :
+       {"m-7_temp/part-00000-of-00002.index", "m-00000008_temp/x", "m-7.index.tempstate123",
+        "m-7.data-00000-of-00001.tempstate5", "m-7.meta.tmp",
+        // Not these:
+        "m-7.index", "m-7.data-00000-of-00001", "m-7.meta", "m-7", "m-7_temporary", "m-x_temp/x", "m-_temp/x",
+        "m_temp/x", "m--7_temp/x", "mm-7_temp/x", "other-7_temp/x", "m-7.index.tempstate", "m-7.index.tempstate5x",
+        "m-7tmp", "m-99999999999999999999_temp/x", "checkpoint.tmp"}) {
+    Touch(std::string("/d/") + name);
+  }
+  std::vector<std::string> found;
+  for (const Leftover& each : FindLeftovers(files(), "/d/m")) {
+    found.push_back(each.path + " " + std::to_string(each.step));
+  }
+  EXPECT_THAT(found, ElementsAre("/d/m-00000008_temp 8", "/d/m-7.data-00000-of-00001.tempstate5 7",
+                                 "/d/m-7.index.tempstate123 7", "/d/m-7.meta.tmp 7", "/d/m-7_temp 7"));
+  EXPECT_THAT(FindLeftovers(files(), "/nowhere/m"), IsEmpty());
+}
+
+TEST_F(LeftoversTest, AFolderGoesWithItsFiles) {
+  Touch("/d/m-7_temp/a");
+  Touch("/d/m-7_temp/b");
+  EXPECT_EQ(Text(RemoveLeftover(files(), {"/d/m-7_temp", 7})), "OK");
+  EXPECT_FALSE(Has("/d/m-7_temp"));
+  EXPECT_EQ(Text(RemoveLeftover(files(), {"/d/m-7_temp", 7})), "OK") << "gone already";
+}
+
+// A model that is saved in parts.
+class SavedLeftoversTest : public LeftoversTest {
+ protected:
+  SavedLeftoversTest() : graph_(BuiltinOps()) {
+    Builder b(graph_);
+    const ops::Variable v = ops::MakeVariable(b, "v", b.Const("seven", Tensor::Scalar<std::int64_t>(7)));
+    EXPECT_EQ(Text(b.status()), "OK");
+    session_ = NewDirectSession(fake_.env(), graph_);
+    EXPECT_EQ(Text(RunTarget(*session_, v.initializer)), "OK");
+  }
+  std::unique_ptr<Saver> NewProcess(const Behaviour& behaviour = Behaviour::Default()) {
+    auto saver = std::make_unique<Saver>(fake_.env(), SaverOptions{.sharded = true, .behaviour = behaviour});
+    EXPECT_EQ(Text(saver->Build(graph_)), "OK");
+    return saver;
+  }
+  void Save(Saver& saver, int step) { EXPECT_EQ(Text(saver.Save(*session_, "/d/m", step).status()), "OK"); }
+
+  Graph graph_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(SavedLeftoversTest, GoWithTheFirstSaveThatIsAsFar) {
+  for (const char* name : {"m-3_temp/part-00000-of-00001.index", "m-5_temp/part.tempstate1", "m-9_temp/part",
+                           "m-5.meta.tmp", "other-1_temp/part"}) {
+    Touch(std::string("/d/") + name);
+  }
+  const auto saver = NewProcess();
+  Save(*saver, 4);
+  EXPECT_FALSE(Has("/d/m-3_temp"));
+  EXPECT_TRUE(Has("/d/m-5_temp")) << "of a step to come";
+  Touch("/d/m-2_temp/part");
+  Save(*saver, 5);
+  EXPECT_FALSE(Has("/d/m-5_temp")) << "what is in it besides the parts that were merged would keep it";
+  EXPECT_FALSE(Has("/d/m-5.meta.tmp"));
+  EXPECT_TRUE(Has("/d/m-9_temp"));
+  EXPECT_TRUE(Has("/d/m-2_temp")) << "was not there when the process began to save";
+  Save(*saver, 10);
+  EXPECT_FALSE(Has("/d/m-9_temp"));
+  EXPECT_TRUE(Has("/d/other-1_temp"));
+  EXPECT_TRUE(Has("/d/m-10.index"));
+  Save(*NewProcess(), 11);
+  EXPECT_FALSE(Has("/d/m-2_temp"));
+}
+
+TEST_F(SavedLeftoversTest, OfEachPathThatIsSavedTo) {
+  Touch("/d/m-3_temp/part");
+  Touch("/d/n-3_temp/part");
+  const auto saver = NewProcess();
+  Save(*saver, 9);
+  EXPECT_EQ(Text(saver->Save(*session_, "/d/n", 2).status()), "OK");
+  EXPECT_TRUE(Has("/d/n-3_temp"));
+  EXPECT_EQ(Text(saver->Save(*session_, "/d/n", 3).status()), "OK");
+  EXPECT_FALSE(Has("/d/n-3_temp"));
+}
+
+TEST_F(SavedLeftoversTest, StayWithTensorFlow) {
+  Touch("/d/m-3_temp/part");
+  Behaviour behaviour;
+  behaviour.keep_limits = false;
+  Save(*NewProcess(behaviour), 4);
+  EXPECT_TRUE(Has("/d/m-3_temp"));
+}
+
+TEST_F(SavedLeftoversTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
+  Touch("/d/m-3_temp/part");
+  const auto saver = NewProcess();
+  fake_.files.FailOnce(fakes::FileOp::kRemove, 2,
+                       MakeStatus(Code::kPermissionDenied, "no"));  // 1: the part of this save
+  fake_.files.FailOnce(fakes::FileOp::kRemove, 3, MakeStatus(Code::kPermissionDenied, "no"));
+  Save(*saver, 4);
+  EXPECT_TRUE(Has("/d/m-3_temp/part"));
+  EXPECT_THAT(Warnings(), Contains(HasSubstr("Ignoring: ")));
+  Save(*saver, 5);
+  EXPECT_FALSE(Has("/d/m-3_temp"));
+  EXPECT_THAT(Warnings(), Not(Contains(HasSubstr("Ignoring: "))));
+}
+
+TEST_F(SavedLeftoversTest, ASaveWithoutAStepTellsNothing) {
+  Touch("/d/m-3_temp/part");
+  const auto saver = NewProcess();
+  EXPECT_EQ(Text(saver->Save(*session_, "/d/m", std::nullopt).status()), "OK");
+  EXPECT_TRUE(Has("/d/m-3_temp"));
+}
+
+}  // namespace
+}  // namespace vigil
