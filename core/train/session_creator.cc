@@ -71,10 +71,7 @@ absl::StatusOr<SessionPtr> WorkerSessionCreator::CreateSession() {
     VIGIL_ASSIGN_OR_RETURN(manager_,
                            ManagerFor(env_, graph_, *options_.scaffold, options_.factory, options_.behaviour));
   }
-  const Time start = env_.clock->Monotonic();
-  absl::StatusOr<SessionPtr> session = manager_->WaitForSession(options_.target, options_.max_wait);
-  time_waited_ += env_.clock->Monotonic() - start;
-  return session;
+  return manager_->WaitForSession(options_.target, options_.max_wait, &time_waited_);
 }
 
 void WorkerSessionCreator::Watch(EventSink& sink) {

@@ -230,7 +230,7 @@ absl::StatusOr<bool> SessionManager::LookWhetherReady(Session& session) {
 }
 
 absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target,
-                                                          std::optional<Duration> max_wait) {
+                                                          std::optional<Duration> max_wait, Duration* slept) {
   const Time start = env_.clock->Monotonic();
   Duration wait = options_.behaviour.worker_backs_off
                       ? std::min<Duration>(std::chrono::seconds(1), options_.recovery_wait)
@@ -253,6 +253,7 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
       }
     }
     SleepFor(env_, wait);
+    if (slept != nullptr) *slept += wait;
     wait = std::min(2 * wait, options_.recovery_wait);
   }
 }

@@ -74,8 +74,9 @@ class SessionManager {
     bool initialized = false;
   };
   absl::StatusOr<Recovered> Recover(const SessionTarget& target, const RestoreOptions& restore);
-  // `max_wait` nullopt = for ever.
-  absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait);
+  // `max_wait` nullopt = for ever. What it sleeps between looks at a model that is not ready is added to `slept` (may be null).
+  absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait,
+                                            Duration* slept = nullptr);
 
  private:
   SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
