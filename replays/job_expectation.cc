@@ -47,8 +47,8 @@ class Comparison {
 
 double Polls(double seconds) { return std::floor(seconds / kPollSeconds); }
 
-void CompareTask(std::string_view task, const sim::TaskFacts& seen, const TaskExpectation& recorded,
-                 std::vector<std::string>& misses) {
+void CompareTask(std::string_view task, Duration own_pauses, const sim::TaskFacts& seen,
+                 const TaskExpectation& recorded, std::vector<std::string>& misses) {
   Comparison compare(task, misses);
   if (std::ranges::find(recorded.outcome, seen.outcome) == recorded.outcome.end()) {
     compare.Miss("outcome", fmt::format("{}", fmt::join(recorded.outcome, ", ")),
@@ -64,7 +64,8 @@ void CompareTask(std::string_view task, const sim::TaskFacts& seen, const TaskEx
   const Span<std::int64_t>& back_recorded = recorded.step_back_recovered_times;
   compare.Count("step_back_recovered_times", back_recorded,
                 std::max(back, std::min(back + seen.step_kept_recovered, back_recorded.least)));
-  compare.Seconds("longest_run_s", recorded.longest_run_s, ToSeconds(seen.longest_run));
+  const Span<double> longest{recorded.longest_run_s.least, recorded.longest_run_s.most + ToSeconds(own_pauses)};
+  compare.Seconds("longest_run_s", longest, ToSeconds(seen.longest_run));
   compare.Count("hook_end", recorded.hook_end, seen.hook_end);
   if (recorded.opened_after_s.has_value() != seen.opened_after.has_value()) {
     // Where some plays never opened a session, the sessions' range says so.
@@ -80,6 +81,14 @@ void CompareTask(std::string_view task, const sim::TaskFacts& seen, const TaskEx
                    fmt::format("{:.1f} s", ToSeconds(*seen.opened_after)));
     }
   }
+}
+
+Duration PausesOf(std::string_view task, const sim::JobSpec& job) {
+  Duration sum{0};
+  for (const sim::TimedFault& fault : job.plan.timed) {
+    if (fault.kind == sim::TimedFault::Kind::kPause && fault.task == task) sum += fault.lasts.value_or(Duration(0));
+  }
+  return sum;
 }
 
 void CompareCheckpoint(const sim::JobFacts& seen, const JobExpectation& recorded, std::vector<std::string>& misses) {
@@ -120,14 +129,14 @@ std::string WayName(std::string_view task, std::string_view field, bool with) {
 
 }  // namespace
 
-std::vector<std::string> Misses(const sim::JobFacts& seen, const JobExpectation& recorded) {
+std::vector<std::string> Misses(const sim::JobSpec& job, const sim::JobFacts& seen, const JobExpectation& recorded) {
   std::vector<std::string> misses;
   for (const auto& [task, expected] : recorded.tasks) {
     const auto it = seen.tasks.find(task);
     if (it == seen.tasks.end()) {
       misses.push_back(fmt::format("{}: recorded, but the cluster has no such task", task));
     } else {
-      CompareTask(task, it->second, expected, misses);
+      CompareTask(task, PausesOf(task, job), it->second, expected, misses);
     }
   }
   CompareCheckpoint(seen, recorded, misses);

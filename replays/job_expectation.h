@@ -5,7 +5,8 @@
 // to; numbers of sessions and of calls of end are within the range; durations within half to one and a half of it, two seconds
 // either way at least. Of opened_after_s only the number of 30 s sleeps is held. Where the recordings show two ways, several
 // plays together must show both (JobCoverage). One thing is held more loosely: whether the step goes back after a recovery depends on
-// whether the newest checkpoint happened to be of the very step; a recovery without a step back counts where one was recorded.
+// whether the newest checkpoint happened to be of the very step; a recovery without a step back counts where one was recorded. And
+// whether a pause of the task itself meets a run or the time between two is chance: its longest run may be longer by that.
 //
 // Thread safety: data and pure functions. Source: replays/cluster/README.md.
 #ifndef VIGIL_REPLAYS_JOB_EXPECTATION_H_
@@ -20,6 +21,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_spec.h"
 
 namespace vigil::replays {
 
@@ -57,7 +59,7 @@ struct JobExpectation {
 };
 
 // What does not hold, a line each: "worker:0 sessions: recorded 2 to 2, seen 3". Empty: it holds.
-std::vector<std::string> Misses(const sim::JobFacts& seen, const JobExpectation& recorded);
+std::vector<std::string> Misses(const sim::JobSpec& job, const sim::JobFacts& seen, const JobExpectation& recorded);
 
 // Which of the recorded ways several plays took: outcomes, and where a count is recorded as 0 and as more.
 class JobCoverage {

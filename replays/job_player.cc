@@ -66,7 +66,7 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;
     }
-    for (const std::string& miss : Misses(*outcome.job, recorded))
+    for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded))
       misses.push_back(fmt::format("seed {}: {}", seed, miss));
     coverage.Add(*outcome.job, recorded);
   }

@@ -10,12 +10,25 @@
 
 namespace vigil::sim {
 
+namespace {
+
+// A process that is killed stops at once; its memory is taken back before its connections break. Recorded: whoever works with it is
+// in the middle of a call by then.
+constexpr std::chrono::milliseconds kDying{80};
+
+}  // namespace
+
 struct FaultApplier::Timed {
-  Timed(const TimedFault& planned, Scheduler& scheduler, std::function<void()> start, std::function<void()> end)
-      : fault(planned), starts(scheduler, std::move(start)), ends(scheduler, std::move(end)) {}
+  Timed(const TimedFault& planned, Scheduler& scheduler, std::function<void()> start, std::function<void()> die,
+        std::function<void()> end)
+      : fault(planned),
+        starts(scheduler, std::move(start)),
+        dies(scheduler, std::move(die)),
+        ends(scheduler, std::move(end)) {}
 
   const TimedFault fault;
   Alarm starts;
+  Alarm dies;  // of a crash: it has stopped, its connections still stand
   Alarm ends;
   LinkTrouble trouble;  // of cut, silent, slow link
   bool fired = false;
@@ -42,7 +55,8 @@ FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boo
     if (!fault.peer.empty()) NodeOf(fault.peer);
     const std::size_t i = timed_.size();
     timed_.push_back(std::make_unique<Timed>(
-        fault, world_.scheduler(), [this, i] { Start(*timed_[i]); }, [this, i] { End(*timed_[i]); }));
+        fault, world_.scheduler(), [this, i] { Start(*timed_[i]); }, [this, i] { Die(*timed_[i]); },
+        [this, i] { End(*timed_[i]); }));
   }
   for (const RpcFault& fault : plan.rpcs) rpcs_.push_back(&network.AddRpcFault(fault));
   for (const DiskFault& fault : plan.disks) disks_.push_back(&world_.disk_faults().Add(fault));
@@ -151,9 +165,20 @@ void FaultApplier::Crash(Timed& timed) {
   Node& node = NodeOf(fault.task);
   timed.struck = node.running() && !node.killed();
   Tell(fmt::format("crash {}{}", fault.task, timed.struck ? "" : ", which is not there"));
-  if (timed.struck) node.Kill();
+  if (timed.struck && fault.disk == DiskLoss::kNothing) {
+    node.Pause();
+    timed.dies.SetAt(world_.scheduler().now() + kDying);
+    return;
+  }
+  Die(timed);
+}
+
+void FaultApplier::Die(Timed& timed) {
+  timed.dies.Clear();
+  Node& node = NodeOf(timed.fault.task);
+  if (timed.struck && node.restarts() == timed.life) node.Kill();
   // Even of a process that has ended something may be in the page cache.
-  timed.lost = node.LoseDisk(fault.disk);
+  timed.lost = node.LoseDisk(timed.fault.disk);
 }
 
 void FaultApplier::StartLink(Timed& timed) {
@@ -180,6 +205,7 @@ void FaultApplier::End(Timed& timed) {
   Node& node = NodeOf(fault.task);
   switch (fault.kind) {
     case TimedFault::Kind::kCrash:
+      if (timed.dies.pending()) Die(timed);
       if (node.killed() && node.restarts() == timed.life) BootNode(node, "starts again");
       break;
     case TimedFault::Kind::kStart:
@@ -227,6 +253,7 @@ void FaultApplier::HealAll() {
     const bool never_began = timed->starts.pending() || !begun_;
     timed->starts.Clear();
     if (never_began && timed->fault.kind == TimedFault::Kind::kStart) Start(*timed);
+    if (timed->dies.pending()) Die(*timed);
     End(*timed);
   }
   world_.network().Calm();

@@ -81,6 +81,7 @@ class FaultApplier {
 
   void Start(Timed& timed);
   void Crash(Timed& timed);
+  void Die(Timed& timed);
   void StartLink(Timed& timed);
   void End(Timed& timed);
   void Resume(Timed& timed);

@@ -107,6 +107,8 @@ void SimNetwork::ArriveRequest(Message& message) {
   if (link.cuts > 0) {
     Count(link, LinkTrouble::Kind::kCut);
     why = "failed to connect to all addresses; last error: connect: No route to host (113)";
+  } else if (StillDown(link)) {
+    why = "connections to all backends failing";
   } else if (listener == nullptr) {
     why = "failed to connect to all addresses; last error: connect: Connection refused (111)";
   } else if (call.listener != 0 && call.listener != listener->id) {

@@ -97,6 +97,7 @@ void SimNetwork::Begin(LinkTrouble& trouble, std::string_view from, std::string_
   link.troubles.push_back(&trouble);
   if (trouble.kind == LinkTrouble::Kind::kCut) {
     ++link.cuts;
+    if (!std::exchange(link.down, true)) link.next_attempt = scheduler_.now() + ReconnectAfter(link);
     Break(link, "recvmsg: Connection reset by peer", &trouble);
   } else if (trouble.kind == LinkTrouble::Kind::kSilent) {
     ++link.silences;
@@ -110,12 +111,32 @@ void SimNetwork::End(LinkTrouble& trouble) {
     const auto mine = std::ranges::find(link.troubles, &trouble);
     if (mine == link.troubles.end()) continue;
     link.troubles.erase(mine);
-    if (trouble.kind == LinkTrouble::Kind::kCut) --link.cuts;
+    if (trouble.kind == LinkTrouble::Kind::kCut && --link.cuts == 0) link.reachable_since = scheduler_.now();
     if (trouble.kind != LinkTrouble::Kind::kSilent || --link.silences > 0) continue;
     ReachabilityChanged(link);
     if (link.back != &link) ReachabilityChanged(*link.back);
     for (Message* const message : std::exchange(link.held, {})) SendAt(*message, scheduler_.now());
   }
+}
+
+// gRPC as TensorFlow sets it up tries a lost connection again about once a second.
+Duration SimNetwork::ReconnectAfter(NetworkLink& link) {
+  static constexpr std::array<std::string_view, 5> kLabels = {"1000ms", "800ms", "900ms", "1100ms", "1200ms"};
+  static constexpr std::array<int, 5> kMilliseconds = {1000, 800, 900, 1100, 1200};
+  if (link.reconnection == nullptr) link.reconnection = &choices_.KeyOf("net", link.name, "reconnect");
+  return std::chrono::milliseconds(kMilliseconds[choices_.Choose(*link.reconnection, kLabels)]);
+}
+
+// Whether its connection has not come back yet.
+bool SimNetwork::StillDown(NetworkLink& link) {
+  while (link.down && link.cuts == 0 && link.next_attempt <= scheduler_.now()) {
+    if (link.next_attempt >= link.reachable_since) {
+      link.down = false;
+    } else {
+      link.next_attempt += ReconnectAfter(link);
+    }
+  }
+  return link.down;
 }
 
 void SimNetwork::Reset(std::string_view a, std::string_view b) {

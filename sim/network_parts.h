@@ -156,12 +156,16 @@ struct NetworkLink {
   Choices::Key* loss_noticed = nullptr;
   Choices::Key* duplication = nullptr;
   Choices::Key* reordering = nullptr;
+  Choices::Key* reconnection = nullptr;
 
   Duration last_arrival{0};  // of what keeps its order
   Duration busy_until{0};    // of a link with bytes_per_s
   std::uint32_t epoch = 0;   // how often its connections broke
   int cuts = 0;
   int silences = 0;
+  bool down = false;         // its connection broke by a cut; tried again now and then, until then calls fail at once
+  Duration next_attempt{0};  // if it is down
+  Duration reachable_since{0};  // when the last cut ended
   std::vector<LinkTrouble*> troubles;
   Chain<OutgoingCall> calls;   // made over it, still open
   Chain<Serving> servings;     // of calls made over it

@@ -229,8 +229,8 @@ absl::StatusOr<bool> SessionManager::LookWhetherReady(Session& session) {
   return false;
 }
 
-absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target,
-                                                          std::optional<Duration> max_wait, Duration* slept) {
+absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait,
+                                                          Duration* slept) {
   const Time start = env_.clock->Monotonic();
   Duration wait = options_.behaviour.worker_backs_off
                       ? std::min<Duration>(std::chrono::seconds(1), options_.recovery_wait)

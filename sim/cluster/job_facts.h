@@ -24,7 +24,7 @@ struct TaskFacts {
   std::vector<Code> create_failed;                // creations of a session that failed
   std::vector<std::int64_t> step_back_silent;     // by how much the step went back without a new session of this task
   std::vector<std::int64_t> step_back_recovered;  // ... right after one
-  std::int64_t step_kept_recovered = 0;  // new sessions after which the step was not lower
+  std::int64_t step_kept_recovered = 0;           // new sessions after which the step was not lower
   Duration longest_run{0};
   std::optional<Duration> opened_after;  // of its first life, from the start of the process to the open session
   std::int64_t last_step = 0;            // the greatest that a run came back with

@@ -38,7 +38,7 @@ struct WorkloadSpec {
   std::optional<double> max_wait_s;               // of MonitoredTrainingSession; none: its default
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
-  Duration most_boot = std::chrono::seconds(6);
+  Duration most_boot = std::chrono::seconds(4);
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
