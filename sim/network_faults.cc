@@ -121,8 +121,8 @@ void SimNetwork::End(LinkTrouble& trouble) {
 
 // gRPC as TensorFlow sets it up tries a lost connection again about once a second.
 Duration SimNetwork::ReconnectAfter(NetworkLink& link) {
-  static constexpr std::array<std::string_view, 5> kLabels = {"1000ms", "800ms", "900ms", "1100ms", "1200ms"};
-  static constexpr std::array<int, 5> kMilliseconds = {1000, 800, 900, 1100, 1200};
+  static constexpr std::array<std::string_view, 3> kLabels = {"1000ms", "965ms", "1035ms"};
+  static constexpr std::array<int, 3> kMilliseconds = {1000, 965, 1035};
   if (link.reconnection == nullptr) link.reconnection = &choices_.KeyOf("net", link.name, "reconnect");
   return std::chrono::milliseconds(kMilliseconds[choices_.Choose(*link.reconnection, kLabels)]);
 }

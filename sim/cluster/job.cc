@@ -21,6 +21,7 @@
 #include "vigil/core/cluster/server.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/io/tensor_bundle.h"
+#include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/fault_applier.h"
@@ -179,7 +180,8 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
     (*server)->Join();
     return absl::OkStatus();
   }
-  const auto factory = applier->Decorate(member.name, std::make_shared<ClusterSessionFactory>(env));
+  const auto factory =
+      applier->Decorate(member.name, NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env)));
   return Train({.env = env,
                 .job = spec,
                 .cluster = cluster,

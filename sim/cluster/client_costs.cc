@@ -1,0 +1,57 @@
+#include "vigil/sim/cluster/client_costs.h"
+
+#include <set>
+#include <utility>
+
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil::sim {
+namespace {
+
+class CostlySession final : public Session {
+ public:
+  CostlySession(const Env& env, std::unique_ptr<Session> inner, const ClientCosts& costs)
+      : env_(env), inner_(std::move(inner)), costs_(costs) {}
+
+  std::int64_t number() const override { return inner_->number(); }
+  const Graph& graph() const override { return inner_->graph(); }
+  bool closed() const override { return inner_->closed(); }
+  absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
+    if (seen_.insert(call.spec).second) env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.signature));
+    return inner_->Run(call, fetched);
+  }
+  absl::Status Close() override { return inner_->Close(); }
+
+ private:
+  const Env env_;
+  const std::unique_ptr<Session> inner_;
+  const ClientCosts costs_;
+  std::set<RunSpec> seen_;
+};
+
+class CostlyFactory final : public SessionFactory {
+ public:
+  CostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner, const ClientCosts& costs)
+      : env_(env), inner_(std::move(inner)), costs_(costs) {}
+
+  absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
+                                                  const SessionConfig& config) override {
+    env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.session));
+    VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, inner_->Create(graph, master, config));
+    return std::make_unique<CostlySession>(env_, std::move(session), costs_);
+  }
+
+ private:
+  const Env env_;
+  const std::shared_ptr<SessionFactory> inner_;
+  const ClientCosts costs_;
+};
+
+}  // namespace
+
+std::shared_ptr<SessionFactory> NewCostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner,
+                                                 ClientCosts costs) {
+  return std::make_shared<CostlyFactory>(env, std::move(inner), costs);
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,25 @@
+// What a client of a cluster spends before the cluster hears of it: TensorFlow's clients take a while to send the graph of a new
+// session, and to prepare each new set of fetches. Without it recoveries would be faster than any that was recorded.
+//
+// Thread safety: as the sessions that it wraps, but for a set of specs that is guarded by nothing: tasks of one world take turns.
+#ifndef VIGIL_SIM_CLUSTER_CLIENT_COSTS_H_
+#define VIGIL_SIM_CLUSTER_CLIENT_COSTS_H_
+
+#include <memory>
+
+#include "vigil/core/env/env.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil::sim {
+
+struct ClientCosts {
+  Duration session = std::chrono::milliseconds(80);    // of a new session
+  Duration signature = std::chrono::milliseconds(40);  // of a run like which there was none in its session
+};
+
+std::shared_ptr<SessionFactory> NewCostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner,
+                                                 ClientCosts costs = {});
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_CLIENT_COSTS_H_
