@@ -92,6 +92,13 @@ TEST_F(DiskTest, WhatWasRemovedOrEmptiedIsBack) {
               ElementsAre(Pair("/d/again", "old"), Pair("/d/emptied", "abc"), Pair("/d/removed", "abc")));
 }
 
+TEST_F(DiskTest, ASyncEndsWhatWasBefore) {
+  Write(disk_, "/d/x", OpenMode::kNew, "old and long", true);
+  Write(disk_, "/d/x", OpenMode::kTruncate, "new", true);
+  EXPECT_EQ(Cut(), 0);
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/x", "new")));
+}
+
 TEST_F(DiskTest, ARemovalIsDurableWithItsDirectory) {
   Write(disk_, "/d/removed", OpenMode::kNew, "abc", true);
   ASSERT_TRUE(disk_.Remove("/d/removed").ok());

@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 class NetworkFaultTest : public NetworkTest {
  protected:
@@ -163,11 +164,13 @@ TEST_F(NetworkFaultTest, APausedCallerHearsLater) {
   At(milliseconds(11), [&] { chief_.Pause(); });
   At(seconds(3), [&] { chief_.Resume(); });
   Chief([&] {
+    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = "block", .deadline = Time{seconds(1)}},
+                                [this](NetworkReply reply) { Note("", reply); });
     Call({.body = "x"});
-    Call({.deadline = Time{seconds(1)}});
+    world_.AdvanceBy(seconds(9));
   });
   Run();
-  EXPECT_THAT(seen_, ElementsAre("3000 x", "3000 DEADLINE_EXCEEDED Deadline Exceeded"));
+  EXPECT_THAT(seen_, UnorderedElementsAre("3000 x", "3000 DEADLINE_EXCEEDED Deadline Exceeded", "told"));
   EXPECT_FALSE(chief_.paused());
 }
 
@@ -269,6 +272,87 @@ TEST_F(NetworkFaultTest, LinksThatLoseRepeatAndReorder) {
   EXPECT_GT(counts.duplicated, 20);
   EXPECT_GT(counts.reordered, 40);
   EXPECT_GT(served, 160);
+}
+
+// Requests of many latencies; the server sees them as they were sent, unless some are held up.
+TEST(NetworkOrder, OneLinkKeepsItUnlessReorderingIsDrawn) {
+  for (const double reordering : {0.0, 0.3}) {
+    // Tasks that become ready at one moment run in the order in which they did.
+    class NetworkOnly final : public Chooser {
+      std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) override {
+        return point.key.starts_with("net/") ? random_.Choose(point, labels) : 0;
+      }
+      RandomChooser random_{3};
+    } chooser;
+    World world({.chooser = &chooser});
+    LinkSpec wide;
+    wide.least_latency = milliseconds(1);
+    wide.most_latency = milliseconds(200);
+    wide.reordering = reordering;
+    world.network().SetLinks(wide, {});
+    Node& ps = world.AddNode("ps:0");
+    Node& chief = world.AddNode("chief:0");
+    std::vector<std::string> arrived;
+    std::vector<std::string> sent;
+    ps.Spawn("main", [&] {
+      const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
+        arrived.push_back(call.body());
+        return "";
+      });
+      world.AdvanceBy(seconds(10));
+    });
+    chief.Spawn("main", [&] {
+      for (int i = 0; i < 50; ++i) {
+        world.AdvanceBy(milliseconds(10));
+        sent.push_back(std::to_string(i));
+        chief.env().network->Start({.to = "ps:1", .method = "m", .body = sent.back()}, [](NetworkReply) {});
+      }
+    });
+    EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+    EXPECT_GT(world.network().counts().late, 20);
+    EXPECT_EQ(arrived.size(), sent.size());
+    EXPECT_EQ(arrived == sent, reordering == 0);
+  }
+}
+
+// Holds up the second message of the chief: that its process is gone. The first request of the next process overtakes it.
+TEST(NetworkOrder, TheEndOfAProcessIsNoneOfTheNext) {
+  class SecondIsLate final : public Chooser {
+    std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view>) override {
+      return point.key == "net/chief:0>ps:0/order" && point.count == 1 ? 1 : 0;
+    }
+  } chooser;
+  World world({.chooser = &chooser});
+  LinkSpec link;
+  link.least_latency = link.most_latency = milliseconds(1);
+  link.reordering = 0.5;
+  world.network().SetLinks(link, {});
+  Node& ps = world.AddNode("ps:0");
+  Node& chief = world.AddNode("chief:0");
+  std::vector<std::string> told;
+  ps.Spawn("main", [&] {
+    const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
+      world.AdvanceBy(seconds(1));
+      told.push_back(call.body() + (call.cancelled() ? " told" : " not told"));
+      return "";
+    });
+    world.AdvanceBy(seconds(10));
+  });
+  const auto call = [&](const std::string& body) {
+    chief.Spawn("main", [&chief, body] {
+      CallAndWait(chief.env(), {.to = "ps:1", .method = "m", .body = body}).status().IgnoreError();
+    });
+  };
+  call("old");
+  Alarm kill(world.scheduler(), [&] { chief.Kill(); });
+  kill.SetAt(milliseconds(100));
+  Alarm again(world.scheduler(), [&] {
+    chief.Restart();
+    call("new");
+  });
+  again.SetAt(milliseconds(101));
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(told, ElementsAre("old told", "new not told"));
 }
 
 TEST_F(NetworkFaultTest, BytesTakeTimeOnASlowLine) {
