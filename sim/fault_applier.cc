@@ -205,7 +205,13 @@ void FaultApplier::End(Timed& timed) {
   Node& node = NodeOf(fault.task);
   switch (fault.kind) {
     case TimedFault::Kind::kCrash:
-      if (timed.dies.pending()) Die(timed);
+      if (timed.dies.pending()) {
+        // The kill is unwound after this callback: then it starts again.
+        Die(timed);
+        timed.active = true;
+        timed.ends.SetAt(world_.scheduler().now());
+        return;
+      }
       if (node.killed() && node.restarts() == timed.life) BootNode(node, "starts again");
       break;
     case TimedFault::Kind::kStart:

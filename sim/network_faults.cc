@@ -119,10 +119,10 @@ void SimNetwork::End(LinkTrouble& trouble) {
   }
 }
 
-// gRPC as TensorFlow sets it up tries a lost connection again about once a second.
+// gRPC as TensorFlow sets it up tries a lost connection again a second after an attempt has failed.
 Duration SimNetwork::ReconnectAfter(NetworkLink& link) {
-  static constexpr std::array<std::string_view, 3> kLabels = {"1000ms", "965ms", "1035ms"};
-  static constexpr std::array<int, 3> kMilliseconds = {1000, 965, 1035};
+  static constexpr std::array<std::string_view, 3> kLabels = {"1070ms", "1035ms", "1105ms"};
+  static constexpr std::array<int, 3> kMilliseconds = {1070, 1035, 1105};
   if (link.reconnection == nullptr) link.reconnection = &choices_.KeyOf("net", link.name, "reconnect");
   return std::chrono::milliseconds(kMilliseconds[choices_.Choose(*link.reconnection, kLabels)]);
 }
