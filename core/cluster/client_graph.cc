@@ -230,7 +230,7 @@ void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
       request.mutable_exec_opts()->set_report_tensor_allocations_upon_oom(reports);
     }
     run.Start(i, {.to = remote_[i].task->address,
-                  .method = WorkerMethod("RunGraph"),
+                  .method = kRunGraphMethod,
                   .body = request.SerializeAsString(),
                   .keepalive = options_.keepalive});
   }

@@ -24,6 +24,21 @@ class Outstanding : public std::enable_shared_from_this<Outstanding> {
     return {static_cast<const void*>(this), [self = shared_from_this()](const void*) { self->End(); }};
   }
 
+  // The same for a scope, which this outlives.
+  class Scope {
+   public:
+    explicit Scope(Outstanding& all) : all_(all) {
+      MutexLock lock(*all.mutex_);
+      ++all.count_;
+    }
+    ~Scope() { all_.End(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Outstanding& all_;
+  };
+
   void WaitForNone() {
     MutexLock lock(*mutex_);
     while (count_ > 0) none_->Wait(*mutex_, kNever);

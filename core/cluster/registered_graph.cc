@@ -79,7 +79,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     const auto edge = std::ranges::find(graph_.recvs_, &recv, &RecvEdge::node);
     NetworkReply reply = step_->Await(static_cast<std::size_t>(edge - graph_.recvs_.begin()), deadline);
     if (!reply.ok()) return reply.status();
-    proto::RecvTensorResponse response;
+    proto::RecvTensorResponse& response = response_;
     if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
     return FromProto(response.tensor());
   }
@@ -112,6 +112,7 @@ class RegisteredGraph::Run final : public Rendezvous {
   Cancellation cancellation_;
   Frame frame_;
   std::vector<proto::RecvTensorRequest> requests_;
+  proto::RecvTensorResponse response_;
   StepState* step_ = nullptr;
 };
 

@@ -127,12 +127,16 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   NetworkReply Handle(IncomingCall& call) {
-    const Outstanding::Token running = requests_->Begin();
-    NetworkReply reply = MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
-    if (call.method().starts_with(kWorkerServicePrefix)) reply = worker->Handle(call);
-    if (call.method().starts_with(kMasterServicePrefix)) reply = master->Handle(call);
+    const Outstanding::Scope running(*requests_);
+    NetworkReply reply = Dispatch(call);
     if (!reply.ok()) return ByPeer(reply.status());
     return reply;
+  }
+
+  NetworkReply Dispatch(IncomingCall& call) {
+    if (call.method().starts_with(kWorkerServicePrefix)) return worker->Handle(call);
+    if (call.method().starts_with(kMasterServicePrefix)) return master->Handle(call);
+    return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
   }
 
   const Env env_;

@@ -14,6 +14,8 @@
 namespace vigil {
 namespace {
 
+constexpr std::size_t kMostScratches = 16;
+
 std::string Describe(const proto::RunGraphRequest& request) {
   return fmt::format("graph_handle: \"{}\" step_id: {} request_id: {}", request.graph_handle(), request.step_id(),
                      request.request_id());
@@ -34,6 +36,45 @@ WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresse
   device_.set_device_type("CPU");
   device_.set_incarnation(env.random->Draw("device incarnation") | 1);
 }
+
+WorkerService::~WorkerService() = default;
+
+// What a request is read into and its answer is made in: kept for the next one, with its memory.
+struct WorkerService::Scratch {
+  proto::RunGraphRequest run;
+  proto::RunGraphResponse ran;
+  proto::RecvTensorRequest receive;
+  proto::RecvTensorResponse received;
+  std::vector<Tensor> feeds;
+  std::vector<Tensor> fetched;
+};
+
+class WorkerService::ScratchLease {
+ public:
+  explicit ScratchLease(WorkerService& service) : service_(service) {
+    SpinGuard lock(service.lock_);
+    if (service.scratches_.empty()) return;
+    scratch_ = std::move(service.scratches_.back());
+    service.scratches_.pop_back();
+  }
+  ~ScratchLease() {
+    if (scratch_ == nullptr) return;
+    scratch_->feeds.clear();
+    scratch_->fetched.clear();
+    SpinGuard lock(service_.lock_);
+    if (service_.scratches_.size() < kMostScratches) service_.scratches_.push_back(std::move(scratch_));
+  }
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+  Scratch& Get() {
+    if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>();
+    return *scratch_;
+  }
+
+ private:
+  WorkerService& service_;
+  std::unique_ptr<Scratch> scratch_;
+};
 
 NetworkReply WorkerService::Handle(IncomingCall& call) {
   const std::string_view method = std::string_view(call.method()).substr(kWorkerServicePrefix.size());
@@ -105,16 +146,17 @@ absl::Status WorkerService::CheckNotRepeated(std::string_view method, const Requ
 }
 
 absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
-  proto::RunGraphRequest request;
+  ScratchLease lease(*this);
+  Scratch& scratch = lease.Get();
+  proto::RunGraphRequest& request = scratch.run;
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<RegisteredGraph> graph, FindGraph(request.graph_handle()));
   VIGIL_ASSIGN_OR_RETURN(
       RegisteredGraph::Lane* const lane,
       graph->FindLane(request.send() | std::views::transform(&proto::NamedTensorProto::name), request.recv_key()));
-  std::vector<Tensor> feeds;
   for (const proto::NamedTensorProto& feed : request.send()) {
-    VIGIL_ASSIGN_OR_RETURN(feeds.emplace_back(), FromProto(feed.tensor()));
+    VIGIL_ASSIGN_OR_RETURN(scratch.feeds.emplace_back(), FromProto(feed.tensor()));
   }
   call.OnCancelled([self = shared_from_this(), step_id = request.step_id()] {
     self->CancelStep(step_id, Derived(MakeStatus(Code::kCancelled, "RunGraph was cancelled")));
@@ -123,14 +165,15 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   if (request.exec_opts().record_timeline()) options.trace_level = TraceLevel::kSoftwareTrace;
   options.report_tensor_allocations_upon_oom = request.exec_opts().report_tensor_allocations_upon_oom();
   RunMetadata metadata;
-  std::vector<Tensor> fetched;
   VIGIL_RETURN_IF_ERROR(RunGraph(*graph, *lane, request.step_id(),
-                                 {.feeds = feeds, .options = &options, .metadata = &metadata}, &fetched));
-  proto::RunGraphResponse response;
-  for (std::size_t i = 0; i < fetched.size(); ++i) {
+                                 {.feeds = scratch.feeds, .options = &options, .metadata = &metadata},
+                                 &scratch.fetched));
+  proto::RunGraphResponse& response = scratch.ran;
+  response.Clear();
+  for (std::size_t i = 0; i < scratch.fetched.size(); ++i) {
     proto::NamedTensorProto& out = *response.add_recv();
     out.set_name(lane->fetches[i]);
-    ToProto(fetched[i], out.mutable_tensor());
+    ToProto(scratch.fetched[i], out.mutable_tensor());
   }
   for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response.add_node_stats());
   return response.SerializeAsString();
@@ -164,14 +207,17 @@ absl::Status WorkerService::CheckSender(std::string_view key) const {
 }
 
 absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
-  proto::RecvTensorRequest request;
+  ScratchLease lease(*this);
+  Scratch& scratch = lease.Get();
+  proto::RecvTensorRequest& request = scratch.receive;
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RecvTensor (GrpcWorker)", request));
   VIGIL_RETURN_IF_ERROR(CheckSender(request.rendezvous_key()));
   const StepTable::Lease step = steps_.Enter(request.step_id());
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
-  proto::RecvTensorResponse response;
+  proto::RecvTensorResponse& response = scratch.received;
+  response.Clear();
   ToProto(value, response.mutable_tensor());
   return response.SerializeAsString();
 }

@@ -32,11 +32,13 @@
 namespace vigil {
 
 inline constexpr std::string_view kWorkerServicePrefix = "/tensorflow.WorkerService/";
+inline constexpr char kRunGraphMethod[] = "/tensorflow.WorkerService/RunGraph";
 
 class WorkerService : public std::enable_shared_from_this<WorkerService> {
  public:
   // `ops` is borrowed.
   WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster);
+  ~WorkerService();
 
   const TaskAddresses& cluster() const { return cluster_; }
   RequestIds& ids() { return ids_; }
@@ -62,6 +64,9 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   std::size_t steps() const { return steps_.size(); }
 
  private:
+  struct Scratch;
+  class ScratchLease;
+
   absl::StatusOr<std::string> GetStatus() const;
   absl::StatusOr<std::string> RegisterGraph(const std::string& body);
   absl::StatusOr<std::string> DeregisterGraph(const std::string& body);
@@ -88,6 +93,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   // Guarded by lock_.
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle
   RecentIds requests_;
+  std::vector<std::unique_ptr<Scratch>> scratches_;
 };
 
 }  // namespace vigil
