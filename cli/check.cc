@@ -100,6 +100,9 @@ class CheckRun {
       : arguments_(std::move(arguments)), options_(std::move(options)) {}
 
   int Run() {
+    if (!arguments_.json.empty() && arguments_.json != "-" && !Written(CheckOutput(files_, arguments_.json))) {
+      return kMisuse;
+    }
     Announce();
     properties::CheckCallbacks callbacks;
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
@@ -151,10 +154,15 @@ class CheckRun {
     if (arguments_.json.empty()) return;
     const std::string json = CheckJson(options_, summary, failures_);
     if (arguments_.json == "-") return console_.Out(json);
-    const absl::Status status = WriteOutput(files_, arguments_.json, json);
-    if (status.ok()) return;
-    errors_ = true;
-    Complain(fmt::format("cannot write {}: {}", replays::Quoted(arguments_.json), replays::Escaped(MessageOf(status))));
+    if (!Written(WriteOutput(files_, arguments_.json, json))) errors_ = true;
+  }
+
+  bool Written(const absl::Status& status) {
+    if (!status.ok()) {
+      Complain(
+          fmt::format("cannot write {}: {}", replays::Quoted(arguments_.json), replays::Escaped(MessageOf(status))));
+    }
+    return status.ok();
   }
 
   void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }

@@ -1,20 +1,27 @@
 #include "vigil/cli/output.h"
 
 #include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil::cli {
 
 absl::Status WriteOutput(Files& files, const std::string& path, std::string_view data) {
-  if (IsSpecialFile(path)) {
-    VIGIL_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, files.Open(path, OpenMode::kTruncate));
-    VIGIL_RETURN_IF_ERROR(file->Append(data));
-    return file->Close();
-  }
+  if (IsSpecialFile(path)) return WriteSpecialFile(path, data);
   const std::string target = BehindLinks(path);
   absl::Status status = WriteAtomically(files, target, data);
   if (!status.ok()) files.Remove(target + ".tmp").IgnoreError();
   return status;
+}
+
+absl::Status CheckOutput(Files& files, const std::string& path) {
+  if (IsSpecialFile(path)) return absl::OkStatus();
+  const std::string target = BehindLinks(path);
+  const absl::StatusOr<FileInfo> info = files.Stat(target);
+  if (info.ok() && info->is_directory) return MakeStatus(Code::kFailedPrecondition, "it is a folder");
+  const std::string temporary = target + ".tmp";
+  VIGIL_RETURN_IF_ERROR(files.Open(temporary, OpenMode::kTruncate).status());
+  return files.Remove(temporary);
 }
 
 }  // namespace vigil::cli

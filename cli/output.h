@@ -15,6 +15,9 @@ namespace vigil::cli {
 // On an error nothing is left behind, and what was there before is still there.
 absl::Status WriteOutput(Files& files, const std::string& path, std::string_view data);
 
+// Whether WriteOutput could write it now; to be asked before the work that it is about. A pipe is not asked: who reads it may come later.
+absl::Status CheckOutput(Files& files, const std::string& path);
+
 }  // namespace vigil::cli
 
 #endif  // VIGIL_CLI_OUTPUT_H_

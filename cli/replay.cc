@@ -25,6 +25,7 @@ class ReplayRun {
             [this](std::string_view text) { Print(text); }, [this](std::string_view text) { console_.Err(text); }) {}
 
   int Run() {
+    if (!CanSave(arguments_.json == "-" ? "" : arguments_.json) || !CanSave(arguments_.hashes)) return kMisuse;
     const replays::PlaySummary summary = Play();
     console_.EndProgress();
     reporter_.Finish(summary.stopped);
@@ -78,8 +79,10 @@ class ReplayRun {
 
   void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
 
-  bool Save(const std::string& path, std::string_view data) {
-    const absl::Status status = WriteOutput(files_, path, data);
+  bool CanSave(const std::string& path) { return path.empty() || Written(path, CheckOutput(files_, path)); }
+  bool Save(const std::string& path, std::string_view data) { return Written(path, WriteOutput(files_, path, data)); }
+
+  bool Written(const std::string& path, const absl::Status& status) {
     if (!status.ok())
       Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
     return status.ok();

@@ -135,21 +135,41 @@ TEST_F(ReplayTest, JsonToAFileOrStandardOutput) {
   EXPECT_THAT(streamed.err, EndsWith("1 passed, 1 failed\n"));
 }
 
-TEST_F(ReplayTest, OutputThatCannotBeWrittenIsAnErrorAfterTheResults) {
-  for (const char* option : {"--json", "--hashes"}) {
-    const Ran missing = Run(fmt::format("$VIGIL replay good.jsonl {} no/such/folder/x", option));
-    EXPECT_EQ(missing.code, 2);
-    EXPECT_EQ(missing.out, "1 passed, 0 failed\n");
+TEST_F(ReplayTest, OutputThatCannotBeWrittenIsAnErrorBeforeAnythingIsPlayed) {
+  for (const char* command : {"replay good.jsonl --json", "replay good.jsonl --hashes", "check --json"}) {
+    const Ran missing = Run(fmt::format("timeout -s KILL 20 $VIGIL {} no/such/folder/x", command));
+    EXPECT_EQ(missing.code, 2) << command;
+    EXPECT_EQ(missing.out, "");
     EXPECT_THAT(missing.err, StartsWith("error: cannot write 'no/such/folder/x': "));
+    const Ran folder = Run(fmt::format("mkdir -p d; touch d/x; timeout -s KILL 20 $VIGIL {} d", command));
+    EXPECT_EQ(folder.code, 2) << command;
+    EXPECT_EQ(folder.out, "");
+    EXPECT_EQ(folder.err, "error: cannot write 'd': it is a folder\n");
+    EXPECT_THAT(folder_.Names(), Not(::testing::Contains("d.tmp")));
+  }
+  folder_.Write("old.json", "old");
+  EXPECT_EQ(Run("$VIGIL replay gone.jsonl --json old.json").code, 2);
+  EXPECT_NE(folder_.Read("old.json"), "old") << "what can be written is, whatever the results";
+}
+
+TEST_F(ReplayTest, APipeThatNobodyReadsIsAnErrorNotAWait) {
+  const Ran ran = Run("mkfifo p; timeout -s KILL 20 $VIGIL replay good.jsonl --json p");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "1 passed, 0 failed\n");
+  EXPECT_EQ(ran.err, "error: cannot write 'p': open p: nobody reads from it\n");
+  const Ran read = Run("mkfifo q; cat q >read.json & timeout -s KILL 20 $VIGIL replay good.jsonl --json q; wait");
+  EXPECT_EQ(read.code, 0);
+  EXPECT_THAT(folder_.Read("read.json"), HasSubstr("\"passed\":1"));
+}
+
+TEST_F(ReplayTest, OutputThatFailsLaterIsAnErrorAfterTheResults) {
+  for (const char* option : {"--json", "--hashes"}) {
     const Ran full = Run(fmt::format(
         "$VIGIL replay good.jsonl {} /dev/full; code=$?; test -c /dev/full || exit 99; exit $code", option));
     EXPECT_EQ(full.code, 2);
     EXPECT_EQ(full.out, "1 passed, 0 failed\n");
     EXPECT_THAT(full.err, HasSubstr("No space left on device"));
   }
-  const Ran folder = Run("mkdir d; touch d/x; $VIGIL replay good.jsonl --json d");
-  EXPECT_EQ(folder.code, 2);
-  EXPECT_THAT(folder_.Names(), Not(::testing::Contains("d.tmp")));
   const Ran output = Run("$VIGIL replay good.jsonl >/dev/full");
   EXPECT_EQ(output.code, 2);
   EXPECT_EQ(output.err, "error: write to standard output: No space left on device\n");
@@ -161,6 +181,14 @@ TEST_F(ReplayTest, WritesThroughLinksAndKeepsThem) {
           .code,
       0);
   EXPECT_THAT(folder_.Read("real.json"), HasSubstr("\"passed\":1"));
+}
+
+TEST_F(ReplayTest, ALinkThatLeadsBackPlaysNothingTwice) {
+  const Ran ran = Run("mkdir d; cp good.jsonl d; ln -s . d/loop; ln -s good.jsonl d/same.jsonl; $VIGIL replay d");
+  EXPECT_EQ(ran.err, "");
+  EXPECT_EQ(ran.out, "1 passed, 0 failed\n");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(Run("$VIGIL replay d d/same.jsonl").out, "2 passed, 0 failed\n") << "each path that is named counts";
 }
 
 TEST_F(ReplayTest, HashesAndOutputDoNotDependOnJobs) {

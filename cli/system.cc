@@ -1,5 +1,7 @@
 #include "vigil/cli/system.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
 
 namespace vigil::cli {
@@ -84,6 +87,27 @@ bool IsSpecialFile(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   return std::filesystem::is_other(status);
+}
+
+absl::Status WriteSpecialFile(const std::string& path, std::string_view data) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0 && errno == ENXIO) {
+    return MakeStatus(Code::kUnavailable, fmt::format("open {}: nobody reads from it", path));
+  }
+  if (fd < 0) return PosixError(errno, "open", path);
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);  // whoever reads may take its time
+  absl::Status status;
+  while (status.ok() && !data.empty()) {
+    const ssize_t written = ::write(fd, data.data(), data.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      status = PosixError(errno, "write to", path);
+    } else {
+      data.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  ::close(fd);
+  return status;
 }
 
 std::string BehindLinks(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -43,6 +44,8 @@ std::chrono::milliseconds Uptime();  // since some moment; never goes back
 
 // Only a name for what is not a regular file: a device, a pipe. Following links.
 bool IsSpecialFile(const std::string& path);
+// Writes to such a file as it is. UNAVAILABLE for a pipe that nobody reads: that would wait for ever.
+absl::Status WriteSpecialFile(const std::string& path, std::string_view data);
 // The file that a link leads to; `path` itself if it is none.
 std::string BehindLinks(const std::string& path);
 

@@ -1,6 +1,7 @@
 #include "vigil/replays/input.h"
 
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -77,7 +78,8 @@ class Input {
     if (!info.ok()) return Fail(path, 0, info.status());
     if (!info->is_directory) return ReadFile(path);
     const std::int64_t before = handed_out_;
-    ReadFolder(path, 0);
+    seen_.clear();
+    if (IsNew(*info)) ReadFolder(path, 0);
     if (handed_out_ == before) Complain(path, fmt::format("holds no scenario ({})", kEndings));
   }
 
@@ -106,12 +108,20 @@ class Input {
       if (name.starts_with('.')) continue;
       const std::string below = JoinPath(path, name);
       const absl::StatusOr<FileInfo> info = files_.Stat(below);
-      if (info.ok() && info->is_directory) {
+      const bool is_folder = info.ok() && info->is_directory;
+      if (!is_folder && !KindOf(name).known) continue;
+      if (info.ok() && !IsNew(*info)) continue;
+      if (is_folder) {
         ReadFolder(below, depth + 1);
-      } else if (KindOf(name).known) {
+      } else {
         ReadFile(below);
       }
     }
+  }
+
+  // False: this walk has been there, by another path.
+  bool IsNew(const FileInfo& info) {
+    return info.identity == decltype(info.identity)() || seen_.insert(info.identity).second;
   }
 
   void ReadFile(const std::string& path) {
@@ -120,6 +130,13 @@ class Input {
       return Complain(path, fmt::format("a scenario file is called {}; for standard input say -", kEndings));
     absl::StatusOr<std::unique_ptr<File>> file = files_.Open(path, OpenMode::kRead);
     if (!file.ok()) return Fail(path, 0, file.status());
+    if (kind.packed) {
+      // Twice: what is damaged gives one error, not one for each line that came out wrong.
+      const absl::Status whole = CheckXz(FileChunks(*std::move(file)));
+      if (!whole.ok()) return Fail(path, 0, whole);
+      file = files_.Open(path, OpenMode::kRead);
+      if (!file.ok()) return Fail(path, 0, file.status());
+    }
     ChunkSource chunks = FileChunks(*std::move(file));
     chunks = kind.packed  ? UnpackXz(std::move(chunks))
              : kind.trace ? std::move(chunks)
@@ -184,6 +201,7 @@ class Input {
   const ChunkSource& standard_input_;
   const OnRecord& on_record_;
   std::int64_t handed_out_ = 0;
+  std::set<decltype(FileInfo::identity)> seen_;  // of the folder that is walked
   bool read_standard_input_ = false;
   bool enough_ = false;
 };

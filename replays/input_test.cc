@@ -1,5 +1,6 @@
 #include "vigil/replays/input.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fmt/format.h"
@@ -121,6 +122,23 @@ TEST(Input, KeepsWhatCameBeforeAReadError) {
 TEST(Input, EscapesPathsInMessages) {
   FilesWith files{};
   EXPECT_EQ(Read(files, {"a\x1b[2J.json"}), (Lines{"error: a\\x1b[2J.json: no such file or folder"}));
+}
+
+TEST(Input, ADamagedPackedFileIsOneError) {
+  std::string lines;
+  for (int i = 0; i < 2000; ++i) lines += "{\"number\": " + std::to_string(i * i) + "}\n";
+  const std::string packed = PackXz(lines);
+  for (std::size_t i = 0; i < packed.size(); i += 97) {
+    std::string damaged = packed;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    FilesWith files{{"a.jsonl.xz", damaged}, {"b.jsonl", "{b}"}};
+    const Lines read = Read(files, {"a.jsonl.xz", "b.jsonl"});
+    ASSERT_EQ(read.size(), 2u) << "byte " << i;
+    EXPECT_THAT(read[0], testing::StartsWith("error: a.jsonl.xz: ")) << "byte " << i;
+    EXPECT_EQ(read[1], "b.jsonl:1 {b}");
+  }
+  FilesWith files{{"a.jsonl.xz", packed.substr(0, packed.size() - 20)}};
+  EXPECT_EQ(Read(files, {"a.jsonl.xz"}), (Lines{"error: a.jsonl.xz: cut short: the .xz data have no end"}));
 }
 
 // Every folder holds itself.

@@ -70,8 +70,7 @@ class XzUnpacker {
       case LZMA_UNSUPPORTED_CHECK:
         return MakeStatus(Code::kUnimplemented, "uses a feature of .xz that liblzma does not know here");
       default:
-        return MakeStatus(Code::kDataLoss,
-                          "damaged: the .xz data are not valid; what came before, up to the damage, may be wrong, too");
+        return MakeStatus(Code::kDataLoss, "damaged: the .xz data are not valid, from an unknown place on");
     }
   }
 
@@ -107,6 +106,14 @@ ChunkSource RefusePacked(ChunkSource source) {
 
 ChunkSource UnpackXz(ChunkSource packed) {
   return [unpacker = std::make_shared<XzUnpacker>(std::move(packed))] { return unpacker->Next(); };
+}
+
+absl::Status CheckXz(ChunkSource packed) {
+  XzUnpacker unpacker(std::move(packed));
+  while (true) {
+    VIGIL_ASSIGN_OR_RETURN(const std::string chunk, unpacker.Next());
+    if (chunk.empty()) return absl::OkStatus();
+  }
 }
 
 absl::Status LineReader::Refill() {

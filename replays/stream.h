@@ -29,6 +29,8 @@ ChunkSource RefusePacked(ChunkSource source);
 // Unpacks .xz (one or several streams behind each other). Errors: DATA_LOSS = damaged or cut short; INVALID_ARGUMENT = no .xz;
 // RESOURCE_EXHAUSTED = needs more than kUnpackMemory. What comes before the damage is handed out first.
 ChunkSource UnpackXz(ChunkSource packed);
+// Reads all of it: OK if there is no such error.
+absl::Status CheckXz(ChunkSource packed);
 inline constexpr std::uint64_t kUnpackMemory = std::uint64_t{128} << 20;
 
 // Cuts at newlines; empty lines (blanks only) are left out, but counted.

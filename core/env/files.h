@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -40,6 +41,8 @@ struct FileInfo {
   std::uint64_t size = 0;
   Time modified;  // wall time
   bool is_directory = false;
+  // Which file it is, whatever the path that led to it: equal for links to one file. {0, 0}: not known.
+  std::pair<std::uint64_t, std::uint64_t> identity;
 };
 
 class Files {

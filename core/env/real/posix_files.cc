@@ -181,7 +181,8 @@ absl::StatusOr<FileInfo> PosixFiles::Stat(const std::string& path) {
   if (::stat(NonEmpty(path), &info) < 0) return PosixError(errno, "stat", path);
   return FileInfo{.size = static_cast<std::uint64_t>(info.st_size),
                   .modified = {std::chrono::seconds(info.st_mtim.tv_sec) + Duration(info.st_mtim.tv_nsec)},
-                  .is_directory = S_ISDIR(info.st_mode)};
+                  .is_directory = S_ISDIR(info.st_mode),
+                  .identity = {info.st_dev, info.st_ino}};
 }
 
 absl::StatusOr<std::vector<std::string>> PosixFiles::List(const std::string& directory) {

@@ -88,6 +88,8 @@ TEST(PosixError, MapsErrnoToTheCodesOfTheSeam) {
 TEST(PosixFiles, TheEmptyPathIsTheWorkingDirectory) {
   PosixFiles files;
   EXPECT_TRUE(files.Stat("")->is_directory);
+  EXPECT_EQ(files.Stat("")->identity, files.Stat("././")->identity);
+  EXPECT_NE(files.Stat("")->identity, files.Stat("..")->identity);
   EXPECT_TRUE(files.List("").ok());
   EXPECT_EQ(CodeOf(files.Open("", OpenMode::kRead).status()), Code::kFailedPrecondition);
 }
