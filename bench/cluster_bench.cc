@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "vigil/bench/allocations.h"
 #include "vigil/bench/world.h"
 #include "vigil/core/base/check.h"
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/cluster/server.h"
 #include "vigil/core/env/in_process_network.h"
+#include "vigil/fakes/allocations/allocations.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::bench {

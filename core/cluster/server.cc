@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -20,9 +22,9 @@ constexpr int kLastFreePort = 60999;
 // By target.
 class Masters {
  public:
-  void Add(const std::string& target, std::weak_ptr<Master> master) {
+  void Add(const std::string& target, std::weak_ptr<Master> master, ClusterSpec cluster) {
     SpinGuard lock(lock_);
-    masters_[target] = std::move(master);
+    masters_[target] = {std::move(master), std::move(cluster)};
   }
   void Remove(const std::string& target) {
     SpinGuard lock(lock_);
@@ -31,12 +33,23 @@ class Masters {
   std::shared_ptr<Master> Find(const std::string& target) {
     SpinGuard lock(lock_);
     const auto it = masters_.find(target);
-    return it == masters_.end() ? nullptr : it->second.lock();
+    return it == masters_.end() ? nullptr : it->second.master.lock();
+  }
+  std::optional<std::string> AddressOf(const std::string& target, const std::string& job, int task) {
+    SpinGuard lock(lock_);
+    const auto it = masters_.find(target);
+    if (it == masters_.end()) return std::nullopt;
+    const absl::StatusOr<std::string> address = it->second.cluster.task_address(job, task);
+    return address.ok() ? std::optional(*address) : std::nullopt;
   }
 
  private:
+  struct Entry {
+    std::weak_ptr<Master> master;
+    ClusterSpec cluster;
+  };
   SpinLock lock_;
-  std::map<std::string, std::weak_ptr<Master>> masters_;  // guarded by lock_
+  std::map<std::string, Entry> masters_;  // guarded by lock_
 };
 constexpr SlotKey<Masters> kMasters{"masters"};
 
@@ -122,7 +135,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     if (!listening.ok()) return MakeStatus(Code::kUnknown, "Could not start gRPC server");
     listener_ = *std::move(listening);
     target = "grpc://" + address;
-    env_.process->Slot(kMasters).Add(target, master);
+    env_.process->Slot(kMasters).Add(target, master, options.cluster);
     return absl::OkStatus();
   }
 
@@ -185,6 +198,18 @@ const std::string& Server::job_name() const { return *impl_->options.job_name; }
 int Server::task_index() const { return *impl_->options.task_index; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
 WorkerService& Server::worker() { return *impl_->worker; }
+
+std::optional<std::string> FindTaskAddress(const Env& env, const std::string& target, const std::string& job,
+                                           int task) {
+  return env.process->Slot(kMasters).AddressOf(target, job, task);
+}
+
+bool Answers(const Env& env, const std::string& address, Duration patience) {
+  return CallAndWait(env, {.to = address,
+                           .method = std::string(kWorkerServicePrefix) + "GetStatus",
+                           .deadline = DeadlineAfter(env, patience)})
+      .ok();
+}
 
 std::shared_ptr<MasterInterface> FindMasterOfProcess(const Env& env, const std::string& target) {
   return env.process->Slot(kMasters).Find(target);

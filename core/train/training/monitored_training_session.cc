@@ -2,6 +2,7 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
+#include "vigil/core/train/hooks/last_one_saves_hook.h"
 #include "vigil/core/train/hooks/step_counter_hook.h"
 #include "vigil/core/train/hooks/summary_saver_hook.h"
 #include "vigil/core/train/session_creator.h"
@@ -98,6 +99,12 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const
                                                                          .behaviour = options.behaviour});
   } else {
     session.hooks = options.hooks;
+    const bool in_cluster = options.master.starts_with("grpc://");
+    if (in_cluster && options.behaviour.last_one_saves && !options.checkpoint_dir.empty()) {
+      session.hooks.push_back(std::make_shared<LastOneSavesHook>(
+          env, LastOneSavesHookOptions{
+                   .target = options.master, .checkpoint_dir = options.checkpoint_dir, .scaffold = options.scaffold}));
+    }
     session.session_creator =
         std::make_shared<WorkerSessionCreator>(env, graph,
                                                WorkerSessionCreatorOptions{.scaffold = options.scaffold,
