@@ -295,6 +295,7 @@ TEST_F(ClusterSessionTest, OfSeveralErrorsTheRootCauseIsReported) {
   EXPECT_THAT(Text(RunAll(*session, {late_, w_.read}).status),
               StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized value w\n\t [[{{node w"));
   ExpectNoSteps();
+  EXPECT_EQ(network_.count("CleanupGraph"), 2);
 }
 
 TEST_F(ClusterSessionTest, TimeoutsEndAStepAlthoughAServerHangs) {

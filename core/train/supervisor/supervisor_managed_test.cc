@@ -286,8 +286,8 @@ TEST_F(BasicTrainLoopTest, AStepThatThrowsEndsIt) {
   EXPECT_EQ(Text(BasicTrainLoop(*sv, [](Session&) -> absl::Status { throw std::runtime_error("thrown"); })),
             "OTHER: thrown");
   EXPECT_EQ(CodeOf(BasicTrainLoop(
-                *sv, [](Session&) { return absl::OkStatus(); }, "grpc://x:1")),
-            Code::kUnimplemented);
+                *sv, [](Session&) { return absl::OkStatus(); }, "gopher://x:1")),
+            Code::kNotFound);
 }
 
 }  // namespace
