@@ -26,10 +26,13 @@ namespace {
 constexpr char kFolder[] = VIGIL_SOURCE_DIR "/replays/regressions";
 
 // Shown by tests of the core, both behaviours of each: what needs several replicas.
-constexpr std::array<std::string_view, 3> kShownElsewhere = {
+constexpr std::array<std::string_view, 6> kShownElsewhere = {
     "sync_stop_cancels",    // core/train/optimizers/sync_replicas_ends_test.cc
     "sync_tokens_renewed",  // there, too
     "sync_bounded_wait",
+    "join_live_model",  // sim/cluster/pains_test.cc
+    "bounded_waits",    // there, too
+    "last_one_saves",
 };
 
 std::vector<BehaviourSwitch> SwitchesShownHere() {
