@@ -47,7 +47,7 @@ class Comparison {
 
 double Polls(double seconds) { return std::floor(seconds / kPollSeconds); }
 
-void CompareTask(std::string_view task, Duration own_pauses, const sim::TaskFacts& seen,
+void CompareTask(std::string_view task, Duration own_pauses, std::int64_t lost_nothing, const sim::TaskFacts& seen,
                  const TaskExpectation& recorded, std::vector<std::string>& misses) {
   Comparison compare(task, misses);
   if (std::ranges::find(recorded.outcome, seen.outcome) == recorded.outcome.end()) {
@@ -59,7 +59,10 @@ void CompareTask(std::string_view task, Duration own_pauses, const sim::TaskFact
   compare.Count("run_failed_times", recorded.run_failed_times, std::ssize(seen.run_failed));
   compare.Codes("create_failed", recorded.create_failed, seen.create_failed);
   compare.Count("create_failed_times", recorded.create_failed_times, std::ssize(seen.create_failed));
-  compare.Count("step_back_silent_times", recorded.step_back_silent_times, std::ssize(seen.step_back_silent));
+  const std::int64_t silent = std::ssize(seen.step_back_silent);
+  const Span<std::int64_t>& silent_recorded = recorded.step_back_silent_times;
+  compare.Count("step_back_silent_times", silent_recorded,
+                std::max(silent, std::min(silent + lost_nothing, silent_recorded.least)));
   const std::int64_t back = std::ssize(seen.step_back_recovered);
   const Span<std::int64_t>& back_recorded = recorded.step_back_recovered_times;
   compare.Count("step_back_recovered_times", back_recorded,
@@ -136,7 +139,7 @@ std::vector<std::string> Misses(const sim::JobSpec& job, const sim::JobFacts& se
     if (it == seen.tasks.end()) {
       misses.push_back(fmt::format("{}: recorded, but the cluster has no such task", task));
     } else {
-      CompareTask(task, PausesOf(task, job), it->second, expected, misses);
+      CompareTask(task, PausesOf(task, job), seen.restores_without_loss, it->second, expected, misses);
     }
   }
   CompareCheckpoint(seen, recorded, misses);

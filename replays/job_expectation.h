@@ -5,7 +5,8 @@
 // to; numbers of sessions and of calls of end are within the range; durations within half to one and a half of it, two seconds
 // either way at least. Of opened_after_s only the number of 30 s sleeps is held. Where the recordings show two ways, several
 // plays together must show both (JobCoverage). One thing is held more loosely: whether the step goes back after a recovery depends on
-// whether the newest checkpoint happened to be of the very step; a recovery without a step back counts where one was recorded. And
+// whether the newest checkpoint happened to be of the very step; a recovery (or a restore by a chief that is back) without a step
+// back counts where one was recorded. And
 // whether a pause of the task itself meets a run or the time between two is chance: its longest run may be longer by that.
 //
 // Thread safety: data and pure functions. Source: replays/cluster/README.md.

@@ -121,8 +121,8 @@ void SimNetwork::End(LinkTrouble& trouble) {
 
 // gRPC as TensorFlow sets it up tries a lost connection again a second after an attempt has failed.
 Duration SimNetwork::ReconnectAfter(NetworkLink& link) {
-  static constexpr std::array<std::string_view, 3> kLabels = {"1070ms", "1035ms", "1105ms"};
-  static constexpr std::array<int, 3> kMilliseconds = {1070, 1035, 1105};
+  static constexpr std::array<std::string_view, 3> kLabels = {"1070ms", "1020ms", "1120ms"};
+  static constexpr std::array<int, 3> kMilliseconds = {1070, 1020, 1120};
   if (link.reconnection == nullptr) link.reconnection = &choices_.KeyOf("net", link.name, "reconnect");
   return std::chrono::milliseconds(kMilliseconds[choices_.Choose(*link.reconnection, kLabels)]);
 }

@@ -36,10 +36,10 @@ class CostlyFactory final : public SessionFactory {
 
   absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
                                                   const SessionConfig& config) override {
+    VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, inner_->Create(graph, master, config));
     const Duration more = costs_.most_session - costs_.least_session;
     const auto drawn = env_.random->Draw("client costs") % static_cast<std::uint64_t>(more.count() + 1);
     env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.least_session + Duration(static_cast<Duration::rep>(drawn))));
-    VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, inner_->Create(graph, master, config));
     return std::make_unique<CostlySession>(env_, std::move(session), costs_);
   }
 

@@ -13,8 +13,8 @@
 namespace vigil::sim {
 
 struct ClientCosts {
-  Duration least_session = std::chrono::milliseconds(60);  // of a new session
-  Duration most_session = std::chrono::milliseconds(260);
+  Duration least_session = std::chrono::milliseconds(80);  // of a new session, once its tasks are found
+  Duration most_session = std::chrono::milliseconds(180);
   Duration signature = std::chrono::milliseconds(40);  // of a run like which there was none in its session
 };
 

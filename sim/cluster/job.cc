@@ -78,6 +78,18 @@ void ReadNewestCheckpoint(Files& files, JobFacts& facts) {
   }
 }
 
+std::int64_t RestoresWithoutLoss(const JobHistory& history) {
+  std::int64_t reached = 0;
+  std::int64_t saved = 0;
+  std::int64_t restores = 0;
+  for (const JobMoment& moment : history) {
+    if (moment.kind == JobMoment::Kind::kSawStep || moment.kind == JobMoment::Kind::kRunReturned) reached = moment.step;
+    if (moment.kind == JobMoment::Kind::kSaved) saved = moment.step;
+    if (moment.kind == JobMoment::Kind::kRestored && moment.code == Code::kOk && reached <= saved) ++restores;
+  }
+  return restores;
+}
+
 }  // namespace
 
 struct Job::Impl {
@@ -254,6 +266,7 @@ void Job::Impl::Finish() {
     TaskFacts& task = facts.tasks[name] = member.facts;
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
+  facts.restores_without_loss = RestoresWithoutLoss(history);
   ReadNewestCheckpoint(*conductor->env().files, facts);
   const FaultTallies tallies = applier->Tallies();
   for (const FaultKindInfo& info : AllFaultKinds()) {

@@ -51,6 +51,7 @@ struct JobViolation {
 struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
+  std::int64_t restores_without_loss = 0;  // of checkpoints that were of the very step that the job had reached
   std::vector<FaultCount> faults;
   std::vector<JobViolation> violations;                    // filled in by whoever checks
   std::map<std::string, std::int64_t, std::less<>> armed;  // how often each invariant had something to look at
