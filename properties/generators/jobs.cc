@@ -53,10 +53,10 @@ void DrawWorkload(Draws draws, JobSpec& job) {
       WorkloadKind::kAsyncRegression, WorkloadKind::kAsyncRegression, WorkloadKind::kAsyncRegression,
       WorkloadKind::kSyncRegression,  WorkloadKind::kSyncRegression,  WorkloadKind::kInputPipeline,
       WorkloadKind::kEvaluation,      WorkloadKind::kShortJob,        WorkloadKind::kSupervisor};
-  constexpr std::int64_t kSteps[] = {2, 3, 5, 8, 10, 15};
+  constexpr std::int64_t kSteps[] = {2, 3, 4, 6, 8, 11};
   WorkloadSpec& workload = job.workload;
   workload.kind = draws.Pick(kKinds);
-  workload.last_step = workload.kind == WorkloadKind::kShortJob ? draws.Between(2, 12) : draws.Between(60, 120);
+  workload.last_step = workload.kind == WorkloadKind::kShortJob ? draws.Between(2, 12) : draws.Between(100, 150);
   workload.save_steps = draws.Between(3, 25);
   workload.step = SecondsOf(draws.Pick(kSteps)) + Milliseconds(draws.Between(0, 999));
   workload.filters = !draws.Chance(15);

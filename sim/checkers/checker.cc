@@ -27,7 +27,9 @@ std::span<const Checker> Checkers() {
                                  kFinalCheckpointHasFinalStep,
                                  kEveryTaskEnds,
                                  kBoundedRecovery,
-                                 kNoTaskLeft};
+                                 kNoTaskLeft,
+                                 kTokensConserved,
+                                 kLossAsWithoutFaults};
   return kAll;
 }
 

@@ -26,7 +26,11 @@ struct JobRun {
   const JobHistory& history;
   const JobFacts& facts;
   const Behaviour& behaviour;
+  const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
 };
+
+// Whether a run of that job that came to this says something by its final loss. Then it is worth while to play it without faults.
+bool ComparableLoss(const JobSpec& spec, const JobFacts& facts);
 
 // Where a checker says what it found.
 class Findings {
@@ -69,6 +73,8 @@ extern const Checker kFinalCheckpointHasFinalStep;
 extern const Checker kEveryTaskEnds;
 extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;
+extern const Checker kTokensConserved;
+extern const Checker kLossAsWithoutFaults;
 
 }  // namespace vigil::sim
 

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +22,7 @@ struct Line {
   std::string task;
   Kind kind;
   std::int64_t step = 0;
-  float count = 0;
+  float count = 0;  // less: no ledger
   Code code = Code::kOk;
 };
 
@@ -28,6 +31,7 @@ struct Story {
   JobFacts facts;
   std::vector<Line> lines;
   Behaviour behaviour = Behaviour::Default();
+  std::optional<JobFacts> quiet = std::nullopt;
 
   JobJudgement Judge() const {
     JobHistory history;
@@ -38,7 +42,11 @@ struct Story {
       if (line.kind == Kind::kRunReturned) moment.ledger = {line.count};
       history.push_back(std::move(moment));
     }
-    return CheckJob({.spec = spec, .history = history, .facts = facts, .behaviour = behaviour});
+    return CheckJob({.spec = spec,
+                     .history = history,
+                     .facts = facts,
+                     .behaviour = behaviour,
+                     .quiet = quiet.has_value() ? &*quiet : nullptr});
   }
   std::vector<std::string> Rules() const {
     std::vector<std::string> rules;
@@ -129,6 +137,83 @@ TEST(Checkers, NothingIsLeftRunning) {
   EXPECT_THAT(story.Rules(), Not(Contains("job.no_task_left")));
   story.lines.push_back({1, kChief, Kind::kTaskLeft});
   EXPECT_THAT(story.Rules(), Contains("job.no_task_left"));
+}
+
+// Chief and worker, two gradients a step.
+Story Synchronous() {
+  Story story{.lines = {{1, kChief, Kind::kStarted},
+                        {1, kWorker, Kind::kStarted},
+                        {2, kChief, Kind::kInitialised},
+                        {3, kChief, Kind::kSession},
+                        {3, kWorker, Kind::kSession}}};
+  story.spec.workload.kind = WorkloadKind::kSyncRegression;
+  return story;
+}
+void AddRun(Story& story, const char* task, int second, std::int64_t step) {
+  story.lines.push_back({second, task, Kind::kRunStarted});
+  story.lines.push_back({second, task, Kind::kSawStep, step});
+  story.lines.push_back({second, task, Kind::kRunReturned, step, -1});
+}
+
+TEST(Checkers, NoStepWithoutItsGradients) {
+  Story story = Synchronous();
+  AddRun(story, kChief, 4, 0);  // by the first tokens
+  AddRun(story, kWorker, 5, 1);
+  AddRun(story, kChief, 6, 1);
+  EXPECT_THAT(story.Rules(), Not(Contains("tokens.conserved")));
+  Story more = story;
+  AddRun(more, kWorker, 7, 2);
+  EXPECT_THAT(more.Rules(), Not(Contains("tokens.conserved")));
+  EXPECT_EQ(more.Judge().armed["tokens.conserved"], 4);
+  more = story;
+  AddRun(more, kWorker, 7, 3);
+  EXPECT_THAT(more.Rules(), Contains("tokens.conserved"));
+  more.spec.workload.sync = 1;
+  EXPECT_THAT(more.Rules(), Not(Contains("tokens.conserved")));
+  // Six gradients, and three steps after a checkpoint of step 10.
+  for (const std::int64_t last : {13, 14}) {
+    more = story;
+    more.lines.push_back({8, kChief, Kind::kRecovery});
+    more.lines.push_back({8, kChief, Kind::kRestored});
+    more.lines.push_back({9, kChief, Kind::kSession});
+    AddRun(more, kChief, 10, 10);
+    AddRun(more, kWorker, 10, 11);
+    AddRun(more, kChief, 11, 11);
+    AddRun(more, kWorker, 12, last - 1);
+    AddRun(more, kWorker, 13, last);
+    const std::vector<std::string> rules = more.Rules();
+    EXPECT_EQ(std::ranges::count(rules, "tokens.conserved") > 0, last == 14) << last;
+  }
+}
+
+TEST(Checkers, NoRunWithoutItsToken) {
+  Story story = Synchronous();
+  for (int i = 0; i < 4; ++i) AddRun(story, i % 2 == 0 ? kChief : kWorker, 4 + i, i / 2);
+  AddRun(story, kChief, 9, 1);
+  EXPECT_THAT(story.Rules(), Not(Contains("tokens.conserved")));
+  AddRun(story, kWorker, 10, 1);  // four runs had the four tokens; this is the sixth, the fifth one had returned
+  EXPECT_THAT(story.Rules(), Contains("tokens.conserved"));
+}
+
+TEST(Checkers, TheLossIsAsWithoutFaults) {
+  Story story;
+  story.spec.workload.last_step = 100;
+  story.facts.tasks[kChief] = {.outcome = "clean"};
+  story.facts.newest_checkpoint = 100;
+  story.facts.final_loss = 0.084;
+  EXPECT_EQ(story.Judge().armed["loss.as_without_faults"], 0);
+  story.quiet = story.facts;
+  EXPECT_THAT(story.Rules(), Not(Contains("loss.as_without_faults")));
+  EXPECT_EQ(story.Judge().armed["loss.as_without_faults"], 1);
+  story.facts.final_loss = 0.0883;
+  EXPECT_THAT(story.Rules(), Contains("loss.as_without_faults"));
+  story.facts.final_loss = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(story.Rules(), Contains("loss.as_without_faults"));
+  story.facts.newest_checkpoint = 99;
+  EXPECT_EQ(story.Judge().armed["loss.as_without_faults"], 0);
+  story.facts.newest_checkpoint = 100;
+  story.facts.tasks[kChief].outcome = "ABORTED";
+  EXPECT_EQ(story.Judge().armed["loss.as_without_faults"], 0);
 }
 
 }  // namespace

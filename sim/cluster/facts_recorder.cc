@@ -124,6 +124,19 @@ void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<fl
   facts_.last_step = std::max(facts_.last_step, step);
 }
 
+void FactsRecorder::RunStarted() { Note(JobMoment::Kind::kRunStarted); }
+
+void FactsRecorder::RunFailed(Code code) {
+  Note(JobMoment::Kind::kAttempt, code);
+  facts_.run_failed.push_back(code);
+  Note(JobMoment::Kind::kRunFailed, code);
+}
+
+void FactsRecorder::Evaluated(std::int64_t step) {
+  Note(JobMoment::Kind::kEvaluated).step = step;
+  facts_.last_step = std::max(facts_.last_step, step);
+}
+
 void FactsRecorder::Step(std::int64_t step) {
   Note(JobMoment::Kind::kSawStep).step = step;
   if (last_.has_value() && step < *last_) {

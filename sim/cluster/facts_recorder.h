@@ -37,6 +37,11 @@ class FactsRecorder final : public EventSink {
   void Opened(Duration after);
   // A run came back after so long with that step and those counts of updates.
   void RunReturned(Duration took, std::int64_t step, std::vector<float> ledger);
+  // What the events of a monitored session tell, of a program that has another one.
+  void NewSession() { Session(); }
+  void RunStarted();
+  void RunFailed(Code code);
+  void Evaluated(std::int64_t step);
   void Saved(std::int64_t step) { Note(JobMoment::Kind::kSaved).step = step; }
   void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }
   void Ended(const absl::Status& status);

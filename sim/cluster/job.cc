@@ -16,6 +16,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/cluster/cluster_spec.h"
 #include "vigil/core/cluster/server.h"
@@ -26,6 +27,7 @@
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/fault_applier.h"
 #include "vigil/sim/node.h"
+#include "vigil/sim/workloads/regression.h"
 
 namespace vigil::sim {
 namespace {
@@ -52,6 +54,7 @@ std::string AddressOf(const std::string& task) {
 ClusterSpec ClusterOf(const JobSpec& spec) {
   ClusterSpec::Jobs jobs;
   for (const auto& [job, count] : spec.tasks) {
+    if (job == kEvaluatorJob) continue;
     std::vector<std::string> addresses;
     for (int i = 0; i < count; ++i) addresses.push_back(AddressOf(fmt::format("{}:{}", job, i)));
     if (!addresses.empty()) jobs[job] = addresses;
@@ -61,12 +64,25 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   return *std::move(cluster);
 }
 
-// The newest checkpoint that is whole, and the parameters in it.
-void ReadNewestCheckpoint(Files& files, JobFacts& facts) {
+// The loss of the parameters that a checkpoint has, if it is one of a regression.
+std::optional<double> LossIn(Files& files, const std::string& prefix, std::uint64_t seed) {
+  absl::StatusOr<BundleReader> reader = BundleReader::Open(files, prefix);
+  if (!reader.ok() || !reader->Has("w") || !reader->Has("b")) return std::nullopt;
+  const absl::StatusOr<Tensor> w = reader->Read("w");
+  const absl::StatusOr<Tensor> b = reader->Read("b");
+  if (!w.ok() || !b.ok()) return std::nullopt;
+  const absl::StatusOr<RegressionParameters> parameters = ParametersFrom(*w, *b);
+  if (!parameters.ok()) return std::nullopt;
+  return LossOf(*parameters, RegressionTestData(seed, kJobNoise, kJobTestExamples));
+}
+
+// The newest checkpoint that is whole, and how good its parameters are.
+void ReadNewestCheckpoint(Files& files, std::uint64_t seed, JobFacts& facts) {
   constexpr std::string_view kBefore = "model.ckpt-";
   constexpr std::string_view kAfter = ".index";
   const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
   if (!names.ok()) return;
+  std::string newest;
   for (const std::string& name : *names) {
     if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) continue;
     std::int64_t step = 0;
@@ -74,8 +90,11 @@ void ReadNewestCheckpoint(Files& files, JobFacts& facts) {
     if (std::from_chars(digits, name.data() + name.size(), step).ec != std::errc()) continue;
     if (facts.newest_checkpoint.has_value() && step < *facts.newest_checkpoint) continue;
     const std::string prefix = JoinPath(kCheckpoints, name.substr(0, name.size() - kAfter.size()));
-    if (VerifyBundle(files, prefix).ok()) facts.newest_checkpoint = step;
+    if (!VerifyBundle(files, prefix).ok()) continue;
+    facts.newest_checkpoint = step;
+    newest = prefix;
   }
+  if (!newest.empty()) facts.final_loss = LossIn(files, newest, seed);
 }
 
 std::int64_t RestoresWithoutLoss(const JobHistory& history) {
@@ -137,7 +156,7 @@ void Job::Impl::AddNodes() {
     member.split = Split(name);
     member.node = &world.AddNode(name);
     member.trains = member.split.job != "ps";
-    world.network().NameAddress(AddressOf(name), name);
+    if (member.split.job != kEvaluatorJob) world.network().NameAddress(AddressOf(name), name);
     nodes[name] = member.node;
   }
   for (const TimedFault& fault : spec.plan.timed) {
@@ -185,11 +204,15 @@ void Job::Impl::Live(Member& member, const Env& env) {
 absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& recorder) {
   const Time started = env.clock->Monotonic();
   env.tasks->SleepUntil(DeadlineAfter(env, BootTime(member)));
-  absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Create(env, {.cluster = cluster, .job_name = member.split.job, .task_index = member.split.index});
-  if (!server.ok()) return server.status();
+  std::unique_ptr<Server> server;
+  if (member.split.job != kEvaluatorJob) {
+    VIGIL_ASSIGN_OR_RETURN(server, Server::Create(env, {.cluster = cluster,
+                                                        .job_name = member.split.job,
+                                                        .task_index = member.split.index,
+                                                        .ops = options.ops}));
+  }
   if (!member.trains) {
-    (*server)->Join();
+    server->Join();
     return absl::OkStatus();
   }
   const auto factory =
@@ -199,7 +222,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                 .cluster = cluster,
                 .job_name = member.split.job,
                 .index = member.split.index,
-                .target = (*server)->target(),
+                .target = server == nullptr ? "" : server->target(),
                 .factory = factory,
                 .behaviour = options.behaviour,
                 .seed = options.seed,
@@ -226,7 +249,7 @@ void Job::Impl::Conduct() {
   const Env& env = conductor->env();
   const auto start = [this](bool workers) {
     for (auto& [name, member] : members) {
-      if (!member.late && (member.split.job == "worker" || member.split.job == "evaluator") == workers) Start(member);
+      if (!member.late && (member.split.job == "worker" || member.split.job == kEvaluatorJob) == workers) Start(member);
     }
   };
   start(false);
@@ -267,7 +290,7 @@ void Job::Impl::Finish() {
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
   facts.restores_without_loss = RestoresWithoutLoss(history);
-  ReadNewestCheckpoint(*conductor->env().files, facts);
+  ReadNewestCheckpoint(*conductor->env().files, options.seed, facts);
   const FaultTallies tallies = applier->Tallies();
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const FaultTally& tally = tallies[info.kind];

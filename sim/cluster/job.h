@@ -13,6 +13,7 @@
 #include <string>
 
 #include "vigil/core/base/behaviour.h"
+#include "vigil/core/graph/op.h"
 #include "vigil/sim/cluster/job_facts.h"
 #include "vigil/sim/cluster/job_history.h"
 #include "vigil/sim/cluster/job_spec.h"
@@ -25,7 +26,8 @@ inline constexpr char kCheckpoints[] = "/shared/checkpoints";
 
 struct JobOptions {
   Behaviour behaviour = Behaviour::Default();
-  std::uint64_t seed = 0;  // of the data
+  std::uint64_t seed = 0;           // of the data
+  const OpRegistry* ops = nullptr;  // of all servers: for tests, one that is wrong; null: TensorFlow's
 };
 
 class Job {

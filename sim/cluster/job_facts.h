@@ -52,6 +52,8 @@ struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
   std::int64_t restores_without_loss = 0;  // of checkpoints that were of the very step that the job had reached
+  std::optional<double>
+      final_loss;  // of the regression's parameters in that checkpoint, on examples nobody trained with
   std::vector<FaultCount> faults;
   std::vector<JobViolation> violations;                    // filled in by whoever checks
   std::map<std::string, std::int64_t, std::less<>> armed;  // how often each invariant had something to look at

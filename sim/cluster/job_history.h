@@ -28,6 +28,7 @@ struct JobMoment {
     kRestored,     // a restore on a session came back: code
     kInitialised,  // an init op came back: code
     kSaved,        // a listener was told that a checkpoint of that step is complete: step
+    kEvaluated,    // a checkpoint of that step was evaluated: step
     kSawStep,      // a hook of the task saw that step before a run
     kEnded,        // the program returned: code (kOk: cleanly)
     kTaskLeft,     // at its end a task that the program had started still ran: subject

@@ -19,8 +19,8 @@ namespace vigil::sim {
 enum class WorkloadKind {
   kAsyncRegression,  // linear regression, each replica for itself
   kSyncRegression,   // ... with SyncReplicasOptimizer over all replicas
-  kInputPipeline,    // queues feed the replicas; their end (OUT_OF_RANGE) ends the training
-  kEvaluation,       // asynchronous, and a reader of the checkpoints beside it
+  kInputPipeline,    // queues feed the replicas; their end (OUT_OF_RANGE) ends the training, last_step does not
+  kEvaluation,       // asynchronous, and a reader of the checkpoints beside it: task "evaluator:0"
   kShortJob,         // asynchronous; the chief may be done before a worker has looked twice
   kSupervisor,       // asynchronous, by Supervisor instead of MonitoredTrainingSession
 };
@@ -55,6 +55,9 @@ struct JobSpec {
   Duration limit = std::chrono::seconds(3600);  // from that moment; what then still runs is `running`
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
+
+// The job of what reads checkpoints beside a training: a process like the others, but no task of the cluster.
+inline constexpr std::string_view kEvaluatorJob = "evaluator";
 
 // "chief:0", "ps:0", "ps:1", "worker:0": by job, then by number.
 std::vector<std::string> TaskNames(const JobSpec& job);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::array<float, kRegressionFeatures> kTruth = {1, 2, 3};
 constexpr std::uint64_t kTestStream = ~std::uint64_t{0};
-constexpr int kTestExamples = 64;
 
 float Predict(const RegressionParameters& parameters, const RegressionExample& example) {
   float sum = 0;
@@ -60,11 +59,14 @@ RegressionBatch RegressionData::Next(int examples) {
       example.x[i] = 2 * draws_.Centred();
       example.y += example.x[i] * kTruth[i];
     }
+    if (noise_ > 0) example.y += noise_ * draws_.Centred();
   }
   return batch;
 }
 
-RegressionBatch RegressionTestData(std::uint64_t seed) { return RegressionData(seed, kTestStream).Next(kTestExamples); }
+RegressionBatch RegressionTestData(std::uint64_t seed, float noise, int examples) {
+  return RegressionData(seed, kTestStream, noise).Next(examples);
+}
 
 double LossOf(const RegressionParameters& parameters, const RegressionBatch& batch) {
   double sum = 0;

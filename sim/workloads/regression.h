@@ -34,6 +34,7 @@ namespace vigil::sim {
 
 inline constexpr int kRegressionFeatures = 3;
 inline constexpr int kRegressionBatch = 8;  // examples in a step
+inline constexpr int kRegressionTestExamples = 64;
 inline constexpr float kRegressionRate = 0.01F;
 
 struct RegressionExample {
@@ -48,18 +49,21 @@ struct RegressionParameters {
   friend bool operator==(const RegressionParameters&, const RegressionParameters&) = default;
 };
 
-// Features in [-2, 2), targets without noise: the best loss is 0. Endless.
+// Features in [-2, 2). Targets are off by up to `noise` either way, evenly: the best loss is noise^2 / 3, whatever the training.
+// Endless.
 class RegressionData {
  public:
-  explicit RegressionData(std::uint64_t seed, std::uint64_t stream = 0) : draws_(seed, stream) {}
+  explicit RegressionData(std::uint64_t seed, std::uint64_t stream = 0, float noise = 0)
+      : draws_(seed, stream), noise_(noise) {}
   RegressionBatch Next(int examples = kRegressionBatch);
 
  private:
   Draws draws_;
+  float noise_;
 };
 
 // What every run of a seed is judged by; no training sees these examples.
-RegressionBatch RegressionTestData(std::uint64_t seed);
+RegressionBatch RegressionTestData(std::uint64_t seed, float noise = 0, int examples = kRegressionTestExamples);
 
 // The mean of the squared errors, in double precision.
 double LossOf(const RegressionParameters& parameters, const RegressionBatch& batch);

@@ -48,6 +48,14 @@ TEST(RegressionTest, DataComeFromTheSeed) {
   }
 }
 
+TEST(RegressionTest, NoiseIsWhatTheBestLossIs) {
+  constexpr float kNoise = 0.5F;
+  const RegressionBatch batch = RegressionTestData(kSeed, kNoise, 4096);
+  ASSERT_EQ(batch.size(), 4096U);
+  for (const RegressionExample& e : batch) EXPECT_NEAR(e.y, e.x[0] + 2 * e.x[1] + 3 * e.x[2], kNoise);
+  EXPECT_NEAR(LossOf({.w = {1, 2, 3}}, batch), kNoise * kNoise / 3, 0.005);
+}
+
 // The first numbers, so that no change of the draws goes unseen: recorded losses would lose their meaning.
 TEST(RegressionTest, DrawsStayTheSame) {
   Draws draws(1);

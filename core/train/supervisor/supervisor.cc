@@ -193,7 +193,9 @@ absl::Status Supervisor::LeaveManagedSession(const absl::Status& error, bool clo
 absl::Status Supervisor::ManagedSession(const ManagedSessionOptions& options,
                                         const std::function<absl::Status(const SessionPtr&)>& body) {
   const absl::StatusOr<SessionPtr> session =
-      PrepareOrWaitForSession({.target = options.target, .start_standard_services = options.start_standard_services});
+      PrepareOrWaitForSession({.target = options.target,
+                               .max_wait_secs = options.max_wait_secs,
+                               .start_standard_services = options.start_standard_services});
   const absl::Status error = session.ok() ? CallGuarded([&] { return body(*session); }) : session.status();
   const absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
   // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.

@@ -57,6 +57,7 @@ struct PrepareSessionOptions {
 
 struct ManagedSessionOptions {
   SessionTarget target = {};
+  std::optional<Duration> max_wait_secs = std::chrono::seconds(7200);  // as above; TensorFlow has no such argument here
   bool start_standard_services = true;
   bool close_summary_writer = true;
 };

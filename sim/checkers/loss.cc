@@ -1,0 +1,55 @@
+// Two runs of one job and one seed: one with its faults, one without any. Both train to the last step on data with noise; by then the
+// loss is that of the noise (trainer.h), and what the faults have cost is made good.
+#include <fmt/format.h>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr double kWorse = 1.05;
+
+void CheckLosses(const JobRun& run, Findings& findings) {
+  if (run.quiet == nullptr || !ComparableLoss(run.spec, run.facts) || !ComparableLoss(run.spec, *run.quiet)) return;
+  findings.Arm();
+  const double most = kWorse * *run.quiet->final_loss;
+  // Not a number is no loss either.
+  if (*run.facts.final_loss <= most) return;
+  findings.Violate("job",
+                   fmt::format("a final loss of at most {:.4f} (without faults {:.4f})", most, *run.quiet->final_loss),
+                   fmt::format("{:.4f}", *run.facts.final_loss));
+}
+
+}  // namespace
+
+bool ComparableLoss(const JobSpec& spec, const JobFacts& facts) {
+  switch (spec.workload.kind) {
+    case WorkloadKind::kAsyncRegression:
+    case WorkloadKind::kSyncRegression:
+    case WorkloadKind::kEvaluation:
+      break;
+    // Too few steps, other models, no checkpoint of the end.
+    case WorkloadKind::kShortJob:
+    case WorkloadKind::kInputPipeline:
+    case WorkloadKind::kSupervisor:
+      return false;
+  }
+  // Trained to the end: a chief that has ended early, however cleanly, has saved another step.
+  constexpr std::int64_t kEnough = 100;
+  if (spec.workload.last_step < kEnough || !facts.final_loss.has_value()) return false;
+  for (const auto& [task, one] : facts.tasks) {
+    if (!task.starts_with(kEvaluatorJob) && one.outcome != "clean") return false;
+  }
+  return *facts.newest_checkpoint >= spec.workload.last_step;
+}
+
+const Checker kLossAsWithoutFaults = {
+    .id = "loss.as_without_faults",
+    .sentence =
+        "When all tasks of a job have ended cleanly at the last step, its final loss is at most 1.05 times that of the "
+        "same job without faults.",
+    .source = "what all the recovery is for",
+    .check = CheckLosses,
+};
+
+}  // namespace vigil::sim

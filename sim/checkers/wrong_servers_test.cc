@@ -1,0 +1,102 @@
+// Jobs on servers that are wrong, with nothing else amiss: the checker that watches for it says so, and it says nothing of right ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/kernel.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/ops/variable.h"
+#include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/cluster/job.h"
+#include "vigil/sim/workloads/draws.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::sim {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+
+// The rules that a job of that kind breaks.
+std::vector<std::string> BrokenOn(const OpRegistry& ops, WorkloadKind kind, std::uint64_t seed = 1) {
+  JobSpec spec;
+  spec.workload.kind = kind;
+  spec.workload.last_step = 30;
+  spec.workload.step = std::chrono::seconds(2);
+  const Behaviour behaviour = Behaviour::Default();
+  RandomChooser chooser(seed);
+  World world({.chooser = &chooser, .seed = seed, .max_events = 5'000'000});
+  Job job(world, spec, {.behaviour = behaviour, .seed = seed, .ops = &ops});
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kStopped);
+  const JobFacts facts = job.Facts();
+  std::vector<std::string> rules;
+  for (const JobViolation& violation :
+       CheckJob({.spec = spec, .history = job.history(), .facts = facts, .behaviour = behaviour}).violations) {
+    rules.push_back(violation.rule);
+  }
+  return rules;
+}
+
+OpRegistry WithKernel(std::string_view name, const std::function<Kernel(const Kernel& right)>& wrong) {
+  OpRegistry ops = BuiltinOps();
+  // No registry lets its ops be changed; this copy is ours.
+  auto& def = const_cast<OpDef&>(*ops.Find(name));
+  def.compute = wrong(def.compute);
+  return ops;
+}
+
+TEST(WrongServers, RightOnesBreakNoRule) {
+  for (const WorkloadKind kind :
+       {WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression, WorkloadKind::kSupervisor}) {
+    EXPECT_THAT(BrokenOn(BuiltinOps(), kind), IsEmpty()) << WorkloadName(kind);
+  }
+}
+
+TEST(WrongServers, OneUpdateInTenIsDropped) {
+  Draws draws(1);
+  const OpRegistry ops = WithKernel("ApplyGradientDescent", [&draws](const Kernel& right) -> Kernel {
+    return [&draws, right](KernelContext& c) -> absl::Status {
+      if (draws.Next() % 10 != 0) return right(c);
+      const auto keep = [&c](const Tensor& old, Tensor* replacement) {
+        *replacement = old;
+        c.set_output(0, old);
+        return absl::OkStatus();
+      };
+      return c.resource<Variable>([] { return std::make_shared<Variable>(); }).Update(keep);
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kAsyncRegression), Contains("updates.exactly_once"));
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kInputPipeline), Contains("updates.exactly_once"));
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kSupervisor), Contains("updates.exactly_once"));
+}
+
+TEST(WrongServers, TokensArePutBackTwice) {
+  const OpRegistry ops = WithKernel("QueueEnqueueManyV2", [](const Kernel& right) -> Kernel {
+    return [right](KernelContext& c) -> absl::Status {
+      VIGIL_RETURN_IF_ERROR(right(c));
+      return right(c);
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kSyncRegression), Contains("tokens.conserved"));
+}
+
+// A step that no gradients were pushed for.
+TEST(WrongServers, EachStepCountsTwice) {
+  const OpRegistry ops = WithKernel("AssignAdd", [](const Kernel& right) -> Kernel {
+    return [right](KernelContext& c) -> absl::Status {
+      VIGIL_RETURN_IF_ERROR(right(c));
+      return right(c);
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kSyncRegression), Contains("tokens.conserved"));
+}
+
+}  // namespace
+}  // namespace vigil::sim

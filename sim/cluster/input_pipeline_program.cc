@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "vigil/core/base/status_macros.h"
+#include "vigil/sim/cluster/programs.h"
+#include "vigil/sim/workloads/input_pipeline.h"
+
+namespace vigil::sim {
+
+// No step is the last one: the input ends. All replicas together take about as many numbers as other jobs make steps; one whose session
+// was lost begins its input anew.
+absl::Status TrainOnInput(const TrainerParts& parts) {
+  const std::int64_t numbers = std::max<std::int64_t>(1, LastStepOf(parts) / ReplicasOf(parts.job));
+  Program program;
+  Builder b(program.graph);
+  VIGIL_ASSIGN_OR_RETURN(const InputPipeline model,
+                         BuildInputPipeline(parts.env, b, ReplicaOf(parts), {.limit = numbers}));
+  VIGIL_RETURN_IF_ERROR(b.status());
+  program.global_step = model.global_step;
+  AddLedger(parts, b, model.train_op, program);
+  VIGIL_RETURN_IF_ERROR(b.status());
+  program.hooks.push_back(parts.recorder.NewHook(model.global_step));
+  return TrainMonitored(parts, program, [] { return Feeds(); });
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,183 @@
+// A job of each workload: how it ends without faults, and how with the plainest of them.
+#include "vigil/sim/cluster/job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "vigil/sim/cluster/testing.h"
+#include "vigil/sim/cluster/trainer.h"
+
+namespace vigil::sim {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr char kClean[] = "chief:0 clean, worker:0 clean, a checkpoint";
+
+TimedFault CrashOf(std::string task, Duration at, std::optional<Duration> restart_after) {
+  TimedFault fault;
+  fault.task = std::move(task);
+  fault.at = at;
+  fault.restart_after = restart_after;
+  return fault;
+}
+
+std::int64_t CountOf(const JobHistory& history, JobMoment::Kind kind, std::string_view task) {
+  return std::ranges::count_if(history, [&](const JobMoment& m) { return m.kind == kind && m.task == task; });
+}
+
+class EveryWorkload : public testing::TestWithParam<WorkloadKind> {};
+INSTANTIATE_TEST_SUITE_P(Job, EveryWorkload,
+                         testing::Values(WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression,
+                                         WorkloadKind::kInputPipeline, WorkloadKind::kEvaluation,
+                                         WorkloadKind::kShortJob, WorkloadKind::kSupervisor),
+                         [](const auto& one) { return std::string(WorkloadName(one.param)); });
+
+TEST_P(EveryWorkload, EndsCleanlyAndTheSameTwice) {
+  const JobSpec spec = SmallJob(GetParam());
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(played.result.verdict, WorldVerdict::kStopped) << played.result.report;
+  for (const auto& [name, task] : played.facts.tasks) {
+    EXPECT_EQ(task.outcome, "clean") << name << ": " << task.text;
+    EXPECT_EQ(task.recoveries, 0) << name;
+    EXPECT_EQ(task.lives, 1) << name;
+    // The end of the input is an error of the run that meets it.
+    if (GetParam() == WorkloadKind::kInputPipeline) {
+      EXPECT_THAT(task.run_failed, ElementsAre(Code::kOutOfRange)) << name;
+    } else {
+      EXPECT_THAT(task.run_failed, IsEmpty()) << name;
+    }
+    EXPECT_TRUE(task.opened_after.has_value()) << name;
+  }
+  EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
+  EXPECT_NE(PlayJobOf(spec, 2).hash, played.hash);
+}
+
+TEST(Job, FactsOfAQuietJob) {
+  const PlayedJob played = PlayJobOf(SmallJob(WorkloadKind::kAsyncRegression));
+  const TaskFacts& chief = played.facts.tasks.find("chief:0")->second;
+  const TaskFacts& worker = played.facts.tasks.find("worker:0")->second;
+  EXPECT_EQ(played.facts.tasks.size(), 2U);  // not the parameter server
+  EXPECT_GE(chief.runs + worker.runs, 40);
+  EXPECT_LE(chief.runs + worker.runs, 41);
+  EXPECT_GE(std::max(chief.last_step, worker.last_step), 40);
+  EXPECT_EQ(chief.sessions, 1);
+  EXPECT_EQ(chief.hook_end, 1);
+  EXPECT_EQ(chief.step_kept_recovered, 0);
+  ASSERT_TRUE(played.facts.newest_checkpoint.has_value());
+  EXPECT_GE(*played.facts.newest_checkpoint, 40);
+  ASSERT_TRUE(played.facts.final_loss.has_value());
+  EXPECT_LT(*played.facts.final_loss, 0.5);
+  EXPECT_GT(played.facts.messages, 80U);
+  EXPECT_GT(played.facts.virtual_time, seconds(40));
+  // Links that take more or less time are the only trouble there is.
+  ASSERT_EQ(played.facts.faults.size(), 1U);
+  EXPECT_EQ(played.facts.faults[0].kind, "latency_spread");
+}
+
+// The training is one of many steps: what is left is the noise.
+TEST(Job, TheFinalLossIsThatOfTheNoise) {
+  for (const WorkloadKind kind : {WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression}) {
+    JobSpec spec = SmallJob(kind);
+    spec.workload.last_step = 100;
+    const PlayedJob played = PlayJobOf(spec);
+    EXPECT_NEAR(played.facts.final_loss.value_or(-1), kJobNoise * kJobNoise / 3, 0.008) << WorkloadName(kind);
+  }
+}
+
+TEST(Job, TheInputEndsTheTrainingTheLastStepDoesNot) {
+  JobSpec spec = SmallJob(WorkloadKind::kInputPipeline);
+  spec.workload.last_step = 41;
+  const PlayedJob played = PlayJobOf(spec);
+  for (const auto& [name, task] : played.facts.tasks) EXPECT_EQ(task.runs, 20) << name;
+  EXPECT_EQ(played.facts.final_loss, std::nullopt);
+}
+
+TEST(Job, TheEvaluatorSeesCheckpointsAndTheLastOne) {
+  const PlayedJob played = PlayJobOf(SmallJob(WorkloadKind::kEvaluation));
+  EXPECT_GE(CountOf(played.history, JobMoment::Kind::kEvaluated, "evaluator:0"), 3);
+  EXPECT_GE(played.facts.tasks.find("evaluator:0")->second.last_step, 40);
+}
+
+TEST(Job, AnEvaluatorWithoutNewsGivesUp) {
+  JobSpec spec = SmallJob(WorkloadKind::kEvaluation);
+  spec.plan.timed = {CrashOf("chief:0", seconds(20), std::nullopt)};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 killed, evaluator:0 DEADLINE_EXCEEDED, worker:0 clean, a checkpoint");
+}
+
+TEST(Job, AParameterServersCrashIsRecoveredFrom) {
+  for (const WorkloadKind kind : {WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression}) {
+    JobSpec spec = SmallJob(kind);
+    spec.plan.timed = {CrashOf("ps:0", seconds(25), seconds(3))};
+    const PlayedJob played = PlayJobOf(spec);
+    EXPECT_EQ(EndsOf(played.facts), kClean) << WorkloadName(kind);
+    EXPECT_GE(played.facts.tasks.find("chief:0")->second.recoveries, 1);
+    EXPECT_GE(CountOf(played.history, JobMoment::Kind::kRestored, "chief:0"), 1);
+    const auto crash = std::ranges::find(played.facts.faults, "crash_restart", &FaultCount::kind);
+    ASSERT_NE(crash, played.facts.faults.end());
+    EXPECT_EQ(crash->effective, 1);
+    EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
+  }
+}
+
+TEST(Job, AChiefThatReturnsTrainsOn) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.plan.timed = {CrashOf("chief:0", seconds(15), seconds(5))};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  const TaskFacts& chief = played.facts.tasks.find("chief:0")->second;
+  EXPECT_EQ(chief.lives, 2);
+  EXPECT_EQ(chief.sessions, 2);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kStarted, "chief:0"), 2);
+}
+
+// A supervisor begins anew after ABORTED only.
+TEST(Job, ASupervisorEndsWithTheErrorOfALostServer) {
+  JobSpec spec = SmallJob(WorkloadKind::kSupervisor);
+  spec.plan.timed = {CrashOf("ps:0", seconds(25), std::nullopt)};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 UNAVAILABLE, worker:0 UNAVAILABLE, a checkpoint");
+}
+
+TEST(Job, WhatStillRunsAtTheLimitIsRunning) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.limit = seconds(10);
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 running, worker:0 running, a checkpoint");
+  EXPECT_LT(played.facts.virtual_time, seconds(60));
+}
+
+TEST(Job, WithoutWaitingThePlanBeginsWithTheProcesses) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  const auto begins = [&spec] {
+    const PlayedJob played = PlayJobOf(spec);
+    for (const JobMoment& moment : played.history) {
+      if (moment.kind == JobMoment::Kind::kBegin) return moment.at.since_epoch;
+    }
+    return Duration::zero();
+  };
+  EXPECT_GT(begins(), seconds(1002));  // somebody's boot takes as long
+  spec.no_wait = true;
+  EXPECT_EQ(begins(), seconds(1000));
+}
+
+TEST(Job, EverythingHeals) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  TimedFault cut = CrashOf("worker:0", seconds(5), std::nullopt);
+  cut.kind = TimedFault::Kind::kSilent;
+  cut.peer = "ps:0";
+  spec.plan.timed = {cut};
+  spec.heal_after = seconds(40);
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kHealed, ""), 1);
+}
+
+}  // namespace
+}  // namespace vigil::sim

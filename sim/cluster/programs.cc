@@ -1,0 +1,168 @@
+#include "vigil/sim/cluster/programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/train/hooks/checkpoint_saver_hook.h"
+#include "vigil/core/train/training/monitored_training_session.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::chrono::seconds kGracePeriod{5};
+
+// Tells the recorder of every checkpoint that is complete.
+class SavesListener final : public CheckpointSaverListener {
+ public:
+  explicit SavesListener(FactsRecorder& recorder) : recorder_(recorder) {}
+  absl::StatusOr<bool> AfterSave(Session&, std::int64_t step) override {
+    recorder_.Saved(step);
+    return false;
+  }
+
+ private:
+  FactsRecorder& recorder_;
+};
+
+// The hook that MonitoredTrainingSession would add itself, with a listener.
+absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_ptr<Scaffold>& scaffold) {
+  return CheckpointSaverHook::Create(parts.env, {.checkpoint_dir = parts.checkpoint_dir,
+                                                 .save_steps = parts.job.workload.save_steps,
+                                                 .scaffold = scaffold,
+                                                 .listeners = {std::make_shared<SavesListener>(parts.recorder)},
+                                                 .behaviour = parts.behaviour});
+}
+
+absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts, Program& program) {
+  MonitoredTrainingSessionOptions options;
+  options.master = parts.target;
+  options.is_chief = parts.job_name == "chief";
+  options.checkpoint_dir = parts.checkpoint_dir;
+  options.hooks = program.hooks;
+  ScaffoldOptions scaffold;
+  scaffold.behaviour = parts.behaviour;
+  options.scaffold = std::make_shared<Scaffold>(parts.env, program.graph, scaffold);
+  if (options.is_chief) {
+    VIGIL_ASSIGN_OR_RETURN(HookPtr saver, SaverHook(parts, options.scaffold));
+    options.chief_only_hooks = {std::move(saver)};
+  }
+  options.save_checkpoint_secs = std::nullopt;
+  options.save_summaries_steps = std::nullopt;
+  options.save_summaries_secs = std::nullopt;
+  options.log_step_count_steps = std::nullopt;
+  options.config = ConfigOf(parts);
+  options.stop_grace_period = kGracePeriod;
+  if (parts.job.workload.max_wait_s.has_value()) options.max_wait = Seconds(*parts.job.workload.max_wait_s);
+  options.behaviour = parts.behaviour;
+  options.factory = parts.factory;
+  return MonitoredTrainingSession(parts.env, program.graph, std::move(options));
+}
+
+absl::Status Loop(const TrainerParts& parts, const Program& program, const std::function<Feeds()>& feed,
+                  MonitoredSession& session) {
+  const Env& env = parts.env;
+  const Fetches fetches = FetchesOf(program);
+  RunResult result;
+  while (true) {
+    VIGIL_ASSIGN_OR_RETURN(const bool stop, session.ShouldStop());
+    if (stop) return absl::OkStatus();
+    const Time before = env.clock->Monotonic();
+    VIGIL_RETURN_IF_ERROR(session.RunInto(&result, fetches, feed()));
+    const auto count = [&result](std::size_t i) { return result.values()[2 + i].scalar<float>(); };
+    parts.recorder.RunReturned(env.clock->Monotonic() - before, result.values()[1].scalar<std::int64_t>(),
+                               LedgerOf(program, count));
+    env.tasks->SleepUntil(DeadlineAfter(env, parts.job.workload.step));
+  }
+}
+
+}  // namespace
+
+std::string TaskOf(const TrainerParts& parts) { return fmt::format("{}:{}", parts.job_name, parts.index); }
+
+Replica ReplicaOf(const TrainerParts& parts) {
+  return {.cluster = parts.cluster, .job = parts.job_name, .task = parts.index};
+}
+
+int ReplicasOf(const JobSpec& job) {
+  const auto workers = job.tasks.find("worker");
+  return 1 + (workers == job.tasks.end() ? 0 : workers->second);
+}
+
+SessionConfig ConfigOf(const TrainerParts& parts) {
+  SessionConfig config;
+  if (parts.job.workload.filters) {
+    config.device_filters = {"/job:ps", fmt::format("/job:{}/task:{}", parts.job_name, parts.index)};
+  }
+  config.operation_timeout_in_ms = parts.job.workload.timeout_ms;
+  return config;
+}
+
+std::int64_t LastStepOf(const TrainerParts& parts) {
+  const WorkloadSpec& workload = parts.job.workload;
+  const auto own = workload.last_steps.find(TaskOf(parts));
+  return own == workload.last_steps.end() ? workload.last_step : own->second;
+}
+
+RegressionData DataOf(const TrainerParts& parts) {
+  const auto number = static_cast<std::uint64_t>(parts.index) + (parts.job_name == "chief" ? 0 : 1);
+  return RegressionData(parts.seed, number, kJobNoise);
+}
+
+RegressionOptions RegressionOptionsOf(const TrainerParts& parts) {
+  RegressionOptions options{.learning_rate = kJobRate, .behaviour = parts.behaviour};
+  if (parts.job.workload.kind != WorkloadKind::kSyncRegression) return options;
+  const std::int64_t sync = parts.job.workload.sync;
+  options.synchronous_replicas = sync > 0 ? static_cast<int>(sync) : ReplicasOf(parts.job);
+  return options;
+}
+
+void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& program) {
+  program.train = train_op;
+  // In synchronous training a replica pushes and the chief applies: the tokens are what is counted there.
+  if (parts.job.workload.kind == WorkloadKind::kSyncRegression) return;
+  const auto servers = parts.job.tasks.find("ps");
+  const std::string own = TaskOf(parts);
+  std::vector<NodeId> updates = {train_op.node};
+  for (int i = 0; servers != parts.job.tasks.end() && i < servers->second; ++i) {
+    DeviceScope scope(b, fmt::format("/job:ps/task:{}", i));
+    const Output zero = b.Const(fmt::format("ledger_{}/zero", i), Tensor::Scalar<float>(0));
+    for (const std::string& task : TaskNames(parts.job)) {
+      if (task.starts_with("ps") || task.starts_with("evaluator")) continue;
+      std::string name = fmt::format("ledger_{}/{}", i, task);
+      std::ranges::replace(name, ':', '_');
+      const ops::Variable count = ops::MakeVariable(b, name, zero);
+      if (task != own) continue;
+      const Output one = b.Const(name + "/one", Tensor::Scalar<float>(1));
+      const Output less = b.Const(name + "/less", Tensor::Scalar<float>(-1));
+      updates.push_back(b.Op("ApplyGradientDescent", {count.ref, one, less}).node);
+      program.ledger.push_back(count.ref);
+    }
+  }
+  program.train = b.Group("train_and_count", updates);
+}
+
+Fetches FetchesOf(const Program& program) {
+  std::vector<Fetches> items = {Fetches::Op(program.train.node), program.global_step};
+  items.insert(items.end(), program.ledger.begin(), program.ledger.end());
+  return Fetches::List(std::move(items));
+}
+
+std::vector<float> LedgerOf(const Program& program, const std::function<float(std::size_t)>& value) {
+  std::vector<float> ledger;
+  for (std::size_t i = 0; i < program.ledger.size(); ++i) ledger.push_back(value(i));
+  return ledger;
+}
+
+absl::Status TrainMonitored(const TrainerParts& parts, Program& program, const std::function<Feeds()>& feed) {
+  VIGIL_ASSIGN_OR_RETURN(const std::unique_ptr<MonitoredSession> session, Open(parts, program));
+  parts.recorder.Opened(parts.env.clock->Monotonic() - parts.started);
+  parts.opened();
+  return WithSession(*session, [&](MonitoredSession& s) { return Loop(parts, program, feed, s); });
+}
+
+}  // namespace vigil::sim
