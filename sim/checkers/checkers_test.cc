@@ -88,6 +88,21 @@ TEST(Checkers, TheStepGoesBackOnlyWithANewSession) {
   EXPECT_THAT(story.Rules(), Not(Contains("step.goes_back_only_with_a_recovery")));
 }
 
+TEST(Checkers, ARestoreMayOvertakeTheLastRunOfASession) {
+  Story story{.lines = {{1, kWorker, Kind::kSession},
+                        {2, kWorker, Kind::kSawStep, 9},
+                        {3, kWorker, Kind::kRunStarted},
+                        {4, kChief, Kind::kRestored},
+                        {5, kWorker, Kind::kSawStep, 8}}};
+  EXPECT_THAT(story.Rules(), Not(Contains("step.goes_back_only_with_a_recovery")));
+  story.lines.push_back({6, kWorker, Kind::kSawStep, 9});
+  EXPECT_THAT(story.Rules(), Contains("step.goes_back_only_with_a_recovery"));
+  story.lines.insert(story.lines.end() - 1, {6, kWorker, Kind::kSession});
+  EXPECT_THAT(story.Rules(), Not(Contains("step.goes_back_only_with_a_recovery")));
+  story.lines[3].second = 2;
+  EXPECT_THAT(story.Rules(), Contains("step.goes_back_only_with_a_recovery"));
+}
+
 TEST(Checkers, TensorFlowPromisesNoSuchThing) {
   const Story story{.lines = {{2, kWorker, Kind::kSawStep, 9}, {3, kWorker, Kind::kSawStep, 8}},
                     .behaviour = Behaviour::TensorFlow()};
