@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "vigil/core/base/behaviour.h"
 #include "vigil/sim/cluster/job_facts.h"
 #include "vigil/sim/cluster/job_history.h"
 #include "vigil/sim/cluster/job_spec.h"
+#include "vigil/sim/fault_applier.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
@@ -37,6 +39,8 @@ class Job {
   // After world.Run().
   JobFacts Facts() const;
   const JobHistory& history() const;
+  // What the timed faults of the plan did, in order.
+  const std::vector<FaultApplier::Entry>& fault_history() const;
 
  private:
   struct Impl;

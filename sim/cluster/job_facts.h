@@ -13,6 +13,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
+#include "vigil/sim/fault_kinds.h"
 
 namespace vigil::sim {
 
@@ -52,6 +53,7 @@ struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
   std::vector<FaultCount> faults;
+  std::vector<InertFault> inert;                           // faults of the plan that changed nothing
   std::vector<JobViolation> violations;                    // filled in by whoever checks
   std::map<std::string, std::int64_t, std::less<>> armed;  // how often each invariant had something to look at
   Duration virtual_time{0};
