@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -13,10 +15,14 @@
 #include "vigil/cli/check_report.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/junit.h"
 #include "vigil/cli/output.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/time.h"
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/system_clock.h"
+#include "vigil/properties/faults_document.h"
 #include "vigil/properties/rules_document.h"
 #include "vigil/replays/escape.h"
 
@@ -41,6 +47,7 @@ constexpr char kNotes[] =
     "  vigil check\n"
     "  vigil check --suite random --seeds 1..1000000\n"
     "  vigil check --suite random --seeds 4711..4711 --json -\n"
+    "  vigil check --suite cluster --time 10m --junit cluster.xml\n"
     "\n"
     "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
@@ -50,6 +57,9 @@ struct Arguments {
   std::string seeds;
   int jobs = 0;
   std::string json;
+  std::string junit;
+  std::string faults_document;
+  std::string time;
   std::string failures = "failures";
   std::vector<std::string> recordings;
   bool list_rules = false;
@@ -67,6 +77,17 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->check(CLI::Range(1, kMostJobs).description(""))
       ->type_name("N");
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
+  app.add_option("--junit", a.junit, "Write the results to this file as JUnit XML, a testsuite a suite")
+      ->type_name("FILE");
+  app.add_option(
+         "--time", a.time,
+         "Random and cluster go on with further seeds for so long, each: 30s, 10m, 1h. The seeds are printed at "
+         "the end; without --seeds they begin at 1")
+      ->type_name("TIME");
+  app.add_option(
+         "--faults-document", a.faults_document,
+         "Write what docs/faults.md holds, with the numbers of this campaign, to this file. Needs the suite cluster")
+      ->type_name("FILE");
   app.add_option("--failures", a.failures, "Where failing scenarios are saved (default: failures)")->type_name("DIR");
   app.add_option("--recordings", a.recordings, "What the suite recorded plays (default: the recordings of this tree)")
       ->allow_extra_args(false)
@@ -87,6 +108,18 @@ bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& la
   return number(data, data + dots, first) && number(data + dots + 2, data + text.size(), last) && first <= last;
 }
 
+// "90s", "10m", "1h"; nullopt if it is none of them, or none at all, or more than a year.
+std::optional<Duration> ParseTime(const std::string& text) {
+  constexpr std::int64_t kYear = std::int64_t{366} * 24 * 3600;
+  std::int64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, count);
+  if (result.ec != std::errc() || result.ptr + 1 != end) return std::nullopt;
+  const std::int64_t unit = *result.ptr == 's' ? 1 : *result.ptr == 'm' ? 60 : *result.ptr == 'h' ? 3600 : 0;
+  if (unit == 0 || count < 1 || count > kYear / unit) return std::nullopt;
+  return std::chrono::seconds(count * unit);
+}
+
 // As a person would write it: relative if it is below the working directory.
 std::string ShortPath(const std::string& path) {
   std::error_code error;
@@ -100,8 +133,9 @@ class CheckRun {
       : arguments_(std::move(arguments)), options_(std::move(options)) {}
 
   int Run() {
-    if (!arguments_.json.empty() && arguments_.json != "-" && !Written(CheckOutput(files_, arguments_.json))) {
-      return kMisuse;
+    for (const std::string& path :
+         {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit, arguments_.faults_document}) {
+      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
     }
     Announce();
     properties::CheckCallbacks callbacks;
@@ -118,10 +152,13 @@ class CheckRun {
       console_.Flush();
       console_.Progress(fmt::format("{}: {} played, {} failed", suite, count.played(), count.failed));
     };
+    callbacks.now = [this] { return clock_.Monotonic(); };
     const properties::CheckSummary summary = properties::RunCheck(options_, files_, callbacks, signals_.stopped());
     console_.EndProgress();
     Print(CheckText(summary));
     WriteJson(summary);
+    if (!arguments_.junit.empty()) Write(arguments_.junit, JUnit(summary, failures_));
+    WriteFaults(summary);
     console_.Flush();
     if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
     if (signals_.signal() != 0) return kSignalled + signals_.signal();
@@ -135,8 +172,11 @@ class CheckRun {
       Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
     for (const std::string& path : options_.regressions)
       Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
-    if (options_.random) Print(fmt::format("suite random: --seeds {}..{}\n", options_.first_seed, options_.last_seed));
-    if (options_.cluster) Print(fmt::format("suite cluster: --seeds {}..{}\n", options_.first_job, options_.last_job));
+    const std::string time = arguments_.time.empty() ? "" : " and on for " + arguments_.time;
+    if (options_.random)
+      Print(fmt::format("suite random: --seeds {}..{}{}\n", options_.first_seed, options_.last_seed, time));
+    if (options_.cluster)
+      Print(fmt::format("suite cluster: --seeds {}..{}{}\n", options_.first_job, options_.last_job, time));
     Print("\n");
     console_.Flush();
   }
@@ -154,14 +194,23 @@ class CheckRun {
     if (arguments_.json.empty()) return;
     const std::string json = CheckJson(options_, summary, failures_);
     if (arguments_.json == "-") return console_.Out(json);
-    if (!Written(WriteOutput(files_, arguments_.json, json))) errors_ = true;
+    Write(arguments_.json, json);
   }
 
-  bool Written(const absl::Status& status) {
-    if (!status.ok()) {
-      Complain(
-          fmt::format("cannot write {}: {}", replays::Quoted(arguments_.json), replays::Escaped(MessageOf(status))));
-    }
+  // Of half a campaign there is no document.
+  void WriteFaults(const properties::CheckSummary& summary) {
+    if (arguments_.faults_document.empty() || summary.stopped) return;
+    const auto& [first, last] = summary.suites.at("cluster").seeds.value();
+    Write(arguments_.faults_document, properties::FaultsDocument(summary.cluster, first, last));
+  }
+
+  void Write(const std::string& path, const std::string& data) {
+    if (!Written(path, WriteOutput(files_, path, data))) errors_ = true;
+  }
+
+  bool Written(const std::string& path, const absl::Status& status) {
+    if (!status.ok())
+      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
     return status.ok();
   }
 
@@ -171,6 +220,7 @@ class CheckRun {
   const properties::CheckOptions options_;
   StopSignals signals_;
   PosixFiles files_;
+  SystemClock clock_;
   Console console_;
   std::vector<properties::CheckFailure> failures_;
   bool errors_ = false;
@@ -188,12 +238,24 @@ int CheckWith(const Arguments& arguments) {
       !ParseSeeds(given ? arguments.seeds : kDefaultJobs, options.first_job, options.last_job)) {
     return Misuse(fmt::format("--seeds: expected A..B with A <= B, got '{}'", arguments.seeds));
   }
+  if (!arguments.time.empty()) {
+    const std::optional<Duration> time = ParseTime(arguments.time);
+    if (!time.has_value())
+      return Misuse(fmt::format("--time: expected a time as 30s, 10m or 1h, got '{}'", arguments.time));
+    options.time = *time;
+    if (!given) options.last_seed = options.last_job = options.first_seed;
+  }
   const auto wants = [&arguments](std::string_view suite) {
     const auto& suites = arguments.suites;
     return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
   };
   options.random = wants("random");
   options.cluster = wants("cluster");
+  if (!arguments.faults_document.empty() && !options.cluster)
+    return Misuse("--faults-document: it needs the suite cluster");
+  for (const std::string& file : {arguments.junit, arguments.faults_document}) {
+    if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
+  }
   options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
   options.failures = arguments.failures;
   if (std::find(arguments.recordings.begin(), arguments.recordings.end(), "-") != arguments.recordings.end()) {

@@ -35,6 +35,7 @@ std::map<std::string, std::uint64_t> Seams(const properties::Tally& tally) {
 
 std::string SuiteText(const std::string& name, const SuiteCount& count) {
   std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
+  if (count.seeds.has_value()) text += fmt::format("  seeds {}..{}\n", count.seeds->first, count.seeds->second);
   std::uint64_t unbuilt = 0;
   for (const auto& [what, times] : count.unbuilt) unbuilt += times;
   if (unbuilt > 0) text += fmt::format("  {} more need what is not built yet:\n", unbuilt);
@@ -70,6 +71,7 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
   w.Newline().Key("suites").Open('{');
   for (const auto& [name, count] : summary.suites) {
     w.Key(name).Open('{').Key("passed").Natural(count.passed).Key("failed").Natural(count.failed);
+    if (count.seeds.has_value()) w.Key("seeds").String(fmt::format("{}..{}", count.seeds->first, count.seeds->second));
     w.Key("unbuilt").Open('{');
     for (const auto& [what, times] : count.unbuilt) w.Key(what).Natural(times);
     w.Close('}').Close('}');

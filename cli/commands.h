@@ -6,6 +6,7 @@
 #ifndef VIGIL_CLI_COMMANDS_H_
 #define VIGIL_CLI_COMMANDS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,12 @@ struct ReplayArguments {
   std::vector<std::string> paths;
   std::vector<std::string> only;
   bool trace = false;
-  int jobs = 0;        // 0 = one for each core
-  int seeds = 0;       // plays of what a real cluster did; 0 = the default
-  std::string json;    // a file, or "-"; "" = none
-  std::string hashes;  // a file; "" = none
+  std::optional<double> until_s = std::nullopt;  // of the trace of a cluster: nothing later
+  std::vector<std::string> only_nodes = {};      // ... columns of these alone; none = all
+  int jobs = 0;                                  // 0 = one for each core
+  int seeds = 0;                                 // plays of what a real cluster did; 0 = the default
+  std::string json;                              // a file, or "-"; "" = none
+  std::string hashes;                            // a file; "" = none
 };
 int Replay(const ReplayArguments& arguments);
 

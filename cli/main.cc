@@ -25,9 +25,12 @@ constexpr char kReplayNotes[] =
     "Examples:\n"
     "  vigil replay replays/tensorflow\n"
     "  vigil replay replays/tensorflow/cases.jsonl --only lifecycle_two_hooks --trace\n"
+    "  vigil replay failures/cluster_42.json --trace --until 60 --only-node chief:0\n"
     "  vigil replay failures/ --jobs 1 --json report.json --hashes hashes.txt\n"
     "  xzcat traces.jsonl.xz | vigil replay - --json - 2>report.txt | jq .failed\n"
     "\n";
+
+constexpr double kMostUntil = 1e9;  // seconds
 
 struct CommandLine {
   CLI::App app{"vigil: training sessions that survive faults, and the simulator that proves it", "vigil"};
@@ -62,7 +65,19 @@ struct CommandLine {
     replay->add_option("--only", a.only, "Play only the scenario of this id (repeatable)")
         ->allow_extra_args(false)
         ->type_name("ID");
-    replay->add_flag("--trace", a.trace, "Print the events of each scenario");
+    CLI::Option* const trace = replay->add_flag("--trace", a.trace,
+                                                "Print the events of each scenario; of a cluster in columns, a node "
+                                                "each. What a real cluster did is then played for seed 1 only");
+    replay->add_option("--until", a.until_s, "Of a cluster's trace: leave out what is later, in virtual seconds")
+        ->check(CLI::Range(0.0, kMostUntil).description(""))
+        ->needs(trace)
+        ->type_name("SECONDS");
+    replay
+        ->add_option("--only-node", a.only_nodes,
+                     "Of a cluster's trace: show only the column of this node (repeatable)")
+        ->allow_extra_args(false)
+        ->needs(trace)
+        ->type_name("NODE");
     replay->add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
         ->check(CLI::Range(1, kMostJobs).description(""))
         ->type_name("N");

@@ -4,7 +4,14 @@
 namespace vigil::cli {
 
 replays::Player NewPlayer(const ReplayArguments& arguments) {
-  return arguments.seeds > 0 ? properties::NewJudgingPlayer(arguments.seeds) : properties::NewJudgingPlayer();
+  properties::JudgingOptions options;
+  if (arguments.seeds > 0) options.seeds = arguments.seeds;
+  if (arguments.trace) {
+    replays::JobTextOptions& text = options.job_text.emplace();
+    if (arguments.until_s.has_value()) text.until = Seconds(*arguments.until_s);
+    text.only_nodes = arguments.only_nodes;
+  }
+  return properties::NewJudgingPlayer(options);
 }
 
 }  // namespace vigil::cli

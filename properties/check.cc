@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "vigil/properties/explain.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/play_twice.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
 #include "vigil/replays/job_player.h"
@@ -52,18 +54,6 @@ std::vector<std::string> IdsOf(const sim::JobFacts& facts) {
   std::vector<std::string> ids;
   for (const sim::JobViolation& violation : facts.violations) ids.push_back(violation.rule);
   return ids;
-}
-
-// Plays a random scenario by chance, then by the choices that were made.
-Outcome PlayTwice(Runner& runner, Scenario scenario) {
-  Outcome outcome = runner.Run(scenario, {.random_schedule = true});
-  scenario.choices = outcome.choices;
-  const std::uint64_t again = runner.Run(scenario).hash;
-  if (again != outcome.hash && outcome.reason.empty()) {
-    outcome.reason =
-        fmt::format("playing the same choices again gave another run: hash {:016x}, then {:016x}", outcome.hash, again);
-  }
-  return outcome;
 }
 
 std::string ExplainIn(const Outcome& outcome, const Violation& violation) {
@@ -138,14 +128,16 @@ class Campaign {
   void ReadJobs(const replays::OnRecord& on_record) {
     ReadSeeds(options_.first_job, options_.last_job, RandomJob, on_record);
   }
-  static void ReadSeeds(std::uint64_t first, std::uint64_t last, Scenario (*draw)(std::uint64_t),
-                        const replays::OnRecord& on_record) {
-    for (std::uint64_t seed = first; seed <= last; ++seed) {
+  void ReadSeeds(std::uint64_t first, std::uint64_t last, Scenario (*draw)(std::uint64_t),
+                 const replays::OnRecord& on_record) {
+    const bool timed = options_.time > Duration(0);
+    const Time end = timed ? callbacks_.now() + options_.time : Time();
+    for (std::uint64_t seed = first; seed <= last || (timed && callbacks_.now() < end); ++seed) {
       RawRecord record;
       record.source = "seeds";
       record.record = static_cast<std::int64_t>(seed - first) + 1;
       record.text = replays::PrintRecord(draw(seed));
-      if (!on_record(std::move(record)) || seed == last) return;
+      if (!on_record(std::move(record)) || seed == std::numeric_limits<std::uint64_t>::max()) return;
     }
   }
 
@@ -160,7 +152,10 @@ class Campaign {
       const std::size_t worker = workers++;
       return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
               rules](const Recording& recording) {
-        Outcome outcome = drawn ? PlayTwice(*runner, recording.scenario) : runner->Run(recording.scenario);
+        const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
+          return runner->Run(scenario, how);
+        };
+        Outcome outcome = drawn ? PlayTwice(play, recording.scenario) : runner->Run(recording.scenario);
         if (outcome.job.has_value()) {
           jobs->Add(*outcome.job);
           outcome.violated = IdsOf(*outcome.job);
@@ -189,6 +184,7 @@ class Campaign {
       callbacks_.on_error(result.reason);
       return;
     }
+    NoteSeed(suite, count, result);
     const replays::PlainOutcome& outcome = result.outcome;
     const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
     const bool recorded = !IsDrawn(suite);
@@ -214,6 +210,13 @@ class Campaign {
     callbacks_.on_failure(failure);
   }
 
+  // Results come in the order of the seeds.
+  void NoteSeed(std::string_view suite, SuiteCount& count, const Result& result) {
+    if (!IsDrawn(suite)) return;
+    const std::uint64_t first = suite == kCluster ? options_.first_job : options_.first_seed;
+    count.seeds = {first, first + static_cast<std::uint64_t>(result.record) - 1};
+  }
+
   // Plays it again, for the events that prove it, and saves it.
   void Describe(const Result& result, CheckFailure& failure) {
     const bool drawn = IsDrawn(failure.suite);
@@ -235,9 +238,14 @@ class Campaign {
         others += (others.empty() ? "" : ", ") + broken.rule;
       }
     }
+    if (outcome.job.has_value()) {
+      for (const std::string& line : replays::InertText(*scenario->job, *outcome.job))
+        failure.text += fmt::format("  {}\n", replays::Escaped(line));
+    }
     if (!others.empty()) failure.text += fmt::format("  also broken: {}\n", others);
     if (!again && !failure.rule.empty()) failure.text += "  played once more, it kept the rule\n";
     if (!result.outcome.reason.empty()) failure.text += fmt::format("  {}\n", replays::Escaped(result.outcome.reason));
+    failure.text += result.outcome.explanation;
     scenario->choices = outcome.choices;
     Save(*scenario, failure);
   }
@@ -327,11 +335,14 @@ CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCall
   return Campaign(options, files, callbacks, stop).Run();
 }
 
-replays::Player NewJudgingPlayer(int seeds) {
-  return [runner = std::make_shared<Runner>(), seeds](const Recording& recording) -> replays::PlainOutcome {
-    if (recording.expect.has_value() && recording.expect->job != nullptr)
-      return replays::PlayJobLikeRecorded(*runner, recording.scenario, *recording.expect->job, seeds);
-    Outcome outcome = runner->Run(recording.scenario);
+replays::Player NewJudgingPlayer(const JudgingOptions& options) {
+  return [runner = std::make_shared<Runner>(), options](const Recording& recording) -> replays::PlainOutcome {
+    const replays::JobTextOptions* const text = options.job_text.has_value() ? &*options.job_text : nullptr;
+    if (recording.expect.has_value() && recording.expect->job != nullptr) {
+      return replays::PlayJobLikeRecorded(*runner, recording.scenario, *recording.expect->job,
+                                          {.seeds = options.seeds, .text = text});
+    }
+    Outcome outcome = runner->Run(recording.scenario, {.job_text = text});
     const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
     if (!names_a_rule) return outcome;
     outcome.violated.emplace();

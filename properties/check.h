@@ -18,13 +18,17 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
 #include "vigil/properties/cluster_tally.h"
 #include "vigil/properties/tally.h"
+#include "vigil/replays/job_text.h"
 #include "vigil/replays/play.h"
 
 namespace vigil::properties {
@@ -38,13 +42,15 @@ struct CheckOptions {
   std::uint64_t last_seed = 1;
   std::uint64_t first_job = 1;  // seeds of the suite cluster
   std::uint64_t last_job = 1;
+  // Each drawn suite goes on with further seeds, after its last, until it has gone on for so long.
+  Duration time{0};
   int jobs = 1;
   std::string failures = "failures";  // folder, made when there is something to save
 };
 
 // Enough to see, save and replay it.
 struct CheckFailure {
-  std::string suite;  // recorded, regressions, random
+  std::string suite;  // recorded, regressions, random, cluster
   std::string id;     // of the scenario
   std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
   std::string text;   // lines, each with its newline; the last is the line that replays it
@@ -56,6 +62,8 @@ struct SuiteCount {
   std::uint64_t failed = 0;
   std::uint64_t unreadable = 0;
   std::map<std::string, std::uint64_t> unbuilt;  // what is missing: how many need it
+  // Of a drawn suite, the first and the last seed that was played; none if nothing was.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;
   std::uint64_t played() const { return passed + failed; }
 };
 
@@ -75,6 +83,7 @@ struct CheckCallbacks {
   std::function<void(const CheckFailure&)> on_failure;                     // the first kFullFailures of each rule
   std::function<void(const std::string&)> on_error;                        // what cannot be read or written; one line
   std::function<void(std::string_view suite, const SuiteCount&)> on_tick;  // a few times a second
+  std::function<Time()> now;  // REQUIRED with CheckOptions::time; called on another thread
 };
 
 // So many failures of one rule are explained and saved; the others are counted.
@@ -88,10 +97,17 @@ inline constexpr std::uint64_t kEnoughJobs = 2000;
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
                       const std::atomic<bool>& stop);
 
-// For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
 // What real clusters did is held against that many plays, each with a seed of its own.
 inline constexpr int kPlaysOfACluster = 50;
-replays::Player NewJudgingPlayer(int seeds = kPlaysOfACluster);
+
+struct JudgingOptions {
+  int seeds = kPlaysOfACluster;
+  std::optional<replays::JobTextOptions> job_text =
+      std::nullopt;  // what happened in a cluster; of real ones seed 1 only
+};
+
+// For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
+replays::Player NewJudgingPlayer(const JudgingOptions& options = {});
 
 }  // namespace vigil::properties
 

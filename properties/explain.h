@@ -6,14 +6,10 @@
 
 #include <string>
 
-#include "vigil/core/base/event.h"
 #include "vigil/properties/rules/rule.h"
 #include "vigil/sim/trace.h"
 
 namespace vigil::properties {
-
-// One line for any event: as recordings have it, or in words where they have none.
-std::string EventText(const Event& event);
 
 // Lines, each indented and with its newline:
 //   end.only_on_clean_exit: end is called only while ...

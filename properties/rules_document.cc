@@ -4,12 +4,11 @@
 
 #include <string_view>
 
+#include "vigil/properties/markdown.h"
 #include "vigil/properties/rules/rules.h"
 
 namespace vigil::properties {
 namespace {
-
-constexpr std::size_t kWidth = 120;
 
 constexpr std::string_view kHead = R"(# Rules
 
@@ -21,30 +20,12 @@ disagree, the recording wins, and the rule says so. The rules speak of monitored
 This page is generated: `./vigil check --list-rules > docs/rules.md`
 )";
 
-// Words of `text`, broken into lines that hang by two columns.
-std::string Item(std::string_view text) {
-  std::string lines = "-";
-  std::size_t column = 1;
-  while (!text.empty()) {
-    const std::size_t end = text.find(' ');
-    const std::string_view word = text.substr(0, end);
-    if (column + 1 + word.size() > kWidth) {
-      lines += "\n ";
-      column = 1;
-    }
-    lines += " " + std::string(word);
-    column += 1 + word.size();
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return lines + "\n";
-}
-
 std::string Section(const RuleInfo& rule) {
-  std::string text = fmt::format("\n## {}\n\n{}", rule.id, Item(rule.sentence));
-  if (!rule.documented.empty()) text += Item(fmt::format("documented: {}", rule.documented));
-  if (!rule.observed.empty()) text += Item(fmt::format("recorded: {}", rule.observed));
-  if (!rule.conflict.empty()) text += Item(fmt::format("disagreement: {}", rule.conflict));
-  if (rule.holds == Holds::kTensorFlow) text += Item("holds under TensorFlow's behaviour only");
+  std::string text = fmt::format("\n## {}\n\n{}", rule.id, MarkdownItem(rule.sentence));
+  if (!rule.documented.empty()) text += MarkdownItem(fmt::format("documented: {}", rule.documented));
+  if (!rule.observed.empty()) text += MarkdownItem(fmt::format("recorded: {}", rule.observed));
+  if (!rule.conflict.empty()) text += MarkdownItem(fmt::format("disagreement: {}", rule.conflict));
+  if (rule.holds == Holds::kTensorFlow) text += MarkdownItem("holds under TensorFlow's behaviour only");
   return text;
 }
 

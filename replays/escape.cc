@@ -9,21 +9,6 @@ constexpr std::size_t kQuotedBytes = 60;
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The length of the character at the start of `text` (1 to 4), 0 if it is not valid UTF-8. REQUIRES: not empty.
-std::size_t CharacterSize(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!IsContinuation(text[i])) return 0;
-  }
-  const auto second = static_cast<unsigned char>(text[1]);
-  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;  // overlong; surrogates
-  if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;  // overlong; above U+10FFFF
-  return size;
-}
-
 bool IsControl(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7F;
@@ -47,6 +32,20 @@ void AppendEscapedByte(std::string& out, char c) {
 }
 
 }  // namespace
+
+std::size_t CharacterSize(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if (!IsContinuation(text[i])) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F)) return 0;  // overlong; surrogates
+  if ((first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) return 0;  // overlong; above U+10FFFF
+  return size;
+}
 
 std::string Escaped(std::string_view text) {
   std::string out;

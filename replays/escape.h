@@ -14,6 +14,9 @@ namespace vigil::replays {
 // shows is then exactly what was in the file, on one line.
 std::string Escaped(std::string_view text);
 
+// The length of the character at the start of `text` (1 to 4), 0 if it is not valid UTF-8. REQUIRES: not empty.
+std::size_t CharacterSize(std::string_view text);
+
 inline constexpr std::size_t kLongestPointer = 300;  // bytes of a JSON pointer in a message
 
 // The same, cut (between characters) after about `limit` bytes, with "..." where something is left out.

@@ -9,6 +9,7 @@
 
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/job_expectation.h"
+#include "vigil/replays/job_text.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/cluster/job.h"
 #include "vigil/sim/world.h"
@@ -80,19 +81,30 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
+  if (options.job_text != nullptr) {
+    outcome.events = JobText({.spec = *scenario.job,
+                              .start = world.options().start,
+                              .trace = outcome.trace,
+                              .history = job.history(),
+                              .faults = job.fault_history()},
+                             *options.job_text);
+    for (std::string& line : InertText(*scenario.job, *outcome.job)) outcome.events.push_back(std::move(line));
+  }
   outcome.unused_choices = replay.UnusedEntries();
   for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
   return outcome;
 }
 
-Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded, int seeds) {
+Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
+                            const JobPlays& plays) {
   Outcome outcome;
   std::vector<std::string> misses;
   JobCoverage coverage;
   Scenario seeded = scenario;
-  for (int seed = 1; seed <= seeds; ++seed) {
+  const bool traced = plays.text != nullptr;
+  for (int seed = 1; seed <= (traced ? 1 : plays.seeds); ++seed) {
     seeded.seed = static_cast<std::uint64_t>(seed);
-    outcome = runner.Run(seeded, {.random_schedule = true});
+    outcome = runner.Run(seeded, {.random_schedule = true, .job_text = plays.text});
     if (outcome.verdict != Verdict::kPlayed) {
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;
@@ -101,7 +113,7 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
       misses.push_back(fmt::format("seed {}: {}", seed, miss));
     coverage.Add(*outcome.job, recorded);
   }
-  if (outcome.verdict == Verdict::kPlayed) {
+  if (outcome.verdict == Verdict::kPlayed && !traced) {
     for (std::string& way : coverage.Missing(recorded)) misses.push_back(std::move(way));
   }
   outcome.misses = std::move(misses);

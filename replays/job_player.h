@@ -12,9 +12,15 @@ namespace vigil::replays {
 // REQUIRES: scenario.job has a value.
 Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks);
 
+struct JobPlays {
+  int seeds = 1;
+  const JobTextOptions* text = nullptr;  // as RunnerOptions::job_text. Then only seed 1 is played: one play is told.
+};
+
 // Plays it for each of the seeds 1 to `seeds`, and notes in the last outcome's `misses` where a play is not one that the
-// recorded clusters could have made, and which of their ways no play took.
-Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded, int seeds);
+// recorded clusters could have made, and which of their ways no play took (not of a play that is told).
+Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
+                            const JobPlays& plays);
 
 }  // namespace vigil::replays
 

@@ -25,7 +25,8 @@ enum class Verdict {
 struct PlainOutcome {
   Verdict verdict = Verdict::kPlayed;
   std::string reason;
-  std::vector<std::string> events;  // the text of the trace, as recordings have it (text.h)
+  std::vector<std::string>
+      events;  // the text of the trace, as recordings have it (text.h); of a cluster see job_text.h
   FinalState final;
   std::vector<std::string> messages;  // error texts of USAGE and NAN_LOSS, in order
   std::uint64_t hash = 0;             // over events, choices, switches and virtual times

@@ -161,6 +161,19 @@ void PrintJob(JsonWriter& w, const sim::JobSpec& job) {
   PrintDuration(w, "limit_s", job.limit);
 }
 
+void PrintPlanEntry(JsonWriter& w, const sim::FaultPlan& plan, sim::InertFault::List list, std::size_t index) {
+  switch (list) {
+    case sim::InertFault::List::kTimed:
+      return PrintTimed(w, plan.timed[index]);
+    case sim::InertFault::List::kRpcs:
+      return PrintRpc(w, plan.rpcs[index]);
+    case sim::InertFault::List::kDisks:
+      return PrintDisk(w, plan.disks[index]);
+    case sim::InertFault::List::kSessionCalls:
+      return PrintSessionCall(w, plan.session_calls[index]);
+  }
+}
+
 void PrintJobExpectation(JsonWriter& w, const JobExpectation& expect) {
   w.Open('{').Key("tasks").Open('{');
   for (const auto& [name, task] : expect.tasks) PrintTask(w.Key(name), task);

@@ -4,14 +4,19 @@
 #ifndef VIGIL_REPLAYS_PRINT_PARTS_H_
 #define VIGIL_REPLAYS_PRINT_PARTS_H_
 
+#include <cstddef>
+
 #include "vigil/replays/job_expectation.h"
 #include "vigil/replays/json_writer.h"
 #include "vigil/sim/cluster/job_spec.h"
+#include "vigil/sim/fault_kinds.h"
 
 namespace vigil::replays {
 
 // The fields of a cluster, inside an open object.
 void PrintJob(JsonWriter& w, const sim::JobSpec& job);
+// One entry of a plan, as it stands in "plan".
+void PrintPlanEntry(JsonWriter& w, const sim::FaultPlan& plan, sim::InertFault::List list, std::size_t index);
 void PrintJobExpectation(JsonWriter& w, const JobExpectation& expect);
 
 }  // namespace vigil::replays

@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "vigil/replays/escape.h"
+#include "vigil/replays/job_text.h"
 
 namespace vigil::replays {
 namespace {
@@ -59,6 +60,10 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   } else {
     result.reason = WhyStillViolated(expect->violates, outcome);
     result.difference.report = outcome.explanation;
+  }
+  if (!result.reason.empty() && outcome.job.has_value() && recording.scenario.job.has_value()) {
+    for (const std::string& line : InertText(*recording.scenario.job, *outcome.job))
+      result.difference.report += fmt::format("  {}\n", Escaped(line));
   }
   result.status = result.reason.empty() ? Status::kPassed : Status::kFailed;
   result.outcome = std::move(outcome);

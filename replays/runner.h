@@ -19,11 +19,15 @@ struct Outcome : PlainOutcome {
   std::string written_trace;  // a file for ParseTrace
 };
 
+struct JobTextOptions;  // job_text.h
+
 struct RunnerOptions {
   // Schedules by chance from scenario.seed; else by scenario.choices, calm where they are silent.
   bool random_schedule = false;
   // The session writes its trace; it comes back in the outcome.
   bool write_trace = false;
+  // Of a cluster: outcome.events gets what happened, for people. It costs more than the play. Borrowed.
+  const JobTextOptions* job_text = nullptr;
 };
 
 Verdict VerdictOf(sim::WorldVerdict verdict);

@@ -326,4 +326,20 @@ FaultTallies FaultApplier::Tallies() const {
   return tallies;
 }
 
+std::vector<InertFault> FaultApplier::Inert() const {
+  std::vector<InertFault> inert;
+  const auto add = [&inert](InertFault::List list, std::size_t index, std::int64_t fired, std::int64_t effective) {
+    if (effective == 0) inert.push_back({list, index, fired > 0});
+  };
+  for (std::size_t i = 0; i < timed_.size(); ++i)
+    add(InertFault::List::kTimed, i, timed_[i]->fired ? 1 : 0, Effective(*timed_[i]) || timed_[i]->lost > 0 ? 1 : 0);
+  for (std::size_t i = 0; i < rpcs_.size(); ++i) add(InertFault::List::kRpcs, i, rpcs_[i]->fired, rpcs_[i]->effective);
+  for (std::size_t i = 0; i < disks_.size(); ++i)
+    add(InertFault::List::kDisks, i, disks_[i]->fired, disks_[i]->effective);
+  const auto& calls = calls_->states();
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    add(InertFault::List::kSessionCalls, i, calls[i].fired, calls[i].fired);
+  return inert;
+}
+
 }  // namespace vigil::sim

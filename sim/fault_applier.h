@@ -69,6 +69,8 @@ class FaultApplier {
 
   // So far.
   FaultTallies Tallies() const;
+  // The faults of the plan that changed nothing so far, in its order; links are none.
+  std::vector<InertFault> Inert() const;
   // What the timed faults did, for reports: "crash ps:0", "ps:0 starts again", ...
   struct Entry {
     Duration at;  // the world's, since its start

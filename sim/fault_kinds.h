@@ -78,6 +78,15 @@ struct FaultTally {
   friend bool operator==(const FaultTally&, const FaultTally&) = default;
 };
 
+// A fault of a plan that changed nothing in a run: where it stands in the plan, and whether it had happened at all.
+struct InertFault {
+  enum class List : std::uint8_t { kTimed, kRpcs, kDisks, kSessionCalls };
+  List list = List::kTimed;
+  std::size_t index = 0;
+  bool fired = false;
+  friend bool operator==(const InertFault&, const InertFault&) = default;
+};
+
 // By kind.
 struct FaultTallies {
   std::array<FaultTally, kFaultKinds> of;

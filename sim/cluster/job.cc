@@ -25,7 +25,6 @@
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/trainer.h"
-#include "vigil/sim/fault_applier.h"
 #include "vigil/sim/node.h"
 #include "vigil/sim/workloads/regression.h"
 
@@ -297,6 +296,7 @@ void Job::Impl::Finish() {
     if (tally.planned == 0) continue;
     facts.faults.push_back({std::string(info.name), tally.planned, tally.fired, tally.effective});
   }
+  facts.inert = applier->Inert();
   facts.virtual_time = world.now() - world.options().start;
   facts.messages = static_cast<std::uint64_t>(world.network().counts().sent);
 }
@@ -309,5 +309,6 @@ Job::~Job() = default;
 
 JobFacts Job::Facts() const { return impl_->facts; }
 const JobHistory& Job::history() const { return impl_->history; }
+const std::vector<FaultApplier::Entry>& Job::fault_history() const { return impl_->applier->history(); }
 
 }  // namespace vigil::sim

@@ -11,12 +11,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/graph/op.h"
 #include "vigil/sim/cluster/job_facts.h"
 #include "vigil/sim/cluster/job_history.h"
 #include "vigil/sim/cluster/job_spec.h"
+#include "vigil/sim/fault_applier.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
@@ -39,6 +41,8 @@ class Job {
   // After world.Run().
   JobFacts Facts() const;
   const JobHistory& history() const;
+  // What the timed faults of the plan did, in order.
+  const std::vector<FaultApplier::Entry>& fault_history() const;
 
  private:
   struct Impl;

@@ -13,6 +13,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
+#include "vigil/sim/fault_kinds.h"
 
 namespace vigil::sim {
 
@@ -55,6 +56,7 @@ struct JobFacts {
   std::optional<double>
       final_loss;  // of the regression's parameters in that checkpoint, on examples nobody trained with
   std::vector<FaultCount> faults;
+  std::vector<InertFault> inert;                           // faults of the plan that changed nothing
   std::vector<JobViolation> violations;                    // filled in by whoever checks
   std::map<std::string, std::int64_t, std::less<>> armed;  // how often each invariant had something to look at
   Duration virtual_time{0};

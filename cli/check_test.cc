@@ -1,0 +1,107 @@
+// `vigil check` as its users meet it: what it writes, and for how long it goes on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fmt/format.h"
+#include "vigil/cli/run_program.h"
+
+namespace vigil::cli {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CheckTest : public ::testing::Test {
+ protected:
+  Ran Run(const std::string& command) { return RunShell(folder_.path(), command); }
+
+  TemporaryFolder folder_;
+};
+
+// Prints what Python reads.
+constexpr char kReadXml[] = R"(python3 -c '
+import xml.etree.ElementTree as tree
+for suite in tree.parse("out.xml").getroot():
+    print(suite.tag, *[suite.get(k) for k in ("name", "tests", "failures", "errors", "skipped")])
+    for p in suite.iter("property"): print(" ", p.get("name"), p.get("value"))
+    for case in suite.iter("testcase"):
+        print(" ", case.get("classname"), ascii(case.get("name")))
+        for f in case: print("   ", f.tag, ascii(f.get("message")), ascii(f.text))
+')";
+
+TEST_F(CheckTest, JUnitIsXmlWhateverAScenarioIsCalled) {
+  folder_.Write("odd.jsonl",
+                R"({"id":"<a> & \"b\" ]]>\t\u0001\u007f\uffff\u00e9","drive":[],"expect":{"events":["never"]}})"
+                "\n{\"id\":7}\n");
+  const Ran ran = Run("$VIGIL check --suite recorded --recordings odd.jsonl --junit out.xml >out; echo $?; " +
+                      std::string(kReadXml));
+  EXPECT_THAT(ran.out, ::testing::StartsWith("2\ntestsuite vigil.recorded 2 1 1 0\n"
+                                             "  vigil.recorded '<a> & \"b\" ]]>\\t\\ufffd\\x7f\\ufffd\\xe9'\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n    failure 'failed' 'FAILED <a> & \"b\" ]]>\\\\t\\\\x01\\\\x7f"));
+  EXPECT_THAT(ran.out, EndsWith("  vigil.recorded '1 could not be read'\n    error 'see standard error' None\n"));
+}
+
+TEST_F(CheckTest, JUnitCountsWhatPassed) {
+  const Ran ran =
+      Run("$VIGIL check --suite random --seeds 3..42 --junit out.xml >out; echo $?; " + std::string(kReadXml));
+  EXPECT_EQ(ran.out, "0\ntestsuite vigil.random 40 0 0 0\n  seeds 3..42\n  vigil.random '40 passed'\n");
+}
+
+TEST_F(CheckTest, GoesOnUntilTheTimeIsOver) {
+  const Ran ran = Run("$VIGIL check --suite random --time 1s --jobs 1 --json out.json");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("suite random: --seeds 1..1 and on for 1s\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\n  seeds 1\\.\\.[0-9][0-9]+\n"));
+  EXPECT_THAT(folder_.Read("out.json"), ContainsRegex("\"seeds\":\"1\\.\\.[0-9][0-9]+\""));
+}
+
+TEST_F(CheckTest, TellsMisuse) {
+  for (const char* const time : {"10", "m", "0s", "-1s", "10 m", "10min", "9999999999h", "1.5h"}) {
+    const Ran ran = Run(fmt::format("$VIGIL check --suite random --time '{}'", time));
+    EXPECT_EQ(ran.code, 2) << time;
+    EXPECT_THAT(ran.err, HasSubstr(fmt::format("--time: expected a time as 30s, 10m or 1h, got '{}'", time)));
+  }
+  EXPECT_THAT(Run("$VIGIL check --suite random --faults-document x.md").err, HasSubstr("it needs the suite cluster"));
+  const Ran missing = Run("$VIGIL check --suite random --seeds 1..1 --junit no/such/folder/x.xml");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_THAT(missing.err, HasSubstr("cannot write 'no/such/folder/x.xml'"));
+}
+
+TEST_F(CheckTest, WritesWhatTheFaultsDid) {
+  const Ran ran = Run("$VIGIL check --suite cluster --seeds 5..9 --faults-document faults.md");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(folder_.Read("faults.md"), HasSubstr("`./vigil check --suite cluster --seeds 5..9 --faults-document "));
+  EXPECT_THAT(folder_.Read("faults.md"), ContainsRegex("\n- In the campaign: planned [1-9]"));
+}
+
+constexpr char kCrash[] =
+    R"({"id":"small","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},"workload":{"name":"async_regression","last_step":400},)"
+    R"("plan":[{"at_s":2,"crash":"worker:0"},{"at_s":4,"pause":"worker:0","for_s":1}],"limit_s":600})";
+
+TEST_F(CheckTest, ReplayShowsACluster) {
+  folder_.Write("small.json", kCrash);
+  const Ran ran = Run("$VIGIL replay small.json --trace --until 60 --only-node chief:0 --only-node ps:0");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, ContainsRegex("\n      time \\| chief:0 +\\| ps:0\n"));
+  EXPECT_THAT(ran.out, HasSubstr(" == crash worker:0 ==\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\ninert: {\"at_s\":4,"));
+  const Ran quiet = Run("$VIGIL replay small.json");
+  EXPECT_THAT(quiet.out, Not(HasSubstr(" | ")));
+  EXPECT_THAT(quiet.out, HasSubstr("\n  inert: {\"at_s\":4,"));
+  EXPECT_EQ(Run("$VIGIL replay small.json --until 60").code, 2);
+}
+
+TEST_F(CheckTest, ATraceOfWhatARealClusterDidIsOfSeedOne) {
+  const Ran ran =
+      Run(fmt::format("$VIGIL replay {}/replays/cluster --trace --jobs 1 | grep -c '^      time'; exit "
+                      "${{PIPESTATUS[0]}}",
+                      VIGIL_SOURCE_DIR));
+  EXPECT_EQ(ran.code, 0) << "a single play need not take every way that was recorded";
+  EXPECT_EQ(ran.out, "34\n");
+}
+
+}  // namespace
+}  // namespace vigil::cli

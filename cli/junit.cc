@@ -1,0 +1,116 @@
+#include "vigil/cli/junit.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "fmt/format.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::cli {
+namespace {
+
+using properties::CheckFailure;
+using properties::CheckSummary;
+using properties::SuiteCount;
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Not in XML 1.0, although it is UTF-8.
+bool IsForbidden(std::string_view character) {
+  if (character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF") return true;
+  if (character.size() != 1) return false;
+  const auto c = static_cast<unsigned char>(character[0]);
+  return c < 0x20 && c != '\t' && c != '\n';  // a carriage return would be read as a line feed
+}
+
+std::string Xml(std::string_view text, bool attribute) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t size = replays::CharacterSize(text);
+    const std::string_view character = text.substr(0, size == 0 ? 1 : size);
+    if (size == 0 || IsForbidden(character)) {
+      out += kReplacement;
+    } else if (character == "<") {
+      out += "&lt;";
+    } else if (character == ">") {
+      out += "&gt;";
+    } else if (character == "&") {
+      out += "&amp;";
+    } else if (attribute && character == "\"") {
+      out += "&quot;";
+    } else if (attribute && (character == "\n" || character == "\t")) {
+      out += character == "\n" ? "&#10;" : "&#9;";
+    } else {
+      out += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+std::string Open(std::string_view suite, std::string_view name) {
+  return fmt::format("    <testcase classname=\"vigil.{}\" name=\"{}\"", XmlAttribute(suite), XmlAttribute(name));
+}
+
+std::string Failed(std::string_view suite, std::string_view name, std::string_view message, std::string_view text) {
+  return fmt::format("{}>\n      <failure message=\"{}\">{}</failure>\n    </testcase>\n", Open(suite, name),
+                     XmlAttribute(message), XmlText(text));
+}
+
+std::string Head(std::string_view name, std::uint64_t tests, std::uint64_t failures, std::uint64_t errors,
+                 std::uint64_t skipped) {
+  return fmt::format("  <testsuite name=\"vigil.{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
+                     XmlAttribute(name), tests, failures, errors, skipped);
+}
+
+std::string SuiteXml(const std::string& name, const SuiteCount& count, const std::vector<CheckFailure>& failures) {
+  std::uint64_t unbuilt = 0;
+  for (const auto& [what, times] : count.unbuilt) unbuilt += times;
+  std::string text = Head(name, count.played() + unbuilt + count.unreadable, count.failed, count.unreadable, unbuilt);
+  if (count.seeds.has_value()) {
+    text += fmt::format("    <properties><property name=\"seeds\" value=\"{}..{}\"/></properties>\n",
+                        count.seeds->first, count.seeds->second);
+  }
+  if (count.passed > 0) text += Open(name, fmt::format("{} passed", count.passed)) + "/>\n";
+  std::uint64_t told = 0;
+  for (const CheckFailure& failure : failures) {
+    if (failure.suite != name) continue;
+    ++told;
+    text += Failed(name, failure.id, failure.rule.empty() ? "failed" : failure.rule, failure.text);
+  }
+  if (count.failed > told) {
+    const std::string further = fmt::format("{} further failures", count.failed - told);
+    text += Failed(name, further, further, "They are not explained.");
+  }
+  if (count.unreadable > 0) {
+    text += fmt::format("{}>\n      <error message=\"see standard error\"/>\n    </testcase>\n",
+                        Open(name, fmt::format("{} could not be read", count.unreadable)));
+  }
+  for (const auto& [what, times] : count.unbuilt) {
+    text += fmt::format("{}>\n      <skipped message=\"{} need what is not built yet\"/>\n    </testcase>\n",
+                        Open(name, what), times);
+  }
+  return text + "  </testsuite>\n";
+}
+
+std::string CampaignXml(const std::vector<std::string>& incomplete) {
+  std::string text = Head("campaign", incomplete.size(), incomplete.size(), 0, 0);
+  for (const std::string& what : incomplete) text += Failed("campaign", what, what, "");
+  return text + "  </testsuite>\n";
+}
+
+}  // namespace
+
+std::string XmlText(std::string_view text) { return Xml(text, false); }
+std::string XmlAttribute(std::string_view text) { return Xml(text, true); }
+
+std::string JUnit(const CheckSummary& summary, const std::vector<CheckFailure>& failures) {
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vigil check\">\n";
+  for (const auto& [name, count] : summary.suites) text += SuiteXml(name, count, failures);
+  if (summary.enough && !summary.incomplete.empty()) text += CampaignXml(summary.incomplete);
+  return text + "</testsuites>\n";
+}
+
+}  // namespace vigil::cli

@@ -1,0 +1,27 @@
+// What `vigil check` found, as the JUnit XML that build servers read.
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_CLI_JUNIT_H_
+#define VIGIL_CLI_JUNIT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/properties/check.h"
+
+namespace vigil::cli {
+
+// A testsuite for each suite, and one for what the campaign as a whole never met (if it was long enough to tell). `tests` and
+// `failures` count scenarios; the testcases are one for all that passed, one for each failure that was explained, with its text,
+// one for all further failures, and one for each part that is not built.
+std::string JUnit(const properties::CheckSummary& summary, const std::vector<properties::CheckFailure>& failures);
+
+// Text inside an element or an attribute in double quotes. What XML 1.0 cannot hold (bytes that are not UTF-8, most control
+// characters) becomes U+FFFD; line feeds and tabs stay in elements and are references in attributes.
+std::string XmlText(std::string_view text);
+std::string XmlAttribute(std::string_view text);
+
+}  // namespace vigil::cli
+
+#endif  // VIGIL_CLI_JUNIT_H_
