@@ -85,8 +85,8 @@ TEST(PlayTwice, NamesWhereAContainerInOrderOfAddressesShows) {
               MatchesRegex("playing the same choices again gave another run: hash [0-9a-f]+, then [0-9a-f]+"));
   EXPECT_EQ(outcome.explanation,
             "  the first event that differs:\n"
-            "    first    event 7           1.250 chief:0/main  hook a begin session=1\n"
-            "    second   event 7           1.250 chief:0/main  hook b begin session=1\n");
+            "    first    event 7           1.250 chief:0/main  hook a begin\n"
+            "    second   event 7           1.250 chief:0/main  hook b begin\n");
 }
 
 TEST(PlayTwice, NamesACounterThatOutlivesThePlay) {
@@ -114,7 +114,7 @@ TEST(PlayTwice, NamesTheSideThatEndsFirst) {
   };
   EXPECT_EQ(PlayTwice(play, Scenario{.seed = 3}).explanation,
             "  the first event that differs:\n"
-            "    first    event 8           1.250 chief:0/main  hook a begin session=1\n"
+            "    first    event 8           1.250 chief:0/main  hook a begin\n"
             "    second   ends after 7 events\n");
 }
 
