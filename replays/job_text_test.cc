@@ -25,6 +25,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 // One pause strikes a task, one comes to nothing: its task has gone away for good.
 constexpr char kJob[] =
@@ -47,7 +48,7 @@ TEST(JobText, HasAColumnForEachNode) {
   ASSERT_GT(lines.size(), 20U);
   EXPECT_THAT(lines[0], ContainsRegex("^      time \\| chief:0 +\\| ps:0 +\\| worker:0$"));
   EXPECT_THAT(lines[1], ContainsRegex("^-----------\\|--+\\|--+\\|--+$"));
-  EXPECT_THAT(lines, Contains("     0.000 | life 1 begins"));
+  EXPECT_THAT(lines, Contains(StartsWith("     0.000 | life 1 begins ")));
   EXPECT_THAT(lines, Contains(ContainsRegex("^ +[0-9]+\\.[0-9]{3} \\| run came back with step 1 *")));
   EXPECT_THAT(lines, Contains(ContainsRegex("^ +[0-9]+\\.[0-9]{3} == the plan begins ==$")));
   EXPECT_THAT(lines, Contains(ContainsRegex("^ +[0-9]+\\.[0-9]{3} == crash worker:0 ==$")));
@@ -58,9 +59,8 @@ TEST(JobText, HasAColumnForEachNode) {
     if (line.starts_with("inert") || line.find(" == ") != std::string::npos) continue;
     EXPECT_TRUE(line[11] == '|') << line;
     const std::size_t bars = static_cast<std::size_t>(std::ranges::count(line, '|'));
-    if (bars == 3) {
-      EXPECT_EQ(line.rfind('|'), last - 2) << line;
-    }
+    EXPECT_EQ(bars, 3U) << line;
+    EXPECT_EQ(line.rfind('|'), last - 2) << line;
   }
 }
 
@@ -81,7 +81,7 @@ TEST(JobText, EndsWhereItIsAskedTo) {
   EXPECT_LT(lines.size(), all.size());
   EXPECT_THAT(all, Contains(HasSubstr("== crash")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("== crash"))));
-  EXPECT_THAT(lines, Contains("     0.000 | life 1 begins"));
+  EXPECT_THAT(lines, Contains(StartsWith("     0.000 | life 1 begins ")));
   for (const std::string& line : lines) {
     if (line.substr(0, 10).find('.') != std::string::npos && !line.starts_with("inert")) {
       EXPECT_LE(std::stod(line.substr(0, 10)), 6.5) << line;
