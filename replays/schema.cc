@@ -125,8 +125,8 @@ constexpr ArgSpec kDeviceSetter[] = {
     {"ps_tasks", kInteger},   {"ps_device", kString}, {"worker_device", kString},
     {"merge_devices", kBool}, {"cluster", kStrings},  {"ps_ops", kStrings},
 };
-constexpr ArgSpec kNode[] = {{"type", kString, false, kRequired}, {"device", kString}};
-constexpr Schema kDeviceSetterOps[] = {{"node", kNode}};
+constexpr ArgSpec kPlacedNode[] = {{"type", kString, false, kRequired}, {"device", kString}};
+constexpr Schema kDeviceSetterOps[] = {{"node", kPlacedNode}};
 
 constexpr ArgSpec kLooper[] = {
     {"timer_interval_secs", kNumber, kNullable}, {"start_code", kCode}, {"stop_code", kCode}};

@@ -109,5 +109,34 @@ TEST_F(CheckpointStateTest, ACheckpointIsItsIndexOrABareFile) {
   EXPECT_TRUE(CheckpointExists(fake_.env(), "/d/m-2"));
 }
 
+TEST(MetaGraphFileNameTest, IsOneForAllShards) {
+  const std::pair<const char*, const char*> names[] = {
+      {"/d/m-7", "/d/m-7.meta"},
+      {"/d/m-7-00001-of-00003", "/d/m-7.meta"},
+      {R"(/d/m-7-????)"
+       "?-of-00003",
+       "/d/m-7.meta"},
+      {"/d/m-00001-of-00003", "/d/m.meta"},
+      {"/d/m-of-00003", "/d/m-of-00003.meta"},
+      {"-of-00003", "-of-00003.meta"},
+      {"00001-of-00003", "00001-of-00003.meta"},
+      {"m-x-of-3", "m-x-of-3.meta"},
+      {"", ".meta"},
+  };
+  for (const auto& [prefix, name] : names) EXPECT_EQ(MetaGraphFileName(prefix), name);
+  EXPECT_EQ(MetaGraphFileName("m", "graph"), "m.graph");
+}
+
+TEST(CheckpointStatePathsTest, ARelativePathLeavesTheDirectoryAsItMust) {
+  const auto relative = [](const char* directory, const char* path) {
+    const auto state = GenerateCheckpointState(directory, {.model_checkpoint_path = path}, true);
+    return state.ok() ? state->model_checkpoint_path : std::string(MessageOf(state.status()));
+  };
+  EXPECT_EQ(relative("/a/b", "/a/b/m-1"), "m-1");
+  EXPECT_EQ(relative("/a/b", "/a/c/m-1"), "../c/m-1");
+  EXPECT_EQ(relative("/a/./b/", "/a/x/../b/m-1"), "m-1");
+  EXPECT_EQ(relative("/a/b/..", "/a/m-1"), "m-1");
+}
+
 }  // namespace
 }  // namespace vigil

@@ -212,5 +212,18 @@ TEST(PreserveEveryTest, IsSinglePrecisionAndFitsATime) {
   EXPECT_EQ(PreserveEvery(-1e30), Seconds(-7e9));
 }
 
+// What was too many for the process before, or could not be deleted, is recovered: it is not deleted behind the caller's back.
+TEST_F(KeeperTest, WhatIsSetIsNotTooManyAnyMore) {
+  Keeper keeper = New(1, true);
+  EXPECT_EQ(Save(keeper, 1), "OK");
+  fake_.files.FailOnce(fakes::FileOp::kRemove, 1, MakeStatus(Code::kPermissionDenied, "no"));
+  EXPECT_EQ(Save(keeper, 2), "OK");
+  EXPECT_THAT(OnDisk(), ElementsAre("m-1", "m-2"));
+  keeper.Set({{"/d/m-1", kNever}});
+  EXPECT_THAT(keeper.paths(), ElementsAre("/d/m-1"));
+  EXPECT_EQ(Save(keeper, 3), "OK");
+  EXPECT_THAT(OnDisk(), testing::Contains("m-1")) << "written at the end of time: never deleted";
+}
+
 }  // namespace
 }  // namespace vigil

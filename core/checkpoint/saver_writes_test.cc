@@ -269,5 +269,34 @@ TEST_F(SaverWritesTest, IteratorsAmongTheVariables) {
   EXPECT_EQ(RunFetch(*imported, *other.FindOutput("input:0"))->scalar<std::int64_t>(), 3);
 }
 
+// Upstream's testReshape is about constants: here the shape is known only when the graph runs.
+TEST_F(SaverWritesTest, ReshapesToWhatAnInitialValueIsComputedToBe) {
+  Saver writer = Built({.variables = {{w_.ref}}});
+  Save(writer, 1);
+  Graph other(BuiltinOps());
+  Builder b(other);
+  const Output shape = b.Const("shape", Tensor::Vector<std::int32_t>({2, 1}));
+  const ops::Variable w = ops::MakeVariable(b, "w", b.Op("Fill", {shape, b.Const("zero", Tensor::Scalar<float>(0))}));
+  Saver reader(fake_.env(), {.reshape = true});
+  ASSERT_EQ(Text(reader.Build(other)), "OK");
+  const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), other);
+  ASSERT_EQ(Text(reader.Restore(*session, "/d/m-1")), "OK");
+  EXPECT_EQ(RunFetch(*session, w.ref)->shape(), Shape({2, 1}));
+}
+
+TEST_F(SaverWritesTest, AVariableOfAnotherTypeIsAMismatch) {
+  Saver writer = Built({.variables = {{w_.ref}}});
+  Save(writer, 1);
+  Graph other(BuiltinOps());
+  Builder b(other);
+  ops::MakeVariable(b, "w", b.Const("c", Tensor::Vector<std::int64_t>({0, 0})));
+  Saver reader(fake_.env());
+  ASSERT_EQ(Text(reader.Build(other)), "OK");
+  const std::string restored = Text(reader.Restore(*NewDirectSession(fake_.env(), other), "/d/m-1"));
+  EXPECT_THAT(restored, HasSubstr("INVALID_ARGUMENT: Restoring from checkpoint failed. This is most likely due to a "
+                                  "mismatch between the current graph and the graph"));
+  EXPECT_THAT(restored, HasSubstr("tensor_name = w; expected dtype int64 does not equal original dtype float"));
+}
+
 }  // namespace
 }  // namespace vigil

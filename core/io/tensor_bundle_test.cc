@@ -126,5 +126,15 @@ TEST_F(TensorBundleTest, DataIsInPlaceBeforeTheIndex) {
                                            "open /d/p.index.tempstate22", "rename /d/p.index.tempstate22 /d/p.index"));
 }
 
+TEST_F(TensorBundleTest, PartsOfOneCheckpointShareNoKey) {
+  for (const char* part : {"/d/p_temp/part-0", "/d/p_temp/part-1"}) {
+    ASSERT_TRUE(WriteBundle(fake_.env(), part, {{"same", Tensor::Scalar<float>(1)}}).ok());
+  }
+  const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
+  EXPECT_EQ(CodeOf(merged), Code::kInvalidArgument);
+  EXPECT_EQ(MessageOf(merged), "Two parts of checkpoint /d/p have key same");
+  EXPECT_FALSE(Exists(fake_.files, "/d/p.index"));
+}
+
 }  // namespace
 }  // namespace vigil

@@ -82,5 +82,48 @@ TEST_F(ArrayOpsTest, ShapeFillRange) {
   EXPECT_THAT(range(1, 0, 1), HasSubstr("Requires start <= limit"));
 }
 
+TEST_F(ArrayOpsTest, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(Show(b_.Op("Fill", {Vec<std::int32_t>({2, -1}), Scalar<float>(0)})),
+            "INVALID_ARGUMENT: Fill dimensions must be >= 0, not [2,-1]");
+  EXPECT_EQ(Show(b_.Op("Fill", {Vec<std::int32_t>({2}), Vec<float>({1, 2})})),
+            "INVALID_ARGUMENT: value must be a scalar, got shape [2]");
+  EXPECT_EQ(Show(b_.Op("Range", {Scalar<std::int32_t>(0), Vec<std::int32_t>({1, 2}), Scalar<std::int32_t>(1)})),
+            "INVALID_ARGUMENT: start, limit and delta must be scalars, got int32 [2]");
+  const Output two = Vec<float>({1, 2});
+  const Output three = Vec<float>({1, 2, 3});
+  EXPECT_EQ(Show(b_.Op("Select", {Scalar<bool>(true), two, three})),
+            "INVALID_ARGUMENT: Incompatible shapes: [2] vs. [3]");
+  EXPECT_EQ(Show(b_.Op("MatMul", {two, Matrix<float>(2, {1, 2})})),
+            "INVALID_ARGUMENT: In[0] and In[1] must be matrices, got float [2] and float [2,1]");
+}
+
+TEST_F(ArrayOpsTest, RefusesTypesWhenTheGraphIsBuilt) {
+  const auto refused = [](const std::string& op, std::vector<Output> (*inputs)(Builder&), Attrs attrs = {}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    b.Op(op, inputs(b), {.attrs = std::move(attrs)});
+    return vigil::Show(b.status());
+  };
+  const auto mixed = [](Builder& b) -> std::vector<Output> {
+    return {b.Const("a", Tensor::Scalar<float>(1)), b.Const("b", Tensor::Scalar<std::int64_t>(1))};
+  };
+  EXPECT_EQ(refused("Pack", mixed),
+            "USAGE: Input 1 of 'Pack' Op has type int64 that does not match type float of input 0.");
+  EXPECT_EQ(refused("Shape", [](Builder& b) -> std::vector<Output> { return {b.Const("a", Tensor::Scalar<float>(1))}; },
+                    {{"out_type", DType::kFloat}}),
+            "USAGE: 'Shape' Op gives int32 or int64, not float.");
+  EXPECT_EQ(refused("Assign",
+                    [](Builder& b) -> std::vector<Output> {
+                      const Output value = b.Const("a", Tensor::Scalar<float>(1));
+                      return {ops::MakeVariable(b, "v", value).ref, b.Const("b", Tensor::Scalar<std::int64_t>(1))};
+                    }),
+            "USAGE: 'Assign' Op needs a value of the variable's type float, not int64.");
+}
+
+TEST_F(ArrayOpsTest, DoublesAreNumbersToo) {
+  EXPECT_EQ(Show(b_.Op("MatMul", {Matrix<double>(1, {2, 3}), Matrix<double>(2, {4, 5})})), "double [1,1] 23");
+  EXPECT_EQ(Show(b_.Op("AddV2", {Scalar<double>(0.5), Scalar<double>(0.25)})), "double [] 0.75");
+}
+
 }  // namespace
 }  // namespace vigil

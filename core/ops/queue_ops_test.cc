@@ -160,5 +160,19 @@ TEST_F(QueueOpsTest, WhatComesOutMustBeWhatTheNodePromises) {
   EXPECT_EQ(Show(wrong), "INVALID_ARGUMENT: The component types of 'wrong' are not those of its queue 'q'");
 }
 
+TEST_F(QueueOpsTest, RefusesWhatDoesNotFit) {
+  const auto put = [this](const std::string& op, std::vector<Output> components) {
+    components.insert(components.begin(), queue_.handle);
+    return vigil::Show(Run(b_.Op(op, components).node));
+  };
+  EXPECT_EQ(put("QueueEnqueueV2", {Scalar<std::int64_t>(1), Scalar<std::int64_t>(2)}),
+            "INVALID_ARGUMENT: Wrong number of components in tuple. Expected 1, got 2");
+  EXPECT_EQ(put("QueueEnqueueV2", {Scalar<float>(1)}),
+            "INVALID_ARGUMENT: Type mismatch in tuple component 0. Expected int64, got float");
+  EXPECT_EQ(put("QueueEnqueueManyV2", {Scalar<std::int64_t>(1)}),
+            "INVALID_ARGUMENT: All components must have the same size in dimension 0; component 0 has shape []");
+  EXPECT_EQ(Size(), "int32 [] 0") << "nothing of it is in the queue";
+}
+
 }  // namespace
 }  // namespace vigil

@@ -165,5 +165,11 @@ TEST(VariableTest, NoUpdateOfSeveralThreadsIsLost) {
   EXPECT_THAT(variable.Read().flat<std::int64_t>(), ElementsAre(kThreads * kUpdates, 2 * kThreads * kUpdates));
 }
 
+TEST_F(StateOpsTest, AVariableNeedsAnInitialValueOfItsGraph) {
+  ops::MakeVariable(b_, "v", Output{4711, 0});
+  EXPECT_EQ(vigil::Show(b_.status()),
+            "USAGE: The initial value of variable 'v' is not an output of a node of this graph.");
+}
+
 }  // namespace
 }  // namespace vigil

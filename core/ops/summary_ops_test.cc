@@ -47,5 +47,10 @@ TEST_F(SummaryOpsTest, TagsMustDiffer) {
   EXPECT_EQ(Text(ops::MergeAllSummaries(b_)), "INVALID_ARGUMENT: Duplicate tag a found in summary inputs");
 }
 
+TEST_F(SummaryOpsTest, TagsAndValuesHaveOneShape) {
+  EXPECT_EQ(Show(b_.Op("ScalarSummary", {Vec<std::string>({"a", "b"}), Scalar<float>(1)})),
+            "INVALID_ARGUMENT: tags and values are not the same shape: [2] != []");
+}
+
 }  // namespace
 }  // namespace vigil

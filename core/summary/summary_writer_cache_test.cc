@@ -49,6 +49,12 @@ TEST(SummaryWriterCache, WithoutADirectoryEveryCallFails) {
   EXPECT_EQ(CodeOf(writer->AddSummary("", 1)), Code::kPermissionDenied);
   EXPECT_EQ(CodeOf(writer->AddSessionLog(SessionLogStatus::kStart, 1)), Code::kPermissionDenied);
   EXPECT_EQ(CodeOf(writer->Flush()), Code::kPermissionDenied);
+  const Graph graph(BuiltinOps());
+  EXPECT_EQ(CodeOf(writer->AddGraph(graph)), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(writer->AddMetaGraph(graph)), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(writer->AddRunMetadata({}, "tag", 1)), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(writer->Reopen()), Code::kPermissionDenied);
+  EXPECT_EQ(CodeOf(writer->Close()), Code::kPermissionDenied);
   EXPECT_TRUE(GetCachedWriter(fake.env(), "/a", nullptr)->Flush().ok());
 }
 

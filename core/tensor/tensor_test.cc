@@ -89,5 +89,27 @@ TEST(EigenViewTest, ViewsAreTheElements) {
   EXPECT_EQ(AsMatrix<float>(m)(1, 0), 8);  // row-major
 }
 
+TEST(TensorTest, ACloneOfStringsIsACopy) {
+  const Tensor words = Tensor::Vector<std::string>({"a", "b"});
+  Tensor copy = words.Clone();
+  copy.mutable_flat<std::string>()[0] = "changed";
+  EXPECT_EQ(words.flat<std::string>()[0], "a");
+  EXPECT_EQ(copy.flat<std::string>()[1], "b");
+}
+
+TEST(TensorTest, OneNumberOfAnyType) {
+  double value = 0;
+  const auto number = [&](const Tensor& tensor) { return tensor.AsNumber(&value) ? value : -1; };
+  EXPECT_EQ(number(Tensor::Scalar<float>(0.5F)), 0.5);
+  EXPECT_EQ(number(Tensor::Scalar<double>(0.25)), 0.25);
+  EXPECT_EQ(number(Tensor::Scalar<std::int32_t>(3)), 3);
+  EXPECT_EQ(number(Tensor::Scalar<std::int64_t>(4)), 4);
+  EXPECT_EQ(number(Tensor::Scalar<std::uint8_t>(5)), 5);
+  EXPECT_EQ(number(Tensor::Scalar<bool>(true)), 1);
+  EXPECT_EQ(number(Tensor::Vector<std::int64_t>({6})), 6);
+  EXPECT_EQ(number(Tensor::Vector<std::int64_t>({6, 7})), -1);
+  EXPECT_EQ(number(Tensor::Scalar<std::string>("8")), -1);
+}
+
 }  // namespace
 }  // namespace vigil

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/training_util.h"
@@ -487,6 +488,47 @@ TEST_F(MonitoredSessionTest, AddingToTheGraphOfAnOpenSessionIsRefused) {
   b.Const("late", Tensor::Scalar<std::int64_t>(1));
   EXPECT_EQ(CodeOf(b.status()), Code::kUsage);
   EXPECT_THAT(std::string(MessageOf(b.status())), HasSubstr("Graph is finalized and cannot be modified."));
+}
+
+TEST_F(MonitoredSessionTest, ARunWithoutHooksIsFed) {
+  AddHook("a");
+  const auto session = Monitored();
+  lines_.clear();
+  const auto result = session->RunWithoutHooks(fed_, {{fed_, Tensor::Scalar<std::int64_t>(42)}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->values().scalar<std::int64_t>(), 42);
+  EXPECT_THAT(lines_, testing::IsEmpty());
+}
+
+// Input by a queue that a task fills: the runners of the graph's collection start with the session, and the end of what they bring is the
+// end of the scope.
+TEST_F(MonitoredSessionTest, QueueRunnersOfTheGraphFeedTheTraining) {
+  Builder b(graph_);
+  const ops::Queue queue = ops::FifoQueue(b, "queue", 2);
+  const Output next = ops::RangeIterator(b, "input", 5);
+  const Output batch = b.Op("Reshape", {next, b.Const("one_element", Tensor::Vector<std::int32_t>({1}))});
+  const NodeId enqueue = ops::EnqueueMany(b, "enqueue", queue, batch);
+  const Output taken = ops::Dequeue(b, "take", queue);
+  ASSERT_TRUE(b.status().ok()) << b.status();
+  graph_.AddToCollection(kQueueRunners, *QueueRunner::Create(env(), {.queue_name = "queue",
+                                                                     .enqueue_ops = {enqueue},
+                                                                     .close_op = queue.close,
+                                                                     .cancel_op = queue.cancel}));
+  AddHook("a");
+  const auto session = Monitored();
+  std::vector<std::int64_t> seen;
+  const absl::Status end = WithSession(*session, [&](MonitoredSession& s) -> absl::Status {
+    while (true) {
+      VIGIL_ASSIGN_OR_RETURN(const RunResult result, s.Run(taken));
+      seen.push_back(result.values().scalar<std::int64_t>());
+    }
+  });
+  EXPECT_TRUE(end.ok()) << end;
+  EXPECT_THAT(seen, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(lines_.back(), "a end");
+  int started = 0;
+  for (const Event& event : fake_.events.events()) started += event.kind == EventKind::kQueueRunners ? 1 : 0;
+  EXPECT_EQ(started, 1);
 }
 
 }  // namespace

@@ -161,5 +161,27 @@ TEST_F(SessionTraceTest, ADiskThatIsFullDisturbsNobody) {
   EXPECT_TRUE((*session)->Close().ok());
 }
 
+TEST_F(SessionTraceTest, OfAWorker) {
+  {
+    Builder b(graph_);
+    const Output nothing = b.Const("nothing_uninitialized", Tensor(DType::kString, Shape({0})));
+    const ScaffoldOptions ready{.ready_op = nothing, .ready_for_local_init_op = nothing};
+    auto creator = std::make_shared<WorkerSessionCreator>(
+        fake_.env(), graph_,
+        WorkerSessionCreatorOptions{.scaffold = std::make_shared<Scaffold>(fake_.env(), graph_, ready),
+                                    .max_wait = std::chrono::seconds(5)});
+    auto session = MonitoredSession::Create(fake_.env(), graph_, {.session_creator = creator, .trace_path = kPath});
+    ASSERT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE((*session)->Close().ok());
+  }
+  std::vector<int> expected = KindsOf(fake_.events.events());
+  expected.push_back(-1);
+  EXPECT_EQ(KindsIn(kPath), expected)
+      << "the creator's calls too, though it was made with an env that knows nothing of it";
+  EXPECT_THAT(expected, Contains(static_cast<int>(EventKind::kSessionCall)));
+  EXPECT_FALSE(header_.is_chief());
+  EXPECT_EQ(header_.max_wait_ns(), 5'000'000'000);
+}
+
 }  // namespace
 }  // namespace vigil

@@ -98,5 +98,13 @@ TEST_F(StopAtStepHookTest, AReadThatFailsComesOut) {
   EXPECT_EQ(CodeOf(Run()), Code::kUsage);
 }
 
+TEST_F(StopAtStepHookTest, CountedStepsNeedToKnowWhereTheyBegin) {
+  auto hook = StopAtStepHook::Create(env(), {.num_steps = 3});
+  ASSERT_TRUE(hook.ok()) << hook.status();
+  ASSERT_TRUE(Begin(*hook).ok());
+  ASSERT_TRUE(NewSession(false).ok());
+  EXPECT_EQ(MessageOf(Run()), "StopAtStepHook with num_steps was not told of the session (AfterCreateSession).");
+}
+
 }  // namespace
 }  // namespace vigil
