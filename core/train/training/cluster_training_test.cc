@@ -13,7 +13,7 @@
 namespace vigil {
 namespace {
 
-constexpr char kDir[] = "/train";
+constexpr char kTrainDir[] = "/train";
 
 class ClusterTrainingTest : public testing::Test {
  protected:
@@ -59,7 +59,7 @@ class ClusterTrainingTest : public testing::Test {
     return MonitoredTrainingSession(task.env, *task.graph,
                                     {.master = task.server->target(),
                                      .is_chief = job == "chief",
-                                     .checkpoint_dir = kDir,
+                                     .checkpoint_dir = kTrainDir,
                                      .save_checkpoint_steps = 2,
                                      .save_summaries_steps = std::nullopt,
                                      .config = {.device_filters = {"/job:ps", "/job:" + job}},
