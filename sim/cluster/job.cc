@@ -29,19 +29,20 @@
 #include "vigil/sim/workloads/regression.h"
 
 namespace vigil::sim {
+// "chief:0" in its parts.
+struct JobTaskName {
+  std::string job;
+  int index = 0;
+};
+
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // for sessions to open, before the plan begins all the same
 constexpr std::chrono::milliseconds kPoll{20};
 
-struct TaskName {
-  std::string job;
-  int index = 0;
-};
-
-TaskName Split(const std::string& name) {
+JobTaskName Split(const std::string& name) {
   const std::size_t colon = name.find(':');
-  TaskName split{name.substr(0, colon), 0};
+  JobTaskName split{name.substr(0, colon), 0};
   std::from_chars(name.data() + colon + 1, name.data() + name.size(), split.index);
   return split;
 }
@@ -114,7 +115,7 @@ struct Job::Impl {
   // One task of the cluster over all its lives.
   struct Member {
     std::string name;
-    TaskName split;
+    JobTaskName split;
     Node* node = nullptr;
     bool trains = false;
     bool late = false;     // starts by the plan only
