@@ -12,7 +12,6 @@
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/cluster/server.h"
 #include "vigil/core/env/in_process_network.h"
-#include "vigil/fakes/allocations/allocations.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::bench {
@@ -99,11 +98,9 @@ void ClusterStep(benchmark::State& state) {
     const RunSpec spec{.feeds = {model.x}, .targets = {model.train}};
     const std::vector<Tensor> feeds{Tensor::Vector<double>({1, 2, 3, 4})};
     std::vector<Tensor> fetched;
-    const auto run = [&] { VIGIL_CHECK(session->Run({.spec = spec, .feed_values = feeds}, &fetched).ok()); };
-    run();
-    const std::uint64_t before = Allocations();
-    for (auto _ : state) run();
-    ReportAllocations(state, before);
+    const auto run = [&] { return session->Run({.spec = spec, .feed_values = feeds}, &fetched); };
+    VIGIL_CHECK(run().ok());
+    Measure(state, run);
     VIGIL_CHECK(session->Close().ok());
   });
 }

@@ -42,6 +42,8 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return fmt::format("run came back with step {}", moment.step);
     case Kind::kSaved:
       return fmt::format("checkpoint of step {} is complete", moment.step);
+    case Kind::kEvaluated:
+      return fmt::format("evaluated step {}", moment.step);
     case Kind::kEnded:
       return moment.code == Code::kOk ? "life ends cleanly" : fmt::format("life ends with {}", CodeName(moment.code));
     case Kind::kTaskLeft:

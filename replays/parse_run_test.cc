@@ -15,7 +15,7 @@ std::string WithDrive(std::string_view drive) {
   return R"({"id": "x", "model": {"fed_variable": true}, "drive": [)" + std::string(drive) + "]}";
 }
 
-Scenario Read(const std::string& text) {
+Scenario ReadScenario(const std::string& text) {
   const absl::StatusOr<Recording> recording = ParseRecording(text);
   EXPECT_TRUE(recording.ok()) << recording.status();
   return recording.ok() ? recording->scenario : Scenario();
@@ -27,7 +27,7 @@ std::string Refusal(const std::string& text) {
 }
 
 TEST(ParseRun, FetchesKeepTheirShapeAndOrder) {
-  const Scenario scenario = Read(WithDrive(R"({"op": "run", "fetch": {"b": ["fed", []], "a": "train_op"}})"));
+  const Scenario scenario = ReadScenario(WithDrive(R"({"op": "run", "fetch": {"b": ["fed", []], "a": "train_op"}})"));
   ASSERT_EQ(scenario.drive.size(), 1u);
   ASSERT_TRUE(scenario.drive[0].fetch.has_value());
   const FetchSpec& fetch = *scenario.drive[0].fetch;
@@ -43,7 +43,7 @@ TEST(ParseRun, WhatIsReadIsPrintedAndReadAgain) {
       {"method": "before_run", "call": null, "do": "options", "options": {"trace_level": "full", "watches": ["a:b:1"]}},
       {"method": "before_run", "call": 1, "do": "fetch", "what": [{"x": "loss"}]},
       {"method": "after_run", "call": 2, "do": "show"}, {"method": "end", "call": 1, "do": "start_thread", "value": 30}]})";
-  const Scenario scenario = Read(
+  const Scenario scenario = ReadScenario(
       R"({"id": "x", "session": {"kind": "singular", "stop_grace_period_secs": 2.5}, "model": {"fed_variable": true},
           "scaffold": {"init_feed": -3}, "hooks": [)" +
       hook + R"(, {"hook": "profiler", "save_steps": 2}],
@@ -53,12 +53,12 @@ TEST(ParseRun, WhatIsReadIsPrintedAndReadAgain) {
             "report_tensor_allocations_upon_oom": true}}]})");
   EXPECT_EQ(scenario.init_feed, -3);
   EXPECT_EQ(scenario.hooks[0].plan[0].options->debug_tensor_watch_opts[0].node_name, "a:b");
-  const Scenario again = Read(PrintRecord(scenario));
+  const Scenario again = ReadScenario(PrintRecord(scenario));
   EXPECT_EQ(again, scenario) << PrintRecord(scenario);
-  const Scenario unit = Read(
+  const Scenario unit = ReadScenario(
       R"({"id": "u", "unit": "device_setter", "args": {"cluster": ["ps", "ps"], "ps_ops": []},
           "ops": [{"op": "node", "type": "NoOp", "device": "/gpu:0"}]})");
-  EXPECT_EQ(Read(PrintRecord(unit)), unit);
+  EXPECT_EQ(ReadScenario(PrintRecord(unit)), unit);
 }
 
 TEST(ParseRun, RefusesWhatMeansNothing) {
