@@ -1,0 +1,95 @@
+#include "vigil/properties/model/directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vigil::properties::model {
+namespace {
+
+constexpr std::size_t kKept = 5;
+
+}  // namespace
+
+Directory::Directory(const replays::CheckpointSpec& spec) {
+  if (spec.preload.empty()) {
+    if (spec.damage == replays::Damage::kEmptyState) state_ = State::kInvalid;
+    if (spec.damage == replays::Damage::kGarbageState) state_ = State::kGarbage;
+    return;
+  }
+  const auto keep = static_cast<std::size_t>(spec.preload_keep.value_or(kKept));
+  for (const std::int64_t step : spec.preload) {
+    std::erase(all_, step);
+    all_.push_back(step);
+    if (all_.size() > keep) all_.erase(all_.begin());
+  }
+  for (const std::int64_t step : all_) files_[step] = {.step = step};
+  state_ = State::kNamesCheckpoints;
+  switch (spec.damage) {
+    case replays::Damage::kNone:
+      break;
+    case replays::Damage::kEmptyState:
+      state_ = State::kInvalid;
+      break;
+    case replays::Damage::kGarbageState:
+      state_ = State::kGarbage;
+      break;
+    case replays::Damage::kMissingState:
+      state_ = State::kNone;
+      break;
+    case replays::Damage::kMissingIndex:
+      files_[spec.preload.back()].index = false;
+      break;
+    case replays::Damage::kMissingData:
+      files_[spec.preload.back()].data = false;
+      break;
+  }
+}
+
+bool Directory::HasIndex(std::int64_t step) const {
+  const auto found = files_.find(step);
+  return found != files_.end() && found->second.index;
+}
+
+Code Directory::Restore(std::int64_t name, std::int64_t& step) const {
+  const File& file = files_.at(name);
+  if (!file.data) return Code::kNotFound;
+  step = file.step;
+  return Code::kOk;
+}
+
+void Directory::Write(std::int64_t name, std::int64_t step) { files_[name] = {.step = step}; }
+
+void Directory::Record(std::int64_t name) {
+  std::erase(last_, name);
+  last_.push_back(name);
+  std::int64_t too_old = -1;
+  if (last_.size() > kKept) {
+    too_old = last_.front();
+    last_.erase(last_.begin());
+  }
+  state_ = State::kNamesCheckpoints;
+  all_ = last_;
+  if (too_old >= 0) files_.erase(too_old);
+}
+
+void Directory::RecoverLast() {
+  last_ = all_;
+  std::erase_if(last_, [this](std::int64_t step) { return !HasIndex(step); });
+}
+
+replays::FinalState Directory::Final() const {
+  const auto name = [](std::int64_t step) { return fmt::format("model.ckpt-{}", step); };
+  replays::FinalState final;
+  for (const auto& [step, file] : files_) {
+    if (file.index) final.checkpoints.push_back(step);
+  }
+  if (state_ == State::kInvalid) final.latest = "invalid";
+  if (state_ != State::kNamesCheckpoints) return final;
+  final.latest = name(all_.back());
+  final.all.emplace();
+  for (const std::int64_t step : all_) final.all->push_back(name(step));
+  return final;
+}
+
+}  // namespace vigil::properties::model

@@ -1,0 +1,54 @@
+// The checkpoint directory of a modelled scenario, and the saver that looks after it: which checkpoints are there, which of
+// them the state file names. At most five are kept.
+//
+// Thread safety: none.
+#ifndef VIGIL_PROPERTIES_MODEL_DIRECTORY_H_
+#define VIGIL_PROPERTIES_MODEL_DIRECTORY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::properties::model {
+
+class Directory {
+ public:
+  explicit Directory(const replays::CheckpointSpec& spec);
+
+  enum class State { kNone, kNamesCheckpoints, kInvalid, kGarbage };
+  State state() const { return state_; }
+  // REQUIRES: the state names checkpoints.
+  std::int64_t latest() const { return all_.back(); }
+
+  bool HasIndex(std::int64_t step) const;
+  // What restoring that checkpoint gives; its index is there.
+  Code Restore(std::int64_t name, std::int64_t& step) const;
+
+  // The save operation: files appear.
+  void Write(std::int64_t name, std::int64_t step);
+  // What follows a save that worked: it is recorded, named in the state file, and what is too old is deleted.
+  void Record(std::int64_t name);
+  // After a restore: those that the state file names and that are still there are the ones to keep.
+  void RecoverLast();
+
+  replays::FinalState Final() const;
+
+ private:
+  struct File {
+    std::int64_t step = 0;  // that it holds
+    bool index = true;
+    bool data = true;
+  };
+  std::map<std::int64_t, File> files_;  // by the number in the name
+  State state_ = State::kNone;
+  std::vector<std::int64_t> all_;   // in the state file; the last is the latest
+  std::vector<std::int64_t> last_;  // the saver's list, oldest first
+};
+
+}  // namespace vigil::properties::model
+
+#endif  // VIGIL_PROPERTIES_MODEL_DIRECTORY_H_

@@ -1,0 +1,182 @@
+#include "vigil/properties/model/session_layers.h"
+
+#include <utility>
+
+namespace vigil::properties::model {
+
+SessionModel::SessionModel(World& world, std::vector<std::unique_ptr<Hook>> hooks, double max_wait_secs)
+    : world_(world),
+      recovers_(world.scenario().session.kind != replays::SessionKind::kSingular),
+      max_wait_secs_(max_wait_secs),
+      hooks_(std::move(hooks)) {}
+
+Code SessionModel::Construct() {
+  for (const std::unique_ptr<Hook>& hook : hooks_) {
+    if (const Code code = hook->Begin(); code != Code::kOk) return code;
+  }
+  const Code code = recovers_ ? CreateUntilItWorks() : CreateCoordinated(session_);
+  open_ = code == Code::kOk;
+  return code;
+}
+
+// --- Runs ---
+
+Code SessionModel::Run(const RunRequest& request, RunAnswer& answer) {
+  if (!open_) return Code::kUsage;
+  return RunRecovering([&] { return RunCoordinated(request, answer); });
+}
+
+Code SessionModel::RunStepFunction(const StepFunction& function) {
+  if (!open_) return Code::kUsage;
+  // The raw session is looked up once: after a recovery the function still gets the old one.
+  StepContext context{raw_, [this](const RunRequest& request, RunAnswer& answer) {
+                        return RunCoordinated(request, answer);
+                      }};
+  return RunRecovering([&] { return function(context); });
+}
+
+Code SessionModel::RunRecovering(const std::function<Code()>& attempt) {
+  if (!recovers_) return attempt();
+  while (!world_.over()) {
+    if (session_ == nullptr) {
+      if (const Code code = CreateUntilItWorks(); code != Code::kOk) return code;
+    }
+    const Code code = attempt();
+    if (!IsPreemptionError(code)) return code;
+    // What the coordinator holds comes out of the close and defeats the recovery.
+    if (const Code closed = CloseRecoverable(); closed != Code::kOk) return closed;
+  }
+  return Code::kInternal;
+}
+
+Code SessionModel::RunCoordinated(const RunRequest& request, RunAnswer& answer) {
+  const Code code = RunHooked(request, answer);
+  if (code == Code::kOk || IsPreemptionError(code)) return code;
+  const Code root_cause = session_->coord->stored();
+  return IsPreemptionError(root_cause) ? root_cause : code;
+}
+
+Code SessionModel::RunHooked(const RunRequest& request, RunAnswer& answer) {
+  if (session_->stop_requested) return Code::kUsage;
+  RunContext context{.session = session_->raw};
+  std::optional<std::int64_t> feed = request.feed;
+  std::vector<HookRequest> requests(hooks_.size());
+  if (const Code code = CallBeforeRun(context, request, feed, requests); code != Code::kOk) return code;
+  std::vector<HookResult> results(hooks_.size());
+  if (const Code code = RunRaw(request, feed, requests, results, answer); code != Code::kOk) return code;
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    if (const Code code = hooks_[i]->AfterRun(context, results[i]); code != Code::kOk) return code;
+  }
+  session_->stop_requested = session_->stop_requested || context.stop;
+  return Code::kOk;
+}
+
+Code SessionModel::CallBeforeRun(RunContext& context, const RunRequest& request, std::optional<std::int64_t>& feed,
+                                 std::vector<HookRequest>& requests) {
+  std::optional<std::int64_t> hook_feed;
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    if (const Code code = hooks_[i]->BeforeRun(context, requests[i]); code != Code::kOk) return code;
+    if (!requests[i].feed.has_value()) continue;
+    if (hook_feed.has_value()) return Code::kUsage;  // two hooks feed the same
+    hook_feed = requests[i].feed;
+  }
+  if (hook_feed.has_value() && request.feed.has_value()) return Code::kUsage;  // a hook and the caller do
+  if (hook_feed.has_value()) feed = hook_feed;
+  return Code::kOk;
+}
+
+Code SessionModel::RunRaw(const RunRequest& request, std::optional<std::int64_t> feed,
+                          const std::vector<HookRequest>& requests, std::vector<HookResult>& results,
+                          RunAnswer& answer) {
+  Variables& variables = *session_->raw->variables;
+  std::int64_t before = 0;
+  const Code code = world_.Call(*session_->raw, FaultPoint::kRun, [&] {
+    if (request.fetch_missing) return Code::kUsage;
+    before = variables.step;
+    return world_.Train(variables);
+  });
+  if (code != Code::kOk) return code;
+  answer.step = variables.step;
+  answer.fed = feed.value_or(0);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    for (const Value what : requests[i].fetches) {
+      const double loss = LossAt(world_, variables.step);
+      results[i].values.push_back(what == Value::kStep    ? static_cast<double>(before)
+                                  : what == Value::kTrain ? static_cast<double>(variables.step)
+                                  : what == Value::kFed   ? static_cast<double>(answer.fed)
+                                                          : loss);
+    }
+  }
+  return Code::kOk;
+}
+
+// --- Stopping ---
+
+StopAnswer SessionModel::AskCoordinated() {
+  if (const Code stored = session_->coord->stored(); stored != Code::kOk) return {.code = stored};
+  return {.yes = session_->coord->should_stop()};
+}
+
+StopAnswer SessionModel::AskChain() {
+  const StopAnswer answer = AskCoordinated();
+  if (answer.code != Code::kOk || answer.yes) return answer;
+  return {.yes = session_->stop_requested};
+}
+
+StopAnswer SessionModel::ShouldStop() {
+  if (!open_) return {.yes = true};
+  if (!recovers_) return AskChain();
+  if (session_ == nullptr) return {.yes = true};
+  const StopAnswer first = AskCoordinated();
+  if (IsPreemptionError(first.code)) {
+    if (const Code closed = CloseRecoverable(); closed != Code::kOk) return {.code = closed};
+    if (const Code created = CreateUntilItWorks(); created != Code::kOk) return {.code = created};
+  } else if (first.code != Code::kOk || first.yes) {
+    return {.yes = true};
+  }
+  return AskChain();
+}
+
+// --- Closing ---
+
+Code SessionModel::CloseCoordinated() {
+  session_->coord->RequestStop(Code::kOk);
+  const Code joined = session_->coord->Join();
+  world_.CloseSession(*session_->raw);  // its errors are nobody's
+  return joined;
+}
+
+Code SessionModel::CloseRecoverable() {
+  if (session_ == nullptr) return Code::kOk;
+  const Code code = CloseCoordinated();
+  session_ = nullptr;
+  return IsPreemptionError(code) ? Code::kOk : code;
+}
+
+Code SessionModel::CloseInternal(bool clean) {
+  Code code = Code::kOk;
+  if (clean) {
+    for (const std::unique_ptr<Hook>& hook : hooks_) {
+      code = hook->End(raw_);
+      if (code != Code::kOk) break;
+    }
+  }
+  // Whatever fails from here on takes the place of what failed before.
+  const Code closed = !open_ ? Code::kUsage : recovers_ ? CloseRecoverable() : CloseCoordinated();
+  if (closed != Code::kOk) code = closed;
+  open_ = false;
+  session_ = nullptr;
+  raw_ = nullptr;
+  if (graph_finalized_) world_.Say("graph unfinalized");
+  graph_finalized_ = false;
+  return code;
+}
+
+Code SessionModel::Exit(Code body) {
+  const bool clean = body == Code::kOk || IsCleanEndError(body);
+  const Code closed = CloseInternal(clean);
+  if (closed != Code::kOk) return closed;
+  return clean ? Code::kOk : body;
+}
+
+}  // namespace vigil::properties::model

@@ -1,0 +1,98 @@
+// The modelled session: what stands between a caller and a raw session.
+//
+//   caller -> (monitored: recovers) -> coordinated -> hooked -> raw session
+//
+// Each method says its lines and returns how it ended. Thread safety: none.
+#ifndef VIGIL_PROPERTIES_MODEL_SESSION_LAYERS_H_
+#define VIGIL_PROPERTIES_MODEL_SESSION_LAYERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "vigil/properties/model/coordinator.h"
+#include "vigil/properties/model/hook.h"
+#include "vigil/properties/model/world.h"
+
+namespace vigil::properties::model {
+
+struct RunRequest {
+  std::optional<std::int64_t> feed;
+  bool fetch_missing = false;
+};
+
+struct RunAnswer {
+  std::int64_t step = 0;
+  std::int64_t fed = 0;
+};
+
+struct StopAnswer {
+  Code code = Code::kOk;
+  bool yes = false;
+};
+
+struct StepContext {
+  RawSessionPtr session;
+  std::function<Code(const RunRequest&, RunAnswer&)> run_with_hooks;
+};
+using StepFunction = std::function<Code(StepContext&)>;
+
+class SessionModel {
+ public:
+  SessionModel(World& world, std::vector<std::unique_ptr<Hook>> hooks, double max_wait_secs);
+
+  Code Construct();
+  Code Run(const RunRequest& request, RunAnswer& answer);
+  Code RunStepFunction(const StepFunction& function);
+  StopAnswer ShouldStop();
+  Code Close() { return CloseInternal(true); }
+  // The scope is left, with what its body ended with.
+  Code Exit(Code body);
+
+ private:
+  // A coordinated session with the hooked one in it.
+  struct Coordinated {
+    RawSessionPtr raw;
+    std::shared_ptr<Coordinator> coord;
+    bool stop_requested = false;  // by a hook, in a run that went well
+  };
+
+  // Repeats until a session is created or something else than a preemption comes up.
+  Code CreateUntilItWorks();
+  Code CreateCoordinated(std::unique_ptr<Coordinated>& made);
+  Code CreateAsChief(RawSessionPtr& made);
+  Code CreateAsWorker(RawSessionPtr& made);
+  Code Restore(RawSession& session, bool& restored);
+  Code RestoreFile(RawSession& session, std::int64_t name);
+  Code IsReady(RawSession& session, FaultPoint which, bool& ready);
+  Code TryLocalInit(RawSession& session, bool& done);
+
+  Code RunRecovering(const std::function<Code()>& attempt);
+  Code RunCoordinated(const RunRequest& request, RunAnswer& answer);
+  Code RunHooked(const RunRequest& request, RunAnswer& answer);
+  Code CallBeforeRun(RunContext& context, const RunRequest& request, std::optional<std::int64_t>& feed,
+                     std::vector<HookRequest>& requests);
+  Code RunRaw(const RunRequest& request, std::optional<std::int64_t> feed, const std::vector<HookRequest>& requests,
+              std::vector<HookResult>& results, RunAnswer& answer);
+
+  StopAnswer AskCoordinated();  // raises what the coordinator holds
+  StopAnswer AskChain();        // the second question
+  Code CloseCoordinated();
+  Code CloseRecoverable();
+  Code CloseInternal(bool clean);
+
+  World& world_;
+  const bool recovers_;
+  const double max_wait_secs_;
+  std::vector<std::unique_ptr<Hook>> hooks_;
+  bool open_ = false;
+  bool graph_finalized_ = false;
+  std::unique_ptr<Coordinated> session_;  // null: closed, or a recovery has failed
+  RawSessionPtr raw_;                     // of the last creator that returned; null once closed
+};
+
+}  // namespace vigil::properties::model
+
+#endif  // VIGIL_PROPERTIES_MODEL_SESSION_LAYERS_H_

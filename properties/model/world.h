@@ -1,0 +1,118 @@
+// What surrounds the modelled session: the lines said so far, the clock, the faults, the directory, the raw sessions.
+//
+// Thread safety: none; one World is one prediction.
+#ifndef VIGIL_PROPERTIES_MODEL_WORLD_H_
+#define VIGIL_PROPERTIES_MODEL_WORLD_H_
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/model/directory.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::properties::model {
+
+using replays::FaultPoint;
+using replays::Scenario;
+
+// Of one session, or of the server that several share.
+struct Variables {
+  bool initialized = false;
+  bool local_initialized = false;
+  std::int64_t step = 0;
+  std::int64_t batches_taken = 0;
+};
+
+struct RawSession {
+  std::int64_t number = 0;
+  bool closed = false;
+  std::shared_ptr<Variables> variables;
+};
+using RawSessionPtr = std::shared_ptr<RawSession>;
+
+constexpr bool IsPreemptionError(Code code) { return code == Code::kAborted || code == Code::kUnavailable; }
+constexpr bool IsCleanEndError(Code code) { return code == Code::kOutOfRange || code == Code::kStopIteration; }
+
+class World {
+ public:
+  explicit World(const Scenario& scenario);
+
+  template <typename... Args>
+  void Say(fmt::format_string<Args...> text, Args&&... args) {
+    AddLine(fmt::format(text, std::forward<Args>(args)...));
+  }
+  // "<what> failed CODE"
+  void SayFailed(std::string_view what, Code code) { Say("{} failed {}", what, CodeName(code)); }
+
+  // Met something that is not modelled: there will be no prediction.
+  void Refuse(std::string_view what);
+  // Refused or too many lines: whatever loops must end.
+  bool over() const { return runaway_ || !refused_.empty(); }
+
+  // What the environment has to say about the next call of that kind.
+  struct Hit {
+    Code code = Code::kOk;
+    bool lost_reply = false;
+  };
+  Hit Next(FaultPoint at);
+
+  // A new session, its number said; or it fails.
+  Code CreateSession(RawSessionPtr& session);
+  // A call on a raw session: `work` is what it does there, `answer` what is said after its name (" -> 3"); either may be null.
+  Code Call(RawSession& session, FaultPoint at, const std::function<Code()>& work,
+            const std::function<std::string()>& answer = nullptr);
+  Code ReadStep(RawSession& session, std::int64_t& step);
+  // Silent from the second time on. Always closes.
+  Code CloseSession(RawSession& session);
+  // One training step.
+  Code Train(Variables& variables) const;
+
+  void Sleep(double secs);
+  double now() const { return now_; }
+  void Advance(double secs) { now_ += secs; }
+  // Other workers advance the variables of this one.
+  void SetCurrent(const RawSessionPtr& session) { current_ = session; }
+
+  // Of all step counters together; the number of this one.
+  int CountFrozenStepWarning() { return ++frozen_step_warnings_; }
+
+  const Scenario& scenario() const { return scenario_; }
+  Directory& directory() { return directory_; }
+  // "none", "3", "3(closed)"
+  static std::string Name(const RawSession* session);
+
+  std::vector<std::string> TakeLines() { return std::move(lines_); }
+  const std::string& refused() const { return refused_; }
+  bool runaway() const { return runaway_; }
+
+ private:
+  void AddLine(std::string line);
+  void AdvanceStep(std::int64_t steps);
+  void ChiefInit(std::int64_t step);
+
+  const Scenario& scenario_;
+  std::vector<std::string> lines_;
+  std::string refused_;
+  bool runaway_ = false;
+  double now_ = 1000;
+  std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
+  std::int64_t sessions_ = 0;
+  int frozen_step_warnings_ = 0;
+  RawSessionPtr current_;
+  std::shared_ptr<Variables> shared_;  // null: each session has its own
+  Directory directory_;
+};
+
+}  // namespace vigil::properties::model
+
+#endif  // VIGIL_PROPERTIES_MODEL_WORLD_H_
