@@ -43,6 +43,14 @@ std::string SuiteText(const std::string& name, const SuiteCount& count) {
   return text;
 }
 
+std::string ModelText(const properties::Tally& tally) {
+  if (tally.modelled == 0 && tally.refused.empty()) return "";
+  std::string text = fmt::format("the reference model said what {} random scenarios do\n", tally.modelled);
+  for (const auto& [what, times] : tally.refused)
+    text += fmt::format("  {:>8}  not modelled: {}\n", times, replays::Escaped(what));
+  return text;
+}
+
 }  // namespace
 
 std::string CheckText(const CheckSummary& summary) {
@@ -55,6 +63,7 @@ std::string CheckText(const CheckSummary& summary) {
   text += "\n";
   if (summary.cluster.jobs > 0) text += summary.cluster.Text() + "\n";
   for (const auto& [name, count] : summary.suites) text += SuiteText(name, count);
+  text += ModelText(summary.tally);
   for (const std::string& what : summary.incomplete) {
     text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", what);
   }
@@ -83,7 +92,10 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
   }
   w.Close(']').Newline().Key("seams").Open('{');
   for (const auto& [seam, times] : Seams(summary.tally)) w.Key(seam).Natural(times);
-  w.Close('}').Newline().Key("incomplete").Open('[');
+  w.Close('}').Newline().Key("model").Open('{').Key("modelled").Natural(summary.tally.modelled);
+  w.Key("refused").Open('{');
+  for (const auto& [what, times] : summary.tally.refused) w.Key(what).Natural(times);
+  w.Close('}').Close('}').Newline().Key("incomplete").Open('[');
   for (const std::string& what : summary.incomplete) w.String(what);
   w.Close(']').Newline().Key("failures").Open('[');
   for (const properties::CheckFailure& failure : failures) {

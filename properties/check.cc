@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -11,8 +9,10 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/explain.h"
+#include "vigil/properties/failure_file.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/held_by_model.h"
 #include "vigil/properties/play_twice.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
@@ -75,16 +75,6 @@ std::vector<Broken> BrokenIn(const Outcome& outcome, const Scenario& scenario) {
   for (const Violation& violation : CheckRules(outcome, scenario).violations)
     broken.push_back({std::string(violation.rule), ExplainIn(outcome, violation)});
   return broken;
-}
-
-std::string FileNameOf(std::string_view what) {
-  std::string name(what);
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
-  };
-  std::replace_if(
-      name.begin(), name.end(), [&plain](char c) { return !plain(c); }, '_');
-  return name;
 }
 
 class Campaign {
@@ -165,6 +155,7 @@ class Campaign {
         const Judgement judgement = CheckRules(outcome, recording.scenario);
         tally->Add(outcome, judgement);
         outcome.violated = IdsOf(judgement);
+        if (drawn) HoldDrawnByModel(recording.scenario, outcome, *tally);
         return replays::PlainOutcome(std::move(outcome));
       };
     };
@@ -176,6 +167,14 @@ class Campaign {
     summary_.stopped = summary_.stopped || played.stopped;
     for (const Tally& tally : tallies) summary_.tally.Add(tally);
     for (const ClusterTally& tally : cluster_tallies) summary_.cluster.Add(tally);
+  }
+
+  static void HoldDrawnByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
+    ModelSays says = HoldByModel(scenario, outcome);
+    tally.Add(says);
+    if (says.disagreement.empty() || !outcome.reason.empty()) return;
+    outcome.reason = std::move(says.disagreement);
+    outcome.explanation = std::move(says.report);
   }
 
   void Count(std::string_view suite, SuiteCount& count, const Result& result) {
@@ -247,26 +246,23 @@ class Campaign {
     if (!result.outcome.reason.empty()) failure.text += fmt::format("  {}\n", replays::Escaped(result.outcome.reason));
     failure.text += result.outcome.explanation;
     scenario->choices = outcome.choices;
-    Save(*scenario, failure);
+    ModelSays says;
+    if (failure.rule.empty() && !outcome.job.has_value()) says = HoldByModel(*scenario, outcome);
+    Save(*scenario, says, failure);
   }
 
-  void Save(const Scenario& scenario, CheckFailure& failure) {
+  // The file expects what the model says or, if a rule was broken, names that.
+  void Save(const Scenario& scenario, const ModelSays& says, CheckFailure& failure) {
     Scenario saved = scenario;
     saved.title = failure.rule.empty() ? "failed without breaking a rule" : "violates " + failure.rule;
-    Expectation expect;
+    Expectation expect = says.expect;
     expect.violates = failure.rule;
+    const bool expects = !failure.rule.empty() || !says.disagreement.empty();
     const std::string name = fmt::format("{}-{}.json", failure.rule.empty() ? "failed" : failure.rule, scenario.id);
-    const std::string path = JoinPath(options_.failures, FileNameOf(name));
-    const std::string line = replays::PrintRecord(saved, failure.rule.empty() ? nullptr : &expect) + "\n";
-    absl::Status status = files_.MakeDirectory(options_.failures);
-    if (status.ok()) status = WriteAtomically(files_, path, line);
-    if (!status.ok()) {
-      callbacks_.on_error(
-          fmt::format("cannot save {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-      return;
-    }
-    failure.file = path;
-    failure.text += fmt::format("  ./vigil replay {}\n", replays::ShellWord(path));
+    const absl::StatusOr<std::string> path = SaveFailure(files_, options_.failures, name, saved, expects ? &expect : nullptr);
+    if (!path.ok()) return callbacks_.on_error(std::string(MessageOf(path.status())));
+    failure.file = *path;
+    failure.text += ReplayLine(*path);
   }
 
   Scenario ScenarioOfRecord(std::string_view suite, std::int64_t record) const {

@@ -5,7 +5,7 @@
 // Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
 // against them: many rules say what TensorFlow does.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
-// have the same hash. Fails also if no scenario ever armed some rule, or met a fault at some seam.
+// have the same hash, and the events must be what the reference model says (what it does not model is counted). Fails also if no scenario ever armed some rule, or met a fault at some seam.
 // Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
 // suite random does, and holds the invariants of sim/checkers against it. Fails also if some kind of fault never fired.
 // What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.

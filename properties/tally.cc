@@ -86,6 +86,16 @@ void Tally::Add(const Tally& other) {
   }
   AddAll(fired, other.fired);
   AddAll(features, other.features);
+  modelled += other.modelled;
+  AddAll(refused, other.refused);
+}
+
+void Tally::Add(const ModelSays& says) {
+  if (says.refused.empty()) {
+    ++modelled;
+  } else {
+    ++refused[says.refused];
+  }
 }
 
 double Tally::Share(const std::string& feature) const {

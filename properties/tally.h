@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "vigil/properties/held_by_model.h"
 #include "vigil/properties/rules/rules.h"
 
 namespace vigil::properties {
@@ -18,6 +19,8 @@ struct Tally {
   Tally();
   void Add(const replays::Outcome& outcome, const Judgement& judgement);
   void Add(const Tally& other);
+  // What the reference model said of a scenario.
+  void Add(const ModelSays& says);
   // A scenario counts once for each: "recovery", "clean end", "unclean end", "stop", ...
   double Share(const std::string& feature) const;
 
@@ -26,6 +29,8 @@ struct Tally {
   std::vector<std::uint64_t> violated;            // scenarios
   std::map<std::string, std::uint64_t> fired;     // failures at a seam: "create", "run", "hook before_run", ...
   std::map<std::string, std::uint64_t> features;  // scenarios that have it
+  std::uint64_t modelled = 0;                     // scenarios of which the reference model said something
+  std::map<std::string, std::uint64_t> refused;   // what it does not model: how many scenarios
 };
 
 // The seams at which random scenarios can fail.

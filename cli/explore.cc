@@ -1,0 +1,193 @@
+#include "vigil/properties/explore.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/cli/explore_report.h"
+#include "vigil/cli/output.h"
+#include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/system_clock.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::cli {
+namespace {
+
+using properties::ExploreOptions;
+using properties::ExploreSummary;
+using properties::Grouped;
+
+constexpr char kExploreNotes[] =
+    "Scenarios: both kinds of sessions, probe hooks a, b, ..., a caller that loops at most so many times; no stop\n"
+    "request or one at any before_run or after_run; up to so many faults at different points (hook methods and session\n"
+    "calls), each ABORTED, UNAVAILABLE, OUT_OF_RANGE or INTERNAL. Each is played by the library and by the reference\n"
+    "model, compared line by line, and checked by all rules. Where they disagree, the scenario is saved with what the\n"
+    "model says, and with the line that replays it.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil explore --hooks 2 --runs 3 --faults 1\n"
+    "  vigil explore --hooks 3 --runs 4 --faults 2 --state explore.state    (Ctrl-C, then once more: goes on)\n"
+    "  vigil explore --hooks 3 --runs 4 --faults 2 --shard 2/8 --json shard2.json\n"
+    "\n"
+    "Exit codes: 0 everything agreed, 1 something failed, 2 misuse, a state that cannot be read or output that cannot\n"
+    "be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
+
+struct ExploreArguments {
+  ExploreOptions options;
+  std::string shard = "1/1";
+  int jobs = 0;
+  std::string json;
+};
+
+void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
+  properties::ExploreScope& scope = a.options.scope;
+  app.add_option("--hooks", scope.hooks, fmt::format("How many probe hooks (default: {})", scope.hooks))->type_name("H");
+  app.add_option("--runs", scope.runs, fmt::format("How many runs at most (default: {})", scope.runs))->type_name("R");
+  app.add_option("--faults", scope.faults, fmt::format("How many faults at most (default: {})", scope.faults))
+      ->type_name("F");
+  app.add_option("--shard", a.shard, "Play only part I of N of them (default: 1/1)")->type_name("I/N");
+  app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
+      ->check(CLI::Range(1, kMostJobs).description(""))
+      ->type_name("N");
+  app.add_option("--state", a.options.state,
+                 "Keep in this file how far it got; if it is there, go on from it. It belongs to one scope and shard, and "
+                 "to one build: remove it after a change of the code")
+      ->type_name("FILE");
+  app.add_option("--failures", a.options.failures, "Where failing scenarios are saved (default: failures)")
+      ->type_name("DIR");
+  app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
+  app.footer(kExploreNotes);
+}
+
+// "2/8"
+bool ParseShard(const std::string& text, std::uint64_t& shard, std::uint64_t& shards) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return false;
+  const auto number = [](const char* from, const char* to, std::uint64_t& value) {
+    const std::from_chars_result result = std::from_chars(from, to, value);
+    return result.ec == std::errc() && result.ptr == to && from != to;
+  };
+  const char* const data = text.data();
+  return number(data, data + slash, shard) && number(data + slash + 1, data + text.size(), shards) && shard >= 1 &&
+         shard <= shards;
+}
+
+class ExploreRun {
+ public:
+  explicit ExploreRun(ExploreArguments arguments) : arguments_(std::move(arguments)) {}
+
+  int Run() {
+    const ExploreOptions& options = arguments_.options;
+    for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, options.state}) {
+      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
+    }
+    const absl::StatusOr<properties::ScenarioSpace> space = properties::ScenarioSpace::Create(options.scope);
+    if (!space.ok()) return Refuse(space.status());
+    Print(space->Formula() + "\n");
+    if (options.shards > 1) Print(fmt::format("shard {}/{}\n", options.shard, options.shards));
+    Print("\n");
+    console_.Flush();
+    properties::ExploreCallbacks callbacks;
+    callbacks.on_failure = [this](const properties::ExploreFailure& failure) {
+      failures_.push_back(failure);
+      Print(failure.text + "\n");
+    };
+    callbacks.on_error = [this](const std::string& error) {
+      Complain(error);
+      errors_ = true;
+    };
+    callbacks.on_tick = [this](const ExploreSummary& summary) { Tick(summary); };
+    callbacks.now = [this] { return clock_.Monotonic(); };
+    const absl::StatusOr<ExploreSummary> summary = properties::RunExplore(options, files_, callbacks, signals_.stopped());
+    console_.EndProgress();
+    if (!summary.ok()) return Refuse(summary.status());
+    Print(ExploreText(options, *summary));
+    WriteJson(*summary);
+    console_.Flush();
+    if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
+    if (signals_.signal() != 0) return kSignalled + signals_.signal();
+    if (errors_ || !console_.status().ok()) return kMisuse;
+    return summary->failed() > 0 ? kFailed : kPassed;
+  }
+
+ private:
+  void Tick(const ExploreSummary& summary) {
+    signals_.Poll();
+    console_.Flush();
+    console_.Progress(fmt::format("{} of {} played, {} failed", Grouped(summary.counts.played),
+                                  Grouped(summary.planned), Grouped(summary.failed())));
+  }
+
+  // With `--json -` standard output belongs to the document.
+  void Print(std::string_view text) {
+    if (arguments_.json == "-") {
+      console_.Err(text);
+    } else {
+      console_.Out(text);
+    }
+  }
+
+  void WriteJson(const ExploreSummary& summary) {
+    if (arguments_.json.empty()) return;
+    const std::string json = ExploreJson(arguments_.options, summary, failures_);
+    if (arguments_.json == "-") return console_.Out(json);
+    if (!Written(arguments_.json, WriteOutput(files_, arguments_.json, json))) errors_ = true;
+  }
+
+  bool Written(const std::string& path, const absl::Status& status) {
+    if (!status.ok())
+      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
+    return status.ok();
+  }
+
+  int Refuse(const absl::Status& status) {
+    console_.Flush();
+    Complain(replays::Escaped(MessageOf(status)));
+    return kMisuse;
+  }
+
+  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
+
+  const ExploreArguments arguments_;
+  StopSignals signals_;
+  PosixFiles files_;
+  SystemClock clock_;
+  Console console_;
+  std::vector<properties::ExploreFailure> failures_;
+  bool errors_ = false;
+};
+
+int ExploreMisuse(const std::string& what) {
+  Console().Err(fmt::format("error: {}\nSee vigil explore --help\n", replays::Escaped(what)));
+  return kMisuse;
+}
+
+}  // namespace
+
+int Explore(const std::vector<std::string>& words) {
+  ExploreArguments arguments;
+  CLI::App app("Every scenario of a small scope: library against reference model", "vigil explore");
+  AddExploreOptions(app, arguments);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    Console().Out(app.help());
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    return ExploreMisuse(error.what());
+  }
+  ExploreOptions& options = arguments.options;
+  if (!ParseShard(arguments.shard, options.shard, options.shards))
+    return ExploreMisuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
+  options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
+  return ExploreRun(std::move(arguments)).Run();
+}
+
+}  // namespace vigil::cli
