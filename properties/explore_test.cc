@@ -106,7 +106,7 @@ TEST_F(ExploreTest, GoesOnWhereItWasStopped) {
   EXPECT_EQ(rest->resumed, first->counts.played);
   EXPECT_EQ(PrintExploreState(options, rest->counts), PrintExploreState(options, whole->counts));
   // Of another scope.
-  options.scope.runs = 3;
+  options.scope.runs = 2;
   EXPECT_EQ(CodeOf(Explore(options).status()), Code::kUsage);
 }
 

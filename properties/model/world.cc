@@ -69,6 +69,7 @@ World::Hit World::Next(FaultPoint at) {
 }
 
 void World::AdvanceStep(std::int64_t steps) {
+  if (!scenario_.model.global_step) return Refuse("faults.advance_step with model.global_step false");
   if (current_ == nullptr || current_->closed || !current_->variables->initialized)
     return Refuse("faults.advance_step without an initialised session");
   current_->variables->step += steps;
