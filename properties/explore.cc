@@ -52,12 +52,12 @@ struct PieceResult {
 // Plays scenarios on one thread.
 class Explorer {
  public:
-  explicit Explorer(const ScenarioSpace& space) : space_(space) {}
+  Explorer(const ScenarioSpace& space, const ExploreCallbacks& callbacks) : space_(space), callbacks_(callbacks) {}
 
   void Play(std::uint64_t number, PieceResult& result) {
     const ScenarioSpace::Choice choice = space_.At(number);
     space_.Fill(number, choice, scenario_);
-    const Outcome outcome = runner_.Run(scenario_);
+    const Outcome outcome = callbacks_.play ? callbacks_.play(runner_, scenario_) : runner_.Run(scenario_);
     const Judgement judgement = CheckRules(outcome, scenario_);
     const ModelSays says = HoldByModel(scenario_, outcome);
     ExploreCounts& counts = result.counts;
@@ -92,6 +92,7 @@ class Explorer {
   }
 
   const ScenarioSpace& space_;
+  const ExploreCallbacks& callbacks_;
   replays::Runner runner_;
   Scenario scenario_;
   std::string scratch_;
@@ -162,7 +163,7 @@ class Exploration {
   }
 
   PieceWorker NewWorker() {
-    return [this, explorer = std::make_shared<Explorer>(space_)](std::uint64_t piece) -> HandOut {
+    return [this, explorer = std::make_shared<Explorer>(space_, callbacks_)](std::uint64_t piece) -> HandOut {
       auto result = std::make_shared<PieceResult>();
       const std::uint64_t first = summary_.resumed + piece * kScenariosAPiece;
       const std::uint64_t end = std::min(summary_.planned, first + kScenariosAPiece);

@@ -22,6 +22,7 @@
 #include "vigil/core/env/files.h"
 #include "vigil/properties/scenario_space.h"
 #include "vigil/replays/outcome.h"
+#include "vigil/replays/runner.h"
 #include "vigil/sim/trace.h"
 
 namespace vigil::properties {
@@ -74,6 +75,8 @@ struct ExploreCallbacks {
   std::function<void(const std::string&)> on_error;       // what cannot be saved; one line
   std::function<void(const ExploreSummary&)> on_tick;     // a few times a second
   std::function<Time()> now;                              // for when to keep the state
+  // Plays instead of the core, on any of the threads; null: the core. For tests: is a wrong core found?
+  std::function<replays::Outcome(replays::Runner&, const replays::Scenario&)> play;
 };
 
 inline constexpr std::uint64_t kSavedFailures = 20;

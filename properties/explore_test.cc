@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -10,7 +11,10 @@
 #include "vigil/fakes/memory_files.h"
 #include "vigil/properties/explore_state.h"
 #include "vigil/properties/held_by_model.h"
+#include "vigil/replays/json.h"
+#include "vigil/replays/parse.h"
 #include "vigil/replays/print.h"
+#include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil::properties {
@@ -25,12 +29,14 @@ class ExploreTest : public ::testing::Test {
     callbacks.on_error = [](const std::string& error) { ADD_FAILURE() << error; };
     callbacks.on_tick = [&](const ExploreSummary& summary) { stop = stop || summary.counts.played >= stop_after; };
     callbacks.now = [this] { return clock_.Monotonic(); };
+    callbacks.play = play_;
     return RunExplore(options, files_, callbacks, stop);
   }
 
   fakes::ManualClock clock_;
   fakes::MemoryFiles files_{clock_};
   std::vector<ExploreFailure> failures_;
+  std::function<replays::Outcome(replays::Runner&, const replays::Scenario&)> play_;
 };
 
 TEST(ScenarioSpaceTest, CountsAsTheFormulaSays) {
@@ -118,6 +124,34 @@ TEST_F(ExploreTest, RefusesADamagedState) {
   EXPECT_TRUE(ParseExploreState(*text, options).ok());
   for (std::size_t size = 0; size + 1 < text->size(); size += 7)
     EXPECT_FALSE(ParseExploreState(text->substr(0, size), options).ok()) << size;
+}
+
+// A core that forgets to say that it closed the session, whenever it recovered.
+TEST_F(ExploreTest, FindsAndSavesWhatAWrongCoreDoes) {
+  play_ = [](replays::Runner& runner, const replays::Scenario& scenario) {
+    replays::Outcome outcome = runner.Run(scenario);
+    auto& events = outcome.events;
+    if (std::find(events.begin(), events.end(), "session 2 created") != events.end()) std::erase(events, "session 1 close");
+    return outcome;
+  };
+  const auto summary = Explore({.scope = {.hooks = 1, .runs = 2, .faults = 1}, .jobs = 2});
+  ASSERT_TRUE(summary.ok());
+  EXPECT_GT(summary->counts.disagreements, kSavedFailures);
+  EXPECT_LT(summary->counts.disagreements, summary->total);
+  ASSERT_EQ(failures_.size(), kSavedFailures);
+  const ExploreFailure& first = failures_.front();
+  EXPECT_EQ(first.rule, "");
+  EXPECT_EQ(first.file, "failures/model-" + first.id + ".json");
+  EXPECT_NE(first.text.find("\n  -   1"), std::string::npos) << first.text;
+  EXPECT_TRUE(first.text.ends_with("  ./vigil replay " + first.file + "\n")) << first.text;
+  // The core as it is does what the file expects.
+  const auto text = ReadAll(files_, first.file);
+  ASSERT_TRUE(text.ok());
+  replays::JsonDocument scratch;
+  const auto saved = replays::ParseRecording(*text, first.file, 1, scratch);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  const replays::Result result = replays::Judge(*saved, replays::Runner().Run(saved->scenario));
+  EXPECT_EQ(result.status, replays::Status::kPassed) << result.reason;
 }
 
 TEST(HeldByModelTest, ReportsTheFirstLineThatDiffers) {
