@@ -31,12 +31,14 @@ namespace {
 
 constexpr char kDefaultSeeds[] = "1..40000";
 constexpr char kDefaultJobs[] = "1..200";
+constexpr properties::ExploreScope kCheckedScope = {.hooks = 2, .runs = 2, .faults = 2};
 
 constexpr char kNotes[] =
     "Suites:\n"
     "  recorded    what TensorFlow was recorded to do, compared event by event\n"
     "  regressions what each switch of the behaviour changes, by TensorFlow's behaviour and by ours\n"
     "  random      a random scenario of faults for each seed, under a random schedule, played twice\n"
+    "  explore     every scenario of a small scope, by the library and by the reference model (vigil explore)\n"
     "  cluster     a random job of a whole cluster for each seed, with faults of every kind, played twice\n"
     "Every rule is held against each scenario of recorded and random (docs/rules.md). What violates one is saved as a "
     "file, with the line "
@@ -66,9 +68,9 @@ struct Arguments {
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
-  app.add_option("--suite", a.suites, "recorded, regressions, random or cluster (repeatable; default: all)")
+  app.add_option("--suite", a.suites, "recorded, regressions, random, explore or cluster (repeatable; default: all)")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"recorded", "regressions", "random", "cluster"}).description(""))
+      ->check(CLI::IsMember({"recorded", "regressions", "random", "explore", "cluster"}).description(""))
       ->type_name("NAME");
   app.add_option("--seeds", a.seeds,
                  fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
@@ -175,6 +177,10 @@ class CheckRun {
     const std::string time = arguments_.time.empty() ? "" : " and on for " + arguments_.time;
     if (options_.random)
       Print(fmt::format("suite random: --seeds {}..{}{}\n", options_.first_seed, options_.last_seed, time));
+    if (options_.explore.has_value()) {
+      const properties::ExploreScope& scope = *options_.explore;
+      Print(fmt::format("suite explore: --hooks {} --runs {} --faults {}\n", scope.hooks, scope.runs, scope.faults));
+    }
     if (options_.cluster)
       Print(fmt::format("suite cluster: --seeds {}..{}{}\n", options_.first_job, options_.last_job, time));
     Print("\n");
@@ -250,6 +256,7 @@ int CheckWith(const Arguments& arguments) {
     return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
   };
   options.random = wants("random");
+  if (wants("explore")) options.explore = kCheckedScope;
   options.cluster = wants("cluster");
   if (!arguments.faults_document.empty() && !options.cluster)
     return Misuse("--faults-document: it needs the suite cluster");

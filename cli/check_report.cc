@@ -45,7 +45,7 @@ std::string SuiteText(const std::string& name, const SuiteCount& count) {
 
 std::string ModelText(const properties::Tally& tally) {
   if (tally.modelled == 0 && tally.refused.empty()) return "";
-  std::string text = fmt::format("the reference model said what {} random scenarios do\n", tally.modelled);
+  std::string text = fmt::format("the reference model said what {} scenarios do\n", tally.modelled);
   for (const auto& [what, times] : tally.refused)
     text += fmt::format("  {:>8}  not modelled: {}\n", times, replays::Escaped(what));
   return text;

@@ -48,6 +48,13 @@ TEST_F(CheckTest, JUnitCountsWhatPassed) {
   EXPECT_EQ(ran.out, "0\ntestsuite vigil.random 40 0 0 0\n  seeds 3..42\n  vigil.random '40 passed'\n");
 }
 
+TEST_F(CheckTest, ExploresASmallScopeUntilCtrlC) {
+  const Ran ran = Run("timeout --preserve-status -s INT 1 $VIGIL check --suite explore");
+  EXPECT_THAT(ran.code, ::testing::AnyOf(0, 130)) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("suite explore: --hooks 2 --runs 2 --faults 2\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nsuite explore: [1-9][0-9]* passed, 0 failed\n"));
+}
+
 TEST_F(CheckTest, GoesOnUntilTheTimeIsOver) {
   const Ran ran = Run("$VIGIL check --suite random --time 1s --jobs 1 --json out.json");
   EXPECT_EQ(ran.code, 0) << ran.err;

@@ -114,7 +114,7 @@ class ExploreRun {
     if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
     if (signals_.signal() != 0) return kSignalled + signals_.signal();
     if (errors_ || !console_.status().ok()) return kMisuse;
-    return summary->failed() > 0 ? kFailed : kPassed;
+    return summary->counts.failed > 0 ? kFailed : kPassed;
   }
 
  private:
@@ -122,7 +122,7 @@ class ExploreRun {
     signals_.Poll();
     console_.Flush();
     console_.Progress(fmt::format("{} of {} played, {} failed", Grouped(summary.counts.played),
-                                  Grouped(summary.planned), Grouped(summary.failed())));
+                                  Grouped(summary.planned), Grouped(summary.counts.failed)));
   }
 
   // With `--json -` standard output belongs to the document.

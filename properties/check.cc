@@ -38,6 +38,7 @@ using replays::Verdict;
 constexpr std::string_view kRecorded = "recorded";
 constexpr std::string_view kRegressions = "regressions";
 constexpr std::string_view kRandom = "random";
+constexpr std::string_view kExplore = "explore";
 constexpr std::string_view kCluster = "cluster";
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
 
@@ -93,6 +94,7 @@ class Campaign {
     if (options_.random && !summary_.stopped) {
       Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadRandom(on_record); });
     }
+    if (options_.explore.has_value() && !summary_.stopped) ExploreScopeOf(*options_.explore);
     if (options_.cluster && !summary_.stopped) {
       Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadJobs(on_record); });
     }
@@ -131,6 +133,32 @@ class Campaign {
     }
   }
 
+  void ExploreScopeOf(const ExploreScope& scope) {
+    SuiteCount& count = summary_.suites[std::string(kExplore)];
+    const auto update = [&count](const ExploreSummary& explored) {
+      count.failed = explored.counts.failed;
+      count.passed = explored.counts.played - count.failed;
+    };
+    ExploreCallbacks callbacks;
+    callbacks.on_failure = [this](const ExploreFailure& failure) {
+      callbacks_.on_failure({std::string(kExplore), failure.id, failure.rule, failure.text, failure.file});
+    };
+    callbacks.on_error = callbacks_.on_error;
+    callbacks.on_tick = [&](const ExploreSummary& explored) {
+      update(explored);
+      if (callbacks_.on_tick) callbacks_.on_tick(kExplore, count);
+    };
+    const ExploreOptions options{.scope = scope, .jobs = options_.jobs, .failures = options_.failures};
+    const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
+    if (!explored.ok()) {
+      ++count.unreadable;
+      return callbacks_.on_error(std::string(MessageOf(explored.status())));
+    }
+    update(*explored);
+    summary_.stopped = summary_.stopped || explored->stopped;
+    summary_.tally.AddRules(explored->counts.armed, explored->counts.violated);
+  }
+
   void Suite(std::string_view name, const Reader& reader) {
     SuiteCount& count = summary_.suites[std::string(name)];
     std::vector<Tally> tallies(static_cast<std::size_t>(options_.jobs));
@@ -155,7 +183,7 @@ class Campaign {
         const Judgement judgement = CheckRules(outcome, recording.scenario);
         tally->Add(outcome, judgement);
         outcome.violated = IdsOf(judgement);
-        if (drawn) HoldDrawnByModel(recording.scenario, outcome, *tally);
+        HoldPlayedByModel(recording.scenario, outcome, *tally);
         return replays::PlainOutcome(std::move(outcome));
       };
     };
@@ -169,7 +197,7 @@ class Campaign {
     for (const ClusterTally& tally : cluster_tallies) summary_.cluster.Add(tally);
   }
 
-  static void HoldDrawnByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
+  static void HoldPlayedByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
     ModelSays says = HoldByModel(scenario, outcome);
     tally.Add(says);
     if (says.disagreement.empty() || !outcome.reason.empty()) return;
@@ -191,8 +219,8 @@ class Campaign {
       ++count.unbuilt[outcome.reason];
       return;
     }
-    const bool passed = recorded ? result.status == replays::Status::kPassed
-                                 : outcome.verdict == Verdict::kPlayed && outcome.reason.empty();
+    const bool as_recorded = recorded && result.status == replays::Status::kPassed;
+    const bool passed = (as_recorded || (!recorded && outcome.verdict == Verdict::kPlayed)) && outcome.reason.empty();
     if (passed && !broke_a_rule) {
       ++count.passed;
       return;
@@ -201,7 +229,7 @@ class Campaign {
     const std::string rule = broke_a_rule ? outcome.violated->front() : "";
     if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return;
     CheckFailure failure{std::string(suite), result.id, rule, "", ""};
-    if (!broke_a_rule && recorded) {
+    if (!broke_a_rule && recorded && !as_recorded) {
       failure.text = replays::FailureText(result);
     } else {
       Describe(result, failure);

@@ -1,11 +1,13 @@
 // The campaign behind `vigil check`: plays recorded and random scenarios and holds every rule against each of them.
 //
-// Suite recorded: plays the recordings, compares the events with what was recorded, checks the rules. What needs a part that is
+// Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model says, checks
+// the rules. What needs a part that is
 // not built yet is counted apart, by reason: neither passed nor failed.
 // Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
 // against them: many rules say what TensorFlow does.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
 // have the same hash, and the events must be what the reference model says (what it does not model is counted). Fails also if no scenario ever armed some rule, or met a fault at some seam.
+// Suite explore: every scenario of a small scope, as `vigil explore` does (explore.h).
 // Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
 // suite random does, and holds the invariants of sim/checkers against it. Fails also if some kind of fault never fired.
 // What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.
@@ -27,6 +29,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
 #include "vigil/properties/cluster_tally.h"
+#include "vigil/properties/explore.h"
 #include "vigil/properties/tally.h"
 #include "vigil/replays/job_text.h"
 #include "vigil/replays/play.h"
@@ -37,6 +40,7 @@ struct CheckOptions {
   std::vector<std::string> recordings;   // files and folders of the suite recorded; none = it is left out
   std::vector<std::string> regressions;  // as recordings, of the suite regressions
   bool random = true;
+  std::optional<ExploreScope> explore = std::nullopt;
   bool cluster = false;
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1;
@@ -50,7 +54,7 @@ struct CheckOptions {
 
 // Enough to see, save and replay it.
 struct CheckFailure {
-  std::string suite;  // recorded, regressions, random, cluster
+  std::string suite;  // recorded, regressions, random, explore, cluster
   std::string id;     // of the scenario
   std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
   std::string text;   // lines, each with its newline; the last is the line that replays it

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -40,6 +41,23 @@ TEST(Check, PlaysTheSeedsItIsGivenWhateverTheTime) {
   const CheckSummary summary = CheckFor({.first_seed = 3, .last_seed = 12, .time = std::chrono::seconds(1)});
   EXPECT_EQ(summary.suites.at("random").seeds, Seeds({3, 12}));
   EXPECT_EQ(CheckFor({.first_seed = 3, .last_seed = 4}).suites.at("random").seeds, Seeds({3, 4}));
+}
+
+TEST(Check, ExploresAScope) {
+  const CheckSummary summary =
+      CheckFor({.random = false, .explore = ExploreScope{.hooks = 1, .runs = 1, .faults = 1}});
+  EXPECT_EQ(summary.suites.at("explore").passed, 2U * 3 * (1 + 14 * 4));
+  EXPECT_EQ(summary.passed(), 342U);
+  EXPECT_EQ(summary.failed(), 0U);
+  EXPECT_GT(*std::max_element(summary.tally.armed.begin(), summary.tally.armed.end()), 342U);
+}
+
+TEST(Check, SaysWhatTheModelDoesNotModel) {
+  const CheckSummary summary = CheckFor({.first_seed = 1, .last_seed = 200});
+  std::uint64_t refused = 0;
+  for (const auto& [what, times] : summary.tally.refused) refused += times;
+  EXPECT_EQ(summary.tally.modelled + refused, 200U);
+  EXPECT_GT(summary.tally.modelled, 150U);
 }
 
 }  // namespace

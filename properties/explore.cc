@@ -71,7 +71,9 @@ class Explorer {
     const bool disagrees = !says.disagreement.empty() || !says.refused.empty();
     counts.disagreements += disagrees ? 1 : 0;
     counts.violations += judgement.violations.empty() ? 0 : 1;
-    if ((disagrees || !judgement.violations.empty()) && result.failures.size() < kSavedFailures)
+    if (!disagrees && judgement.violations.empty()) return;
+    ++counts.failed;
+    if (result.failures.size() < kSavedFailures)
       result.failures.push_back(Describe(outcome, judgement, says));
   }
 
@@ -103,6 +105,7 @@ void AddCounts(ExploreCounts& to, const ExploreCounts& from) {
   to.all_fired += from.all_fired;
   to.disagreements += from.disagreements;
   to.violations += from.violations;
+  to.failed += from.failed;
   for (const auto& [what, count] : from.ends) to.ends[what] += count;
   for (const auto& [rule, count] : from.violated) to.violated[rule] += count;
   to.armed.resize(std::max(to.armed.size(), from.armed.size()));
@@ -122,14 +125,14 @@ class Exploration {
     summary_.planned = summary_.total > before ? (summary_.total - before - 1) / options_.shards + 1 : 0;
     summary_.counts.armed.resize(AllRules().size());
     VIGIL_RETURN_IF_ERROR(Resume());
-    kept_at_ = callbacks_.now();
+    if (!options_.state.empty()) kept_at_ = callbacks_.now();
     // Pieces are numbered from where this run begins.
     const std::uint64_t left = summary_.planned - summary_.resumed;
     const std::uint64_t pieces = (left + kScenariosAPiece - 1) / kScenariosAPiece;
     PieceCallbacks pieces_callbacks;
     pieces_callbacks.new_worker = [this] { return NewWorker(); };
     pieces_callbacks.on_tick = [this] {
-      if (callbacks_.now() - kept_at_ >= kKeepEvery) Keep();
+      if (!options_.state.empty() && callbacks_.now() - kept_at_ >= kKeepEvery) Keep();
       callbacks_.on_tick(summary_);
     };
     InOrder(options_.jobs, 0, pieces, pieces_callbacks, stop);
@@ -154,8 +157,8 @@ class Exploration {
   }
 
   void Keep() {
-    kept_at_ = callbacks_.now();
     if (options_.state.empty()) return;
+    kept_at_ = callbacks_.now();
     const absl::Status status =
         WriteAtomically(files_, options_.state, PrintExploreState(options_, summary_.counts));
     if (!status.ok())

@@ -42,6 +42,7 @@ struct ExploreCounts {
   std::uint64_t all_fired = 0;      // scenarios in which each fault took place
   std::uint64_t disagreements = 0;  // of core and model
   std::uint64_t violations = 0;     // scenarios that broke a rule
+  std::uint64_t failed = 0;         // scenarios that did one or the other
   std::map<std::string, std::uint64_t> ends;      // the last line: how many scenarios
   std::map<std::string, std::uint64_t> violated;  // rule: how many scenarios
   std::vector<std::uint64_t> armed;               // of each rule of AllRules()
@@ -60,7 +61,6 @@ struct ExploreSummary {
   std::uint64_t resumed = 0;  // had been played before
   bool stopped = false;
   ExploreCounts counts;
-  std::uint64_t failed() const { return counts.disagreements + counts.violations; }
 };
 
 struct ExploreFailure {
@@ -74,7 +74,7 @@ struct ExploreCallbacks {
   std::function<void(const ExploreFailure&)> on_failure;  // the first kSavedFailures, in order of their numbers
   std::function<void(const std::string&)> on_error;       // what cannot be saved; one line
   std::function<void(const ExploreSummary&)> on_tick;     // a few times a second
-  std::function<Time()> now;                              // for when to keep the state
+  std::function<Time()> now;                              // for when to keep the state; not needed without one
   // Plays instead of the core, on any of the threads; null: the core. For tests: is a wrong core found?
   std::function<replays::Outcome(replays::Runner&, const replays::Scenario&)> play;
 };

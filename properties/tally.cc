@@ -90,6 +90,15 @@ void Tally::Add(const Tally& other) {
   AddAll(refused, other.refused);
 }
 
+void Tally::AddRules(const std::vector<std::uint64_t>& times_armed,
+                     const std::map<std::string, std::uint64_t>& broken) {
+  for (std::size_t i = 0; i < armed.size(); ++i) {
+    armed[i] += times_armed[i];
+    const auto found = broken.find(std::string(AllRules()[i]()->info().id));
+    if (found != broken.end()) violated[i] += found->second;
+  }
+}
+
 void Tally::Add(const ModelSays& says) {
   if (says.refused.empty()) {
     ++modelled;

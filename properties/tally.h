@@ -19,6 +19,8 @@ struct Tally {
   Tally();
   void Add(const replays::Outcome& outcome, const Judgement& judgement);
   void Add(const Tally& other);
+  // Of scenarios that are not counted otherwise; `broken`: by the rule's id.
+  void AddRules(const std::vector<std::uint64_t>& times_armed, const std::map<std::string, std::uint64_t>& broken);
   // What the reference model said of a scenario.
   void Add(const ModelSays& says);
   // A scenario counts once for each: "recovery", "clean end", "unclean end", "stop", ...
