@@ -48,13 +48,28 @@ Code CallerModel::One(const Statement& statement) {
   }
 }
 
+RunRequest CallerModel::RequestOf(const Statement& statement) {
+  RunRequest request{.feed = statement.feed, .fetch = statement.fetch, .options = statement.options};
+  if (statement.fetch_missing) request.fetch = replays::FetchSpec{.name = "missing"};
+  return request;
+}
+
+void CallerModel::SayResult(std::string_view who, const Statement& statement, const RunAnswer& answer) {
+  if (statement.fetch.has_value()) {
+    world_.Say("{} result {}", who, answer.text);
+  } else {
+    world_.Say("{} result step={} fed={}", who, answer.step, answer.fed);
+  }
+  if (statement.metadata) world_.Say("driver metadata traced={}", answer.traced ? "yes" : "no");
+}
+
 Code CallerModel::Run(const Statement& statement) {
   for (std::int64_t i = 0; i < statement.times && !world_.over(); ++i) {
     world_.Say("driver run");
     RunAnswer answer;
-    const Code code = session_.Run({.feed = statement.feed, .fetch_missing = statement.fetch_missing}, answer);
-    if (code != Code::kOk) return code;
-    world_.Say("driver result step={} fed={}", answer.step, answer.fed);
+    RunRequest request = RequestOf(statement);
+    if (const Code code = session_.Run(request, answer); code != Code::kOk) return code;
+    SayResult("driver", statement, answer);
   }
   return Code::kOk;
 }
@@ -103,10 +118,9 @@ Code CallerModel::InStep(StepContext& context, const Statement& statement) {
       return world_.Call(*context.session, FaultPoint::kRawRun, nullptr);
     case Op::kRunWithHooks: {
       RunAnswer answer;
-      const Code code =
-          context.run_with_hooks({.feed = statement.feed, .fetch_missing = statement.fetch_missing}, answer);
-      if (code != Code::kOk) return code;
-      world_.Say("driver step result step={} fed={}", answer.step, answer.fed);
+      RunRequest request = RequestOf(statement);
+      if (const Code code = context.run_with_hooks(request, answer); code != Code::kOk) return code;
+      SayResult("driver step", statement, answer);
       return Code::kOk;
     }
     case Op::kRequestStop:

@@ -3,6 +3,7 @@
 #define VIGIL_PROPERTIES_MODEL_CALLER_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "vigil/properties/model/session_layers.h"
@@ -16,6 +17,8 @@ class CallerModel {
   Code Execute(const std::vector<replays::Statement>& statements);
 
  private:
+  static RunRequest RequestOf(const replays::Statement& statement);
+  void SayResult(std::string_view who, const replays::Statement& statement, const RunAnswer& answer);
   Code One(const replays::Statement& statement);
   Code Run(const replays::Statement& statement);
   Code Loop(const replays::Statement& statement);

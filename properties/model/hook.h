@@ -11,20 +11,26 @@
 #include <vector>
 
 #include "vigil/properties/model/coordinator.h"
+#include "vigil/properties/model/run_parts.h"
 #include "vigil/properties/model/world.h"
 
 namespace vigil::properties::model {
 
 // What the model's graph has to offer.
-enum class Value { kStep, kFed, kTrain, kLoss, kSummary };
+enum class Value { kStep, kFed, kLoss, kSummary };
 
 struct HookRequest {
   std::vector<Value> fetches;
+  std::optional<replays::FetchSpec> tree;  // of a probe, instead
   std::optional<std::int64_t> feed;
+  std::optional<RunOptions> options;
 };
 
 struct HookResult {
-  std::vector<double> values;  // as the fetches
+  std::vector<double> values;    // as the fetches
+  std::optional<double> number;  // of a tree that is a single name
+  std::string text = "none";     // of a tree
+  RunOptions options;
 };
 
 struct RunContext {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 
@@ -30,9 +29,9 @@ class ProbeModel : public Hook {
     return Act("before_run", context.session.get(), &context, &request);
   }
   Code AfterRun(RunContext& context, const HookResult& result) override {
-    const std::string shown = result.values.empty() ? "" : fmt::format(" results={:g}", result.values[0]);
+    const std::string shown = result.number.has_value() ? " results=" + NumberText(*result.number) : "";
     world_.Say("hook {} after_run session={}{}", spec_.name, World::Name(context.session.get()), shown);
-    return Act("after_run", context.session.get(), &context, nullptr);
+    return Act("after_run", context.session.get(), &context, nullptr, &result);
   }
   Code End(const RawSessionPtr& session) override {
     world_.Say("hook {} end session={}", spec_.name, World::Name(session.get()));
@@ -40,18 +39,18 @@ class ProbeModel : public Hook {
   }
 
  private:
-  Code Act(std::string_view method, RawSession* session, RunContext* context, HookRequest* request) {
+  Code Act(std::string_view method, RawSession* session, RunContext* context, HookRequest* request, const HookResult* result = nullptr) {
     const std::int64_t call = ++calls_[method];
     for (const PlanEntry& entry : spec_.plan) {
       if (entry.method != method) continue;
       const bool every = entry.calls.empty();
       if (!every && std::find(entry.calls.begin(), entry.calls.end(), call) == entry.calls.end()) continue;
-      if (const Code code = Do(entry, session, context, request); code != Code::kOk) return code;
+      if (const Code code = Do(entry, session, context, request, result); code != Code::kOk) return code;
     }
     return Code::kOk;
   }
 
-  Code Do(const PlanEntry& entry, RawSession* session, RunContext* context, HookRequest* request) {
+  Code Do(const PlanEntry& entry, RawSession* session, RunContext* context, HookRequest* request, const HookResult* result = nullptr) {
     switch (entry.action) {
       case Action::kRaise:
         world_.Say("hook {} raises {}", spec_.name, CodeName(entry.code));
@@ -72,31 +71,34 @@ class ProbeModel : public Hook {
         return session == nullptr ? Code::kUsage : world_.ReadStep(*session, step);
       }
       case Action::kFetch:
-        if (request != nullptr) Fetch(entry.what, *request);
+        if (request != nullptr) Fetch(entry, *request);
         return Code::kOk;
       case Action::kFeed:
         if (request != nullptr) request->feed = entry.value;
         return Code::kOk;
       case Action::kOptions:
+        if (request != nullptr) request->options = entry.options;
+        return Code::kOk;
       case Action::kShow:
+        if (result != nullptr) Show(*result);
+        return Code::kOk;
       case Action::kStartThread:
-        world_.Refuse("hooks.plan.do options, show or start_thread");
+        world_.Refuse("hooks.plan.do start_thread");
         return Code::kOk;
     }
     return Code::kOk;
   }
 
   // The last one counts. A model without a global step has no step to fetch.
-  void Fetch(std::string_view what, HookRequest& request) {
-    static constexpr std::array<std::pair<std::string_view, Value>, 4> kNames = {
-        {{"step", Value::kStep}, {"fed", Value::kFed}, {"train", Value::kTrain}, {"loss", Value::kLoss}}};
-    for (const auto& [name, value] : kNames) {
-      if (name != what) continue;
-      request.fetches.clear();
-      if (value != Value::kStep || world_.scenario().model.global_step) request.fetches.push_back(value);
-      return;
-    }
-    world_.Refuse(fmt::format("hooks.plan.what {}", what));
+  void Fetch(const PlanEntry& entry, HookRequest& request) {
+    request.tree = entry.nested.value_or(replays::FetchSpec{.name = entry.what});
+    if (!entry.nested.has_value() && entry.what == "step" && !world_.scenario().model.global_step) request.tree.reset();
+  }
+
+  void Show(const HookResult& result) {
+    world_.Say("hook {} sees results {}", spec_.name, result.text);
+    world_.Say("hook {} sees options {} traced={}", spec_.name, RunOptionsText(result.options),
+               IsTraced(result.options) ? "yes" : "no");
   }
 
   World& world_;

@@ -61,6 +61,8 @@ Code SessionModel::CreateAsChief(RawSessionPtr& made) {
   if (!restored) {
     Variables& variables = *session->variables;
     const Code code = world_.Call(*session, FaultPoint::kInit, [&] {
+      if (world_.scenario().model.fed_variable && !world_.scenario().init_feed.has_value())
+        return Code::kInvalidArgument;
       variables.initialized = true;
       variables.step = 0;
       return Code::kOk;

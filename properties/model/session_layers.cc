@@ -1,5 +1,6 @@
 #include "vigil/properties/model/session_layers.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace vigil::properties::model {
@@ -21,7 +22,7 @@ Code SessionModel::Construct() {
 
 // --- Runs ---
 
-Code SessionModel::Run(const RunRequest& request, RunAnswer& answer) {
+Code SessionModel::Run(RunRequest& request, RunAnswer& answer) {
   if (!open_) return Code::kUsage;
   return RunRecovering([&] { return RunCoordinated(request, answer); });
 }
@@ -29,7 +30,7 @@ Code SessionModel::Run(const RunRequest& request, RunAnswer& answer) {
 Code SessionModel::RunStepFunction(const StepFunction& function) {
   if (!open_) return Code::kUsage;
   // The raw session is looked up once: after a recovery the function still gets the old one.
-  StepContext context{raw_, [this](const RunRequest& request, RunAnswer& answer) {
+  StepContext context{raw_, [this](RunRequest& request, RunAnswer& answer) {
                         return RunCoordinated(request, answer);
                       }};
   return RunRecovering([&] { return function(context); });
@@ -49,21 +50,29 @@ Code SessionModel::RunRecovering(const std::function<Code()>& attempt) {
   return Code::kInternal;
 }
 
-Code SessionModel::RunCoordinated(const RunRequest& request, RunAnswer& answer) {
+Code SessionModel::RunCoordinated(RunRequest& request, RunAnswer& answer) {
   const Code code = RunHooked(request, answer);
   if (code == Code::kOk || IsPreemptionError(code)) return code;
   const Code root_cause = session_->coord->stored();
   return IsPreemptionError(root_cause) ? root_cause : code;
 }
 
-Code SessionModel::RunHooked(const RunRequest& request, RunAnswer& answer) {
+Code SessionModel::RunHooked(RunRequest& request, RunAnswer& answer) {
   if (session_->stop_requested) return Code::kUsage;
   RunContext context{.session = session_->raw};
   std::optional<std::int64_t> feed = request.feed;
   std::vector<HookRequest> requests(hooks_.size());
   if (const Code code = CallBeforeRun(context, request, feed, requests); code != Code::kOk) return code;
+  // Of a caller who gave none, nothing is kept for the next attempt.
+  RunOptions own;
+  RunOptions& options = request.options.has_value() ? *request.options : own;
+  for (const HookRequest& asked : requests) {
+    if (asked.options.has_value()) MergeRunOptions(*asked.options, options);
+  }
   std::vector<HookResult> results(hooks_.size());
   if (const Code code = RunRaw(request, feed, requests, results, answer); code != Code::kOk) return code;
+  answer.traced = IsTraced(options);
+  for (HookResult& result : results) result.options = options;
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     if (const Code code = hooks_[i]->AfterRun(context, results[i]); code != Code::kOk) return code;
   }
@@ -88,26 +97,50 @@ Code SessionModel::CallBeforeRun(RunContext& context, const RunRequest& request,
 Code SessionModel::RunRaw(const RunRequest& request, std::optional<std::int64_t> feed,
                           const std::vector<HookRequest>& requests, std::vector<HookResult>& results,
                           RunAnswer& answer) {
+  const Scenario& scenario = world_.scenario();
   Variables& variables = *session_->raw->variables;
-  std::int64_t before = 0;
+  RunValues values{.fed = feed.value_or(0), .base = scenario.init_feed.value_or(0)};
   const Code code = world_.Call(*session_->raw, FaultPoint::kRun, [&] {
-    if (request.fetch_missing) return Code::kUsage;
-    before = variables.step;
-    return world_.Train(variables);
+    if (!AllInGraph(request, requests)) return Code::kUsage;
+    values.before = variables.step;
+    return AnyOneTrains(request, requests) ? world_.Train(variables) : Code::kOk;
   });
   if (code != Code::kOk) return code;
-  answer.step = variables.step;
-  answer.fed = feed.value_or(0);
+  values.after = variables.step;
+  values.loss = LossAt(world_, variables.step);
+  answer.step = values.after;
+  answer.fed = values.fed;
+  if (request.fetch.has_value()) answer.text = FetchedText(*request.fetch, values);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     for (const Value what : requests[i].fetches) {
-      const double loss = LossAt(world_, variables.step);
-      results[i].values.push_back(what == Value::kStep    ? static_cast<double>(before)
-                                  : what == Value::kTrain ? static_cast<double>(variables.step)
-                                  : what == Value::kFed   ? static_cast<double>(answer.fed)
-                                                          : loss);
+      results[i].values.push_back(what == Value::kStep  ? static_cast<double>(values.before)
+                                  : what == Value::kFed ? static_cast<double>(values.fed)
+                                                        : values.loss);
     }
+    if (!requests[i].tree.has_value()) continue;
+    results[i].number = FetchedNumber(*requests[i].tree, values);
+    results[i].text = FetchedText(*requests[i].tree, values);
   }
   return Code::kOk;
+}
+
+// The caller's own fetches do; so does whoever looks at a loss that depends on the training step.
+bool SessionModel::AnyOneTrains(const RunRequest& request, const std::vector<HookRequest>& requests) const {
+  const replays::ModelSpec& model = world_.scenario().model;
+  if (!request.fetch.has_value() || FetchTrains(*request.fetch, model)) return true;
+  return std::any_of(requests.begin(), requests.end(), [&model](const HookRequest& asked) {
+    const bool loss = std::any_of(asked.fetches.begin(), asked.fetches.end(),
+                                  [](Value what) { return what == Value::kLoss || what == Value::kSummary; });
+    return (loss && model.nan_at.has_value()) || (asked.tree.has_value() && FetchTrains(*asked.tree, model));
+  });
+}
+
+bool SessionModel::AllInGraph(const RunRequest& request, const std::vector<HookRequest>& requests) const {
+  const replays::ModelSpec& model = world_.scenario().model;
+  if (request.fetch.has_value() && !IsInGraph(*request.fetch, model)) return false;
+  return std::all_of(requests.begin(), requests.end(), [&model](const HookRequest& asked) {
+    return !asked.tree.has_value() || IsInGraph(*asked.tree, model);
+  });
 }
 
 // --- Stopping ---

@@ -19,13 +19,16 @@
 namespace vigil::properties::model {
 
 struct RunRequest {
-  std::optional<std::int64_t> feed;
-  bool fetch_missing = false;
+  std::optional<std::int64_t> feed = std::nullopt;
+  std::optional<replays::FetchSpec> fetch = std::nullopt;  // none: {step: train, fed: fed}
+  std::optional<RunOptions> options = std::nullopt;
 };
 
 struct RunAnswer {
   std::int64_t step = 0;
   std::int64_t fed = 0;
+  std::string text;  // of a fetch
+  bool traced = false;
 };
 
 struct StopAnswer {
@@ -35,7 +38,7 @@ struct StopAnswer {
 
 struct StepContext {
   RawSessionPtr session;
-  std::function<Code(const RunRequest&, RunAnswer&)> run_with_hooks;
+  std::function<Code(RunRequest&, RunAnswer&)> run_with_hooks;
 };
 using StepFunction = std::function<Code(StepContext&)>;
 
@@ -44,7 +47,8 @@ class SessionModel {
   SessionModel(World& world, std::vector<std::unique_ptr<Hook>> hooks, double max_wait_secs);
 
   Code Construct();
-  Code Run(const RunRequest& request, RunAnswer& answer);
+  // The options of the request gather what hooks ask for, and keep it when a recovery repeats the run.
+  Code Run(RunRequest& request, RunAnswer& answer);
   Code RunStepFunction(const StepFunction& function);
   StopAnswer ShouldStop();
   Code Close() { return CloseInternal(true); }
@@ -70,12 +74,14 @@ class SessionModel {
   Code TryLocalInit(RawSession& session, bool& done);
 
   Code RunRecovering(const std::function<Code()>& attempt);
-  Code RunCoordinated(const RunRequest& request, RunAnswer& answer);
-  Code RunHooked(const RunRequest& request, RunAnswer& answer);
+  Code RunCoordinated(RunRequest& request, RunAnswer& answer);
+  Code RunHooked(RunRequest& request, RunAnswer& answer);
   Code CallBeforeRun(RunContext& context, const RunRequest& request, std::optional<std::int64_t>& feed,
                      std::vector<HookRequest>& requests);
   Code RunRaw(const RunRequest& request, std::optional<std::int64_t> feed, const std::vector<HookRequest>& requests,
               std::vector<HookResult>& results, RunAnswer& answer);
+  bool AnyOneTrains(const RunRequest& request, const std::vector<HookRequest>& requests) const;
+  bool AllInGraph(const RunRequest& request, const std::vector<HookRequest>& requests) const;
 
   StopAnswer AskCoordinated();  // raises what the coordinator holds
   StopAnswer AskChain();        // the second question

@@ -1,6 +1,5 @@
 // The modelled hooks that write summaries and log lines.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -12,8 +11,6 @@ namespace vigil::properties::model {
 namespace {
 
 constexpr int kFrozenStepWarnings = 5;
-
-std::string Number(double value) { return std::isnan(value) ? "nan" : fmt::format("{:g}", value); }
 
 class StepCounterModel : public Hook {
  public:
@@ -44,8 +41,8 @@ class StepCounterModel : public Hook {
   void Report(const StepTimer::Elapsed& elapsed, std::int64_t step) {
     const double rate = elapsed.secs == 0 ? std::numeric_limits<double>::infinity()
                                           : static_cast<double>(elapsed.steps) / elapsed.secs;
-    world_.Say("writer summary step={} global_step/sec={}", step, Number(static_cast<float>(rate)));
-    world_.Say("log INFO global_step/sec: {}", Number(rate));
+    world_.Say("writer summary step={} global_step/sec={}", step, NumberText(static_cast<float>(rate)));
+    world_.Say("log INFO global_step/sec: {}", NumberText(rate));
   }
 
   void WarnOfFrozenStep() {
@@ -82,7 +79,7 @@ class SummarySaverModel : public Hook {
     if (!next_step_.has_value()) world_.Say("writer session_log START step={}", step);
     if (wanted_) {
       timer_.Update(step, world_.now());
-      if (result.values.size() > 1) world_.Say("writer summary step={} loss={}", step, Number(result.values[1]));
+      if (result.values.size() > 1) world_.Say("writer summary step={} loss={}", step, NumberText(result.values[1]));
     }
     next_step_ = step + 1;
     return Code::kOk;
