@@ -166,6 +166,8 @@ Code MakeHook(World& world, const replays::HookSpec& spec, std::unique_ptr<Hook>
     hook = NewCheckpointSaverModel(world, spec.listeners, save_secs, save_steps);
   } else if (kind == "summary_saver") {
     hook = NewSummarySaverModel(world, save_secs, save_steps);
+  } else if (kind == "profiler") {
+    hook = NewProfilerModel(world, save_secs, save_steps);
   } else if (kind == "step_counter") {
     constexpr double kEverySteps = 100;
     const std::optional<double> given = NumberArgument(args, "every_n_steps");

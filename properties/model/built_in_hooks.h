@@ -17,6 +17,7 @@ std::unique_ptr<Hook> NewCheckpointSaverModel(World& world, const std::vector<re
                                               std::optional<double> secs, std::optional<double> steps);
 std::unique_ptr<Hook> NewStepCounterModel(World& world, std::optional<double> secs, std::optional<double> steps);
 std::unique_ptr<Hook> NewSummarySaverModel(World& world, std::optional<double> secs, std::optional<double> steps);
+std::unique_ptr<Hook> NewProfilerModel(World& world, std::optional<double> secs, std::optional<double> steps);
 std::unique_ptr<Hook> NewLoggingModel(World& world, const replays::Args& args);
 
 }  // namespace vigil::properties::model

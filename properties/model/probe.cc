@@ -83,7 +83,9 @@ class ProbeModel : public Hook {
         if (result != nullptr) Show(*result);
         return Code::kOk;
       case Action::kStartThread:
-        world_.Refuse("hooks.plan.do start_thread");
+        world_.Say("hook {} starts_thread {}", spec_.name, NumberText(static_cast<double>(entry.value)));
+        if (coord_ == nullptr) return Code::kUsage;
+        coord_->StartThread(static_cast<double>(entry.value));
         return Code::kOk;
     }
     return Code::kOk;

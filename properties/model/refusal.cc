@@ -16,7 +16,6 @@ using replays::SessionKind;
 std::string OfHooks(const std::vector<HookSpec>& hooks, bool queue) {
   for (const HookSpec& hook : hooks) {
     for (const replays::PlanEntry& entry : hook.plan) {
-      if (entry.action == Action::kStartThread) return "hooks.plan.do start_thread";
       // The thread that fills the queue races with the stop.
       if (queue && (entry.action == Action::kReport || entry.action == Action::kCoordinatorStop))
         return "model.input queue with a hook that stops the coordinator";

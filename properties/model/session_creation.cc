@@ -1,7 +1,7 @@
 // How a modelled session comes into being, and comes again after a preemption.
-#include <limits>
 #include <utility>
 
+#include "vigil/properties/model/arguments.h"
 #include "vigil/properties/model/session_layers.h"
 
 namespace vigil::properties::model {
@@ -9,13 +9,16 @@ namespace {
 
 constexpr double kRecoveryWaitSecs = 30;
 
+double GraceSecs(const Scenario& scenario) {
+  constexpr double kGraceSecs = 120;
+  return NumberArgument(scenario.session.args, "stop_grace_period_secs").value_or(kGraceSecs);
+}
+
 bool HasQueue(const Scenario& scenario) { return scenario.model.batches.has_value() && scenario.model.queue_input; }
 
 bool IsWorker(const Scenario& scenario) {
-  const auto is_chief = scenario.session.args.find("is_chief");
-  if (scenario.session.kind != replays::SessionKind::kTraining || is_chief == scenario.session.args.end()) return false;
-  const bool* const chief = std::get_if<bool>(&is_chief->second);
-  return chief != nullptr && !*chief;
+  return scenario.session.kind == replays::SessionKind::kTraining &&
+         !FlagArgument(scenario.session.args, "is_chief", true);
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ Code SessionModel::CreateCoordinated(std::unique_ptr<Coordinated>& made) {
   const Code created = IsWorker(world_.scenario()) ? CreateAsWorker(raw) : CreateAsChief(raw);
   if (created != Code::kOk) return created;
   raw_ = raw;
-  auto coord = std::make_shared<Coordinator>(world_);
+  auto coord = std::make_shared<Coordinator>(world_, GraceSecs(world_.scenario()));
   if (HasQueue(world_.scenario())) {
     const World::Hit hit = world_.Next(FaultPoint::kQueueRunners);
     if (hit.code != Code::kOk) {

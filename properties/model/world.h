@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,6 +86,8 @@ class World {
 
   // Of all step counters together; the number of this one.
   int CountFrozenStepWarning() { return ++frozen_step_warnings_; }
+  // Of the run metadata that the summary writer was given; false: that step is there already.
+  bool AddProfiledStep(std::int64_t step) { return profiled_.insert(step).second; }
 
   const Scenario& scenario() const { return scenario_; }
   Directory& directory() { return directory_; }
@@ -108,6 +111,7 @@ class World {
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
   std::int64_t sessions_ = 0;
   int frozen_step_warnings_ = 0;
+  std::set<std::int64_t> profiled_;
   RawSessionPtr current_;
   std::shared_ptr<Variables> shared_;  // null: each session has its own
   Directory directory_;

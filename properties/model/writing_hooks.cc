@@ -97,6 +97,45 @@ class SummarySaverModel : public Hook {
   bool wanted_ = false;
 };
 
+class ProfilerModel : public Hook {
+ public:
+  ProfilerModel(World& world, StepTimer timer) : world_(world), timer_(timer) {}
+
+  Code Begin() override {
+    next_step_.reset();
+    return world_.scenario().model.global_step ? Code::kOk : Code::kUsage;
+  }
+
+  // Never the first run.
+  Code BeforeRun(RunContext&, HookRequest& request) override {
+    wanted_ = next_step_.has_value() && timer_.ShouldTrigger(*next_step_, world_.now());
+    request.fetches = {Value::kStep};
+    if (wanted_) request.options = RunOptions{.trace_level = TraceLevel::kFullTrace};
+    return Code::kOk;
+  }
+
+  Code AfterRun(RunContext& context, const HookResult& result) override {
+    const auto stale = static_cast<std::int64_t>(result.values[0]);
+    if (!next_step_.has_value()) timer_.Update(stale, world_.now());
+    std::int64_t step = stale + 1;
+    if (wanted_) {
+      if (const Code code = world_.ReadStep(*context.session, step); code != Code::kOk) return code;
+      timer_.Update(step, world_.now());
+      // A step that comes again after a rollback is a tag that comes again.
+      if (!world_.AddProfiledStep(step)) return Code::kUsage;
+      world_.Say("writer run_metadata step_{} step=None", step);
+    }
+    next_step_ = step + 1;
+    return Code::kOk;
+  }
+
+ private:
+  World& world_;
+  StepTimer timer_;
+  std::optional<std::int64_t> next_step_;
+  bool wanted_ = false;
+};
+
 class LoggingModel : public Hook {
  public:
   LoggingModel(World& world, std::vector<std::string> tags, StepTimer timer, bool at_end)
@@ -170,6 +209,12 @@ std::unique_ptr<Hook> NewSummarySaverModel(World& world, std::optional<double> s
   const StepTimer timer{.secs = secs, .steps = steps};
   if (!timer.valid()) return nullptr;
   return std::make_unique<SummarySaverModel>(world, timer);
+}
+
+std::unique_ptr<Hook> NewProfilerModel(World& world, std::optional<double> secs, std::optional<double> steps) {
+  const StepTimer timer{.secs = secs, .steps = steps};
+  if (!timer.valid()) return nullptr;
+  return std::make_unique<ProfilerModel>(world, timer);
 }
 
 std::unique_ptr<Hook> NewLoggingModel(World& world, const replays::Args& args) {
