@@ -26,7 +26,8 @@ using properties::Grouped;
 
 constexpr char kExploreNotes[] =
     "Scenarios: both kinds of sessions, probe hooks a, b, ..., a caller that loops at most so many times; no stop\n"
-    "request or one at any before_run or after_run; up to so many faults at different points (hook methods and session\n"
+    "request or one at any before_run or after_run; up to so many faults at different points (hook methods and "
+    "session\n"
     "calls), each ABORTED, UNAVAILABLE, OUT_OF_RANGE or INTERNAL. Each is played by the library and by the reference\n"
     "model, compared line by line, and checked by all rules. Where they disagree, the scenario is saved with what the\n"
     "model says, and with the line that replays it.\n"
@@ -48,7 +49,8 @@ struct ExploreArguments {
 
 void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
   properties::ExploreScope& scope = a.options.scope;
-  app.add_option("--hooks", scope.hooks, fmt::format("How many probe hooks (default: {})", scope.hooks))->type_name("H");
+  app.add_option("--hooks", scope.hooks, fmt::format("How many probe hooks (default: {})", scope.hooks))
+      ->type_name("H");
   app.add_option("--runs", scope.runs, fmt::format("How many runs at most (default: {})", scope.runs))->type_name("R");
   app.add_option("--faults", scope.faults, fmt::format("How many faults at most (default: {})", scope.faults))
       ->type_name("F");
@@ -56,9 +58,10 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
   app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
       ->check(CLI::Range(1, kMostJobs).description(""))
       ->type_name("N");
-  app.add_option("--state", a.options.state,
-                 "Keep in this file how far it got; if it is there, go on from it. It belongs to one scope and shard, and "
-                 "to one build: remove it after a change of the code")
+  app.add_option(
+         "--state", a.options.state,
+         "Keep in this file how far it got; if it is there, go on from it. It belongs to one scope and shard, and "
+         "to one build: remove it after a change of the code")
       ->type_name("FILE");
   app.add_option("--failures", a.options.failures, "Where failing scenarios are saved (default: failures)")
       ->type_name("DIR");
@@ -105,7 +108,8 @@ class ExploreRun {
     };
     callbacks.on_tick = [this](const ExploreSummary& summary) { Tick(summary); };
     callbacks.now = [this] { return clock_.Monotonic(); };
-    const absl::StatusOr<ExploreSummary> summary = properties::RunExplore(options, files_, callbacks, signals_.stopped());
+    const absl::StatusOr<ExploreSummary> summary =
+        properties::RunExplore(options, files_, callbacks, signals_.stopped());
     console_.EndProgress();
     if (!summary.ok()) return Refuse(summary.status());
     Print(ExploreText(options, *summary));

@@ -33,7 +33,8 @@ std::string ExploreText(const ExploreOptions& options, const ExploreSummary& sum
   text += "\nhow they ended\n";
   for (const auto& [what, count] : counts.ends) text += ExploreRow(count, replays::Escaped(what));
   text += "\n";
-  for (const auto& [rule, count] : counts.violated) text += fmt::format("FAILED {}: {} scenarios\n", rule, Grouped(count));
+  for (const auto& [rule, count] : counts.violated)
+    text += fmt::format("FAILED {}: {} scenarios\n", rule, Grouped(count));
   if (summary.stopped) {
     text += fmt::format("interrupted: {} scenarios were left out\n", Grouped(summary.planned - counts.played));
     if (!options.state.empty()) text += "the same command goes on from here\n";

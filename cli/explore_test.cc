@@ -47,10 +47,12 @@ TEST_F(ExploreProgramTest, PlaysAShard) {
 }
 
 TEST_F(ExploreProgramTest, GoesOnAfterCtrlC) {
-  const std::string command = "timeout --preserve-status -s INT 1 $VIGIL explore --hooks 3 --runs 4 --faults 2 --state s";
+  const std::string command =
+      "timeout --preserve-status -s INT 1 $VIGIL explore --hooks 3 --runs 4 --faults 2 --state s";
   const Ran first = Run(command);
   EXPECT_EQ(first.code, 130);
-  EXPECT_THAT(first.out, ContainsRegex("interrupted: [0-9,]+ scenarios were left out\nthe same command goes on from here\n"));
+  EXPECT_THAT(first.out,
+              ContainsRegex("interrupted: [0-9,]+ scenarios were left out\nthe same command goes on from here\n"));
   const Ran second = Run(command);
   EXPECT_EQ(second.code, 130);
   EXPECT_THAT(second.out, ContainsRegex("\n +[1-9][0-9,]*  of them before, as the state file says\n"));

@@ -115,8 +115,9 @@ int Run(int argc, char** argv) {
     return kPassed;
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
-    return Misuse(no_command ? fmt::format("no command is called '{}'; there are replay, check, explore and bench", argv[1])
-                             : std::string(error.what()),
+    return Misuse(no_command
+                      ? fmt::format("no command is called '{}'; there are replay, check, explore and bench", argv[1])
+                      : std::string(error.what()),
                   line.app);
   }
   if (line.check->parsed()) return Check(line.check->remaining());

@@ -287,7 +287,8 @@ class Campaign {
     expect.violates = failure.rule;
     const bool expects = !failure.rule.empty() || !says.disagreement.empty();
     const std::string name = fmt::format("{}-{}.json", failure.rule.empty() ? "failed" : failure.rule, scenario.id);
-    const absl::StatusOr<std::string> path = SaveFailure(files_, options_.failures, name, saved, expects ? &expect : nullptr);
+    const absl::StatusOr<std::string> path =
+        SaveFailure(files_, options_.failures, name, saved, expects ? &expect : nullptr);
     if (!path.ok()) return callbacks_.on_error(std::string(MessageOf(path.status())));
     failure.file = *path;
     failure.text += ReplayLine(*path);

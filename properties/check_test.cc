@@ -44,8 +44,7 @@ TEST(Check, PlaysTheSeedsItIsGivenWhateverTheTime) {
 }
 
 TEST(Check, ExploresAScope) {
-  const CheckSummary summary =
-      CheckFor({.random = false, .explore = ExploreScope{.hooks = 1, .runs = 1, .faults = 1}});
+  const CheckSummary summary = CheckFor({.random = false, .explore = ExploreScope{.hooks = 1, .runs = 1, .faults = 1}});
   EXPECT_EQ(summary.suites.at("explore").passed, 2U * 3 * (1 + 14 * 4));
   EXPECT_EQ(summary.passed(), 342U);
   EXPECT_EQ(summary.failed(), 0U);

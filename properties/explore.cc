@@ -73,8 +73,7 @@ class Explorer {
     counts.violations += judgement.violations.empty() ? 0 : 1;
     if (!disagrees && judgement.violations.empty()) return;
     ++counts.failed;
-    if (result.failures.size() < kSavedFailures)
-      result.failures.push_back(Describe(outcome, judgement, says));
+    if (result.failures.size() < kSavedFailures) result.failures.push_back(Describe(outcome, judgement, says));
   }
 
  private:
@@ -148,8 +147,7 @@ class Exploration {
     absl::StatusOr<ExploreCounts> counts = ParseExploreState(text, options_);
     if (!counts.ok() || counts->played > summary_.planned) {
       return UsageError(fmt::format("The state file {} cannot be used: {}. Remove it, or name another one.",
-                                    options_.state,
-                                    counts.ok() ? "it counts too much" : MessageOf(counts.status())));
+                                    options_.state, counts.ok() ? "it counts too much" : MessageOf(counts.status())));
     }
     summary_.counts = *std::move(counts);
     summary_.resumed = summary_.counts.played;
@@ -159,8 +157,7 @@ class Exploration {
   void Keep() {
     if (options_.state.empty()) return;
     kept_at_ = callbacks_.now();
-    const absl::Status status =
-        WriteAtomically(files_, options_.state, PrintExploreState(options_, summary_.counts));
+    const absl::Status status = WriteAtomically(files_, options_.state, PrintExploreState(options_, summary_.counts));
     if (!status.ok())
       callbacks_.on_error(fmt::format("cannot keep the state in {}: {}", options_.state, MessageOf(status)));
   }
@@ -170,8 +167,7 @@ class Exploration {
       auto result = std::make_shared<PieceResult>();
       const std::uint64_t first = summary_.resumed + piece * kScenariosAPiece;
       const std::uint64_t end = std::min(summary_.planned, first + kScenariosAPiece);
-      for (std::uint64_t i = first; i < end; ++i)
-        explorer->Play(options_.shard - 1 + i * options_.shards, *result);
+      for (std::uint64_t i = first; i < end; ++i) explorer->Play(options_.shard - 1 + i * options_.shards, *result);
       return [this, result] { Add(*result); };
     };
   }
@@ -237,8 +233,7 @@ bool AllFired(const std::vector<PlacedFault>& faults, const sim::Trace& trace) {
 absl::StatusOr<ExploreSummary> RunExplore(const ExploreOptions& options, Files& files,
                                           const ExploreCallbacks& callbacks, const std::atomic<bool>& stop) {
   VIGIL_ASSIGN_OR_RETURN(ScenarioSpace space, ScenarioSpace::Create(options.scope));
-  if (options.shard < 1 || options.shard > options.shards)
-    return UsageError("A shard is I/N with I between 1 and N.");
+  if (options.shard < 1 || options.shard > options.shards) return UsageError("A shard is I/N with I between 1 and N.");
   return Exploration(options, files, callbacks, std::move(space)).Run(stop);
 }
 

@@ -39,10 +39,10 @@ struct ExploreOptions {
 // Everything that adds up.
 struct ExploreCounts {
   std::uint64_t played = 0;
-  std::uint64_t all_fired = 0;      // scenarios in which each fault took place
-  std::uint64_t disagreements = 0;  // of core and model
-  std::uint64_t violations = 0;     // scenarios that broke a rule
-  std::uint64_t failed = 0;         // scenarios that did one or the other
+  std::uint64_t all_fired = 0;                    // scenarios in which each fault took place
+  std::uint64_t disagreements = 0;                // of core and model
+  std::uint64_t violations = 0;                   // scenarios that broke a rule
+  std::uint64_t failed = 0;                       // scenarios that did one or the other
   std::map<std::string, std::uint64_t> ends;      // the last line: how many scenarios
   std::map<std::string, std::uint64_t> violated;  // rule: how many scenarios
   std::vector<std::uint64_t> armed;               // of each rule of AllRules()
@@ -83,8 +83,8 @@ inline constexpr std::uint64_t kSavedFailures = 20;
 
 // USAGE: a scope that cannot be explored, a shard that does not exist, a state file of another campaign. `stop` may be set at any
 // time: what is being played is finished and kept.
-absl::StatusOr<ExploreSummary> RunExplore(const ExploreOptions& options, Files& files, const ExploreCallbacks& callbacks,
-                                          const std::atomic<bool>& stop);
+absl::StatusOr<ExploreSummary> RunExplore(const ExploreOptions& options, Files& files,
+                                          const ExploreCallbacks& callbacks, const std::atomic<bool>& stop);
 
 }  // namespace vigil::properties
 

@@ -45,8 +45,11 @@ bool ParseCount(std::string_view line, ExploreCounts& counts) {
     counts.armed.push_back(count);
     return true;
   }
-  for (const auto& [field, value] : {std::pair("played", &counts.played), {"all_fired", &counts.all_fired},
-                                     {"disagreements", &counts.disagreements}, {"violations", &counts.violations}, {"failed", &counts.failed}}) {
+  for (const auto& [field, value] : {std::pair("played", &counts.played),
+                                     {"all_fired", &counts.all_fired},
+                                     {"disagreements", &counts.disagreements},
+                                     {"violations", &counts.violations},
+                                     {"failed", &counts.failed}}) {
     if (name == field) {
       *value = count;
       return true;
@@ -59,8 +62,8 @@ bool ParseCount(std::string_view line, ExploreCounts& counts) {
 
 std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts& counts) {
   std::string text = StateHead(options) + "\n";
-  text += fmt::format("played {}\nall_fired {}\ndisagreements {}\nviolations {}\nfailed {}\n", counts.played, counts.all_fired,
-                      counts.disagreements, counts.violations, counts.failed);
+  text += fmt::format("played {}\nall_fired {}\ndisagreements {}\nviolations {}\nfailed {}\n", counts.played,
+                      counts.all_fired, counts.disagreements, counts.violations, counts.failed);
   for (const std::uint64_t armed : counts.armed) text += fmt::format("armed {}\n", armed);
   for (const auto& [what, count] : counts.ends) text += fmt::format("end {} {}\n", count, what);
   for (const auto& [rule, count] : counts.violated) text += fmt::format("violated {} {}\n", count, rule);

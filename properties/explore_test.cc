@@ -131,7 +131,8 @@ TEST_F(ExploreTest, FindsAndSavesWhatAWrongCoreDoes) {
   play_ = [](replays::Runner& runner, const replays::Scenario& scenario) {
     replays::Outcome outcome = runner.Run(scenario);
     auto& events = outcome.events;
-    if (std::find(events.begin(), events.end(), "session 2 created") != events.end()) std::erase(events, "session 1 close");
+    if (std::find(events.begin(), events.end(), "session 2 created") != events.end())
+      std::erase(events, "session 1 close");
     return outcome;
   };
   const auto summary = Explore({.scope = {.hooks = 1, .runs = 2, .faults = 1}, .jobs = 2});

@@ -30,8 +30,8 @@ ModelSays HoldByModel(const replays::Scenario& scenario, const replays::PlainOut
   const replays::Difference difference = replays::Compare(outcome, says.expect);
   says.report = difference.report;
   if (difference.first_event.has_value()) {
-    says.disagreement = fmt::format("the reference model says something else: event {} differs",
-                                    difference.first_event->event);
+    says.disagreement =
+        fmt::format("the reference model says something else: event {} differs", difference.first_event->event);
   } else if (difference.final_differs) {
     says.disagreement = "the reference model says something else: the final state differs";
   } else {

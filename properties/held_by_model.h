@@ -13,9 +13,9 @@
 namespace vigil::properties {
 
 struct ModelSays {
-  std::string refused;       // the model does not model that: the name of the field
-  std::string disagreement;  // one line: where the core did something else
-  std::string report;        // of a disagreement: lines, each with its newline
+  std::string refused;          // the model does not model that: the name of the field
+  std::string disagreement;     // one line: where the core did something else
+  std::string report;           // of a disagreement: lines, each with its newline
   replays::Expectation expect;  // of a disagreement: what the model says
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::array kExploredKinds = {replays::SessionKind::kMonitored, replays::SessionKind::kSingular};
 constexpr std::array kExploredCodes = {Code::kAborted, Code::kUnavailable, Code::kOutOfRange, Code::kInternal};
-constexpr int kMostHooks = 26;  // their names are letters
-constexpr int kMostRuns = 40;   // a scenario stays within its limit of events
+constexpr int kMostHooks = 26;                                    // their names are letters
+constexpr int kMostRuns = 40;                                     // a scenario stays within its limit of events
 constexpr std::uint64_t kMostScenarios = std::uint64_t{1} << 53;  // numbers are exact in JSON
 
 void AddSites(std::vector<FaultSite>& sites, FaultSite site, std::int64_t calls) {
@@ -47,16 +47,22 @@ replays::PlanEntry EntryAt(const FaultSite& site) {
 
 ScenarioSpace::ScenarioSpace(const ExploreScope& scope) : scope_(scope) {
   for (int hook = 0; hook < scope.hooks; ++hook) {
-    for (const auto& [method, calls] : {std::pair(HookMethod::kBegin, 1), {HookMethod::kAfterCreateSession, 2},
-                                        {HookMethod::kBeforeRun, scope.runs}, {HookMethod::kAfterRun, scope.runs},
+    for (const auto& [method, calls] : {std::pair(HookMethod::kBegin, 1),
+                                        {HookMethod::kAfterCreateSession, 2},
+                                        {HookMethod::kBeforeRun, scope.runs},
+                                        {HookMethod::kAfterRun, scope.runs},
                                         {HookMethod::kEnd, 1}}) {
       AddSites(sites_, {.hook = hook, .method = method}, calls);
       const bool stops = method == HookMethod::kBeforeRun || method == HookMethod::kAfterRun;
       if (stops) AddSites(stops_, {.hook = hook, .method = method}, calls);
     }
   }
-  for (const auto& [kind, calls] : {std::pair(CallKind::kCreate, 2), {CallKind::kInit, 2}, {CallKind::kLocalInit, 1},
-                                    {CallKind::kReady, 1}, {CallKind::kRun, scope.runs}, {CallKind::kClose, 1}}) {
+  for (const auto& [kind, calls] : {std::pair(CallKind::kCreate, 2),
+                                    {CallKind::kInit, 2},
+                                    {CallKind::kLocalInit, 1},
+                                    {CallKind::kReady, 1},
+                                    {CallKind::kRun, scope.runs},
+                                    {CallKind::kClose, 1}}) {
     AddSites(sites_, {.kind = kind}, calls);
   }
   std::uint64_t codes = 1;

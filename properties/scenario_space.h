@@ -29,9 +29,9 @@ struct ExploreScope {
 
 // A call that can be made to fail.
 struct FaultSite {
-  int hook = -1;                             // the number of a probe; -1: the environment's
-  HookMethod method = HookMethod::kBegin;    // of a probe
-  CallKind kind = CallKind::kCreate;         // of the environment
+  int hook = -1;                           // the number of a probe; -1: the environment's
+  HookMethod method = HookMethod::kBegin;  // of a probe
+  CallKind kind = CallKind::kCreate;       // of the environment
   std::int64_t call = 1;
 };
 

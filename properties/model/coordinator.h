@@ -31,7 +31,7 @@ class Coordinator {
     constexpr double kShortestSecs = 0.001;
     world_.Say("coordinator join");
     double left = grace_secs_;
-    for (double nap = kShortestSecs; left >= 0 && world_.now() < threads_end_; ) {
+    for (double nap = kShortestSecs; left >= 0 && world_.now() < threads_end_;) {
       world_.Advance(nap);
       left -= nap;
       nap = std::max(std::min(2 * nap, left), kShortestSecs);

@@ -40,7 +40,8 @@ void PlayModel(World& world) {
 }  // namespace
 
 absl::StatusOr<Prediction> Predict(const Scenario& scenario) {
-  if (const std::string what = WhatIsNotModelled(scenario); !what.empty()) return MakeStatus(Code::kUnimplemented, what);
+  if (const std::string what = WhatIsNotModelled(scenario); !what.empty())
+    return MakeStatus(Code::kUnimplemented, what);
   World world(scenario);
   PlayModel(world);
   if (!world.refused().empty()) return MakeStatus(Code::kUnimplemented, world.refused());

@@ -21,7 +21,8 @@ TEST(ModelTest, NamesWhatItDoesNotModel) {
 TEST(ModelTest, NamesWhatTurnsUpOnTheWay) {
   Scenario scenario;
   scenario.model.global_step = false;
-  scenario.hooks = {{.hook = "probe", .name = "a", .plan = {{.method = "before_run", .action = replays::Action::kReadStep}}}};
+  scenario.hooks = {
+      {.hook = "probe", .name = "a", .plan = {{.method = "before_run", .action = replays::Action::kReadStep}}}};
   scenario.drive = {{.op = replays::Op::kRun}};
   const auto predicted = Predict(scenario);
   ASSERT_FALSE(predicted.ok());

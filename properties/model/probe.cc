@@ -39,7 +39,8 @@ class ProbeModel : public Hook {
   }
 
  private:
-  Code Act(std::string_view method, RawSession* session, RunContext* context, HookRequest* request, const HookResult* result = nullptr) {
+  Code Act(std::string_view method, RawSession* session, RunContext* context, HookRequest* request,
+           const HookResult* result = nullptr) {
     const std::int64_t call = ++calls_[method];
     for (const PlanEntry& entry : spec_.plan) {
       if (entry.method != method) continue;
@@ -50,7 +51,8 @@ class ProbeModel : public Hook {
     return Code::kOk;
   }
 
-  Code Do(const PlanEntry& entry, RawSession* session, RunContext* context, HookRequest* request, const HookResult* result = nullptr) {
+  Code Do(const PlanEntry& entry, RawSession* session, RunContext* context, HookRequest* request,
+          const HookResult* result = nullptr) {
     switch (entry.action) {
       case Action::kRaise:
         world_.Say("hook {} raises {}", spec_.name, CodeName(entry.code));

@@ -43,7 +43,8 @@ std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
   const bool from_before = !scenario.checkpoint.preload.empty() || scenario.checkpoint.filename.has_value();
   if (scenario.model.fed_variable && from_before) return "model.fed_variable with checkpoint.preload";
-  if (!scenario.model.fed_variable && scenario.init_feed.has_value()) return "scaffold.init_feed without model.fed_variable";
+  if (!scenario.model.fed_variable && scenario.init_feed.has_value())
+    return "scaffold.init_feed without model.fed_variable";
   if (scenario.checkpoint.events) return "checkpoint.events";
   const bool queue = scenario.model.batches.has_value() && scenario.model.queue_input;
   for (const std::string& what :

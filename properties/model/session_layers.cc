@@ -30,9 +30,7 @@ Code SessionModel::Run(RunRequest& request, RunAnswer& answer) {
 Code SessionModel::RunStepFunction(const StepFunction& function) {
   if (!open_) return Code::kUsage;
   // The raw session is looked up once: after a recovery the function still gets the old one.
-  StepContext context{raw_, [this](RunRequest& request, RunAnswer& answer) {
-                        return RunCoordinated(request, answer);
-                      }};
+  StepContext context{raw_, [this](RunRequest& request, RunAnswer& answer) { return RunCoordinated(request, answer); }};
   return RunRecovering([&] { return function(context); });
 }
 

@@ -39,8 +39,8 @@ class StepCounterModel : public Hook {
 
  private:
   void Report(const StepTimer::Elapsed& elapsed, std::int64_t step) {
-    const double rate = elapsed.secs == 0 ? std::numeric_limits<double>::infinity()
-                                          : static_cast<double>(elapsed.steps) / elapsed.secs;
+    const double rate =
+        elapsed.secs == 0 ? std::numeric_limits<double>::infinity() : static_cast<double>(elapsed.steps) / elapsed.secs;
     world_.Say("writer summary step={} global_step/sec={}", step, NumberText(static_cast<float>(rate)));
     world_.Say("log INFO global_step/sec: {}", NumberText(rate));
   }
