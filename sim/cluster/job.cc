@@ -25,7 +25,9 @@
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/trainer.h"
+#include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
+#include "vigil/sim/node_files.h"
 #include "vigil/sim/workloads/regression.h"
 
 namespace vigil::sim {
@@ -76,25 +78,11 @@ std::optional<double> LossIn(Files& files, const std::string& prefix, std::uint6
   return LossOf(*parameters, RegressionTestData(seed, kJobNoise, kJobTestExamples));
 }
 
-// The newest checkpoint that is whole, and how good its parameters are.
-void ReadNewestCheckpoint(Files& files, std::uint64_t seed, JobFacts& facts) {
-  constexpr std::string_view kBefore = "model.ckpt-";
-  constexpr std::string_view kAfter = ".index";
-  const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
-  if (!names.ok()) return;
-  std::string newest;
-  for (const std::string& name : *names) {
-    if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) continue;
-    std::int64_t step = 0;
-    const char* const digits = name.data() + kBefore.size();
-    if (std::from_chars(digits, name.data() + name.size(), step).ec != std::errc()) continue;
-    if (facts.newest_checkpoint.has_value() && step < *facts.newest_checkpoint) continue;
-    const std::string prefix = JoinPath(kCheckpoints, name.substr(0, name.size() - kAfter.size()));
-    if (!VerifyBundle(files, prefix).ok()) continue;
-    facts.newest_checkpoint = step;
-    newest = prefix;
-  }
-  if (!newest.empty()) facts.final_loss = LossIn(files, newest, seed);
+// Not its main task, nor what belongs to the process: its server, which goes away with it, and the writers of events files, which
+// nobody closes.
+bool IsOfTheProgram(std::string_view task) {
+  static constexpr std::string_view kOfTheProcess[] = {"main", "event_writer"};
+  return std::ranges::none_of(kOfTheProcess, [task](std::string_view own) { return task.starts_with(own); });
 }
 
 std::int64_t RestoresWithoutLoss(const JobHistory& history) {
@@ -196,6 +184,9 @@ void Job::Impl::Live(Member& member, const Env& env) {
   Env own = env;
   own.events = &recorder;
   const absl::Status status = Program(member, own, recorder);
+  for (const std::string& task : member.node->TaskNames()) {
+    if (IsOfTheProgram(task)) recorder.TaskLeft(task);
+  }
   recorder.Ended(status);
   member.ended = true;
   member.node->Kill();  // the process ends with its program, whatever else it has started
@@ -289,8 +280,14 @@ void Job::Impl::Finish() {
     TaskFacts& task = facts.tasks[name] = member.facts;
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
+  facts.checkpoints = WholeCheckpoints(world);
+  if (!facts.checkpoints.empty()) {
+    facts.newest_checkpoint = facts.checkpoints.back();
+    facts.final_loss = LossIn(world.shared_disk().files,
+                              JoinPath(kCheckpoints, fmt::format("model.ckpt-{}", *facts.newest_checkpoint)),
+                              options.seed);
+  }
   facts.restores_without_loss = RestoresWithoutLoss(history);
-  ReadNewestCheckpoint(*conductor->env().files, options.seed, facts);
   const FaultTallies tallies = applier->Tallies();
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const FaultTally& tally = tallies[info.kind];
