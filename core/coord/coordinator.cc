@@ -37,8 +37,7 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
     if (VIGIL_PLANTED("coordinator.last_error_wins") && dirty) error_ = error;
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
-    if (VIGIL_PLANTED("coordinator.clean_stop_lost") && !dirty) return absl::OkStatus();
-    stop_requested_.store(true, std::memory_order_release);
+    stop_requested_.store(dirty || !VIGIL_PLANTED("coordinator.clean_stop_lost"), std::memory_order_release);
   }
   if (dirty) env_.log->Write(Severity::kInfo, fmt::format("Error reported to Coordinator: {}", MessageOf(error)));
   stop_.Notify();

@@ -22,6 +22,7 @@ namespace vigil::properties {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{200};
+constexpr double kLongest = 50'000;  // virtual seconds of one scenario
 
 using replays::Outcome;
 using replays::Runner;
@@ -39,7 +40,11 @@ void Add(std::vector<std::string>& rules, std::string_view rule) {
 }
 
 Scenario ScenarioFor(const PlantedBug& bug, std::uint64_t seed) {
-  if (bug.suite == PlantedSuite::kRandom) return RandomScenario(seed);
+  if (bug.suite == PlantedSuite::kRandom) {
+    Scenario scenario = RandomScenario(seed);
+    scenario.limits.virtual_s = kLongest;  // who waits for ever has been found out
+    return scenario;
+  }
   Scenario job = RandomJob(seed);
   if (!bug.without.empty()) {
     for (const BehaviourSwitch& known : BehaviourSwitches()) job.behaviour.switches[std::string(known.name)] = true;
@@ -63,6 +68,8 @@ Shown Play(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
     for (const Violation& violation : CheckRules(outcome, scenario).violations) Add(shown.rules, violation.rule);
   }
   if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
+  const bool endless = outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway;
+  if (endless && !job) Add(shown.rules, kComesToAnEnd);
   if (shown.rules.empty() && outcome.verdict != replays::Verdict::kPlayed) shown.text = outcome.reason;
   return shown;
 }

@@ -25,7 +25,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Planted, TheRegistryNamesRulesThatExist) {
-  std::set<std::string_view> known = {kSameChoicesSameHash};
+  std::set<std::string_view> known = {kSameChoicesSameHash, kComesToAnEnd};
   for (const RuleFactory rule : AllRules()) known.insert(rule()->info().id);
   for (const sim::Checker& checker : sim::Checkers()) known.insert(checker.id);
   std::set<std::string_view> ids;

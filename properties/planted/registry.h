@@ -22,6 +22,8 @@ inline constexpr unsigned kNeedsCluster = 4;
 
 // A finding that is no rule's: a run that was played again by its own choices went another way.
 inline constexpr std::string_view kSameChoicesSameHash = "run.same_choices_same_hash";
+// Another one: nobody can run any more, or it goes on for ever.
+inline constexpr std::string_view kComesToAnEnd = "run.comes_to_an_end";
 
 struct PlantedBug {
   std::string_view id;

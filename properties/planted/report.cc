@@ -32,7 +32,9 @@ std::vector<RuleNeed> RuleNeeds(const PlantedReport& report) {
   std::vector<RuleNeed> needs;
   for (const RuleFactory rule : AllRules()) needs.push_back({std::string(rule()->info().id), {}, 0});
   for (const sim::Checker& checker : sim::Checkers()) needs.push_back({std::string(checker.id), {}, 0});
-  needs.push_back({std::string(kSameChoicesSameHash), {}, 0});
+  for (const std::string_view other : {kSameChoicesSameHash, kComesToAnEnd}) {
+    needs.push_back({std::string(other), {}, 0});
+  }
   for (RuleNeed& need : needs) {
     for (const PlantedFinding& finding : report.findings) {
       if (finding.found_by.contains(need.rule)) ++need.finds;

@@ -150,8 +150,10 @@ TEST(Checkers, RecoveriesHavePauses) {
 TEST(Checkers, NothingIsLeftRunning) {
   Story story{.lines = {{1, kChief, Kind::kEnded}}};
   EXPECT_THAT(story.Rules(), Not(Contains("job.no_task_left")));
-  story.lines.push_back({1, kChief, Kind::kTaskLeft});
+  story.lines.insert(story.lines.begin(), {1, kChief, Kind::kTaskLeft});
   EXPECT_THAT(story.Rules(), Contains("job.no_task_left"));
+  story.lines.back().code = Code::kUnavailable;
+  EXPECT_THAT(story.Rules(), Not(Contains("job.no_task_left")));
 }
 
 TEST(Checkers, AReportedCheckpointIsThereWhenATaskStarts) {
