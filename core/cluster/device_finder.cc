@@ -30,7 +30,9 @@ class Search : public std::enable_shared_from_this<Search> {
       : env_(env),
         keepalive_(search.keepalive),
         timeout_(search.timeout),
-        deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
+        deadline_(search.timeout > Duration::zero() && !VIGIL_PLANTED("cluster.creation_waits_for_ever")
+                      ? DeadlineAfter(env, search.timeout)
+                      : kNever),
         mutex_(env.tasks->NewMutex("devices")),
         changed_(env.tasks->NewCondition("answers of the tasks of the cluster")) {
     for (const TaskAddress* const task : tasks) {
@@ -46,8 +48,7 @@ class Search : public std::enable_shared_from_this<Search> {
       const Time until = WaitForNews(next_log);
       if (missing() == 0) return Found();
       if (given_up()) return End(MakeStatus(Code::kCancelled, "CreateSession was cancelled"));
-      if (until < kNever && env_.clock->Monotonic() >= deadline_ && !VIGIL_PLANTED("cluster.creation_waits_for_ever"))
-        return End(TimeoutError());
+      if (until < kNever && env_.clock->Monotonic() >= deadline_) return End(TimeoutError());
       if (env_.clock->Monotonic() >= next_log) {
         LogMissing();
         next_log = DeadlineAfter(env_, kLogPeriod);

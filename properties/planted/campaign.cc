@@ -31,7 +31,7 @@ using replays::Scenario;
 // What one scenario showed; nothing if it went as it should.
 struct Shown {
   std::vector<std::string> rules;
-  std::string text;  // where there is no rule
+  std::string text;  // of what was violated first, or of what went wrong where there is no rule
   bool any() const { return !rules.empty() || !text.empty(); }
 };
 
@@ -63,9 +63,16 @@ Shown Play(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
   const Outcome outcome = job ? play(scenario, {.random_schedule = true}) : PlayTwice(play, scenario);
   Shown shown;
   if (outcome.job.has_value()) {
-    for (const sim::JobViolation& violation : outcome.job->violations) Add(shown.rules, violation.rule);
+    for (const sim::JobViolation& violation : outcome.job->violations) {
+      Add(shown.rules, violation.rule);
+      shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
+    }
   } else {
-    for (const Violation& violation : CheckRules(outcome, scenario).violations) Add(shown.rules, violation.rule);
+    for (const Violation& violation : CheckRules(outcome, scenario).violations) {
+      Add(shown.rules, violation.rule);
+      shown.text += fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected,
+                                violation.actual);
+    }
   }
   if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
   const bool endless = outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway;

@@ -31,7 +31,7 @@ struct PlantedOptions {
   // After the first finding at N: so many times N further ones, and at least so many, within the budget.
   std::uint64_t further_times = 1;
   std::uint64_t further_scenarios = 100;
-  std::uint64_t further_seeds = 4;
+  std::uint64_t further_seeds = 10;
   int jobs = 1;
 };
 
@@ -39,7 +39,7 @@ struct PlantedFinding {
   const PlantedBug* bug = nullptr;
   std::uint64_t first = 0;             // seed of the first finding; 0 = there was none
   std::vector<std::string> rules;      // that the first finding violates, in the order of reports
-  std::string text;                    // of the first finding, where no rule was violated: what was wrong
+  std::string text;                    // of the first finding: what was expected and seen
   std::map<std::string, std::uint64_t> found_by;  // rule: failing scenarios, of all that were played
   std::vector<std::string> only_by;    // the one rule without which it would not have been found; at most one
   bool as_expected = false;            // the first finding violates one of the rules of the registry

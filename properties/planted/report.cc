@@ -85,7 +85,7 @@ std::string PlantedJson(const PlantedReport& report) {
     w.Close(']').Key("as_expected").Bool(finding.as_expected).Key("first").Natural(finding.first);
     w.Key("found").Open('[');
     for (const std::string& rule : finding.rules) w.String(rule);
-    w.Close(']').Key("found_by").Open('{');
+    w.Close(']').Key("text").String(finding.text).Key("found_by").Open('{');
     for (const auto& [rule, times] : finding.found_by) w.Key(rule).Natural(times);
     w.Close('}').Close('}');
   }

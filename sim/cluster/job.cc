@@ -81,7 +81,8 @@ std::optional<double> LossIn(Files& files, const std::string& prefix, std::uint6
 // Not its main task, nor what belongs to the process: its server, which goes away with it, and the writers of events files, which
 // nobody closes.
 bool IsOfTheProgram(std::string_view task) {
-  static constexpr std::string_view kOfTheProcess[] = {"main", "event_writer", "stop server", "cancel step", "close session"};
+  static constexpr std::string_view kOfTheProcess[] = {"main",        "event_writer",  "serve",
+                                                        "stop server", "cancel step", "close session"};
   return std::ranges::none_of(kOfTheProcess, [task](std::string_view own) { return task.starts_with(own); });
 }
 
