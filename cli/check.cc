@@ -69,7 +69,8 @@ struct Arguments {
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
-  app.add_option("--suite", a.suites, "recorded, regressions, random, cluster or planted (repeatable; default: all but planted, "
+  app.add_option("--suite", a.suites,
+                 "recorded, regressions, random, cluster or planted (repeatable; default: all but planted, "
                  "which plays alone)")
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"recorded", "regressions", "random", "cluster", "planted"}).description(""))
@@ -96,9 +97,10 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--recordings", a.recordings, "What the suite recorded plays (default: the recordings of this tree)")
       ->allow_extra_args(false)
       ->type_name("PATH");
-  app.add_option("--planted", a.planted,
-                 "Turn planted bugs on, one after the other, and see whether the rule that must find it does: all, list, "
-                 "or ids joined by commas. Needs a build that has them (preset dev)")
+  app.add_option(
+         "--planted", a.planted,
+         "Turn planted bugs on, one after the other, and see whether the rule that must find it does: all, list, "
+         "or ids joined by commas. Needs a build that has them (preset dev)")
       ->allow_extra_args(false)
       ->type_name("all|list|ID[,ID...]");
   app.add_flag("--list-rules", a.list_rules, "Print what docs/rules.md holds, and check nothing");

@@ -70,8 +70,8 @@ Shown Play(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
   } else {
     for (const Violation& violation : CheckRules(outcome, scenario).violations) {
       Add(shown.rules, violation.rule);
-      shown.text += fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected,
-                                violation.actual);
+      shown.text +=
+          fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected, violation.actual);
     }
   }
   if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
@@ -156,7 +156,7 @@ class Hunt {
   std::atomic<std::uint64_t> last_{0};
   std::mutex mutex_;
   std::condition_variable over_;
-  int working_ = 0;  // threads; guarded by mutex_, as what follows
+  int working_ = 0;                       // threads; guarded by mutex_, as what follows
   std::map<std::uint64_t, Shown> shown_;  // by seed
 };
 
@@ -184,8 +184,8 @@ absl::StatusOr<std::vector<const PlantedBug*>> Chosen(const std::vector<std::str
     if (ids.empty() || wanted.erase(bug.id) > 0) bugs.push_back(&bug);
   }
   if (!ids.empty() && !wanted.empty()) {
-    return UsageError(fmt::format("There is no planted bug '{}'. `vigil check --planted list` names them.",
-                                  *wanted.begin()));
+    return UsageError(
+        fmt::format("There is no planted bug '{}'. `vigil check --planted list` names them.", *wanted.begin()));
   }
   return bugs;
 }

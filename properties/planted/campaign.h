@@ -37,12 +37,12 @@ struct PlantedOptions {
 
 struct PlantedFinding {
   const PlantedBug* bug = nullptr;
-  std::uint64_t first = 0;             // seed of the first finding; 0 = there was none
-  std::vector<std::string> rules;      // that the first finding violates, in the order of reports
-  std::string text;                    // of the first finding: what was expected and seen
+  std::uint64_t first = 0;                        // seed of the first finding; 0 = there was none
+  std::vector<std::string> rules;                 // that the first finding violates, in the order of reports
+  std::string text;                               // of the first finding: what was expected and seen
   std::map<std::string, std::uint64_t> found_by;  // rule: failing scenarios, of all that were played
-  std::vector<std::string> only_by;    // the one rule without which it would not have been found; at most one
-  bool as_expected = false;            // the first finding violates one of the rules of the registry
+  std::vector<std::string> only_by;  // the one rule without which it would not have been found; at most one
+  bool as_expected = false;          // the first finding violates one of the rules of the registry
 };
 
 struct PlantedReport {

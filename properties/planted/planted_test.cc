@@ -41,7 +41,8 @@ TEST(Planted, ThereAreEnoughOfEachKind) {
   std::map<unsigned, int> needs;
   int measures = 0;
   for (const PlantedBug& bug : PlantedBugs()) {
-    for (const unsigned need : {kNeedsRecovery, kNeedsTwoFaults, kNeedsCluster}) needs[need] += (bug.needs & need) / need;
+    for (const unsigned need : {kNeedsRecovery, kNeedsTwoFaults, kNeedsCluster})
+      needs[need] += (bug.needs & need) / need;
     measures += bug.takes_back_a_measure ? 1 : 0;
   }
   EXPECT_GE(PlantedBugs().size(), 40u);
@@ -65,7 +66,8 @@ std::map<std::string, std::vector<std::string>> PlantedInSources() {
       const std::string source = text.str();
       for (std::size_t at = 0; (at = source.find(kMacro, at)) != std::string::npos;) {
         at += kMacro.size();
-        places[source.substr(at, source.find('"', at) - at)].push_back(path.substr(std::string(VIGIL_SOURCE_DIR "/").size()));
+        places[source.substr(at, source.find('"', at) - at)].push_back(
+            path.substr(std::string(VIGIL_SOURCE_DIR "/").size()));
       }
     }
   }
@@ -105,7 +107,7 @@ TEST(Planted, AFewOfEachFamilyAreFoundByTheirRules) {
   const absl::StatusOr<PlantedReport> report =
       RunPlanted({.ids = {"session.end_twice", "session.graph_left_finalized", "hooks.end_reversed",
                           "hooks.after_run_skips_the_last", "init.init_fn_first", "recovery.hooks_not_told",
-                          "coordinator.session_closed_first", "sim.choice_not_kept", "sync.one_gradient_too_few",
+                          "coordinator.session_closed_first", "sim.choice_not_kept", "sync.a_token_more_each_step",
                           "summary.log_of_the_step_before"},
                   .scenarios = 500,
                   .seeds = 20,

@@ -38,7 +38,8 @@ constexpr PlantedBug kBugs[] = {
      .where = "core/train/coordinated_session.cc",
      .mistake = "a failure to close the raw session is returned",
      .needs = kNothing,
-     .rules = "exit.close_fails_only_as_end_did exit.clean_end_is_swallowed exit.other_errors_come_out recovery.ends_in_a_new_session_or_an_error"},
+     .rules = "exit.close_fails_only_as_end_did exit.clean_end_is_swallowed exit.other_errors_come_out "
+              "recovery.ends_in_a_new_session_or_an_error"},
     {.id = "session.begin_skips_the_last_hook",
      .where = "core/train/monitored_session.cc",
      .mistake = "off by one: begin of the last hook is not called",

@@ -60,7 +60,8 @@ void CheckLeft(const JobRun& run, Findings& findings) {
     if (moment.kind == JobMoment::Kind::kHealed) calm = moment.at + kCalmAfter;
     if (moment.kind == JobMoment::Kind::kTaskLeft) left.push_back(&moment);
     if (moment.kind != JobMoment::Kind::kEnded) continue;
-    if (moment.code == Code::kOk && !recovered.contains(moment.task) && (moment.at >= calm || !run.spec.heal_after.has_value())) {
+    if (moment.code == Code::kOk && !recovered.contains(moment.task) &&
+        (moment.at >= calm || !run.spec.heal_after.has_value())) {
       findings.Arm();
       for (const JobMoment* const task : left) {
         if (task->task != moment.task) continue;

@@ -38,8 +38,7 @@ class FactsRecorder::Watch final : public SessionRunHook {
   const Output global_step_;
 };
 
-FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world,
-                             EventSink* inner)
+FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world, EventSink* inner)
     : task_(std::move(task)), facts_(facts), history_(history), world_(world), inner_(inner) {
   ++facts_.lives;
   facts_.outcome = "running";

@@ -81,8 +81,8 @@ std::optional<double> LossIn(Files& files, const std::string& prefix, std::uint6
 // Not its main task, nor what belongs to the process: its server, which goes away with it, and the writers of events files, which
 // nobody closes.
 bool IsOfTheProgram(std::string_view task) {
-  static constexpr std::string_view kOfTheProcess[] = {"main",        "event_writer",  "serve",
-                                                        "stop server", "cancel step", "close session"};
+  static constexpr std::string_view kOfTheProcess[] = {"main",        "event_writer", "serve",
+                                                       "stop server", "cancel step",  "close session"};
   return std::ranges::none_of(kOfTheProcess, [task](std::string_view own) { return task.starts_with(own); });
 }
 
@@ -284,9 +284,9 @@ void Job::Impl::Finish() {
   facts.checkpoints = WholeCheckpoints(world);
   if (!facts.checkpoints.empty()) {
     facts.newest_checkpoint = facts.checkpoints.back();
-    facts.final_loss = LossIn(world.shared_disk().files,
-                              JoinPath(kCheckpoints, fmt::format("model.ckpt-{}", *facts.newest_checkpoint)),
-                              options.seed);
+    facts.final_loss =
+        LossIn(world.shared_disk().files,
+               JoinPath(kCheckpoints, fmt::format("model.ckpt-{}", *facts.newest_checkpoint)), options.seed);
   }
   facts.restores_without_loss = RestoresWithoutLoss(history);
   const FaultTallies tallies = applier->Tallies();

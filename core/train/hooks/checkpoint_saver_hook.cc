@@ -128,7 +128,7 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 absl::Status CheckpointSaverHook::End(Session* session) {
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
   const bool saved = VIGIL_PLANTED("saver.last_step_not_saved") ? step <= timer_.last_triggered_step().value_or(-1) + 1
-                                                               : step == timer_.last_triggered_step();
+                                                                : step == timer_.last_triggered_step();
   if (!saved && !KeepsNothing(step)) {
     VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
   }

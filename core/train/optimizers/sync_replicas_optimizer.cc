@@ -113,7 +113,8 @@ Output SyncReplicasOptimizer::AddTokens(Builder& b, NodeId update, Nodes& nodes,
   const Output train_op = ops::Assign(b, "Assign", nodes.local_step.ref, token);
   // The step itself, not its read: after the update. (TensorFlow's read shows the new value all the same: it shares the buffer.)
   const int spare = VIGIL_PLANTED("sync.a_token_more_each_step") ? 1 : 0;
-  const Output tokens = Tokens(b, std::max(total(), options_.replicas_to_aggregate) + spare, nodes.global_step, {update});
+  const Output tokens =
+      Tokens(b, std::max(total(), options_.replicas_to_aggregate) + spare, nodes.global_step, {update});
   sync_op = b.Op("QueueEnqueueManyV2", {nodes.token_queue, tokens}, {.name = "sync_token_q_EnqueueMany"}).node;
   return train_op;
 }
