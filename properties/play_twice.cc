@@ -98,7 +98,7 @@ std::string FirstDifference(const Outcome& first, const Outcome& second) {
 Outcome PlayTwice(const Play& play, replays::Scenario scenario) {
   Outcome outcome = play(scenario, {.random_schedule = true});
   scenario.choices = outcome.choices;
-  const Outcome again = play(scenario, {});
+  const Outcome again = play(scenario, {.judge = false});
   if (again.hash != outcome.hash && outcome.reason.empty()) {
     outcome.reason = fmt::format("playing the same choices again gave another run: hash {:016x}, then {:016x}",
                                  outcome.hash, again.hash);

@@ -63,21 +63,22 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                     .stacks = &stacks,
                     .max_events = MostEvents(scenario.limits),
                     .max_virtual = most});
-  const Behaviour behaviour = BehaviourOf(scenario.behaviour);
-  const sim::JobOptions job_options{.behaviour = behaviour, .seed = scenario.seed};
+  const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
   sim::Job job(world, *scenario.job, job_options);
   const sim::WorldResult result = world.Run();
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
   outcome.job = job.Facts();
-  const std::optional<sim::JobFacts> quiet = PlayWithoutFaults(scenario, job_options, *outcome.job, stacks);
-  sim::JobJudgement judgement = sim::CheckJob({.spec = *scenario.job,
-                                               .history = job.history(),
-                                               .facts = *outcome.job,
-                                               .behaviour = behaviour,
-                                               .quiet = quiet.has_value() ? &*quiet : nullptr});
-  outcome.job->violations = std::move(judgement.violations);
-  outcome.job->armed = std::move(judgement.armed);
+  if (options.judge) {
+    const std::optional<sim::JobFacts> quiet = PlayWithoutFaults(scenario, job_options, *outcome.job, stacks);
+    sim::JobJudgement judgement = sim::CheckJob({.spec = *scenario.job,
+                                                 .history = job.history(),
+                                                 .facts = *outcome.job,
+                                                 .behaviour = job_options.behaviour,
+                                                 .quiet = quiet.has_value() ? &*quiet : nullptr});
+    outcome.job->violations = std::move(judgement.violations);
+    outcome.job->armed = std::move(judgement.armed);
+  }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
@@ -104,7 +105,7 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   const bool traced = plays.text != nullptr;
   for (int seed = 1; seed <= (traced ? 1 : plays.seeds); ++seed) {
     seeded.seed = static_cast<std::uint64_t>(seed);
-    outcome = runner.Run(seeded, {.random_schedule = true, .job_text = plays.text});
+    outcome = runner.Run(seeded, {.random_schedule = true, .judge = false, .job_text = plays.text});
     if (outcome.verdict != Verdict::kPlayed) {
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;

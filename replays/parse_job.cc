@@ -85,6 +85,7 @@ class Job {
     fields.Optional("name").Enum(kWorkloads, "workload", w.kind);
     fields.Optional("last_step").Integer(kSteps, w.last_step);
     fields.Optional("save_steps").Integer({1, kSteps.most}, w.save_steps);
+    fields.Optional("validate_steps").Integer(kSteps, w.validate_steps);
     const Field sync = fields.Optional("sync");
     sync.Integer(kTasksOfAJob, w.sync);
     if (sync.present()) w.kind = sim::WorkloadKind::kSyncRegression;

@@ -26,6 +26,8 @@ struct RunnerOptions {
   bool random_schedule = false;
   // The session writes its trace; it comes back in the outcome.
   bool write_trace = false;
+  // Of a cluster: its invariants are checked, for which some jobs are played once more without their faults.
+  bool judge = true;
   // Of a cluster: outcome.events gets what happened, for people. It costs more than the play. Borrowed.
   const JobTextOptions* job_text = nullptr;
 };

@@ -149,9 +149,11 @@ absl::StatusOr<std::unique_ptr<Session>> NewClusterSession(const Env& env, const
                                     nodes));
 }
 
+bool IsClusterTarget(std::string_view target) { return target.starts_with(kGrpc); }
+
 absl::StatusOr<std::shared_ptr<MasterInterface>> FindMaster(const Env& env, const std::string& target,
                                                             const SessionConfig& config) {
-  if (!target.starts_with(kGrpc) || target.size() == kGrpc.size()) {
+  if (!IsClusterTarget(target) || target.size() == kGrpc.size()) {
     return MakeStatus(Code::kNotFound,
                       fmt::format("No session factory registered for the given session options: {{target: \"{}\"}} "
                                   "Registered factories are {{DIRECT_SESSION, GRPC_SESSION}}.",

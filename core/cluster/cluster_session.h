@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,6 +24,9 @@ namespace vigil {
 absl::StatusOr<std::unique_ptr<Session>> NewClusterSession(const Env& env, const Graph& graph,
                                                            std::shared_ptr<MasterInterface> master,
                                                            const SessionConfig& config);
+
+// Whether that is the target of a cluster, "grpc://host:port".
+bool IsClusterTarget(std::string_view target);
 
 // The master of that target: the one in this process if there is one, else over the network. Errors: as ClusterSessionFactory.
 absl::StatusOr<std::shared_ptr<MasterInterface>> FindMaster(const Env& env, const std::string& target,

@@ -8,6 +8,7 @@
 #include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/restore_newest.h"
+#include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/session/observed_session.h"
 
@@ -20,7 +21,7 @@ constexpr std::chrono::minutes kCreateTimeout{1};  // then the next attempt begi
 constexpr std::chrono::minutes kKeepalive{2};      // a server that is silent for so long is lost
 constexpr std::chrono::minutes kRunTimeout{30};    // a run that takes so long ends with DEADLINE_EXCEEDED
 
-bool InCluster(const SessionTarget& target) { return target.master.starts_with("grpc://"); }
+bool InCluster(const SessionTarget& target) { return IsClusterTarget(target.master); }
 
 }  // namespace
 

@@ -21,6 +21,13 @@ using sim::WorkloadSpec;
 
 constexpr Duration kLiveness = std::chrono::minutes(45);
 
+// How long the training takes if, of all replicas, one is left to do the work.
+Duration LongestTraining(const JobSpec& job) {
+  const bool shared = job.workload.kind == WorkloadKind::kSyncRegression;
+  const std::int64_t replicas = shared ? 1 + job.tasks.find("worker")->second : 1;
+  return job.workload.step * job.workload.last_step * replicas;
+}
+
 Duration SecondsOf(std::int64_t seconds) { return std::chrono::seconds(seconds); }
 Duration Milliseconds(std::int64_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
 
@@ -62,6 +69,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.filters = !draws.Chance(15);
   if (draws.Chance(15)) workload.timeout_ms = draws.Between(20, 90) * 1000;
   workload.max_wait_s = static_cast<double>(draws.Between(600, 1800));
+  if (draws.Chance(20)) workload.validate_steps = draws.Between(2, 20);
   workload.least_boot = Milliseconds(draws.Between(0, 3000));
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
@@ -235,7 +243,7 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   Draws phases = draws.Split("phases");
   const Duration phase = SecondsOf(phases.Between(60, 400));
   job.heal_after = phase;
-  job.limit = phase + kLiveness;
+  job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
   Planner(draws.Split("plan"), kinds, job, phase).Plan();
   return scenario;

@@ -21,16 +21,15 @@
 #include "vigil/core/cluster/cluster_spec.h"
 #include "vigil/core/cluster/server.h"
 #include "vigil/core/env/files.h"
-#include "vigil/core/io/tensor_bundle.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
+#include "vigil/sim/cluster/final_checkpoint.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
-#include "vigil/sim/node_files.h"
-#include "vigil/sim/workloads/regression.h"
 
 namespace vigil::sim {
+
 // "chief:0" in its parts.
 struct JobTaskName {
   std::string job;
@@ -49,33 +48,19 @@ JobTaskName Split(const std::string& name) {
   return split;
 }
 
-std::string AddressOf(const std::string& task) {
-  return fmt::format("{}.sim:2222", fmt::format("{}-{}", Split(task).job, Split(task).index));
-}
+std::string AddressOf(std::string_view job, int index) { return fmt::format("{}-{}.sim:2222", job, index); }
 
 ClusterSpec ClusterOf(const JobSpec& spec) {
   ClusterSpec::Jobs jobs;
   for (const auto& [job, count] : spec.tasks) {
     if (job == kEvaluatorJob) continue;
     std::vector<std::string> addresses;
-    for (int i = 0; i < count; ++i) addresses.push_back(AddressOf(fmt::format("{}:{}", job, i)));
+    for (int i = 0; i < count; ++i) addresses.push_back(AddressOf(job, i));
     if (!addresses.empty()) jobs[job] = addresses;
   }
   absl::StatusOr<ClusterSpec> cluster = ClusterSpec::Create(jobs);
   VIGIL_CHECK(cluster.ok());
   return *std::move(cluster);
-}
-
-// The loss of the parameters that a checkpoint has, if it is one of a regression.
-std::optional<double> LossIn(Files& files, const std::string& prefix, std::uint64_t seed) {
-  absl::StatusOr<BundleReader> reader = BundleReader::Open(files, prefix);
-  if (!reader.ok() || !reader->Has("w") || !reader->Has("b")) return std::nullopt;
-  const absl::StatusOr<Tensor> w = reader->Read("w");
-  const absl::StatusOr<Tensor> b = reader->Read("b");
-  if (!w.ok() || !b.ok()) return std::nullopt;
-  const absl::StatusOr<RegressionParameters> parameters = ParametersFrom(*w, *b);
-  if (!parameters.ok()) return std::nullopt;
-  return LossOf(*parameters, RegressionTestData(seed, kJobNoise, kJobTestExamples));
 }
 
 // Not its main task, nor what belongs to the process: its server, which goes away with it, and the writers of events files, which
@@ -145,14 +130,13 @@ void Job::Impl::AddNodes() {
     member.split = Split(name);
     member.node = &world.AddNode(name);
     member.trains = member.split.job != "ps";
-    if (member.split.job != kEvaluatorJob) world.network().NameAddress(AddressOf(name), name);
+    if (member.split.job != kEvaluatorJob)
+      world.network().NameAddress(AddressOf(member.split.job, member.split.index), name);
     nodes[name] = member.node;
-  }
-  for (const TimedFault& fault : spec.plan.timed) {
-    if (fault.kind == TimedFault::Kind::kStart) members.find(fault.task)->second.late = true;
   }
   applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan,
                                            [this](Node& node) { Start(members.find(node.name())->second); });
+  for (auto& [name, member] : members) member.late = applier->StartsLate(name);
   conductor = &world.AddNode("conductor");
   conductor->Spawn("main", [this] { Conduct(); });
 }
@@ -202,6 +186,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                                         .job_name = member.split.job,
                                                         .task_index = member.split.index,
                                                         .ops = options.ops}));
+    recorder.Serving();
   }
   if (!member.trains) {
     server->Join();
@@ -282,13 +267,10 @@ void Job::Impl::Finish() {
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
   facts.checkpoints = WholeCheckpoints(world);
-  if (!facts.checkpoints.empty()) {
-    facts.newest_checkpoint = facts.checkpoints.back();
-    facts.final_loss =
-        LossIn(world.shared_disk().files,
-               JoinPath(kCheckpoints, fmt::format("model.ckpt-{}", *facts.newest_checkpoint)), options.seed);
-  }
   facts.restores_without_loss = RestoresWithoutLoss(history);
+  const FinalCheckpoint newest = ReadNewestCheckpoint(*conductor->env().files, kCheckpoints, options.seed);
+  facts.newest_checkpoint = newest.step;
+  facts.final_loss = newest.loss;
   const FaultTallies tallies = applier->Tallies();
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const FaultTally& tally = tallies[info.kind];
@@ -308,6 +290,7 @@ Job::~Job() = default;
 
 JobFacts Job::Facts() const { return impl_->facts; }
 const JobHistory& Job::history() const { return impl_->history; }
+const Node& Job::node(std::string_view task) const { return *impl_->members.find(task)->second.node; }
 const std::vector<FaultApplier::Entry>& Job::fault_history() const { return impl_->applier->history(); }
 
 }  // namespace vigil::sim

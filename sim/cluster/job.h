@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vigil/core/base/behaviour.h"
@@ -19,6 +20,7 @@
 #include "vigil/sim/cluster/job_history.h"
 #include "vigil/sim/cluster/job_spec.h"
 #include "vigil/sim/fault_applier.h"
+#include "vigil/sim/node.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
@@ -41,6 +43,8 @@ class Job {
   // After world.Run().
   JobFacts Facts() const;
   const JobHistory& history() const;
+  // REQUIRES: a task of the spec.
+  const Node& node(std::string_view task) const;
   // What the timed faults of the plan did, in order.
   const std::vector<FaultApplier::Entry>& fault_history() const;
 

@@ -32,9 +32,11 @@ struct WorkloadSpec {
   std::int64_t last_step = 600;
   std::map<std::string, std::int64_t, std::less<>> last_steps;  // of single tasks
   std::int64_t save_steps = 20;
-  std::int64_t sync = 0;                          // of kSyncRegression: replicas to aggregate; 0 = all
-  bool filters = true;                            // each task sees the parameter servers and itself only
-  std::int64_t timeout_ms = 0;                    // operation_timeout_in_ms; 0 = none
+  std::int64_t validate_steps =
+      0;                        // of a regression: so often a task looks at its loss in the session, without training
+  std::int64_t sync = 0;        // of kSyncRegression: replicas to aggregate; 0 = all
+  bool filters = true;          // each task sees the parameter servers and itself only
+  std::int64_t timeout_ms = 0;  // operation_timeout_in_ms; 0 = none
   std::optional<double> max_wait_s;               // of MonitoredTrainingSession; none: its default
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server

@@ -19,14 +19,6 @@ using testing::IsEmpty;
 
 constexpr char kClean[] = "chief:0 clean, worker:0 clean, a checkpoint";
 
-TimedFault CrashOf(std::string task, Duration at, std::optional<Duration> restart_after) {
-  TimedFault fault;
-  fault.task = std::move(task);
-  fault.at = at;
-  fault.restart_after = restart_after;
-  return fault;
-}
-
 std::int64_t CountOf(const JobHistory& history, JobMoment::Kind kind, std::string_view task) {
   return std::ranges::count_if(history, [&](const JobMoment& m) { return m.kind == kind && m.task == task; });
 }

@@ -1,11 +1,12 @@
 // What hurt users of TensorFlow 1 in clusters, as jobs: the symptom shows under its behaviour, and is gone by default.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
-#include "vigil/sim/chooser.h"
 #include "vigil/sim/cluster/job.h"
+#include "vigil/sim/cluster/testing.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
@@ -14,13 +15,10 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-JobFacts PlayJob(const JobSpec& spec, const Behaviour& behaviour, std::uint64_t seed = 1) {
-  RandomChooser chooser(seed);
-  World world({.chooser = &chooser, .seed = seed, .max_virtual = spec.limit + minutes(5)});
-  Job job(world, spec, {.behaviour = behaviour, .seed = seed});
-  const WorldResult result = world.Run();
-  EXPECT_EQ(result.verdict, WorldVerdict::kStopped) << result.report;
-  return job.Facts();
+JobFacts PlayJob(const JobSpec& spec, const Behaviour& behaviour) {
+  const PlayedJob played = PlayJobOf(spec, 1, {.behaviour = behaviour});
+  EXPECT_EQ(played.result.verdict, WorldVerdict::kStopped) << played.result.report;
+  return played.facts;
 }
 
 JobSpec JobOf(std::int64_t last_step, Duration limit = minutes(45)) {
@@ -31,20 +29,11 @@ JobSpec JobOf(std::int64_t last_step, Duration limit = minutes(45)) {
   return spec;
 }
 
-TimedFault Crash(std::string task, Duration at, std::optional<Duration> back = std::nullopt) {
-  TimedFault fault;
-  fault.kind = TimedFault::Kind::kCrash;
-  fault.at = at;
-  fault.task = std::move(task);
-  fault.restart_after = back;
-  return fault;
-}
-
 const TaskFacts& Of(const JobFacts& facts, std::string_view task) { return facts.tasks.find(task)->second; }
 
 TEST(Pains, OneAServerThatNeverComesBackEndsTheJobWithAnError) {
   JobSpec spec = JobOf(600);
-  spec.plan.timed = {Crash("ps:0", seconds(4))};
+  spec.plan.timed = {CrashOf("ps:0", seconds(4))};
   const JobFacts theirs = PlayJob(spec, Behaviour::TensorFlow());
   EXPECT_EQ(Of(theirs, "chief:0").outcome, "running");
   EXPECT_EQ(Of(theirs, "worker:0").outcome, "running");
@@ -56,7 +45,7 @@ TEST(Pains, OneAServerThatNeverComesBackEndsTheJobWithAnError) {
 
 TEST(Pains, TwoAChiefThatComesBackRollsNobodyBack) {
   JobSpec spec = JobOf(300, minutes(5));
-  spec.plan.timed = {Crash("chief:0", seconds(6), seconds(8))};
+  spec.plan.timed = {CrashOf("chief:0", seconds(6), seconds(8))};
   EXPECT_EQ(Of(PlayJob(spec, Behaviour::TensorFlow()), "worker:0").step_back_silent.size(), 1U);
   const JobFacts ours = PlayJob(spec, Behaviour::Default());
   EXPECT_TRUE(Of(ours, "worker:0").step_back_silent.empty());
@@ -66,7 +55,7 @@ TEST(Pains, TwoAChiefThatComesBackRollsNobodyBack) {
 
 TEST(Pains, ThreeARestartOfAServerEndsNobody) {
   JobSpec spec = JobOf(200, minutes(5));
-  spec.plan.timed = {Crash("ps:0", seconds(5), seconds(2))};
+  spec.plan.timed = {CrashOf("ps:0", seconds(5), seconds(2))};
   for (const Behaviour& behaviour : {Behaviour::TensorFlow(), Behaviour::Default()}) {
     const JobFacts facts = PlayJob(spec, behaviour);
     EXPECT_EQ(Of(facts, "chief:0").outcome, "clean");
@@ -109,6 +98,59 @@ TEST(Pains, SixTheLastStepIsSavedAlsoIfTheChiefLeavesFirst) {
   const JobFacts ours = PlayJob(spec, Behaviour::Default());
   EXPECT_EQ(Of(ours, "worker:0").outcome, "clean");
   EXPECT_EQ(*ours.newest_checkpoint, 200);
+}
+
+// From the last step to the end of the process.
+Duration TimeToClose(const PlayedJob& played, std::string_view task) {
+  Time last_run;
+  Time ended;
+  for (const JobMoment& moment : played.history) {
+    if (moment.task != task) continue;
+    if (moment.kind == JobMoment::Kind::kRunReturned) last_run = moment.at;
+    if (moment.kind == JobMoment::Kind::kEnded) ended = moment.at;
+  }
+  return ended - last_run;
+}
+
+TEST(Pains, SevenTheEndOfSynchronousTrainingTakesNoGracePeriod) {
+  JobSpec spec = JobOf(60, minutes(5));
+  spec.workload.kind = WorkloadKind::kSyncRegression;
+  const PlayedJob theirs = PlayJobOf(spec, 1, {.behaviour = Behaviour::TensorFlow()});
+  EXPECT_EQ(Of(theirs.facts, "chief:0").outcome, "clean");
+  EXPECT_GE(TimeToClose(theirs, "chief:0"), seconds(5));  // the grace period of these jobs
+  const PlayedJob ours = PlayJobOf(spec);
+  EXPECT_EQ(Of(ours.facts, "chief:0").outcome, "clean");
+  EXPECT_LT(TimeToClose(ours, "chief:0"), seconds(2));
+}
+
+// The chief's machine loses its power at many moments around a save.
+TEST(Pains, TwelveAPowerCutWhileACheckpointIsWrittenStopsNobodyForEver) {
+  JobSpec spec = JobOf(120, minutes(10));
+  spec.tasks["worker"] = 0;
+  int theirs = 0;
+  for (int i = 0; i < 24; ++i) {
+    spec.plan.timed = {CrashOf("chief:0", seconds(9) + std::chrono::milliseconds(250) * i, seconds(3)),
+                       CrashOf("ps:0", seconds(9) + std::chrono::milliseconds(250) * i, seconds(3))};
+    spec.plan.timed[0].disk = DiskLoss::kUnsynced;
+    theirs += Of(PlayJob(spec, Behaviour::TensorFlow()), "chief:0").outcome != "clean" ? 1 : 0;
+    EXPECT_EQ(Of(PlayJob(spec, Behaviour::Default()), "chief:0").outcome, "clean") << i;
+  }
+  EXPECT_GE(theirs, 1);
+}
+
+TEST(Pains, NineteenRunsThatDoNotTrainDoNotWarnOfAStepThatStandsStill) {
+  JobSpec spec = JobOf(60, minutes(5));
+  spec.workload.validate_steps = 5;
+  const auto warns = [&](const Behaviour& behaviour) {
+    const PlayedJob played = PlayJobOf(spec, 1, {.behaviour = behaviour});
+    EXPECT_EQ(Of(played.facts, "chief:0").outcome, "clean");
+    const auto warnings = played.warnings.find("chief:0");
+    return warnings != played.warnings.end() && std::ranges::any_of(warnings->second, [](const std::string& text) {
+             return text.find("has not been increased") != std::string::npos;
+           });
+  };
+  EXPECT_TRUE(warns(Behaviour::TensorFlow()));
+  EXPECT_FALSE(warns(Behaviour::Default()));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace vigil::sim {
 namespace {
 
 constexpr std::chrono::seconds kGracePeriod{5};
+constexpr std::int64_t kLogSteps = 100;  // the default of MonitoredTrainingSession
 
 // Tells the recorder of every checkpoint that is complete.
 class SavesListener final : public CheckpointSaverListener {
@@ -55,6 +56,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> Open(const TrainerParts& parts
   options.save_summaries_steps = std::nullopt;
   options.save_summaries_secs = std::nullopt;
   options.log_step_count_steps = std::nullopt;
+  if (parts.job.workload.validate_steps > 0) options.log_step_count_steps = kLogSteps;
   options.config = ConfigOf(parts);
   options.stop_grace_period = kGracePeriod;
   if (parts.job.workload.max_wait_s.has_value()) options.max_wait = Seconds(*parts.job.workload.max_wait_s);
@@ -68,7 +70,8 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
   const Env& env = parts.env;
   const Fetches fetches = FetchesOf(program);
   RunResult result;
-  while (true) {
+  RunResult looked;
+  for (std::int64_t done = 1;; ++done) {
     VIGIL_ASSIGN_OR_RETURN(const bool stop, session.ShouldStop());
     if (stop) return absl::OkStatus();
     const Time before = env.clock->Monotonic();
@@ -76,6 +79,10 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
     const auto count = [&result](std::size_t i) { return result.values()[2 + i].scalar<float>(); };
     parts.recorder.RunReturned(env.clock->Monotonic() - before, result.values()[1].scalar<std::int64_t>(),
                                LedgerOf(program, count));
+    const std::int64_t validate = parts.job.workload.validate_steps;
+    if (program.loss.has_value() && validate > 0 && done % validate == 0) {
+      VIGIL_RETURN_IF_ERROR(session.RunInto(&looked, *program.loss, feed()));
+    }
     env.tasks->SleepUntil(DeadlineAfter(env, parts.job.workload.step));
   }
 }

@@ -50,6 +50,7 @@ struct Program {
   Output global_step;
   Output train;                // what the loop runs
   std::vector<Output> ledger;  // a count for each parameter server
+  std::optional<Output> loss;  // for WorkloadSpec::validate_steps
   std::vector<HookPtr> hooks;  // the model's own
 };
 

@@ -13,6 +13,7 @@ absl::Status TrainRegression(const TrainerParts& parts) {
                          BuildRegression(parts.env, b, ReplicaOf(parts), RegressionOptionsOf(parts)));
   VIGIL_RETURN_IF_ERROR(b.status());
   program.global_step = model.global_step;
+  program.loss = model.loss;
   AddLedger(parts, b, model.train_op, program);
   VIGIL_RETURN_IF_ERROR(b.status());
   VIGIL_ASSIGN_OR_RETURN(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 namespace vigil::sim {
 
@@ -16,6 +17,11 @@ PlayedJob PlayJobOf(const JobSpec& spec, std::uint64_t seed, JobOptions options)
   played.facts = job.Facts();
   played.history = job.history();
   played.hash = world.hash();
+  for (const std::string& task : TaskNames(spec)) {
+    for (const LogLine& line : job.node(task).log()) {
+      if (line.severity == Severity::kWarning) played.warnings[task].push_back(line.text);
+    }
+  }
   return played;
 }
 
@@ -27,6 +33,15 @@ JobSpec SmallJob(WorkloadKind kind) {
   spec.workload.step = std::chrono::seconds(2);
   if (kind == WorkloadKind::kEvaluation) spec.tasks[std::string(kEvaluatorJob)] = 1;
   return spec;
+}
+
+TimedFault CrashOf(std::string task, Duration at, std::optional<Duration> back) {
+  TimedFault fault;
+  fault.kind = TimedFault::Kind::kCrash;
+  fault.at = at;
+  fault.task = std::move(task);
+  fault.restart_after = back;
+  return fault;
 }
 
 std::string EndsOf(const JobFacts& facts) {

@@ -4,7 +4,10 @@
 #define VIGIL_SIM_CLUSTER_TESTING_H_
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "vigil/sim/cluster/job.h"
 #include "vigil/sim/world.h"
@@ -16,6 +19,7 @@ struct PlayedJob {
   JobHistory history;
   WorldResult result;
   std::uint64_t hash = 0;
+  std::map<std::string, std::vector<std::string>, std::less<>> warnings;  // that each node logged, over all its lives
 };
 
 // Under a random schedule and network of that seed.
@@ -23,6 +27,9 @@ PlayedJob PlayJobOf(const JobSpec& spec, std::uint64_t seed = 1, JobOptions opti
 
 // Chief, worker, one parameter server; 40 steps, two seconds apart.
 JobSpec SmallJob(WorkloadKind kind);
+
+// Kills a task's process; it starts again after `back`, or stays away.
+TimedFault CrashOf(std::string task, Duration at, std::optional<Duration> back = std::nullopt);
 
 // "chief:0 clean, worker:0 UNAVAILABLE, a checkpoint".
 std::string EndsOf(const JobFacts& facts);

@@ -8,6 +8,7 @@
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/server.h"
+#include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 
 namespace vigil {
 namespace {
@@ -31,7 +32,7 @@ absl::Status LastOneSavesHook::End(Session* session) {
   const SaverPtr& saver = options_.scaffold->saver();
   if (saver == nullptr) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
-  const std::string prefix = JoinPath(options_.checkpoint_dir, "model.ckpt");
+  const std::string prefix = JoinPath(options_.checkpoint_dir, CheckpointSaverHookOptions().checkpoint_basename);
   VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state,
                          FindCheckpoints(env_, options_.checkpoint_dir, true));
   if (state.has_value() && state->model_checkpoint_path == fmt::format("{}-{}", prefix, step)) return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "vigil/core/train/training/monitored_training_session.h"
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/hooks/last_one_saves_hook.h"
 #include "vigil/core/train/hooks/step_counter_hook.h"
@@ -99,7 +100,7 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const
                                                                          .behaviour = options.behaviour});
   } else {
     session.hooks = options.hooks;
-    const bool in_cluster = options.master.starts_with("grpc://");
+    const bool in_cluster = IsClusterTarget(options.master);
     if (in_cluster && options.behaviour.last_one_saves && !options.checkpoint_dir.empty()) {
       session.hooks.push_back(std::make_shared<LastOneSavesHook>(
           env, LastOneSavesHookOptions{

@@ -1,0 +1,146 @@
+#include "vigil/properties/shrink.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "vigil/properties/generators/jobs.h"
+#include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/story.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/print.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Scenario;
+
+Scenario Parsed(const std::string& text) {
+  const absl::StatusOr<replays::Recording> parsed = replays::ParseRecording(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status().ToString();
+  return parsed->scenario;
+}
+
+const char kBig[] =
+    R"({"id":"big","session":{"kind":"monitored"},"hooks":[{"hook":"probe","name":"a","plan":[)"
+    R"({"method":"before_run","call":2,"do":"request_stop"},{"method":"after_run","call":3,"do":"read_step"}]},)"
+    R"({"hook":"probe","name":"b","plan":[]},{"hook":"probe","name":"c","plan":[]}],)"
+    R"("faults":[{"at":"run","call":4,"code":"ABORTED"},{"at":"create","call":2,"code":"UNAVAILABLE"},)"
+    R"({"at":"close","call":1,"code":"INTERNAL"}],)"
+    R"("drive":[{"op":"run"},{"op":"loop","max":9,"body":[{"op":"should_stop"},{"op":"run","times":4}]},{"op":"run"}],)"
+    R"("choices":{"w/main/schedule":["a","b","c"],"w/other/schedule":["d"]}})";
+
+bool HasHook(const Scenario& s, const std::string& name) {
+  return std::ranges::any_of(s.hooks, [&](const auto& hook) { return hook.name == name; });
+}
+bool HasCreateFault(const Scenario& s) {
+  return std::ranges::any_of(s.faults, [](const auto& fault) { return fault.at == replays::FaultPoint::kCreate; });
+}
+std::int64_t Runs(const std::vector<replays::Statement>& statements) {
+  std::int64_t runs = 0;
+  for (const auto& statement : statements)
+    runs += statement.op == replays::Op::kRun ? statement.times : Runs(statement.body);
+  return runs;
+}
+
+TEST(Shrink, KeepsWhatTheFailureNeedsAndNothingElse) {
+  const Shrunk shrunk = Shrink(Parsed(kBig), [](const Scenario& s) { return HasHook(s, "b") && HasCreateFault(s); });
+  EXPECT_TRUE(shrunk.minimal);
+  EXPECT_EQ(
+      replays::PrintRecord(shrunk.scenario),
+      R"({"id":"big","hooks":[{"hook":"probe","name":"b"}],"faults":[{"at":"create","call":1,"code":"UNAVAILABLE"}],"drive":[]})");
+  EXPECT_EQ(Elements(shrunk.scenario), 2U);
+}
+
+TEST(Shrink, OpensLoopsAndBringsNumbersDown) {
+  const Shrunk shrunk = Shrink(Parsed(kBig), [](const Scenario& s) { return Runs(s.drive) >= 3; });
+  EXPECT_TRUE(shrunk.minimal);
+  EXPECT_EQ(Runs(shrunk.scenario.drive), 3);
+  EXPECT_TRUE(shrunk.scenario.hooks.empty());
+  for (const auto& statement : shrunk.scenario.drive) EXPECT_TRUE(statement.body.empty());
+}
+
+TEST(Shrink, TakesAwayPairsThatNeedOneAnother) {
+  // As long as there are as many hooks as faults: neither goes alone.
+  const Shrunk shrunk = Shrink(Parsed(kBig), [](const Scenario& s) { return s.hooks.size() == s.faults.size(); });
+  EXPECT_TRUE(shrunk.minimal);
+  EXPECT_TRUE(shrunk.scenario.hooks.empty());
+  EXPECT_TRUE(shrunk.scenario.faults.empty());
+}
+
+TEST(Shrink, KeepsTheChoicesThatItNeeds) {
+  const Shrunk shrunk = Shrink(Parsed(kBig), [](const Scenario& s) {
+    const auto found = s.choices.find("w/main/schedule");
+    return found != s.choices.end() && found->second.size() >= 2;
+  });
+  ASSERT_EQ(shrunk.scenario.choices.size(), 1U);
+  EXPECT_EQ(shrunk.scenario.choices.begin()->second.size(), 2U);
+}
+
+// Nothing that is left can be taken away alone: asked of whatever the generators make, against the plainest of shrinkers.
+TEST(Shrink, IsMinimalOnWhatGeneratorsDraw) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Scenario drawn = RandomScenario(seed);
+    const auto fails = [](const Scenario& s) { return s.hooks.size() + s.faults.size() >= 1; };
+    if (!fails(drawn)) continue;
+    const Shrunk shrunk = Shrink(drawn, fails);
+    EXPECT_TRUE(shrunk.minimal) << seed;
+    EXPECT_EQ(shrunk.scenario.hooks.size() + shrunk.scenario.faults.size(), 1U) << seed;
+    EXPECT_TRUE(shrunk.scenario.drive.empty()) << seed;
+    EXPECT_EQ(shrunk.scenario.seed, drawn.seed);
+    EXPECT_EQ(shrunk.scenario.behaviour, drawn.behaviour);
+  }
+}
+
+TEST(Shrink, TakesNodesAndFaultsFromAJobButNotItsTime) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Scenario drawn = RandomJob(seed);
+    const Shrunk shrunk = Shrink(drawn, [](const Scenario& s) { return s.job.has_value(); });
+    EXPECT_TRUE(shrunk.minimal) << seed;
+    EXPECT_EQ(Elements(shrunk.scenario), 0U) << seed;
+    EXPECT_EQ(TaskNames(*shrunk.scenario.job), (std::vector<std::string>{"chief:0", "ps:0"})) << seed;
+    EXPECT_EQ(shrunk.scenario.job->limit, drawn.job->limit);
+    EXPECT_EQ(shrunk.scenario.job->heal_after, drawn.job->heal_after);
+  }
+}
+
+TEST(Shrink, EndsWithItsBudget) {
+  std::uint64_t plays = 0;
+  const Shrunk shrunk = Shrink(Parsed(kBig), [&](const Scenario&) { return ++plays > 1000; }, {.max_plays = 7});
+  EXPECT_EQ(plays, 7U);
+  EXPECT_EQ(shrunk.plays, 7U);
+  EXPECT_FALSE(shrunk.minimal);
+  EXPECT_EQ(shrunk.scenario, Parsed(kBig));
+  bool stop = false;
+  const Shrunk stopped = Shrink(Parsed(kBig),
+                                [&](const Scenario&) {
+                                  stop = true;
+                                  return false;
+                                },
+                                {.stop = [&] { return stop; }});
+  EXPECT_EQ(stopped.plays, 1U);
+  EXPECT_FALSE(stopped.minimal);
+}
+
+TEST(Story, TellsASessionInOneLine) {
+  EXPECT_EQ(Story(Parsed(kBig)),
+            "a monitored session with probe a (before_run 2: request_stop, after_run 3: read_step), probe b, probe c; "
+            "run 4 fails "
+            "with ABORTED; create 2 fails with UNAVAILABLE; close 1 fails with INTERNAL; the caller: run, loop up to 9 "
+            "{should_stop, run x4}, run");
+}
+
+TEST(Story, TellsAJobInOneLine) {
+  EXPECT_EQ(
+      Story(Parsed(
+          R"({"id":"a","format":2,"cluster":{"tasks":{"chief":1,"ps":1,"worker":2}},"workload":{"name":"async_regression",)"
+          R"("last_step":40},"plan":[{"at_s":12.5,"crash":"ps:0","restart_after_s":2},{"at_s":20,"cut":["worker:1","ps:0"],)"
+          R"("for_s":8}]})")),
+      "chief, ps, 2 worker train async_regression to step 40; at 12.5 s ps:0 crashes, back after 2 s; at 20 s worker:1 "
+      "and "
+      "ps:0 are cut off for 8 s");
+}
+
+}  // namespace
+}  // namespace vigil::properties
