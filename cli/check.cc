@@ -40,6 +40,7 @@ constexpr char kNotes[] =
     "  random      a random scenario of faults for each seed, under a random schedule, played twice\n"
     "  explore     every scenario of a small scope, by the library and by the reference model (vigil explore)\n"
     "  cluster     a random job of a whole cluster for each seed, with faults of every kind, played twice\n"
+    "  planted     the harness itself: each planted bug must be found by its rule; the same as --planted all\n"
     "Every rule is held against each scenario of recorded and random (docs/rules.md). What violates one is saved as a "
     "file, with the line "
     "that\n"
@@ -50,6 +51,7 @@ constexpr char kNotes[] =
     "  vigil check --suite random --seeds 1..1000000\n"
     "  vigil check --suite random --seeds 4711..4711 --json -\n"
     "  vigil check --suite cluster --time 10m --junit cluster.xml\n"
+    "  vigil check --planted session.end_twice,recovery.no_pause\n"
     "\n"
     "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
@@ -65,12 +67,15 @@ struct Arguments {
   std::string failures = "failures";
   std::vector<std::string> recordings;
   bool list_rules = false;
+  std::vector<std::string> planted;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
-  app.add_option("--suite", a.suites, "recorded, regressions, random, explore or cluster (repeatable; default: all)")
+  app.add_option("--suite", a.suites,
+                 "recorded, regressions, random, explore, cluster or planted (repeatable; default: all but planted, "
+                 "which plays alone)")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"recorded", "regressions", "random", "explore", "cluster"}).description(""))
+      ->check(CLI::IsMember({"recorded", "regressions", "random", "explore", "cluster", "planted"}).description(""))
       ->type_name("NAME");
   app.add_option("--seeds", a.seeds,
                  fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
@@ -94,6 +99,12 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--recordings", a.recordings, "What the suite recorded plays (default: the recordings of this tree)")
       ->allow_extra_args(false)
       ->type_name("PATH");
+  app.add_option(
+         "--planted", a.planted,
+         "Turn planted bugs on, one after the other, and see whether the rule that must find it does: all, list, "
+         "or ids joined by commas. Needs a build that has them (preset dev)")
+      ->allow_extra_args(false)
+      ->type_name("all|list|ID[,ID...]");
   app.add_flag("--list-rules", a.list_rules, "Print what docs/rules.md holds, and check nothing");
   app.footer(kNotes);
 }
@@ -293,6 +304,12 @@ int Check(const std::vector<std::string>& words) {
   if (arguments.list_rules) {
     Console().Out(properties::RulesDocument());
     return kPassed;
+  }
+  const bool suite = std::ranges::find(arguments.suites, "planted") != arguments.suites.end();
+  if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
+  if (suite && arguments.planted.empty()) arguments.planted = {"all"};
+  if (!arguments.planted.empty()) {
+    return CheckPlanted({.ids = arguments.planted, .jobs = arguments.jobs, .json = arguments.json});
   }
   return CheckWith(arguments);
 }

@@ -36,6 +36,15 @@ int Replay(const ReplayArguments& arguments);
 
 // Their arguments are parsed by themselves.
 int Check(const std::vector<std::string>& arguments);
+
+struct PlantedArguments {
+  std::vector<std::string> ids;  // all, list, or ids, which commas may join
+  int jobs = 0;                  // 0 = one for each core
+  std::string json;              // a file, or "-"; "" = none
+};
+// Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find it.
+int CheckPlanted(const PlantedArguments& arguments);
+
 int Bench(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 

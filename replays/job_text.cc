@@ -58,6 +58,9 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kRestored:
     case Kind::kInitialised:
     case Kind::kSawStep:
+    case Kind::kFound:
+    case Kind::kLogged:
+    case Kind::kStopAsked:
     case Kind::kHealed:  // the plan's own history says so
       return std::nullopt;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "vigil/core/base/check.h"
+#include "vigil/core/base/planted.h"
 
 namespace vigil::sim {
 
@@ -28,7 +29,7 @@ bool Choices::ChooseByChance(Key& key, double chance, const std::array<std::stri
 std::size_t Choices::Ask(Key& key, double chance, std::span<const std::string_view> labels) {
   const std::size_t chosen = chooser_ == nullptr ? 0 : chooser_->Choose({key.text, key.made.size(), chance}, labels);
   VIGIL_CHECK(chosen < labels.size());
-  key.made.push_back(labels_.Intern(labels[chosen]));
+  if (!VIGIL_PLANTED("sim.choice_not_kept") || key.made.size() != 2) key.made.push_back(labels_.Intern(labels[chosen]));
   hash_.AddChoice(key.text, labels[chosen], labels.size());
   return chosen;
 }

@@ -98,6 +98,14 @@ NetworkHost& Node::host() {
   return *host_;
 }
 
+std::vector<std::string> Node::TaskNames() const {
+  std::vector<std::string> names;
+  for (const TaskState* task = tasks_.first; task != nullptr; task = task->peers.next) {
+    if (!task->done && !task->leaving) names.push_back(task->identity->name);
+  }
+  return names;
+}
+
 fakes::MemoryFiles& Node::disk() { return seams_->files.own(); }
 
 std::int64_t Node::LoseDisk(DiskLoss loss) { return seams_->files.Lose(loss); }

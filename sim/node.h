@@ -59,6 +59,8 @@ class Node {
   void Boot();
   // Whether any task of it runs.
   bool running() const { return !tasks_.empty(); }
+  // Those that have not ended, oldest first.
+  std::vector<std::string> TaskNames() const;
 
   // The process stands still: its tasks do not run and its messages wait, its connections stay open, time goes on.
   void Pause();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/tensor_bundle.h"
 
@@ -89,7 +90,7 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     const absl::Status restored = saver.Restore(session, prefix);
     if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
     if (first.ok()) first = restored;
-    if (!fallback) break;
+    if (!fallback || VIGIL_PLANTED("saver.no_fallback")) break;
     // A preemption, a graph that does not fit: another checkpoint would not help, or would hide it.
     const absl::Status damage = VerifyBundle(*env.files, prefix);
     if (damage.ok() || IsPreemption(restored)) return restored;

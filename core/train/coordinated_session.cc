@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/env/call_guarded.h"
@@ -48,14 +49,18 @@ absl::Status CoordinatedSession::Close() {
 }
 
 absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life) {
-  VIGIL_RETURN_IF_ERROR(coord.RequestStop());
+  const bool stops_late = VIGIL_PLANTED("coordinator.joined_before_stop");
+  if (!stops_late) VIGIL_RETURN_IF_ERROR(coord.RequestStop());
+  if (VIGIL_PLANTED("coordinator.session_closed_first")) session.Close().IgnoreError();
   Duration grace = life.stop_grace_period;
   if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
   const Time start = env.clock->Monotonic();
   const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
   life.grace_used += env.clock->Monotonic() - start;
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
-  session.Close().IgnoreError();
+  if (stops_late) coord.RequestStop().IgnoreError();
+  const absl::Status closed = session.Close();
+  if (VIGIL_PLANTED("session.close_failure_comes_out") && joined.ok()) return closed;
   return joined;
 }
 
@@ -75,12 +80,15 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {
   if (session_->graph().Collection(kQueueRunners).empty()) return absl::OkStatus();
+  if (VIGIL_PLANTED("recovery.queue_runners_not_restarted") && life_.recoveries > 0) return absl::OkStatus();
   const absl::Status status = start_queue_runners_(session_, coord_);
   env_.Emit({.kind = EventKind::kQueueRunners, .code = CodeOf(status), .session = session_->number()});
   return status;
 }
 
 absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
+  if (VIGIL_PLANTED("recovery.hooks_not_told") && life_.recoveries > 0) return absl::OkStatus();
+  if (VIGIL_PLANTED("recovery.hooks_not_told_of_the_second") && life_.recoveries > 1) return absl::OkStatus();
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr,
                                    nullptr, [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
@@ -92,8 +100,9 @@ absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::C
   VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
   coord_ =
       std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number()});
-  absl::Status status = StartQueueRunners();
-  if (status.ok()) status = CallAfterCreateSession();
+  const bool late = VIGIL_PLANTED("init.queue_runners_after_hooks");
+  absl::Status status = late ? CallAfterCreateSession() : StartQueueRunners();
+  if (status.ok()) status = late ? StartQueueRunners() : CallAfterCreateSession();
   if (status.ok()) return std::make_unique<CoordinatedSession>(env_, session_, hooks_, coord_, life_);
   if (life_.behaviour.close_partial_session) {
     // What it was created for has failed already: that error is the one to tell.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
 
@@ -33,11 +34,12 @@ void MergeRunOptions(const RunOptions& from, RunOptions* into) {
 
 HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, SessionLife& life)
     : env_(env), session_(std::move(session)), hooks_(hooks), life_(life) {
+  if (VIGIL_PLANTED("hooks.stop_kept_by_recovery")) return;
   if (!life_.behaviour.stop_survives_recovery) life_.stop_requested = false;
 }
 
 absl::Status HookedSession::Run(LayerRun& run) {
-  if (life_.stop_requested) {
+  if (life_.stop_requested && !VIGIL_PLANTED("hooks.run_allowed_after_stop")) {
     return UsageError(fmt::format(
         "Run called even after should_stop requested by {}. Ask ShouldStop() before each run.", life_.stopped_by));
   }
@@ -47,7 +49,8 @@ absl::Status HookedSession::Run(LayerRun& run) {
     const std::string_view name = hooks_[context.stopped_by()]->name();
     std::string who =
         name.empty() ? fmt::format("hook number {}", context.stopped_by() + 1) : fmt::format("hook '{}'", name);
-    if (status.ok()) {
+    const bool lost = VIGIL_PLANTED("hooks.stop_lost_in_a_repeated_run") && run.attempts > 1;
+    if ((status.ok() || VIGIL_PLANTED("hooks.stop_kept_by_failed_run")) && !lost) {
       life_.RequestStop(std::move(who));
     } else if (life_.behaviour.stop_survives_recovery) {
       life_.stop_pending = true;
@@ -62,18 +65,24 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
   feed_values_.clear();
   requests_.clear();
   if (run.attempts++ > 0 && !run.options_given) run.options = RunOptions();
-  VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
-  VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
+  if (!VIGIL_PLANTED("recovery.before_run_not_repeated") || run.attempts == 1) {
+    VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
+  }
+  if (!VIGIL_PLANTED("recovery.feed_lost") || run.attempts == 1) VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
   MergeFetches(run);
   run.result->Set(run.fetches);
   run.result->mutable_metadata().Clear();
-  VIGIL_RETURN_IF_ERROR(WithOrigin(session_->Run({.spec = spec_,
-                                                  .feed_values = feed_values_,
-                                                  .options = &run.options,
-                                                  .metadata = &run.result->mutable_metadata(),
-                                                  .with_hooks = true},
-                                                 &run.result->tensors()),
-                                   kOriginRun));
+  const absl::Status ran = session_->Run({.spec = spec_,
+                                          .feed_values = feed_values_,
+                                          .options = &run.options,
+                                          .metadata = &run.result->mutable_metadata(),
+                                          .with_hooks = true},
+                                         &run.result->tensors());
+  if (VIGIL_PLANTED("hooks.after_run_on_out_of_range") && CodeOf(ran) == Code::kOutOfRange) {
+    requests_.clear();
+    CallAfterRun(context, run).IgnoreError();
+  }
+  VIGIL_RETURN_IF_ERROR(WithOrigin(ran, kOriginRun));
   return CallAfterRun(context, run);
 }
 
@@ -99,8 +108,9 @@ absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& optio
   asked_.Clear();  // a hook may have failed after it had asked for something
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     SessionRunHook& hook = *hooks_[i];
-    VIGIL_RETURN_IF_ERROR(
-        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); }));
+    const absl::Status status =
+        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); });
+    if (!VIGIL_PLANTED("hooks.before_run_error_lost")) VIGIL_RETURN_IF_ERROR(status);
     if (!asked_.empty()) VIGIL_RETURN_IF_ERROR(TakeRequest(i, options));
   }
   return absl::OkStatus();
@@ -166,9 +176,11 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
   auto request = requests_.begin();
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     SessionRunHook& hook = *hooks_[i];
+    if (VIGIL_PLANTED("hooks.after_run_skips_the_last") && i + 1 == hooks_.size()) break;
     if (request == requests_.end() || request->hook != i) {
-      VIGIL_RETURN_IF_ERROR(
-          Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); }));
+      const absl::Status status =
+          Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); });
+      if (!VIGIL_PLANTED("hooks.after_run_goes_on_after_a_failure")) VIGIL_RETURN_IF_ERROR(status);
       continue;
     }
     const RunValues values{FetchedValues(request->fetches, tensors + request->first_value), run.options,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
 #include "vigil/core/train/recoverable_session.h"
@@ -109,6 +110,7 @@ void MonitoredSessionBase::ReleaseHooks() {
 absl::Status MonitoredSessionBase::CallBegin() {
   BeginContext context{env_, graph_};
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    if (VIGIL_PLANTED("session.begin_skips_the_last_hook") && i + 1 == hooks_.size()) break;
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
                                    [&] { return hooks_[i]->Begin(context); }));
   }
@@ -141,6 +143,7 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
   run_options_ = options;
   LayerRun run{fetches, feeds, run_options_, result, options != RunOptions()};
   const absl::Status status = layer_->Run(run);
+  if (VIGIL_PLANTED("recovery.stop_forgotten_in_job") && run.attempts > 1) life_.stop_requested = false;
   life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});
   return status;
@@ -220,6 +223,8 @@ absl::Status MonitoredSessionBase::Close() {
 // Whether an error that left the scope means the end of the input and nothing worse.
 bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
   if (body.ok()) return true;
+  if (VIGIL_PLANTED("session.end_on_cancelled") && CodeOf(body) == Code::kCancelled) return true;
+  if (VIGIL_PLANTED("session.no_end_on_out_of_range") && CodeOf(body) == Code::kOutOfRange) return false;
   if (!IsCleanEnd(body)) return false;
   if (!life_.behaviour.clean_end_from_run_only) return true;
   const std::string origin = OriginOf(body);
@@ -231,7 +236,7 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
   const bool clean = IsCleanExit(body);
   absl::Status status = CloseInternal(clean);
   // An error of the close takes the place of the body's, as an exception in a finally block does.
-  if (status.ok() && !clean) status = body;
+  if (status.ok() && (!clean || VIGIL_PLANTED("session.clean_end_comes_out"))) status = body;
   if (status.ok() || clean || !IsCleanEnd(body)) {
     env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
     return status;
@@ -247,7 +252,8 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
 
 absl::Status MonitoredSessionBase::CallEnd() {
   Session* const session = raw().get();
-  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+  for (std::size_t n = 0; n < hooks_.size(); ++n) {
+    const std::size_t i = VIGIL_PLANTED("hooks.end_reversed") ? hooks_.size() - 1 - n : n;
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr,
                                    [&] { return hooks_[i]->End(session); }));
   }
@@ -256,17 +262,21 @@ absl::Status MonitoredSessionBase::CallEnd() {
 
 // The later error wins at each step, and each step is made whatever went wrong before.
 absl::Status MonitoredSessionBase::CloseInternal(bool clean) {
-  absl::Status status = clean ? CallEnd() : absl::OkStatus();
+  const bool late = VIGIL_PLANTED("session.end_after_close");
+  absl::Status status = clean && !late ? CallEnd() : absl::OkStatus();
+  if (VIGIL_PLANTED("session.end_twice") && clean && status.ok()) status = CallEnd();
   if (layer_ == nullptr) {
-    status = UsageError("Session is already closed.");
-  } else {
+    if (!VIGIL_PLANTED("session.second_close_is_silent")) status = UsageError("Session is already closed.");
+  } else if (!VIGIL_PLANTED("session.end_failure_leaves_session_open") || status.ok()) {
     const absl::Status closed = layer_->Close();
-    if (!closed.ok()) status = closed;
+    const bool takes_its_place = !VIGIL_PLANTED("session.first_error_of_close_wins") || status.ok();
+    if ((!closed.ok() || VIGIL_PLANTED("session.end_error_lost")) && takes_its_place) status = closed;
   }
-  layer_ = nullptr;
+  if (late && clean) status.Update(CallEnd());
+  if (!VIGIL_PLANTED("session.usable_after_close")) layer_ = nullptr;
   creator_.Forget();
   ReleaseHooks();
-  if (!graph_was_finalized_ && graph_.finalized()) {
+  if (!graph_was_finalized_ && graph_.finalized() && !VIGIL_PLANTED("session.graph_left_finalized")) {
     graph_.Unfinalize();
     env_.Emit({.kind = EventKind::kGraphUnfinalized});
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -35,6 +36,7 @@ absl::Status RecoverableSession::CreateSession() {
       return absl::OkStatus();
     }
     if (!IsPreemption(made.status())) return made.status();
+    if (VIGIL_PLANTED("recovery.failed_creation_ends_it") && life_.recoveries > 0) return made.status();
     NoteRecovery(made.status(), 0);
     if (life_.behaviour.bounded_recovery) {
       VIGIL_RETURN_IF_ERROR(policy_.BeforeNextAttempt(made.status(), creator_.time_waited()));
@@ -48,6 +50,8 @@ absl::Status RecoverableSession::GiveUp(const absl::Status& why) {
     life_.stop_pending = true;
     life_.stopped_by = "the coordinator";
   }
+  if (VIGIL_PLANTED("recovery.old_session_left_open")) session_ = nullptr;
+  if (VIGIL_PLANTED("recovery.second_session_left_open") && life_.recoveries > 1) session_ = nullptr;
   VIGIL_RETURN_IF_ERROR(Close());
   return life_.behaviour.bounded_recovery ? policy_.BeforeNextAttempt(why, creator_.time_waited()) : absl::OkStatus();
 }
@@ -56,7 +60,7 @@ absl::Status RecoverableSession::Close() {
   if (session_ == nullptr) return absl::OkStatus();
   const std::shared_ptr<CoordinatedSession> closing = std::move(session_);
   const absl::Status status = closing->Close();
-  if (!IsPreemption(status)) return status;
+  if (!IsPreemption(status) || VIGIL_PLANTED("recovery.close_error_ends_it")) return status;
   env_.log->Write(Severity::kError,
                   fmt::format("An error occurred when attempting to close the session. This may be due to a "
                               "preemption in a connected worker or parameter server. Error: {}",
@@ -66,7 +70,7 @@ absl::Status RecoverableSession::Close() {
 
 template <typename Attempt>
 absl::Status RecoverableSession::Retry(Attempt attempt) {
-  while (true) {
+  for (int failed = 0; true; ++failed) {
     absl::Status status;
     if (session_ == nullptr) status = CreateSession();
     // Held: a step function may run the monitored session itself, which may give this one up.
@@ -75,7 +79,10 @@ absl::Status RecoverableSession::Retry(Attempt attempt) {
       status = attempt(*session);
       if (status.ok()) policy_.Completed();
     }
-    if (!IsPreemption(status)) return status;
+    const bool also = VIGIL_PLANTED("recovery.on_cancelled") && CodeOf(status) == Code::kCancelled;
+    if (!IsPreemption(status) && !also) return status;
+    if (VIGIL_PLANTED("recovery.once_a_call") && failed > 0) return status;
+    if (VIGIL_PLANTED("recovery.unavailable_leaves_run") && CodeOf(status) == Code::kUnavailable) return status;
     VIGIL_RETURN_IF_ERROR(GiveUp(status));
   }
 }
@@ -85,6 +92,7 @@ absl::Status RecoverableSession::Run(LayerRun& run) {
 }
 
 absl::Status RecoverableSession::RunStepFn(const LayerStepFn& step_fn) {
+  if (VIGIL_PLANTED("recovery.step_function_leaves_run") && session_ != nullptr) return session_->RunStepFn(step_fn);
   return Retry([&step_fn](CoordinatedSession& session) { return session.RunStepFn(step_fn); });
 }
 
@@ -95,6 +103,7 @@ absl::StatusOr<bool> RecoverableSession::CheckStop() {
   if (stop.ok()) return *stop;
   if (!IsPreemption(stop.status())) return true;
   VIGIL_RETURN_IF_ERROR(GiveUp(stop.status()));
+  if (VIGIL_PLANTED("recovery.should_stop_creates_nothing")) return true;
   VIGIL_RETURN_IF_ERROR(CreateSession());
   life_.SettleStop();
   return false;

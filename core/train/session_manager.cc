@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/cluster_session.h"
@@ -98,9 +99,10 @@ absl::StatusOr<Readiness> SessionManager::TryLocalInit(Session& session) {
   env_.log->Write(Severity::kInfo, "Running local_init_op.");
   const RunSpec spec{.targets = {*options_.local_init_op}};
   std::vector<Tensor> nothing;
-  VIGIL_RETURN_IF_ERROR(session.Run(
+  const absl::Status ran = session.Run(
       {.spec = spec, .options = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr},
-      &nothing));
+      &nothing);
+  if (!VIGIL_PLANTED("init.local_init_error_lost")) VIGIL_RETURN_IF_ERROR(ran);
   env_.log->Write(Severity::kInfo, "Done running local_init_op.");
   return Readiness{};
 }
@@ -109,6 +111,14 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
   if (!init.init_op.has_value() && init.init_fn == nullptr && !options_.local_init_op.has_value()) {
     return UsageError("Model is not initialized and no init_op or init_fn or local_init_op was given");
   }
+  const auto call_init_fn = [&] {
+    if (init.init_fn == nullptr) return absl::OkStatus();
+    const absl::Status status = CallGuarded([&] { return init.init_fn(session); });
+    env_.Emit({.kind = EventKind::kInitFn, .code = CodeOf(status), .session = session.number()});
+    return status;
+  };
+  const bool init_fn_first = VIGIL_PLANTED("init.init_fn_first");
+  if (init_fn_first) VIGIL_RETURN_IF_ERROR(call_init_fn());
   if (init.init_op.has_value()) {
     RunSpec spec{.targets = {*init.init_op}};
     std::vector<Tensor> values;
@@ -117,12 +127,10 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
       values.push_back(feed.value);
     }
     std::vector<Tensor> nothing;
-    VIGIL_RETURN_IF_ERROR(session.Run({.spec = spec, .feed_values = values}, &nothing));
+    const absl::Status ran = session.Run({.spec = spec, .feed_values = values}, &nothing);
+    if (!VIGIL_PLANTED("recovery.init_error_ignored") || session.number() == 1) VIGIL_RETURN_IF_ERROR(ran);
   }
-  if (init.init_fn == nullptr) return absl::OkStatus();
-  const absl::Status status = CallGuarded([&] { return init.init_fn(session); });
-  env_.Emit({.kind = EventKind::kInitFn, .code = CodeOf(status), .session = session.number()});
-  return status;
+  return init_fn_first ? absl::OkStatus() : call_init_fn();
 }
 
 absl::Status SessionManager::NotReadyError(std::string_view for_what, bool restored, const InitOptions& init,
@@ -156,7 +164,7 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
     return false;
   }
   VIGIL_ASSIGN_OR_RETURN(const Readiness alive, Ready(op, session, "Model not ready"));
-  if (!alive.ready) return false;
+  if (!alive.ready || VIGIL_PLANTED("cluster.chief_restores_over_live_model")) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
@@ -169,10 +177,13 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
 }
 
 absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init) {
-  VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore));
-  if (!restored) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
+  absl::StatusOr<bool> found = RestoreCheckpoint(session, restore);
+  if (VIGIL_PLANTED("recovery.restore_error_ignored") && session.number() > 1 && !found.ok()) found = false;
+  VIGIL_ASSIGN_OR_RETURN(const bool restored, found);
+  if (!restored || VIGIL_PLANTED("init.init_after_restore")) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return NotReadyError("ready for local_init", restored, init, local.why_not);
+  if (VIGIL_PLANTED("init.ready_not_asked_after_restore") && restored) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
   if (!ready.ready) return NotReadyError("ready", restored, init, ready.why_not);
   return absl::OkStatus();

@@ -113,6 +113,19 @@ PlanEntry DrawPlanEntry(Draws draws, const Swarm& swarm) {
   return entry;
 }
 
+// Seldom by chance: a run that goes well asks for a stop, and the session is lost before anybody sees to it.
+void AddStopWithPreemption(Draws draws, const Swarm& swarm, HookSpec& hook) {
+  if (!draws.Chance(4)) return;
+  PlanEntry stop;
+  stop.method = "after_run";
+  stop.action = Action::kRequestStop;
+  stop.calls = {swarm.hot_run};
+  PlanEntry report = stop;
+  report.action = Action::kReport;
+  report.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
+  hook.plan = {stop, report};
+}
+
 HookSpec DrawProbe(Draws draws, std::string name, const Swarm& swarm) {
   constexpr std::uint64_t kEntries[] = {0, 0, 1, 1, 1, 2, 2, 3};
   HookSpec hook;
@@ -126,6 +139,7 @@ HookSpec DrawProbe(Draws draws, std::string name, const Swarm& swarm) {
     const bool kept = entry.method != "begin" || draws.Chance(25);
     if (!nothing && kept) hook.plan.push_back(std::move(entry));
   }
+  if (swarm.stops && swarm.reports) AddStopWithPreemption(draws.Split("together"), swarm, hook);
   return hook;
 }
 

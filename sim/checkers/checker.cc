@@ -29,7 +29,12 @@ std::span<const Checker> Checkers() {
                                  kBoundedRecovery,
                                  kNoTaskLeft,
                                  kTokensConserved,
-                                 kLossAsWithoutFaults};
+                                 kLossAsWithoutFaults,
+                                 kCompleteWhenReported,
+                                 kCheckpointLogged,
+                                 kKeepLimit,
+                                 kNoRunAfterAStop,
+                                 kErrorsHaveACause};
   return kAll;
 }
 

@@ -75,6 +75,11 @@ extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;
 extern const Checker kTokensConserved;
 extern const Checker kLossAsWithoutFaults;
+extern const Checker kCompleteWhenReported;
+extern const Checker kCheckpointLogged;
+extern const Checker kKeepLimit;
+extern const Checker kNoRunAfterAStop;
+extern const Checker kErrorsHaveACause;
 
 }  // namespace vigil::sim
 

@@ -150,8 +150,64 @@ TEST(Checkers, RecoveriesHavePauses) {
 TEST(Checkers, NothingIsLeftRunning) {
   Story story{.lines = {{1, kChief, Kind::kEnded}}};
   EXPECT_THAT(story.Rules(), Not(Contains("job.no_task_left")));
-  story.lines.push_back({1, kChief, Kind::kTaskLeft});
+  story.lines.insert(story.lines.begin(), {1, kChief, Kind::kTaskLeft});
   EXPECT_THAT(story.Rules(), Contains("job.no_task_left"));
+  story.lines.back().code = Code::kUnavailable;
+  EXPECT_THAT(story.Rules(), Not(Contains("job.no_task_left")));
+}
+
+TEST(Checkers, AReportedCheckpointIsThereWhenATaskStarts) {
+  Story story{.lines = {{1, kChief, Kind::kSaved, 20}, {2, kChief, Kind::kStarted}, {2, kChief, Kind::kFound, 20}}};
+  story.facts.newest_checkpoint = 30;
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.reported_survives")));
+  story.lines.back().step = 10;
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.reported_survives"));
+}
+
+TEST(Checkers, WhatIsReportedIsWholeAndLogged) {
+  Story story{.lines = {{1, kChief, Kind::kLogged, 20}, {2, kChief, Kind::kSaved, 20}}};
+  story.facts.newest_checkpoint = 20;
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.complete_when_reported")));
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.logged")));
+  story.lines.back().code = Code::kDataLoss;
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.complete_when_reported"));
+  story.lines.front().step = 19;
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.logged"));
+  story.lines.front() = {1, kWorker, Kind::kLogged, 20};
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.logged"));
+}
+
+TEST(Checkers, AnUndisturbedChiefKeepsFive) {
+  Story story;
+  for (int i = 1; i <= 7; ++i) story.lines.push_back({i, kChief, Kind::kSaved, 10 * i});
+  story.facts.tasks[kChief] = {.outcome = "clean", .lives = 1};
+  story.facts.checkpoints = {30, 40, 50, 60, 70};
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+  EXPECT_EQ(story.Judge().armed["checkpoint.keep_limit"], 1);
+  story.facts.checkpoints.insert(story.facts.checkpoints.begin(), 20);
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
+  story.facts.tasks[kChief].recoveries = 1;
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+}
+
+TEST(Checkers, AStopIsKeptWhateverTheRunWentThrough) {
+  Story story{.lines = {{1, kWorker, Kind::kRunStarted},
+                        {2, kWorker, Kind::kRecovery, 0, 0, Code::kAborted},
+                        {3, kWorker, Kind::kStopAsked},
+                        {4, kWorker, Kind::kRunReturned, 9, -1}}};
+  EXPECT_THAT(story.Rules(), Not(Contains("stop.no_run_after_it_in_a_job")));
+  EXPECT_EQ(story.Judge().armed["stop.no_run_after_it_in_a_job"], 1);
+  story.lines.push_back({5, kWorker, Kind::kRunStarted});
+  EXPECT_THAT(story.Rules(), Contains("stop.no_run_after_it_in_a_job"));
+  story.lines.insert(story.lines.end() - 1, {5, kWorker, Kind::kStarted});
+  EXPECT_THAT(story.Rules(), Not(Contains("stop.no_run_after_it_in_a_job")));
+}
+
+TEST(Checkers, NoFaultBringsAboutAMistake) {
+  Story story{.lines = {{1, kWorker, Kind::kEnded, 0, 0, Code::kUnavailable}}};
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  story.lines.back().code = Code::kInvalidArgument;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause"));
 }
 
 // Chief and worker, two gradients a step.

@@ -16,6 +16,12 @@ std::string Text(const std::optional<std::int64_t>& step) {
 void CheckReported(const JobRun& run, Findings& findings) {
   const JobMoment* newest = nullptr;
   for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kFound && newest != nullptr && moment.step < newest->step) {
+      findings.Violate(moment,
+                       fmt::format("a whole checkpoint of step {} or later: its save was reported", newest->step),
+                       fmt::format("step {}", moment.step));
+      return;
+    }
     if (moment.kind == JobMoment::Kind::kSaved && (newest == nullptr || moment.step >= newest->step)) newest = &moment;
   }
   if (newest == nullptr) return;
@@ -46,7 +52,9 @@ void CheckFinal(const JobRun& run, Findings& findings) {
 const Checker kReportedCheckpointSurvives = {
     .id = "checkpoint.reported_survives",
     .sentence =
-        "A checkpoint that was reported complete, or a later one, is there and whole at the end, whatever crashed.",
+        "A checkpoint that was reported complete, or a later one, is there and whole whenever a task starts, and at "
+        "the "
+        "end, whatever crashed.",
     .source = "CheckpointSaverListener.after_save; pain 12",
     .needs = &Behaviour::durable_saves,
     .check = CheckReported,

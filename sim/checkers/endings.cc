@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "vigil/sim/checkers/checker.h"
 
@@ -14,6 +16,7 @@ namespace {
 // Where a needed node stays away, every survivor ends with an error within this time after everything else has healed.
 constexpr std::chrono::minutes kMostBusy{1};
 constexpr std::size_t kMostRecoveriesAMinute = 20;
+constexpr std::chrono::minutes kCalmAfter{1};  // everything has healed
 
 void CheckEnds(const JobRun& run, Findings& findings) {
   if (!run.spec.heal_after.has_value()) return;
@@ -45,11 +48,27 @@ void CheckRecoveries(const JobRun& run, Findings& findings) {
   }
 }
 
+// A task that hangs on a server that is gone may outlast the stop grace period, which recoveries may have used up: only calm and clean
+// ends of lives without one count. What is left is told just before the end.
 void CheckLeft(const JobRun& run, Findings& findings) {
+  Time calm = kNever;
+  std::vector<const JobMoment*> left;
+  std::set<std::string, std::less<>> recovered;
   for (const JobMoment& moment : run.history) {
-    if (moment.kind == JobMoment::Kind::kEnded) findings.Arm();
-    if (moment.kind == JobMoment::Kind::kTaskLeft)
-      findings.Violate(moment, "no task left at the program's end", moment.subject);
+    if (moment.kind == JobMoment::Kind::kStarted) recovered.erase(moment.task);
+    if (moment.kind == JobMoment::Kind::kRecovery) recovered.insert(moment.task);
+    if (moment.kind == JobMoment::Kind::kHealed) calm = moment.at + kCalmAfter;
+    if (moment.kind == JobMoment::Kind::kTaskLeft) left.push_back(&moment);
+    if (moment.kind != JobMoment::Kind::kEnded) continue;
+    if (moment.code == Code::kOk && !recovered.contains(moment.task) &&
+        (moment.at >= calm || !run.spec.heal_after.has_value())) {
+      findings.Arm();
+      for (const JobMoment* const task : left) {
+        if (task->task != moment.task) continue;
+        findings.Violate(*task, "no task left at the program's end", task->subject);
+      }
+    }
+    std::erase_if(left, [&moment](const JobMoment* task) { return task->task == moment.task; });
   }
 }
 
@@ -75,7 +94,9 @@ const Checker kBoundedRecovery = {
 
 const Checker kNoTaskLeft = {
     .id = "job.no_task_left",
-    .sentence = "When a program has ended, nothing that it started still runs.",
+    .sentence =
+        "When a program has ended cleanly, without a recovery and a minute or more after all faults, nothing that it "
+        "started still runs.",
     .source = "pain 18",
     .check = CheckLeft,
 };

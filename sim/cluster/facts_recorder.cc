@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/summary/summary_writer.h"
+#include "vigil/sim/cluster/whole_checkpoints.h"
 
 namespace vigil::sim {
 
@@ -36,13 +38,14 @@ class FactsRecorder::Watch final : public SessionRunHook {
   const Output global_step_;
 };
 
-FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, const World& world,
-                             EventSink* inner)
+FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world, EventSink* inner)
     : task_(std::move(task)), facts_(facts), history_(history), world_(world), inner_(inner) {
   ++facts_.lives;
   facts_.outcome = "running";
   facts_.text.clear();
   Note(JobMoment::Kind::kStarted);
+  const std::vector<std::int64_t> whole = WholeCheckpoints(world_);
+  Note(JobMoment::Kind::kFound).step = whole.empty() ? -1 : whole.back();
 }
 
 JobMoment& FactsRecorder::Note(JobMoment::Kind kind, Code code) {
@@ -98,6 +101,15 @@ void FactsRecorder::Emit(const Event& event) {
       (creating_ ? facts_.create_failed : facts_.run_failed).push_back(event.code);
       Note(JobMoment::Kind::kRunFailed, event.code);
       break;
+    case EventKind::kHookRequestsStop:
+      Note(JobMoment::Kind::kStopAsked);
+      break;
+    case EventKind::kWriterCall:
+      if (event.call == static_cast<std::uint8_t>(WriterCall::kSessionLog) &&
+          event.index == static_cast<std::int32_t>(SessionLogStatus::kCheckpoint)) {
+        Note(JobMoment::Kind::kLogged).step = static_cast<std::int64_t>(event.value);
+      }
+      break;
     case EventKind::kConstructed:
       if (event.code != Code::kOk) facts_.create_failed.push_back(event.code);
       creating_ = false;
@@ -135,6 +147,12 @@ void FactsRecorder::RunFailed(Code code) {
 void FactsRecorder::Evaluated(std::int64_t step) {
   Note(JobMoment::Kind::kEvaluated).step = step;
   facts_.last_step = std::max(facts_.last_step, step);
+}
+
+void FactsRecorder::Saved(std::int64_t step) {
+  const std::vector<std::int64_t> whole = WholeCheckpoints(world_);
+  const bool there = std::ranges::find(whole, step) != whole.end();
+  Note(JobMoment::Kind::kSaved, there ? Code::kOk : Code::kDataLoss).step = step;
 }
 
 void FactsRecorder::Step(std::int64_t step) {

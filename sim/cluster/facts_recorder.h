@@ -26,7 +26,7 @@ namespace vigil::sim {
 class FactsRecorder final : public EventSink {
  public:
   // `facts` of the task, to which this life adds; `inner` gets every event. All borrowed.
-  FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, const World& world, EventSink* inner);
+  FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world, EventSink* inner);
 
   void Emit(const Event& event) override;
 
@@ -42,7 +42,9 @@ class FactsRecorder final : public EventSink {
   void RunStarted();
   void RunFailed(Code code);
   void Evaluated(std::int64_t step);
-  void Saved(std::int64_t step) { Note(JobMoment::Kind::kSaved).step = step; }
+  // A listener was told of it: also looks whether it is there.
+  void Saved(std::int64_t step);
+  // The program has returned while that task of it still ran.
   void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }
   void Ended(const absl::Status& status);
 
@@ -57,7 +59,7 @@ class FactsRecorder final : public EventSink {
   const std::string task_;
   TaskFacts& facts_;
   JobHistory& history_;
-  const World& world_;
+  World& world_;
   EventSink* const inner_;
   bool in_run_ = false;
   bool creating_ = true;  // from a recovery (or the beginning) until a hook sees the new session

@@ -25,6 +25,7 @@
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/final_checkpoint.h"
 #include "vigil/sim/cluster/trainer.h"
+#include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
 
 namespace vigil::sim {
@@ -60,6 +61,14 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   absl::StatusOr<ClusterSpec> cluster = ClusterSpec::Create(jobs);
   VIGIL_CHECK(cluster.ok());
   return *std::move(cluster);
+}
+
+// Not its main task, nor what belongs to the process: its server, which goes away with it, and the writers of events files, which
+// nobody closes.
+bool IsOfTheProgram(std::string_view task) {
+  static constexpr std::string_view kOfTheProcess[] = {"main",        "event_writer", "serve",
+                                                       "stop server", "cancel step",  "close session"};
+  return std::ranges::none_of(kOfTheProcess, [task](std::string_view own) { return task.starts_with(own); });
 }
 
 std::int64_t RestoresWithoutLoss(const JobHistory& history) {
@@ -160,6 +169,9 @@ void Job::Impl::Live(Member& member, const Env& env) {
   Env own = env;
   own.events = &recorder;
   const absl::Status status = Program(member, own, recorder);
+  for (const std::string& task : member.node->TaskNames()) {
+    if (IsOfTheProgram(task)) recorder.TaskLeft(task);
+  }
   recorder.Ended(status);
   member.ended = true;
   member.node->Kill();  // the process ends with its program, whatever else it has started
@@ -254,6 +266,7 @@ void Job::Impl::Finish() {
     TaskFacts& task = facts.tasks[name] = member.facts;
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
+  facts.checkpoints = WholeCheckpoints(world);
   facts.restores_without_loss = RestoresWithoutLoss(history);
   const FinalCheckpoint newest = ReadNewestCheckpoint(*conductor->env().files, kCheckpoints, options.seed);
   facts.newest_checkpoint = newest.step;

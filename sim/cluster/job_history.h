@@ -27,13 +27,16 @@ struct JobMoment {
     kRecovery,     // a session is given up: code
     kRestored,     // a restore on a session came back: code
     kInitialised,  // an init op came back: code
-    kSaved,        // a listener was told that a checkpoint of that step is complete: step
-    kEvaluated,    // a checkpoint of that step was evaluated: step
-    kSawStep,      // a hook of the task saw that step before a run
-    kEnded,        // the program returned: code (kOk: cleanly)
-    kTaskLeft,     // at its end a task that the program had started still ran: subject
-    kBegin,        // the plan begins (task = "")
-    kHealed,       // everything has healed (task = "")
+    kSaved,   // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
+    kFound,   // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
+    kLogged,  // the events file was told of a checkpoint: step
+    kStopAsked,  // a hook asked its run for a stop
+    kEvaluated,  // a checkpoint of that step was evaluated: step
+    kSawStep,    // a hook of the task saw that step before a run
+    kEnded,      // the program returned: code (kOk: cleanly)
+    kTaskLeft,   // at its end a task that the program had started still ran: subject
+    kBegin,      // the plan begins (task = "")
+    kHealed,     // everything has healed (task = "")
   };
   Time at;  // the world's
   std::string task;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
@@ -126,7 +127,9 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 
 absl::Status CheckpointSaverHook::End(Session* session) {
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
-  if (step != timer_.last_triggered_step() && !KeepsNothing(step)) {
+  const bool saved = VIGIL_PLANTED("saver.last_step_not_saved") ? step <= timer_.last_triggered_step().value_or(-1) + 1
+                                                                : step == timer_.last_triggered_step();
+  if (!saved && !KeepsNothing(step)) {
     VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
   }
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
@@ -143,7 +146,8 @@ absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t st
     VIGIL_RETURN_IF_ERROR(CallListener(env_, *listener, ListenerMethod::kBeforeSave, step,
                                        [&] { return listener->BeforeSave(session, step); }));
   }
-  VIGIL_RETURN_IF_ERROR(WriteCheckpoint(session, step));
+  const absl::Status written = WriteCheckpoint(session, step);
+  if (!VIGIL_PLANTED("saver.write_error_lost")) VIGIL_RETURN_IF_ERROR(written);
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
   bool should_stop = false;
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
@@ -170,7 +174,9 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
   const SaveOptions how{.latest_filename = state_file_, .write_meta_graph = options_.save_graph_def};
   VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, how).status());
   last.Note(options_.checkpoint_dir, mine, saver);
-  return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_);
+  if (VIGIL_PLANTED("summary.log_lost_after_recovery") && session.number() > 1) return absl::OkStatus();
+  const std::int64_t logged = VIGIL_PLANTED("summary.log_of_the_step_before") ? step - 1 : step;
+  return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, logged, save_path_);
 }
 
 bool CheckpointSaverHook::KeepsNothing(std::int64_t step) {

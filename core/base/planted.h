@@ -1,0 +1,115 @@
+// Planted bugs: mistakes that the checks must find, each of them a line in the code that is off until somebody turns it on.
+//
+//   if (status.ok() || VIGIL_PLANTED("hooks.stop_kept_by_failed_run")) life_.RequestStop(who);
+//
+// VIGIL_PLANTED(id) is the one macro. It is the constant false, and costs nothing, unless VIGIL_PLANTED_BUGS is defined (the CMake
+// option of that name: on in the preset dev and with sanitizers, off in a release, which has no symbol of any of this). Where it is
+// defined, the macro reads a switch that TurnOnPlantedBug sets. An id that is not in the list below does not compile. What each bug
+// is, and which rule must find it, stands in properties/planted/registry.cc; a test compares the two, and both with the sources.
+//
+// Thread safety: the switches are atomic and belong to the whole process. Whoever plays with a bug plays nothing else meanwhile.
+#ifndef VIGIL_CORE_BASE_PLANTED_H_
+#define VIGIL_CORE_BASE_PLANTED_H_
+
+#ifdef VIGIL_PLANTED_BUGS
+
+#include <cstddef>
+#include <string_view>
+
+namespace vigil {
+
+inline constexpr std::string_view kPlantedBugs[] = {
+    "cluster.chief_restores_over_live_model",
+    "cluster.creation_waits_for_ever",
+    "cluster.duplicate_runs_again",
+    "cluster.scalar_update_dropped",
+    "coordinator.clean_stop_lost",
+    "coordinator.error_lost_by_join",
+    "coordinator.join_does_not_wait",
+    "coordinator.joined_before_stop",
+    "coordinator.last_error_wins",
+    "coordinator.session_closed_first",
+    "hooks.after_run_goes_on_after_a_failure",
+    "hooks.after_run_on_out_of_range",
+    "hooks.after_run_skips_the_last",
+    "hooks.before_run_error_lost",
+    "hooks.end_reversed",
+    "hooks.run_allowed_after_stop",
+    "hooks.stop_kept_by_failed_run",
+    "hooks.stop_kept_by_recovery",
+    "hooks.stop_lost_in_a_repeated_run",
+    "init.init_after_restore",
+    "init.init_fn_first",
+    "init.local_init_error_lost",
+    "init.queue_runners_after_hooks",
+    "init.ready_not_asked_after_restore",
+    "recovery.before_run_not_repeated",
+    "recovery.close_error_ends_it",
+    "recovery.failed_creation_ends_it",
+    "recovery.feed_lost",
+    "recovery.hooks_not_told",
+    "recovery.hooks_not_told_of_the_second",
+    "recovery.init_error_ignored",
+    "recovery.no_pause",
+    "recovery.nothing_restored",
+    "recovery.old_session_left_open",
+    "recovery.on_cancelled",
+    "recovery.once_a_call",
+    "recovery.queue_runners_not_restarted",
+    "recovery.restore_error_ignored",
+    "recovery.second_session_left_open",
+    "recovery.should_stop_creates_nothing",
+    "recovery.step_function_leaves_run",
+    "recovery.stop_forgotten_in_job",
+    "recovery.unavailable_leaves_run",
+    "saver.keeps_one_more",
+    "saver.last_step_not_saved",
+    "saver.no_fallback",
+    "saver.renamed_without_sync",
+    "saver.write_error_lost",
+    "session.begin_skips_the_last_hook",
+    "session.clean_end_comes_out",
+    "session.close_failure_comes_out",
+    "session.end_after_close",
+    "session.end_error_lost",
+    "session.end_failure_leaves_session_open",
+    "session.end_on_cancelled",
+    "session.end_twice",
+    "session.first_error_of_close_wins",
+    "session.graph_left_finalized",
+    "session.no_end_on_out_of_range",
+    "session.second_close_is_silent",
+    "session.usable_after_close",
+    "sim.choice_not_kept",
+    "sim.paused_for_ever",
+    "sim.sync_keeps_nothing",
+    "summary.log_lost_after_recovery",
+    "summary.log_of_the_step_before",
+    "sync.a_token_more_each_step",
+    "sync.one_gradient_too_few",
+    "sync.one_token_too_many",
+};
+
+// The place of an id in the list. Does not compile for another one.
+consteval std::size_t PlantedBugNumber(std::string_view id) {
+  std::size_t number = 0;
+  while (kPlantedBugs[number] != id) ++number;  // past the end: no constant
+  return number;
+}
+
+bool PlantedBugIsOn(std::size_t number);
+// False: there is no such bug.
+bool TurnOnPlantedBug(std::string_view id);
+void TurnOffPlantedBugs();
+
+}  // namespace vigil
+
+#define VIGIL_PLANTED(id) (::vigil::PlantedBugIsOn(::vigil::PlantedBugNumber(id)))
+
+#else
+
+#define VIGIL_PLANTED(id) (false)
+
+#endif  // VIGIL_PLANTED_BUGS
+
+#endif  // VIGIL_CORE_BASE_PLANTED_H_

@@ -1,0 +1,246 @@
+#include "vigil/properties/planted/campaign.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "vigil/core/base/behaviour.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
+#include "vigil/properties/generators/jobs.h"
+#include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/play_twice.h"
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/runner.h"
+
+namespace vigil::properties {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{200};
+constexpr double kLongest = 50'000;  // virtual seconds of one scenario
+
+using replays::Outcome;
+using replays::Runner;
+using replays::Scenario;
+
+// What one scenario showed; nothing if it went as it should.
+struct Shown {
+  std::vector<std::string> rules;
+  std::string text;  // of what was violated first, or of what went wrong where there is no rule
+  bool any() const { return !rules.empty() || !text.empty(); }
+};
+
+void Add(std::vector<std::string>& rules, std::string_view rule) {
+  if (std::ranges::find(rules, rule) == rules.end()) rules.emplace_back(rule);
+}
+
+Scenario ScenarioFor(const PlantedBug& bug, std::uint64_t seed) {
+  if (bug.suite == PlantedSuite::kRandom) {
+    Scenario scenario = RandomScenario(seed);
+    scenario.limits.virtual_s = kLongest;  // who waits for ever has been found out
+    return scenario;
+  }
+  Scenario job = RandomJob(seed);
+  if (!bug.without.empty()) {
+    for (const BehaviourSwitch& known : BehaviourSwitches()) job.behaviour.switches[std::string(known.name)] = true;
+    job.behaviour.name = "switches";
+    job.behaviour.switches[std::string(bug.without)] = false;
+  }
+  return job;
+}
+
+Shown Play(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
+  const Scenario scenario = ScenarioFor(bug, seed);
+  const properties::Play play = [&runner](const Scenario& played, const replays::RunnerOptions& how) {
+    return runner.Run(played, how);
+  };
+  const bool job = bug.suite == PlantedSuite::kCluster;
+  const Outcome outcome = job ? play(scenario, {.random_schedule = true}) : PlayTwice(play, scenario);
+  Shown shown;
+  if (outcome.job.has_value()) {
+    for (const sim::JobViolation& violation : outcome.job->violations) {
+      Add(shown.rules, violation.rule);
+      shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
+    }
+  } else {
+    for (const Violation& violation : CheckRules(outcome, scenario).violations) {
+      Add(shown.rules, violation.rule);
+      shown.text +=
+          fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected, violation.actual);
+    }
+  }
+  if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
+  const bool endless = outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway;
+  if (endless && !job) Add(shown.rules, kComesToAnEnd);
+  if (shown.rules.empty() && outcome.verdict != replays::Verdict::kPlayed) shown.text = outcome.reason;
+  return shown;
+}
+
+// Plays the seeds of one bug, in order but on several threads.
+class Hunt {
+ public:
+  Hunt(const PlantedBug& bug, const PlantedOptions& options, const std::atomic<bool>& stop)
+      : bug_(bug), options_(options), stop_(stop) {
+    const bool job = bug.suite == PlantedSuite::kCluster;
+    last_ = job ? options.seeds : options.scenarios;
+    further_ = job ? options.further_seeds : options.further_scenarios;
+    budget_ = last_;
+  }
+
+  PlantedFinding Run(const std::function<void()>& on_tick) {
+    std::vector<std::thread> threads;
+    working_ = options_.jobs;
+    for (int i = 0; i < options_.jobs; ++i) {
+      threads.emplace_back([this] {
+        Work();
+        const std::lock_guard lock(mutex_);
+        if (--working_ == 0) over_.notify_all();
+      });
+    }
+    for (std::unique_lock lock(mutex_); working_ > 0;) {
+      over_.wait_for(lock, kTick);
+      lock.unlock();
+      if (on_tick != nullptr) on_tick();
+      lock.lock();
+    }
+    for (std::thread& thread : threads) thread.join();
+    return Result();
+  }
+
+ private:
+  void Work() {
+    Runner runner;
+    while (!stop_) {
+      const std::uint64_t seed = ++next_;
+      if (seed > last_) return;
+      Shown shown = Play(runner, bug_, seed);
+      if (!shown.any()) continue;
+      const std::lock_guard lock(mutex_);
+      shown_.emplace(seed, std::move(shown));
+      const std::uint64_t first = shown_.begin()->first;
+      last_ = std::min(budget_, first + std::max(first * options_.further_times, further_));
+    }
+  }
+
+  PlantedFinding Result() {
+    PlantedFinding finding{.bug = &bug_};
+    // What was played ahead by another thread does not count.
+    shown_.erase(shown_.upper_bound(last_), shown_.end());
+    if (shown_.empty()) return finding;
+    finding.first = shown_.begin()->first;
+    finding.rules = shown_.begin()->second.rules;
+    finding.text = shown_.begin()->second.text;
+    const std::vector<std::string_view> expected = bug_.Rules();
+    finding.as_expected =
+        std::ranges::any_of(finding.rules, [&](const auto& rule) { return std::ranges::count(expected, rule) > 0; });
+    bool without = false;  // the first rule, something else finds it
+    for (const auto& [seed, shown] : shown_) {
+      for (const std::string& rule : shown.rules) ++finding.found_by[rule];
+      without = without || shown.rules.size() != 1 || shown.rules.front() != shown_.begin()->second.rules.front();
+    }
+    if (!without) finding.only_by = finding.rules;
+    return finding;
+  }
+
+  const PlantedBug& bug_;
+  const PlantedOptions& options_;
+  const std::atomic<bool>& stop_;
+  std::uint64_t budget_ = 0;
+  std::uint64_t further_ = 0;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> last_{0};
+  std::mutex mutex_;
+  std::condition_variable over_;
+  int working_ = 0;                       // threads; guarded by mutex_, as what follows
+  std::map<std::uint64_t, Shown> shown_;  // by seed
+};
+
+#ifdef VIGIL_PLANTED_BUGS
+class TurnedOn {
+ public:
+  explicit TurnedOn(std::string_view id) : known(TurnOnPlantedBug(id)) {}
+  ~TurnedOn() { TurnOffPlantedBugs(); }
+  TurnedOn(const TurnedOn&) = delete;
+  TurnedOn& operator=(const TurnedOn&) = delete;
+  const bool known;
+};
+#else
+struct TurnedOn {
+  explicit TurnedOn(std::string_view) {}
+  ~TurnedOn() {}
+  const bool known = false;
+};
+#endif
+
+absl::StatusOr<std::vector<const PlantedBug*>> Chosen(const std::vector<std::string>& ids) {
+  std::set<std::string_view> wanted(ids.begin(), ids.end());
+  std::vector<const PlantedBug*> bugs;
+  for (const PlantedBug& bug : PlantedBugs()) {
+    if (ids.empty() || wanted.erase(bug.id) > 0) bugs.push_back(&bug);
+  }
+  if (!ids.empty() && !wanted.empty()) {
+    return UsageError(
+        fmt::format("There is no planted bug '{}'. `vigil check --planted list` names them.", *wanted.begin()));
+  }
+  return bugs;
+}
+
+std::vector<std::uint64_t> Firsts(const PlantedReport& report) {
+  std::vector<std::uint64_t> firsts;
+  for (const PlantedFinding& finding : report.findings) {
+    if (finding.first > 0) firsts.push_back(finding.first);
+  }
+  std::ranges::sort(firsts);
+  return firsts;
+}
+
+}  // namespace
+
+bool PlantedBugsAreBuilt() {
+#ifdef VIGIL_PLANTED_BUGS
+  return true;
+#else
+  return false;
+#endif
+}
+
+std::uint64_t PlantedReport::missed() const {
+  return static_cast<std::uint64_t>(std::ranges::count(findings, false, &PlantedFinding::as_expected));
+}
+std::uint64_t PlantedReport::Median() const {
+  const std::vector<std::uint64_t> firsts = Firsts(*this);
+  return firsts.empty() ? 0 : firsts[(firsts.size() - 1) / 2];
+}
+std::uint64_t PlantedReport::Worst() const {
+  const std::vector<std::uint64_t> firsts = Firsts(*this);
+  return firsts.empty() ? 0 : firsts.back();
+}
+
+absl::StatusOr<PlantedReport> RunPlanted(const PlantedOptions& options, const PlantedCallbacks& callbacks,
+                                         const std::atomic<bool>& stop) {
+  if (!PlantedBugsAreBuilt()) {
+    return UsageError(
+        "This build has no planted bugs: configure it with -DVIGIL_PLANTED_BUGS=ON (the preset dev has them).");
+  }
+  const absl::StatusOr<std::vector<const PlantedBug*>> bugs = Chosen(options.ids);
+  if (!bugs.ok()) return bugs.status();
+  PlantedReport report;
+  for (const PlantedBug* const bug : *bugs) {
+    if (stop) break;
+    const TurnedOn on(bug->id);
+    if (!on.known) return UsageError(fmt::format("The planted bug '{}' is in no source.", bug->id));
+    PlantedFinding finding = Hunt(*bug, options, stop).Run(callbacks.on_tick);
+    if (stop && finding.first == 0) break;  // nobody knows
+    if (callbacks.on_bug != nullptr) callbacks.on_bug(finding);
+    report.findings.push_back(std::move(finding));
+  }
+  report.stopped = stop;
+  return report;
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,178 @@
+// The list of planted bugs, the registry and the sources say the same; and a few bugs of each family are found by their rules.
+#include "vigil/core/base/planted.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/planted/campaign.h"
+#include "vigil/properties/planted/registry.h"
+#include "vigil/properties/rules/rules.h"
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::properties {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Planted, TheRegistryNamesRulesThatExist) {
+  std::set<std::string_view> known = {kSameChoicesSameHash, kComesToAnEnd};
+  for (const RuleFactory rule : AllRules()) known.insert(rule()->info().id);
+  for (const sim::Checker& checker : sim::Checkers()) known.insert(checker.id);
+  std::set<std::string_view> ids;
+  for (const PlantedBug& bug : PlantedBugs()) {
+    EXPECT_TRUE(ids.insert(bug.id).second) << bug.id;
+    EXPECT_FALSE(bug.Rules().empty()) << bug.id;
+    for (const std::string_view rule : bug.Rules()) EXPECT_TRUE(known.contains(rule)) << bug.id << ": " << rule;
+    EXPECT_EQ(bug.suite == PlantedSuite::kCluster, (bug.needs & kNeedsCluster) != 0) << bug.id;
+  }
+}
+
+TEST(Planted, ThereAreEnoughOfEachKind) {
+  std::map<unsigned, int> needs;
+  int measures = 0;
+  for (const PlantedBug& bug : PlantedBugs()) {
+    for (const unsigned need : {kNeedsRecovery, kNeedsTwoFaults, kNeedsCluster})
+      needs[need] += (bug.needs & need) / need;
+    measures += bug.takes_back_a_measure ? 1 : 0;
+  }
+  EXPECT_GE(PlantedBugs().size(), 40u);
+  EXPECT_GE(needs[kNeedsRecovery], 10);
+  EXPECT_GE(needs[kNeedsTwoFaults], 8);
+  EXPECT_GE(needs[kNeedsCluster], 8);
+  EXPECT_EQ(measures, 5);
+}
+
+// id: the files that it is planted in, one for each place.
+std::map<std::string, std::vector<std::string>> PlantedInSources() {
+  constexpr std::string_view kMacro = "VIGIL_PLANTED(\"";
+  std::map<std::string, std::vector<std::string>> places;
+  for (const char* const top : {"core", "sim"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(VIGIL_SOURCE_DIR "/" + std::string(top))) {
+      const std::string path = entry.path().string();
+      if (!path.ends_with(".cc") && !path.ends_with(".h")) continue;
+      if (path.ends_with("/planted.h")) continue;
+      std::ostringstream text;
+      text << std::ifstream(path).rdbuf();
+      const std::string source = text.str();
+      for (std::size_t at = 0; (at = source.find(kMacro, at)) != std::string::npos;) {
+        at += kMacro.size();
+        places[source.substr(at, source.find('"', at) - at)].push_back(
+            path.substr(std::string(VIGIL_SOURCE_DIR "/").size()));
+      }
+    }
+  }
+  return places;
+}
+
+TEST(Planted, EachIsPlantedOnceWhereTheRegistrySays) {
+  const std::map<std::string, std::vector<std::string>> places = PlantedInSources();
+  EXPECT_EQ(places.size(), PlantedBugs().size());
+  for (const PlantedBug& bug : PlantedBugs()) {
+    const auto found = places.find(std::string(bug.id));
+    ASSERT_NE(found, places.end()) << bug.id;
+    EXPECT_EQ(found->second, std::vector<std::string>{std::string(bug.where)}) << bug.id;
+  }
+}
+
+#ifdef VIGIL_PLANTED_BUGS
+
+TEST(Planted, TheListOfSwitchesIsThatOfTheRegistry) {
+  std::set<std::string_view> registered;
+  for (const PlantedBug& bug : PlantedBugs()) registered.insert(bug.id);
+  EXPECT_EQ(std::set<std::string_view>(std::begin(kPlantedBugs), std::end(kPlantedBugs)), registered);
+}
+
+TEST(Planted, ASwitchIsOffUntilItIsTurnedOn) {
+  EXPECT_FALSE(VIGIL_PLANTED("session.end_twice"));
+  EXPECT_TRUE(TurnOnPlantedBug("session.end_twice"));
+  EXPECT_TRUE(VIGIL_PLANTED("session.end_twice"));
+  EXPECT_FALSE(VIGIL_PLANTED("hooks.end_reversed"));
+  TurnOffPlantedBugs();
+  EXPECT_FALSE(VIGIL_PLANTED("session.end_twice"));
+  EXPECT_FALSE(TurnOnPlantedBug("no.such_bug"));
+}
+
+TEST(Planted, AFewOfEachFamilyAreFoundByTheirRules) {
+  const std::atomic<bool> stop = false;
+  const absl::StatusOr<PlantedReport> report =
+      RunPlanted({.ids = {"session.end_twice", "session.graph_left_finalized", "hooks.end_reversed",
+                          "hooks.after_run_skips_the_last", "init.init_fn_first", "recovery.hooks_not_told",
+                          "coordinator.session_closed_first", "sim.choice_not_kept", "sync.a_token_more_each_step",
+                          "summary.log_of_the_step_before"},
+                  .scenarios = 500,
+                  .seeds = 20,
+                  .further_scenarios = 1,
+                  .further_seeds = 1},
+                 {}, stop);
+  ASSERT_TRUE(report.ok()) << MessageOf(report.status());
+  EXPECT_EQ(report->findings.size(), 10u);
+  for (const PlantedFinding& finding : report->findings) EXPECT_TRUE(finding.as_expected) << PlantedLine(finding);
+  EXPECT_EQ(report->missed(), 0u);
+  EXPECT_GT(report->Worst(), 0u);
+  EXPECT_FALSE(VIGIL_PLANTED("session.end_twice"));
+}
+
+TEST(Planted, WhatIsNotFoundIsMissed) {
+  const std::atomic<bool> stop = false;
+  const absl::StatusOr<PlantedReport> report =
+      RunPlanted({.ids = {"recovery.no_pause"}, .scenarios = 1, .seeds = 1}, {}, stop);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_EQ(report->missed(), report->findings[0].first == 0 ? 1u : 0u);
+}
+
+TEST(Planted, AnUnknownIdIsRefused) {
+  const std::atomic<bool> stop = false;
+  const absl::Status status = RunPlanted({.ids = {"no.such_bug"}}, {}, stop).status();
+  EXPECT_EQ(CodeOf(status), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("no.such_bug"));
+}
+
+#else
+
+TEST(Planted, ABuildWithoutThemRefuses) {
+  const std::atomic<bool> stop = false;
+  const absl::Status status = RunPlanted({}, {}, stop).status();
+  EXPECT_EQ(CodeOf(status), Code::kUsage);
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("VIGIL_PLANTED_BUGS"));
+}
+
+#endif  // VIGIL_PLANTED_BUGS
+
+// What a rule is worth: bugs that nothing else finds.
+TEST(Planted, RulesAreNeededForWhatOnlyTheyFind) {
+  PlantedReport report;
+  report.findings.push_back({.bug = &PlantedBugs()[0],
+                             .first = 3,
+                             .rules = {"order.end"},
+                             .found_by = {{"order.end", 2}},
+                             .only_by = {"order.end"},
+                             .as_expected = true});
+  report.findings.push_back({.bug = &PlantedBugs()[1],
+                             .first = 9,
+                             .rules = {"order.end", "order.begin"},
+                             .found_by = {{"order.end", 1}, {"order.begin", 1}}});
+  EXPECT_EQ(report.missed(), 1u);
+  EXPECT_EQ(report.Median(), 3u);
+  EXPECT_EQ(report.Worst(), 9u);
+  for (const RuleNeed& need : RuleNeeds(report)) {
+    const std::uint64_t finds = need.rule == "order.end" ? 2 : need.rule == "order.begin" ? 1 : 0;
+    EXPECT_EQ(need.finds, finds) << need.rule;
+    EXPECT_EQ(need.only.size(), need.rule == "order.end" ? 1u : 0u) << need.rule;
+  }
+  EXPECT_THAT(PlantedText(report), HasSubstr("1 found by the rule that must find them"));
+  EXPECT_THAT(PlantedJson(report), HasSubstr(R"("id":"order.end","finds":2)"));
+}
+
+}  // namespace
+}  // namespace vigil::properties

@@ -1,0 +1,84 @@
+// What a save is, beside the file.
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+constexpr std::size_t kKept = 5;  // of SaverOptions, which the jobs leave as it is
+
+void CheckComplete(const JobRun& run, Findings& findings) {
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind != JobMoment::Kind::kSaved) continue;
+    findings.Arm();
+    if (moment.code == Code::kOk) continue;
+    findings.Violate(moment, fmt::format("a whole checkpoint of step {} when its listener is told", moment.step),
+                     "none on the disk");
+  }
+}
+
+void CheckLogged(const JobRun& run, Findings& findings) {
+  std::map<std::string, std::set<std::int64_t>, std::less<>> logged;
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kStarted) logged[moment.task].clear();
+    if (moment.kind == JobMoment::Kind::kLogged) logged[moment.task].insert(moment.step);
+    if (moment.kind != JobMoment::Kind::kSaved) continue;
+    findings.Arm();
+    if (logged[moment.task].contains(moment.step)) continue;
+    findings.Violate(moment, fmt::format("a session log of the checkpoint of step {}", moment.step), "none");
+  }
+}
+
+// A chief that never stopped in between, on a disk without faults: nothing that is too many can be left over.
+bool Undisturbed(const JobRun& run) {
+  const auto chief = run.facts.tasks.find("chief:0");
+  if (chief == run.facts.tasks.end() || chief->second.lives != 1 || chief->second.recoveries != 0) return false;
+  if (chief->second.outcome != "clean" || !run.spec.plan.disks.empty()) return false;
+  for (const TimedFault& fault : run.spec.plan.timed) {
+    if (fault.kind == TimedFault::Kind::kCrash && fault.disk != DiskLoss::kNothing) return false;
+  }
+  return true;
+}
+
+void CheckKept(const JobRun& run, Findings& findings) {
+  if (!Undisturbed(run)) return;
+  std::set<std::int64_t> saved;
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kSaved) saved.insert(moment.step);
+  }
+  if (saved.size() <= kKept) return;
+  findings.Arm();
+  if (run.facts.checkpoints.size() <= kKept) return;
+  findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that were saved", kKept, saved.size()),
+                   fmt::format("{}", run.facts.checkpoints.size()));
+}
+
+}  // namespace
+
+const Checker kCompleteWhenReported = {
+    .id = "checkpoint.complete_when_reported",
+    .sentence = "When a listener is told that a checkpoint was saved, it is on the disk and whole.",
+    .source = "CheckpointSaverListener.after_save: called after the checkpoint was saved",
+    .check = CheckComplete,
+};
+
+const Checker kCheckpointLogged = {
+    .id = "checkpoint.logged",
+    .sentence = "Each checkpoint that is reported has been noted in the events file, with its step.",
+    .source = "CheckpointSaverHook: a SessionLog of status CHECKPOINT with the step of each save",
+    .check = CheckLogged,
+};
+
+const Checker kKeepLimit = {
+    .id = "checkpoint.keep_limit",
+    .sentence = "A chief that trained to its end undisturbed leaves no more checkpoints than its saver keeps.",
+    .source = "Saver: max_to_keep, 5 if not said",
+    .needs = &Behaviour::keep_limits,
+    .check = CheckKept,
+};
+
+}  // namespace vigil::sim

@@ -1,0 +1,89 @@
+// What a request for a stop, and an error, may come to.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "vigil/core/base/code.h"
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+struct Asked {
+  bool for_a_stop = false;  // by a hook, in the run under way or before
+  bool returned = false;    // and that run came back
+};
+
+void CheckStops(const JobRun& run, Findings& findings) {
+  std::map<std::string, Asked, std::less<>> tasks;
+  for (const JobMoment& moment : run.history) {
+    Asked& asked = tasks[moment.task];
+    switch (moment.kind) {
+      case JobMoment::Kind::kStarted:
+        asked = {};
+        break;
+      case JobMoment::Kind::kStopAsked:
+        asked.for_a_stop = true;
+        break;
+      case JobMoment::Kind::kRunReturned:
+        if (asked.for_a_stop && !asked.returned) findings.Arm();
+        asked.returned = asked.for_a_stop;
+        break;
+      case JobMoment::Kind::kRunStarted:
+        if (asked.returned) findings.Violate(moment, "no run after one in which a hook asked for a stop", "a run");
+        asked = {};
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+// What no fault of a plan can bring about: somebody made a mistake. (NOT_FOUND it can: workers whose chief is gone may save one step
+// at the same time, and clean up after each other.)
+bool IsMistake(Code code) {
+  switch (code) {
+    case Code::kInvalidArgument:
+    case Code::kFailedPrecondition:
+    case Code::kInternal:
+    case Code::kDataLoss:
+    case Code::kUsage:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void CheckErrors(const JobRun& run, Findings& findings) {
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind != JobMoment::Kind::kEnded) continue;
+    findings.Arm();
+    if (IsMistake(moment.code)) {
+      findings.Violate(moment, "an end, clean or with an error that a fault brings about",
+                       std::string(CodeName(moment.code)));
+    }
+  }
+}
+
+}  // namespace
+
+const Checker kNoRunAfterAStop = {
+    .id = "stop.no_run_after_it_in_a_job",
+    .sentence =
+        "After a run in which a hook asked for a stop the program makes no other run, whatever recovery that run went "
+        "through.",
+    .source = "SessionRunContext.request_stop: stops the iteration",
+    .needs = &Behaviour::stop_survives_recovery,
+    .check = CheckStops,
+};
+
+const Checker kErrorsHaveACause = {
+    .id = "job.errors_have_a_cause",
+    .sentence = "No task ends with an error that lost nodes, messages and slow disks cannot bring about.",
+    .source = "MonitoredSession r1.4, Run: what a preemption breaks is recovered",
+    .needs = &Behaviour::restore_fallback,
+    .check = CheckErrors,
+};
+
+}  // namespace vigil::sim
