@@ -92,7 +92,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--recordings", a.recordings, "What the suite recorded plays (default: the recordings of this tree)")
       ->allow_extra_args(false)
       ->type_name("PATH");
-  app.add_flag("--list-rules", a.list_rules, "Print what docs/rules.md holds, and check nothing");
+  app.add_flag("--list-rules", a.list_rules, "The same as vigil rules --markdown; checks nothing");
   app.footer(kNotes);
 }
 

@@ -37,6 +37,7 @@ struct CommandLine {
   CLI::App* replay = nullptr;
   CLI::App* check = nullptr;
   CLI::App* bench = nullptr;
+  CLI::App* rules = nullptr;
   ReplayArguments replay_arguments;
 
   CommandLine() {
@@ -52,7 +53,8 @@ struct CommandLine {
     AddReplay();
     check = app.add_subcommand("check", "Property suites over recorded, enumerated and random faults");
     bench = app.add_subcommand("bench", "What hooks cost; arguments go to the benchmark program");
-    for (CLI::App* command : {check, bench}) {
+    rules = app.add_subcommand("rules", "Lists what every run keeps, and where that is promised");
+    for (CLI::App* command : {check, bench, rules}) {
       command->prefix_command();
       command->set_help_flag();
     }
@@ -112,11 +114,13 @@ int Run(int argc, char** argv) {
     return kPassed;
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
-    return Misuse(no_command ? fmt::format("no command is called '{}'; there are replay, check and bench", argv[1])
-                             : std::string(error.what()),
+    return Misuse(no_command
+                      ? fmt::format("no command is called '{}'; there are replay, check, bench and rules", argv[1])
+                      : std::string(error.what()),
                   line.app);
   }
   if (line.check->parsed()) return Check(line.check->remaining());
+  if (line.rules->parsed()) return Rules(line.rules->remaining());
   if (line.bench->parsed()) return Bench(line.bench->remaining());
   const ReplayArguments& replay = line.replay_arguments;
   if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
