@@ -105,7 +105,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
          "or ids joined by commas. Needs a build that has them (preset dev)")
       ->allow_extra_args(false)
       ->type_name("all|list|ID[,ID...]");
-  app.add_flag("--list-rules", a.list_rules, "Print what docs/rules.md holds, and check nothing");
+  app.add_flag("--list-rules", a.list_rules, "The same as vigil rules --markdown; checks nothing");
   app.footer(kNotes);
 }
 

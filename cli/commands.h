@@ -45,6 +45,7 @@ struct PlantedArguments {
 // Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find it.
 int CheckPlanted(const PlantedArguments& arguments);
 
+int Rules(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 

@@ -32,12 +32,31 @@ constexpr char kReplayNotes[] =
 
 constexpr double kMostUntil = 1e9;  // seconds
 
+// Commands that parse their own arguments.
+struct Command {
+  const char* name;
+  const char* description;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+constexpr Command kCommands[] = {
+    {"check", "Property suites over recorded, enumerated and random faults", Check},
+    {"explore", "Every scenario of a small scope: library against reference model", Explore},
+    {"rules", "Lists what every run keeps, and where that is promised", Rules},
+    {"bench", "What hooks cost; arguments go to the benchmark program", Bench},
+};
+
+// "replay, check, explore and bench"
+std::string CommandNames() {
+  std::string names = "replay";
+  for (const Command& command : kCommands) {
+    names += fmt::format("{}{}", &command == std::end(kCommands) - 1 ? " and " : ", ", command.name);
+  }
+  return names;
+}
+
 struct CommandLine {
   CLI::App app{"vigil: training sessions that survive faults, and the simulator that proves it", "vigil"};
   CLI::App* replay = nullptr;
-  CLI::App* check = nullptr;
-  CLI::App* bench = nullptr;
-  CLI::App* explore = nullptr;
   ReplayArguments replay_arguments;
 
   CommandLine() {
@@ -52,12 +71,10 @@ struct CommandLine {
                            "\n") +
                kExitCodes);
     AddReplay();
-    check = app.add_subcommand("check", "Property suites over recorded, enumerated and random faults");
-    bench = app.add_subcommand("bench", "What hooks cost; arguments go to the benchmark program");
-    explore = app.add_subcommand("explore", "Every scenario of a small scope: library against reference model");
-    for (CLI::App* command : {check, bench, explore}) {
-      command->prefix_command();
-      command->set_help_flag();
+    for (const Command& command : kCommands) {
+      CLI::App* const added = app.add_subcommand(command.name, command.description);
+      added->prefix_command();
+      added->set_help_flag();
     }
   }
 
@@ -116,13 +133,14 @@ int Run(int argc, char** argv) {
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
     return Misuse(no_command
-                      ? fmt::format("no command is called '{}'; there are replay, check, explore and bench", argv[1])
+                      ? fmt::format("no command is called '{}'; there are {}", argv[1], CommandNames())
                       : std::string(error.what()),
                   line.app);
   }
-  if (line.check->parsed()) return Check(line.check->remaining());
-  if (line.bench->parsed()) return Bench(line.bench->remaining());
-  if (line.explore->parsed()) return Explore(line.explore->remaining());
+  for (const Command& command : kCommands) {
+    const CLI::App* const parsed = line.app.get_subcommand(command.name);
+    if (parsed->parsed()) return command.run(parsed->remaining());
+  }
   const ReplayArguments& replay = line.replay_arguments;
   if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
   if (!replay.json.empty() && !replay.hashes.empty() && SameFile(replay.json, replay.hashes))

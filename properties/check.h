@@ -9,7 +9,8 @@
 // have the same hash, and the events must be what the reference model says (what it does not model is counted). Fails also if no scenario ever armed some rule, or met a fault at some seam.
 // Suite explore: every scenario of a small scope, as `vigil explore` does (explore.h).
 // Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
-// suite random does, and holds the invariants of sim/checkers against it. Fails also if some kind of fault never fired.
+// suite random does, and holds the invariants of sim/checkers against it, and the rules against the sessions of its tasks
+// (node_rules.h). Fails also if some kind of fault never fired.
 // What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.
 //
 // Thread safety: a Campaign belongs to one thread; it plays on others.

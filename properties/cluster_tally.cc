@@ -6,6 +6,7 @@
 #include <set>
 
 #include "vigil/core/base/time.h"
+#include "vigil/properties/node_rules.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/fault_kinds.h"
 
@@ -83,11 +84,13 @@ std::vector<std::string> ClusterTally::Incomplete() const {
     if (found == faults.end() || found->second.fired == 0)
       missing.push_back(fmt::format("the fault {} never fired", kind.name));
   }
-  for (const sim::Checker& checker : sim::Checkers()) {
-    const auto found = armed.find(std::string(checker.id));
+  const auto require = [&](std::string_view invariant) {
+    const auto found = armed.find(std::string(invariant));
     if (found == armed.end() || found->second == 0)
-      missing.push_back(fmt::format("invariant {} was never armed", checker.id));
-  }
+      missing.push_back(fmt::format("invariant {} was never armed", invariant));
+  };
+  for (const sim::Checker& checker : sim::Checkers()) require(checker.id);
+  require(kNodeRules);
   return missing;
 }
 

@@ -12,7 +12,7 @@ TEST(RulesDocumentTest, IsUpToDate) {
   const absl::StatusOr<std::string> written = ReadAll(files, std::string(VIGIL_SOURCE_DIR) + "/docs/rules.md");
   ASSERT_TRUE(written.ok()) << written.status();
   EXPECT_EQ(*written, RulesDocument())
-      << "docs/rules.md is stale; regenerate it: ./vigil check --list-rules > docs/rules.md";
+      << "docs/rules.md is stale; regenerate it: ./vigil rules --markdown > docs/rules.md";
 }
 
 }  // namespace

@@ -75,6 +75,8 @@ void Tally::Add(const replays::Outcome& outcome, const Judgement& judgement) {
     seen.insert(FeatureOf(record.event));
   }
   seen.erase("");
+  if (seen.contains("stop request") && seen.contains("recovery")) seen.insert("stop request and recovery");
+  if (seen.contains("clean end") && seen.contains("fault")) seen.insert("fault and clean end");
   for (const std::string& feature : seen) ++features[feature];
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vigil/properties/generators/draws.h"
+#include "vigil/properties/generators/varieties.h"
 
 namespace vigil::properties {
 namespace {
@@ -323,6 +324,7 @@ Scenario RandomScenario(std::uint64_t seed) {
   scenario.drive = DrawDrive(draws.Split("drive"), swarm);
   scenario.after = DrawAfter(draws.Split("after"));
   scenario.limits.events = 2000;
+  AddVarieties(draws, scenario);
   return scenario;
 }
 

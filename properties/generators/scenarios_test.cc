@@ -61,13 +61,15 @@ TEST(RandomScenarioTest, MeetsEverythingThatMattersOftenEnough) {
   const CheckSummary summary = RunCheck(options, files, callbacks, stop);
   EXPECT_EQ(summary.passed(), 3000U);
   for (const std::string& what : summary.incomplete) ADD_FAILURE() << what;
-  const std::pair<const char*, double> least[] = {{"run", 0.6},
+  const std::pair<const char*, double> least[] = {{"run", 0.5},
                                                   {"step function", 0.05},
                                                   {"fault", 0.3},
                                                   {"recovery", 0.15},
                                                   {"clean end", 0.4},
                                                   {"unclean end", 0.05},
                                                   {"stop request", 0.05},
+                                                  {"stop request and recovery", 0.01},
+                                                  {"fault and clean end", 0.1},
                                                   {"should_stop says yes", 0.05},
                                                   {"reported error", 0.03},
                                                   {"queue runners", 0.05},

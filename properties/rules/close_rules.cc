@@ -26,6 +26,8 @@ class StopJoinClose : public Rule {
       if (stop_ == kNever) Violate({now.index}, "a stop request before the coordinator is joined", "none");
     }
     if (!now.LayerCall(CallKind::kClose)) return;
+    // A session that never was ready has no coordinator.
+    if (now.event.session == now.run.session && !now.run.ready) return;
     Arm();
     if (stop_ == kNever || join_ == kNever) {
       Violate({stop_, join_, now.index}, "the coordinator is stopped and joined before the session is closed",

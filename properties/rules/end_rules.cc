@@ -6,8 +6,6 @@
 namespace vigil::properties {
 namespace {
 
-bool IsClean(Code code) { return code == Code::kOk || IsCleanEndCode(code); }
-
 constexpr RuleInfo kOnlyOnCleanExit{
     .id = "end.only_on_clean_exit",
     .sentence =
@@ -20,12 +18,14 @@ class OnlyOnCleanExit : public Rule {
  public:
   OnlyOnCleanExit() : Rule(kOnlyOnCleanExit) {}
   void OnEvent(const Moment& now) override {
-    if (now.Is(EventKind::kCloseStart) && !IsClean(now.event.code) && now.run.hooks() > 0) Arm();
+    if (now.Is(EventKind::kCloseStart) && now.event.code != Code::kOk && !IsCleanEndCode(now.event.code) &&
+        now.run.hooks() > 0)
+      Arm();
     if (!now.HookCall(HookMethod::kEnd)) return;
     const Seen& start = now.run.phase_start;
     if (now.run.phase != Phase::kClose) {
       Violate({now.index}, "end while the session is closed", "end at another time");
-    } else if (!IsClean(start.code)) {
+    } else if (!now.run.left_clean) {
       Violate({start.at, now.index}, fmt::format("no end: the scope was left with {}", CodeName(start.code)),
               "end is called");
     }
@@ -67,7 +67,7 @@ class EndOfEveryHook : public EndCalls {
   void OnEvent(const Moment& now) override {
     Count(now);
     const Watch& run = now.run;
-    if (!now.Is(EventKind::kCloseEnd) || !IsClean(run.phase_start.code) || run.hooks() == 0) return;
+    if (!now.Is(EventKind::kCloseEnd) || !run.left_clean || run.hooks() == 0) return;
     Arm();
     if (calls_ == run.hooks() || (failed_ != kNever && calls_ < run.hooks())) return;
     Violate({run.phase_start.at, now.index}, fmt::format("end of {} hooks", run.hooks()),
@@ -141,7 +141,7 @@ class AfterRunSkipped : public EndCalls {
     if (now.HookCall(HookMethod::kAfterRun)) {
       Violate({failed_run_.at, now.index}, "after_run is skipped after the end of the input", "after_run is called");
     }
-    const bool leaves = now.Is(EventKind::kCloseEnd) && run.phase_start.code == failed_run_.code;
+    const bool leaves = now.Is(EventKind::kCloseEnd) && run.phase_start.code == failed_run_.code && run.left_clean;
     if (!leaves || run.hooks() == 0) return;
     Arm();
     if (calls_ == 0 || (calls_ < run.hooks() && failed_ == kNever)) {

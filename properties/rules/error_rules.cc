@@ -28,7 +28,7 @@ class PassedOn : public Rule {
     Arm();
     const Watch& run = now.run;
     const Code expected = run.failure ? run.failure.code : Code::kUsage;
-    if (now.event.code == expected || run.reported.contains(now.event.code)) return;
+    if (now.event.code == expected || run.reported.contains(now.event.code) || run.GivesUp(now.event.code)) return;
     Violate({run.phase_start.at, run.failure.at, now.index}, Name(expected), Name(now.event.code));
   }
 };
@@ -41,17 +41,17 @@ class ExitCode : public Rule {
   void OnEvent(const Moment& now) final {
     if (now.Is(EventKind::kCloseStart)) end_failed_ = {};
     if (now.HookReturn(HookMethod::kEnd) && !now.ok()) end_failed_ = {now.index, now.event.code};
-    if (!now.Is(EventKind::kCloseEnd) || now.run.closed || !SpeaksOf(now.run.phase_start.code)) return;
+    if (!now.Is(EventKind::kCloseEnd) || now.run.closed || !SpeaksOf(now.run.phase_start.code, now.run.left_clean))
+      return;
     Arm();
     const Code left_with = now.run.phase_start.code;
-    const bool clean = left_with == Code::kOk || IsCleanEndCode(left_with);
-    const Code expected = end_failed_ ? end_failed_.code : clean ? Code::kOk : left_with;
+    const Code expected = end_failed_ ? end_failed_.code : now.run.left_clean ? Code::kOk : left_with;
     if (now.event.code == expected || now.run.reported.contains(now.event.code)) return;
     Violate({now.run.phase_start.at, end_failed_.at, now.index}, Name(expected), Name(now.event.code));
   }
 
  private:
-  virtual bool SpeaksOf(Code left_with) const = 0;
+  virtual bool SpeaksOf(Code left_with, bool clean) const = 0;
   Seen end_failed_;
 };
 
@@ -68,7 +68,7 @@ class CleanEndIsSwallowed : public ExitCode {
   CleanEndIsSwallowed() : ExitCode(kCleanEndIsSwallowed) {}
 
  private:
-  bool SpeaksOf(Code left_with) const override { return IsCleanEndCode(left_with); }
+  bool SpeaksOf(Code left_with, bool clean) const override { return clean && left_with != Code::kOk; }
 };
 
 constexpr RuleInfo kCloseReportsEnd{
@@ -84,7 +84,7 @@ class CloseReportsEnd : public ExitCode {
   CloseReportsEnd() : ExitCode(kCloseReportsEnd) {}
 
  private:
-  bool SpeaksOf(Code left_with) const override { return left_with == Code::kOk; }
+  bool SpeaksOf(Code left_with, bool) const override { return left_with == Code::kOk; }
 };
 
 constexpr RuleInfo kOtherErrorsComeOut{
@@ -99,7 +99,7 @@ class OtherErrorsComeOut : public ExitCode {
   OtherErrorsComeOut() : ExitCode(kOtherErrorsComeOut) {}
 
  private:
-  bool SpeaksOf(Code left_with) const override { return left_with != Code::kOk && !IsCleanEndCode(left_with); }
+  bool SpeaksOf(Code, bool clean) const override { return !clean; }
 };
 
 constexpr RuleInfo kReportedErrorComesOut{

@@ -3,16 +3,26 @@
 #define VIGIL_PROPERTIES_RULES_FACTS_H_
 
 #include <cstddef>
+#include <limits>
 
 #include "vigil/replays/scenario.h"
 
 namespace vigil::properties {
 
+// As many hooks as some phase called: of sessions that add hooks of their own.
+inline constexpr std::size_t kAsSeen = std::numeric_limits<std::size_t>::max();
+
 struct RunFacts {
-  bool judged = true;      // a kind of session that the rules speak of: monitored or singular
-  bool recovers = true;    // monitored; a singular session never does
-  bool tensorflow = true;  // plays under Behaviour::TensorFlow()
-  std::size_t hooks = 0;   // in the list
+  bool judged = true;       // a kind of run that the rules speak of: any but a unit, a cluster, a trace
+  bool recovers = true;     // monitored; neither a singular session nor a supervisor ever does
+  bool tensorflow = true;   // plays under Behaviour::TensorFlow()
+  bool by_default = false;  // plays under Behaviour::Default(); neither: under some switches
+  // Any OUT_OF_RANGE or STOP_ITERATION ends a scope cleanly; else only one that a run returned, or that a step function asked for.
+  bool any_clean_end = true;
+  bool supervisor = false;
+  bool worker = false;    // waits for a model that a chief makes ready
+  bool may_join = false;  // finds a model that lives on servers, and goes on with it
+  std::size_t hooks = 0;  // in the list, or kAsSeen
   bool init_fn = false;
   bool queue = false;           // an input that needs queue runners
   bool may_restore = false;     // it was given a directory or a file name

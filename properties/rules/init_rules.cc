@@ -53,6 +53,7 @@ class Order : public Rule {
   void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kSessionCreated)) {
       last_.reset();
+      filled_ = false;
       used_ = kNever;
     }
     if (now.UsesSession() && used_ == kNever) used_ = now.index;
@@ -66,7 +67,14 @@ class Order : public Rule {
     }
     if (used_ != kNever)
       Violate({used_, now.index}, fmt::format("{} before hooks see the session", NameOf(*step)), "after");
-    if (last_.has_value() && *last_ >= *step) {
+    // First it looked whether the model lives on the servers.
+    const bool fills = *step == Step::kRestore || *step == Step::kInit;
+    if (fills && now.run.facts().may_join && !filled_) last_.reset();
+    filled_ = filled_ || fills;
+    // By ours a damaged checkpoint gives way to the one before it.
+    const bool falls_back = *step == Step::kRestore && last_ == Step::kRestore && !now.run.facts().tensorflow;
+    const bool asks_again = step == Step::kReadyForLocalInit && last_ == step && now.run.facts().may_join;
+    if (last_.has_value() && *last_ >= *step && !falls_back && !asks_again) {
       Violate({last_at_, now.index}, fmt::format("{} before {}", NameOf(*step), NameOf(*last_)), "the other way round");
     }
     last_ = step;
@@ -75,6 +83,7 @@ class Order : public Rule {
 
  private:
   std::optional<Step> last_;
+  bool filled_ = false;  // restored or initialised
   std::size_t last_at_ = kNever;
   std::size_t used_ = kNever;
 };
@@ -82,8 +91,8 @@ class Order : public Rule {
 constexpr RuleInfo kReadyBeforeUse{
     .id = "init.ready_before_use",
     .sentence =
-        "A session is used only after it was restored or initialised (by init_op, and by init_fn if there is one), "
-        "was locally initialised and answered that it is ready.",
+        "A session is used only after it was restored or initialised (by init_op, and by init_fn if there is one; a "
+        "worker's by its chief), was locally initialised and answered that it is ready.",
     .documented =
         "MonitoredSession r1.4, Initialization, items 4 and 5; Supervisor, \"Within the with block all variables "
         "have been initialized\"",
@@ -107,7 +116,9 @@ class ReadyBeforeUse : public Rule {
     Arm();
     const RunFacts& facts = now.run.facts();
     const bool silently = facts.may_restore && !facts.saves_something;
-    const bool restored = done_.contains(Step::kRestore) || silently;
+    // A model that somebody else has made ready need not be restored.
+    const bool made = facts.worker || facts.may_join;
+    const bool restored = done_.contains(Step::kRestore) || silently || made;
     Require(restored || done_.contains(Step::kInit), now, "restored or initialised");
     Require(restored || done_.contains(Step::kInitFn) || !facts.init_fn, now, "initialised by init_fn");
     Require(done_.contains(Step::kReadyForLocalInit), now, "ready for local init");
@@ -139,6 +150,9 @@ class EndsAtAFailure : public Rule {
   void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kSessionCreated)) failed_ = kNever;
     const std::optional<Step> step = StepOf(now);
+    // By ours a damaged checkpoint gives way to the one before it.
+    if (step == Step::kRestore && restoring_ && !now.run.facts().tensorflow) failed_ = kNever;
+    if (step.has_value()) restoring_ = step == Step::kRestore;
     if (failed_ != kNever && (step.has_value() || now.UsesSession())) {
       Violate({failed_, now.index}, "nothing more on a session whose creation failed", "a further step");
     }
@@ -149,6 +163,7 @@ class EndsAtAFailure : public Rule {
 
  private:
   std::size_t failed_ = kNever;
+  bool restoring_ = false;  // the last step was a restore
 };
 
 constexpr RuleInfo kRestoredMeansNoInit{
@@ -184,7 +199,8 @@ class RestoredMeansNoInit : public Rule {
 constexpr RuleInfo kRestoresACheckpoint{
     .id = "init.restores_a_checkpoint",
     .sentence =
-        "If the directory holds a checkpoint, the first thing that is done to each created session is to restore it.",
+        "If the directory holds a checkpoint, the first thing that a chief does to each created session is to restore "
+        "it.",
     .documented = "MonitoredSession r1.4, Initialization, item 5: restores variables if a checkpoint exists",
     .observed = "restore_skips_init restore_aborted_monitored",
 };
@@ -192,7 +208,7 @@ class RestoresACheckpoint : public Rule {
  public:
   RestoresACheckpoint() : Rule(kRestoresACheckpoint) {}
   void OnEvent(const Moment& now) override {
-    if (!now.run.facts().has_checkpoint) return;
+    if (!now.run.facts().has_checkpoint || now.run.facts().worker) return;
     if (now.Is(EventKind::kSessionCreated)) {
       Arm();
       created_ = now.index;

@@ -34,7 +34,8 @@ class OnlyOnPreemption : public Rule {
     if (!now.Creation() || !run.attempt) return;
     const bool tries_again = run.recovery && !run.live && run.phase_start.at > run.attempt.at;
     const bool recovers = run.recovery && run.recovery.at > run.attempt.at;
-    if (!recovers && !(run.phase_start && tries_again)) {
+    const bool looks_again = run.facts().worker && run.not_ready;
+    if (!recovers && !looks_again && !(run.phase_start && tries_again)) {
       Violate({run.attempt.at, now.index}, "a recovery between two creations of a session", "none");
     }
   }
@@ -151,7 +152,7 @@ class NewSessionOrError : public Rule {
     const bool ends = now.Is(EventKind::kRunEnd) || now.Is(EventKind::kShouldStop) || now.Is(EventKind::kCloseStart) ||
                       now.Says(replays::Note::kConstructFailed);
     if (!ends || recovery_ == kNever) return;
-    if (!now.run.reported.contains(now.event.code)) {
+    if (!now.run.reported.contains(now.event.code) && !now.run.GivesUp(now.event.code)) {
       Violate({recovery_, now.index}, "a creation after a recovery", "none, and no reported error comes out");
     }
     recovery_ = kNever;
@@ -202,6 +203,7 @@ class WithoutPause : public Rule {
  public:
   WithoutPause() : Rule(kWithoutPause) {}
   void OnEvent(const Moment& now) override {
+    if (now.run.facts().worker) return;
     if (now.Is(EventKind::kRecovery)) recovery_ = now.index;
     if (now.Is(EventKind::kSleep) && recovery_ != kNever) {
       Violate({recovery_, now.index}, "no sleep after a recovery", fmt::format("{} s", now.event.value));

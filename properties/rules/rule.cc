@@ -4,6 +4,20 @@
 
 namespace vigil::properties {
 
+bool Applies(const RuleInfo& info, const RunFacts& facts) {
+  if (!facts.judged) return false;
+  if (info.of != SpeaksOf::kBoth && (info.of == SpeaksOf::kSupervisor) != facts.supervisor) return false;
+  switch (info.holds) {
+    case Holds::kAlways:
+      return true;
+    case Holds::kTensorFlow:
+      return facts.tensorflow;
+    case Holds::kDefault:
+      return facts.by_default;
+  }
+  return true;
+}
+
 bool Moment::LayerCall() const {
   if (!Is(EventKind::kSessionCall) || run.in_hook) return false;
   const auto kind = static_cast<CallKind>(event.call);

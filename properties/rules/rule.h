@@ -20,8 +20,11 @@
 
 namespace vigil::properties {
 
-// Under which behaviours a rule holds.
-enum class Holds { kAlways, kTensorFlow };
+// Under which behaviours a rule holds: every one, TensorFlow's alone, Behaviour::Default() alone.
+enum class Holds { kAlways, kTensorFlow, kDefault };
+
+// Of whose sessions a rule speaks: monitored ones (singular and training sessions included), supervisors, both.
+enum class SpeaksOf { kMonitored, kSupervisor, kBoth };
 
 struct RuleInfo {
   std::string_view id;          // "end.only_on_clean_exit"
@@ -30,7 +33,11 @@ struct RuleInfo {
   std::string_view observed;    // ids of recordings that show it, separated by spaces
   std::string_view conflict;    // how document and recordings disagree; "" = they do not
   Holds holds = Holds::kAlways;
+  SpeaksOf of = SpeaksOf::kMonitored;
 };
+
+// Whether the rule has a say in such a run.
+bool Applies(const RuleInfo& info, const RunFacts& facts);
 
 struct Violation {
   std::string_view rule;
@@ -46,6 +53,7 @@ struct Moment {
   const Event& event;
   std::size_t index;
   bool on_main;  // in the task that uses the session
+  Time time;     // the world's
 
   bool Is(EventKind kind) const { return on_main && event.kind == kind; }
   bool HookCall(HookMethod method) const {

@@ -1,4 +1,4 @@
-// For each rule: a stream of events that keeps it and arms it, and one that breaks it, with the events that prove it.
+// For each rule, for its test and as an example: a stream of events that keeps it and arms it, and one that breaks it, with the events that prove it.
 #ifndef VIGIL_PROPERTIES_RULES_RULE_CASES_H_
 #define VIGIL_PROPERTIES_RULES_RULE_CASES_H_
 
@@ -6,15 +6,20 @@
 #include <span>
 #include <string_view>
 
+#include "vigil/properties/rules/facts.h"
+
 namespace vigil::properties {
 
 struct RuleCase {
   std::string_view rule;
-  std::string_view facts;  // singular, init_fn, queue, checkpoint; two hooks
+  std::string_view facts;  // singular, init_fn, queue, checkpoint, default, worker, supervisor; two hooks
   std::string_view keeps;  // breaks no rule at all
   std::string_view breaks;
   std::string_view witness;  // the words of the proving events
 };
+
+// What a rule may know of the run.
+RunFacts FactsOf(const RuleCase& rule_case);
 
 // Words as in stream.h.
 std::span<const RuleCase> RuleCases();

@@ -1,5 +1,6 @@
 #include "vigil/properties/rules/rules.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace vigil::properties {
@@ -7,16 +8,24 @@ namespace {
 
 std::vector<RuleFactory> Concatenate() {
   std::vector<RuleFactory> all;
-  for (const auto family : {BeginRules, OrderRules, InitRules, CreationRules, RunRules, EndRules, RecoveryRules,
-                            StopRules, CloseRules, ErrorRules}) {
+  for (const auto family :
+       {BeginRules, OrderRules, InitRules, CreationRules, RunRules, EndRules, RecoveryRules, StopRules, CloseRules,
+        ErrorRules, ConstructRules, HookRules, SaveRules, StepRules, WorkerRules, SupervisorRules}) {
     const std::vector<RuleFactory> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());
   }
   return all;
 }
 
-bool Applies(const RuleInfo& info, const RunFacts& facts) {
-  return facts.judged && (info.holds == Holds::kAlways || facts.tensorflow);
+// How many hooks some phase called.
+std::size_t HooksSeen(const sim::Trace& trace, const TracePart& part) {
+  std::size_t seen = 0;
+  for (std::size_t i = part.first; i < part.last; ++i) {
+    const Event& event = trace[i].event;
+    if (trace[i].node != trace[part.first].node || event.kind != EventKind::kHookCall) continue;
+    seen = std::max(seen, static_cast<std::size_t>(event.index) + 1);
+  }
+  return seen;
 }
 
 }  // namespace
@@ -26,17 +35,20 @@ const std::vector<RuleFactory>& AllRules() {
   return all;
 }
 
-Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {
+Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended) {
+  RunFacts known = facts;
+  if (facts.hooks == kAsSeen) known.hooks = HooksSeen(trace, part);
   std::vector<std::unique_ptr<Rule>> rules;
   for (const RuleFactory factory : AllRules()) {
     rules.push_back(factory());
-    if (!Applies(rules.back()->info(), facts)) rules.back() = nullptr;
+    if (!Applies(rules.back()->info(), known)) rules.back() = nullptr;
   }
-  Watch watch(facts);
-  for (std::size_t i = 0; i < trace.size(); ++i) {
+  Watch watch(known);
+  for (std::size_t i = part.first; i < part.last; ++i) {
     const sim::TraceRecord& record = trace[i];
-    if (record.node != trace[0].node) continue;
-    const Moment now{watch, record.event, i, record.task == trace[0].task};
+    const sim::TraceRecord& begin = trace[part.first];
+    if (record.node != begin.node) continue;
+    const Moment now{watch, record.event, i, record.task == begin.task, record.time};
     for (const std::unique_ptr<Rule>& rule : rules) {
       if (rule != nullptr) rule->OnEvent(now);
     }
@@ -52,6 +64,10 @@ Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {
     judgement.violations.back().number = i;
   }
   return judgement;
+}
+
+Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {
+  return JudgePart(trace, {.last = trace.size()}, facts, ended);
 }
 
 Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario) {

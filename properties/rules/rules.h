@@ -7,6 +7,7 @@
 #ifndef VIGIL_PROPERTIES_RULES_RULES_H_
 #define VIGIL_PROPERTIES_RULES_RULES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,15 @@ struct Judgement {
   std::vector<Violation> violations;
   std::vector<std::uint64_t> armed;  // of each rule of AllRules(), in its order
 };
+
+// A part of a trace: the events [first, last) of the node that emitted the first of them, whose main task is the one that did. The
+// others are passed over.
+struct TracePart {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+// Witnesses and violations name events by their numbers in the whole trace.
+Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended);
 
 // Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end by itself,
 // so what should have happened must have.
@@ -45,6 +55,12 @@ std::vector<RuleFactory> RecoveryRules();
 std::vector<RuleFactory> StopRules();
 std::vector<RuleFactory> CloseRules();
 std::vector<RuleFactory> ErrorRules();
+std::vector<RuleFactory> ConstructRules();
+std::vector<RuleFactory> HookRules();
+std::vector<RuleFactory> SaveRules();
+std::vector<RuleFactory> StepRules();
+std::vector<RuleFactory> WorkerRules();
+std::vector<RuleFactory> SupervisorRules();
 
 }  // namespace vigil::properties
 

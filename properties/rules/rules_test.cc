@@ -18,14 +18,7 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAreArray;
 
-RunFacts FactsFor(std::string_view words) {
-  return {.recovers = words != "singular",
-          .hooks = 2,
-          .init_fn = words == "init_fn",
-          .queue = words == "queue",
-          .may_restore = words == "checkpoint",
-          .has_checkpoint = words == "checkpoint"};
-}
+RunFacts FactsFor(std::string_view words) { return FactsOf(RuleCase{.facts = words}); }
 
 std::vector<std::string> Ids() {
   std::vector<std::string> ids;
@@ -88,6 +81,7 @@ TEST(RulesTest, IdsAreUniqueAndSentencesComplete) {
     EXPECT_TRUE(ids.insert(std::string(info.id)).second) << info.id;
     EXPECT_NE(info.id.find('.'), std::string_view::npos) << info.id;
     EXPECT_TRUE(info.sentence.ends_with(".")) << info.id;
+    EXPECT_TRUE(info.holds == Holds::kDefault || !info.observed.empty()) << info.id << " was never recorded";
     EXPECT_FALSE(info.documented.empty() && info.observed.empty()) << info.id << " is nobody's promise";
   }
 }

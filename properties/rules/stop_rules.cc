@@ -69,11 +69,18 @@ class OnlyForAReason : public Rule {
   OnlyForAReason() : Rule(kOnlyForAReason) {}
   void OnEvent(const Moment& now) override {
     const Watch& run = now.run;
+    const bool returns = now.Is(EventKind::kStepFnReturn) || now.Is(EventKind::kHookReturn);
+    const bool step_asks = returns && now.event.has_value && now.event.value != 0;
+    const bool asks = now.Is(EventKind::kHookRequestsStop) || now.Is(EventKind::kCoordinatorRequestStop) || step_asks;
+    if (asks && !run.facts().tensorflow) kept_ = true;
     if (!now.Is(EventKind::kShouldStop)) return;
     Arm();
-    const bool reason = run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live;
+    const bool reason = run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live || kept_;
     if (now.yes() && !reason) Violate({run.session_at, now.index}, "no: nobody asked for a stop", "yes");
   }
+
+ private:
+  bool kept_ = false;  // somebody has asked, and a recovery does not forget it (nor a step function's request)
 };
 
 constexpr RuleInfo kCoordinatorEndsTheLoop{

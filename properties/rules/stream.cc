@@ -1,11 +1,13 @@
 #include "vigil/properties/rules/stream.h"
 
 #include <cctype>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <sstream>
 
 #include "vigil/core/base/check.h"
+#include "vigil/core/summary/summary_writer.h"
 #include "vigil/replays/notes.h"
 
 namespace vigil::properties {
@@ -14,7 +16,8 @@ namespace {
 using replays::Note;
 
 const std::map<std::string, std::string, std::less<>> kShort = {
-    {"open", "begin0 begin1 finalized new"},
+    {"open", "begin0 begin1 finalized new constructed"},
+    {"worker", "begin0 begin1 finalized created rfl local ready acs0 acs1 constructed"},
     {"new", "made acs0 acs1"},
     {"made", "created init rfl local ready"},
     {"round", "before0 before1 run after0 after1"},
@@ -32,7 +35,18 @@ const std::map<std::string, CallKind, std::less<>> kCalls = {
     {"init", CallKind::kInit},       {"restore", CallKind::kRestore}, {"rfl", CallKind::kReadyForLocalInit},
     {"local", CallKind::kLocalInit}, {"ready", CallKind::kReady},     {"run", CallKind::kRun},
     {"raw", CallKind::kRawRun},      {"read", CallKind::kReadStep},   {"close", CallKind::kClose},
-    {"save", CallKind::kSave}};
+    {"save", CallKind::kSave},       {"final", CallKind::kFinalOps}};
+const std::map<std::string, WriterCall, std::less<>> kWriterCalls = {
+    {"flush", WriterCall::kFlush},         {"wclose", WriterCall::kClose},
+    {"reopen", WriterCall::kReopen},       {"log:start", WriterCall::kSessionLog},
+    {"log:stop", WriterCall::kSessionLog}, {"log:checkpoint", WriterCall::kSessionLog}};
+const std::map<std::string, SessionLogStatus, std::less<>> kLogs = {{"log:start", SessionLogStatus::kStart},
+                                                                    {"log:stop", SessionLogStatus::kStop},
+                                                                    {"log:checkpoint", SessionLogStatus::kCheckpoint}};
+const std::map<std::string, ListenerMethod, std::less<>> kListeners = {{"listener:begin", ListenerMethod::kBegin},
+                                                                       {"listener:before", ListenerMethod::kBeforeSave},
+                                                                       {"listener:after", ListenerMethod::kAfterSave},
+                                                                       {"listener:end", ListenerMethod::kEnd}};
 const std::map<std::string, EventKind, std::less<>> kPlain = {{"stopreq", EventKind::kHookRequestsStop},
                                                               {"finalized", EventKind::kGraphFinalized},
                                                               {"unfinalized", EventKind::kGraphUnfinalized},
@@ -47,13 +61,29 @@ const std::map<std::string, EventKind, std::less<>> kPlain = {{"stopreq", EventK
                                                               {"step(", EventKind::kRunStart},
                                                               {"step)", EventKind::kRunEnd},
                                                               {"stop", EventKind::kShouldStop},
+                                                              {"constructed", EventKind::kConstructed},
+                                                              {"fn(", EventKind::kStepFnCall},
+                                                              {"fn)", EventKind::kStepFnReturn},
+                                                              {"inner(", EventKind::kInnerRunStart},
+                                                              {"inner)", EventKind::kInnerRunEnd},
                                                               {"close(", EventKind::kCloseStart},
                                                               {"close)", EventKind::kCloseEnd}};
 const std::map<std::string, Note, std::less<>> kNotes = {{"note:construct_failed", Note::kConstructFailed},
                                                          {"note:should_stop", Note::kShouldStop},
                                                          {"note:step_requests_stop", Note::kStepRequestsStop},
                                                          {"note:step_raises", Note::kStepRaises},
-                                                         {"note:run", Note::kRun}};
+                                                         {"note:run", Note::kRun},
+                                                         {"note:session", Note::kSession},
+                                                         {"note:prepare", Note::kPrepare},
+                                                         {"note:close", Note::kClose},
+                                                         {"note:exit_clean", Note::kExitClean},
+                                                         {"note:exit_failed", Note::kExitFailed}};
+
+// "yes", "no" or a number.
+double ValueOf(const std::string& text) {
+  if (text == "yes" || text == "no") return text == "yes" ? 1 : 0;
+  return std::stod(text);
+}
 
 // Cuts what follows `mark` off the word (up to the next mark).
 std::optional<std::string> Cut(std::string& word, char mark) {
@@ -82,6 +112,10 @@ class Builder {
  private:
   void Word(const std::string& word) {
     word_ = rest_ = word;
+    if (rest_.starts_with("+")) {
+      now_ = now_ + std::chrono::seconds(std::stoll(rest_.substr(1)));
+      return;
+    }
     task_ = main_;
     if (rest_.starts_with("q:")) {
       task_ = other_;
@@ -91,14 +125,14 @@ class Builder {
     event.code = CodeFromName(Cut(rest_, '!').value_or("OK")).value();
     if (const auto value = Cut(rest_, '=')) {
       event.has_value = true;
-      event.value = *value == "yes" ? 1 : 0;
+      event.value = ValueOf(*value);
     }
     session_ = Cut(rest_, '@');
     if (!rest_.empty() && std::isdigit(static_cast<unsigned char>(rest_.back())) != 0) {
       event.index = rest_.back() - '0';
       rest_.pop_back();
     }
-    VIGIL_CHECK(Hook(event) || Call(event) || Other(event));
+    VIGIL_CHECK(Written(event) || Hook(event) || Call(event) || Other(event));
   }
 
   bool Hook(Event event) {
@@ -130,6 +164,21 @@ class Builder {
     return true;
   }
 
+  bool Written(Event event) {
+    if (const auto writer = kWriterCalls.find(rest_); writer != kWriterCalls.end()) {
+      event.kind = EventKind::kWriterCall;
+      event.call = static_cast<std::uint8_t>(writer->second);
+      if (const auto log = kLogs.find(rest_); log != kLogs.end()) event.index = static_cast<std::int32_t>(log->second);
+    } else if (const auto listener = kListeners.find(rest_); listener != kListeners.end()) {
+      event.kind = EventKind::kListenerCall;
+      event.call = static_cast<std::uint8_t>(listener->second);
+    } else {
+      return false;
+    }
+    Add(event);
+    return true;
+  }
+
   bool Other(Event event) {
     if (rest_ == "created") {
       event.kind = event.code == Code::kOk ? EventKind::kSessionCreated : EventKind::kSessionCreateFailed;
@@ -138,11 +187,13 @@ class Builder {
     } else if (const auto note = kNotes.find(rest_); note != kNotes.end()) {
       event.kind = EventKind::kNote;
       event.call = static_cast<std::uint8_t>(note->second);
+      if (note->second == Note::kSession) SetSession(event);
     } else if (const auto plain = kPlain.find(rest_); plain != kPlain.end()) {
       event.kind = plain->second;
       event.call = rest_.starts_with("step") ? 1 : 0;
-      if (rest_ == "init_fn" || rest_ == "queues") SetSession(event);
-      if (rest_ == "recovery" && session_.has_value()) SetSession(event);
+      if (rest_ == "init_fn" || rest_ == "queues" || rest_ == "fn(") SetSession(event);
+      const bool may_name_one = rest_ == "recovery" || rest_ == "cstop" || rest_ == "join";
+      if (may_name_one && session_.has_value()) SetSession(event);
     } else {
       return false;
     }
@@ -158,13 +209,14 @@ class Builder {
   }
 
   void Add(const Event& event) {
-    stream_.trace.Append(node_, task_, Time{}, event);
+    stream_.trace.Append(node_, task_, now_, event);
     stream_.words.push_back(word_);
   }
 
   Stream stream_;
   std::uint32_t node_, main_, other_ = 0;
   std::uint32_t task_ = 0;
+  Time now_;
   std::int64_t newest_ = 0;
   std::string word_, rest_;
   std::optional<std::string> session_;

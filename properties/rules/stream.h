@@ -11,9 +11,14 @@
 //   init_fn queues cstop cstop!OTHER join sleep recovery!ABORTED@1
 //   run( run) run)!INTERNAL  step( step)  close( close(!OTHER close)  stop=yes stop!ABORTED
 //   note:construct_failed note:should_stop=no note:step_requests_stop note:step_raises!OTHER note:run
+//   constructed  fn( fn(@1 fn)=yes  inner( inner)         the construction has ended; a step function; its run_with_hooks
+//   final log:start=1 log:checkpoint=3 log:stop flush wclose reopen listener:begin listener:before=3 listener:after=3
+//   note:session note:prepare note:close note:exit_clean note:exit_failed!OTHER
+//   +2                            two seconds later
 //   q:cstop                       the same by another task
 // Words that stand for several, for a list of two hooks:
-//   open  = begin0 begin1 finalized new         new = made acs0 acs1       made = created init rfl local ready
+//   open  = begin0 begin1 finalized new constructed      worker = the same of one that initialises nothing
+//          new = made acs0 acs1       made = created init rfl local ready
 //   round = before0 before1 run after0 after1   go = run( round run)       ends = end0 end1
 //   giveup = cstop join close                   exit = close( ends giveup unfinalized close)
 #ifndef VIGIL_PROPERTIES_RULES_STREAM_H_

@@ -1,8 +1,20 @@
 #include "vigil/properties/rules/watch.h"
 
+#include "vigil/core/base/code.h"
 #include "vigil/replays/notes.h"
 
 namespace vigil::properties {
+
+namespace {
+
+// By ours only what a run returned, or a step function asked for, ends a training cleanly.
+bool LeavesClean(const Event& close, const RunFacts& facts) {
+  if (close.code == Code::kOk) return true;
+  if (close.code != Code::kOutOfRange && close.code != Code::kStopIteration) return false;
+  return facts.any_clean_end || close.subject == kOriginRun || close.subject == kOriginStepFn;
+}
+
+}  // namespace
 
 void Watch::Failed(const Event& event, std::size_t index) {
   if (event.code != Code::kOk) failure = {index, event.code};
@@ -55,6 +67,8 @@ void Watch::OnSessionCall(const Event& event, std::size_t index) {
     stopped_from_elsewhere = false;
     CheckLive();
   }
+  const bool asks = kind == CallKind::kReady || kind == CallKind::kReadyForLocalInit;
+  if (asks && event.code == Code::kOk && event.value == 0) not_ready = {index, event.code};
   if (kind != CallKind::kRun || in_hook) return;
   if (hooks() == 0 || round.over) round = {.over = false};
   round.run = {index, event.code};
@@ -81,6 +95,7 @@ void Watch::OnPhase(const Event& event, std::size_t index) {
       return;
     case EventKind::kCloseStart:
       phase = Phase::kClose;
+      left_clean = LeavesClean(event, facts_);
       phase_start = {index, event.code};
       failure = {};
       return;
@@ -124,6 +139,7 @@ void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_ma
       session = event.session;
       session_at = index;
       ready = queue_started_ = live = false;
+      not_ready = {};
       after_created = 0;
       attempt = {index, event.code};
       CheckLive();
@@ -157,6 +173,9 @@ void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_ma
     case EventKind::kCloseStart:
     case EventKind::kCloseEnd:
       OnPhase(event, index);
+      break;
+    case EventKind::kConstructed:
+      constructed = {index, event.code};
       break;
     case EventKind::kNote:
       OnNote(event, index);

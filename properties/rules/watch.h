@@ -46,20 +46,25 @@ class Watch {
   void Update(const sim::TraceRecord& record, std::size_t index, bool on_main);
 
   const RunFacts& facts() const { return facts_; }
+  // By ours the attempts to recover are given up some time, with an error of their own.
+  bool GivesUp(Code code) const { return !facts_.tensorflow && recovery && code == Code::kDeadlineExceeded; }
   std::size_t hooks() const { return facts_.hooks; }
 
   Phase phase = Phase::kConstructing;
-  Seen phase_start;       // the RunStart or CloseStart of a phase
-  Seen closed;            // the first CloseEnd
-  bool in_hook = false;   // between a hook's call and its return
-  std::size_t begun = 0;  // begin calls that returned OK
-  Seen finalized;         // the graph is
-  Seen attempt;           // the last creation of a session, failed or not
-  Seen recovery;          // the last one
+  Seen phase_start;        // the RunStart or CloseStart of a phase
+  bool left_clean = true;  // of a close: what the scope was left with means the end of the training
+  Seen closed;             // the first CloseEnd
+  Seen constructed;        // the construction has ended
+  bool in_hook = false;    // between a hook's call and its return
+  std::size_t begun = 0;   // begin calls that returned OK
+  Seen finalized;          // the graph is
+  Seen attempt;            // the last creation of a session, failed or not
+  Seen recovery;           // the last one
   // The newest session:
   std::int64_t session = 0;
   std::size_t session_at = kNever;
   bool ready = false;             // it said so
+  Seen not_ready;                 // it said that it is not, or not yet ready for local init
   std::size_t after_created = 0;  // after_create_session calls on it that returned OK
   bool live = false;              // completely created, neither given up nor closed
   Round round;

@@ -41,6 +41,7 @@ class FactsRecorder::Watch final : public SessionRunHook {
 FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world, EventSink* inner)
     : task_(std::move(task)), facts_(facts), history_(history), world_(world), inner_(inner) {
   ++facts_.lives;
+  facts_.first_events.push_back(world_.trace().size());
   facts_.outcome = "running";
   facts_.text.clear();
   Note(JobMoment::Kind::kStarted);

@@ -5,6 +5,7 @@
 #ifndef VIGIL_SIM_CLUSTER_JOB_FACTS_H_
 #define VIGIL_SIM_CLUSTER_JOB_FACTS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,6 +34,7 @@ struct TaskFacts {
   std::int64_t runs = 0;                 // that came back with a value
   std::int64_t recoveries = 0;           // sessions given up, also while they were created
   int lives = 0;
+  std::vector<std::size_t> first_events;  // of each life: how many events the world had seen when it began
 };
 
 // Of one kind of fault (fault_kinds.h).

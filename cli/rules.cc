@@ -1,0 +1,80 @@
+// `vigil rules`: what every run keeps, as `vigil check` tests it.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/properties/rules_document.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr char kRulesNotes[] =
+    "Rules speak of the sessions of one process; invariants of whole clusters. Both are listed; docs/rules.md holds "
+    "the\n"
+    "same. With IDs each is shown in full: where it comes from, what arms it, an example of a run that breaks it.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil rules\n"
+    "  vigil rules end.only_on_clean_exit\n"
+    "  vigil rules --json | jq -r '.rules[].id'\n"
+    "  vigil rules --markdown > docs/rules.md\n"
+    "\n"
+    "Exit codes: 0 listed, 2 misuse (no such rule) or output that cannot be written.\n";
+
+struct RulesArguments {
+  std::vector<std::string> ids;
+  bool json = false;
+  bool markdown = false;
+};
+
+int ShowRules(const RulesArguments& arguments, Console& console) {
+  if (arguments.markdown) {
+    console.Out(properties::RulesDocument());
+    return kPassed;
+  }
+  std::vector<std::string> missing;
+  const properties::RulesShown how = arguments.json          ? properties::RulesShown::kJson
+                                     : arguments.ids.empty() ? properties::RulesShown::kList
+                                                             : properties::RulesShown::kInFull;
+  const std::string text = properties::RulesText(arguments.ids, how, &missing);
+  if (!missing.empty()) {
+    for (const std::string& id : missing)
+      console.Err(fmt::format("error: no rule is called '{}'\n", replays::Escaped(id)));
+    console.Err("vigil rules lists them\n");
+    return kMisuse;
+  }
+  console.Out(text);
+  return kPassed;
+}
+
+}  // namespace
+
+int Rules(const std::vector<std::string>& arguments) {
+  RulesArguments parsed;
+  CLI::App app{"Lists the rules: what every run keeps", "vigil rules"};
+  app.add_option("ID", parsed.ids, "Show these in full")->type_name("");
+  CLI::Option* const json = app.add_flag("--json", parsed.json, "The same as JSON");
+  app.add_flag("--markdown", parsed.markdown, "Print what docs/rules.md holds")->excludes(json);
+  app.footer(kRulesNotes);
+  Console console;
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    console.Out(app.help());
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    console.Err(fmt::format("error: {}\nSee vigil rules --help\n", replays::Escaped(error.what())));
+    return kMisuse;
+  }
+  const int code = ShowRules(parsed, console);
+  console.Flush();
+  return console.status().ok() ? code : kMisuse;
+}
+
+}  // namespace vigil::cli

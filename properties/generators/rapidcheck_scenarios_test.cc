@@ -1,0 +1,41 @@
+#include "vigil/properties/generators/rapidcheck_scenarios.h"
+
+#include <gtest/gtest.h>
+// rapidcheck's own header for GoogleTest wants to come after it.
+#include <rapidcheck/gtest.h>
+
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/json.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/runner.h"
+
+namespace vigil::properties {
+namespace {
+
+RC_GTEST_PROP(AnyScenarioTest, IsPlayedAndKeepsEveryRule, ()) {
+  const replays::Scenario scenario = *AnyScenario();
+  replays::Runner runner;
+  const replays::Outcome outcome = runner.Run(scenario, {.random_schedule = true});
+  RC_ASSERT(outcome.verdict == replays::Verdict::kPlayed);
+  RC_ASSERT(CheckRules(outcome, scenario).violations.empty());
+}
+
+RC_GTEST_PROP(AnyScenarioTest, ComesBackFromItsRecord, ()) {
+  const replays::Scenario scenario = *AnyScenario();
+  replays::JsonDocument scratch;
+  const absl::StatusOr<replays::Recording> read =
+      replays::ParseRecording(replays::PrintRecord(scenario), "generated", 1, scratch);
+  RC_ASSERT(read.ok());
+  RC_ASSERT(read->scenario == scenario);
+}
+
+TEST(SmallerScenariosTest, LackOneThingEach) {
+  const replays::Scenario scenario = RandomScenario(1);
+  const std::vector<replays::Scenario> smaller = SmallerScenarios(scenario);
+  EXPECT_EQ(smaller.size(),
+            scenario.hooks.size() + scenario.faults.size() + scenario.drive.size() + scenario.after.size());
+  for (const replays::Scenario& less : smaller) EXPECT_FALSE(less == scenario);
+}
+
+}  // namespace
+}  // namespace vigil::properties

@@ -1,0 +1,39 @@
+// The rules held against the sessions of a cluster: each life of each training task is a run of its own.
+//
+// A life that was cut off (a crash, the end of the world) is judged by what it did. Parameter servers, evaluators and the workload of
+// the supervisor have no monitored session: they are not judged. What a rule may know of a node is what the job says of it.
+// Thread safety: pure functions.
+#ifndef VIGIL_PROPERTIES_NODE_RULES_H_
+#define VIGIL_PROPERTIES_NODE_RULES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/runner.h"
+#include "vigil/replays/scenario.h"
+
+namespace vigil::properties {
+
+// The invariant under which a job reports what its nodes broke.
+inline constexpr std::string_view kNodeRules = "job.node_rules";
+inline constexpr std::string_view kNodeRulesSentence =
+    "Every training task keeps, in each of its lives, the rules of a session (docs/rules.md).";
+
+struct NodeJudgement {
+  std::string node;  // "worker:0"
+  int life = 1;
+  RunFacts facts;
+  Judgement judgement;
+};
+
+// REQUIRES: the outcome of a job. In the order of the nodes' names and lives.
+std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario);
+
+// Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that prove it.
+void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome);
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_NODE_RULES_H_
