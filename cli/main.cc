@@ -1,5 +1,8 @@
 // The program `vigil`: reads the command line and calls the command.
 #include <CLI/CLI.hpp>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
