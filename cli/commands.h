@@ -37,6 +37,7 @@ int Replay(const ReplayArguments& arguments);
 // Their arguments are parsed by themselves.
 int Check(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
+int Verify(const std::vector<std::string>& arguments);
 
 // What plays the scenarios of `vigil replay`; called once on each worker thread.
 replays::Player NewPlayer(const ReplayArguments& arguments);

@@ -37,6 +37,7 @@ struct CommandLine {
   CLI::App* replay = nullptr;
   CLI::App* check = nullptr;
   CLI::App* bench = nullptr;
+  CLI::App* verify = nullptr;
   ReplayArguments replay_arguments;
 
   CommandLine() {
@@ -46,13 +47,15 @@ struct CommandLine {
                            "  vigil replay replays/tensorflow/pairs.jsonl.xz\n"
                            "  vigil check\n"
                            "  vigil bench --benchmark_filter=Hook\n"
+                           "  vigil verify --list\n"
                            "  vigil COMMAND --help\n"
                            "\n") +
                kExitCodes);
     AddReplay();
     check = app.add_subcommand("check", "Property suites over recorded, enumerated and random faults");
     bench = app.add_subcommand("bench", "What hooks cost; arguments go to the benchmark program");
-    for (CLI::App* command : {check, bench}) {
+    verify = app.add_subcommand("verify", "Drives hooks through faults and says which promise they break");
+    for (CLI::App* command : {check, bench, verify}) {
       command->prefix_command();
       command->set_help_flag();
     }
@@ -112,12 +115,14 @@ int Run(int argc, char** argv) {
     return kPassed;
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
-    return Misuse(no_command ? fmt::format("no command is called '{}'; there are replay, check and bench", argv[1])
-                             : std::string(error.what()),
+    return Misuse(no_command
+                      ? fmt::format("no command is called '{}'; there are replay, check, bench and verify", argv[1])
+                      : std::string(error.what()),
                   line.app);
   }
   if (line.check->parsed()) return Check(line.check->remaining());
   if (line.bench->parsed()) return Bench(line.bench->remaining());
+  if (line.verify->parsed()) return Verify(line.verify->remaining());
   const ReplayArguments& replay = line.replay_arguments;
   if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
   if (!replay.json.empty() && !replay.hashes.empty() && SameFile(replay.json, replay.hashes))

@@ -31,7 +31,7 @@ struct HookParts {
 };
 
 // A hook that no scenario can describe, of whoever verifies it: what kForeignHook in a list of hooks stands for. The model may
-// get more than its description says, and one session can follow the other, with the same hooks on the same graph.
+// get more than its description says, and one session can follow the other, with the same hooks on the same graph; faults are for the first one.
 struct ForeignHook {
   std::function<absl::Status(Model&)> extend_model;  // may be null
   std::function<absl::StatusOr<HookPtr>(const HookParts&)> make;

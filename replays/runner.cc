@@ -270,6 +270,7 @@ void Play::Sessions() {
   for (int i = 0; i < lives; ++i) {
     OneSession(caller, *hooks);
     if (foreign_ != nullptr && foreign_->on_life_end != nullptr) foreign_->on_life_end();
+    environment_->Calm();
   }
 }
 

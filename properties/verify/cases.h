@@ -25,8 +25,9 @@ struct HookCase {
   replays::Scenario scenario;
   int lives = 1;  // sessions one after the other
   HookRelation relation = HookRelation::kNone;
-  std::string like;          // the case that it is compared with: an earlier one
-  std::string_view promise;  // that is broken if the relation does not hold
+  std::string like;             // the case that it is compared with: an earlier one
+  std::string_view promise;     // that is broken if the relation does not hold
+  std::string_view implied_by;  // another promise that, once broken, explains this; "" = none
 };
 
 const std::vector<HookCase>& EnumeratedCases();

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/code.h"
+#include "vigil/core/coord/coordinator.h"
 #include "vigil/core/env/env.h"
 #include "vigil/properties/verify/options.h"
 #include "vigil/properties/verify/outside/outside.h"
@@ -32,21 +34,27 @@ struct HookOffence {
   std::string actual;
 };
 
+struct HookTask {
+  std::string name;
+  std::shared_ptr<bool> done;
+  std::shared_ptr<Coordinator> coord;  // that should end it; null: it was started before there was one
+};
+
 struct Evidence {
   const VerifyOptions* options = nullptr;
-  bool in_calm = false;  // no fault is planned
 
   std::vector<HookDecision> decisions;
   std::vector<HookOffence> offences;
   int life = 0;
   std::int64_t last_step = 0;
-  std::string inside;             // the method that is being called; "" = none
-  bool ended = false;             // End was called, and no Begin since
-  std::int64_t session = 0;       // the newest; 0 = none, or it is gone
-  bool stopped_last_run = false;  // the newest run, by the hook
+  std::string inside;                  // the method that is being called; "" = none
+  bool ended = false;                  // End was called, and no Begin since
+  std::int64_t session = 0;            // the newest; 0 = none, or it is gone
+  bool stopped_last_run = false;       // the newest run, by the hook
+  std::shared_ptr<Coordinator> coord;  // of the newest session
+  Code own_call = Code::kOk;           // the last failure of a call that the hook made on a session in this method
   OutsideCalls outside;
-  std::vector<std::shared_ptr<bool>> tasks_done;
-  std::vector<std::string> task_names;
+  std::vector<HookTask> tasks;  // that it has started
 
   void Offend(std::string_view promise, std::string actual) {
     const auto same = [promise](const HookOffence& offence) { return offence.promise == promise; };

@@ -11,7 +11,7 @@ namespace {
 constexpr HookPromise kPromises[] = {
     {promise::kThrows, "a hook reports by the status that it returns; it throws nothing",
      "Catch what your code may throw and return it as a status."},
-    {promise::kFails, "without a fault a hook does not fail",
+    {promise::kFails, "a hook fails with nothing but what its own calls on the session have failed with",
      "If failing is its purpose, allow it: {.may_fail = true}."},
     {promise::kBlocks, "a hook returns: it does not wait for what may never come, nor for a minute",
      "Give every wait a deadline. If waiting is its purpose, allow it: {.may_wait = true}."},

@@ -18,6 +18,9 @@ struct VerifyOptions {
   bool may_use_outside = false;             // the machine's clock, files, random numbers, threads
   std::vector<std::string> may_write = {};  // folders, of Env's files
 
+  // Names of tasks that live as long as the process (a writer's).
+  std::vector<std::string> service_tasks = {};
+
   // Random scenarios, besides the enumerated ones; their seeds begin at `seed`.
   std::uint64_t scenarios = 200;
   std::uint64_t seed = 1;

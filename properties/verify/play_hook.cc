@@ -47,11 +47,6 @@ absl::Status LetLossFall(replays::Model& model) {
   return b.status();
 }
 
-bool IsCalm(const replays::Scenario& scenario) {
-  const auto acts = [](const replays::HookSpec& hook) { return !hook.plan.empty(); };
-  return scenario.faults.empty() && std::ranges::none_of(scenario.hooks, acts);
-}
-
 // What the hook of one play stands on; outlives the world.
 class Stage {
  public:
@@ -76,7 +71,7 @@ class Stage {
     absl::StatusOr<HookPtr> hook = maker_(*world_);
     if (hook.ok() && *hook == nullptr) hook = UsageError("The maker of the hook returned null.");
     if (!hook.ok()) {
-      error = hook.status().ToString();
+      error = MessageOf(hook.status());
       return hook;
     }
     return std::make_shared<WatchedHook>(*std::move(hook), *world_, evidence_);
@@ -84,20 +79,28 @@ class Stage {
 
   void OnLifeEnd() {
     evidence_->session = 0;
-    const auto runs = [](const std::shared_ptr<bool>& done) { return !*done; };
-    auto& tasks = evidence_->tasks_done;
-    if (std::ranges::any_of(tasks, runs)) env_.tasks->SleepUntil(DeadlineAfter(env_, kTimeToNotice));
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (*tasks[i]) continue;
-      evidence_->Offend(promise::kThread, fmt::format("the task '{}' still runs {:.0f} s after the session was closed",
-                                                      evidence_->task_names[i], ToSeconds(kTimeToNotice)));
-    }
+    FindTasks();
     ++evidence_->life;
   }
 
   std::string error;
 
  private:
+  void FindTasks() {
+    const auto late = [this](const HookTask& task) {
+      // A session that nobody closed has told nobody to end.
+      const Coordinator* const coord = task.coord != nullptr ? task.coord.get() : evidence_->coord.get();
+      if (*task.done || coord == nullptr || !coord->joined()) return false;
+      const auto& services = evidence_->options->service_tasks;
+      return std::ranges::find(services, task.name) == services.end();
+    };
+    if (std::ranges::any_of(evidence_->tasks, late)) env_.tasks->SleepUntil(DeadlineAfter(env_, kTimeToNotice));
+    const auto still = std::ranges::find_if(evidence_->tasks, late);
+    if (still == evidence_->tasks.end()) return;
+    evidence_->Offend(promise::kThread, fmt::format("the task '{}' still runs {:.0f} s after the session was closed",
+                                                    still->name, ToSeconds(kTimeToNotice)));
+  }
+
   const HookMaker& maker_;
   const EvidencePtr evidence_;
   Env env_;
@@ -111,7 +114,6 @@ class Stage {
 HookPlay HookPlayer::Play(const HookCase& c) {
   const auto evidence = std::make_shared<Evidence>();
   evidence->options = &options_;
-  evidence->in_calm = IsCalm(c.scenario);
   Stage stage(maker_, evidence);
   replays::ForeignHook foreign;
   if (!c.scenario.model.nan_at.has_value()) foreign.extend_model = LetLossFall;
@@ -125,6 +127,7 @@ HookPlay HookPlayer::Play(const HookCase& c) {
     evidence->NoteOutside();
     if (outcome.verdict == replays::Verdict::kUnsupported) stage.error = outcome.reason;
     if (outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway) {
+      play.endless = true;
       evidence->Offend(promise::kBlocks, evidence->inside.empty()
                                              ? fmt::format("the session never ends: {}", outcome.reason)
                                              : fmt::format("does not return {}", evidence->Where()));

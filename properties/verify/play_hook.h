@@ -20,6 +20,7 @@ struct HookPlay {
   std::vector<HookDecision> decisions;
   std::vector<HookOffence> offences;
   bool stopped_last_run = false;  // by the hook
+  bool endless = false;           // a deadlock, or a limit was reached
   std::string error;              // the hook could not be made
   std::uint64_t hash = 0;
   std::vector<std::string> events;

@@ -17,9 +17,12 @@ namespace vigil {
 namespace {
 
 constexpr std::string_view kStops = "asks for a stop";
+constexpr std::string_view kFails = "fails with ";
 constexpr std::string_view kRandomPrefix = "random_";
 // Each so-manyth case is played twice.
 constexpr std::uint64_t kTwice = 8;
+// After so many plays that never ended there is no use in more of them.
+constexpr int kEndless = 10;
 
 std::vector<HookDecision> OfLife(const std::vector<HookDecision>& all, int life) {
   std::vector<HookDecision> decisions;
@@ -27,7 +30,8 @@ std::vector<HookDecision> OfLife(const std::vector<HookDecision>& all, int life)
     if (decision.life != life) continue;
     decision.life = 0;
     decisions.push_back(decision);
-    if (decision.what == kStops) break;  // what comes after it depends on who heard of it
+    // What comes after it depends on who heard of it.
+    if (decision.what == kStops || decision.what.starts_with(kFails)) break;
   }
   return decisions;
 }
@@ -65,7 +69,7 @@ class Verification {
       for (const HookCase& c : EnumeratedCases()) {
         if (!Judge(c)) break;
       }
-      for (std::uint64_t i = 0; i < options_.scenarios && report_.error.empty() && !report_.stopped; ++i) {
+      for (std::uint64_t i = 0; i < options_.scenarios && GoesOn(); ++i) {
         Judge(RandomCase(options_.seed + i));
       }
     }
@@ -77,6 +81,8 @@ class Verification {
   }
 
  private:
+  bool GoesOn() const { return report_.error.empty() && !report_.stopped && endless_ < kEndless; }
+
   void Only(const std::string& name) {
     if (name.starts_with(kRandomPrefix)) {
       std::uint64_t seed = 0;
@@ -118,6 +124,7 @@ class Verification {
     }
     for (const HookOffence& offence : play.offences) Found(offence.promise, c, play, "", offence.actual);
     Compare(c, play);
+    if (!options_.only.empty()) report_.events = play.events;
     if (report_.played % kTwice == 0) {
       const HookPlay again = Play(c);
       if (again.hash != play.hash || again.decisions != play.decisions) {
@@ -128,7 +135,8 @@ class Verification {
       }
     }
     if (c.relation == HookRelation::kNone) like_.emplace(c.name, play);
-    return true;
+    if (play.endless) ++endless_;
+    return endless_ < kEndless;
   }
 
   const HookPlay& Like(const std::string& name) {
@@ -138,7 +146,7 @@ class Verification {
   }
 
   void Compare(const HookCase& c, const HookPlay& play) {
-    if (c.relation == HookRelation::kNone) return;
+    if (c.relation == HookRelation::kNone || findings_.contains(c.implied_by)) return;
     const HookPlay& like = Like(c.like);
     if (c.relation == HookRelation::kStillStops) {
       if (!like.stopped_last_run || play.stopped_last_run) return;
@@ -163,6 +171,7 @@ class Verification {
   const std::function<bool()>& go_on_;
   HookPlayer player_;
   HookReport report_;
+  int endless_ = 0;
   std::map<std::string, HookPlay, std::less<>> like_;
   std::map<std::string_view, HookFinding> findings_;
 };

@@ -30,7 +30,8 @@ struct HookFinding {
 struct HookReport {
   std::vector<HookFinding> findings;  // one a promise, in the order of HookPromises()
   std::uint64_t played = 0;
-  std::string error;  // the hook could not be made, or there is no such case
+  std::string error;                // the hook could not be made, or there is no such case
+  std::vector<std::string> events;  // of the only case, if it was one
   bool stopped = false;
   bool ok() const { return findings.empty() && error.empty(); }
 };

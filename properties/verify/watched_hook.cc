@@ -14,6 +14,10 @@ namespace {
 
 constexpr Duration kLongestCall = std::chrono::seconds(60);
 
+std::string TextOfError(const absl::Status& error) {
+  return fmt::format("{} \"{}\"", CodeName(CodeOf(error)), MessageOf(error));
+}
+
 }  // namespace
 
 WatchedHook::WatchedHook(HookPtr hook, const HookWorld& world, EvidencePtr evidence)
@@ -32,6 +36,7 @@ void WatchedHook::NoteContexts() {
 template <typename Body>
 absl::Status WatchedHook::Call(std::string_view method, Body body) {
   evidence_->inside = method;
+  evidence_->own_call = Code::kOk;
   const Env& env = world_.env();
   const Time start = env.clock->Monotonic();
   const int nodes = world_.graph().size();
@@ -56,8 +61,9 @@ absl::Status WatchedHook::Call(std::string_view method, Body body) {
   }
   if (!status.ok()) {
     evidence_->Decide(fmt::format("fails with {} in {}", CodeName(CodeOf(status)), method));
-    if (evidence_->in_calm && !evidence_->options->may_fail) {
-      evidence_->Offend(promise::kFails, fmt::format("fails {}: {}", evidence_->Where(), status.ToString()));
+    const bool by_itself = CodeOf(status) != evidence_->own_call && !(method == "end" && evidence_->session == 0);
+    if (by_itself && !evidence_->options->may_fail) {
+      evidence_->Offend(promise::kFails, fmt::format("fails {}: {}", evidence_->Where(), TextOfError(status)));
     }
   }
   evidence_->inside.clear();
@@ -75,6 +81,7 @@ absl::Status WatchedHook::Begin(BeginContext& context) {
 absl::Status WatchedHook::AfterCreateSession(const std::shared_ptr<Session>& session,
                                              const std::shared_ptr<Coordinator>& coord) {
   evidence_->session = session->number();
+  evidence_->coord = coord;
   session_ = std::make_shared<WatchedSession>(session, world_.train_op(), evidence_);
   return Call("after_create_session", [&] { return hook_->AfterCreateSession(session_, coord); });
 }
@@ -114,7 +121,6 @@ void WatchedHook::NoteStop(RunContext& real) {
 
 absl::Status WatchedHook::BeforeRun(RunContext& context, RunArgs& args) {
   if (!shadows_.empty()) shadows_.back()->over = true;
-  if (shadows_.size() > 1) shadows_.erase(shadows_.begin());
   evidence_->stopped_last_run = false;
   auto shadow = std::make_unique<Shadow>();
   shadow->fetches = context.original_fetches();
@@ -148,9 +154,10 @@ absl::Status WatchedHook::AfterRun(RunContext& context, const RunValues& values)
 }
 
 absl::Status WatchedHook::End(Session* session) {
+  if (session == nullptr) evidence_->session = 0;
   const absl::Status status = Call("end", [&] { return hook_->End(session == nullptr ? nullptr : session_.get()); });
   if (!status.ok() && session == nullptr && !evidence_->options->may_need_session) {
-    evidence_->Offend(promise::kEndNeedsSession, fmt::format("End(null) fails: {}", status.ToString()));
+    evidence_->Offend(promise::kEndNeedsSession, fmt::format("End(null) fails: {}", TextOfError(status)));
   }
   NoteContexts();
   evidence_->ended = true;

@@ -23,7 +23,7 @@ class WatchedHook : public SessionRunHook {
   // `world` must outlive it.
   WatchedHook(HookPtr hook, const HookWorld& world, EvidencePtr evidence);
 
-  std::string_view name() const override { return hook_->name(); }
+  std::string_view name() const override { return hook_->name().empty() ? "verified" : hook_->name(); }
   absl::Status Begin(BeginContext& context) override;
   absl::Status AfterCreateSession(const std::shared_ptr<Session>& session,
                                   const std::shared_ptr<Coordinator>& coord) override;
@@ -54,7 +54,7 @@ class WatchedHook : public SessionRunHook {
   const HookWorld& world_;
   const EvidencePtr evidence_;
   std::shared_ptr<WatchedSession> session_;
-  std::vector<std::unique_ptr<Shadow>> shadows_;  // the last two
+  std::vector<std::unique_ptr<Shadow>> shadows_;  // all: a kept context must not be gone
   bool fetches_own_ = false;                      // the hook itself asked for something
 };
 

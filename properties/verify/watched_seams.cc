@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "vigil/core/base/code.h"
 #include "vigil/properties/verify/findings.h"
 
 namespace vigil {
@@ -11,9 +12,8 @@ namespace vigil {
 std::unique_ptr<Task> WatchedTasks::Spawn(std::string_view name, std::function<void()> body) {
   if (evidence_->ended) evidence_->Offend(promise::kAfterEnd, fmt::format("starts the task '{}' after End", name));
   auto done = std::make_shared<bool>(false);
-  evidence_->tasks_done.push_back(done);
-  evidence_->task_names.emplace_back(name);
-  return inner().Spawn(name, [body = std::move(body), done, evidence = evidence_] {
+  evidence_->tasks.push_back({std::string(name), done, evidence_->coord});
+  return inner().Spawn(name, [body = std::move(body), done] {
     struct AtEnd {
       bool& done;
       ~AtEnd() { done = true; }
@@ -79,7 +79,9 @@ absl::Status WatchedSession::Run(const RunCall& call, std::vector<Tensor>* fetch
   if (!evidence_->options->may_run_train_op && Trains(call.spec)) {
     evidence_->Offend(promise::kTrainOp, fmt::format("runs the train op {}", evidence_->Where()));
   }
-  return inner_->Run(call, fetched);
+  absl::Status status = inner_->Run(call, fetched);
+  if (!status.ok()) evidence_->own_call = CodeOf(status);
+  return status;
 }
 
 absl::Status WatchedSession::Close() {
