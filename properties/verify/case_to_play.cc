@@ -1,10 +1,10 @@
 #include "vigil/properties/verify/case_to_play.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "vigil/replays/escape.h"
 
@@ -16,9 +16,11 @@ std::string CaseToPlay() {
 }
 
 std::string ReplayLineOfTest(std::string_view name) {
-  std::array<char, 4096> program = {};
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  const std::string_view path(program.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path near = std::filesystem::proximate(program, error);
+  const bool below = !error && !near.string().starts_with("..");
+  const std::string path = below ? "./" + near.string() : program.string();
   return fmt::format("VIGIL_VERIFY_CASE={{}} {} --gtest_filter=VigilVerify.{}", replays::ShellWord(path), name);
 }
 

@@ -26,7 +26,10 @@ inline testing::AssertionResult HookKeepsItsPromises(const std::string& name, co
   options.only = CaseToPlay();
   const HookReport report = VerifyHook(maker, options);
   if (report.ok()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "\n" << ReportText(name, report, ReplayLineOfTest(name));
+  testing::AssertionResult failure = testing::AssertionFailure();
+  failure << "\n" << ReportText(name, report, ReplayLineOfTest(name));
+  for (const std::string& event : report.events) failure << "    " << event << "\n";
+  return failure;
 }
 
 }  // namespace vigil
