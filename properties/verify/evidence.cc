@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "vigil/properties/verify/findings.h"
 
 namespace vigil {
@@ -26,6 +28,10 @@ void Evidence::NoteOutside() {
     if (name == nullptr) continue;
     Offend(kOutsideOffences[kind].promise, fmt::format("{} by {} {}", kOutsideOffences[kind].what, name, Where()));
   }
+}
+
+bool IsOutside(std::string_view promise) {
+  return std::ranges::find(kOutsideOffences, promise, &OutsideOffence::promise) != std::end(kOutsideOffences);
 }
 
 std::string Evidence::Where() const {

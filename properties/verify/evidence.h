@@ -71,6 +71,9 @@ struct Evidence {
   std::string Where() const;
 };
 
+// Of what NoteOutside says.
+bool IsOutside(std::string_view promise);
+
 using EvidencePtr = std::shared_ptr<Evidence>;
 
 }  // namespace vigil
