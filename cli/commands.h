@@ -48,6 +48,7 @@ int CheckPlanted(const PlantedArguments& arguments);
 int Rules(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
+int Verify(const std::vector<std::string>& arguments);
 
 // What plays the scenarios of `vigil replay`; called once on each worker thread.
 replays::Player NewPlayer(const ReplayArguments& arguments);

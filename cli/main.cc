@@ -45,6 +45,7 @@ constexpr Command kCommands[] = {
     {"check", "Property suites over recorded, enumerated and random faults", Check},
     {"explore", "Every scenario of a small scope: library against reference model", Explore},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
+    {"verify", "Drives hooks through faults and says which promise they break", Verify},
     {"bench", "What hooks cost; arguments go to the benchmark program", Bench},
 };
 
@@ -70,6 +71,7 @@ struct CommandLine {
                            "  vigil check\n"
                            "  vigil explore --hooks 3 --runs 4 --faults 2\n"
                            "  vigil bench --benchmark_filter=Hook\n"
+                           "  vigil verify --list\n"
                            "  vigil COMMAND --help\n"
                            "\n") +
                kExitCodes);

@@ -147,6 +147,11 @@ absl::StatusOr<std::vector<HookPtr>> MakeHooks(const std::vector<HookSpec>& spec
       hooks.push_back(std::move(hook));
       continue;
     }
+    if (spec.hook == kForeignHook && parts.foreign != nullptr) {
+      VIGIL_ASSIGN_OR_RETURN(HookPtr hook, parts.foreign->make(parts));
+      hooks.push_back(std::move(hook));
+      continue;
+    }
     const std::optional<Maker> maker = FromName(kMakers, spec.hook);
     if (!maker.has_value()) return UsageError(fmt::format("There is no hook \"{}\".", spec.hook));
     VIGIL_ASSIGN_OR_RETURN(HookPtr hook, (*maker)(spec, parts));

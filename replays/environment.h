@@ -32,6 +32,9 @@ class Environment {
   using ChiefInit = std::function<absl::Status(std::int64_t step)>;
   void set_chief_init(ChiefInit chief_init) { chief_init_ = std::move(chief_init); }
 
+  // From now on no call meets a fault.
+  void Calm() { calm_ = true; }
+
   // The next call at that point. Other workers' progress is applied to `session` or, if that is null, to the last one that a
   // call was made on.
   sim::SessionFault Next(FaultPoint point, const std::shared_ptr<Session>& session = nullptr);
@@ -43,6 +46,7 @@ class Environment {
 
   const std::vector<Fault>& faults_;
   const Model& model_;
+  bool calm_ = false;
   ChiefInit chief_init_;
   std::weak_ptr<Session> session_;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};

@@ -45,9 +45,10 @@ constexpr char kTracePath[] = "/traces/scenario.trace";
 // One scenario being played: everything that lives in the caller's task.
 class Play {
  public:
-  Play(const Scenario& scenario, const Env& env, sim::World& world, bool write_trace)
+  Play(const Scenario& scenario, const Env& env, sim::World& world, const RunnerOptions& options)
       : scenario_(scenario),
-        trace_path_(write_trace ? kTracePath : ""),
+        foreign_(options.foreign),
+        trace_path_(options.write_trace ? kTracePath : ""),
         log_(*env.log, *env.events, kDirectory),
         env_(WithLog(env, log_)),
         world_(world),
@@ -65,6 +66,7 @@ class Play {
     return env;
   }
   void Sessions();
+  void OneSession(Caller& caller, std::vector<HookPtr> hooks);
   void Supervised(Caller& caller);
   void NoteEnd(Caller& caller, const absl::Status& end) const;
   absl::Status SetUp();
@@ -79,6 +81,7 @@ class Play {
   QueueRunnerStarter StartQueueRunnersOrFail();
 
   const Scenario& scenario_;
+  const ForeignHook* const foreign_;
   const std::string trace_path_;
   NotingLog log_;
   const Env env_;
@@ -98,6 +101,9 @@ class Play {
 absl::Status Play::SetUp() {
   VIGIL_RETURN_IF_ERROR(PrepareDirectory(env_, kDirectory, scenario_.checkpoint));
   VIGIL_ASSIGN_OR_RETURN(model_, BuildModel(env_, scenario_.model));
+  if (foreign_ != nullptr && foreign_->extend_model != nullptr) {
+    VIGIL_RETURN_IF_ERROR(foreign_->extend_model(*model_));
+  }
   environment_ = std::make_unique<Environment>(scenario_.faults, *model_);
   tasks_ =
       std::make_unique<SleepSeam>(*env_.tasks, *environment_, [this] { return world_.CurrentTask() == kTaskLabel; });
@@ -172,7 +178,12 @@ Duration Play::StopGracePeriod() const {
 }
 
 HookParts Play::PartsOfHooks() const {
-  return {.env = layer_env_, .model = *model_, .scaffold = scaffold_, .behaviour = behaviour_, .directory = kDirectory};
+  return {.env = layer_env_,
+          .model = *model_,
+          .scaffold = scaffold_,
+          .behaviour = behaviour_,
+          .directory = kDirectory,
+          .foreign = foreign_};
 }
 
 absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::ConstructTraining(std::vector<HookPtr> hooks) {
@@ -255,7 +266,16 @@ void Play::Sessions() {
   scaffold_ = MakeScaffold();
   absl::StatusOr<std::vector<HookPtr>> hooks = MakeHooks(scenario_.hooks, PartsOfHooks());
   if (!hooks.ok()) return caller.NoteError(Note::kHooksRejected, hooks.status());
-  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct(*std::move(hooks));
+  const int lives = foreign_ == nullptr ? 1 : foreign_->lives;
+  for (int i = 0; i < lives; ++i) {
+    OneSession(caller, *hooks);
+    if (foreign_ != nullptr && foreign_->on_life_end != nullptr) foreign_->on_life_end();
+    environment_->Calm();
+  }
+}
+
+void Play::OneSession(Caller& caller, std::vector<HookPtr> hooks) {
+  absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct(std::move(hooks));
   if (!session.ok()) return caller.NoteError(Note::kConstructFailed, session.status());
   const auto body = [&](MonitoredSessionBase& s) { return caller.Execute(s, scenario_.drive); };
   NoteEnd(caller, scenario_.scope_with ? WithSession(**session, body) : body(**session));
@@ -312,7 +332,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     if (scenario.unit.has_value()) {
       set_up = FindUnitPlayer(scenario.unit->unit)(*scenario.unit, node.env(), outcome.events);
     } else {
-      play.emplace(scenario, node.env(), world, options.write_trace);
+      play.emplace(scenario, node.env(), world, options);
       set_up = play->Body();
       outcome.final = play->final();
       outcome.messages = play->messages();

@@ -19,6 +19,7 @@ struct Outcome : PlainOutcome {
   std::string written_trace;  // a file for ParseTrace
 };
 
+struct ForeignHook;     // builtin_hooks.h
 struct JobTextOptions;  // job_text.h
 
 struct RunnerOptions {
@@ -30,6 +31,8 @@ struct RunnerOptions {
   bool judge = true;
   // Of a cluster: outcome.events gets what happened, for people. It costs more than the play. Borrowed.
   const JobTextOptions* job_text = nullptr;
+  // The hook of the scenario's list that is not described there. Borrowed.
+  const ForeignHook* foreign = nullptr;
 };
 
 Verdict VerdictOf(sim::WorldVerdict verdict);

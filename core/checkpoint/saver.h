@@ -62,27 +62,29 @@ struct SaveOptions {
 class Saver {
  public:
   explicit Saver(const Env& env, SaverOptions options = {});
+  // What is virtual is what tests put a mock in the place of (fakes/mocks).
+  virtual ~Saver() = default;
   // For a graph that has a saver's nodes already (import): `scope` goes before the names in `def`, which says how to keep.
   // USAGE and UNIMPLEMENTED as FindSaverOps.
   static absl::StatusOr<std::shared_ptr<Saver>> FromDef(const Env& env, Graph& graph, const proto::SaverDef& def,
                                                         const std::string& scope = "", SaverOptions options = {});
 
   // Adds the ops, once; later calls do nothing. USAGE "No variables to save" unless allow_empty; as NameVariables.
-  absl::Status Build(Graph& graph);
+  virtual absl::Status Build(Graph& graph);
   bool built() const { return built_; }
 
   // Writes "<path>-<step>" (or path) and records it in the state file; returns that prefix; "" when there is nothing to save.
   // Then deletes what is too many; what goes wrong there is logged. USAGE if it was not built, or the path's directory does not
   // exist.
-  absl::StatusOr<std::string> Save(Session& session, const std::string& path, std::optional<std::int64_t> global_step,
-                                   const SaveOptions& options = {});
+  virtual absl::StatusOr<std::string> Save(Session& session, const std::string& path,
+                                           std::optional<std::int64_t> global_step, const SaveOptions& options = {});
   // The step is what the session has there: an integer.
   absl::StatusOr<std::string> Save(Session& session, const std::string& path, Output global_step,
                                    const SaveOptions& options = {});
 
   // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before the
   // session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
-  absl::Status Restore(Session& session, const std::string& path);
+  virtual absl::Status Restore(Session& session, const std::string& path);
 
   // What exists already, oldest first: to be kept or deleted as if this saver had written it.
   // Those of `paths` that still exist, with their file times:

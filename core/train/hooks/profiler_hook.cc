@@ -45,10 +45,21 @@ absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values
     VIGIL_ASSIGN_OR_RETURN(step, step_.Read(&context.session()));
     timer_.UpdateLastTriggeredStep(step);
     VIGIL_RETURN_IF_ERROR(Save(step, values.metadata));
-    VIGIL_RETURN_IF_ERROR(writer_->AddRunMetadata(values.metadata, fmt::format("step_{}", step), std::nullopt));
+    VIGIL_RETURN_IF_ERROR(Tag(step, values.metadata));
   }
   next_step_ = step + 1;
   return absl::OkStatus();
+}
+
+// A step may be made again: after a recovery that has lost it, or in the next session of this process. A writer takes each tag once.
+absl::Status ProfilerHook::Tag(std::int64_t step, const RunMetadata& metadata) {
+  constexpr int kMost = 100;
+  absl::Status tagged = writer_->AddRunMetadata(metadata, fmt::format("step_{}", step), std::nullopt);
+  if (!options_.behaviour.unique_event_files) return tagged;
+  for (int again = 2; CodeOf(tagged) == Code::kUsage && again <= kMost; ++again) {
+    tagged = writer_->AddRunMetadata(metadata, fmt::format("step_{}_{}", step, again), std::nullopt);
+  }
+  return tagged;
 }
 
 absl::Status ProfilerHook::Save(std::int64_t step, const RunMetadata& metadata) {

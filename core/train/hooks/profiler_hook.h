@@ -44,6 +44,7 @@ class ProfilerHook : public SessionRunHook {
 
  private:
   ProfilerHook(const Env& env, ProfilerHookOptions options, SecondOrStepTimer timer);
+  absl::Status Tag(std::int64_t step, const RunMetadata& metadata);
   absl::Status Save(std::int64_t step, const RunMetadata& metadata);
 
   const Env env_;

@@ -1,0 +1,272 @@
+#include "vigil/properties/verify/verify.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/cli/junit.h"
+#include "vigil/cli/output.h"
+#include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/properties/verify/findings.h"
+#include "vigil/properties/zoo/zoo.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr char kVerifyNotes[] =
+    "NAME is a hook that ships with the library, or one of the zoo of right and wrong ones: see --list. Without a "
+    "NAME: every\n"
+    "built-in and every right one, which must pass, and every wrong one, of which the known finding must be found.\n"
+    "Your own hooks are verified by a test of your own: docs/testing_your_code.md.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil verify\n"
+    "  vigil verify --list\n"
+    "  vigil verify NanTensorHook counts_before_runs --json -\n"
+    "  vigil verify counts_before_runs --case run_repeated_1.monitored --trace\n"
+    "  vigil verify --right --scenarios 5000\n"
+    "\n"
+    "Exit codes: 0 nothing was found (without a NAME: what is known, and nothing else), 1 something was, 2 misuse or "
+    "output that\n"
+    "cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
+
+struct VerifyArguments {
+  std::vector<std::string> names;
+  std::uint64_t scenarios = VerifyOptions().scenarios;
+  std::uint64_t seed = VerifyOptions().seed;
+  std::string only;
+  std::string json;
+  std::string junit;
+  bool list = false;
+  bool right = false;
+  bool trace = false;
+};
+
+void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
+  app.add_option("NAME", a.names, "What to verify")->type_name("");
+  app.add_flag("--list", a.list, "Print the names with what they do, and verify nothing");
+  app.add_flag("--right", a.right, "All that must pass: the built-in hooks and the right ones of the zoo");
+  app.add_option("--scenarios", a.scenarios, fmt::format("Random ones for each hook (default: {})", a.scenarios))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}).description(""))
+      ->type_name("N");
+  app.add_option("--seed", a.seed, "Of the first random one (default: 1)")->type_name("N");
+  CLI::Option* const only =
+      app.add_option("--case", a.only, "Play this one case only, as a finding names it")->type_name("CASE");
+  app.add_flag("--trace", a.trace, "Print the events of the case")->needs(only);
+  app.add_option("--json", a.json, "Write the findings to this file as JSON; - for standard output")->type_name("FILE");
+  app.add_option("--junit", a.junit, "Write them to this file as JUnit XML, a testcase a hook")->type_name("FILE");
+  app.footer(kVerifyNotes);
+}
+
+std::string_view KindName(ZooKind kind) {
+  return kind == ZooKind::kWrong ? "wrong" : kind == ZooKind::kRight ? "right" : "built-in";
+}
+
+std::string ListText() {
+  std::string text;
+  for (const ZooHook& hook : Zoo()) {
+    text += fmt::format("{:<9} {:<28} {}{}\n", KindName(hook.kind), hook.name, hook.what,
+                        hook.promise.empty() ? "" : fmt::format(" ({})", hook.promise));
+  }
+  return text;
+}
+
+struct Verified {
+  const ZooHook* hook;
+  HookReport report;
+  std::string text;
+  bool passed;
+};
+
+std::string Json(const std::vector<Verified>& all, const VerifyArguments& a) {
+  const auto text = [](std::string_view value) {
+    std::string out;
+    replays::AppendJsonString(out, value);
+    return out;
+  };
+  std::uint64_t played = 0;
+  std::string hooks;
+  for (const Verified& one : all) {
+    played += one.report.played;
+    std::string findings;
+    for (const HookFinding& finding : one.report.findings) {
+      findings +=
+          fmt::format("{}\n      {{\"promise\": {}, \"sentence\": {}, \"case\": {}, \"expected\": {}, \"actual\": {}}}",
+                      findings.empty() ? "" : ",", text(finding.promise), text(FindPromise(finding.promise).sentence),
+                      text(finding.case_name), text(finding.expected), text(finding.actual));
+    }
+    hooks +=
+        fmt::format("{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"findings\": [{}]}}",
+                    hooks.empty() ? "" : ",", text(one.hook->name), KindName(one.hook->kind), one.passed,
+                    one.report.played, findings);
+  }
+  const auto failed = std::ranges::count(all, false, &Verified::passed);
+  return fmt::format(
+      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {},\n  \"hooks\": [{}\n  ]\n}}\n",
+      a.scenarios, a.seed, played, failed, hooks);
+}
+
+std::string VerifyJUnit(const std::vector<Verified>& all) {
+  std::string cases;
+  for (const Verified& one : all) {
+    cases += fmt::format("    <testcase classname=\"vigil.verify\" name=\"{}\"", XmlAttribute(one.hook->name));
+    cases += one.passed ? "/>\n"
+                        : fmt::format("><failure message=\"{} findings\">{}</failure></testcase>\n",
+                                      one.report.findings.size(), XmlText(one.text));
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"verify\" tests=\"{}\" "
+      "failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
+      all.size(), std::ranges::count(all, false, &Verified::passed), cases);
+}
+
+class VerifyRun {
+ public:
+  explicit VerifyRun(VerifyArguments arguments) : arguments_(std::move(arguments)) {}
+
+  int Run(const std::vector<const ZooHook*>& hooks) {
+    for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit}) {
+      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
+    }
+    for (const ZooHook* hook : hooks) {
+      if (signals_.signal() != 0) break;
+      Verify(*hook);
+    }
+    console_.EndProgress();
+    Summarize();
+    if (arguments_.json == "-") console_.Out(Json(all_, arguments_));
+    if (!arguments_.json.empty() && arguments_.json != "-") Write(arguments_.json, Json(all_, arguments_));
+    if (!arguments_.junit.empty()) Write(arguments_.junit, VerifyJUnit(all_));
+    console_.Flush();
+    if (signals_.signal() != 0) return kSignalled + signals_.signal();
+    if (errors_ || !console_.status().ok()) return kMisuse;
+    return std::ranges::all_of(all_, &Verified::passed) ? kPassed : kFailed;
+  }
+
+ private:
+  void Verify(const ZooHook& hook) {
+    VerifyOptions options = hook.options;
+    options.scenarios = arguments_.scenarios;
+    options.seed = arguments_.seed;
+    options.only = arguments_.only;
+    Verified one{.hook = &hook,
+                 .report = VerifyHook(hook.make, options,
+                                      [this, &hook] {
+                                        signals_.Poll();
+                                        console_.Progress(fmt::format("{}: {} plays", hook.name, ++plays_));
+                                        return signals_.signal() == 0;
+                                      }),
+                 .text = {},
+                 .passed = true};
+    one.text = ReportText(hook.name, one.report, fmt::format("./vigil verify {} --case {{}}", hook.name));
+    const auto expected = std::ranges::find(one.report.findings, hook.promise, &HookFinding::promise);
+    one.passed = one.report.ok();
+    // Of the whole zoo it is known what is to be found.
+    const bool known = arguments_.names.empty() && hook.kind == ZooKind::kWrong;
+    if (known && expected != one.report.findings.end()) {
+      one.passed = true;
+      one.text = fmt::format("FOUND  {}: {}\n", hook.name, hook.promise);
+    } else if (known && !one.report.stopped) {
+      one.passed = false;
+      one.text += fmt::format("  not found: {}\n", hook.promise);
+    }
+    Print(one.text);
+    if (arguments_.trace) {
+      for (const std::string& event : one.report.events) Print(fmt::format("    {}\n", replays::Escaped(event)));
+    }
+    console_.Flush();
+    all_.push_back(std::move(one));
+  }
+
+  void Summarize() {
+    std::uint64_t right = 0;
+    std::uint64_t plays = 0;
+    for (const Verified& one : all_) {
+      plays += one.report.played;
+      if (one.hook->kind != ZooKind::kWrong) right += one.report.played;
+    }
+    Print(fmt::format("\n{} hooks verified in {} plays, {} of them of hooks that are right: {} failed\n", all_.size(),
+                      plays, right, std::ranges::count(all_, false, &Verified::passed)));
+  }
+
+  // With `--json -` standard output belongs to the document.
+  void Print(std::string_view text) {
+    if (arguments_.json == "-") {
+      console_.Err(text);
+    } else {
+      console_.Out(text);
+    }
+  }
+
+  void Write(const std::string& path, const std::string& data) {
+    if (!Written(path, WriteOutput(files_, path, data))) errors_ = true;
+  }
+  bool Written(const std::string& path, const absl::Status& status) {
+    if (!status.ok()) {
+      console_.Err(
+          fmt::format("error: cannot write {}: {}\n", replays::Quoted(path), replays::Escaped(MessageOf(status))));
+    }
+    return status.ok();
+  }
+
+  const VerifyArguments arguments_;
+  StopSignals signals_;
+  PosixFiles files_;
+  Console console_;
+  std::vector<Verified> all_;
+  std::uint64_t plays_ = 0;
+  bool errors_ = false;
+};
+
+int VerifyMisuse(const std::string& what) {
+  Console().Err(fmt::format("error: {}\nSee vigil verify --help\n", replays::Escaped(what)));
+  return kMisuse;
+}
+
+int VerifyWith(const VerifyArguments& arguments) {
+  if (arguments.junit == "-") return VerifyMisuse("--junit: - is no file; for standard output say /dev/stdout");
+  if (arguments.right && !arguments.names.empty()) return VerifyMisuse("--right and a NAME exclude each other");
+  if (!arguments.only.empty() && arguments.names.empty()) return VerifyMisuse("--case needs the NAME of a hook");
+  std::vector<const ZooHook*> hooks;
+  for (const std::string& name : arguments.names) {
+    hooks.push_back(FindInZoo(name));
+    if (hooks.back() == nullptr)
+      return VerifyMisuse(fmt::format("no hook is called '{}'; see vigil verify --list", name));
+  }
+  for (const ZooHook& hook : Zoo()) {
+    if (arguments.names.empty() && (!arguments.right || hook.kind != ZooKind::kWrong)) hooks.push_back(&hook);
+  }
+  return VerifyRun(arguments).Run(hooks);
+}
+
+}  // namespace
+
+int Verify(const std::vector<std::string>& words) {
+  VerifyArguments arguments;
+  CLI::App app("Verifies hooks: drives them through faults and says which promise they break", "vigil verify");
+  AddVerifyOptions(app, arguments);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    Console().Out(app.help());
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    return VerifyMisuse(error.what());
+  }
+  if (arguments.list) {
+    Console().Out(ListText());
+    return kPassed;
+  }
+  return VerifyWith(arguments);
+}
+
+}  // namespace vigil::cli

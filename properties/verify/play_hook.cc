@@ -1,0 +1,145 @@
+#include "vigil/properties/verify/play_hook.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/properties/verify/findings.h"
+#include "vigil/properties/verify/watched_hook.h"
+#include "vigil/properties/verify/watched_seams.h"
+#include "vigil/replays/builtin_hooks.h"
+#include "vigil/replays/model.h"
+
+namespace vigil {
+namespace {
+
+// So long a task may take to notice that its session is gone.
+constexpr Duration kTimeToNotice = std::chrono::seconds(10);
+
+// While it lives, what is asked of the machine is the hook's doing: nothing else in a world asks for anything.
+class OutsideWindow {
+ public:
+  explicit OutsideWindow(Evidence& evidence) : before_(WatchOutside(&evidence.outside)) {}
+  ~OutsideWindow() { WatchOutside(before_); }
+  OutsideWindow(const OutsideWindow&) = delete;
+  OutsideWindow& operator=(const OutsideWindow&) = delete;
+
+ private:
+  OutsideCalls* const before_;
+};
+
+// 1/step, from the fourth step on 1/4.
+absl::Status LetLossFall(replays::Model& model) {
+  Builder b(*model.graph);
+  const Output one = b.Const("verify/one", Tensor::Scalar<float>(1));
+  const Output floor = b.Const("verify/floor", Tensor::Scalar<float>(0.25F));
+  const Output last = b.Const("verify/last", Tensor::Scalar<std::int64_t>(4));
+  const Output step = b.Op("Cast", {model.train}, {.name = "verify/step", .attrs = {{"DstT", DType::kFloat}}});
+  const Output falling = b.Op("RealDiv", {one, step}, {.name = "verify/falling"});
+  const Output reached = b.Op("GreaterEqual", {model.train, last}, {.name = "verify/reached"});
+  model.loss = b.Op("SelectV2", {reached, floor, falling}, {.name = "verify/loss"});
+  return b.status();
+}
+
+// What the hook of one play stands on; outlives the world.
+class Stage {
+ public:
+  Stage(const HookMaker& maker, EvidencePtr evidence) : maker_(maker), evidence_(std::move(evidence)) {}
+
+  absl::StatusOr<HookPtr> Make(const replays::HookParts& parts) {
+    tasks_.emplace(*parts.env.tasks, evidence_);
+    files_.emplace(*parts.env.files, evidence_);
+    env_ = parts.env;
+    HookWorldParts world{.env = parts.env,
+                         .graph = parts.model.graph.get(),
+                         .loss = parts.model.loss,
+                         .global_step = parts.model.read.value_or(Output()),
+                         .train_op = parts.model.train,
+                         .feedable = parts.model.feed_me,
+                         .scaffold = parts.scaffold,
+                         .behaviour = parts.behaviour,
+                         .directory = parts.directory};
+    world.env.tasks = &*tasks_;
+    world.env.files = &*files_;
+    world_.emplace(std::move(world));
+    absl::StatusOr<HookPtr> hook = maker_(*world_);
+    if (hook.ok() && *hook == nullptr) hook = UsageError("The maker of the hook returned null.");
+    if (!hook.ok()) {
+      error = MessageOf(hook.status());
+      return hook;
+    }
+    return std::make_shared<WatchedHook>(*std::move(hook), *world_, evidence_);
+  }
+
+  void OnLifeEnd() {
+    evidence_->session = 0;
+    FindTasks();
+    ++evidence_->life;
+  }
+
+  std::string error;
+
+ private:
+  void FindTasks() {
+    const auto late = [this](const HookTask& task) {
+      // A session that nobody closed has told nobody to end.
+      const Coordinator* const coord = task.coord != nullptr ? task.coord.get() : evidence_->coord.get();
+      if (*task.done || coord == nullptr || !coord->joined()) return false;
+      const auto& services = evidence_->options->service_tasks;
+      return std::ranges::find(services, task.name) == services.end();
+    };
+    if (std::ranges::any_of(evidence_->tasks, late)) env_.tasks->SleepUntil(DeadlineAfter(env_, kTimeToNotice));
+    const auto still = std::ranges::find_if(evidence_->tasks, late);
+    if (still == evidence_->tasks.end()) return;
+    evidence_->Offend(promise::kThread, fmt::format("the task '{}' still runs {:.0f} s after the session was closed",
+                                                    still->name, ToSeconds(kTimeToNotice)));
+  }
+
+  const HookMaker& maker_;
+  const EvidencePtr evidence_;
+  Env env_;
+  std::optional<WatchedTasks> tasks_;
+  std::optional<WatchedFiles> files_;
+  std::optional<HookWorld> world_;
+};
+
+}  // namespace
+
+HookPlay HookPlayer::Play(const HookCase& c) {
+  const auto evidence = std::make_shared<Evidence>();
+  evidence->options = &options_;
+  Stage stage(maker_, evidence);
+  replays::ForeignHook foreign;
+  if (!c.scenario.model.nan_at.has_value()) foreign.extend_model = LetLossFall;
+  foreign.make = [&stage](const replays::HookParts& parts) { return stage.Make(parts); };
+  foreign.lives = c.lives;
+  foreign.on_life_end = [&stage] { stage.OnLifeEnd(); };
+  HookPlay play;
+  {
+    const OutsideWindow window(*evidence);
+    replays::Outcome outcome = runner_.Run(c.scenario, {.random_schedule = c.scenario.seed != 0, .foreign = &foreign});
+    evidence->NoteOutside();
+    if (outcome.verdict == replays::Verdict::kUnsupported) stage.error = outcome.reason;
+    if (outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway) {
+      play.endless = true;
+      evidence->Offend(promise::kBlocks, evidence->inside.empty()
+                                             ? fmt::format("the session never ends: {}", outcome.reason)
+                                             : fmt::format("does not return {}", evidence->Where()));
+    }
+    play.hash = outcome.hash;
+    play.events = std::move(outcome.events);
+  }
+  play.error = stage.error;
+  play.decisions = std::move(evidence->decisions);
+  play.offences = std::move(evidence->offences);
+  play.stopped_last_run = evidence->stopped_last_run;
+  return play;
+}
+
+}  // namespace vigil

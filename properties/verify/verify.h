@@ -1,0 +1,48 @@
+// Verifies a hook: drives it through faults and finds which promise it breaks.
+//
+//   const HookReport report = VerifyHook(maker, options);
+//   if (!report.ok()) puts(ReportText("mine", report, {.replay = "vigil verify mine --case {}"}).c_str());
+//
+// Every play is a simulated session: virtual time, files in memory, faults as planned. The hook is made anew for each.
+// Thread safety: one verification at a time in a process (outside/outside.h).
+#ifndef VIGIL_PROPERTIES_VERIFY_VERIFY_H_
+#define VIGIL_PROPERTIES_VERIFY_VERIFY_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/properties/verify/hook_world.h"
+#include "vigil/properties/verify/options.h"
+
+namespace vigil {
+
+struct HookFinding {
+  std::string_view promise;  // id
+  std::string case_name;     // the first case in which it was broken: the smallest one
+  std::string expected;      // "" = the promise says it
+  std::string actual;
+  std::vector<std::string> events;  // of that case, as `vigil replay --trace` shows them
+};
+
+struct HookReport {
+  std::vector<HookFinding> findings;  // one a promise, in the order of HookPromises()
+  std::uint64_t played = 0;
+  std::string error;                // the hook could not be made, or there is no such case
+  std::vector<std::string> events;  // of the only case, if it was one
+  bool stopped = false;
+  bool ok() const { return findings.empty() && error.empty(); }
+};
+
+// `go_on` (may be null) is asked before each play.
+HookReport VerifyHook(const HookMaker& maker, const VerifyOptions& options = {},
+                      const std::function<bool()>& go_on = nullptr);
+
+// Lines, each with its newline. `replay`: the line that plays a case again, "{}" in it stands for the case.
+std::string ReportText(std::string_view name, const HookReport& report, std::string_view replay);
+
+}  // namespace vigil
+
+#endif  // VIGIL_PROPERTIES_VERIFY_VERIFY_H_

@@ -1,0 +1,159 @@
+#include "vigil/properties/verify/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/verify/cases.h"
+#include "vigil/properties/verify/findings.h"
+#include "vigil/properties/verify/outside/outside.h"
+#include "vigil/properties/verify/verify_hook.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Stops at step 4; what else it does each test says.
+class StopsLate : public SessionRunHook {
+ public:
+  explicit StopsLate(Output step) : step_(step) {}
+  absl::Status BeforeRun(RunContext&, RunArgs& args) override {
+    args.fetches = step_;
+    return absl::OkStatus();
+  }
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override {
+    if (values.results.scalar<std::int64_t>() >= 4) context.RequestStop();
+    return absl::OkStatus();
+  }
+
+ private:
+  const Fetches step_;
+};
+
+// Counts in BeforeRun, and so counts runs that fail.
+class CountsInBeforeRun : public SessionRunHook {
+ public:
+  absl::Status Begin(BeginContext&) override {
+    runs_ = 0;
+    return absl::OkStatus();
+  }
+  absl::Status BeforeRun(RunContext&, RunArgs&) override {
+    ++runs_;
+    return absl::OkStatus();
+  }
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    if (runs_ >= 5) context.RequestStop();
+    return absl::OkStatus();
+  }
+
+ private:
+  int runs_ = 0;
+};
+
+std::vector<std::string_view> PromisesOf(const HookReport& report) {
+  std::vector<std::string_view> ids;
+  for (const HookFinding& finding : report.findings) ids.push_back(finding.promise);
+  return ids;
+}
+
+absl::StatusOr<HookPtr> MakeStopsLate(HookWorld& w) { return std::make_shared<StopsLate>(w.train_op()); }
+absl::StatusOr<HookPtr> MakeCounts(HookWorld&) { return std::make_shared<CountsInBeforeRun>(); }
+
+VIGIL_VERIFY_HOOK(StopsLate, [](HookWorld& w) { return std::make_unique<StopsLate>(w.train_op()); });
+VIGIL_VERIFY_HOOK(StopsLateWithoutRandom, MakeStopsLate, VerifyOptions{.scenarios = 0});
+
+TEST(VerifyHook, FindsWhatCountsInBeforeRunAndNothingElse) {
+  const HookReport report = VerifyHook(MakeCounts);
+  EXPECT_EQ(report.error, "");
+  ASSERT_THAT(PromisesOf(report), ElementsAre(promise::kRepeat));
+  EXPECT_EQ(report.findings[0].case_name, "run_repeated_1.monitored");
+  EXPECT_EQ(report.findings[0].expected, "asks for a stop after step 5, as in calm.monitored.probes");
+  EXPECT_EQ(report.findings[0].actual, "asks for a stop after step 4");
+}
+
+TEST(VerifyHook, PlaysOneCaseAgainWithItsEvents) {
+  const HookReport report = VerifyHook(MakeCounts, {.only = "run_repeated_1.monitored"});
+  EXPECT_THAT(PromisesOf(report), ElementsAre(promise::kRepeat));
+  EXPECT_EQ(report.played, 2U);  // and the calm one
+  EXPECT_THAT(report.events, testing::Contains(HasSubstr("hook verified before_run")));
+  EXPECT_TRUE(VerifyHook(MakeCounts, {.only = "calm.monitored.alone"}).ok());
+  EXPECT_TRUE(VerifyHook(MakeStopsLate, {.only = "random_17"}).ok());
+  EXPECT_EQ(VerifyHook(MakeCounts, {.only = "random_x"}).error, "there is no case 'random_x'");
+}
+
+TEST(VerifyHook, SaysWhatTheMakerFailsWith) {
+  const HookReport report =
+      VerifyHook([](HookWorld&) -> absl::StatusOr<HookPtr> { return UsageError("no such tensor"); });
+  EXPECT_THAT(report.error, HasSubstr("no such tensor"));
+  EXPECT_EQ(report.played, 1U);
+  EXPECT_THAT(VerifyHook([](HookWorld&) { return HookPtr(); }).error, HasSubstr("null"));
+}
+
+TEST(VerifyHook, TakesLeaveForWhatItIs) {
+  EXPECT_THAT(PromisesOf(VerifyHook(MakeStopsLate, {.may_request_stop = false})), ElementsAre(promise::kStop));
+}
+
+TEST(VerifyHook, EndsWhenItIsToldTo) {
+  int asked = 0;
+  const HookReport report = VerifyHook(MakeStopsLate, {}, [&asked] { return ++asked <= 3; });
+  EXPECT_TRUE(report.stopped);
+  EXPECT_EQ(report.played, 3U);
+}
+
+TEST(VerifyHook, TheReportNamesPromiseProofAndTheLineThatPlaysItAgain) {
+  EXPECT_EQ(
+      ReportText("counts", VerifyHook(MakeCounts, {.only = "run_repeated_1.monitored"}), "again {}"),
+      "FAILED counts: 1 of 25 promises broken in 2 plays\n"
+      "  hook.before_run_not_idempotent: BeforeRun may be called again for the same step: the run in between failed\n"
+      "    expected  asks for a stop after step 5, as in calm.monitored.probes\n"
+      "    actual    asks for a stop after step 4\n"
+      "    advice    Count in AfterRun, which is called for runs that have happened.\n"
+      "    again run_repeated_1.monitored\n");
+}
+
+TEST(HookCases, HaveNamesOfTheirOwnAndComeAfterWhatTheyAreLike) {
+  std::set<std::string> names;
+  for (const HookCase& c : EnumeratedCases()) {
+    EXPECT_TRUE(names.insert(c.name).second) << c.name;
+    if (c.relation != HookRelation::kNone) {
+      EXPECT_TRUE(names.contains(c.like)) << c.name << " is like " << c.like;
+    }
+  }
+  EXPECT_GT(names.size(), 200U);
+}
+
+TEST(Promises, AreSaidOnceEach) {
+  std::set<std::string_view> ids;
+  for (const HookPromise& promise : HookPromises()) {
+    EXPECT_TRUE(ids.insert(promise.id).second) << promise.id;
+    EXPECT_TRUE(promise.id.starts_with("hook.")) << promise.id;
+    EXPECT_EQ(&FindPromise(promise.id), &promise);
+  }
+}
+
+TEST(Outside, IsSeenWhileSomebodyWatches) {
+  OutsideCalls calls;
+  OutsideCalls* const before = WatchOutside(&calls);
+  const auto seen = [&calls](OutsideKind kind) {
+    return calls.first[static_cast<std::size_t>(kind)].load() != nullptr;
+  };
+  EXPECT_FALSE(seen(OutsideKind::kRandom));
+  static_cast<void>(random());
+  EXPECT_TRUE(seen(OutsideKind::kRandom));
+  EXPECT_EQ(WatchOutside(before), &calls);
+  EXPECT_EQ(before, nullptr);
+}
+
+}  // namespace
+}  // namespace vigil
