@@ -137,9 +137,8 @@ int Run(int argc, char** argv) {
     return kPassed;
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
-    return Misuse(no_command
-                      ? fmt::format("no command is called '{}'; there are {}", argv[1], CommandNames())
-                      : std::string(error.what()),
+    return Misuse(no_command ? fmt::format("no command is called '{}'; there are {}", argv[1], CommandNames())
+                             : std::string(error.what()),
                   line.app);
   }
   for (const Command& command : kCommands) {
