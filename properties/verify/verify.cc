@@ -8,9 +8,12 @@
 #include <optional>
 #include <utility>
 
+#include "vigil/properties/shrink.h"
+#include "vigil/properties/story.h"
 #include "vigil/properties/verify/cases.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/play_hook.h"
+#include "vigil/replays/builtin_hooks.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil {
@@ -18,7 +21,10 @@ namespace {
 
 constexpr std::string_view kStops = "asks for a stop";
 constexpr std::string_view kFails = "fails with ";
+constexpr std::string_view kCalmPrefix = "calm";  // what others are like
 constexpr std::string_view kRandomPrefix = "random_";
+constexpr std::uint64_t kMostShrinkingPlays = 400;
+constexpr std::string_view kVerifiedProbe = "verified";
 // Each so-manyth case is played twice.
 constexpr std::uint64_t kTwice = 8;
 // After so many plays that never ended there is no use in more of them.
@@ -34,6 +40,15 @@ std::vector<HookDecision> OfLife(const std::vector<HookDecision>& all, int life)
     if (decision.what == kStops || decision.what.starts_with(kFails)) break;
   }
   return decisions;
+}
+
+// Of "random_17"; nullopt if it is called otherwise.
+std::optional<std::uint64_t> SeedOf(std::string_view name) {
+  if (!name.starts_with(kRandomPrefix)) return std::nullopt;
+  std::uint64_t seed = 0;
+  const char* const end = name.data() + name.size();
+  const std::from_chars_result read = std::from_chars(name.data() + kRandomPrefix.size(), end, seed);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(seed) : std::nullopt;
 }
 
 std::string TextOf(const HookDecision* decision) {
@@ -75,7 +90,9 @@ class Verification {
     }
     for (const HookPromise& promise : HookPromises()) {
       const auto found = findings_.find(promise.id);
-      if (found != findings_.end()) report_.findings.push_back(std::move(found->second));
+      if (found == findings_.end()) continue;
+      MakeSmall(found->second);
+      report_.findings.push_back(std::move(found->second));
     }
     return std::move(report_);
   }
@@ -84,14 +101,9 @@ class Verification {
   bool GoesOn() const { return report_.error.empty() && !report_.stopped && endless_ < kEndless; }
 
   void Only(const std::string& name) {
-    if (name.starts_with(kRandomPrefix)) {
-      std::uint64_t seed = 0;
-      const char* const end = name.data() + name.size();
-      const std::from_chars_result read = std::from_chars(name.data() + kRandomPrefix.size(), end, seed);
-      if (read.ec == std::errc() && read.ptr == end) {
-        Judge(RandomCase(seed));
-        return;
-      }
+    if (const std::optional<std::uint64_t> seed = SeedOf(name); seed.has_value()) {
+      Judge(RandomCase(*seed));
+      return;
     }
     if (const HookCase* const c = Find(name); c != nullptr) {
       Judge(*c);
@@ -137,7 +149,7 @@ class Verification {
             difference.has_value() ? "the second time: " + difference->actual : "the two plays differ in their events");
       }
     }
-    if (c.relation == HookRelation::kNone) like_.emplace(c.name, play);
+    if (c.name.starts_with(kCalmPrefix)) like_.emplace(c.name, play);
     if (play.endless) ++endless_;
     return endless_ < kEndless;
   }
@@ -178,6 +190,35 @@ class Verification {
                                                .events = play.events});
   }
 
+  // Enumerated cases come smallest first; a random one is shrunk. In its text a probe takes the hook's place.
+  void MakeSmall(HookFinding& finding) {
+    if (!finding.case_name.starts_with(kRandomPrefix) || finding.promise == promise::kNotRepeatable) return;
+    replays::Scenario scenario = RandomCase(SeedOf(finding.case_name).value_or(0)).scenario;
+    const auto swap = [](replays::Scenario& s, std::string_view from, std::string_view to) {
+      const auto found = std::ranges::find_if(s.hooks, [from](const replays::HookSpec& hook) {
+        return hook.hook == from && (from == replays::kForeignHook || hook.name == kVerifiedProbe);
+      });
+      if (found == s.hooks.end()) return false;
+      found->hook = to;
+      found->name = to == replays::kForeignHook ? "" : kVerifiedProbe;
+      return true;
+    };
+    swap(scenario, replays::kForeignHook, "probe");
+    const auto fails = [&](replays::Scenario candidate) {
+      if (!swap(candidate, "probe", replays::kForeignHook)) return false;
+      HookPlay play = Play({.name = finding.case_name, .scenario = std::move(candidate)});
+      const auto found = std::ranges::find(play.offences, finding.promise, &HookOffence::promise);
+      if (found == play.offences.end()) return false;
+      finding.actual = found->actual;
+      finding.events = std::move(play.events);
+      return true;
+    };
+    const auto stop = [this] { return go_on_ != nullptr && !go_on_(); };
+    const properties::Shrunk shrunk =
+        properties::Shrink(scenario, fails, {.max_plays = kMostShrinkingPlays, .stop = stop});
+    finding.shrunk = properties::Story(shrunk.scenario);
+  }
+
   const VerifyOptions& options_;
   const std::function<bool()>& go_on_;
   HookPlayer player_;
@@ -203,6 +244,7 @@ std::string ReportText(std::string_view name, const HookReport& report, std::str
     text += fmt::format("  {}: {}\n", promise.id, promise.sentence);
     if (!finding.expected.empty()) text += fmt::format("    expected  {}\n", replays::Escaped(finding.expected));
     text += fmt::format("    actual    {}\n    advice    {}\n", replays::Escaped(finding.actual), promise.advice);
+    if (!finding.shrunk.empty()) text += fmt::format("    shrunk    {}\n", replays::Escaped(finding.shrunk));
     const std::size_t place = replay.find("{}");
     if (place == replay.npos) continue;
     text += fmt::format("    {}{}{}\n", replay.substr(0, place), replays::ShellWord(finding.case_name),

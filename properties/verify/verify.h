@@ -24,6 +24,7 @@ struct HookFinding {
   std::string case_name;     // the first case in which it was broken: the smallest one
   std::string expected;      // "" = the promise says it
   std::string actual;
+  std::string shrunk;  // of a random case: the least of it that is needed, in words; the probe "verified" is the hook
   std::vector<std::string> events;  // of that case, as `vigil replay --trace` shows them
 };
 

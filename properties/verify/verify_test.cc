@@ -92,6 +92,22 @@ TEST(VerifyHook, PlaysOneCaseAgainWithItsEvents) {
   EXPECT_EQ(VerifyHook(MakeCounts, {.only = "random_x"}).error, "there is no case 'random_x'");
 }
 
+// Gives up after the second recovery, which no enumerated case goes beyond.
+class GivesUp : public SessionRunHook {
+ public:
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    return context.recoveries() > 2 ? MakeStatus(Code::kInternal, "enough") : absl::OkStatus();
+  }
+};
+
+TEST(VerifyHook, MakesARandomCaseSmall) {
+  const HookReport report = VerifyHook([](HookWorld&) { return std::make_unique<GivesUp>(); }, {.scenarios = 3000});
+  ASSERT_THAT(PromisesOf(report), ElementsAre(promise::kFails));
+  EXPECT_THAT(report.findings[0].case_name, testing::StartsWith("random_"));
+  EXPECT_THAT(report.findings[0].shrunk, HasSubstr("probe verified"));
+  EXPECT_LT(report.findings[0].events.size(), 60U);
+}
+
 TEST(VerifyHook, SaysWhatTheMakerFailsWith) {
   const HookReport report =
       VerifyHook([](HookWorld&) -> absl::StatusOr<HookPtr> { return UsageError("no such tensor"); });
