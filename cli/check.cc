@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,12 +11,14 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "vigil/cli/annotations.h"
 #include "vigil/cli/check_report.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/output.h"
 #include "vigil/cli/system.h"
+#include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/real/posix_files.h"
@@ -35,6 +36,7 @@ constexpr properties::ExploreScope kCheckedScope = {.hooks = 2, .runs = 2, .faul
 
 constexpr char kNotes[] =
     "Suites:\n"
+    "  saved       what failed before and lies in the folder of failures: mended or not\n"
     "  recorded    what TensorFlow was recorded to do, compared event by event\n"
     "  regressions what each switch of the behaviour changes, by TensorFlow's behaviour and by ours\n"
     "  random      a random scenario of faults for each seed, under a random schedule, played twice\n"
@@ -51,12 +53,15 @@ constexpr char kNotes[] =
     "  vigil check --suite random --seeds 1..1000000\n"
     "  vigil check --suite random --seeds 4711..4711 --json -\n"
     "  vigil check --suite cluster --time 10m --junit cluster.xml\n"
+    "  vigil check --suite cluster --seeds 1..100000 --shard 3/8\n"
     "  vigil check --planted session.end_twice,recovery.no_pause\n"
     "\n"
     "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 struct Arguments {
+  std::string shard = "1/1";
+  std::string annotations = "auto";
   std::vector<std::string> suites;
   std::string seeds;
   int jobs = 0;
@@ -72,14 +77,20 @@ struct Arguments {
 
 void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option("--suite", a.suites,
-                 "recorded, regressions, random, explore, cluster or planted (repeatable; default: all but planted, "
-                 "which plays alone)")
+                 "saved, recorded, regressions, random, explore, cluster or planted (repeatable; default: all but "
+                 "planted, which plays alone)")
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"recorded", "regressions", "random", "explore", "cluster", "planted"}).description(""))
+      ->check(CLI::IsMember({"saved", "recorded", "regressions", "random", "explore", "cluster", "planted"})
+                  .description(""))
       ->type_name("NAME");
   app.add_option("--seeds", a.seeds,
                  fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
       ->type_name("A..B");
+  app.add_option("--shard", a.shard, "Play only part I of N of each suite (default: 1/1)")->type_name("I/N");
+  app.add_option("--annotations", a.annotations,
+                 "Mark failures for a CI service: github, azure, teamcity, none, or auto (default: by its environment)")
+      ->check(CLI::IsMember({"auto", "github", "azure", "teamcity", "none"}).description(""))
+      ->type_name("SERVICE");
   app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
       ->check(CLI::Range(1, kMostJobs).description(""))
       ->type_name("N");
@@ -109,30 +120,6 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.footer(kNotes);
 }
 
-// "3..17", both from 0 on, in order.
-bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& last) {
-  const std::size_t dots = text.find("..");
-  if (dots == std::string::npos) return false;
-  const auto number = [](const char* from, const char* to, std::uint64_t& value) {
-    const std::from_chars_result result = std::from_chars(from, to, value);
-    return result.ec == std::errc() && result.ptr == to && from != to;
-  };
-  const char* const data = text.data();
-  return number(data, data + dots, first) && number(data + dots + 2, data + text.size(), last) && first <= last;
-}
-
-// "90s", "10m", "1h"; nullopt if it is none of them, or none at all, or more than a year.
-std::optional<Duration> ParseTime(const std::string& text) {
-  constexpr std::int64_t kYear = std::int64_t{366} * 24 * 3600;
-  std::int64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result result = std::from_chars(text.data(), end, count);
-  if (result.ec != std::errc() || result.ptr + 1 != end) return std::nullopt;
-  const std::int64_t unit = *result.ptr == 's' ? 1 : *result.ptr == 'm' ? 60 : *result.ptr == 'h' ? 3600 : 0;
-  if (unit == 0 || count < 1 || count > kYear / unit) return std::nullopt;
-  return std::chrono::seconds(count * unit);
-}
-
 // As a person would write it: relative if it is below the working directory.
 std::string ShortPath(const std::string& path) {
   std::error_code error;
@@ -143,7 +130,7 @@ std::string ShortPath(const std::string& path) {
 class CheckRun {
  public:
   CheckRun(Arguments arguments, properties::CheckOptions options)
-      : arguments_(std::move(arguments)), options_(std::move(options)) {}
+      : arguments_(std::move(arguments)), options_(std::move(options)), service_(ServiceOf(arguments_.annotations)) {}
 
   int Run() {
     for (const std::string& path :
@@ -154,7 +141,7 @@ class CheckRun {
     properties::CheckCallbacks callbacks;
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
       failures_.push_back(failure);
-      Print(failure.text + "\n");
+      Print(failure.text + "\n" + Annotation(service_, failure));
     };
     callbacks.on_error = [this](const std::string& error) {
       Complain(error);
@@ -181,6 +168,7 @@ class CheckRun {
 
  private:
   void Announce() {
+    if (options_.shards > 1) Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
     for (const std::string& path : options_.recordings)
       Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
     for (const std::string& path : options_.regressions)
@@ -235,6 +223,7 @@ class CheckRun {
 
   const Arguments arguments_;
   const properties::CheckOptions options_;
+  const CiService service_;
   StopSignals signals_;
   PosixFiles files_;
   SystemClock clock_;
@@ -266,6 +255,9 @@ int CheckWith(const Arguments& arguments) {
     const auto& suites = arguments.suites;
     return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
   };
+  if (!ParseShard(arguments.shard, options.shard, options.shards))
+    return Misuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
+  options.saved = wants("saved");
   options.random = wants("random");
   if (wants("explore")) options.explore = kCheckedScope;
   options.cluster = wants("cluster");

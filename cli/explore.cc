@@ -1,7 +1,6 @@
 #include "vigil/properties/explore.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "vigil/cli/explore_report.h"
 #include "vigil/cli/output.h"
 #include "vigil/cli/system.h"
+#include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
@@ -67,19 +67,6 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
       ->type_name("DIR");
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
   app.footer(kExploreNotes);
-}
-
-// "2/8"
-bool ParseShard(const std::string& text, std::uint64_t& shard, std::uint64_t& shards) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return false;
-  const auto number = [](const char* from, const char* to, std::uint64_t& value) {
-    const std::from_chars_result result = std::from_chars(from, to, value);
-    return result.ec == std::errc() && result.ptr == to && from != to;
-  };
-  const char* const data = text.data();
-  return number(data, data + slash, shard) && number(data + slash + 1, data + text.size(), shards) && shard >= 1 &&
-         shard <= shards;
 }
 
 class ExploreRun {

@@ -8,16 +8,15 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/properties/explain.h"
-#include "vigil/properties/failure_file.h"
+#include "vigil/properties/failure_report.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
 #include "vigil/properties/held_by_model.h"
+#include "vigil/properties/judging_player.h"
 #include "vigil/properties/node_rules.h"
 #include "vigil/properties/play_twice.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
-#include "vigil/replays/job_player.h"
 #include "vigil/replays/json.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/print.h"
@@ -27,7 +26,6 @@
 namespace vigil::properties {
 namespace {
 
-using replays::Expectation;
 using replays::Outcome;
 using replays::RawRecord;
 using replays::Recording;
@@ -36,6 +34,7 @@ using replays::Runner;
 using replays::Scenario;
 using replays::Verdict;
 
+constexpr std::string_view kSaved = "saved";
 constexpr std::string_view kRecorded = "recorded";
 constexpr std::string_view kRegressions = "regressions";
 constexpr std::string_view kRandom = "random";
@@ -58,34 +57,19 @@ std::vector<std::string> IdsOf(const sim::JobFacts& facts) {
   return ids;
 }
 
-std::string ExplainIn(const Outcome& outcome, const Violation& violation) {
-  return Explain(violation, AllRules()[violation.number]()->info(), outcome.trace);
-}
-
-// The rules that a run has broken, each with its proof as indented lines.
-struct Broken {
-  std::string rule;
-  std::string text;
-};
-std::vector<Broken> BrokenIn(Outcome& outcome, const Scenario& scenario) {
-  std::vector<Broken> broken;
-  if (outcome.job.has_value()) {
-    AddNodeRules(scenario, outcome);
-    for (const sim::JobViolation& violation : outcome.job->violations)
-      broken.push_back({violation.rule, fmt::format("  {}: {}\n", violation.rule, violation.text)});
-    return broken;
-  }
-  for (const Violation& violation : CheckRules(outcome, scenario).violations)
-    broken.push_back({std::string(violation.rule), ExplainIn(outcome, violation)});
-  return broken;
-}
-
 class Campaign {
  public:
   Campaign(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks, const std::atomic<bool>& stop)
-      : options_(options), files_(files), callbacks_(callbacks), stop_(stop) {}
+      : options_(options),
+        files_(files),
+        callbacks_(callbacks),
+        stop_(stop),
+        reporter_(files, {.folder = options.failures, .on_error = callbacks.on_error, .now = callbacks.now}, stop) {}
 
   CheckSummary Run() {
+    if (options_.saved && files_.List(options_.failures).ok()) {
+      Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
+    }
     if (!options_.recordings.empty()) {
       Suite(kRecorded, [this](const replays::OnRecord& on_record) { ReadRecordings(options_.recordings, on_record); });
     }
@@ -110,9 +94,15 @@ class Campaign {
  private:
   using Reader = std::function<void(const replays::OnRecord&)>;
 
-  void ReadRecordings(const std::vector<std::string>& paths, const replays::OnRecord& on_record) {
+  bool IsOurs(std::uint64_t number) const { return number % options_.shards == options_.shard - 1; }
+
+  void ReadAll(const std::vector<std::string>& paths, const replays::OnRecord& on_record) {
     const replays::ChunkSource no_input = [] { return std::string(); };
     replays::ReadRecords(files_, no_input, paths, on_record);
+  }
+  void ReadRecordings(const std::vector<std::string>& paths, const replays::OnRecord& on_record) {
+    std::uint64_t number = 0;
+    ReadAll(paths, [&](RawRecord record) { return !IsOurs(number++) || on_record(std::move(record)); });
   }
 
   // Each scenario goes through its text: what is saved of a failure is what was played.
@@ -127,6 +117,7 @@ class Campaign {
     const bool timed = options_.time > Duration(0);
     const Time end = timed ? callbacks_.now() + options_.time : Time();
     for (std::uint64_t seed = first; seed <= last || (timed && callbacks_.now() < end); ++seed) {
+      if (!IsOurs(seed - first)) continue;
       RawRecord record;
       record.source = "seeds";
       record.record = static_cast<std::int64_t>(seed - first) + 1;
@@ -150,7 +141,11 @@ class Campaign {
       update(explored);
       if (callbacks_.on_tick) callbacks_.on_tick(kExplore, count);
     };
-    const ExploreOptions options{.scope = scope, .jobs = options_.jobs, .failures = options_.failures};
+    const ExploreOptions options{.scope = scope,
+                                 .shard = options_.shard,
+                                 .shards = options_.shards,
+                                 .jobs = options_.jobs,
+                                 .failures = options_.failures};
     const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
     if (!explored.ok()) {
       ++count.unreadable;
@@ -170,6 +165,7 @@ class Campaign {
     callbacks.read = reader;
     callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions]() -> replays::Player {
       const std::size_t worker = workers++;
+      if (name == kSaved) return NewJudgingPlayer();
       return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
               rules](const Recording& recording) {
         const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
@@ -215,6 +211,7 @@ class Campaign {
       return;
     }
     NoteSeed(suite, count, result);
+    if (suite == kSaved) return CountSaved(count, result);
     const replays::PlainOutcome& outcome = result.outcome;
     const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
     const bool recorded = !IsDrawn(suite);
@@ -240,6 +237,20 @@ class Campaign {
     callbacks_.on_failure(failure);
   }
 
+  // It stands in its file already.
+  void CountSaved(SuiteCount& count, const Result& result) {
+    if (result.status == replays::Status::kPassed) {
+      ++count.passed;
+      return;
+    }
+    ++count.failed;
+    const std::vector<std::string> none;
+    const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
+    if (count.failed > kMostFullFailures) return;
+    callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
+                           replays::FailureText(result), result.source});
+  }
+
   // Results come in the order of the seeds.
   void NoteSeed(std::string_view suite, SuiteCount& count, const Result& result) {
     if (!IsDrawn(suite)) return;
@@ -247,54 +258,21 @@ class Campaign {
     count.seeds = {first, first + static_cast<std::uint64_t>(result.record) - 1};
   }
 
-  // Plays it again, for the events that prove it, and saves it.
   void Describe(const Result& result, CheckFailure& failure) {
     const bool drawn = IsDrawn(failure.suite);
     std::optional<Scenario> scenario = drawn ? ScenarioOfRecord(failure.suite, result.record) : FindRecording(result);
-    failure.text =
-        fmt::format("FAILED {}: {}\n", replays::Escaped(result.id), failure.rule.empty() ? "no rule" : failure.rule);
     if (!scenario.has_value()) {
-      failure.text += fmt::format("  {}:{} could not be read again\n", replays::Escaped(result.source), result.record);
+      failure.text = fmt::format("FAILED {}\n  {}:{} could not be read again\n", replays::Escaped(result.id),
+                                 replays::Escaped(result.source), result.record);
       return;
     }
-    Outcome outcome = runner_.Run(*scenario, {.random_schedule = drawn});
-    std::string others;
-    bool again = false;
-    for (const Broken& broken : BrokenIn(outcome, *scenario)) {
-      if (broken.rule == failure.rule) {
-        again = true;
-        failure.text += broken.text;
-      } else {
-        others += (others.empty() ? "" : ", ") + broken.rule;
-      }
-    }
-    if (outcome.job.has_value()) {
-      for (const std::string& line : replays::InertText(*scenario->job, *outcome.job))
-        failure.text += fmt::format("  {}\n", replays::Escaped(line));
-    }
-    if (!others.empty()) failure.text += fmt::format("  also broken: {}\n", others);
-    if (!again && !failure.rule.empty()) failure.text += "  played once more, it kept the rule\n";
-    if (!result.outcome.reason.empty()) failure.text += fmt::format("  {}\n", replays::Escaped(result.outcome.reason));
-    failure.text += result.outcome.explanation;
-    scenario->choices = outcome.choices;
-    ModelSays says;
-    if (failure.rule.empty() && !outcome.job.has_value()) says = HoldByModel(*scenario, outcome);
-    Save(*scenario, says, failure);
-  }
-
-  // The file expects what the model says or, if a rule was broken, names that.
-  void Save(const Scenario& scenario, const ModelSays& says, CheckFailure& failure) {
-    Scenario saved = scenario;
-    saved.title = failure.rule.empty() ? "failed without breaking a rule" : "violates " + failure.rule;
-    Expectation expect = says.expect;
-    expect.violates = failure.rule;
-    const bool expects = !failure.rule.empty() || !says.disagreement.empty();
-    const std::string name = fmt::format("{}-{}.json", failure.rule.empty() ? "failed" : failure.rule, scenario.id);
-    const absl::StatusOr<std::string> path =
-        SaveFailure(files_, options_.failures, name, saved, expects ? &expect : nullptr);
-    if (!path.ok()) return callbacks_.on_error(std::string(MessageOf(path.status())));
-    failure.file = *path;
-    failure.text += ReplayLine(*path);
+    FailureReport report = reporter_.Report({.scenario = *std::move(scenario),
+                                             .drawn = drawn,
+                                             .rule = failure.rule,
+                                             .reason = result.outcome.reason,
+                                             .explanation = result.outcome.explanation});
+    failure.text = std::move(report.text);
+    failure.file = std::move(report.file);
   }
 
   Scenario ScenarioOfRecord(std::string_view suite, std::int64_t record) const {
@@ -304,7 +282,7 @@ class Campaign {
 
   std::optional<Scenario> FindRecording(const Result& result) {
     std::optional<Scenario> found;
-    ReadRecordings({result.source}, [&](const RawRecord& record) {
+    ReadAll({result.source}, [&](const RawRecord& record) {
       if (record.record != result.record || !record.error.ok()) return true;
       replays::JsonDocument scratch;
       absl::StatusOr<Recording> parsed = replays::ParseRecording(record.text, record.source, record.record, scratch);
@@ -341,7 +319,7 @@ class Campaign {
   Files& files_;
   const CheckCallbacks& callbacks_;
   const std::atomic<bool>& stop_;
-  Runner runner_;
+  FailureReporter reporter_;
   CheckSummary summary_;
   std::map<std::string, std::uint64_t> failures_;  // by rule
   std::size_t full_failures_ = 0;
@@ -364,25 +342,6 @@ std::uint64_t CheckSummary::unreadable() const { return Sum(suites, &SuiteCount:
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
                       const std::atomic<bool>& stop) {
   return Campaign(options, files, callbacks, stop).Run();
-}
-
-replays::Player NewJudgingPlayer(const JudgingOptions& options) {
-  return [runner = std::make_shared<Runner>(), options](const Recording& recording) -> replays::PlainOutcome {
-    const replays::JobTextOptions* const text = options.job_text.has_value() ? &*options.job_text : nullptr;
-    if (recording.expect.has_value() && recording.expect->job != nullptr) {
-      return replays::PlayJobLikeRecorded(*runner, recording.scenario, *recording.expect->job,
-                                          {.seeds = options.seeds, .text = text});
-    }
-    Outcome outcome = runner->Run(recording.scenario, {.job_text = text});
-    const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
-    if (!names_a_rule) return outcome;
-    outcome.violated.emplace();
-    for (const Broken& broken : BrokenIn(outcome, recording.scenario)) {
-      outcome.violated->push_back(broken.rule);
-      outcome.explanation += broken.text;
-    }
-    return outcome;
-  };
 }
 
 }  // namespace vigil::properties

@@ -1,5 +1,6 @@
 // The campaign behind `vigil check`: plays recorded and random scenarios and holds every rule against each of them.
 //
+// Suite saved: plays what failed before and was saved: it passes once it has been mended.
 // Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model says, checks
 // the rules. What needs a part that is
 // not built yet is counted apart, by reason: neither passed nor failed.
@@ -11,7 +12,8 @@
 // Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
 // suite random does, and holds the invariants of sim/checkers against it, and the rules against the sessions of its tasks
 // (node_rules.h). Fails also if some kind of fault never fired.
-// What violates a rule is saved as a scenario file, with its choices and the rule: `vigil replay` of it fails until it is mended.
+// What violates a rule is shrunk (the first of each rule) and saved as a scenario file, with its choices and the rule: `vigil replay`
+// of it fails until it is mended.
 //
 // Thread safety: a Campaign belongs to one thread; it plays on others.
 #ifndef VIGIL_PROPERTIES_CHECK_H_
@@ -32,12 +34,11 @@
 #include "vigil/properties/cluster_tally.h"
 #include "vigil/properties/explore.h"
 #include "vigil/properties/tally.h"
-#include "vigil/replays/job_text.h"
-#include "vigil/replays/play.h"
 
 namespace vigil::properties {
 
 struct CheckOptions {
+  bool saved = false;                    // first of all, what failed before and lies in `failures`
   std::vector<std::string> recordings;   // files and folders of the suite recorded; none = it is left out
   std::vector<std::string> regressions;  // as recordings, of the suite regressions
   bool random = true;
@@ -49,13 +50,15 @@ struct CheckOptions {
   std::uint64_t last_job = 1;
   // Each drawn suite goes on with further seeds, after its last, until it has gone on for so long.
   Duration time{0};
+  std::uint64_t shard = 1;  // of each suite but saved, every shards-th scenario
+  std::uint64_t shards = 1;
   int jobs = 1;
   std::string failures = "failures";  // folder, made when there is something to save
 };
 
 // Enough to see, save and replay it.
 struct CheckFailure {
-  std::string suite;  // recorded, regressions, random, explore, cluster
+  std::string suite;  // saved, recorded, regressions, random, explore, cluster
   std::string id;     // of the scenario
   std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
   std::string text;   // lines, each with its newline; the last is the line that replays it
@@ -101,18 +104,6 @@ inline constexpr std::uint64_t kEnoughJobs = 2000;
 // `stop` may be set at any time: what is being played is finished, nothing new is begun.
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
                       const std::atomic<bool>& stop);
-
-// What real clusters did is held against that many plays, each with a seed of its own.
-inline constexpr int kPlaysOfACluster = 50;
-
-struct JudgingOptions {
-  int seeds = kPlaysOfACluster;
-  std::optional<replays::JobTextOptions> job_text =
-      std::nullopt;  // what happened in a cluster; of real ones seed 1 only
-};
-
-// For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
-replays::Player NewJudgingPlayer(const JudgingOptions& options = {});
 
 }  // namespace vigil::properties
 

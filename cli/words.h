@@ -1,0 +1,24 @@
+// Words of the command line that mean more than a word. False or nullopt for what is none of them.
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_CLI_WORDS_H_
+#define VIGIL_CLI_WORDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "vigil/core/base/time.h"
+
+namespace vigil::cli {
+
+// "3..17", both from 0 on, in order.
+bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& last);
+// "2/8", from 1 on.
+bool ParseShard(const std::string& text, std::uint64_t& shard, std::uint64_t& shards);
+// "90s", "10m", "1h"; more than nothing, and not more than a year.
+std::optional<Duration> ParseTime(const std::string& text);
+
+}  // namespace vigil::cli
+
+#endif  // VIGIL_CLI_WORDS_H_

@@ -1,0 +1,104 @@
+#include "vigil/properties/failure_report.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/broken.h"
+#include "vigil/properties/failure_file.h"
+#include "vigil/properties/shrink.h"
+#include "vigil/properties/story.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/job_text.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Outcome;
+using replays::Scenario;
+
+constexpr std::chrono::seconds kLongestShrinking{60};
+
+// A scenario that the model says something else of, and that breaks no rule.
+bool Disagrees(replays::Runner& runner, const Scenario& scenario) {
+  const Outcome outcome = runner.Run(scenario);
+  return outcome.verdict == replays::Verdict::kPlayed && !HoldByModel(scenario, outcome).disagreement.empty();
+}
+
+}  // namespace
+
+// Replaces the scenario by the least that fails in the same way; says what came of it.
+std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
+  if (scenario.unit.has_value() || scenario.trace != nullptr || !shrunk_.insert(failed.rule).second) return "";
+  const StillFails fails = [&](const Scenario& candidate) {
+    return failed.rule.empty() ? !candidate.job.has_value() && Disagrees(runner_, candidate)
+                               : Breaks(runner_, candidate, failed.rule);
+  };
+  if (!fails(scenario)) return "";
+  const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
+  ShrinkOptions options;
+  options.stop = [&] { return stop_ || (options_.now && options_.now() > end); };
+  const std::size_t before = Elements(scenario);
+  Shrunk shrunk = Shrink(scenario, fails, options);
+  scenario = std::move(shrunk.scenario);
+  return fmt::format("  shrunk from {} to {} elements in {} plays{}\n", before, Elements(scenario), shrunk.plays,
+                     shrunk.minimal ? "" : ", which was all of its budget");
+}
+
+FailureReport FailureReporter::Report(const FailedRun& failed) {
+  FailureReport report;
+  report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
+                            failed.rule.empty() ? "no rule" : failed.rule);
+  Scenario scenario = failed.scenario;
+  if (failed.drawn) scenario.choices = runner_.Run(scenario, {.random_schedule = true, .judge = false}).choices;
+  const std::string shrunk = Shrunken(failed, scenario);
+  Outcome outcome = runner_.Run(scenario);
+  report.text += fmt::format("  {}\n", replays::Escaped(Story(scenario)));
+  std::string others;
+  bool again = false;
+  for (const Broken& broken : BrokenIn(outcome, scenario)) {
+    if (broken.rule == failed.rule) {
+      again = true;
+      report.text += broken.text;
+    } else {
+      others += (others.empty() ? "" : ", ") + broken.rule;
+    }
+  }
+  if (outcome.job.has_value()) {
+    for (const std::string& line : replays::InertText(*scenario.job, *outcome.job))
+      report.text += fmt::format("  {}\n", replays::Escaped(line));
+  }
+  if (!others.empty()) report.text += fmt::format("  also broken: {}\n", others);
+  if (!again && !failed.rule.empty()) report.text += "  played once more, it kept the rule\n";
+  ModelSays says;
+  if (failed.rule.empty() && !outcome.job.has_value() && outcome.verdict == replays::Verdict::kPlayed)
+    says = HoldByModel(scenario, outcome);
+  const bool by_model = !says.disagreement.empty();
+  const std::string& reason = by_model ? says.disagreement : failed.reason;
+  if (!reason.empty()) report.text += fmt::format("  {}\n", replays::Escaped(reason));
+  report.text += by_model ? says.report : failed.explanation;
+  report.text += shrunk;
+  if (runner_.Run(scenario, {.judge = false}).hash != outcome.hash)
+    report.text += "  played twice by the same choices, it went two ways\n";
+  Save(failed, scenario, says, report);
+  return report;
+}
+
+// The file expects what the model says or, if a rule was broken, names that.
+void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, const ModelSays& says,
+                           FailureReport& report) {
+  Scenario saved = scenario;
+  saved.title = failed.rule.empty() ? "failed without breaking a rule" : "violates " + failed.rule;
+  replays::Expectation expect = says.expect;
+  expect.violates = failed.rule;
+  const bool expects = !failed.rule.empty() || !says.disagreement.empty();
+  const std::string name = fmt::format("{}-{}.json", failed.rule.empty() ? "failed" : failed.rule, scenario.id);
+  const absl::StatusOr<std::string> path =
+      SaveFailure(files_, options_.folder, name, saved, expects ? &expect : nullptr);
+  if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
+  report.file = *path;
+  report.text += ReplayLine(*path);
+}
+
+}  // namespace vigil::properties

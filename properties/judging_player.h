@@ -1,0 +1,28 @@
+// What plays scenarios for `vigil replay`, and judges saved failures.
+//
+// Thread safety: a player belongs to one thread.
+#ifndef VIGIL_PROPERTIES_JUDGING_PLAYER_H_
+#define VIGIL_PROPERTIES_JUDGING_PLAYER_H_
+
+#include <optional>
+
+#include "vigil/replays/job_text.h"
+#include "vigil/replays/play.h"
+
+namespace vigil::properties {
+
+// What real clusters did is held against that many plays, each with a seed of its own.
+inline constexpr int kPlaysOfACluster = 50;
+
+struct JudgingOptions {
+  int seeds = kPlaysOfACluster;
+  std::optional<replays::JobTextOptions> job_text =
+      std::nullopt;  // what happened in a cluster; of real ones seed 1 only
+};
+
+// For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
+replays::Player NewJudgingPlayer(const JudgingOptions& options = {});
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_JUDGING_PLAYER_H_
