@@ -40,11 +40,11 @@ void CheckStops(const JobRun& run, Findings& findings) {
   }
 }
 
-// What no fault of a plan can bring about: somebody made a mistake. (NOT_FOUND it can: workers whose chief is gone may save one step
-// at the same time, and clean up after each other.)
+// What no fault of a plan can bring about: somebody made a mistake.
 bool IsMistake(Code code) {
   switch (code) {
     case Code::kInvalidArgument:
+    case Code::kNotFound:
     case Code::kFailedPrecondition:
     case Code::kInternal:
     case Code::kDataLoss:

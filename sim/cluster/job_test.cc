@@ -172,5 +172,18 @@ TEST(Job, EverythingHeals) {
   EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kHealed, ""), 1);
 }
 
+// The chief is gone, and all of them save the last step, in the same moment.
+TEST(Job, WorkersThatSaveTheLastStepTogetherDoNotGetInEachOthersWay) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.tasks["worker"] = 3;
+  spec.plan.timed = {CrashOf("chief:0", seconds(20))};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const PlayedJob played = PlayJobOf(spec, seed);
+    EXPECT_EQ(EndsOf(played.facts), "chief:0 killed, worker:0 clean, worker:1 clean, worker:2 clean, a checkpoint")
+        << seed;
+    EXPECT_GE(played.facts.newest_checkpoint.value_or(0), 40) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace vigil::sim

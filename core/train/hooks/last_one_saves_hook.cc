@@ -14,6 +14,8 @@ namespace vigil {
 namespace {
 
 constexpr std::chrono::seconds kPatience{10};
+constexpr int kAttempts = 3;
+constexpr std::chrono::seconds kPause{2};  // between two attempts
 
 }  // namespace
 
@@ -27,19 +29,31 @@ bool LastOneSavesHook::ChiefIsThere() const {
   return true;  // nobody knows: then it is not this task's business
 }
 
+absl::StatusOr<bool> LastOneSavesHook::IsSaved(const std::string& checkpoint) const {
+  VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state,
+                         FindCheckpoints(env_, options_.checkpoint_dir, true));
+  return state.has_value() && state->model_checkpoint_path == checkpoint;
+}
+
 absl::Status LastOneSavesHook::End(Session* session) {
   if (session == nullptr || ChiefIsThere()) return absl::OkStatus();
   const SaverPtr& saver = options_.scaffold->saver();
   if (saver == nullptr) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
   const std::string prefix = JoinPath(options_.checkpoint_dir, CheckpointSaverHookOptions().checkpoint_basename);
-  VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state,
-                         FindCheckpoints(env_, options_.checkpoint_dir, true));
-  if (state.has_value() && state->model_checkpoint_path == fmt::format("{}-{}", prefix, step)) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(bool saved, IsSaved(fmt::format("{}-{}", prefix, step)));
+  if (saved) return absl::OkStatus();
   env_.log->Write(Severity::kWarning,
                   fmt::format("The chief is gone: this worker saves step {} into {}, since nobody else will.", step,
                               options_.checkpoint_dir));
-  return saver->Save(*session, prefix, step).status();
+  absl::Status status = saver->Save(*session, prefix, step).status();
+  for (int i = 1; !status.ok() && i < kAttempts; ++i) {
+    // Another worker may have come to the same conclusion: two that write the same files get in each other's way.
+    env_.tasks->SleepUntil(DeadlineAfter(env_, kPause));
+    VIGIL_ASSIGN_OR_RETURN(saved, IsSaved(fmt::format("{}-{}", prefix, step)));
+    status = saved ? absl::OkStatus() : saver->Save(*session, prefix, step).status();
+  }
+  return status;
 }
 
 }  // namespace vigil

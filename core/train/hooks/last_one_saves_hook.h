@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/train/hooks/global_step_reader.h"
@@ -37,6 +38,7 @@ class LastOneSavesHook : public SessionRunHook {
 
  private:
   bool ChiefIsThere() const;
+  absl::StatusOr<bool> IsSaved(const std::string& checkpoint) const;  // as the newest
 
   const Env env_;
   const LastOneSavesHookOptions options_;
