@@ -55,6 +55,37 @@ TEST_F(CheckTest, ExploresASmallScopeUntilCtrlC) {
   EXPECT_THAT(ran.out, ContainsRegex("\nsuite explore: [1-9][0-9]* passed, 0 failed\n"));
 }
 
+// What was saved is played first, and is a failure as long as it fails: here it expects what never happens.
+TEST_F(CheckTest, PlaysWhatFailedBefore) {
+  EXPECT_EQ(Run("mkdir failures").code, 0);
+  folder_.Write("failures/old.json", R"({"id":"old","drive":[],"expect":{"violates":"end.only_on_clean_exit"}})");
+  const Ran mended = Run("$VIGIL check --suite saved");
+  EXPECT_EQ(mended.code, 0) << mended.err;
+  EXPECT_THAT(mended.out, HasSubstr("suite saved: 1 passed, 0 failed\n"));
+  folder_.Write("failures/new.json", R"({"id":"new","drive":[],"expect":{"events":["never"]}})");
+  const Ran failing = Run("$VIGIL check --suite saved --annotations github --jobs 1");
+  EXPECT_EQ(failing.code, 1);
+  EXPECT_THAT(failing.out, HasSubstr("\n::error title=vigil saved%3A new::FAILED new%0A"));
+  EXPECT_THAT(failing.out, HasSubstr("suite saved: 1 passed, 1 failed\n"));
+  EXPECT_THAT(Run("GITHUB_ACTIONS=true $VIGIL check --suite saved").out, HasSubstr("\n::error title="));
+  EXPECT_THAT(Run("$VIGIL check --suite saved --annotations teamcity").out,
+              HasSubstr("\n##teamcity[message text='vigil saved: new' errorDetails='FAILED new|n"));
+  EXPECT_THAT(Run("TF_BUILD=1 $VIGIL check --suite saved").out, HasSubstr("\n##vso[task.logissue type=error]"));
+  EXPECT_THAT(Run("$VIGIL check --suite saved --annotations none").out, Not(HasSubstr("##")));
+}
+
+TEST_F(CheckTest, ShardsAreParts) {
+  const Ran ran = Run("$VIGIL check --suite random --seeds 1..10 --shard 2/4");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("shard 2/4\n"));
+  EXPECT_THAT(ran.out, HasSubstr("suite random: 3 passed, 0 failed\n"));
+  for (const char* const shard : {"0/4", "5/4", "1", "1/", "a/b"}) {
+    const Ran misuse = Run(fmt::format("$VIGIL check --shard {}", shard));
+    EXPECT_EQ(misuse.code, 2) << shard;
+    EXPECT_THAT(misuse.err, HasSubstr("--shard: expected I/N with I between 1 and N"));
+  }
+}
+
 TEST_F(CheckTest, GoesOnUntilTheTimeIsOver) {
   const Ran ran = Run("$VIGIL check --suite random --time 1s --jobs 1 --json out.json");
   EXPECT_EQ(ran.code, 0) << ran.err;
