@@ -15,7 +15,9 @@ namespace vigil::cli {
 
 Ran RunShell(const std::string& folder, const std::string& command) {
   const TemporaryFolder streams;
-  streams.Write("script", fmt::format("cd '{}'\nexport VIGIL='{}'\n{}\n", folder, VIGIL_PROGRAM, command));
+  streams.Write("script",
+                fmt::format("unset GITHUB_ACTIONS TF_BUILD TEAMCITY_VERSION\ncd '{}'\nexport VIGIL='{}'\n{}\n", folder,
+                            VIGIL_PROGRAM, command));
   const int status = std::system(fmt::format("cd '{}' && bash script >out 2>err </dev/null", streams.path()).c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), streams.Read("out"), streams.Read("err")};
 }

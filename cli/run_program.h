@@ -13,7 +13,7 @@ struct Ran {
   std::string err;
 };
 
-// A shell command; "$VIGIL" is the program. The working directory is `folder`.
+// A shell command; "$VIGIL" is the program. No CI service is seen. The working directory is `folder`.
 Ran RunShell(const std::string& folder, const std::string& command);
 
 // A new folder that goes away at the end.

@@ -95,7 +95,7 @@ TEST(Check, WhatFailedIsShrunkSavedAndPlayedFirstTheNextTime) {
   EXPECT_THAT(failures[0].text, HasSubstr("\n  shrunk from "));
   EXPECT_THAT(failures[0].text, HasSubstr("\n  a "));
   EXPECT_THAT(failures[0].text, EndsWith("\n  ./vigil replay " + failures[0].file + "\n"));
-  const absl::StatusOr<std::string> saved = ReadFile(files, failures[0].file);
+  const absl::StatusOr<std::string> saved = ReadAll(files, failures[0].file);
   ASSERT_TRUE(saved.ok());
   const absl::StatusOr<replays::Recording> small = replays::ParseRecording(*saved);
   ASSERT_TRUE(small.ok());
