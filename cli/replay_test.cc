@@ -302,9 +302,9 @@ TEST_F(ReplayTest, TheEntryTellsMisuseBeforeItBuilds) {
   const std::string entry = fmt::format("VIGIL_SKIP_PACKAGES=1 PATH=/usr/bin:/bin '{}/vigil' ", VIGIL_SOURCE_DIR);
   const Ran unknown = Run(entry + "reply x");
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_EQ(
-      unknown.err,
-      "error: no command is called 'reply'; there are check, replay, rules, bench and test\nSee ./vigil --help\n");
+  EXPECT_EQ(unknown.err,
+            "error: no command is called 'reply'; there are check, explore, replay, rules, verify, bench and test\nSee "
+            "./vigil --help\n");
   const Ran preset = Run("VIGIL_PRESET=fast " + entry + "check");
   EXPECT_EQ(preset.code, 2);
   EXPECT_THAT(preset.err, StartsWith("error: VIGIL_PRESET: no preset is called 'fast'; there are dev, "));
