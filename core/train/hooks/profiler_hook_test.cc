@@ -91,5 +91,20 @@ TEST_F(ProfilerHookTest, TheMetadataGoToTheEventsFile) {
   EXPECT_THAT(tags, ElementsAre("step_2"));
 }
 
+// A recovery takes the step back, and the same one is made and traced again.
+TEST_F(ProfilerHookTest, AStepThatIsMadeAgainIsTracedAgain) {
+  const auto trace_twice = [this](const Behaviour& behaviour) {
+    StartProfiling({.save_steps = 1, .behaviour = behaviour});
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(Run().ok());
+    SetStep(1);
+    return Run();
+  };
+  const absl::Status refused = trace_twice(Behaviour::TensorFlow());
+  EXPECT_EQ(CodeOf(refused), Code::kUsage);
+  EXPECT_NE(MessageOf(refused).find("step_2"), std::string_view::npos);
+  SetStep(0);
+  EXPECT_TRUE(trace_twice(Behaviour::Default()).ok());
+}
+
 }  // namespace
 }  // namespace vigil
