@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <set>
-#include <thread>
+#include <utility>
 
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/planted.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/in_order.h"
 #include "vigil/properties/play_twice.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/runner.h"
@@ -21,7 +20,6 @@
 namespace vigil::properties {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{200};
 constexpr double kLongest = 50'000;  // virtual seconds of one scenario
 
 using replays::Outcome;
@@ -89,48 +87,38 @@ class Hunt {
     const bool job = bug.suite == PlantedSuite::kCluster;
     last_ = job ? options.seeds : options.scenarios;
     further_ = job ? options.further_seeds : options.further_scenarios;
-    budget_ = last_;
   }
 
   PlantedFinding Run(const std::function<void()>& on_tick) {
-    std::vector<std::thread> threads;
-    working_ = options_.jobs;
-    for (int i = 0; i < options_.jobs; ++i) {
-      threads.emplace_back([this] {
-        Work();
-        const std::lock_guard lock(mutex_);
-        if (--working_ == 0) over_.notify_all();
-      });
-    }
-    for (std::unique_lock lock(mutex_); working_ > 0;) {
-      over_.wait_for(lock, kTick);
-      lock.unlock();
+    const std::uint64_t budget = last_;
+    PieceCallbacks callbacks;
+    callbacks.new_worker = [this]() -> PieceWorker {
+      return [this, runner = std::make_shared<Runner>()](std::uint64_t seed) -> HandOut {
+        return [this, seed, shown = Play(*runner, bug_, seed)]() mutable { Note(seed, std::move(shown)); };
+      };
+    };
+    callbacks.on_tick = [&] {
+      over_ = over_ || stop_;
       if (on_tick != nullptr) on_tick();
-      lock.lock();
-    }
-    for (std::thread& thread : threads) thread.join();
+    };
+    InOrder(options_.jobs, 1, budget + 1, callbacks, over_);
     return Result();
   }
 
  private:
-  void Work() {
-    Runner runner;
-    while (!stop_) {
-      const std::uint64_t seed = ++next_;
-      if (seed > last_) return;
-      Shown shown = Play(runner, bug_, seed);
-      if (!shown.any()) continue;
-      const std::lock_guard lock(mutex_);
+  // In the order of the seeds.
+  void Note(std::uint64_t seed, Shown shown) {
+    if (seed > last_) return;  // another thread was ahead
+    if (shown.any()) {
       shown_.emplace(seed, std::move(shown));
       const std::uint64_t first = shown_.begin()->first;
-      last_ = std::min(budget_, first + std::max(first * options_.further_times, further_));
+      if (shown_.size() == 1) last_ = std::min(last_, first + std::max(first * options_.further_times, further_));
     }
+    over_ = over_ || seed >= last_;
   }
 
   PlantedFinding Result() {
     PlantedFinding finding{.bug = &bug_};
-    // What was played ahead by another thread does not count.
-    shown_.erase(shown_.upper_bound(last_), shown_.end());
     if (shown_.empty()) return finding;
     finding.first = shown_.begin()->first;
     finding.rules = shown_.begin()->second.rules;
@@ -150,13 +138,9 @@ class Hunt {
   const PlantedBug& bug_;
   const PlantedOptions& options_;
   const std::atomic<bool>& stop_;
-  std::uint64_t budget_ = 0;
   std::uint64_t further_ = 0;
-  std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::uint64_t> last_{0};
-  std::mutex mutex_;
-  std::condition_variable over_;
-  int working_ = 0;                       // threads; guarded by mutex_, as what follows
+  std::uint64_t last_ = 0;  // seed
+  std::atomic<bool> over_{false};
   std::map<std::uint64_t, Shown> shown_;  // by seed
 };
 
