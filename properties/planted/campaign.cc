@@ -27,7 +27,7 @@ using replays::Runner;
 using replays::Scenario;
 
 // What one scenario showed; nothing if it went as it should.
-struct Shown {
+struct ShownByBug {
   std::vector<std::string> rules;
   std::string text;  // of what was violated first, or of what went wrong where there is no rule
   bool any() const { return !rules.empty() || !text.empty(); }
@@ -52,14 +52,14 @@ Scenario ScenarioFor(const PlantedBug& bug, std::uint64_t seed) {
   return job;
 }
 
-Shown Play(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
+ShownByBug PlayWithBug(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
   const Scenario scenario = ScenarioFor(bug, seed);
-  const properties::Play play = [&runner](const Scenario& played, const replays::RunnerOptions& how) {
+  const Play play = [&runner](const Scenario& played, const replays::RunnerOptions& how) {
     return runner.Run(played, how);
   };
   const bool job = bug.suite == PlantedSuite::kCluster;
   const Outcome outcome = job ? play(scenario, {.random_schedule = true}) : PlayTwice(play, scenario);
-  Shown shown;
+  ShownByBug shown;
   if (outcome.job.has_value()) {
     for (const sim::JobViolation& violation : outcome.job->violations) {
       Add(shown.rules, violation.rule);
@@ -94,7 +94,7 @@ class Hunt {
     PieceCallbacks callbacks;
     callbacks.new_worker = [this]() -> PieceWorker {
       return [this, runner = std::make_shared<Runner>()](std::uint64_t seed) -> HandOut {
-        return [this, seed, shown = Play(*runner, bug_, seed)]() mutable { Note(seed, std::move(shown)); };
+        return [this, seed, shown = PlayWithBug(*runner, bug_, seed)]() mutable { Note(seed, std::move(shown)); };
       };
     };
     callbacks.on_tick = [&] {
@@ -107,7 +107,7 @@ class Hunt {
 
  private:
   // In the order of the seeds.
-  void Note(std::uint64_t seed, Shown shown) {
+  void Note(std::uint64_t seed, ShownByBug shown) {
     if (seed > last_) return;  // another thread was ahead
     if (shown.any()) {
       shown_.emplace(seed, std::move(shown));
@@ -141,7 +141,7 @@ class Hunt {
   std::uint64_t further_ = 0;
   std::uint64_t last_ = 0;  // seed
   std::atomic<bool> over_{false};
-  std::map<std::uint64_t, Shown> shown_;  // by seed
+  std::map<std::uint64_t, ShownByBug> shown_;  // by seed
 };
 
 #ifdef VIGIL_PLANTED_BUGS
