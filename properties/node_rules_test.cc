@@ -24,10 +24,10 @@ replays::Scenario AnyJob() {
 }
 
 // A job of which every life of each node made these events, in the words of stream.h.
-class Story {
+class NodeStory {
  public:
-  Story() { outcome_.job.emplace(); }
-  Story& Life(const std::string& node, std::string_view words) {
+  NodeStory() { outcome_.job.emplace(); }
+  NodeStory& Life(const std::string& node, std::string_view words) {
     sim::TaskFacts& task = outcome_.job->tasks[node];
     task.first_events.push_back(outcome_.trace.size());
     task.outcome = "clean";
@@ -53,14 +53,14 @@ class Story {
 };
 
 TEST(NodeRulesTest, GoodLivesBreakNothing) {
-  Story story;
+  NodeStory story;
   story.Life("chief:0", "open go exit").Life("worker:0", "worker go exit").Life("worker:0", "worker go");
   EXPECT_THAT(story.Broken(), IsEmpty());
   EXPECT_GT(story.armed(), 20);
 }
 
 TEST(NodeRulesTest, AViolationNamesNodeLifeRuleAndEvents) {
-  Story story;
+  NodeStory story;
   story.Life("chief:0", "open go exit").Life("worker:0", "worker go").Life("worker:0", "worker run( before1 before0");
   const std::vector<std::string> broken = story.Broken();
   ASSERT_EQ(broken.size(), 1U);
@@ -68,13 +68,13 @@ TEST(NodeRulesTest, AViolationNamesNodeLifeRuleAndEvents) {
 }
 
 TEST(NodeRulesTest, EachLifeBeginsAnew) {
-  Story story;
+  NodeStory story;
   story.Life("chief:0", "begin0 begin1 finalized").Life("chief:0", "open exit");
   EXPECT_THAT(story.Broken(), IsEmpty());
 }
 
 TEST(NodeRulesTest, AWorkerThatInitialisesIsFound) {
-  Story story;
+  NodeStory story;
   story.Life("worker:0", "open go exit");
   const std::vector<std::string> broken = story.Broken();
   ASSERT_EQ(broken.size(), 1U);
@@ -84,9 +84,9 @@ TEST(NodeRulesTest, AWorkerThatInitialisesIsFound) {
 TEST(NodeRulesTest, TheSupervisorsWorkloadAndEvaluatorsAreNotJudged) {
   replays::Scenario scenario = AnyJob();
   scenario.job->workload.kind = sim::WorkloadKind::kSupervisor;
-  EXPECT_THAT(Story().Life("chief:0", "begin1 begin0").Broken(scenario), IsEmpty());
-  EXPECT_THAT(Story().Life("evaluator:0", "begin1 begin0").Broken(), IsEmpty());
-  EXPECT_THAT(Story().Life("chief:0", "begin1 begin0").Broken(), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(NodeStory().Life("chief:0", "begin1 begin0").Broken(scenario), IsEmpty());
+  EXPECT_THAT(NodeStory().Life("evaluator:0", "begin1 begin0").Broken(), IsEmpty());
+  EXPECT_THAT(NodeStory().Life("chief:0", "begin1 begin0").Broken(), ::testing::Not(IsEmpty()));
 }
 
 }  // namespace
