@@ -24,8 +24,10 @@ std::string OfHooks(const std::vector<HookSpec>& hooks, bool queue) {
   return "";
 }
 
-std::string OfFaults(const std::vector<replays::Fault>& faults) {
-  for (const replays::Fault& fault : faults) {
+std::string OfFaults(const Scenario& scenario) {
+  for (const replays::Fault& fault : scenario.faults) {
+    // The chief has nothing to feed.
+    if (fault.chief_init.has_value() && scenario.model.fed_variable) return "faults.chief_init with model.fed_variable";
     if (fault.at == FaultPoint::kWrite) return "faults.at write";
     if (fault.at == FaultPoint::kEnqueue) return "faults.at enqueue";
   }
@@ -43,12 +45,15 @@ std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
   const bool from_before = !scenario.checkpoint.preload.empty() || scenario.checkpoint.filename.has_value();
   if (scenario.model.fed_variable && from_before) return "model.fed_variable with checkpoint.preload";
+  // Whether an iterator outlives a session that shares its state with others, TensorFlow's documents do not say.
+  if (scenario.session.shared_state && scenario.model.batches.has_value())
+    return "model.batches with session.shared_state";
   if (!scenario.model.fed_variable && scenario.init_feed.has_value())
     return "scaffold.init_feed without model.fed_variable";
   if (scenario.checkpoint.events) return "checkpoint.events";
   const bool queue = scenario.model.batches.has_value() && scenario.model.queue_input;
   for (const std::string& what :
-       {OfHooks(scenario.hooks, queue), OfHooks(scenario.session.chief_only_hooks, queue), OfFaults(scenario.faults)}) {
+       {OfHooks(scenario.hooks, queue), OfHooks(scenario.session.chief_only_hooks, queue), OfFaults(scenario)}) {
     if (!what.empty()) return what;
   }
   return "";

@@ -176,7 +176,7 @@ TEST(Job, EverythingHeals) {
 TEST(Job, WorkersThatSaveTheLastStepTogetherDoNotGetInEachOthersWay) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   spec.tasks["worker"] = 3;
-  spec.plan.timed = {CrashOf("chief:0", seconds(20))};
+  spec.plan.timed = {CrashOf("chief:0", seconds(8))};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const PlayedJob played = PlayJobOf(spec, seed);
     EXPECT_EQ(EndsOf(played.facts), "chief:0 killed, worker:0 clean, worker:1 clean, worker:2 clean, a checkpoint")
