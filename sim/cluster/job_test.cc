@@ -177,6 +177,10 @@ TEST(Job, WorkersThatSaveTheLastStepTogetherDoNotGetInEachOthersWay) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   spec.tasks["worker"] = 3;
   spec.plan.timed = {CrashOf("chief:0", seconds(8))};
+  DiskFault& slow = spec.plan.disks.emplace_back();  // so that they meet
+  slow.effect = DiskFault::Effect::kSlow;
+  slow.call = 0;
+  slow.by = std::chrono::milliseconds(300);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const PlayedJob played = PlayJobOf(spec, seed);
     EXPECT_EQ(EndsOf(played.facts), "chief:0 killed, worker:0 clean, worker:1 clean, worker:2 clean, a checkpoint")
