@@ -1,6 +1,7 @@
 // What a save is, beside the file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -52,9 +53,12 @@ void CheckKept(const JobRun& run, Findings& findings) {
   }
   if (saved.size() <= kKept) return;
   findings.Arm();
-  if (run.facts.checkpoints.size() <= kKept) return;
-  findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that were saved", kKept, saved.size()),
-                   fmt::format("{}", run.facts.checkpoints.size()));
+  // A worker that believed the chief gone may have saved one of its own.
+  const auto kept = static_cast<std::size_t>(
+      std::ranges::count_if(run.facts.checkpoints, [&saved](std::int64_t step) { return saved.contains(step); }));
+  if (kept <= kKept) return;
+  findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that it saved", kKept, saved.size()),
+                   fmt::format("{}", kept));
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ const Checker kCheckpointLogged = {
 
 const Checker kKeepLimit = {
     .id = "checkpoint.keep_limit",
-    .sentence = "A chief that trained to its end undisturbed leaves no more checkpoints than its saver keeps.",
+    .sentence = "A chief that trained to its end undisturbed leaves no more of its checkpoints than its saver keeps.",
     .source = "Saver: max_to_keep, 5 if not said",
     .needs = &Behaviour::keep_limits,
     .check = CheckKept,

@@ -81,6 +81,8 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
                                LedgerOf(program, count));
     const std::int64_t validate = parts.job.workload.validate_steps;
     if (program.loss.has_value() && validate > 0 && done % validate == 0) {
+      VIGIL_ASSIGN_OR_RETURN(const bool over, session.ShouldStop());
+      if (over) return absl::OkStatus();
       VIGIL_RETURN_IF_ERROR(session.RunInto(&looked, *program.loss, feed()));
     }
     env.tasks->SleepUntil(DeadlineAfter(env, parts.job.workload.step));

@@ -200,6 +200,7 @@ absl::Status Supervisor::ManagedSession(const ManagedSessionOptions& options,
   const absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
   // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.
   if (session.ok()) (*session)->Close().IgnoreError();
+  if (!session.ok() && options_.behaviour.clean_end_from_run_only) return end.ok() ? error : end;
   // TensorFlow's scope is a Python generator, which must have yielded and may not end by a StopIteration but the body's own.
   if (!session.ok() && end.ok()) {
     return UsageError(

@@ -117,9 +117,12 @@ TEST_F(ManagedSessionTest, APrepareThatFails) {
   EXPECT_EQ(End(*sv, body), "INTERNAL: scenario");
   EXPECT_THAT(writer->lines, ElementsAre("reopen", "session_log STOP", "close"));
   code = Code::kOutOfRange;
-  EXPECT_THAT(End(*sv, body), StartsWith("USAGE: generator didn't yield"));
+  EXPECT_EQ(End(*sv, body), "OUT_OF_RANGE: scenario");
+  EXPECT_FALSE(entered);
+  const auto theirs = Make({.init_fn = [&](Session&) { return Error(code); }, .behaviour = Behaviour::TensorFlow()});
+  EXPECT_THAT(End(*theirs, body), StartsWith("USAGE: generator didn't yield"));
   code = Code::kStopIteration;
-  EXPECT_THAT(End(*sv, body), StartsWith("USAGE: generator raised StopIteration"));
+  EXPECT_THAT(End(*theirs, body), StartsWith("USAGE: generator raised StopIteration"));
   EXPECT_FALSE(entered);
 }
 
