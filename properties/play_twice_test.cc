@@ -118,6 +118,19 @@ TEST(PlayTwice, NamesTheSideThatEndsFirst) {
             "    second   ends after 7 events\n");
 }
 
+// Choices that read the same are the same: of a millisecond between the shortest and the longest start there are not five.
+TEST(PlayTwice, AJobStartsAtTheTimeThatItsChoiceSays) {
+  replays::Runner runner;
+  const Play play = [&runner](const Scenario& scenario, const RunnerOptions& how) { return runner.Run(scenario, how); };
+  Scenario scenario;
+  sim::JobSpec& job = scenario.job.emplace();
+  job.workload.last_step = 3;
+  job.workload.least_boot = std::chrono::microseconds(2'000'400);
+  job.workload.most_boot = std::chrono::microseconds(2'001'400);
+  for (scenario.seed = 1; scenario.seed <= 10; ++scenario.seed)
+    EXPECT_EQ(PlayTwice(play, scenario).explanation, "") << scenario.seed;
+}
+
 TEST(FirstDifference, NamesTheChoiceWhereEventsAreTheSame) {
   Outcome first;
   Outcome second;

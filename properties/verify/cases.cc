@@ -292,6 +292,9 @@ HookCase RandomCase(std::uint64_t seed) {
   HookCase drawn{.name = fmt::format("random_{}", seed), .scenario = properties::RandomScenario(seed)};
   properties::Draws draws = properties::Draws(seed).Split("subject");
   std::vector<HookSpec>& hooks = drawn.scenario.hooks;
+  // Nobody is to blame for a disk, or for sharing a writer with another built-in hook.
+  std::erase_if(drawn.scenario.faults, [](const replays::Fault& fault) { return fault.at == FaultPoint::kWrite; });
+  std::erase_if(hooks, [](const HookSpec& hook) { return hook.hook != "probe"; });
   hooks.insert(hooks.begin() + static_cast<std::ptrdiff_t>(draws.Below(hooks.size() + 1)), Subject());
   drawn.scenario.model.global_step = true;  // the promises are about steps
   if (draws.Chance(75)) drawn.scenario.behaviour.name = "default";

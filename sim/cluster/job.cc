@@ -147,21 +147,23 @@ void Job::Impl::Start(Member& member) {
   member.node->Spawn("main", [this, &member] { Live(member, member.node->env()); });
 }
 
-// From the least to the most in a few steps; the least is the calm choice.
+// From the least to the most in a few steps of whole milliseconds, as the labels say; the least is the calm choice.
 Duration Job::Impl::BootTime(Member& member) {
-  constexpr int kSteps = 5;
+  constexpr std::size_t kSteps = 5;
   const Duration least = spec.workload.least_boot;
   const Duration most = spec.workload.most_boot;
   if (most <= least) return least;
   std::array<std::string, kSteps> texts;
   std::array<std::string_view, kSteps> labels;
-  for (int i = 0; i < kSteps; ++i) {
-    texts[static_cast<std::size_t>(i)] =
-        fmt::format("{}ms", (least + (most - least) * i / (kSteps - 1)).count() / 1'000'000);
-    labels[static_cast<std::size_t>(i)] = texts[static_cast<std::size_t>(i)];
+  const auto step = [&](std::size_t i) {
+    return std::chrono::floor<std::chrono::milliseconds>(least + (most - least) * static_cast<std::int64_t>(i) /
+                                                                     static_cast<std::int64_t>(kSteps - 1));
+  };
+  for (std::size_t i = 0; i < kSteps; ++i) {
+    texts[i] = fmt::format("{}ms", step(i).count());
+    labels[i] = texts[i];
   }
-  const std::size_t chosen = world.Choose(member.name, "main", "boot", labels);
-  return least + (most - least) * static_cast<int>(chosen) / (kSteps - 1);
+  return step(world.Choose(member.name, "main", "boot", labels));
 }
 
 void Job::Impl::Live(Member& member, const Env& env) {
