@@ -54,6 +54,7 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   if (failed.drawn) scenario.choices = runner_.Run(scenario, {.random_schedule = true, .judge = false}).choices;
   const std::string shrunk = Shrunken(failed, scenario);
   Outcome outcome = runner_.Run(scenario);
+  if (!scenario.choices.empty()) scenario.choices = outcome.choices;  // without those that nothing asks for any more
   report.text += fmt::format("  {}\n", replays::Escaped(Story(scenario)));
   std::string others;
   bool again = false;

@@ -1,6 +1,7 @@
 // What a request for a stop, and an error, may come to.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -40,12 +41,14 @@ void CheckStops(const JobRun& run, Findings& findings) {
   }
 }
 
-// What no fault of a plan can bring about: somebody made a mistake.
-bool IsMistake(Code code) {
+// What no fault of a plan can bring about: somebody made a mistake. (A server that is gone and back between a replica's look whether
+// the model is ready and its next run has variables that nobody has initialised: FAILED_PRECONDITION, as TensorFlow has it.)
+bool IsMistake(Code code, bool server_crashes) {
   switch (code) {
+    case Code::kFailedPrecondition:
+      return !server_crashes;
     case Code::kInvalidArgument:
     case Code::kNotFound:
-    case Code::kFailedPrecondition:
     case Code::kInternal:
     case Code::kDataLoss:
     case Code::kUsage:
@@ -56,10 +59,13 @@ bool IsMistake(Code code) {
 }
 
 void CheckErrors(const JobRun& run, Findings& findings) {
+  const bool server_crashes = std::ranges::any_of(run.spec.plan.timed, [](const TimedFault& fault) {
+    return fault.kind == TimedFault::Kind::kCrash && fault.task.starts_with("ps");
+  });
   for (const JobMoment& moment : run.history) {
     if (moment.kind != JobMoment::Kind::kEnded) continue;
     findings.Arm();
-    if (IsMistake(moment.code)) {
+    if (IsMistake(moment.code, server_crashes)) {
       findings.Violate(moment, "an end, clean or with an error that a fault brings about",
                        std::string(CodeName(moment.code)));
     }
