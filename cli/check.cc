@@ -24,6 +24,7 @@
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/faults_document.h"
+#include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/rules_document.h"
 #include "vigil/replays/escape.h"
 
@@ -73,6 +74,7 @@ struct Arguments {
   std::vector<std::string> recordings;
   bool list_rules = false;
   std::vector<std::string> planted;
+  std::string plant;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -116,6 +118,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
          "or ids joined by commas. Needs a build that has them (preset dev)")
       ->allow_extra_args(false)
       ->type_name("all|list|ID[,ID...]");
+  app.add_option("--plant", a.plant,
+                 "Leave this planted bug on during the campaign: to see what its failures look like (preset dev)")
+      ->type_name("ID");
   app.add_flag("--list-rules", a.list_rules, "The same as vigil rules --markdown; checks nothing");
   app.footer(kNotes);
 }
@@ -276,6 +281,12 @@ int CheckWith(const Arguments& arguments) {
     if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};
   }
   if (wants("regressions")) options.regressions = {ShortPath(VIGIL_REGRESSIONS)};
+  if (arguments.plant.empty()) return CheckRun(arguments, std::move(options)).Run();
+  if (const absl::Status built = properties::CheckPlantedBugsAreBuilt(); !built.ok())
+    return Misuse("--plant: " + std::string(MessageOf(built)));
+  const properties::PlantedBugScope planted(arguments.plant);
+  if (!planted.known)
+    return Misuse(fmt::format("--plant: no planted bug is called '{}'; --planted list names them", arguments.plant));
   return CheckRun(arguments, std::move(options)).Run();
 }
 

@@ -144,23 +144,6 @@ class Hunt {
   std::map<std::uint64_t, ShownByBug> shown_;  // by seed
 };
 
-#ifdef VIGIL_PLANTED_BUGS
-class TurnedOn {
- public:
-  explicit TurnedOn(std::string_view id) : known(TurnOnPlantedBug(id)) {}
-  ~TurnedOn() { TurnOffPlantedBugs(); }
-  TurnedOn(const TurnedOn&) = delete;
-  TurnedOn& operator=(const TurnedOn&) = delete;
-  const bool known;
-};
-#else
-struct TurnedOn {
-  explicit TurnedOn(std::string_view) {}
-  ~TurnedOn() {}
-  const bool known = false;
-};
-#endif
-
 absl::StatusOr<std::vector<const PlantedBug*>> Chosen(const std::vector<std::string>& ids) {
   std::set<std::string_view> wanted(ids.begin(), ids.end());
   std::vector<const PlantedBug*> bugs;
@@ -185,12 +168,21 @@ std::vector<std::uint64_t> Firsts(const PlantedReport& report) {
 
 }  // namespace
 
-bool PlantedBugsAreBuilt() {
 #ifdef VIGIL_PLANTED_BUGS
-  return true;
+bool PlantedBugsAreBuilt() { return true; }
+PlantedBugScope::PlantedBugScope(std::string_view id) : known(TurnOnPlantedBug(id)) {}
+PlantedBugScope::~PlantedBugScope() { TurnOffPlantedBugs(); }
 #else
-  return false;
+bool PlantedBugsAreBuilt() { return false; }
+PlantedBugScope::PlantedBugScope(std::string_view) : known(false) {}
+PlantedBugScope::~PlantedBugScope() = default;
 #endif
+
+absl::Status CheckPlantedBugsAreBuilt() {
+  if (PlantedBugsAreBuilt()) return absl::OkStatus();
+  return UsageError(
+      "This build has no planted bugs: configure it with -DVIGIL_PLANTED_BUGS=ON (the preset dev has them: "
+      "VIGIL_PRESET=dev ./vigil ...).");
 }
 
 std::uint64_t PlantedReport::missed() const {
@@ -207,16 +199,13 @@ std::uint64_t PlantedReport::Worst() const {
 
 absl::StatusOr<PlantedReport> RunPlanted(const PlantedOptions& options, const PlantedCallbacks& callbacks,
                                          const std::atomic<bool>& stop) {
-  if (!PlantedBugsAreBuilt()) {
-    return UsageError(
-        "This build has no planted bugs: configure it with -DVIGIL_PLANTED_BUGS=ON (the preset dev has them).");
-  }
+  if (const absl::Status built = CheckPlantedBugsAreBuilt(); !built.ok()) return built;
   const absl::StatusOr<std::vector<const PlantedBug*>> bugs = Chosen(options.ids);
   if (!bugs.ok()) return bugs.status();
   PlantedReport report;
   for (const PlantedBug* const bug : *bugs) {
     if (stop) break;
-    const TurnedOn on(bug->id);
+    const PlantedBugScope on(bug->id);
     if (!on.known) return UsageError(fmt::format("The planted bug '{}' is in no source.", bug->id));
     PlantedFinding finding = Hunt(*bug, options, stop).Run(callbacks.on_tick);
     if (stop && finding.first == 0) break;  // nobody knows

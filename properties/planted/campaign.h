@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/properties/planted/registry.h"
 
@@ -23,6 +24,17 @@ namespace vigil::properties {
 
 // False in a release: then RunPlanted refuses.
 bool PlantedBugsAreBuilt();
+absl::Status CheckPlantedBugsAreBuilt();  // USAGE that says what to do
+
+// A planted bug that is on as long as this lives.
+class PlantedBugScope {
+ public:
+  explicit PlantedBugScope(std::string_view id);
+  ~PlantedBugScope();
+  PlantedBugScope(const PlantedBugScope&) = delete;
+  PlantedBugScope& operator=(const PlantedBugScope&) = delete;
+  const bool known;  // else nothing is on
+};
 
 struct PlantedOptions {
   std::vector<std::string> ids;  // none = all
