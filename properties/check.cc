@@ -199,7 +199,8 @@ class Campaign {
   static void HoldPlayedByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
     ModelSays says = HoldByModel(scenario, outcome);
     tally.Add(says);
-    if (says.disagreement.empty() || !outcome.reason.empty()) return;
+    const bool told = !outcome.reason.empty() || !outcome.violated->empty();  // a broken rule says more
+    if (says.disagreement.empty() || told) return;
     outcome.reason = std::move(says.disagreement);
     outcome.explanation = std::move(says.report);
   }
