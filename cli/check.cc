@@ -17,6 +17,7 @@
 #include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/output.h"
+#include "vigil/cli/parse_command.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
@@ -237,10 +238,7 @@ class CheckRun {
   bool errors_ = false;
 };
 
-int Misuse(const std::string& what) {
-  Console().Err(fmt::format("error: {}\nSee vigil check --help\n", replays::Escaped(what)));
-  return kMisuse;
-}
+int Misuse(const std::string& what) { return TellMisuse("vigil check", what); }
 
 int CheckWith(const Arguments& arguments) {
   properties::CheckOptions options;
@@ -296,14 +294,7 @@ int Check(const std::vector<std::string>& words) {
   Arguments arguments;
   CLI::App app("Property suites over recorded and random faults", "vigil check");
   AddOptions(app, arguments);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    Console().Out(app.help());
-    return kPassed;
-  } catch (const CLI::Error& error) {
-    return Misuse(error.what());
-  }
+  if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   if (arguments.list_rules) {
     Console().Out(properties::RulesDocument());
     return kPassed;

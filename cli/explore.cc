@@ -1,6 +1,7 @@
 #include "vigil/properties/explore.h"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "vigil/cli/console.h"
 #include "vigil/cli/explore_report.h"
 #include "vigil/cli/output.h"
+#include "vigil/cli/parse_command.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
@@ -155,10 +157,7 @@ class ExploreRun {
   bool errors_ = false;
 };
 
-int ExploreMisuse(const std::string& what) {
-  Console().Err(fmt::format("error: {}\nSee vigil explore --help\n", replays::Escaped(what)));
-  return kMisuse;
-}
+int ExploreMisuse(const std::string& what) { return TellMisuse("vigil explore", what); }
 
 }  // namespace
 
@@ -166,14 +165,7 @@ int Explore(const std::vector<std::string>& words) {
   ExploreArguments arguments;
   CLI::App app("Every scenario of a small scope: library against reference model", "vigil explore");
   AddExploreOptions(app, arguments);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    Console().Out(app.help());
-    return kPassed;
-  } catch (const CLI::Error& error) {
-    return ExploreMisuse(error.what());
-  }
+  if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   ExploreOptions& options = arguments.options;
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return ExploreMisuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));

@@ -1,12 +1,14 @@
 // `vigil rules`: what every run keeps, as `vigil check` tests it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/parse_command.h"
 #include "vigil/properties/rules_document.h"
 #include "vigil/replays/escape.h"
 
@@ -61,17 +63,8 @@ int Rules(const std::vector<std::string>& arguments) {
   CLI::Option* const json = app.add_flag("--json", parsed.json, "The same as JSON");
   app.add_flag("--markdown", parsed.markdown, "Print what docs/rules.md holds")->excludes(json);
   app.footer(kRulesNotes);
+  if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(std::move(reversed));
-  } catch (const CLI::CallForHelp&) {
-    console.Out(app.help());
-    return kPassed;
-  } catch (const CLI::Error& error) {
-    console.Err(fmt::format("error: {}\nSee vigil rules --help\n", replays::Escaped(error.what())));
-    return kMisuse;
-  }
   const int code = ShowRules(parsed, console);
   console.Flush();
   return console.status().ok() ? code : kMisuse;

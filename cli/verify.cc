@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/output.h"
+#include "vigil/cli/parse_command.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
@@ -227,10 +229,7 @@ class VerifyRun {
   bool errors_ = false;
 };
 
-int VerifyMisuse(const std::string& what) {
-  Console().Err(fmt::format("error: {}\nSee vigil verify --help\n", replays::Escaped(what)));
-  return kMisuse;
-}
+int VerifyMisuse(const std::string& what) { return TellMisuse("vigil verify", what); }
 
 int VerifyWith(const VerifyArguments& arguments) {
   if (arguments.junit == "-") return VerifyMisuse("--junit: - is no file; for standard output say /dev/stdout");
@@ -254,14 +253,7 @@ int Verify(const std::vector<std::string>& words) {
   VerifyArguments arguments;
   CLI::App app("Verifies hooks: drives them through faults and says which promise they break", "vigil verify");
   AddVerifyOptions(app, arguments);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::CallForHelp&) {
-    Console().Out(app.help());
-    return kPassed;
-  } catch (const CLI::Error& error) {
-    return VerifyMisuse(error.what());
-  }
+  if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   if (arguments.list) {
     Console().Out(ListText());
     return kPassed;

@@ -1,0 +1,29 @@
+#include "vigil/cli/parse_command.h"
+
+#include <CLI/CLI.hpp>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/replays/escape.h"
+
+namespace vigil::cli {
+
+std::optional<int> ParseCommand(CLI::App& app, const std::vector<std::string>& words) {
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    Console().Out(app.help());
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    return TellMisuse(app.get_name(), error.what());
+  }
+  return std::nullopt;
+}
+
+int TellMisuse(std::string_view command, std::string_view what) {
+  Console().Err(fmt::format("error: {}\nSee {} --help\n", replays::Escaped(what), command));
+  return kMisuse;
+}
+
+}  // namespace vigil::cli
