@@ -45,6 +45,7 @@ void SimNetwork::Deliver(Message& message) {
   hash_.AddMessage(static_cast<std::uint8_t>(message.kind), message.link->id,
                    message.call == nullptr ? 0 : message.call->number);
   ++counts_.delivered;
+  if (message.logged != 0) LogArrived(message);
   Arrive(message);
 }
 
