@@ -53,6 +53,7 @@ int CheckPlanted(const PlantedArguments& arguments);
 
 int Rules(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
+int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
 

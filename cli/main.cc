@@ -45,6 +45,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"check", "Property suites over recorded, enumerated and random faults", Check},
     {"explore", "Every scenario of a small scope: library against reference model", Explore},
+    {"diff", "Plays two runs and shows where they part", Diff},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
     {"verify", "Drives hooks through faults and says which promise they break", Verify},
     {"bench", "What hooks cost; arguments go to the benchmark program", Bench},

@@ -27,6 +27,7 @@ marks.forEach((m, i) => {
 });
 moments.sort((a, b) => a[0] - b[0]);
 for (const a of arrows) endOfTime = Math.max(endOfTime, a[4], a[5] === null ? 0 : a[5]);
+const lastMoment = endOfTime;
 if (endOfTime === 0) endOfTime = 1e-3;
 function placeOf(time) {
   let low = 0, high = moments.length;
@@ -64,6 +65,11 @@ const V = x => left + (x - GUTTER) / (width - GUTTER) * (right - left);
 const nodeOf = i => data.lanes[marks[i][LANE]][0];
 const shown = i => kindOn[marks[i][KIND]] && (nodeOf(i) < 0 || nodeOn[nodeOf(i)]);
 const textOf = i => data.texts[marks[i][TEXT]];
+// On its lane: without the lane's name, and what it lasts for is no beginning.
+const shortOf = i => {
+  const lane = data.lanes[marks[i][LANE]][1] + ' ', text = textOf(i);
+  return lane.startsWith('hook ') && text.startsWith(lane) ? text.slice(lane.length) : isSlice[i] ? text.replace(' begins', '') : text;
+};
 const seconds = t => t === 0 ? '0 s' : Math.abs(t) < 1e-3 ? (t * 1e6).toFixed(1) + ' µs' : Math.abs(t) < 1 ? +(t * 1e3).toFixed(3) + ' ms' : +t.toFixed(6) + ' s';
 
 function arrange() {
@@ -111,7 +117,7 @@ function label(text, x, y, room) {
 }
 function drawRow(row, y, halos) {
   const starts = S(), ends = E();
-  let pending = null;  // instants of one place on the screen
+  let lastNarrow = -1, pending = null;  // instants of one place on the screen
   const flush = until => {
     if (!pending) return;
     const {x, top, n} = pending;
@@ -119,7 +125,7 @@ function drawRow(row, y, halos) {
     ctx.beginPath(); ctx.moveTo(x, y + 3); ctx.lineTo(x + 5, y + 9); ctx.lineTo(x, y + 15); ctx.lineTo(x - 5, y + 9); ctx.fill();
     if (marks[top][FAILED]) { ctx.strokeStyle = colour.bad; ctx.lineWidth = 1.6; ctx.stroke(); }
     ctx.fillStyle = marks[top][FAILED] ? colour.bad : colour.text;
-    label(n > 1 ? '×' + n + ' ' + textOf(top) : textOf(top), x + 8, y + 13, until - x - 16);
+    label((n > 1 ? '×' + n + ' ' : '') + (n === 1 || weight(top) > 0 ? shortOf(top) : ''), x + 8, y + 13, until - x - 16);
     pending = null;
   };
   for (let k = firstFrom(row, left); k < row.length; ++k) {
@@ -136,7 +142,15 @@ function drawRow(row, y, halos) {
       ctx.beginPath(); ctx.roundRect(x0, y + 1.5, Math.max(w0 - 1, 1), ROW - 4, 3); ctx.fill();
       if (marks[i][FAILED]) { ctx.strokeStyle = colour.bad; ctx.lineWidth = 2; ctx.stroke(); }
       ctx.fillStyle = marks[i][KIND] < 2 ? colour.text : '#fff';
-      label(textOf(i), Math.max(x0 + 5, GUTTER + 5), y + 13, Math.min(x0 + w0, width) - Math.max(x0, GUTTER) - 9);
+      label(shortOf(i), Math.max(x0 + 5, GUTTER + 5), y + 13, Math.min(x0 + w0, width) - Math.max(x0, GUTTER) - 9);
+      continue;
+    }
+    if (isSlice[i] && weight(i) === 0) {  // too narrow for a text
+      if (Math.round(x) === lastNarrow) continue;
+      flush(x);
+      lastNarrow = Math.round(x);
+      ctx.fillStyle = colour[KINDS[marks[i][KIND]]];
+      ctx.fillRect(x, y + 2, 2, ROW - 5);
       continue;
     }
     if (pending && x - pending.x < 4) {
@@ -491,14 +505,14 @@ function size() {
   width = view.clientWidth; height = view.clientHeight;
   canvas.width = Math.round(width * scale); canvas.height = Math.round(height * scale);
   ctx.setTransform(scale, 0, 0, scale, 0, 0);
-  redraw();
+  draw();  // at once: the canvas has just been emptied
 }
 function begin() {
   document.title = 'vigil: ' + data.id;
   $('id').textContent = data.id; $('title').textContent = data.title; $('end').textContent = data.end;
   $('end').className = data.findings.length || !data.end.startsWith('played') ? 'bad' : 'dim';
   $('counts').textContent = `${count} marks` + (arrows.length ? `, ${arrows.length} messages` : '') +
-    (data.left_out ? ` (the first; ${data.left_out} more are left out)` : '') + `, ${seconds(endOfTime)}`;
+    (data.left_out ? ` (the first; ${data.left_out} more are left out)` : '') + `, ${seconds(lastMoment)}`;
   const used = new Set(marks.map(m => m[KIND]));
   KINDS.forEach((kind, k) => { if (used.has(k)) chip($('kinds'), kind, kind, () => { kindOn[k] = !kindOn[k]; search(query); return kindOn[k]; }); });
   if (arrows.length) messageChip = chip($('kinds'), 'messages', 'message', () => { messagesOn = !messagesOn; redraw(); return messagesOn; });
@@ -517,6 +531,9 @@ function begin() {
   $('axis').textContent = byOrder ? 'axis: order' : 'axis: time';
   arrange();
   left = -span() * .01; right = span() * 1.01;
+  // x.html#from=4.5&to=5 opens at that part of the axis.
+  const wanted = new URLSearchParams(location.hash.slice(1)), from = parseFloat(wanted.get('from')), to = parseFloat(wanted.get('to'));
+  if (from < to) { left = from; right = to; }
   new ResizeObserver(size).observe(view);
   size();
   choose(-1);
