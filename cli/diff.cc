@@ -21,8 +21,10 @@ namespace vigil::cli {
 namespace {
 
 constexpr char kDiffNotes[] =
-    "A and B are FILE or FILE#ID: a scenario, as vigil replay reads it, or one of several by its id. Both are played; what both\n"
-    "begin with is the same to the nanosecond. Shown are the last five lines of that, and five from the first difference on.\n"
+    "A and B are FILE or FILE#ID: a scenario, as vigil replay reads it, or one of several by its id. Both are played; "
+    "what both\n"
+    "begin with is the same to the nanosecond. Shown are the last five lines of that, and five from the first "
+    "difference on.\n"
     "\n"
     "Examples:\n"
     "  vigil diff before.json after.json\n"
@@ -39,17 +41,17 @@ absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& name
   std::optional<replays::Recording> found;
   absl::Status status;
   replays::ReadRecords(files, nullptr, {path}, [&](const replays::RawRecord& raw) {
-    absl::StatusOr<replays::Recording> read =
-        !raw.error.ok() ? raw.error
-        : raw.is_trace  ? replays::ParseTrace(raw.text, raw.source)
-                        : replays::ParseRecording(raw.text, raw.source, raw.record);
+    absl::StatusOr<replays::Recording> read = !raw.error.ok() ? raw.error
+                                              : raw.is_trace
+                                                  ? replays::ParseTrace(raw.text, raw.source)
+                                                  : replays::ParseRecording(raw.text, raw.source, raw.record);
     if (!read.ok()) {
       status = read.status();
     } else if (!id.empty() && read->scenario.id != id) {
       return true;
     } else if (found.has_value() && id.empty()) {
-      status = MakeStatus(Code::kUsage, fmt::format("{} holds several scenarios: name one as {}#ID, for example {}#{}", path,
-                                                    path, path, found->scenario.id));
+      status = MakeStatus(Code::kUsage, fmt::format("{} holds several scenarios: name one as {}#ID, for example {}#{}",
+                                                    path, path, path, found->scenario.id));
     } else {
       found = *std::move(read);
       return id.empty();  // of one id the first
@@ -79,8 +81,7 @@ int ShowDiff(const std::string& first, const std::string& second, bool json, Con
     }
     outcomes.push_back(PlayForDiff(*std::move(run)));
     if (outcomes.back().verdict == replays::Verdict::kUnsupported) {
-      console.Err(
-          fmt::format("error: {}: {}\n", replays::Escaped(*name), replays::Escaped(outcomes.back().reason)));
+      console.Err(fmt::format("error: {}: {}\n", replays::Escaped(*name), replays::Escaped(outcomes.back().reason)));
       return kMisuse;
     }
   }

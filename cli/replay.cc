@@ -28,8 +28,8 @@ class ReplayRun {
             [this](std::string_view text) { Print(text); }, [this](std::string_view text) { console_.Err(text); }) {}
 
   int Run() {
-    for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, arguments_.hashes,
-                                    arguments_.timeline, arguments_.perfetto}) {
+    for (const std::string& path :
+         {arguments_.json == "-" ? "" : arguments_.json, arguments_.hashes, arguments_.timeline, arguments_.perfetto}) {
       if (!CanSave(path)) return kMisuse;
     }
     const replays::PlaySummary summary = Play();
@@ -82,10 +82,11 @@ class ReplayRun {
   // Of the one scenario that was played.
   bool SavePictures() {
     if (pictures_ != 1) {
-      Complain(pictures_ == 0 ? "there is nothing to look at: no scenario was played"
-                              : fmt::format("--timeline and --perfetto show one scenario, and these are {}: name it with "
-                                            "--only ID",
-                                            pictures_));
+      Complain(pictures_ == 0
+                   ? "there is nothing to look at: no scenario was played"
+                   : fmt::format("--timeline and --perfetto show one scenario, and these are {}: name it with "
+                                 "--only ID",
+                                 pictures_));
       return false;
     }
     return (arguments_.timeline.empty() || Save(arguments_.timeline, replays::TimelinePage(*picture_))) &&

@@ -96,13 +96,12 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
     for (std::string& line : InertText(*scenario.job, *outcome.job)) outcome.events.push_back(std::move(line));
   }
   if (options.timeline) {
-    outcome.timeline =
-        std::make_shared<Timeline>(MakeTimeline({.story = {.start = world.options().start,
-                                                           .trace = outcome.trace,
-                                                           .history = &job.history(),
-                                                           .faults = &job.fault_history()},
-                                                 .nodes = sim::TaskNames(*scenario.job),
-                                                 .messages = &messages}));
+    outcome.timeline = std::make_shared<Timeline>(MakeTimeline({.story = {.start = world.options().start,
+                                                                          .trace = outcome.trace,
+                                                                          .history = &job.history(),
+                                                                          .faults = &job.fault_history()},
+                                                                .nodes = sim::TaskNames(*scenario.job),
+                                                                .messages = &messages}));
   }
   outcome.unused_choices = replay.UnusedEntries();
   for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
@@ -118,7 +117,8 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   const bool traced = plays.text != nullptr || plays.timeline;
   for (int seed = 1; seed <= (traced ? 1 : plays.seeds); ++seed) {
     seeded.seed = static_cast<std::uint64_t>(seed);
-    outcome = runner.Run(seeded, {.random_schedule = true, .judge = false, .job_text = plays.text, .timeline = plays.timeline});
+    outcome = runner.Run(seeded,
+                         {.random_schedule = true, .judge = false, .job_text = plays.text, .timeline = plays.timeline});
     if (outcome.verdict != Verdict::kPlayed) {
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;

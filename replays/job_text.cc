@@ -21,8 +21,8 @@ constexpr std::size_t kWidestColumn = 40;
 
 // Of a task that is not the main one of its node, its name in front.
 std::vector<StoryLine> Everything(const JobStory& story) {
-  std::vector<StoryLine> lines = StoryLines(
-      {.start = story.start, .trace = story.trace, .history = &story.history, .faults = &story.faults});
+  std::vector<StoryLine> lines =
+      StoryLines({.start = story.start, .trace = story.trace, .history = &story.history, .faults = &story.faults});
   for (StoryLine& line : lines) {
     if (!line.task.empty()) line.text = fmt::format("[{}] {}", line.task, line.text);
   }

@@ -118,10 +118,11 @@ class PerfettoWriter {
   }
 
   void AddArrow(const TimelineArrow& arrow) {
-    const std::string what = fmt::format("{}{}{}", arrow.method, arrow.method.empty() ? "" : " ", MessageName(arrow.kind));
+    const std::string what =
+        fmt::format("{}{}{}", arrow.method, arrow.method.empty() ? "" : " ", MessageName(arrow.kind));
     const bool lost = !arrow.arrived.has_value();
-    AddEnd(lost ? ' ' : 's', fmt::format("{} to {}{}", what, timeline_.nodes[arrow.to], lost ? ", lost" : ""), arrow.from,
-           arrow.sent);
+    AddEnd(lost ? ' ' : 's', fmt::format("{} to {}{}", what, timeline_.nodes[arrow.to], lost ? ", lost" : ""),
+           arrow.from, arrow.sent);
     if (lost) return;
     AddEnd('f', fmt::format("{} from {}", what, timeline_.nodes[arrow.from]), arrow.to, *arrow.arrived);
     ++flows_;

@@ -92,9 +92,8 @@ std::vector<StoryLine> StoryLines(const StorySources& sources) {
                      EventText(record.event), Source::kEvent, i});
   }
   for (StoryLine& line : lines) line.text = Escaped(line.text);
-  std::ranges::stable_sort(lines, [](const StoryLine& a, const StoryLine& b) {
-    return std::pair(a.at, a.rank) < std::pair(b.at, b.rank);
-  });
+  std::ranges::stable_sort(
+      lines, [](const StoryLine& a, const StoryLine& b) { return std::pair(a.at, a.rank) < std::pair(b.at, b.rank); });
   return lines;
 }
 

@@ -18,8 +18,8 @@ namespace vigil::replays {
 
 struct StoryLine {
   enum class Source { kEvent, kJob, kFault };
-  Duration at;  // since the start of the world
-  int rank;     // among what happens at the same time: nobody knows, but a life begins and ends in this order
+  Duration at;       // since the start of the world
+  int rank;          // among what happens at the same time: nobody knows, but a life begins and ends in this order
   std::string node;  // "" = across all
   std::string task;  // of an event: the task without its node, "" = the main one
   std::string text;  // escaped
@@ -31,7 +31,7 @@ struct StoryLine {
 struct StorySources {
   Time start;  // of the world
   const sim::Trace& trace;
-  const sim::JobHistory* history = nullptr;                           // of a job; else null
+  const sim::JobHistory* history = nullptr;                       // of a job; else null
   const std::vector<sim::FaultApplier::Entry>* faults = nullptr;  // the same
 };
 

@@ -243,10 +243,9 @@ class TimelineBuilder {
       Begin(line.node, "life", "life", MarkKind::kLife, fmt::format("life {}", moment.life));
       return;
     }
-    const MarkKind kind =
-        moment.kind == Kind::kSaved || moment.kind == Kind::kEvaluated ? MarkKind::kSave
-        : moment.kind == Kind::kBegin                                    ? MarkKind::kFault
-                                                                         : MarkKind::kLife;
+    const MarkKind kind = moment.kind == Kind::kSaved || moment.kind == Kind::kEvaluated ? MarkKind::kSave
+                          : moment.kind == Kind::kBegin                                  ? MarkKind::kFault
+                                                                                         : MarkKind::kLife;
     const bool failed = moment.code != Code::kOk;
     const bool runs = moment.kind == Kind::kRunReturned;
     const std::size_t lane = LaneNumber(line.node, line.node.empty() ? "plan" : runs ? "main" : "life");
@@ -263,8 +262,8 @@ class TimelineBuilder {
       return;
     }
     if (entry.what == What::kEnds) {
-      const auto it = std::ranges::find_if(
-          lasting_, [&](const Lasting& each) { return each.node.empty() && each.key == key; });
+      const auto it =
+          std::ranges::find_if(lasting_, [&](const Lasting& each) { return each.node.empty() && each.key == key; });
       if (it != lasting_.end()) {
         Close(it->mark);
         lasting_.erase(it);

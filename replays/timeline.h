@@ -48,8 +48,8 @@ struct TimelineMark {
   std::size_t lane = 0;
   int depth = 0;
   MarkKind kind = MarkKind::kCaller;
-  bool failed = false;  // an error is in it
-  Duration at{0};       // since the start of the world
+  bool failed = false;                           // an error is in it
+  Duration at{0};                                // since the start of the world
   std::optional<Duration> until = std::nullopt;  // of what lasts
   // Places among everything that happened: what order is left where the clock stands still.
   std::size_t place = 0;
@@ -70,7 +70,7 @@ struct TimelineArrow {
 // A promise that was broken, and the marks that prove it.
 struct TimelineFinding {
   std::string rule;
-  std::string text;                 // lines
+  std::string text;                  // lines
   std::vector<std::size_t> witness;  // of `marks`, in order
 };
 
@@ -79,8 +79,8 @@ struct Timeline {
   std::string title;
   std::string end;  // how it went, in one line
   std::vector<std::string> nodes;
-  std::vector<TimelineLane> lanes;  // in the order of their nodes
-  std::vector<TimelineMark> marks;  // by place
+  std::vector<TimelineLane> lanes;    // in the order of their nodes
+  std::vector<TimelineMark> marks;    // by place
   std::vector<TimelineArrow> arrows;  // by the time of sending
   std::uint64_t arrows_left_out = 0;  // behind the last one: more than can be kept
   std::vector<TimelineFinding> findings;

@@ -562,6 +562,10 @@ function selfCheck() {
   for (let n = 0; n < 20; ++n) { byOrder = false; left = span() * n / 100; right = span() * (1 - n / 50); draw(); }
   const each = (performance.now() - begun) / 20;
   left = -span() * .01; right = span() * 1.01; size(); draw();
+  const pixels = ctx.getImageData(0, 0, canvas.width, canvas.height).data;
+  let painted = 0;
+  for (let p = 4; p < pixels.length; p += 4) if (pixels[p] !== pixels[0] || pixels[p + 1] !== pixels[1] || pixels[p + 2] !== pixels[2]) ++painted;
+  document.body.dataset.painted = (400 * painted / pixels.length).toFixed(1);  // percent
   document.body.dataset.check = bad.length ? 'wrong: ' + bad.slice(0, 3).join('; ') : 'right';
   document.body.dataset.marks = count; document.body.dataset.drawn = drawn; document.body.dataset.arrows = drawnArrows;
   document.body.dataset.frame = each.toFixed(2) + 'ms';

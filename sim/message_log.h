@@ -26,7 +26,7 @@ struct LoggedMessage {
   Kind kind = Kind::kRequest;
   std::string from;
   std::string to;
-  std::string method;     // of the call; "" of kClosed and kReset
+  std::string method;      // of the call; "" of kClosed and kReset
   std::uint64_t call = 0;  // the number of the call, 0 = none: a request and its reply share it
   // Since the start of the world.
   Duration sent{0};
