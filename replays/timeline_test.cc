@@ -90,7 +90,7 @@ TEST(TimelineTest, ASessionHasLanesForTasksHooksAndRawSessions) {
 TEST(TimelineTest, WhatHasAnEndIsOneMarkThatSaysHowItEnded) {
   const Timeline timeline =
       *PlayText(R"({"id":"s","hooks":[{"hook":"probe","name":"a","plan":[)"
-                R"({"method":"before_run","call":1,"action":"raise","code":"INTERNAL"}]}],"drive":[{"op":"run"}]})")
+                R"({"method":"before_run","call":1,"do":"raise","code":"INTERNAL"}]}],"drive":[{"op":"run"}]})")
            .timeline;
   const auto run = std::ranges::find(timeline.marks, MarkKind::kRun, &TimelineMark::kind);
   ASSERT_NE(run, timeline.marks.end());
