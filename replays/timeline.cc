@@ -106,7 +106,7 @@ bool IsAnEndOfSomething(EventKind kind) {
 }
 
 std::string HookLaneName(const Event& event) {
-  return event.subject.empty() ? fmt::format("hook {}", event.index + 1) : fmt::format("hook {}", event.subject);
+  return event.subject.empty() ? fmt::format("hook number {}", event.index + 1) : fmt::format("hook {}", event.subject);
 }
 
 class TimelineBuilder {

@@ -169,12 +169,16 @@ function drawArrows() {
   const by = byOrder ? 1 : 0, out = sent[by], back = arrived[by], latest = arrivedBy[by];
   let low = 0, high = arrows.length;
   while (low < high) { const mid = (low + high) >> 1; if (latest[mid] < left) low = mid + 1; else high = mid; }
+  // Of many, those that would lie on each other are one line, without a head.
+  let last = arrows.length;
+  for (let from = low; from < last;) { const mid = (from + last) >> 1; if (out[mid] <= right) from = mid + 1; else last = mid; }
+  const many = last - low, grain = many > 6000 ? 4 : many > 1500 ? 2 : 1;
   const seen = new Set(), paths = new Map();
-  for (let i = low; i < arrows.length && out[i] <= right; ++i) {
+  for (let i = low; i < last; ++i) {
     const a = arrows[i];
     if (back[i] < left || anchors[a[0]] < 0 || anchors[a[1]] < 0) continue;
     const x0 = X(out[i]), x1 = X(back[i]), lost = a[5] === null, bad = lost || a[2] > 1;
-    const key = ((Math.round(x0) * 4096 + Math.round(x1)) * 64 + a[0]) * 64 + a[1];
+    const key = ((Math.round(x0 / grain) * 4096 + Math.round((x1 - x0) / grain)) * 64 + a[0]) * 64 + a[1];
     if (!bad && seen.has(key)) continue;
     seen.add(key);
     ++drawnArrows;
@@ -185,11 +189,11 @@ function drawArrows() {
     path.moveTo(x0, y0); path.lineTo(xe, ye);
     if (lost) { path.moveTo(xe - 4, ye - 4); path.lineTo(xe + 4, ye + 4); path.moveTo(xe + 4, ye - 4); path.lineTo(xe - 4, ye + 4); continue; }
     const long = Math.hypot(x1 - x0, y1 - y0);
-    if (long < 8) continue;
+    if (long < 8 || grain > 2) continue;
     const ux = (x1 - x0) / long, uy = (y1 - y0) / long;
     path.moveTo(x1 - 6 * ux - 3 * uy, y1 - 6 * uy + 3 * ux); path.lineTo(x1, y1); path.lineTo(x1 - 6 * ux + 3 * uy, y1 - 6 * uy - 3 * ux);
   }
-  const dense = drawnArrows > 1500 ? .16 : drawnArrows > 300 ? .35 : .8;
+  const dense = drawnArrows > 1500 ? .2 : drawnArrows > 300 ? .35 : .8;
   for (const [style, path] of paths) {
     ctx.globalAlpha = style === 'bad' ? .9 : style === 'reply' ? dense * .75 : dense;
     ctx.strokeStyle = style === 'bad' ? colour.bad : style === 'reply' ? colour.call : colour.message;
@@ -509,7 +513,7 @@ function size() {
 }
 function begin() {
   document.title = 'vigil: ' + data.id;
-  $('id').textContent = data.id; $('title').textContent = data.title; $('end').textContent = data.end;
+  $('id').textContent = data.id; $('title').textContent = data.title; $('end').textContent = data.end + (data.findings.length ? `, ${data.findings.length} broken` : '');
   $('end').className = data.findings.length || !data.end.startsWith('played') ? 'bad' : 'dim';
   $('counts').textContent = `${count} marks` + (arrows.length ? `, ${arrows.length} messages` : '') +
     (data.left_out ? ` (the first; ${data.left_out} more are left out)` : '') + `, ${seconds(lastMoment)}`;
@@ -563,8 +567,9 @@ function selfCheck() {
   const each = (performance.now() - begun) / 20;
   left = -span() * .01; right = span() * 1.01; size(); draw();
   const pixels = ctx.getImageData(0, 0, canvas.width, canvas.height).data;
+  const empty = 4 * (canvas.width * (canvas.height - 2) + 2);  // under the names of the lanes
   let painted = 0;
-  for (let p = 4; p < pixels.length; p += 4) if (pixels[p] !== pixels[0] || pixels[p + 1] !== pixels[1] || pixels[p + 2] !== pixels[2]) ++painted;
+  for (let p = 0; p < pixels.length; p += 4) if (pixels[p] !== pixels[empty] || pixels[p + 1] !== pixels[empty + 1] || pixels[p + 2] !== pixels[empty + 2]) ++painted;
   document.body.dataset.painted = (400 * painted / pixels.length).toFixed(1);  // percent
   document.body.dataset.check = bad.length ? 'wrong: ' + bad.slice(0, 3).join('; ') : 'right';
   document.body.dataset.marks = count; document.body.dataset.drawn = drawn; document.body.dataset.arrows = drawnArrows;
