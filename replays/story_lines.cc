@@ -58,7 +58,7 @@ bool IsAnEnd(const sim::JobMoment& moment) {
 }
 
 // The task without its node; "" for the main one.
-std::string_view TaskName(const sim::Trace& trace, const sim::TraceRecord& record) {
+std::string_view TaskOnNode(const sim::Trace& trace, const sim::TraceRecord& record) {
   std::string_view label = trace.TaskLabel(record);
   const std::string_view node = trace.NodeName(record);
   if (label.starts_with(node) && label.size() > node.size()) label.remove_prefix(node.size() + 1);
@@ -88,7 +88,7 @@ std::vector<StoryLine> StoryLines(const StorySources& sources) {
     const sim::TraceRecord& record = sources.trace[i];
     const std::string_view node = sources.trace.NodeName(record);
     if (node.empty()) continue;
-    lines.push_back({record.time - sources.start, 2, std::string(node), std::string(TaskName(sources.trace, record)),
+    lines.push_back({record.time - sources.start, 2, std::string(node), std::string(TaskOnNode(sources.trace, record)),
                      EventText(record.event), Source::kEvent, i});
   }
   for (StoryLine& line : lines) line.text = Escaped(line.text);

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::SizeIs;
 
-constexpr char kSession[] = R"({"id":"s","hooks":[{"hook":"probe","name":"a"},{"hook":"probe","name":"b"}],)"
+constexpr char kOneSession[] = R"({"id":"s","hooks":[{"hook":"probe","name":"a"},{"hook":"probe","name":"b"}],)"
                             R"("faults":[{"at":"run","call":2,"code":"ABORTED"}],"drive":[{"op":"run","times":3}]})";
 constexpr char kCluster[] =
     R"({"id":"c","behaviour":"default","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},)"
@@ -74,7 +74,7 @@ void ExpectInOrder(const Timeline& timeline) {
 }
 
 TEST(TimelineTest, ASessionHasLanesForTasksHooksAndRawSessions) {
-  const Outcome outcome = PlayText(kSession);
+  const Outcome outcome = PlayText(kOneSession);
   const Timeline& timeline = *outcome.timeline;
   EXPECT_THAT(timeline.nodes, ElementsAre("chief"));
   EXPECT_THAT(LaneNames(timeline), IsSupersetOf({"chief/main", "chief/sessions", "chief/hook a", "chief/hook b"}));
@@ -150,7 +150,7 @@ TEST(TimelineTest, MessagesAreThoseBetweenNodes) {
 }
 
 TEST(TimelineTest, LookingChangesNothing) {
-  for (const char* const text : {kSession, kCluster}) {
+  for (const char* const text : {kOneSession, kCluster}) {
     const Outcome looked = PlayText(text);
     const Outcome plain = PlayText(text, false);
     EXPECT_EQ(looked.hash, plain.hash);
