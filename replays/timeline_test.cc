@@ -29,7 +29,7 @@ using testing::IsSupersetOf;
 using testing::SizeIs;
 
 constexpr char kOneSession[] = R"({"id":"s","hooks":[{"hook":"probe","name":"a"},{"hook":"probe","name":"b"}],)"
-                            R"("faults":[{"at":"run","call":2,"code":"ABORTED"}],"drive":[{"op":"run","times":3}]})";
+                               R"("faults":[{"at":"run","call":2,"code":"ABORTED"}],"drive":[{"op":"run","times":3}]})";
 constexpr char kCluster[] =
     R"({"id":"c","behaviour":"default","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},)"
     R"("workload":{"name":"async_regression","last_step":300},"plan":[{"at_s":2,"crash":"worker:0","restart_after_s":2},)"

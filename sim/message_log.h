@@ -18,7 +18,7 @@ struct LoggedMessage {
   enum class Kind : std::uint8_t {
     kRequest,
     kReply,
-    kRefusal,  // a request that failed on its way, or where nobody serves: back to the caller
+    kRefusal,  // a request that failed on its way, or arrived where nobody serves: the caller knows then
     kCancel,   // the caller gave up
     kClosed,   // a process, or its server, is gone: what its peers are told
     kReset,    // the connection breaks

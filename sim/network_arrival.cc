@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/sim/message_log.h"
 #include "vigil/sim/network.h"
 
 namespace vigil::sim {
@@ -129,6 +130,7 @@ void SimNetwork::ArriveRequest(Message& message) {
     Send(message, 0);  // message.reply says what
     return;
   }
+  if (message.logged != 0 && log_ != nullptr) log_->messages[message.logged - 1].kind = LoggedMessage::Kind::kRefusal;
   message.fault = nullptr;
   message.kind = Message::Kind::kRefused;
   message.reply.emplace(absl::UnavailableError(std::string(why)));
