@@ -45,9 +45,11 @@ class PerfettoWriter {
     }
     for (std::size_t i = 0; i < timeline_.lanes.size(); ++i) {
       const TimelineLane& lane = timeline_.lanes[i];
-      Name("thread_name", Pid(lane.node), Tid(i), lane.name);
-      Begin('M', "thread_sort_index", Pid(lane.node), Tid(i)).Key("args").Open('{').Key("sort_index").Natural(i);
-      w_.Close('}').Close('}');
+      for (int depth = 0; depth < (Overlaps(lane) ? lane.depth : 1); ++depth) {
+        Name("thread_name", Pid(lane.node), Tid(i, depth), lane.name);
+        Begin('M', "thread_sort_index", Pid(lane.node), Tid(i, depth)).Key("args").Open('{').Key("sort_index");
+        w_.Natural(i).Close('}').Close('}');
+      }
     }
     for (const TimelineMark& mark : timeline_.marks) AddMark(mark);
     for (const TimelineArrow& arrow : timeline_.arrows) AddArrow(arrow);
@@ -60,7 +62,11 @@ class PerfettoWriter {
     const auto found = std::ranges::find(timeline_.nodes, node);
     return found == timeline_.nodes.end() ? 0 : static_cast<std::size_t>(found - timeline_.nodes.begin()) + 1;
   }
-  static std::size_t Tid(std::size_t lane) { return lane + 1; }
+  // Slices of one thread lie within each other or apart. Sessions and faults need not: each depth of theirs is a thread.
+  static bool Overlaps(const TimelineLane& lane) { return lane.node.empty() || lane.name == "sessions"; }
+  std::size_t Tid(std::size_t lane, int depth) const {
+    return lane + 1 + (Overlaps(timeline_.lanes[lane]) ? static_cast<std::size_t>(depth) * timeline_.lanes.size() : 0);
+  }
   static double Micros(Duration time) { return ToSeconds(time) * 1e6; }
 
   // When each thing is drawn: at its time, but a microsecond behind the one before.
@@ -94,7 +100,7 @@ class PerfettoWriter {
   void AddMark(const TimelineMark& mark) {
     const double at = drawn_[mark.place];
     const bool lasts = mark.until.has_value();
-    Begin(lasts ? 'X' : 'i', mark.text, Pid(timeline_.lanes[mark.lane].node), Tid(mark.lane));
+    Begin(lasts ? 'X' : 'i', mark.text, Pid(timeline_.lanes[mark.lane].node), Tid(mark.lane, mark.depth));
     w_.Key("cat").String(MarkKindName(mark.kind)).Key("ts").Seconds(at);
     if (lasts) {
       w_.Key("dur").Seconds(drawn_[mark.until_place] - at);

@@ -33,7 +33,7 @@ constexpr char kOneSession[] = R"({"id":"s","hooks":[{"hook":"probe","name":"a"}
 constexpr char kCluster[] =
     R"({"id":"c","behaviour":"default","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},)"
     R"("workload":{"name":"async_regression","last_step":300},"plan":[{"at_s":2,"crash":"worker:0","restart_after_s":2},)"
-    R"({"at_s":5,"cut":["chief:0","ps:0"],"for_s":1}],"limit_s":600})";
+    R"({"at_s":5,"cut":["chief:0","ps:0"],"for_s":1},{"at_s":5.5,"pause":"worker:0","for_s":1}],"limit_s":600})";
 
 Outcome PlayText(const char* text, bool timeline = true) {
   const absl::StatusOr<Recording> recording = ParseRecording(text);
@@ -249,6 +249,37 @@ TEST(PerfettoTest, IsReadableAndEveryArrowHasBothEnds) {
   EXPECT_GT(starts.size(), 500U);
   EXPECT_GT(phases["X"], 500);
   EXPECT_GT(phases["i"], 100);
+}
+
+TEST(PerfettoTest, SlicesOfAThreadLieWithinEachOtherOrApart) {
+  JsonDocument document;
+  ASSERT_TRUE(document.Parse(PerfettoJson(*PlayText(kCluster).timeline)).ok());
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::pair<double, double>>> threads;
+  for (const Json member : document.root()) {
+    if (member.key() != "traceEvents") continue;
+    for (const Json event : member) {
+      std::map<std::string, double> numbers;
+      for (const Json field : event) {
+        if (field.kind() == JsonKind::kInteger || field.kind() == JsonKind::kNumber)
+          numbers[std::string(field.key())] = field.number();
+      }
+      if (!numbers.contains("dur") || numbers["tid"] == 0) continue;
+      threads[{static_cast<std::int64_t>(numbers["pid"]), static_cast<std::int64_t>(numbers["tid"])}].push_back(
+          {numbers["ts"], -(numbers["ts"] + numbers["dur"])});
+    }
+  }
+  EXPECT_GT(threads.size(), 6U);
+  for (auto& [thread, slices] : threads) {
+    std::ranges::sort(slices);
+    std::vector<double> open;  // ends
+    for (const auto& [begin, minus_end] : slices) {
+      while (!open.empty() && open.back() <= begin) open.pop_back();
+      if (!open.empty()) {
+        EXPECT_LE(-minus_end, open.back()) << "of thread " << thread.second << " at " << begin;
+      }
+      open.push_back(-minus_end);
+    }
+  }
 }
 
 TEST(PerfettoTest, QuotesWhatTextsHold) {
