@@ -319,6 +319,9 @@ class TimelineBuilder {
     if (sources_.messages == nullptr) return;
     made_.arrows_left_out = sources_.messages->left_out;
     for (const sim::LoggedMessage& message : sources_.messages->messages) {
+      // The world ends: what processes would still say is no part of what happened.
+      const bool at_the_end = message.kind == sim::LoggedMessage::Kind::kClosed && message.sent >= now_;
+      if (at_the_end && !message.arrived.has_value()) continue;
       made_.arrows.push_back({.from = NodeNumber(message.from),
                               .to = NodeNumber(message.to),
                               .kind = message.kind,
