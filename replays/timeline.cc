@@ -326,7 +326,7 @@ class TimelineBuilder {
                               .to = NodeNumber(message.to),
                               .kind = message.kind,
                               .call = message.call,
-                              .method = message.method,
+                              .method = message.method.substr(message.method.rfind('/') + 1),
                               .sent = message.sent,
                               .arrived = message.arrived});
     }

@@ -62,7 +62,7 @@ struct TimelineArrow {
   std::size_t to = 0;
   sim::LoggedMessage::Kind kind = sim::LoggedMessage::Kind::kRequest;
   std::uint64_t call = 0;
-  std::string method;
+  std::string method;  // without its service
   Duration sent{0};
   std::optional<Duration> arrived = std::nullopt;
 };

@@ -70,7 +70,7 @@ const shortOf = i => {
   const lane = data.lanes[marks[i][LANE]][1] + ' ', text = textOf(i);
   return lane.startsWith('hook ') && text.startsWith(lane) ? text.slice(lane.length) : isSlice[i] ? text.replace(' begins', '') : text;
 };
-const seconds = t => t === 0 ? '0 s' : Math.abs(t) < 1e-3 ? (t * 1e6).toFixed(1) + ' µs' : Math.abs(t) < 1 ? +(t * 1e3).toFixed(3) + ' ms' : +t.toFixed(6) + ' s';
+const seconds = t => t === 0 ? '0 s' : Math.abs(t) < .9995e-3 ? (t * 1e6).toFixed(1) + ' µs' : Math.abs(t) < 1 ? +(t * 1e3).toFixed(3) + ' ms' : +t.toFixed(6) + ' s';
 
 function arrange() {
   layout = []; anchors = data.nodes.map(() => -1);
