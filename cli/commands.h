@@ -31,7 +31,13 @@ struct ReplayArguments {
   int seeds = 0;                                 // plays of what a real cluster did; 0 = the default
   std::string json;                              // a file, or "-"; "" = none
   std::string hashes;                            // a file; "" = none
+  std::string timeline;                          // a page to look at, of one scenario; "" = none
+  std::string perfetto;                          // a Chrome trace of it; "" = none
 };
+// Whether one scenario is to be shown: then there must be no other.
+inline bool LooksAtOne(const ReplayArguments& arguments) {
+  return !arguments.timeline.empty() || !arguments.perfetto.empty();
+}
 int Replay(const ReplayArguments& arguments);
 
 // Their arguments are parsed by themselves.
@@ -47,6 +53,7 @@ int CheckPlanted(const PlantedArguments& arguments);
 
 int Rules(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
+int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
 

@@ -29,6 +29,7 @@ constexpr char kReplayNotes[] =
     "  vigil replay replays/tensorflow\n"
     "  vigil replay replays/tensorflow/cases.jsonl --only lifecycle_two_hooks --trace\n"
     "  vigil replay failures/cluster_42.json --trace --until 60 --only-node chief:0\n"
+    "  vigil replay failures/cluster_42.json --timeline cluster_42.html\n"
     "  vigil replay failures/ --jobs 1 --json report.json --hashes hashes.txt\n"
     "  xzcat traces.jsonl.xz | vigil replay - --json - 2>report.txt | jq .failed\n"
     "\n";
@@ -44,6 +45,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"check", "Property suites over recorded, enumerated and random faults", Check},
     {"explore", "Every scenario of a small scope: library against reference model", Explore},
+    {"diff", "Plays two runs and shows where they part", Diff},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
     {"verify", "Drives hooks through faults and says which promise they break", Verify},
     {"bench", "What hooks cost; arguments go to the benchmark program", Bench},
@@ -113,6 +115,9 @@ struct CommandLine {
         ->type_name("FILE");
     replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")
         ->type_name("FILE");
+    replay->add_option("--timeline", a.timeline, "Write a page for a browser: what happened, of one scenario")
+        ->type_name("FILE.html");
+    replay->add_option("--perfetto", a.perfetto, "The same as a Chrome trace, for ui.perfetto.dev")->type_name("FILE");
     replay->footer(std::string(kReplayNotes) + kExitCodes);
   }
 };

@@ -6,6 +6,7 @@ namespace vigil::cli {
 replays::Player NewPlayer(const ReplayArguments& arguments) {
   properties::JudgingOptions options;
   if (arguments.seeds > 0) options.seeds = arguments.seeds;
+  options.timeline = LooksAtOne(arguments);
   if (arguments.trace) {
     replays::JobTextOptions& text = options.job_text.emplace();
     if (arguments.until_s.has_value()) text.until = Seconds(*arguments.until_s);

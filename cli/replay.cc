@@ -1,3 +1,4 @@
+#include <memory>
 #include <string>
 
 #include "fmt/format.h"
@@ -8,7 +9,9 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/replays/escape.h"
+#include "vigil/replays/perfetto.h"
 #include "vigil/replays/report.h"
+#include "vigil/replays/timeline_page.h"
 
 namespace vigil::cli {
 namespace {
@@ -25,7 +28,10 @@ class ReplayRun {
             [this](std::string_view text) { Print(text); }, [this](std::string_view text) { console_.Err(text); }) {}
 
   int Run() {
-    if (!CanSave(arguments_.json == "-" ? "" : arguments_.json) || !CanSave(arguments_.hashes)) return kMisuse;
+    for (const std::string& path :
+         {arguments_.json == "-" ? "" : arguments_.json, arguments_.hashes, arguments_.timeline, arguments_.perfetto}) {
+      if (!CanSave(path)) return kMisuse;
+    }
     const replays::PlaySummary summary = Play();
     console_.EndProgress();
     reporter_.Finish(summary.stopped);
@@ -36,6 +42,7 @@ class ReplayRun {
       written = Save(arguments_.json, reporter_.TakeJson()) && written;
     }
     if (!arguments_.hashes.empty()) written = Save(arguments_.hashes, reporter_.TakeHashes()) && written;
+    if (LooksAtOne(arguments_) && signals_.signal() == 0) written = SavePictures() && written;
     for (const std::string& id : summary.unknown_ids) {
       Complain(fmt::format("no scenario is called {}", replays::Quoted(id)));
     }
@@ -58,7 +65,11 @@ class ReplayRun {
       replays::ReadRecords(files_, standard_input, arguments_.paths, on_record);
     };
     callbacks.new_player = [this] { return NewPlayer(arguments_); };
-    callbacks.on_result = [this](const replays::Result& result) { reporter_.Add(result); };
+    callbacks.on_result = [this](const replays::Result& result) {
+      reporter_.Add(result);
+      if (result.outcome.timeline == nullptr) return;
+      if (++pictures_ == 1) picture_ = result.outcome.timeline;
+    };
     callbacks.on_tick = [this] {
       signals_.Poll();
       console_.Flush();
@@ -66,6 +77,20 @@ class ReplayRun {
           fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
     };
     return replays::PlayAll(options, callbacks, signals_.stopped());
+  }
+
+  // Of the one scenario that was played.
+  bool SavePictures() {
+    if (pictures_ != 1) {
+      Complain(pictures_ == 0
+                   ? "there is nothing to look at: no scenario was played"
+                   : fmt::format("--timeline and --perfetto show one scenario, and these are {}: name it with "
+                                 "--only ID",
+                                 pictures_));
+      return false;
+    }
+    return (arguments_.timeline.empty() || Save(arguments_.timeline, replays::TimelinePage(*picture_))) &&
+           (arguments_.perfetto.empty() || Save(arguments_.perfetto, replays::PerfettoJson(*picture_)));
   }
 
   // With `--json -` standard output belongs to the document.
@@ -93,6 +118,8 @@ class ReplayRun {
   PosixFiles files_;
   Console console_;
   Reporter reporter_;
+  std::shared_ptr<const replays::Timeline> picture_;
+  int pictures_ = 0;  // that were made: there must be one
 };
 
 }  // namespace

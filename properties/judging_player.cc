@@ -3,27 +3,40 @@
 #include <memory>
 
 #include "vigil/properties/broken.h"
+#include "vigil/properties/timeline_findings.h"
 #include "vigil/replays/job_player.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil::properties {
 
+namespace {
+
+using replays::Outcome;
+using replays::Recording;
+
+Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, const Recording& recording) {
+  const replays::JobTextOptions* const text = options.job_text.has_value() ? &*options.job_text : nullptr;
+  if (recording.expect.has_value() && recording.expect->job != nullptr) {
+    return replays::PlayJobLikeRecorded(runner, recording.scenario, *recording.expect->job,
+                                        {.seeds = options.seeds, .text = text, .timeline = options.timeline});
+  }
+  Outcome outcome = runner.Run(recording.scenario, {.job_text = text, .timeline = options.timeline});
+  const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
+  if (!names_a_rule) return outcome;
+  outcome.violated.emplace();
+  for (const Broken& broken : BrokenIn(outcome, recording.scenario)) {
+    outcome.violated->push_back(broken.rule);
+    outcome.explanation += broken.text;
+  }
+  return outcome;
+}
+
+}  // namespace
+
 replays::Player NewJudgingPlayer(const JudgingOptions& options) {
-  return [runner = std::make_shared<replays::Runner>(),
-          options](const replays::Recording& recording) -> replays::PlainOutcome {
-    const replays::JobTextOptions* const text = options.job_text.has_value() ? &*options.job_text : nullptr;
-    if (recording.expect.has_value() && recording.expect->job != nullptr) {
-      return replays::PlayJobLikeRecorded(*runner, recording.scenario, *recording.expect->job,
-                                          {.seeds = options.seeds, .text = text});
-    }
-    replays::Outcome outcome = runner->Run(recording.scenario, {.job_text = text});
-    const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
-    if (!names_a_rule) return outcome;
-    outcome.violated.emplace();
-    for (const Broken& broken : BrokenIn(outcome, recording.scenario)) {
-      outcome.violated->push_back(broken.rule);
-      outcome.explanation += broken.text;
-    }
+  return [runner = std::make_shared<replays::Runner>(), options](const Recording& recording) -> replays::PlainOutcome {
+    Outcome outcome = PlayRecording(*runner, options, recording);
+    if (outcome.timeline != nullptr) TellTimeline(recording.scenario, outcome, *outcome.timeline);
     return outcome;
   };
 }

@@ -17,7 +17,8 @@ inline constexpr int kPlaysOfACluster = 50;
 struct JudgingOptions {
   int seeds = kPlaysOfACluster;
   std::optional<replays::JobTextOptions> job_text =
-      std::nullopt;  // what happened in a cluster; of real ones seed 1 only
+      std::nullopt;       // what happened in a cluster; of real ones seed 1 only
+  bool timeline = false;  // outcome.timeline, with what each play has broken; the same
 };
 
 // For `vigil replay`: plays a recording; of a saved failure it also checks the rules.

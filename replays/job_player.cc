@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/job_expectation.h"
 #include "vigil/replays/job_text.h"
+#include "vigil/replays/timeline.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/cluster/job.h"
 #include "vigil/sim/world.h"
@@ -58,6 +60,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
   const Duration most =
       scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
+  sim::MessageLog messages;  // outlives the world
   sim::World world({.chooser = chooser,
                     .seed = scenario.seed,
                     .stacks = &stacks,
@@ -65,6 +68,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                     .max_virtual = most});
   const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
   sim::Job job(world, *scenario.job, job_options);
+  if (options.timeline) world.network().LogTo(&messages);
   const sim::WorldResult result = world.Run();
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
@@ -91,6 +95,14 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                              *options.job_text);
     for (std::string& line : InertText(*scenario.job, *outcome.job)) outcome.events.push_back(std::move(line));
   }
+  if (options.timeline) {
+    outcome.timeline = std::make_shared<Timeline>(MakeTimeline({.story = {.start = world.options().start,
+                                                                          .trace = outcome.trace,
+                                                                          .history = &job.history(),
+                                                                          .faults = &job.fault_history()},
+                                                                .nodes = sim::TaskNames(*scenario.job),
+                                                                .messages = &messages}));
+  }
   outcome.unused_choices = replay.UnusedEntries();
   for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
   return outcome;
@@ -102,10 +114,11 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   std::vector<std::string> misses;
   JobCoverage coverage;
   Scenario seeded = scenario;
-  const bool traced = plays.text != nullptr;
+  const bool traced = plays.text != nullptr || plays.timeline;
   for (int seed = 1; seed <= (traced ? 1 : plays.seeds); ++seed) {
     seeded.seed = static_cast<std::uint64_t>(seed);
-    outcome = runner.Run(seeded, {.random_schedule = true, .judge = false, .job_text = plays.text});
+    outcome = runner.Run(seeded,
+                         {.random_schedule = true, .judge = false, .job_text = plays.text, .timeline = plays.timeline});
     if (outcome.verdict != Verdict::kPlayed) {
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;

@@ -15,6 +15,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
 struct JobPlays {
   int seeds = 1;
   const JobTextOptions* text = nullptr;  // as RunnerOptions::job_text. Then only seed 1 is played: one play is told.
+  bool timeline = false;                 // as RunnerOptions::timeline; the same
 };
 
 // Plays it for each of the seeds 1 to `seeds`, and notes in the last outcome's `misses` where a play is not one that the

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ enum class Verdict {
   kDeadlock,     // nobody can run: `reason` says who waits for what
 };
 
+struct Timeline;  // timeline.h
+
 struct PlainOutcome {
   Verdict verdict = Verdict::kPlayed;
   std::string reason;
@@ -34,8 +37,9 @@ struct PlainOutcome {
   std::vector<std::string> unused_choices;                               // given, but never asked for
   std::optional<std::vector<std::string>> violated;                      // ids of rules, if they were checked
   std::optional<sim::JobFacts> job;                                      // of a cluster
-  std::vector<std::string> misses;  // of a cluster: where it is not like the recording, a line each
-  std::string explanation;          // of what was violated: indented lines, each ending in a newline
+  std::vector<std::string> misses;     // of a cluster: where it is not like the recording, a line each
+  std::shared_ptr<Timeline> timeline;  // if it was asked for
+  std::string explanation;             // of what was violated: indented lines, each ending in a newline
 };
 
 }  // namespace vigil::replays

@@ -26,6 +26,7 @@
 #include "vigil/replays/shared_state.h"
 #include "vigil/replays/supervisor_caller.h"
 #include "vigil/replays/text.h"
+#include "vigil/replays/timeline.h"
 #include "vigil/replays/trace_player.h"
 #include "vigil/replays/training.h"
 #include "vigil/replays/unbuilt.h"
@@ -286,31 +287,8 @@ void Play::OneSession(Caller& caller, std::vector<HookPtr> hooks) {
 // A line of text stands for up to this many typed events (the others are for rules, or of service tasks).
 constexpr std::int64_t kEventsForALine = 8;
 
-}  // namespace
-
-Verdict VerdictOf(sim::WorldVerdict verdict) {
-  switch (verdict) {
-    case sim::WorldVerdict::kDone:
-    case sim::WorldVerdict::kStopped:
-      return Verdict::kPlayed;
-    case sim::WorldVerdict::kDeadlock:
-      return Verdict::kDeadlock;
-    case sim::WorldVerdict::kRunaway:
-      return Verdict::kRunaway;
-  }
-  return Verdict::kPlayed;
-}
-
-struct Runner::Shared {
-  sim::StackPool stacks;
-};
-
-Runner::Runner() : shared_(std::make_unique<Shared>()) {}
-Runner::~Runner() = default;
-
-Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
-  if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
-  if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
+// Plays a scenario of one session, or of a unit.
+Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
   outcome.reason = WhatIsUnbuilt(scenario);
   if (!outcome.reason.empty()) {
@@ -323,7 +301,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
   sim::World world({.chooser = chooser,
                     .seed = scenario.seed,
-                    .stacks = &shared_->stacks,
+                    .stacks = &stacks,
                     .max_events = static_cast<std::uint64_t>(scenario.limits.events * kEventsForALine),
                     .max_virtual = Seconds(scenario.limits.virtual_s)});
   sim::Node& node = world.AddNode(kNode);
@@ -358,6 +336,39 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   }
   outcome.unused_choices = replay.UnusedEntries();
   for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
+  return outcome;
+}
+
+}  // namespace
+
+Verdict VerdictOf(sim::WorldVerdict verdict) {
+  switch (verdict) {
+    case sim::WorldVerdict::kDone:
+    case sim::WorldVerdict::kStopped:
+      return Verdict::kPlayed;
+    case sim::WorldVerdict::kDeadlock:
+      return Verdict::kDeadlock;
+    case sim::WorldVerdict::kRunaway:
+      return Verdict::kRunaway;
+  }
+  return Verdict::kPlayed;
+}
+
+struct Runner::Shared {
+  sim::StackPool stacks;
+};
+
+Runner::Runner() : shared_(std::make_unique<Shared>()) {}
+Runner::~Runner() = default;
+
+Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
+  if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
+  Outcome outcome = scenario.trace != nullptr ? PlayTrace(*scenario.trace, shared_->stacks)
+                                              : PlaySession(scenario, options, shared_->stacks);
+  if (options.timeline) {
+    outcome.timeline = std::make_shared<Timeline>(
+        MakeTimeline({.story = {.start = sim::WorldOptions{}.start, .trace = outcome.trace}}));
+  }
   return outcome;
 }
 

@@ -31,6 +31,8 @@ struct RunnerOptions {
   bool judge = true;
   // Of a cluster: outcome.events gets what happened, for people. It costs more than the play. Borrowed.
   const JobTextOptions* job_text = nullptr;
+  // outcome.timeline gets what happened, to look at; of a cluster with its messages.
+  bool timeline = false;
   // The hook of the scenario's list that is not described there. Borrowed.
   const ForeignHook* foreign = nullptr;
 };

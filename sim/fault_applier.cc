@@ -109,10 +109,16 @@ Duration FaultApplier::LastChange() const {
   return last;
 }
 
-void FaultApplier::Tell(std::string text) { history_.push_back({world_.scheduler().now(), std::move(text)}); }
+void FaultApplier::Tell(Entry::What what, const TimedFault& fault, std::string text) {
+  history_.push_back({world_.scheduler().now(), std::move(text), what, fault.task, fault.peer});
+}
+
+void FaultApplier::Tell(std::string text, std::string task) {
+  history_.push_back({.at = world_.scheduler().now(), .text = std::move(text), .task = std::move(task)});
+}
 
 void FaultApplier::BootNode(Node& node, std::string_view why) {
-  Tell(fmt::format("{} {}", node.name(), why));
+  Tell(fmt::format("{} {}", node.name(), why), node.name());
   if (node.killed()) node.Restart();
   boot_(node);
 }
@@ -135,18 +141,18 @@ void FaultApplier::Start(Timed& timed) {
     case TimedFault::Kind::kPause:
       timed.struck = node.running() && !node.killed();
       if (!timed.struck) return;
-      Tell(fmt::format("pause {}", fault.task));
+      Tell(Entry::What::kBegins, fault, fmt::format("pause {}", fault.task));
       timed.before = CountOf(timed) - node.held_now();  // of another pause, which this one lengthens
       node.Pause();
       break;
     case TimedFault::Kind::kClockJump:
-      Tell(fmt::format("the clock of {} jumps by {} s", fault.task, ToSeconds(fault.by)));
+      Tell(fmt::format("the clock of {} jumps by {} s", fault.task, ToSeconds(fault.by)), fault.task);
       timed.before = CountOf(timed);
       node.JumpClock(fault.by);
       timed.struck = true;
       break;
     case TimedFault::Kind::kClockDrift:
-      Tell(fmt::format("the clock of {} runs at {}", fault.task, fault.rate));
+      Tell(Entry::What::kBegins, fault, fmt::format("the clock of {} runs at {}", fault.task, fault.rate));
       timed.before = CountOf(timed);
       node.set_clock_rate(fault.rate);
       timed.struck = true;
@@ -165,7 +171,8 @@ void FaultApplier::Crash(Timed& timed) {
   const TimedFault& fault = timed.fault;
   Node& node = NodeOf(fault.task);
   timed.struck = node.running() && !node.killed();
-  Tell(fmt::format("crash {}{}", fault.task, timed.struck ? "" : ", which is not there"));
+  Tell(timed.struck ? Entry::What::kCrash : Entry::What::kMoment, fault,
+       fmt::format("crash {}{}", fault.task, timed.struck ? "" : ", which is not there"));
   if (timed.struck && fault.disk == DiskLoss::kNothing) {
     node.Pause();
     timed.dies.SetAt(world_.scheduler().now() + kDying);
@@ -193,7 +200,8 @@ void FaultApplier::StartLink(Timed& timed) {
     timed.trouble.kind = LinkTrouble::Kind::kSilent;
     name = "silent";
   }
-  Tell(fmt::format("{} {}{}{}", name, fault.task, fault.one_way ? " to " : " and ", fault.peer));
+  Tell(Entry::What::kBegins, fault,
+       fmt::format("{} {}{}{}", name, fault.task, fault.one_way ? " to " : " and ", fault.peer));
   timed.struck = true;
   world_.network().Begin(timed.trouble, fault.task, fault.peer);
   if (!fault.one_way) world_.network().Begin(timed.trouble, fault.peer, fault.task);
@@ -225,13 +233,13 @@ void FaultApplier::End(Timed& timed) {
       break;
     case TimedFault::Kind::kClockDrift:
       timed.effects = CountOf(timed) - timed.before;
-      Tell(fmt::format("the clock of {} runs as it should", fault.task));
+      Tell(Entry::What::kEnds, fault, fmt::format("the clock of {} runs as it should", fault.task));
       node.set_clock_rate(1);
       break;
     case TimedFault::Kind::kCut:
     case TimedFault::Kind::kSilent:
     case TimedFault::Kind::kSlowLink:
-      Tell(fmt::format("{} and {} are as before", fault.task, fault.peer));
+      Tell(Entry::What::kEnds, fault, fmt::format("{} and {} are as before", fault.task, fault.peer));
       world_.network().End(timed.trouble);
       break;
   }
@@ -247,13 +255,13 @@ void FaultApplier::Resume(Timed& timed) {
            other->life == timed.life;
   });
   if (others || VIGIL_PLANTED("sim.paused_for_ever")) return;
-  Tell(fmt::format("resume {}", timed.fault.task));
+  Tell(Entry::What::kEnds, timed.fault, fmt::format("resume {}", timed.fault.task));
   node.Resume();
 }
 
 void FaultApplier::HealAll() {
   if (std::exchange(healed_, true)) return;
-  Tell("all faults end");
+  Tell("all faults end", "");
   calls_->Clear();
   world_.disk_faults().Clear();
   for (const auto& timed : timed_) {

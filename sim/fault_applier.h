@@ -73,8 +73,12 @@ class FaultApplier {
   std::vector<InertFault> Inert() const;
   // What the timed faults did, for reports: "crash ps:0", "ps:0 starts again", ...
   struct Entry {
-    Duration at;  // the world's, since its start
+    enum class What { kMoment, kBegins, kEnds, kCrash };  // kEnds: what began with that task and peer
+    Duration at;                                          // the world's, since its start
     std::string text;
+    What what = What::kMoment;
+    std::string task = {};  // whom it strikes; "" = everybody
+    std::string peer = {};  // of a link: the other end; else ""
   };
   const std::vector<Entry>& history() const { return history_; }
 
@@ -88,7 +92,8 @@ class FaultApplier {
   void End(Timed& timed);
   void Resume(Timed& timed);
   void BootNode(Node& node, std::string_view why);
-  void Tell(std::string text);
+  void Tell(Entry::What what, const TimedFault& fault, std::string text);
+  void Tell(std::string text, std::string task);
   Node& NodeOf(const std::string& task) const;
   // What shows whether a pause or a clock's fault had any effect.
   std::int64_t CountOf(const Timed& timed) const;

@@ -43,6 +43,7 @@
 namespace vigil::sim {
 
 class Node;
+struct MessageLog;
 
 // What is wrong with links for a while, and how many calls or messages met it so far.
 struct LinkTrouble {
@@ -103,6 +104,9 @@ class SimNetwork {
   void Calm();
 
   const NetworkCounts& counts() const { return counts_; }
+  // From now on messages between nodes are written there (message_log.h); null, as it begins: nowhere, at no cost. It changes
+  // nothing else.
+  void LogTo(MessageLog* log) { log_ = log; }
 
   // For nodes. -------------------------------------------------------------------------------------------------------
 
@@ -154,6 +158,8 @@ class SimNetwork {
   // On its way; `bytes` is what a slow link counts.
   void Send(Message& message, std::size_t bytes, Duration extra = Duration(0));
   void SendAt(Message& message, Duration at);
+  void LogSent(Message& message);
+  void LogArrived(const Message& message);
   Duration ArrivalOn(NetworkLink& link, std::size_t bytes);
   bool LostOn(NetworkLink& link);
   void Deliver(Message& message);
@@ -179,6 +185,7 @@ class SimNetwork {
   bool calm_ = false;
   bool calling_ = false;  // some `done` or wake function runs
   NetworkCounts counts_;
+  MessageLog* log_ = nullptr;
   std::uint64_t last_listener_ = 0;
   std::deque<NetworkHost> hosts_;
   std::map<std::string, NetworkHost*, std::less<>> host_names_;

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/sim/message_log.h"
 #include "vigil/sim/network.h"
 
 namespace vigil::sim {
@@ -45,6 +46,7 @@ void SimNetwork::Deliver(Message& message) {
   hash_.AddMessage(static_cast<std::uint8_t>(message.kind), message.link->id,
                    message.call == nullptr ? 0 : message.call->number);
   ++counts_.delivered;
+  if (message.logged != 0) LogArrived(message);
   Arrive(message);
 }
 
@@ -128,6 +130,7 @@ void SimNetwork::ArriveRequest(Message& message) {
     Send(message, 0);  // message.reply says what
     return;
   }
+  if (message.logged != 0 && log_ != nullptr) log_->messages[message.logged - 1].kind = LoggedMessage::Kind::kRefusal;
   message.fault = nullptr;
   message.kind = Message::Kind::kRefused;
   message.reply.emplace(absl::UnavailableError(std::string(why)));

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/sim/message_log.h"
 #include "vigil/sim/network.h"
 #include "vigil/sim/node.h"
 
@@ -26,6 +27,27 @@ constexpr int kHeldUp = 4;
 constexpr Duration kOwnLatency = std::chrono::microseconds(50);
 // Of the range between least and most: short latencies are likelier than long ones.
 constexpr std::array<int, 5> kEighths = {0, 1, 2, 4, 8};
+
+LoggedMessage::Kind LoggedKind(Message::Kind kind) {
+  switch (kind) {
+    case Message::Kind::kRequest:
+    case Message::Kind::kDone:
+    case Message::Kind::kWake:
+      return LoggedMessage::Kind::kRequest;
+    case Message::Kind::kReply:
+    case Message::Kind::kLost:
+      return LoggedMessage::Kind::kReply;
+    case Message::Kind::kRefused:
+      return LoggedMessage::Kind::kRefusal;
+    case Message::Kind::kCancel:
+      return LoggedMessage::Kind::kCancel;
+    case Message::Kind::kClosed:
+      return LoggedMessage::Kind::kClosed;
+    case Message::Kind::kReset:
+      return LoggedMessage::Kind::kReset;
+  }
+  return LoggedMessage::Kind::kRequest;
+}
 
 }  // namespace
 
@@ -77,6 +99,7 @@ Message& SimNetwork::NewMessage(Message::Kind kind, NetworkLink& link, OutgoingC
   message.free = false;
   message.kind = kind;
   message.second = false;
+  message.logged = 0;
   message.link = &link;
   message.call = call;
   if (call != nullptr) {
@@ -135,12 +158,14 @@ bool SimNetwork::LostOn(NetworkLink& link) {
 void SimNetwork::Send(Message& message, std::size_t bytes, Duration extra) {
   NetworkLink& link = *message.link;
   ++counts_.sent;
+  if (log_ != nullptr) LogSent(message);
   const bool may_be_lost = message.kind == Message::Kind::kRequest || message.kind == Message::Kind::kReply;
   if (may_be_lost && LostOn(link)) {
     ++counts_.lost;
     if (link.loss_noticed == nullptr) link.loss_noticed = &choices_.KeyOf(kNet, link.name, "noticed");
     const std::size_t noticed = choices_.Choose(*link.loss_noticed, kNoticedLabels);
     message.kind = Message::Kind::kLost;
+    message.logged = 0;  // it never arrives
     message.reply.emplace(absl::UnavailableError("Connection timed out"));
     message.call->hangs = true;
     SendAt(message, scheduler_.now() + kNoticedAfter[noticed]);
@@ -151,6 +176,30 @@ void SimNetwork::Send(Message& message, std::size_t bytes, Duration extra) {
   const Duration arrival = ArrivalOn(link, bytes) + extra;
   if (extra > Duration::zero()) link.last_arrival = last;
   SendAt(message, arrival);
+}
+
+void SimNetwork::LogSent(Message& message) {
+  const NetworkLink& link = *message.link;
+  message.logged = 0;
+  if (&link.from == &link.to) return;
+  if (log_->messages.size() >= log_->most) {
+    ++log_->left_out;
+    return;
+  }
+  LoggedMessage& logged = log_->messages.emplace_back();
+  logged.kind = LoggedKind(message.kind);
+  logged.from = link.from.name;
+  logged.to = link.to.name;
+  logged.sent = scheduler_.now();
+  if (message.call != nullptr) {
+    logged.method = message.call->request.method;
+    logged.call = message.call->number;
+  }
+  message.logged = static_cast<std::uint32_t>(log_->messages.size());
+}
+
+void SimNetwork::LogArrived(const Message& message) {
+  if (log_ != nullptr) log_->messages[message.logged - 1].arrived = scheduler_.now();
 }
 
 void SimNetwork::SendAt(Message& message, Duration at) { scheduler_.SetTimer(message, at); }

@@ -128,6 +128,7 @@ struct Message : Timer {
   bool free = false;
   NetworkLink* link = nullptr;  // that it travels on
   std::uint32_t epoch = 0;      // of the call's link
+  std::uint32_t logged = 0;     // place in the log, from 1; 0 = it is not there
   OutgoingCall* call = nullptr;
   Serving* serving = nullptr;
   std::uint64_t listener = 0;      // of kClosed to a caller; 0 = to a server

@@ -1,0 +1,120 @@
+// `vigil diff A B`: two runs beside each other, up to where they part.
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/properties/run_diff.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/input.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/trace_file.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr char kDiffNotes[] =
+    "A and B are FILE or FILE#ID: a scenario, as vigil replay reads it, or one of several by its id. Both are played; "
+    "what both\n"
+    "begin with is the same to the nanosecond. Shown are the last five lines of that, and five from the first "
+    "difference on.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil diff before.json after.json\n"
+    "  vigil diff replays/cluster/cluster.jsonl#cluster_ps_restart_2 replays/cluster/cluster.jsonl#cluster_ps_gone\n"
+    "  vigil diff a.trace b.trace --json\n"
+    "\n"
+    "Exit codes: 0 the same run, 1 they differ, 2 misuse or input that cannot be read.\n";
+
+absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& name) {
+  const std::size_t hash = name.rfind('#');
+  const std::string path = name.substr(0, hash);
+  const std::string id = hash == std::string::npos ? "" : name.substr(hash + 1);
+  if (path == "-") return MakeStatus(Code::kUsage, "-: the two runs are read from files");
+  std::optional<replays::Recording> found;
+  absl::Status status;
+  replays::ReadRecords(files, nullptr, {path}, [&](const replays::RawRecord& raw) {
+    absl::StatusOr<replays::Recording> read = !raw.error.ok() ? raw.error
+                                              : raw.is_trace
+                                                  ? replays::ParseTrace(raw.text, raw.source)
+                                                  : replays::ParseRecording(raw.text, raw.source, raw.record);
+    if (!read.ok()) {
+      status = read.status();
+    } else if (!id.empty() && read->scenario.id != id) {
+      return true;
+    } else if (found.has_value() && id.empty()) {
+      status = MakeStatus(Code::kUsage, fmt::format("{} holds several scenarios: name one as {}#ID, for example {}#{}",
+                                                    path, path, path, found->scenario.id));
+    } else {
+      found = *std::move(read);
+      return id.empty();  // of one id the first
+    }
+    return false;
+  });
+  VIGIL_RETURN_IF_ERROR(status);
+  if (!found.has_value()) return MakeStatus(Code::kUsage, fmt::format("{} holds no scenario called '{}'", path, id));
+  return *std::move(found);
+}
+
+// What a real cluster did is played for seed 1, as vigil replay --trace does.
+replays::Outcome PlayForDiff(replays::Recording recording) {
+  const bool cluster = recording.expect.has_value() && recording.expect->job != nullptr;
+  if (cluster) recording.scenario.seed = 1;
+  return replays::Runner().Run(recording.scenario, {.random_schedule = cluster, .judge = false, .timeline = true});
+}
+
+int ShowDiff(const std::string& first, const std::string& second, bool json, Console& console) {
+  PosixFiles files;
+  std::vector<replays::Outcome> outcomes;
+  for (const std::string* const name : {&first, &second}) {
+    absl::StatusOr<replays::Recording> run = ReadRun(files, *name);
+    if (!run.ok()) {
+      console.Err(fmt::format("error: {}\n", replays::Escaped(MessageOf(run.status()))));
+      return kMisuse;
+    }
+    outcomes.push_back(PlayForDiff(*std::move(run)));
+    if (outcomes.back().verdict == replays::Verdict::kUnsupported) {
+      console.Err(fmt::format("error: {}: {}\n", replays::Escaped(*name), replays::Escaped(outcomes.back().reason)));
+      return kMisuse;
+    }
+  }
+  const properties::RunDiff diff = properties::CompareRuns(outcomes[0], outcomes[1]);
+  console.Out(json ? properties::RunDiffJson(diff, first, second) : properties::RunDiffText(diff, first, second));
+  return diff.same ? kPassed : kFailed;
+}
+
+}  // namespace
+
+int Diff(const std::vector<std::string>& arguments) {
+  std::string first;
+  std::string second;
+  bool json = false;
+  CLI::App app{"Plays two runs and shows where they part", "vigil diff"};
+  app.add_option("A", first, "The first run")->required()->type_name("");
+  app.add_option("B", second, "The second run")->required()->type_name("");
+  app.add_flag("--json", json, "The same as JSON");
+  app.footer(kDiffNotes);
+  Console console;
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    console.Out(app.help());
+    return kPassed;
+  } catch (const CLI::Error& error) {
+    console.Err(fmt::format("error: {}\nSee vigil diff --help\n", replays::Escaped(error.what())));
+    return kMisuse;
+  }
+  const int code = ShowDiff(first, second, json, console);
+  console.Flush();
+  return console.status().ok() ? code : kMisuse;
+}
+
+}  // namespace vigil::cli
