@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/parse_command.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/real/posix_files.h"
@@ -101,17 +102,8 @@ int Diff(const std::vector<std::string>& arguments) {
   app.add_option("B", second, "The second run")->required()->type_name("");
   app.add_flag("--json", json, "The same as JSON");
   app.footer(kDiffNotes);
+  if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(std::move(reversed));
-  } catch (const CLI::CallForHelp&) {
-    console.Out(app.help());
-    return kPassed;
-  } catch (const CLI::Error& error) {
-    console.Err(fmt::format("error: {}\nSee vigil diff --help\n", replays::Escaped(error.what())));
-    return kMisuse;
-  }
   const int code = ShowDiff(first, second, json, console);
   console.Flush();
   return console.status().ok() ? code : kMisuse;

@@ -29,7 +29,7 @@ std::vector<std::string> SplitAtCommas(const std::vector<std::string>& given) {
   return out;
 }
 
-std::string ListText() {
+std::string PlantedListText() {
   std::string text;
   for (const properties::PlantedBug& bug : properties::PlantedBugs()) {
     text += fmt::format("{:<40} {}\n{:<40} {}{}must be found by {}\n", bug.id, bug.mistake, "", bug.NeedsText(),
@@ -49,7 +49,7 @@ int CheckPlanted(const PlantedArguments& arguments) {
   properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids),
                                      .jobs = arguments.jobs > 0 ? arguments.jobs : Cores()};
   if (options.ids == std::vector<std::string>{"list"}) {
-    console.Out(ListText());
+    console.Out(PlantedListText());
     return kPassed;
   }
   if (options.ids == std::vector<std::string>{"all"}) options.ids.clear();

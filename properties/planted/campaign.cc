@@ -41,6 +41,7 @@ Scenario ScenarioFor(const PlantedBug& bug, std::uint64_t seed) {
   if (bug.suite == PlantedSuite::kRandom) {
     Scenario scenario = RandomScenario(seed);
     scenario.limits.virtual_s = kLongest;  // who waits for ever has been found out
+    if (bug.probes_only) std::erase_if(scenario.hooks, [](const auto& hook) { return hook.hook != "probe"; });
     return scenario;
   }
   Scenario job = RandomJob(seed);

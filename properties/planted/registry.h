@@ -34,6 +34,8 @@ struct PlantedBug {
   PlantedSuite suite = PlantedSuite::kRandom;
   // The switch of Behaviour that is off in the jobs: what is taken back is a second line of defence behind it.
   std::string_view without = "";
+  // Built-in hooks trust what this bug breaks, and end the process: it is shown to probes alone.
+  bool probes_only = false;
   bool takes_back_a_measure = false;  // one of the five measures that make a cluster robust
 
   std::vector<std::string_view> Rules() const;

@@ -46,6 +46,8 @@ absl::Status LastOneSavesHook::End(Session* session) {
   env_.log->Write(Severity::kWarning,
                   fmt::format("The chief is gone: this worker saves step {} into {}, since nobody else will.", step,
                               options_.checkpoint_dir));
+  // A chief that died early may not have made it.
+  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(options_.checkpoint_dir));
   absl::Status status = saver->Save(*session, prefix, step).status();
   for (int i = 1; !status.ok() && i < kAttempts; ++i) {
     // Another worker may have come to the same conclusion: two that write the same files get in each other's way.
