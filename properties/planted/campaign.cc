@@ -41,7 +41,11 @@ Scenario ScenarioFor(const PlantedBug& bug, std::uint64_t seed) {
   if (bug.suite == PlantedSuite::kRandom) {
     Scenario scenario = RandomScenario(seed);
     scenario.limits.virtual_s = kLongest;  // who waits for ever has been found out
-    if (bug.probes_only) std::erase_if(scenario.hooks, [](const auto& hook) { return hook.hook != "probe"; });
+    if (bug.probes_only) {
+      std::erase_if(scenario.hooks, [](const auto& hook) { return hook.hook != "probe"; });
+      if (scenario.session.kind == replays::SessionKind::kTraining)
+        scenario.session = {};  // it brings hooks of its own
+    }
     return scenario;
   }
   Scenario job = RandomJob(seed);
