@@ -186,6 +186,11 @@ class VerifyRun {
       for (const std::string& event : one.report.events) Print(fmt::format("    {}\n", replays::Escaped(event)));
     }
     console_.Flush();
+    if (!arguments_.only.empty() && !one.report.error.empty()) {
+      console_.Err(fmt::format("error: {}; a finding names its case, as calm.monitored.alone or random_12\n",
+                               replays::Escaped(one.report.error)));
+      errors_ = true;
+    }
     all_.push_back(std::move(one));
   }
 

@@ -64,8 +64,8 @@ TEST_F(VerifyTest, TellsMisuse) {
   EXPECT_EQ(Run("$VIGIL verify naps --scenarios many").code, 2);
   EXPECT_EQ(Run("$VIGIL verify naps --json /nowhere/x").code, 2);
   const Ran no_case = Run("$VIGIL verify naps --case nothing");
-  EXPECT_EQ(no_case.code, 1);
-  EXPECT_THAT(no_case.out, HasSubstr("there is no case 'nothing'"));
+  EXPECT_EQ(no_case.code, 2);
+  EXPECT_THAT(no_case.err, HasSubstr("error: there is no case 'nothing'; a finding names its case"));
 }
 
 TEST_F(VerifyTest, CtrlCKeepsWhatWasFound) {

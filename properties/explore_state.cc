@@ -1,6 +1,7 @@
 #include "vigil/properties/explore_state.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <charconv>
 #include <utility>
@@ -17,6 +18,11 @@ std::string StateHead(const ExploreOptions& options) {
   const ExploreScope& scope = options.scope;
   return fmt::format("vigil explore state 1: --hooks {} --runs {} --faults {} --shard {}/{}, {} rules", scope.hooks,
                      scope.runs, scope.faults, options.shard, options.shards, AllRules().size());
+}
+
+// The last line: what stands before it is whole and as it was kept.
+std::string StateEnd(std::string_view text) {
+  return fmt::format("{} {:016x}\n", kStateEnd, XXH64(text.data(), text.size(), 0));
 }
 
 // The first word of `line`, which is taken off it.
@@ -68,12 +74,13 @@ std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts
   for (const auto& [what, count] : counts.ends) text += fmt::format("end {} {}\n", count, what);
   for (const auto& [rule, count] : counts.violated) text += fmt::format("violated {} {}\n", count, rule);
   for (const std::uint64_t hash : counts.traces) text += fmt::format("trace {:x}\n", hash);
-  return text + std::string(kStateEnd) + "\n";
+  return text + StateEnd(text);
 }
 
 absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const ExploreOptions& options) {
   ExploreCounts counts;
   std::size_t number = 0;
+  const std::string_view whole = text;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
@@ -83,7 +90,10 @@ absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const Exp
       return UsageError(fmt::format("it was not kept by an exploration with these options and rules: expected '{}'",
                                     StateHead(options)));
     if (number == 1) continue;
-    if (line == kStateEnd && text.empty()) {
+    if (line.starts_with(kStateEnd) && text.empty()) {
+      const std::size_t before = whole.size() - line.size() - 1;
+      if (whole.substr(before) != StateEnd(whole.substr(0, before)))
+        return UsageError("it was changed: its checksum is another; remove it to begin anew");
       if (counts.armed.size() == AllRules().size()) return counts;
       break;
     }

@@ -124,6 +124,11 @@ TEST_F(ExploreTest, RefusesADamagedState) {
   EXPECT_TRUE(ParseExploreState(*text, options).ok());
   for (std::size_t size = 0; size + 1 < text->size(); size += 7)
     EXPECT_FALSE(ParseExploreState(text->substr(0, size), options).ok()) << size;
+  for (std::size_t i = 0; i < text->size(); ++i) {
+    std::string changed = *text;
+    changed[i] = changed[i] == '1' ? '2' : '1';
+    EXPECT_FALSE(ParseExploreState(changed, options).ok()) << i;
+  }
 }
 
 // A core that forgets to say that it closed the session, whenever it recovered.
