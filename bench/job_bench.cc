@@ -60,7 +60,7 @@ void FaultyJob(benchmark::State& state) {
   for (auto _ : state) {
     sim::RandomChooser chooser(seed);
     sim::World world({.chooser = &chooser, .seed = seed, .max_virtual = spec.limit + std::chrono::minutes(5)});
-    sim::Job job(world, spec, {.seed = seed});
+    sim::Job job(world, spec, {.seed = seed, .ledger = false});
     VIGIL_CHECK(world.Run().verdict == sim::WorldVerdict::kStopped);
     const sim::JobFacts facts = job.Facts();
     virtual_s += ToSeconds(facts.virtual_time);

@@ -205,6 +205,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                 .factory = factory,
                 .behaviour = options.behaviour,
                 .seed = options.seed,
+                .ledger = options.ledger,
                 .checkpoint_dir = kCheckpoints,
                 .started = started,
                 .opened = [&member] { member.opened = true; },

@@ -30,7 +30,8 @@ inline constexpr char kCheckpoints[] = "/shared/checkpoints";
 
 struct JobOptions {
   Behaviour behaviour = Behaviour::Default();
-  std::uint64_t seed = 0;           // of the data
+  std::uint64_t seed = 0;  // of the data
+  bool ledger = true;  // counts the updates of each replica on each server: for invariants; costs a variable for each
   const OpRegistry* ops = nullptr;  // of all servers: for tests, one that is wrong; null: TensorFlow's
 };
 

@@ -133,7 +133,7 @@ RegressionOptions RegressionOptionsOf(const TrainerParts& parts) {
 void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& program) {
   program.train = train_op;
   // In synchronous training a replica pushes and the chief applies: the tokens are what is counted there.
-  if (parts.job.workload.kind == WorkloadKind::kSyncRegression) return;
+  if (parts.job.workload.kind == WorkloadKind::kSyncRegression || !parts.ledger) return;
   const auto servers = parts.job.tasks.find("ps");
   const std::string own = TaskOf(parts);
   std::vector<NodeId> updates = {train_op.node};

@@ -38,6 +38,7 @@ struct TrainerParts {
   std::shared_ptr<SessionFactory> factory;
   Behaviour behaviour;
   std::uint64_t seed = 0;  // of the data
+  bool ledger = true;      // JobOptions::ledger
   std::string checkpoint_dir;
   Time started;                  // the process, monotonic
   std::function<void()> opened;  // the session is open
