@@ -112,7 +112,8 @@ Made GlobalStepWaiter(const HookSpec& spec, const HookParts& parts) {
 Made Profiler(const HookSpec& spec, const HookParts& parts) {
   return ProfilerHook::Create(parts.env, {.save_steps = IntegerArg(spec.args, "save_steps"),
                                           .save_secs = SecondsArg(spec.args, "save_secs"),
-                                          .output_dir = parts.directory});
+                                          .output_dir = parts.directory,
+                                          .behaviour = parts.behaviour});
 }
 
 using Maker = Made (*)(const HookSpec&, const HookParts&);

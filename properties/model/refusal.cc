@@ -14,8 +14,14 @@ using replays::Scenario;
 using replays::SessionKind;
 
 std::string OfHooks(const std::vector<HookSpec>& hooks, bool queue) {
+  bool options = false;
+  bool preempts = false;
   for (const HookSpec& hook : hooks) {
     for (const replays::PlanEntry& entry : hook.plan) {
+      options = options || entry.action == Action::kOptions;
+      preempts = preempts || entry.code == Code::kAborted || entry.code == Code::kUnavailable;
+      // What is asked for again, when the run is repeated, is there twice.
+      if (options && preempts) return "hooks that ask for options with one that fails by a preemption";
       // The thread that fills the queue races with the stop.
       if (queue && (entry.action == Action::kReport || entry.action == Action::kCoordinatorStop))
         return "model.input queue with a hook that stops the coordinator";
@@ -27,6 +33,8 @@ std::string OfHooks(const std::vector<HookSpec>& hooks, bool queue) {
 std::string OfFaults(const Scenario& scenario) {
   for (const replays::Fault& fault : scenario.faults) {
     // The chief has nothing to feed.
+    if (fault.chief_init.has_value() && !scenario.model.global_step)
+      return "faults.chief_init with model.global_step false";
     if (fault.chief_init.has_value() && scenario.model.fed_variable) return "faults.chief_init with model.fed_variable";
     if (fault.at == FaultPoint::kWrite) return "faults.at write";
     if (fault.at == FaultPoint::kEnqueue) return "faults.at enqueue";
