@@ -121,9 +121,9 @@ class ProfilerModel : public Hook {
     if (wanted_) {
       if (const Code code = world_.ReadStep(*context.session, step); code != Code::kOk) return code;
       timer_.Update(step, world_.now());
+      world_.Say("writer run_metadata step_{} step=None", step);
       // A step that comes again after a rollback is a tag that comes again.
       if (!world_.AddProfiledStep(step)) return Code::kUsage;
-      world_.Say("writer run_metadata step_{} step=None", step);
     }
     next_step_ = step + 1;
     return Code::kOk;
