@@ -74,8 +74,11 @@ TEST(ModelRecordingsTest, AgreesWithTheNamedCasesOrRefusesThem) {
 
 TEST(ModelRecordingsTest, AgreesWithTheExtendedOnesOrRefusesThem) {
   const Held held = HoldAgainst("extended.jsonl");
-  EXPECT_EQ(held.agreed, 269);
-  EXPECT_EQ(held.refused, (Refused{{"faults.at enqueue", 37}, {"session.kind supervisor", 5}, {"unit", 58}}));
+  EXPECT_EQ(held.agreed, 268);
+  EXPECT_EQ(held.refused, (Refused{{"faults.at enqueue", 37},
+                                   {"hooks that always ask for options with one whose before_run is preempted", 1},
+                                   {"session.kind supervisor", 5},
+                                   {"unit", 58}}));
 }
 
 }  // namespace

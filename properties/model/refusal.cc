@@ -18,10 +18,11 @@ std::string OfHooks(const std::vector<HookSpec>& hooks, bool queue) {
   bool preempts = false;
   for (const HookSpec& hook : hooks) {
     for (const replays::PlanEntry& entry : hook.plan) {
-      options = options || entry.action == Action::kOptions;
-      preempts = preempts || entry.code == Code::kAborted || entry.code == Code::kUnavailable;
+      options = options || (entry.action == Action::kOptions && entry.calls.empty());
+      preempts = preempts || (entry.method == "before_run" && entry.action == Action::kRaise &&
+                              (entry.code == Code::kAborted || entry.code == Code::kUnavailable));
       // What is asked for again, when the run is repeated, is there twice.
-      if (options && preempts) return "hooks that ask for options with one that fails by a preemption";
+      if (options && preempts) return "hooks that always ask for options with one whose before_run is preempted";
       // The thread that fills the queue races with the stop.
       if (queue && (entry.action == Action::kReport || entry.action == Action::kCoordinatorStop))
         return "model.input queue with a hook that stops the coordinator";
