@@ -237,6 +237,27 @@ TEST_F(FaultApplierTest, RequestsAndDisksAreStruckFromTheStart) {
   EXPECT_EQ(TallyOf(FaultKind::kLatencySpread).fired, 0);  // all choices are calm
 }
 
+// Each list of a plan with one entry that changed something and one that did not, whether it had happened or not.
+TEST_F(FaultApplierTest, WhatChangedNothingIsInertByItsPlaceInThePlan) {
+  FaultPlan plan;
+  plan.timed = {{.kind = Kind::kCrash, .at = seconds(50), .task = "chief:0", .restart_after = seconds(3)},
+                {.kind = Kind::kCrash, .at = seconds(5), .task = "ps:0", .restart_after = seconds(1)},
+                {.kind = Kind::kPause, .at = seconds(500), .task = "ps:0", .lasts = seconds(1)}};
+  plan.rpcs = {{.effect = RpcFault::Effect::kError, .method = "Count", .call = 2, .code = Code::kAborted},
+               {.effect = RpcFault::Effect::kDelayed, .method = "Count", .call = 3, .by = Duration::zero()},
+               {.effect = RpcFault::Effect::kReset, .from = "ps:0"}};
+  plan.disks = {{.effect = DiskFault::Effect::kNoSpace, .op = "append", .call = 2},
+                {.effect = DiskFault::Effect::kNoSpace, .op = "rename", .call = 1}};
+  plan.session_calls = {{.task = "chief:0", .at = CallKind::kSave, .call = 1}};
+  Make(plan, seconds(10));
+  Run();
+  using List = InertFault::List;
+  EXPECT_THAT(applier_->Inert(), ElementsAre(InertFault{List::kTimed, 0, true}, InertFault{List::kTimed, 2, false},
+                                             InertFault{List::kRpcs, 1, true}, InertFault{List::kRpcs, 2, false},
+                                             InertFault{List::kDisks, 1, false},
+                                             InertFault{List::kSessionCalls, 0, false}));
+}
+
 TEST_F(FaultApplierTest, HealingEndsEverything) {
   FaultPlan plan;
   plan.timed = {{.kind = Kind::kCut, .at = seconds(1), .task = "chief:0", .peer = "ps:0"},

@@ -15,6 +15,6 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, FilesContract, VirtualPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, RandomContract, VirtualPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, LogContract, VirtualPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, ProcessContract, VirtualPlaces);
-INSTANTIATE_TYPED_TEST_SUITE_P(Fake, NetworkContract, FakePlace);
+INSTANTIATE_TYPED_TEST_SUITE_P(Virtual, NetworkContract, VirtualPlaces);
 
 }  // namespace vigil::contracts

@@ -23,7 +23,6 @@
 #include "vigil/core/env/files.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
-#include "vigil/sim/cluster/final_checkpoint.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
@@ -271,9 +270,10 @@ void Job::Impl::Finish() {
   }
   facts.checkpoints = WholeCheckpoints(world);
   facts.restores_without_loss = RestoresWithoutLoss(history);
-  const FinalCheckpoint newest = ReadNewestCheckpoint(*conductor->env().files, kCheckpoints, options.seed);
-  facts.newest_checkpoint = newest.step;
-  facts.final_loss = newest.loss;
+  if (!facts.checkpoints.empty()) {
+    facts.newest_checkpoint = facts.checkpoints.back();
+    facts.final_loss = LossInCheckpoint(world, facts.checkpoints.back(), options.seed);
+  }
   const FaultTallies tallies = applier->Tallies();
   for (const FaultKindInfo& info : AllFaultKinds()) {
     const FaultTally& tally = tallies[info.kind];

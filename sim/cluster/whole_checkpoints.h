@@ -1,18 +1,22 @@
-// The checkpoints of a job that are whole, as the disk that the nodes share has them: no fault strikes who looks.
+// The checkpoints that a job has left, as the disk that the nodes share has them: no fault strikes who looks.
 //
 // Thread safety: none; tasks of one world take turns. Changes nothing and takes no time.
 #ifndef VIGIL_SIM_CLUSTER_WHOLE_CHECKPOINTS_H_
 #define VIGIL_SIM_CLUSTER_WHOLE_CHECKPOINTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
 
-// Their steps, in order.
+// The steps of those that are whole, in order.
 std::vector<std::int64_t> WholeCheckpoints(World& world);
+
+// The loss of the parameters in the one of that step, if it is one of a regression. `seed`: of the job's data.
+std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed);
 
 }  // namespace vigil::sim
 
