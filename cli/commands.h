@@ -6,6 +6,7 @@
 #ifndef VIGIL_CLI_COMMANDS_H_
 #define VIGIL_CLI_COMMANDS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,14 +26,15 @@ struct ReplayArguments {
   std::vector<std::string> paths;
   std::vector<std::string> only;
   bool trace = false;
-  std::optional<double> until_s = std::nullopt;  // of the trace of a cluster: nothing later
-  std::vector<std::string> only_nodes = {};      // ... columns of these alone; none = all
-  int jobs = 0;                                  // 0 = one for each core
-  int seeds = 0;                                 // plays of what a real cluster did; 0 = the default
-  std::string json;                              // a file, or "-"; "" = none
-  std::string hashes;                            // a file; "" = none
-  std::string timeline;                          // a page to look at, of one scenario; "" = none
-  std::string perfetto;                          // a Chrome trace of it; "" = none
+  std::optional<double> until_s = std::nullopt;      // of the trace of a cluster: nothing later
+  std::vector<std::string> only_nodes = {};          // ... columns of these alone; none = all
+  int jobs = 0;                                      // 0 = one for each core
+  std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
+  int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
+  std::string json;                                  // a file, or "-"; "" = none
+  std::string hashes;                                // a file; "" = none
+  std::string timeline;                              // a page to look at, of one scenario; "" = none
+  std::string perfetto;                              // a Chrome trace of it; "" = none
 };
 // Whether one scenario is to be shown: then there must be no other.
 inline bool LooksAtOne(const ReplayArguments& arguments) {

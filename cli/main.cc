@@ -92,9 +92,10 @@ struct CommandLine {
     replay->add_option("--only", a.only, "Play only the scenario of this id (repeatable)")
         ->allow_extra_args(false)
         ->type_name("ID");
-    CLI::Option* const trace = replay->add_flag("--trace", a.trace,
-                                                "Print the events of each scenario; of a cluster in columns, a node "
-                                                "each. What a real cluster did is then played for seed 1 only");
+    CLI::Option* const trace =
+        replay->add_flag("--trace", a.trace,
+                         "Print the events of each scenario; of a cluster in columns, a node "
+                         "each. What a real cluster did is then played once, for --seed (default: 1)");
     replay->add_option("--until", a.until_s, "Of a cluster's trace: leave out what is later, in virtual seconds")
         ->check(CLI::Range(0.0, kMostUntil).description(""))
         ->needs(trace)
@@ -108,9 +109,13 @@ struct CommandLine {
     replay->add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
         ->check(CLI::Range(1, kMostJobs).description(""))
         ->type_name("N");
-    replay->add_option("--seeds", a.seeds, "How often to play what a real cluster did (default: 50)")
-        ->check(CLI::Range(1, 1'000'000).description(""))
-        ->type_name("N");
+    CLI::Option* const seeds =
+        replay->add_option("--seeds", a.seeds, "How often to play what a real cluster did (default: 50)")
+            ->check(CLI::Range(1, 1'000'000).description(""))
+            ->type_name("N");
+    replay->add_option("--seed", a.seed, "Play what a real cluster did for this seed alone")
+        ->excludes(seeds)
+        ->type_name("SEED");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")
         ->type_name("FILE");
     replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")

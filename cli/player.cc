@@ -6,6 +6,10 @@ namespace vigil::cli {
 replays::Player NewPlayer(const ReplayArguments& arguments) {
   properties::JudgingOptions options;
   if (arguments.seeds > 0) options.seeds = arguments.seeds;
+  if (arguments.seed.has_value()) {
+    options.first_seed = *arguments.seed;
+    options.seeds = 1;
+  }
   options.timeline = LooksAtOne(arguments);
   if (arguments.trace) {
     replays::JobTextOptions& text = options.job_text.emplace();

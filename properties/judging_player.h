@@ -4,6 +4,7 @@
 #ifndef VIGIL_PROPERTIES_JUDGING_PLAYER_H_
 #define VIGIL_PROPERTIES_JUDGING_PLAYER_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "vigil/replays/job_text.h"
@@ -15,9 +16,10 @@ namespace vigil::properties {
 inline constexpr int kPlaysOfACluster = 50;
 
 struct JudgingOptions {
+  std::uint64_t first_seed = 1;
   int seeds = kPlaysOfACluster;
   std::optional<replays::JobTextOptions> job_text =
-      std::nullopt;       // what happened in a cluster; of real ones seed 1 only
+      std::nullopt;       // what happened in a cluster; of real ones the first seed only
   bool timeline = false;  // outcome.timeline, with what each play has broken; the same
 };
 

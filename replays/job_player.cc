@@ -115,8 +115,8 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   JobCoverage coverage;
   Scenario seeded = scenario;
   const bool traced = plays.text != nullptr || plays.timeline;
-  for (int seed = 1; seed <= (traced ? 1 : plays.seeds); ++seed) {
-    seeded.seed = static_cast<std::uint64_t>(seed);
+  for (int i = 0; i < (traced ? 1 : plays.seeds); ++i) {
+    const std::uint64_t seed = seeded.seed = plays.first + static_cast<std::uint64_t>(i);
     outcome = runner.Run(seeded,
                          {.random_schedule = true, .judge = false, .job_text = plays.text, .timeline = plays.timeline});
     if (outcome.verdict != Verdict::kPlayed) {

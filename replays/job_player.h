@@ -4,6 +4,8 @@
 #ifndef VIGIL_REPLAYS_JOB_PLAYER_H_
 #define VIGIL_REPLAYS_JOB_PLAYER_H_
 
+#include <cstdint>
+
 #include "vigil/replays/runner.h"
 #include "vigil/sim/fiber.h"
 
@@ -13,12 +15,14 @@ namespace vigil::replays {
 Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks);
 
 struct JobPlays {
+  std::uint64_t first = 1;  // seed
   int seeds = 1;
-  const JobTextOptions* text = nullptr;  // as RunnerOptions::job_text. Then only seed 1 is played: one play is told.
-  bool timeline = false;                 // as RunnerOptions::timeline; the same
+  const JobTextOptions* text =
+      nullptr;            // as RunnerOptions::job_text. Then only the first seed is played: one play is told.
+  bool timeline = false;  // as RunnerOptions::timeline; the same
 };
 
-// Plays it for each of the seeds 1 to `seeds`, and notes in the last outcome's `misses` where a play is not one that the
+// Plays it for each of so many seeds, and notes in the last outcome's `misses` where a play is not one that the
 // recorded clusters could have made, and which of their ways no play took (not of a play that is told).
 Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
                             const JobPlays& plays);

@@ -252,10 +252,10 @@ TEST_F(FaultApplierTest, WhatChangedNothingIsInertByItsPlaceInThePlan) {
   Make(plan, seconds(10));
   Run();
   using List = InertFault::List;
-  EXPECT_THAT(applier_->Inert(), ElementsAre(InertFault{List::kTimed, 0, true}, InertFault{List::kTimed, 2, false},
-                                             InertFault{List::kRpcs, 1, true}, InertFault{List::kRpcs, 2, false},
-                                             InertFault{List::kDisks, 1, false},
-                                             InertFault{List::kSessionCalls, 0, false}));
+  EXPECT_THAT(applier_->Inert(),
+              ElementsAre(InertFault{List::kTimed, 0, true}, InertFault{List::kTimed, 2, false},
+                          InertFault{List::kRpcs, 1, true}, InertFault{List::kRpcs, 2, false},
+                          InertFault{List::kDisks, 1, false}, InertFault{List::kSessionCalls, 0, false}));
 }
 
 TEST_F(FaultApplierTest, HealingEndsEverything) {

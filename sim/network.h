@@ -171,7 +171,6 @@ class SimNetwork {
   // Faults.
   RpcFaultState* FaultOf(const OutgoingCall& call);
   void Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble);
-  Duration FirstAttemptAfter(NetworkLink& link);
   Duration ReconnectAfter(NetworkLink& link);
   bool StillDown(NetworkLink& link);
   static bool Unreachable(const NetworkLink& link);

@@ -97,7 +97,7 @@ void SimNetwork::Begin(LinkTrouble& trouble, std::string_view from, std::string_
   link.troubles.push_back(&trouble);
   if (trouble.kind == LinkTrouble::Kind::kCut) {
     ++link.cuts;
-    if (!std::exchange(link.down, true)) link.next_attempt = scheduler_.now() + FirstAttemptAfter(link);
+    if (!std::exchange(link.down, true)) link.next_attempt = scheduler_.now() + ReconnectAfter(link);
     Break(link, "recvmsg: Connection reset by peer", &trouble);
   } else if (trouble.kind == LinkTrouble::Kind::kSilent) {
     ++link.silences;
@@ -117,15 +117,6 @@ void SimNetwork::End(LinkTrouble& trouble) {
     if (link.back != &link) ReachabilityChanged(*link.back);
     for (Message* const message : std::exchange(link.held, {})) SendAt(*message, scheduler_.now());
   }
-}
-
-// The first attempt of a connection that was cut comes when somebody wants to use it again, which is at once or some time later:
-// so the two directions of a cut come back up to a second apart.
-Duration SimNetwork::FirstAttemptAfter(NetworkLink& link) {
-  static constexpr std::array<std::string_view, 5> kLabels = {"1070ms", "270ms", "470ms", "670ms", "870ms"};
-  static constexpr std::array<int, 5> kMilliseconds = {1070, 270, 470, 670, 870};
-  if (link.first_attempt == nullptr) link.first_attempt = &choices_.KeyOf("net", link.name, "first_attempt");
-  return std::chrono::milliseconds(kMilliseconds[choices_.Choose(*link.first_attempt, kLabels)]);
 }
 
 // gRPC as TensorFlow sets it up tries a lost connection again a second after an attempt has failed.

@@ -157,7 +157,6 @@ struct NetworkLink {
   Choices::Key* loss_noticed = nullptr;
   Choices::Key* duplication = nullptr;
   Choices::Key* reordering = nullptr;
-  Choices::Key* first_attempt = nullptr;
   Choices::Key* reconnection = nullptr;
 
   Duration last_arrival{0};  // of what keeps its order
