@@ -13,7 +13,7 @@ std::string HookName(const Event& event) {
   return event.subject.empty() ? fmt::format("number {}", event.index + 1) : std::string(event.subject);
 }
 
-std::string HookText(const Event& event) {
+std::string HookLine(const Event& event) {
   const std::string text =
       fmt::format("hook {} {}", HookName(event), HookMethodName(static_cast<HookMethod>(event.call)));
   if (event.kind == EventKind::kHookCall) return fmt::format("{} session={}", text, SessionText(event));
@@ -68,7 +68,7 @@ std::string TraceLine(const Event& event) {
   switch (event.kind) {
     case EventKind::kHookCall:
     case EventKind::kHookReturn:
-      return HookText(event);
+      return HookLine(event);
     case EventKind::kHookRequestsStop:
       return fmt::format("hook {} has requested a stop", HookName(event));
     case EventKind::kGraphFinalized:

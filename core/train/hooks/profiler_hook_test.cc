@@ -13,18 +13,18 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr char kDir[] = "/profile";
+constexpr char kProfiles[] = "/profile";
 
 class ProfilerHookTest : public HookTest {
  protected:
-  ProfilerHookTest() { EXPECT_TRUE(fake_.files.MakeDirectory(kDir).ok()); }
+  ProfilerHookTest() { EXPECT_TRUE(fake_.files.MakeDirectory(kProfiles).ok()); }
   void StartProfiling(ProfilerHookOptions options) {
-    options.output_dir = kDir;
+    options.output_dir = kProfiles;
     Start(*ProfilerHook::Create(env(), std::move(options)));
   }
   std::vector<std::string> Timelines() {
     std::vector<std::string> files;
-    const absl::StatusOr<std::vector<std::string>> names = fake_.files.List(kDir);
+    const absl::StatusOr<std::vector<std::string>> names = fake_.files.List(kProfiles);
     for (const std::string& name : *names) {
       if (name.starts_with("timeline-")) files.push_back(name);
     }
@@ -41,7 +41,8 @@ TEST_F(ProfilerHookTest, NeedsAGlobalStep) {
   Graph without(BuiltinOps());
   const Env begin_env = env();
   BeginContext context{begin_env, without};
-  const absl::Status status = (*ProfilerHook::Create(env(), {.save_steps = 1, .output_dir = kDir}))->Begin(context);
+  const absl::Status status =
+      (*ProfilerHook::Create(env(), {.save_steps = 1, .output_dir = kProfiles}))->Begin(context);
   EXPECT_EQ(MessageOf(status), "Global step should be created to use ProfilerHook.");
 }
 
