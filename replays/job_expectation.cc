@@ -63,8 +63,9 @@ void CompareTask(std::string_view task, Duration own_pauses, std::int64_t lost_n
   const Span<std::int64_t>& silent_recorded = recorded.step_back_silent_times;
   compare.Count("step_back_silent_times", silent_recorded,
                 std::max(silent, std::min(silent + lost_nothing, silent_recorded.least)));
-  const std::int64_t back = std::ssize(seen.step_back_recovered);
   const Span<std::int64_t>& back_recorded = recorded.step_back_recovered_times;
+  std::int64_t back = std::ssize(seen.step_back_recovered);
+  if (back_recorded.most > 0) back = std::min(back, back_recorded.most);  // how many of its recoveries: chance
   compare.Count("step_back_recovered_times", back_recorded,
                 std::max(back, std::min(back + seen.step_kept_recovered, back_recorded.least)));
   const Span<double> longest{recorded.longest_run_s.least, recorded.longest_run_s.most + ToSeconds(own_pauses)};

@@ -6,7 +6,7 @@
 // either way at least. Of opened_after_s only the number of 30 s sleeps is held. Where the recordings show two ways, several
 // plays together must show both (JobCoverage). One thing is held more loosely: whether the step goes back after a recovery depends on
 // whether the newest checkpoint happened to be of the very step; a recovery (or a restore by a chief that is back) without a step
-// back counts where one was recorded. And
+// back counts where one was recorded, and where one was recorded more than that may go back. And
 // whether a pause of the task itself meets a run or the time between two is chance: its longest run may be longer by that.
 //
 // Thread safety: data and pure functions. Source: replays/cluster/README.md.

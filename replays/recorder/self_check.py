@@ -8,6 +8,7 @@ import types
 import unittest
 
 import cases
+import cluster_facts
 import generate
 import generate_pairs
 import main
@@ -93,6 +94,38 @@ class GeneratorTest(unittest.TestCase):
         for made, known in zip(generate_pairs.scenarios(), main.read([recorded])):
             del known["expect"]
             self.assertEqual(made, known)
+
+
+class ClusterFactsTest(unittest.TestCase):
+    RECOVERED = [
+        {"t": 0.0, "ev": "start"}, {"t": 3.0, "ev": "session", "step": 0}, {"t": 3.5, "ev": "open"},
+        {"t": 8.0, "ev": "run_failed", "code": "UNAVAILABLE"}, {"t": 12.0, "ev": "session", "step": 60},
+        {"t": 12.0, "ev": "step_back", "from": 71, "to": 62, "silent": False}, {"t": 12.1, "ev": "run", "secs": 4.1, "step": 62},
+        {"t": 30.0, "ev": "hook_end"}, {"t": 30.1, "ev": "done", "outcome": "clean"},
+    ]
+    KILLED = [{"t": 0.0, "ev": "start"}, {"t": 5.0, "ev": "killed"}]
+
+    def test_facts_of_a_task(self):
+        facts = cluster_facts.task_facts(self.RECOVERED, alive=False)
+        self.assertEqual((facts["outcome"], facts["sessions"], facts["run_failed"]), ("clean", 2, ["UNAVAILABLE"]))
+        self.assertEqual((facts["step_back_recovered"], facts["longest_run_s"], facts["opened_after_s"]), ([9], 4.1, 3.5))
+        self.assertEqual(cluster_facts.task_facts(self.KILLED, alive=False)["outcome"], "killed")
+        self.assertEqual(cluster_facts.task_facts(self.KILLED[:1], alive=True)["outcome"], "running")
+
+    def play(self, events, newest):
+        return {"id": "a", "tasks": {"chief:0": cluster_facts.task_facts(events, alive=False)}, "newest": newest}
+
+    def test_plays_are_merged_to_sets_and_ranges(self):
+        expect = cluster_facts.merge([self.play(self.RECOVERED, 120), self.play(self.KILLED, None)])
+        chief = expect["tasks"]["chief:0"]
+        self.assertEqual((chief["outcome"], chief["sessions"]), (["clean", "killed"], [0, 2]))
+        self.assertEqual((chief["step_back_recovered_times"], chief["step_back_recovered"]), ([0, 1], [9, 9]))
+        self.assertEqual((chief["opened_after_s"], expect["newest_checkpoint"], expect["repeats"]), ([3.5, 3.5], [120, 120], 2))
+
+    def test_further_plays_widen(self):
+        one = cluster_facts.merge([self.play(self.RECOVERED, 120)])
+        both = cluster_facts.widen(one, cluster_facts.merge([self.play(self.KILLED, None)]))
+        self.assertEqual(both, cluster_facts.merge([self.play(self.RECOVERED, 120), self.play(self.KILLED, None)]))
 
 
 @unittest.skipUnless(importlib.util.find_spec("tensorflow"), "no TensorFlow here")
