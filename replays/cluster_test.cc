@@ -22,7 +22,7 @@ TEST(RecordedClusters, AreWhatTheSimulatedOnesDo) {
   Runner runner;
   int played = 0;
   const ChunkSource no_input = [] { return std::string(); };
-  ReadRecords(files, no_input, {std::string(VIGIL_SOURCE_DIR) + "/replays/cluster/cluster.jsonl"}, [&](RawRecord raw) {
+  ReadRecords(files, no_input, {std::string(VIGIL_SOURCE_DIR) + "/replays/cluster"}, [&](RawRecord raw) {
     absl::StatusOr<Recording> recording = ParseRecording(raw.text, raw.source, raw.record);
     EXPECT_TRUE(recording.ok()) << recording.status();
     if (!recording.ok()) return false;
@@ -36,7 +36,7 @@ TEST(RecordedClusters, AreWhatTheSimulatedOnesDo) {
     }
     return true;
   });
-  EXPECT_EQ(played, 68);
+  EXPECT_EQ(played, 96);
 }
 
 }  // namespace
