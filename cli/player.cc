@@ -3,10 +3,11 @@
 
 namespace vigil::cli {
 
-replays::Player NewPlayer(const ReplayArguments& arguments) {
+replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>& stop) {
   properties::JudgingOptions options;
   if (arguments.seeds > 0) options.seeds = arguments.seeds;
   options.timeline = LooksAtOne(arguments);
+  options.interrupt = &stop;
   if (arguments.trace) {
     replays::JobTextOptions& text = options.job_text.emplace();
     if (arguments.until_s.has_value()) text.until = Seconds(*arguments.until_s);

@@ -4,6 +4,7 @@
 #ifndef VIGIL_PROPERTIES_JUDGING_PLAYER_H_
 #define VIGIL_PROPERTIES_JUDGING_PLAYER_H_
 
+#include <atomic>
 #include <optional>
 
 #include "vigil/replays/job_text.h"
@@ -17,8 +18,9 @@ inline constexpr int kPlaysOfACluster = 50;
 struct JudgingOptions {
   int seeds = kPlaysOfACluster;
   std::optional<replays::JobTextOptions> job_text =
-      std::nullopt;       // what happened in a cluster; of real ones seed 1 only
-  bool timeline = false;  // outcome.timeline, with what each play has broken; the same
+      std::nullopt;                              // what happened in a cluster; of real ones seed 1 only
+  bool timeline = false;                         // outcome.timeline, with what each play has broken; the same
+  const std::atomic<bool>* interrupt = nullptr;  // as replays::RunnerOptions::interrupt
 };
 
 // For `vigil replay`: plays a recording; of a saved failure it also checks the rules.

@@ -16,6 +16,7 @@ struct JobPlays {
   int seeds = 1;
   const JobTextOptions* text = nullptr;  // as RunnerOptions::job_text. Then only seed 1 is played: one play is told.
   bool timeline = false;                 // as RunnerOptions::timeline; the same
+  const std::atomic<bool>* interrupt = nullptr;  // as RunnerOptions::interrupt
 };
 
 // Plays it for each of the seeds 1 to `seeds`, and notes in the last outcome's `misses` where a play is not one that the
