@@ -67,9 +67,16 @@ TEST_F(ExploreProgramTest, TellsMisuse) {
     EXPECT_EQ(ran.code, 2) << shard;
     EXPECT_THAT(ran.err, HasSubstr("--shard: expected I/N with I between 1 and N"));
   }
-  EXPECT_THAT(Run("$VIGIL explore --hooks 27").err, HasSubstr("The number of hooks is between 0 and 26."));
+  EXPECT_THAT(Run("$VIGIL explore --hooks 27").err, HasSubstr("--hooks: Value 27 not in range [0 - 26]"));
   EXPECT_THAT(Run("$VIGIL explore --hooks 20 --runs 40 --faults 9").err, HasSubstr("too many scenarios in this scope"));
+  EXPECT_THAT(Run("$VIGIL explore --runs 41").err, HasSubstr("--runs: Value 41 not in range [0 - 40]"));
+  EXPECT_THAT(Run("$VIGIL explore --faults -1").err, HasSubstr("--faults: Value -1 not in range"));
   EXPECT_THAT(Run("$VIGIL explore --hook 2").err, HasSubstr("See vigil explore --help"));
+  for (const char* const state : {"''", "-"}) {
+    const Ran ran = Run(std::string("$VIGIL explore --hooks 1 --state ") + state);
+    EXPECT_EQ(ran.code, 2) << state;
+    EXPECT_THAT(ran.err, HasSubstr("is no file in which something can be kept"));
+  }
 }
 
 }  // namespace

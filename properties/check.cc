@@ -41,6 +41,7 @@ constexpr std::string_view kRandom = "random";
 constexpr std::string_view kExplore = "explore";
 constexpr std::string_view kCluster = "cluster";
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
+constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
 
 // Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
 bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
@@ -163,15 +164,18 @@ class Campaign {
     std::atomic<std::size_t> workers = 0;
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
-    callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions]() -> replays::Player {
+    callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions,
+                            stop = &stop_]() -> replays::Player {
       const std::size_t worker = workers++;
-      if (name == kSaved) return NewJudgingPlayer();
+      if (name == kSaved) return NewJudgingPlayer({.interrupt = stop});
       return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
-              rules](const Recording& recording) {
+              rules, stop](const Recording& recording) {
         const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
           return runner->Run(scenario, how);
         };
-        Outcome outcome = drawn ? PlayTwice(play, recording.scenario) : runner->Run(recording.scenario);
+        Outcome outcome =
+            drawn ? PlayTwice(play, recording.scenario, stop) : runner->Run(recording.scenario, {.interrupt = stop});
+        if (outcome.verdict == Verdict::kInterrupted) return replays::PlainOutcome(std::move(outcome));
         if (outcome.job.has_value()) {
           AddNodeRules(recording.scenario, outcome);
           jobs->Add(*outcome.job);
@@ -190,7 +194,9 @@ class Campaign {
     callbacks.on_tick = [&] {
       if (callbacks_.on_tick) callbacks_.on_tick(name, count);
     };
-    const replays::PlaySummary played = replays::PlayAll({.jobs = options_.jobs}, callbacks, stop_);
+    replays::PlayOptions how{.jobs = options_.jobs};
+    if (name == kCluster && options_.time > Duration(0)) how.ahead = kJobsAhead;
+    const replays::PlaySummary played = replays::PlayAll(how, callbacks, stop_);
     summary_.stopped = summary_.stopped || played.stopped;
     for (const Tally& tally : tallies) summary_.tally.Add(tally);
     for (const ClusterTally& tally : cluster_tallies) summary_.cluster.Add(tally);

@@ -67,8 +67,9 @@ std::string WriterText(const Event& event) {
 }
 
 std::string ListenerText(const Event& event) {
-  const std::string text =
-      fmt::format("listener {} {}", event.subject, ListenerMethodName(static_cast<ListenerMethod>(event.call)));
+  // One that nobody gave a name has none.
+  const std::string text = fmt::format("listener {}{}{}", event.subject, event.subject.empty() ? "" : " ",
+                                       ListenerMethodName(static_cast<ListenerMethod>(event.call)));
   return event.has_value ? fmt::format("{} step={}", text, static_cast<std::int64_t>(event.value)) : text;
 }
 

@@ -47,6 +47,14 @@ TEST(Text, OfASummary) {
   EXPECT_EQ(TextOf(event), "writer summary step=3 (unreadable)");
 }
 
+TEST(Text, OfAListener) {
+  Event event{.kind = EventKind::kListenerCall, .call = static_cast<std::uint8_t>(ListenerMethod::kBegin)};
+  event.subject = "one";
+  EXPECT_EQ(TextOf(event), "listener one begin");
+  event.subject = "";
+  EXPECT_EQ(TextOf(event), "listener begin");
+}
+
 TEST(Text, OfRunMetadata) {
   Event event = WriterAt(WriterCall::kRunMetadata, 7);
   event.subject = "step_7";
