@@ -66,8 +66,8 @@ class FinalOpsModel : public Hook {
   FinalOpsModel(World& world, bool trains) : world_(world), trains_(trains) {}
   Code End(const RawSessionPtr& session) override {
     if (session == nullptr) return Code::kUsage;
-    const Code code = world_.Call(*session, FaultPoint::kFinalOps,
-                                  [&] { return trains_ ? world_.Train(*session->variables) : Code::kOk; });
+    const Code code =
+        world_.Call(*session, FaultPoint::kFinalOps, [&] { return trains_ ? world_.Train(*session) : Code::kOk; });
     if (IsCleanEndError(code))
       world_.Say("log WARNING An OutOfRangeError or StopIteration exception is raised by the code in FinalOpsHook");
     return code;

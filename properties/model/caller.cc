@@ -5,47 +5,10 @@ namespace vigil::properties::model {
 using replays::Op;
 using replays::Statement;
 
-Code CallerModel::Execute(const std::vector<Statement>& statements) {
-  for (const Statement& statement : statements) {
-    if (world_.over()) return Code::kInternal;
-    const Code code = One(statement);
-    if (code == Code::kOk) continue;
-    if (!statement.catch_error) return code;
-    world_.Say("driver caught {}", CodeName(code));
-  }
-  return Code::kOk;
-}
-
-Code CallerModel::One(const Statement& statement) {
-  switch (statement.op) {
-    case Op::kRun:
-      return Run(statement);
-    case Op::kLoop:
-      return Loop(statement);
-    case Op::kShouldStop: {
-      bool yes = false;
-      return AskShouldStop(yes);
-    }
-    case Op::kClose:
-      world_.Say("driver close");
-      if (const Code code = session_.Close(); code != Code::kOk) return code;
-      world_.Say("driver closed");
-      return Code::kOk;
-    case Op::kRaise:
-      world_.Say("driver raises {}", CodeName(statement.code.value_or(Code::kOther)));
-      return statement.code.value_or(Code::kOther);
-    case Op::kAdvance:
-      world_.Advance(statement.secs);
-      return Code::kOk;
-    case Op::kClock:
-      world_.Say("driver clock {:g}", world_.now() - start_);
-      return Code::kOk;
-    case Op::kStep:
-      return Step(statement);
-    default:
-      world_.Refuse("drive.op of a supervisor");
-      return Code::kInternal;
-  }
+Code CallerModel::Own(const Statement& statement) {
+  if (statement.op == Op::kStep) return Step(statement);
+  world_.Refuse("drive.op of a supervisor");
+  return Code::kInternal;
 }
 
 RunRequest CallerModel::RequestOf(const Statement& statement) {
@@ -54,41 +17,11 @@ RunRequest CallerModel::RequestOf(const Statement& statement) {
   return request;
 }
 
-void CallerModel::SayResult(std::string_view who, const Statement& statement, const RunAnswer& answer) {
-  if (statement.fetch.has_value()) {
-    world_.Say("{} result {}", who, answer.text);
-  } else {
-    world_.Say("{} result step={} fed={}", who, answer.step, answer.fed);
-  }
-  if (statement.metadata) world_.Say("driver metadata traced={}", answer.traced ? "yes" : "no");
-}
-
 Code CallerModel::Run(const Statement& statement) {
-  for (std::int64_t i = 0; i < statement.times && !world_.over(); ++i) {
-    world_.Say("driver run");
-    RunAnswer answer;
-    RunRequest request = RequestOf(statement);
-    if (const Code code = session_.Run(request, answer); code != Code::kOk) return code;
-    SayResult("driver", statement, answer);
-  }
-  return Code::kOk;
-}
-
-Code CallerModel::AskShouldStop(bool& yes) {
-  const StopAnswer answer = session_.ShouldStop();
-  if (answer.code != Code::kOk) return answer.code;
-  yes = answer.yes;
-  world_.Say("driver should_stop -> {}", yes ? "yes" : "no");
-  return Code::kOk;
-}
-
-Code CallerModel::Loop(const Statement& statement) {
-  for (std::int64_t i = 0; i < statement.max && !world_.over(); ++i) {
-    bool stop = false;
-    if (const Code code = AskShouldStop(stop); code != Code::kOk) return code;
-    if (stop) break;
-    if (const Code code = Execute(statement.body); code != Code::kOk) return code;
-  }
+  RunAnswer answer;
+  RunRequest request = RequestOf(statement);
+  if (const Code code = session_.Run(request, answer); code != Code::kOk) return code;
+  SayResult("driver", statement, answer);
   return Code::kOk;
 }
 

@@ -4,6 +4,8 @@
 
 #include "vigil/properties/model/caller.h"
 #include "vigil/properties/model/refusal.h"
+#include "vigil/properties/model/supervisor.h"
+#include "vigil/properties/model/supervisor_caller.h"
 #include "vigil/properties/model/training.h"
 
 namespace vigil::properties::model {
@@ -13,9 +15,30 @@ using replays::SessionKind;
 
 constexpr double kTrainingMaxWaitSecs = 7200;
 
+void SayExit(World& world, Code end) {
+  if (end == Code::kOk) {
+    world.Say("driver exit clean");
+  } else {
+    world.SayFailed("driver exit", end);
+  }
+}
+
+void SayAfter(World& world, Code after) {
+  if (after != Code::kOk) world.SayFailed("driver after", after);
+}
+
+void PlaySupervisor(World& world) {
+  SupervisorModel supervisor(world);
+  if (const Code code = supervisor.Construct(); code != Code::kOk) return world.SayFailed("driver construct", code);
+  SupervisorCallerModel caller(world, supervisor);
+  SayExit(world, caller.Drive());
+  SayAfter(world, caller.Execute(world.scenario().after));
+}
+
 // Hooks, session, scope, and what comes after it.
 void PlayModel(World& world) {
   const Scenario& scenario = world.scenario();
+  if (scenario.session.kind == SessionKind::kSupervisor) return PlaySupervisor(world);
   std::vector<std::unique_ptr<Hook>> hooks;
   if (const Code code = MakeHooks(world, scenario.hooks, hooks); code != Code::kOk)
     return world.Say("hooks rejected {}", CodeName(code));
@@ -29,12 +52,8 @@ void PlayModel(World& world) {
   CallerModel caller(world, session);
   Code end = caller.Execute(scenario.drive);
   if (scenario.scope_with) end = session.Exit(end);
-  if (end == Code::kOk) {
-    world.Say("driver exit clean");
-  } else {
-    world.SayFailed("driver exit", end);
-  }
-  if (const Code after = caller.Execute(scenario.after); after != Code::kOk) world.SayFailed("driver after", after);
+  SayExit(world, end);
+  SayAfter(world, caller.Execute(scenario.after));
 }
 
 }  // namespace

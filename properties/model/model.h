@@ -24,7 +24,7 @@ struct Prediction {
   bool runaway = false;            // more lines than the scenario's limit; `lines` ends there
 };
 
-// UNIMPLEMENTED for what is not modelled: the message names the field ("session.kind supervisor").
+// UNIMPLEMENTED for what is not modelled: the message names the field ("session.save_model_secs").
 absl::StatusOr<Prediction> Predict(const replays::Scenario& scenario);
 
 }  // namespace vigil::properties::model

@@ -12,10 +12,11 @@ using replays::Scenario;
 TEST(ModelTest, NamesWhatItDoesNotModel) {
   Scenario scenario;
   scenario.session.kind = replays::SessionKind::kSupervisor;
+  scenario.session.args = {{"logdir", true}, {"save_model_secs", std::int64_t{600}}};
   const auto predicted = Predict(scenario);
   ASSERT_FALSE(predicted.ok());
   EXPECT_EQ(CodeOf(predicted.status()), Code::kUnimplemented);
-  EXPECT_EQ(MessageOf(predicted.status()), "session.kind supervisor");
+  EXPECT_EQ(MessageOf(predicted.status()), "session.save_model_secs");
 }
 
 TEST(ModelTest, NamesWhatTurnsUpOnTheWay) {

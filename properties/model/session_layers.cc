@@ -101,7 +101,7 @@ Code SessionModel::RunRaw(const RunRequest& request, std::optional<std::int64_t>
   const Code code = world_.Call(*session_->raw, FaultPoint::kRun, [&] {
     if (!AllInGraph(request, requests)) return Code::kUsage;
     values.before = variables.step;
-    return AnyOneTrains(request, requests) ? world_.Train(variables) : Code::kOk;
+    return AnyOneTrains(request, requests) ? world_.Train(*session_->raw) : Code::kOk;
   });
   if (code != Code::kOk) return code;
   values.after = variables.step;

@@ -66,12 +66,6 @@ class SessionModel {
   // Repeats until a session is created or something else than a preemption comes up.
   Code CreateUntilItWorks();
   Code CreateCoordinated(std::unique_ptr<Coordinated>& made);
-  Code CreateAsChief(RawSessionPtr& made);
-  Code CreateAsWorker(RawSessionPtr& made);
-  Code Restore(RawSession& session, bool& restored);
-  Code RestoreFile(RawSession& session, std::int64_t name);
-  Code IsReady(RawSession& session, FaultPoint which, bool& ready);
-  Code TryLocalInit(RawSession& session, bool& done);
 
   Code RunRecovering(const std::function<Code()>& attempt);
   Code RunCoordinated(RunRequest& request, RunAnswer& answer);

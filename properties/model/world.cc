@@ -25,6 +25,8 @@ std::string_view CallName(FaultPoint at) {
       return "raw_run";
     case FaultPoint::kSave:
       return "save";
+    case FaultPoint::kSummary:
+      return "summary";
     case FaultPoint::kFinalOps:
       return "final_ops";
     case FaultPoint::kClose:
@@ -66,6 +68,12 @@ World::Hit World::Next(FaultPoint at) {
     if (fault.code.has_value()) hit = {*fault.code, fault.lost_reply};
   }
   return hit;
+}
+
+bool World::HasFaultFrom(FaultPoint at, std::int64_t call) const {
+  return std::any_of(scenario_.faults.begin(), scenario_.faults.end(), [&](const replays::Fault& fault) {
+    return fault.at == at && !fault.calls.empty() && *std::max_element(fault.calls.begin(), fault.calls.end()) >= call;
+  });
 }
 
 void World::AdvanceStep(std::int64_t steps) {
@@ -137,11 +145,14 @@ Code World::CloseSession(RawSession& session) {
   return hit.code;
 }
 
-Code World::Train(Variables& variables) const {
+Code World::Train(RawSession& session) {
   const replays::ModelSpec& model = scenario_.model;
-  if (model.batches.has_value() && variables.batches_taken >= *model.batches) return Code::kOutOfRange;
-  ++variables.batches_taken;
-  if (model.global_step) variables.step += model.steps_per_run;
+  if (session.queue != nullptr) {
+    if (const Code code = TakeBatch(*this, *session.queue); code != Code::kOk) return code;
+  } else if (model.batches.has_value() && ++session.batches_taken > *model.batches) {
+    return Code::kOutOfRange;
+  }
+  if (model.global_step) session.variables->step += model.steps_per_run;
   return Code::kOk;
 }
 

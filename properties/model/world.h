@@ -19,6 +19,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/model/directory.h"
+#include "vigil/properties/model/input_queue.h"
 #include "vigil/replays/scenario.h"
 
 namespace vigil::properties::model {
@@ -30,14 +31,16 @@ using replays::Scenario;
 struct Variables {
   bool initialized = false;
   bool local_initialized = false;
+  bool queue_started = false;
   std::int64_t step = 0;
-  std::int64_t batches_taken = 0;
 };
 
 struct RawSession {
   std::int64_t number = 0;
   bool closed = false;
   std::shared_ptr<Variables> variables;
+  std::int64_t batches_taken = 0;     // of an input that is no queue: each session has its own
+  std::shared_ptr<InputQueue> queue;  // null: none was started
 };
 using RawSessionPtr = std::shared_ptr<RawSession>;
 
@@ -66,6 +69,10 @@ class World {
     bool lost_reply = false;
   };
   Hit Next(FaultPoint at);
+  // Of the calls so far.
+  std::int64_t CountOf(FaultPoint at) const { return calls_[static_cast<std::size_t>(at)]; }
+  // Whether it has something to say about that call or a later one.
+  bool HasFaultFrom(FaultPoint at, std::int64_t call) const;
 
   // A new session, its number said; or it fails.
   Code CreateSession(RawSessionPtr& session);
@@ -76,13 +83,15 @@ class World {
   // Silent from the second time on. Always closes.
   Code CloseSession(RawSession& session);
   // One training step.
-  Code Train(Variables& variables) const;
+  Code Train(RawSession& session);
 
   void Sleep(double secs);
   double now() const { return now_; }
   void Advance(double secs) { now_ += secs; }
   // Other workers advance the variables of this one.
   void SetCurrent(const RawSessionPtr& session) { current_ = session; }
+  void SetLastQueue(const std::shared_ptr<InputQueue>& queue) { last_queue_ = queue; }
+  const InputQueue* last_queue() const { return last_queue_.get(); }
 
   // Of all step counters together; the number of this one.
   int CountFrozenStepWarning() { return ++frozen_step_warnings_; }
@@ -113,6 +122,7 @@ class World {
   int frozen_step_warnings_ = 0;
   std::set<std::int64_t> profiled_;
   RawSessionPtr current_;
+  std::shared_ptr<InputQueue> last_queue_;
   std::shared_ptr<Variables> shared_;  // null: each session has its own
   Directory directory_;
 };
