@@ -1,5 +1,6 @@
 // The methods of a supervisor that its user calls, and what is said of each: that it is called, and what came of it.
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/train/supervisor/supervisor.h"
