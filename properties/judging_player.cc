@@ -19,9 +19,14 @@ Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, co
   if (recording.expect.has_value() && recording.expect->job != nullptr) {
     return replays::PlayJobLikeRecorded(
         runner, recording.scenario, *recording.expect->job,
-        {.first = options.first_seed, .seeds = options.seeds, .text = text, .timeline = options.timeline});
+        {.first = options.first_seed,
+         .seeds = options.seeds,
+         .text = text,
+         .timeline = options.timeline,
+         .interrupt = options.interrupt});
   }
-  Outcome outcome = runner.Run(recording.scenario, {.job_text = text, .timeline = options.timeline});
+  Outcome outcome =
+      runner.Run(recording.scenario, {.interrupt = options.interrupt, .job_text = text, .timeline = options.timeline});
   const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
   if (!names_a_rule) return outcome;
   outcome.violated.emplace();
