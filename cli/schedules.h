@@ -9,15 +9,31 @@
 
 #include "vigil/properties/schedules.h"
 
+namespace CLI {
+class App;
+}
+
 namespace vigil::cli {
 
 struct SchedulesArguments {
   properties::SchedulesOptions options;
   std::string file;             // or FILE#ID
   std::string only;             // the id; "" = as `file` says
+  std::string search = "dfs";   // or pct
+  std::string seeds;            // of pct: "A..B"; "" = the default
+  std::string plant;            // a planted bug that is on; "" = none
   std::string json;             // a file, or "-"; "" = none
   bool failures_given = false;  // then the folder is looked at before the work
 };
+
+// Options that explore has only with a FILE.
+inline constexpr const char* kOfSchedules[] = {"--only",    "--schedules",   "--limit",  "--choices",
+                                               "--changes", "--all-points",  "--seeds",  "--depth",
+                                               "--plant",   "--as-expected", "--preempt"};
+void AddScheduleOptions(CLI::App& app, SchedulesArguments& arguments);
+
+// Checks what was parsed, then ExploreSchedules().
+int ExploreFile(SchedulesArguments arguments, const CLI::App& app);
 
 // Plays them and tells what came of it; returns the exit code.
 int ExploreSchedules(const SchedulesArguments& arguments);

@@ -122,7 +122,8 @@ class SchedulesRun {
     if (options_.choices > 0)
       bounds.push_back(fmt::format("of which only the first {} choices vary (--choices)", Grouped(options_.choices)));
     if (options_.changes > 0)
-      bounds.push_back(fmt::format("with at most {} choices that are not calm (--changes)", Grouped(options_.changes)));
+      bounds.push_back(
+          fmt::format("with at most {} choices other than the calm one (--changes)", Grouped(options_.changes)));
     return fmt::format("these are all {}; there are others", fmt::join(bounds, " and "));
   }
 
@@ -183,9 +184,9 @@ class SchedulesRun {
   void Report(const JudgedPlay& play) {
     const std::string rule = play.rules.empty() ? "" : play.rules.front();
     if (!reported_.emplace(rule.empty() ? play.Kind() : std::string_view(rule)).second) return;
-    FailedRun failed{.scenario = scenario_, .rule = rule, .reason = play.name, .explanation = ""};
+    FailedRun failed{.scenario = scenario_, .rule = rule, .reason = "found by " + play.name, .explanation = ""};
     failed.scenario.choices = play.choices;
-    if (rule.empty()) failed.reason = fmt::format("{}: {}", play.name, play.What());
+    if (rule.empty()) failed.reason = fmt::format("found by {}: {}", play.name, play.What());
     if (play.rules.empty() && play.disagreement.empty() && !play.unexpected.empty()) {
       failed.expect = &*expect_;
       failed.explanation = play.report;

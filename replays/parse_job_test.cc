@@ -79,7 +79,7 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
       {WithPlan(R"({"at_s":1,"cut":["ps:0"]})"), "/plan/0/cut: expected a list of two tasks"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"worker":129}}})",
-       "/cluster/tasks/worker: expected an integer from 0 to 128, got 129"},
+       "/cluster/tasks/worker: 129 is not in 0..128"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":64,"worker":64}}})",
        "/cluster/tasks: these are 129 tasks; a cluster has at most 128 in all"},
       {WithPlan(R"({"rpc":"Runstep"})"),

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "vigil/fakes/summary/summary_of.h"
+#include "vigil/replays/event_text.h"
 
 namespace vigil::replays {
 namespace {
@@ -50,9 +51,9 @@ TEST(Text, OfASummary) {
 TEST(Text, OfAListener) {
   Event event{.kind = EventKind::kListenerCall, .call = static_cast<std::uint8_t>(ListenerMethod::kBegin)};
   event.subject = "one";
-  EXPECT_EQ(TextOf(event), "listener one begin");
+  EXPECT_EQ(EventText(event), "listener one begin");
   event.subject = "";
-  EXPECT_EQ(TextOf(event), "listener begin");
+  EXPECT_EQ(EventText(event), "listener begin");
 }
 
 TEST(Text, OfRunMetadata) {
