@@ -1,6 +1,6 @@
 // The environment's part in a scenario: counts every call that a fault can meet and says which one meets it.
 //
-// Counting is over the whole scenario and over the caller's own task only, failed calls included. If several faults match one
+// Counting is over the whole scenario and over the caller's own task only (and the tasks of recorded services), failed calls included. If several faults match one
 // call all of them act, and the last code wins.
 //
 // A sleep of the session layer is such a call too: SleepSeam asks for it. Its code does nothing; other workers act while it lasts.

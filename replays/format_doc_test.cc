@@ -64,7 +64,8 @@ TEST(FormatDocument, NamesEverything) {
   expect_args(SessionArgs(SessionKind::kMonitored));
   expect_args(SessionArgs(SessionKind::kTraining));
   expect_args(SessionArgs(SessionKind::kSupervisor));
-  for (const std::string_view unit : {"timer", "coordinator", "saver", "device_setter", "looper"}) {
+  for (const std::string_view unit :
+       {"timer", "coordinator", "saver", "checkpoint_manager", "device_setter", "looper"}) {
     expect(unit);
     expect_args(UnitArgs(unit));
     expect_schemas(UnitOps(unit));

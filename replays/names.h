@@ -74,6 +74,7 @@ inline constexpr Named<Op> kOps[] = {
     {"service", Op::kService},
     {"summary_computed", Op::kSummaryComputed},
     {"start_thread", Op::kStartThread},
+    {"start_loop", Op::kStartLoop},
 };
 
 inline constexpr Named<TraceLevel> kTraceLevels[] = {

@@ -44,6 +44,7 @@ enum class Note : std::uint8_t {
   kServices,      // have been started: value = how many; none without a logdir (has_value)
   kServiceStart,  // subject = the service
   kServiceLoop,   // subject = the service
+  kCalled,        // what start_loop started: value = seconds since the start
   // how the scenario ended
   kHooksRejected,    // code
   kConstructFailed,  // code

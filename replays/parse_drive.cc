@@ -102,6 +102,10 @@ void ReadOperands(Reading& reading, Fields& fields, Speaker speaker, int depth, 
     case Op::kAdvance:
     case Op::kStartThread:
       return fields.Required("secs").Number(kSeconds, out.secs);
+    case Op::kStartLoop:
+      fields.Required("every_secs").Number(kSeconds, out.every_secs);
+      fields.Optional("secs").Number(kSeconds, out.secs);
+      return fields.Optional("code").ErrorCode(out.code);
     case Op::kPrepare:
       return ReadPrepare(fields, out);
     case Op::kStop:

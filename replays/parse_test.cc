@@ -191,7 +191,8 @@ TEST(ParseError, OfStatements) {
       {Drive(R"({"op":"jump"})"),
        "/drive/0/op: unknown statement 'jump'; known: run, loop, should_stop, close, raise, advance, clock, step, "
        "raw_run, "
-       "run_with_hooks, request_stop, prepare, guarded, stop, start_services, service, summary_computed, start_thread"},
+       "run_with_hooks, request_stop, prepare, guarded, stop, start_services, service, summary_computed, start_thread, "
+       "start_loop"},
       {Drive(R"({"max":1,"body":[]})"), "/drive/0: missing field 'op'"},
       {Drive(R"({"op":"prepare"})"),
        "/drive/0/op: 'prepare' is no statement of a session; known there: run, loop, should_stop, close, raise, "
@@ -221,7 +222,8 @@ TEST(ParseError, OfStatements) {
 TEST(ParseError, OfUnits) {
   Expect({
       {R"({"id":"a","unit":"tumer"})",
-       "/unit: unknown value 'tumer'; known: timer, coordinator, saver, arguments, device_setter, looper"},
+       "/unit: unknown value 'tumer'; known: timer, coordinator, saver, checkpoint_manager, arguments, device_setter, "
+       "looper"},
       {R"({"id":"a","unit":"timer","ops":[]})", "missing field 'args'"},
       {R"({"id":"a","unit":"timer","args":{"every":1},"ops":[]})",
        "/args/every: unknown field; known here: every_secs, every_steps"},

@@ -36,9 +36,10 @@ void ReadUnitOp(Reading& reading, std::string_view unit, Json value, const Place
     return op.Unknown("operation", out.op, known);
   }
   ReadArgs(fields, schema->args, out.args);
-  if (unit == "saver" && out.op == "new_saver")
-    ReadArgsObject(reading, fields.Required("args"), UnitArgs("saver"), out.saver);
-  if (unit == "saver" && out.op == "damage") CheckDamage(reading, fields.Optional("what"), out);
+  if (out.op == "new_saver" || out.op == "new_manager") {
+    ReadArgsObject(reading, fields.Required("args"), UnitArgs(unit), out.made_with);
+  }
+  if (out.op == "damage") CheckDamage(reading, fields.Optional("what"), out);
   fields.Finish();
 }
 
@@ -86,7 +87,7 @@ void ReadLines(Reading& reading, const Field& field, std::vector<std::string>& o
 }  // namespace
 
 void ReadUnit(Reading& reading, Fields& fields, const Field& unit, UnitSpec& out) {
-  unit.OneOf({"timer", "coordinator", "saver", "arguments", "device_setter", "looper"}, out.unit);
+  unit.OneOf({"timer", "coordinator", "saver", "checkpoint_manager", "arguments", "device_setter", "looper"}, out.unit);
   if (out.unit.empty()) return;
   if (out.unit == "arguments") return ReadConstructorCheck(reading, fields, out);
   if (out.unit == "coordinator") {

@@ -150,7 +150,9 @@ void PrintStatement(JsonWriter& w, const Statement& s) {
   PrintIf(w, "metadata", s.metadata);
   if (s.op == Op::kLoop) w.Key("max").Integer(s.max);
   PrintIf(w, "code", s.code);
-  if (s.op == Op::kAdvance || s.op == Op::kStartThread) w.Key("secs").Seconds(s.secs);
+  if (s.op == Op::kStartLoop) w.Key("every_secs").Seconds(s.every_secs);
+  const bool has_secs = s.op == Op::kAdvance || s.op == Op::kStartThread || (s.op == Op::kStartLoop && s.secs != 0);
+  if (has_secs) w.Key("secs").Seconds(s.secs);
   if (s.max_wait_secs.has_value()) w.Key("max_wait_secs").Seconds(*s.max_wait_secs);
   PrintIf(w, "close_summary_writer", s.close_summary_writer);
   PrintIf(w, "ignore_live_threads", s.ignore_live_threads);
@@ -204,9 +206,9 @@ void PrintCheckpoint(JsonWriter& w, const CheckpointSpec& checkpoint) {
 void PrintUnitOp(JsonWriter& w, const UnitOp& op) {
   w.Open('{').Key("op").String(op.op);
   PrintArgs(w, op.args);
-  if (op.op == "new_saver") {
+  if (op.op == "new_saver" || op.op == "new_manager") {
     w.Key("args").Open('{');
-    PrintArgs(w, op.saver);
+    PrintArgs(w, op.made_with);
     w.Close('}');
   }
   w.Close('}');

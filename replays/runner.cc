@@ -43,6 +43,9 @@ constexpr std::string_view kTaskLabel = "chief/main";
 constexpr char kDirectory[] = "/checkpoints";
 constexpr char kTracePath[] = "/traces/scenario.trace";
 
+// Whether what a supervisor's services do in tasks of their own is part of the scenario: recorded, and faults meet it.
+bool RecordsServices(const Scenario& scenario) { return BoolArg(scenario.session.args, "services"); }
+
 // One scenario being played: everything that lives in the caller's task.
 class Play {
  public:
@@ -53,7 +56,8 @@ class Play {
         log_(*env.log, *env.events, kDirectory),
         env_(WithLog(env, log_)),
         world_(world),
-        behaviour_(BehaviourOf(scenario.behaviour)) {}
+        behaviour_(BehaviourOf(scenario.behaviour)),
+        services_(RecordsServices(scenario)) {}
 
   // The body of the caller's task. A status is a failure of the scenario's own set-up.
   absl::Status Body();
@@ -88,6 +92,7 @@ class Play {
   const Env env_;
   sim::World& world_;
   const Behaviour behaviour_;
+  const bool services_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Environment> environment_;
   std::unique_ptr<SleepSeam> tasks_;
@@ -140,7 +145,10 @@ std::shared_ptr<SessionFactory> Play::FaultyFactory() {
     return environment_->Next(kind, session);
   };
   plan.next_elsewhere = [this] { return environment_->Next(FaultPoint::kEnqueue); };
-  plan.applies = [this] { return world_.CurrentTask() == kTaskLabel; };
+  plan.applies = [this] {
+    const std::string_view task = world_.CurrentTask();
+    return task == kTaskLabel || (services_ && !ServiceOfTask(task).empty());
+  };
   if (scenario_.model.run_secs > 0) {
     plan.after_run = [this] { env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs))); };
   }
@@ -244,7 +252,8 @@ void Play::Supervised(Caller& caller) {
                                       .factory = FaultyFactory(),
                                       .init_fn = nullptr,
                                       .init_feed = InitFeed(),
-                                      .behaviour = behaviour_};
+                                      .behaviour = behaviour_,
+                                      .trace_path = trace_path_};
   if (scenario_.init_fn) {
     surroundings.init_fn = [this](Session&) { return environment_->Next(FaultPoint::kInitFn).error; };
   }
@@ -329,7 +338,7 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
-  if (!scenario.unit.has_value()) outcome.events = TextOfTask(outcome.trace, kTaskLabel);
+  if (!scenario.unit.has_value()) outcome.events = TextOfTask(outcome.trace, kTaskLabel, RecordsServices(scenario));
   if (std::ssize(outcome.events) > scenario.limits.events && outcome.verdict == Verdict::kPlayed) {
     outcome.verdict = Verdict::kRunaway;
     outcome.reason = fmt::format("more than {} events", scenario.limits.events);

@@ -132,6 +132,7 @@ enum class Op {
   kService,
   kSummaryComputed,
   kStartThread,
+  kStartLoop,
 };
 
 struct Statement {
@@ -144,8 +145,9 @@ struct Statement {
   std::optional<RunOptions> options;         // run, run_with_hooks
   bool metadata = false;                     // run, run_with_hooks: says whether the run was traced
   std::int64_t max = 0;                      // loop
-  std::optional<Code> code;                  // raise, request_stop
-  double secs = 0;                           // advance, start_thread
+  std::optional<Code> code;                  // raise, request_stop, start_loop
+  double secs = 0;                           // advance, start_thread, start_loop
+  double every_secs = 0;                     // start_loop
   std::optional<std::int64_t> on_call;       // inside a step
   std::optional<double> max_wait_secs;       // prepare
   std::optional<bool> close_summary_writer;  // stop
@@ -201,7 +203,7 @@ struct BehaviourSpec {
 struct UnitOp {
   std::string op;
   Args args;
-  Args saver;  // of new_saver: "args", the constructor arguments
+  Args made_with;  // of new_saver and new_manager: "args", the constructor arguments
   friend bool operator==(const UnitOp&, const UnitOp&) = default;
 };
 struct UnitSpec {

@@ -52,13 +52,10 @@ constexpr ArgSpec kTraining[] = {
     {"max_wait_secs", kNumber, kNullable},
 };
 constexpr ArgSpec kSupervisor[] = {
-    {"is_chief", kBool},
-    {"logdir", kBool},
-    {"save_summaries_secs", kNumber},
-    {"save_model_secs", kNumber},
-    {"recovery_wait_secs", kNumber},
-    {"stop_grace_secs", kNumber},
-    {"checkpoint_basename", kString},
+    {"is_chief", kBool},          {"logdir", kBool},
+    {"services", kBool},          {"save_summaries_secs", kNumber},
+    {"save_model_secs", kNumber}, {"recovery_wait_secs", kNumber},
+    {"stop_grace_secs", kNumber}, {"checkpoint_basename", kString},
 };
 
 // With `saver`, `scaffold`, `summary_op`: true = one is given.
@@ -121,6 +118,22 @@ constexpr Schema kSaverOps[] = {
     {"damage", kDamage},   {"new_saver", kNewSaver}, {"power_cut", {}},
 };
 
+constexpr ArgSpec kCheckpointManager[] = {
+    {"max_to_keep", kInteger, kNullable},
+    {"keep_checkpoint_every_n_hours", kNumber},
+    {"checkpoint_name", kString},
+    {"checkpoint_interval", kInteger},
+    {"last_checkpoint_step", kInteger},
+    {"no_step_counter", kBool},
+    {"init_fn", kBool},
+};
+constexpr ArgSpec kManagedSave[] = {
+    {"step", kInteger, false, kRequired}, {"number", kInteger}, {"check_interval", kBool}};
+constexpr Schema kCheckpointManagerOps[] = {
+    {"advance", kAdvance}, {"save", kManagedSave}, {"restore", {}},     {"latest", {}},
+    {"checkpoints", {}},   {"damage", kDamage},    {"new_manager", {}},  // and `args`, as new_saver
+};
+
 constexpr ArgSpec kDeviceSetter[] = {
     {"ps_tasks", kInteger},   {"ps_device", kString}, {"worker_device", kString},
     {"merge_devices", kBool}, {"cluster", kStrings},  {"ps_ops", kStrings},
@@ -149,6 +162,7 @@ std::span<const Schema> UnitOps(std::string_view unit) {
   if (unit == "timer") return kTimerOps;
   if (unit == "coordinator") return kCoordinatorOps;
   if (unit == "saver") return kSaverOps;
+  if (unit == "checkpoint_manager") return kCheckpointManagerOps;
   if (unit == "device_setter") return kDeviceSetterOps;
   if (unit == "looper") return kLooperOps;
   return {};
@@ -157,6 +171,7 @@ std::span<const Schema> UnitOps(std::string_view unit) {
 std::span<const ArgSpec> UnitArgs(std::string_view unit) {
   if (unit == "timer") return kTimer;
   if (unit == "saver") return kSaver;
+  if (unit == "checkpoint_manager") return kCheckpointManager;
   if (unit == "device_setter") return kDeviceSetter;
   if (unit == "looper") return kLooper;
   return {};

@@ -45,7 +45,7 @@ std::span<const ArgSpec> SessionArgs(SessionKind kind);
 std::span<const Schema> ConstructorSchemas();
 // Operations of a unit recording; empty if there is no such unit.
 std::span<const Schema> UnitOps(std::string_view unit);
-// Constructor arguments of a timer or a saver.
+// Constructor arguments of what the unit is about.
 std::span<const ArgSpec> UnitArgs(std::string_view unit);
 
 // Null if there is none of that name.

@@ -40,6 +40,7 @@ absl::StatusOr<std::unique_ptr<Supervisor>> MakeSupervisor(const Env& layer_env,
   options.init_feed_dict = surroundings.init_feed;
   options.factory = surroundings.factory;
   options.behaviour = surroundings.behaviour;
+  options.trace_path = surroundings.trace_path;
   return Supervisor::Create(layer_env, *model.graph, std::move(options));
 }
 
@@ -109,6 +110,9 @@ absl::Status SupervisorCaller::ExecuteOne(const Statement& statement) {
       return SummaryComputed(statement);
     case Op::kStartThread:
       StartDeafTask(env_, *supervisor_.coord(), Seconds(statement.secs));
+      return absl::OkStatus();
+    case Op::kStartLoop:
+      StartLoop(statement);
       return absl::OkStatus();
     case Op::kStep:
     case Op::kRawRun:
@@ -200,6 +204,19 @@ absl::Status SupervisorCaller::Service(const Statement& statement) {
   }
   note(Note::kServiceLoop);
   return service->RunLoop();
+}
+
+void SupervisorCaller::StartLoop(const Statement& statement) {
+  // By value: the task may outlive this caller.
+  const auto called = [env = env_, start = start_, secs = statement.secs, code = statement.code]() -> absl::Status {
+    env.Emit({.kind = EventKind::kNote,
+              .call = static_cast<std::uint8_t>(Note::kCalled),
+              .has_value = true,
+              .value = ToSeconds(env.clock->Monotonic() - start)});
+    env.tasks->SleepUntil(DeadlineAfter(env, Seconds(secs)));
+    return code.has_value() ? ScriptedError(*code) : absl::OkStatus();
+  };
+  supervisor_.Loop(Seconds(statement.every_secs), called);
 }
 
 absl::Status SupervisorCaller::SummaryComputed(const Statement& statement) {

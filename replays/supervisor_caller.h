@@ -25,6 +25,7 @@ struct SupervisorSurroundings {
   std::function<absl::Status(Session&)> init_fn;  // null: none
   Feeds init_feed;
   Behaviour behaviour;
+  std::string trace_path;  // "" = none
 };
 absl::StatusOr<std::unique_ptr<Supervisor>> MakeSupervisor(const Env& layer_env, const Model& model,
                                                            const SessionSpec& session,
@@ -34,7 +35,12 @@ class SupervisorCaller {
  public:
   // `env`: the scenario's own, whose time passes without a fault. `notes` says what every caller says. All must outlive this.
   SupervisorCaller(const Env& env, const Model& model, const Scenario& scenario, Supervisor& supervisor, Caller& notes)
-      : env_(env), model_(model), scenario_(scenario), supervisor_(supervisor), notes_(notes) {}
+      : env_(env),
+        start_(env.clock->Monotonic()),
+        model_(model),
+        scenario_(scenario),
+        supervisor_(supervisor),
+        notes_(notes) {}
 
   // The scope with the statements of `drive` in it; what the scope ended with.
   absl::Status Drive();
@@ -50,11 +56,13 @@ class SupervisorCaller {
   absl::Status Stop(const Statement& statement);
   absl::Status StartServices();
   absl::Status Service(const Statement& statement);
+  void StartLoop(const Statement& statement);
   absl::Status SummaryComputed(const Statement& statement);
   bool AskShouldStop();
   void NoteSession();
 
   const Env env_;
+  const Time start_;
   const Model& model_;
   const Scenario& scenario_;
   Supervisor& supervisor_;

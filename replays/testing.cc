@@ -3,9 +3,16 @@
 #include <gtest/gtest.h>
 #include <lzma.h>
 
+#include <optional>
 #include <utility>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/io/record_reader.h"
+#include "vigil/core/io/record_writer.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/runner.h"
+#include "vigil/replays/trace_file.h"
 
 namespace vigil::replays {
 
@@ -47,6 +54,83 @@ std::string PackXzWithDictionary(std::string_view data, std::uint32_t dictionary
   EXPECT_EQ(ret, LZMA_OK);
   out.resize(size);
   return out;
+}
+
+std::vector<Recording> RecordedSessions(std::string_view file, const std::string& behaviour, bool supervisors) {
+  std::vector<Recording> out;
+  for (const RawRecord& raw : RecordedRecords()) {
+    if (raw.source.find(file) == std::string::npos) continue;
+    absl::StatusOr<Recording> recording = ParseRecording(raw.text);
+    if (!recording.ok() || recording->scenario.unit.has_value()) continue;
+    if ((recording->scenario.session.kind == SessionKind::kSupervisor) != supervisors) continue;
+    recording->scenario.behaviour.name = behaviour;
+    out.push_back(*std::move(recording));
+  }
+  return out;
+}
+
+Result Replayed(std::string_view bytes) {
+  const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
+  if (!recording.ok()) {
+    Result result;
+    result.reason = MessageOf(recording.status());
+    return result;
+  }
+  return Judge(*recording, Runner().Run(recording->scenario));
+}
+
+std::string WhyNot(const Result& result) { return result.reason + "\n" + result.difference.report; }
+
+int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every) {
+  int traced = 0;
+  int failed = 0;
+  Runner runner;
+  for (std::size_t i = 0; i < recordings.size(); i += every) {
+    const Scenario& scenario = recordings[i].scenario;
+    const Outcome outcome = runner.Run(scenario, {.write_trace = true});
+    if (outcome.written_trace.empty()) continue;
+    ++traced;
+    const absl::StatusOr<Recording> recording = ParseTrace(outcome.written_trace, "x.trace");
+    if (!recording.ok()) {
+      ADD_FAILURE() << scenario.id << ": " << recording.status();
+      continue;
+    }
+    const Result result = Judge(*recording, runner.Run(recording->scenario));
+    if (result.status == Status::kPassed) continue;
+    if (++failed <= 5) ADD_FAILURE() << scenario.id << ": " << WhyNot(result);
+  }
+  EXPECT_EQ(failed, 0);
+  testing::Test::RecordProperty("traced", traced);
+  return traced;
+}
+
+TraceParts::TraceParts(std::string_view bytes) {
+  RecordReader reader(bytes);
+  const std::string_view first = **reader.Next();
+  EXPECT_TRUE(header.ParseFromArray(first.data(), static_cast<int>(first.size())));
+  while (true) {
+    const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
+    EXPECT_TRUE(next.ok()) << next.status();
+    if (!next.ok() || !next->has_value()) return;
+    EXPECT_TRUE(events.emplace_back().ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+  }
+}
+
+std::string TraceParts::Bytes() const {
+  std::string out;
+  AppendRecord(header.SerializeAsString(), &out);
+  for (const proto::TraceEvent& event : events) AppendRecord(event.SerializeAsString(), &out);
+  return out;
+}
+
+std::size_t TraceParts::Find(EventKind kind, int n, int call) const {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const bool fits = !events[i].end() && events[i].kind() == static_cast<std::uint32_t>(kind) &&
+                      (call < 0 || events[i].call() == static_cast<std::uint32_t>(call));
+    if (fits && --n == 0) return i;
+  }
+  ADD_FAILURE() << "no such event";
+  return 0;
 }
 
 }  // namespace vigil::replays

@@ -2,6 +2,7 @@
 #ifndef VIGIL_REPLAYS_TESTING_H_
 #define VIGIL_REPLAYS_TESTING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -9,9 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/event.h"
+#include "vigil/core/io/trace.pb.h"
 #include "vigil/fakes/manual_clock.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/replays/input.h"
+#include "vigil/replays/result.h"
+#include "vigil/replays/scenario.h"
 
 namespace vigil::replays {
 
@@ -35,6 +40,27 @@ const std::vector<RawRecord>& RecordedRecords();
 std::string PackXz(std::string_view data);
 // Whoever unpacks it needs about `dictionary_bytes` of memory.
 std::string PackXzWithDictionary(std::string_view data, std::uint32_t dictionary_bytes);
+
+// Of the recordings of sessions in files of such a name those of supervisors, or all others, in that behaviour.
+std::vector<Recording> RecordedSessions(std::string_view file, const std::string& behaviour, bool supervisors = false);
+
+// What a replay of a trace gives.
+Result Replayed(std::string_view trace);
+std::string WhyNot(const Result& result);
+// Plays every so many of them traced, then their traces, which must pass: how many were traced.
+int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every);
+
+// A trace taken apart.
+struct TraceParts {
+  explicit TraceParts(std::string_view bytes);
+  std::string Bytes() const;
+  // Where the `n`-th event of that kind is, from 1.
+  std::size_t Find(EventKind kind, int n = 1, int call = -1) const;
+  void Erase(std::size_t i) { events.erase(events.begin() + static_cast<std::ptrdiff_t>(i)); }
+
+  proto::TraceHeader header;
+  std::vector<proto::TraceEvent> events;
+};
 
 }  // namespace vigil::replays
 

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
+#include "vigil/core/coord/looper_thread.h"
 #include "vigil/core/env/log.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/replays/notes.h"
@@ -106,6 +108,8 @@ std::string SupervisedText(const Event& event) {
       return fmt::format("service {} start", event.subject);
     case Note::kServiceLoop:
       return fmt::format("service {} loop", event.subject);
+    case Note::kCalled:
+      return fmt::format("called at={}", NumberText(event.value));
     default:
       return "";
   }
@@ -188,6 +192,7 @@ std::string NoteText(const Event& event) {
     case Note::kServices:
     case Note::kServiceStart:
     case Note::kServiceLoop:
+    case Note::kCalled:
       return SupervisedText(event);
     case Note::kHooksRejected:
       return fmt::format("hooks rejected {}", code);
@@ -271,16 +276,37 @@ std::optional<std::string> TextOf(const Event& event) {
     case EventKind::kInnerRunEnd:
     case EventKind::kBareRunStart:
     case EventKind::kBareRunEnd:
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
       return std::nullopt;
   }
   return std::nullopt;
 }
 
-std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task) {
+std::string_view ServiceOfTask(std::string_view task) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kServices = {
+      {{"SVSummaryThread", "summary"},
+       {"SVStepCounterThread", "step_counter"},
+       {"SVTimerCheckpointThread", "checkpoint"},
+       {LooperThread::kDefaultName, "loop"}}};
+  // "chief/LooperThread#2"
+  std::string_view name = task.substr(task.find('/') + 1);
+  name = name.substr(0, name.find('#'));
+  for (const auto& [thread, service] : kServices) {
+    if (name == thread) return service;
+  }
+  return "";
+}
+
+std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task, bool services) {
   std::vector<std::string> lines;
   for (const sim::TraceRecord& record : trace.records()) {
-    if (trace.TaskLabel(record) != task) continue;
-    if (std::optional<std::string> line = TextOf(record.event)) lines.push_back(*std::move(line));
+    const std::string_view label = trace.TaskLabel(record);
+    const std::string_view service = services && label != task ? ServiceOfTask(label) : "";
+    if (label != task && service.empty()) continue;
+    std::optional<std::string> line = TextOf(record.event);
+    if (!line.has_value()) continue;
+    lines.push_back(service.empty() ? *std::move(line) : fmt::format("{}: {}", service, *line));
   }
   return lines;
 }

@@ -18,8 +18,11 @@ std::optional<std::string> TextOf(const Event& event);
 std::string SessionText(const Event& event);
 std::string SessionCallText(const Event& event);
 
-// The lines of one task ("chief/main").
-std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task);
+// The lines of one task ("chief/main"); with `services` also those of the tasks that a supervisor runs beside it, which begin with
+// "summary: ", "step_counter: ", "checkpoint: " and "loop: ".
+std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task, bool services = false);
+// "summary" and so on; "" for tasks that are no service's.
+std::string_view ServiceOfTask(std::string_view task);
 
 }  // namespace vigil::replays
 

@@ -75,6 +75,9 @@ MarkKind KindOfEvent(const Event& event) {
     case EventKind::kQueueRunners:
     case EventKind::kConstructed:
       return MarkKind::kCall;
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
+      return MarkKind::kCaller;
   }
   return MarkKind::kCaller;
 }

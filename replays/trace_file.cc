@@ -33,14 +33,21 @@ std::uint32_t CallsOf(EventKind kind) {
       return static_cast<std::uint32_t>(WriterCall::kReopen) + 1;
     case EventKind::kListenerCall:
       return static_cast<std::uint32_t>(ListenerMethod::kEnd) + 1;
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
+      return static_cast<std::uint32_t>(SupervisorMethod::kWriteGraph) + 1;
     default:
       return 256;
   }
 }
 
-// Whether only the task that uses the session emits such events. The others may come from tasks of its queue runners and hooks.
-bool IsOfTheUser(EventKind kind) {
-  switch (kind) {
+// Whether only the task that uses the session emits such events. The others may come from tasks of its queue runners, hooks and
+// services.
+bool IsOfTheUser(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
+      return event.call <= static_cast<std::uint8_t>(SupervisorMethod::kStop);
     case EventKind::kSessionCall:
     case EventKind::kCoordinatorRequestStop:
     case EventKind::kCoordinatorJoin:
@@ -54,12 +61,29 @@ bool IsOfTheUser(EventKind kind) {
   }
 }
 
+void ReadSupervisor(const proto::TraceSupervisor& in, SupervisorSpec& out) {
+  using Writer = SupervisorSpec::Writer;
+  using SaverKind = SupervisorSpec::SaverKind;
+  out.recovery_wait = Duration(in.recovery_wait_ns());
+  if (in.writer() == proto::TraceSupervisor::OWN_WRITER) out.writer = Writer::kOwn;
+  if (in.writer() == proto::TraceSupervisor::GIVEN_WRITER) out.writer = Writer::kGiven;
+  if (in.saver() == proto::TraceSupervisor::SAVER) out.saver = SaverKind::kSome;
+  if (in.saver() == proto::TraceSupervisor::EMPTY_SAVER) out.saver = SaverKind::kEmpty;
+  out.has_init_op = in.has_init_op();
+  out.has_local_init_op = in.has_local_init_op();
+  out.has_ready_op = in.has_ready_op();
+  out.has_ready_for_local_init_op = in.has_ready_for_local_init_op();
+  out.has_global_step = in.has_global_step();
+}
+
 absl::Status ReadHeader(const proto::TraceHeader& header, TraceSpec& out) {
   if (header.version() != kTraceVersion) {
     return NoTrace(
         fmt::format("a trace of version {}; this program reads version {}", header.version(), kTraceVersion));
   }
-  if (header.kind() != proto::TraceHeader::MONITORED && header.kind() != proto::TraceHeader::SINGULAR) {
+  if (header.kind() == proto::TraceHeader::SUPERVISOR) {
+    ReadSupervisor(header.supervisor(), out.supervisor.emplace());
+  } else if (header.kind() != proto::TraceHeader::MONITORED && header.kind() != proto::TraceHeader::SINGULAR) {
     return NoTrace("a trace of an unknown kind of session");
   }
   out.recovers = header.kind() == proto::TraceHeader::MONITORED;
@@ -98,7 +122,7 @@ class EventReader {
       return absl::OkStatus();
     }
     VIGIL_ASSIGN_OR_RETURN(Event event, EventOf(record));
-    if (IsOfTheUser(event.kind)) {
+    if (IsOfTheUser(event)) {
       user_ = record.task();
       has_user_ = true;
     }

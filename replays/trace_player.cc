@@ -14,6 +14,7 @@
 #include "vigil/core/train/training_util.h"
 #include "vigil/replays/trace_script.h"
 #include "vigil/replays/trace_sessions.h"
+#include "vigil/replays/trace_supervisor.h"
 #include "vigil/replays/trace_text.h"
 #include "vigil/replays/trace_user.h"
 #include "vigil/sim/world.h"
@@ -29,10 +30,18 @@ constexpr Duration kLongestDelay = std::chrono::milliseconds(100);
 class RecordedTasks : public ForwardingTasks {
  public:
   RecordedTasks(Tasks& inner, TraceScript& script) : ForwardingTasks(inner), script_(script) {}
-  void SleepUntil(Time deadline) override { script_.SleepUntil(deadline); }
+  void SleepUntil(Time deadline) override {
+    script_.SleepUntil(deadline);
+    if (factory_ != nullptr) failure_.Update(factory_->Slept());
+  }
+  void TellFactory(RecordedFactory* factory) { factory_ = factory; }
+  // Of the set-up.
+  const absl::Status& failure() const { return failure_; }
 
  private:
   TraceScript& script_;
+  RecordedFactory* factory_ = nullptr;
+  absl::Status failure_;
 };
 
 bool Any(const TraceSpec& trace, EventKind kind) {
@@ -91,7 +100,8 @@ class TracePlay {
   TraceUser user_;
   Graph graph_;
   std::shared_ptr<Scaffold> scaffold_;
-  std::shared_ptr<SessionFactory> factory_;
+  std::shared_ptr<RecordedFactory> factory_;
+  std::optional<TraceSupervisor> supervisor_;
 };
 
 absl::Status TracePlay::BuildGraph() {
@@ -166,12 +176,19 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> TracePlay::Construct() {
 }
 
 absl::Status TracePlay::Body() {
+  factory_ = std::make_shared<RecordedFactory>(env_, trace_, script_);
+  tasks_.TellFactory(factory_.get());
+  if (trace_.supervisor.has_value()) {
+    supervisor_.emplace(trace_, env_, user_);
+    VIGIL_RETURN_IF_ERROR(supervisor_->Construct(graph_, factory_));
+    user_.Drive();
+    return tasks_.failure();
+  }
   VIGIL_RETURN_IF_ERROR(BuildGraph());
-  factory_ = NewRecordedFactory(env_, trace_, script_);
   const absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> session = Construct();
   if (session.ok()) user_.Use(**session);
   user_.Drive();
-  return absl::OkStatus();
+  return tasks_.failure();
 }
 
 struct Played {

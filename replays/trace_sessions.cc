@@ -26,6 +26,7 @@ enum class Start {
   kRestored,         // by `restores` calls, the last of which may have failed
   kRestoredNothing,  // there was a checkpoint, and nothing to restore from it
   kFailed,           // without a call
+  kWaits,            // for a checkpoint
   kUnknown,          // the trace ends, or this is a worker
 };
 struct FirstCalls {
@@ -33,11 +34,13 @@ struct FirstCalls {
   int restores = 0;
 };
 
-FirstCalls FirstCallsOf(const TraceSpec& trace, std::size_t created) {
+// `from`: the event after that which created it, or a later one.
+FirstCalls FirstCallsOf(const TraceSpec& trace, std::size_t from, std::int64_t session) {
   FirstCalls out;
-  const std::int64_t session = trace.events[created].event.session;
-  for (std::size_t i = created + 1; i < trace.events.size(); ++i) {
+  for (std::size_t i = from; i < trace.events.size(); ++i) {
     const Event& event = trace.events[i].event;
+    // Only a supervisor may wait for a checkpoint; whatever else sleeps now has failed before.
+    if (trace.supervisor.has_value() && event.kind == EventKind::kSleep && i == from) return {.start = Start::kWaits};
     if (event.session == session && IsCall(event, CallKind::kRestore)) {
       out.start = Start::kRestored;
       ++out.restores;
@@ -98,58 +101,52 @@ class RecordedSession : public Session {
   bool closed_ = false;
 };
 
-class RecordedFactory : public SessionFactory {
- public:
-  RecordedFactory(const Env& env, const TraceSpec& trace, TraceScript& script)
-      : env_(env), trace_(trace), script_(script) {}
-
-  absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string&,
-                                                  const SessionConfig&) override {
-    const TracedEvent* const next = script_.Next();
-    if (next != nullptr && next->event.kind == EventKind::kSessionCreateFailed) return RecordedStatus(next->event.code);
-    if (next != nullptr && next->event.kind == EventKind::kSessionCreated) {
-      last_ = next->event.session;
-      VIGIL_RETURN_IF_ERROR(Prepare(FirstCallsOf(trace_, script_.position())));
-    } else {
-      ++last_;
-    }
-    return std::unique_ptr<Session>(new RecordedSession(script_, graph, last_));
-  }
-
- private:
-  absl::Status Prepare(const FirstCalls& first) {
-    Files& files = *env_.files;
-    VIGIL_RETURN_IF_ERROR(files.MakeDirectory(kTraceDirectory));
-    VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(kTraceDirectory));
-    for (const std::string& name : names) VIGIL_RETURN_IF_ERROR(files.Remove(JoinPath(kTraceDirectory, name)));
-    if (first.start == Start::kInitialised || first.start == Start::kUnknown) return absl::OkStatus();
-    CheckpointState state;
-    const int count = std::max(first.restores, 1);
-    for (int i = count; i >= 1; --i) {
-      const std::string checkpoint = TraceCheckpoint(i);
-      state.all_model_checkpoint_paths.push_back(checkpoint);
-      if (first.start == Start::kFailed) continue;
-      VIGIL_RETURN_IF_ERROR(WriteAtomically(files, IndexFileName(checkpoint), ""));
-    }
-    state.model_checkpoint_path = TraceCheckpoint();
-    return UpdateCheckpointState(env_, kTraceDirectory, std::move(state));
-  }
-
-  const Env env_;
-  const TraceSpec& trace_;
-  TraceScript& script_;
-  std::int64_t last_ = 0;
-};
-
 }  // namespace
 
 std::string TraceCheckpoint(int number) { return JoinPath(kTraceDirectory, fmt::format("model.ckpt-{}", number)); }
 
-std::shared_ptr<SessionFactory> NewRecordedFactory(const Env& env, const TraceSpec& trace, TraceScript& script) {
-  return std::make_shared<RecordedFactory>(env, trace, script);
+absl::StatusOr<std::unique_ptr<Session>> RecordedFactory::Create(const Graph& graph, const std::string&,
+                                                                 const SessionConfig&) {
+  const TracedEvent* const next = script_.Next();
+  if (next != nullptr && next->event.kind == EventKind::kSessionCreateFailed) return RecordedStatus(next->event.code);
+  if (next != nullptr && next->event.kind == EventKind::kSessionCreated) {
+    last_ = next->event.session;
+    VIGIL_RETURN_IF_ERROR(Prepare(script_.position() + 1));
+  } else {
+    ++last_;
+  }
+  return std::unique_ptr<Session>(new RecordedSession(script_, graph, last_));
+}
+
+absl::Status RecordedFactory::Slept() {
+  if (!waits_for_checkpoint_ || script_.parted()) return absl::OkStatus();
+  return Prepare(script_.position());
+}
+
+absl::Status RecordedFactory::Prepare(std::size_t from) {
+  const FirstCalls first = FirstCallsOf(trace_, from, last_);
+  waits_for_checkpoint_ = first.start == Start::kWaits;
+  Files& files = *env_.files;
+  VIGIL_RETURN_IF_ERROR(files.MakeDirectory(kTraceDirectory));
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(kTraceDirectory));
+  for (const std::string& name : names) VIGIL_RETURN_IF_ERROR(files.Remove(JoinPath(kTraceDirectory, name)));
+  if (waits_for_checkpoint_ || first.start == Start::kInitialised || first.start == Start::kUnknown) {
+    return absl::OkStatus();
+  }
+  CheckpointState state;
+  const int count = std::max(first.restores, 1);
+  for (int i = count; i >= 1; --i) {
+    const std::string checkpoint = TraceCheckpoint(i);
+    state.all_model_checkpoint_paths.push_back(checkpoint);
+    if (first.start == Start::kFailed) continue;
+    VIGIL_RETURN_IF_ERROR(WriteAtomically(files, IndexFileName(checkpoint), ""));
+  }
+  state.model_checkpoint_path = TraceCheckpoint();
+  return UpdateCheckpointState(env_, kTraceDirectory, std::move(state));
 }
 
 bool HasNothingToSave(const TraceSpec& trace) {
+  if (trace.supervisor.has_value()) return trace.supervisor->saver == SupervisorSpec::SaverKind::kEmpty;
   if (!trace.is_chief) return false;
   for (const TracedEvent& each : trace.events) {
     if (each.event.kind == EventKind::kGraphFinalized) return each.event.has_value && each.event.value == 0;
@@ -157,7 +154,7 @@ bool HasNothingToSave(const TraceSpec& trace) {
   // The graph was finalized by a session before this one.
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     if (trace.events[i].event.kind != EventKind::kSessionCreated) continue;
-    if (FirstCallsOf(trace, i).start == Start::kRestoredNothing) return true;
+    if (FirstCallsOf(trace, i + 1, trace.events[i].event.session).start == Start::kRestoredNothing) return true;
   }
   return false;
 }

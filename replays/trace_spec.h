@@ -27,9 +27,23 @@ struct TracedEvent {
 // Another task (a queue runner's) asked the session's coordinator to stop.
 struct TracedRequest {
   std::size_t before = 0;    // which event of the session's task came next
-  std::int64_t session = 0;  // whose coordinator
+  std::int64_t session = 0;  // whose coordinator; 0 = a supervisor's
   Code code = Code::kOk;
   Duration time{0};
+};
+
+// What a traced supervisor works with.
+struct SupervisorSpec {
+  enum class Writer { kNone, kOwn, kGiven };
+  enum class SaverKind { kNone, kSome, kEmpty };
+  Duration recovery_wait{0};
+  Writer writer = Writer::kNone;
+  SaverKind saver = SaverKind::kNone;
+  bool has_init_op = false;
+  bool has_local_init_op = false;
+  bool has_ready_op = false;
+  bool has_ready_for_local_init_op = false;
+  bool has_global_step = false;
 };
 
 struct TraceSpec {
@@ -37,7 +51,8 @@ struct TraceSpec {
   TraceSpec(const TraceSpec&) = delete;
   TraceSpec& operator=(const TraceSpec&) = delete;
 
-  bool recovers = true;  // else a singular session
+  std::optional<SupervisorSpec> supervisor;  // then there are no hooks, and it does not matter what recovers
+  bool recovers = true;                      // else a singular session
   bool is_chief = true;
   std::vector<std::string> hooks;  // names, in list order
   Behaviour behaviour;

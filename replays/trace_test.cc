@@ -32,72 +32,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Records of session scenarios that are no supervisor's, in the given behaviour.
-std::vector<Recording> SessionRecordings(std::string_view file, const std::string& behaviour) {
-  std::vector<Recording> out;
-  for (const RawRecord& raw : RecordedRecords()) {
-    if (raw.source.find(file) == std::string::npos) continue;
-    absl::StatusOr<Recording> recording = ParseRecording(raw.text);
-    if (!recording.ok() || recording->scenario.unit.has_value()) continue;
-    if (recording->scenario.session.kind == SessionKind::kSupervisor) continue;
-    recording->scenario.behaviour.name = behaviour;
-    out.push_back(*std::move(recording));
-  }
-  return out;
-}
-
-Result Replayed(std::string_view bytes) {
-  const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
-  if (!recording.ok()) {
-    Result result;
-    result.reason = MessageOf(recording.status());
-    return result;
-  }
-  return Judge(*recording, Runner().Run(recording->scenario));
-}
-
-std::string WhyNot(const Result& result) { return result.reason + "\n" + result.difference.report; }
-
-// Plays all of them traced, then their traces: how many were traced.
-int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every) {
-  int traced = 0;
-  int failed = 0;
-  Runner runner;
-  for (std::size_t i = 0; i < recordings.size(); i += every) {
-    const Scenario& scenario = recordings[i].scenario;
-    const Outcome outcome = runner.Run(scenario, {.write_trace = true});
-    if (outcome.written_trace.empty()) continue;
-    ++traced;
-    const absl::StatusOr<Recording> recording = ParseTrace(outcome.written_trace, "x.trace");
-    if (!recording.ok()) {
-      ADD_FAILURE() << scenario.id << ": " << recording.status();
-      continue;
-    }
-    const Result result = Judge(*recording, runner.Run(recording->scenario));
-    if (result.status == Status::kPassed) continue;
-    if (++failed <= 5) ADD_FAILURE() << scenario.id << ": " << WhyNot(result);
-  }
-  EXPECT_EQ(failed, 0);
-  testing::Test::RecordProperty("traced", traced);
-  return traced;
-}
-
 TEST(Traces, OfRandomScenariosPass) {
-  EXPECT_GT(ReplayTracesOf(SessionRecordings("random.jsonl", "tensorflow"), 1), 1000);
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("random.jsonl", "tensorflow"), 1), 1000);
 }
 
 TEST(Traces, OfRandomScenariosUnderTheDefaultPass) {
-  EXPECT_GT(ReplayTracesOf(SessionRecordings("random.jsonl", "default"), 1), 1000);
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("random.jsonl", "default"), 1), 1000);
 }
 
 TEST(Traces, OfNamedScenariosPass) {
-  EXPECT_GT(ReplayTracesOf(SessionRecordings("cases.jsonl", "tensorflow"), 1), 100);
-  EXPECT_GT(ReplayTracesOf(SessionRecordings("cases.jsonl", "default"), 1), 100);
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("cases.jsonl", "tensorflow"), 1), 100);
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("cases.jsonl", "default"), 1), 100);
 }
 
 TEST(Traces, OfPairsOfFaultsPass) {
-  EXPECT_GT(ReplayTracesOf(SessionRecordings("pairs.jsonl", "tensorflow"), 26), 300);
-  EXPECT_GT(ReplayTracesOf(SessionRecordings("pairs.jsonl", "default"), 26), 300);
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("pairs.jsonl", "tensorflow"), 26), 300);
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("pairs.jsonl", "default"), 26), 300);
 }
 
 // A session with two hooks that survives a preemption, and ends in order.
@@ -109,44 +59,9 @@ std::string SomeTrace() {
   return Runner().Run(recording->scenario, {.write_trace = true}).written_trace;
 }
 
-// A trace taken apart.
-struct Parts {
-  proto::TraceHeader header;
-  std::vector<proto::TraceEvent> events;
-
-  explicit Parts(std::string_view bytes) {
-    RecordReader reader(bytes);
-    const std::string_view first = **reader.Next();
-    EXPECT_TRUE(header.ParseFromArray(first.data(), static_cast<int>(first.size())));
-    while (true) {
-      const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
-      EXPECT_TRUE(next.ok()) << next.status();
-      if (!next.ok() || !next->has_value()) return;
-      EXPECT_TRUE(events.emplace_back().ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
-    }
-  }
-  std::string Bytes() const {
-    std::string out;
-    AppendRecord(header.SerializeAsString(), &out);
-    for (const proto::TraceEvent& event : events) AppendRecord(event.SerializeAsString(), &out);
-    return out;
-  }
-  // Where the `n`-th event of that kind is, from 1.
-  std::size_t Find(EventKind kind, int n = 1, int call = -1) const {
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      const bool fits = !events[i].end() && events[i].kind() == static_cast<std::uint32_t>(kind) &&
-                        (call < 0 || events[i].call() == static_cast<std::uint32_t>(call));
-      if (fits && --n == 0) return i;
-    }
-    ADD_FAILURE() << "no such event";
-    return 0;
-  }
-  void Erase(std::size_t i) { events.erase(events.begin() + static_cast<std::ptrdiff_t>(i)); }
-};
-
 TEST(Traces, HoldTheHeaderAndEveryEventInOrder) {
   const std::string bytes = SomeTrace();
-  const Parts parts(bytes);
+  const TraceParts parts(bytes);
   EXPECT_EQ(parts.header.magic(), kTraceMagic);
   EXPECT_EQ(parts.header.version(), kTraceVersion);
   EXPECT_EQ(parts.header.kind(), proto::TraceHeader::MONITORED);
@@ -166,7 +81,7 @@ TEST(Traces, HoldTheHeaderAndEveryEventInOrder) {
 
 TEST(Traces, TornAnywherePlayWhatIsWhole) {
   const std::string bytes = SomeTrace();
-  const Parts parts(bytes);
+  const TraceParts parts(bytes);
   const std::size_t header = parts.header.ByteSizeLong() + 16;
   std::size_t last = 0;
   for (std::size_t size = header; size < bytes.size(); ++size) {
@@ -190,17 +105,17 @@ TEST(Traces, WhatIsNoneIsSaidClearly) {
   EXPECT_EQ(error(bytes.substr(0, 40)), "x.trace: no trace, or cut off within its header");
   EXPECT_EQ(error("{\"id\": \"a scenario in disguise\"}"),
             "x.trace: no trace in spite of its name, or damaged in its header");
-  Parts newer(bytes);
+  TraceParts newer(bytes);
   newer.header.set_version(2);
   EXPECT_EQ(error(newer.Bytes()), "x.trace: a trace of version 2; this program reads version 1");
-  Parts switches(bytes);
+  TraceParts switches(bytes);
   switches.header.mutable_behaviour(0)->set_name("warp");
   switches.header.mutable_behaviour(0)->set_on(true);
   EXPECT_EQ(error(switches.Bytes()), "x.trace: needs the switch 'warp', which is unknown here");
-  Parts kinds(bytes);
+  TraceParts kinds(bytes);
   kinds.events[3].set_kind(200);
   EXPECT_THAT(error(kinds.Bytes()), HasSubstr("damaged at byte "));
-  Parts after(bytes);
+  TraceParts after(bytes);
   after.events.push_back(after.events[0]);
   EXPECT_THAT(error(after.Bytes()), HasSubstr("an event after the end"));
   // Any one byte that is not what was written.
@@ -215,7 +130,7 @@ TEST(Traces, WhatIsNoneIsSaidClearly) {
 // One decision is not what the core does: found, and shown at its place.
 struct Forgery {
   const char* name;
-  std::function<void(Parts&)> forge;
+  std::function<void(TraceParts&)> forge;
   const char* expected;  // "" = nothing more
   const char* played;
 };
@@ -224,48 +139,51 @@ TEST(Traces, AForgedDecisionIsFound) {
   const auto kind = [](EventKind k) { return static_cast<std::uint32_t>(k); };
   const Forgery forgeries[] = {
       {"an End less",
-       [&](Parts& p) {
+       [&](TraceParts& p) {
          const std::size_t at = p.Find(EventKind::kHookCall, 2, static_cast<int>(HookMethod::kEnd));
          p.Erase(at);
          p.Erase(at);
        },
        "coordinator request_stop", "hook b end session=2"},
       {"hooks in another order",
-       [&](Parts& p) {
+       [&](TraceParts& p) {
          const std::size_t at = p.Find(EventKind::kHookCall, 1, static_cast<int>(HookMethod::kBeforeRun));
          std::swap(p.events[at], p.events[at + 2]);
          std::swap(p.events[at + 1], p.events[at + 3]);
        },
        "hook b before_run session=1", "hook a before_run session=1"},
       {"another code for the caller",
-       [&](Parts& p) { p.events[p.Find(EventKind::kRunEnd)].set_status(static_cast<std::uint32_t>(Code::kInternal)); },
+       [&](TraceParts& p) {
+         p.events[p.Find(EventKind::kRunEnd)].set_status(static_cast<std::uint32_t>(Code::kInternal));
+       },
        "run returns INTERNAL", "run returns OK"},
-      {"no recovery from what a recovery is made from", [&](Parts& p) { p.Erase(p.Find(EventKind::kRecovery)); },
+      {"no recovery from what a recovery is made from", [&](TraceParts& p) { p.Erase(p.Find(EventKind::kRecovery)); },
        "coordinator request_stop", "recovery from ABORTED"},
       {"a recovery from what ends a session",
-       [&](Parts& p) {
+       [&](TraceParts& p) {
          p.events[p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kRun))].set_status(
              static_cast<std::uint32_t>(Code::kInternal));
        },
        "recovery from ABORTED", "run returns INTERNAL"},
-      {"another answer of should_stop", [&](Parts& p) { p.events[p.Find(EventKind::kShouldStop)].set_value(1); },
+      {"another answer of should_stop", [&](TraceParts& p) { p.events[p.Find(EventKind::kShouldStop)].set_value(1); },
        "should_stop -> yes", "should_stop -> no"},
       {"the session is not closed",
-       [&](Parts& p) { p.Erase(p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kClose))); },
+       [&](TraceParts& p) { p.Erase(p.Find(EventKind::kSessionCall, 2, static_cast<int>(CallKind::kClose))); },
        "graph unfinalized", "session 2 close"},
       {"the model is not made ready",
-       [&](Parts& p) { p.Erase(p.Find(EventKind::kSessionCall, 1, static_cast<int>(CallKind::kReady))); },
+       [&](TraceParts& p) { p.Erase(p.Find(EventKind::kSessionCall, 1, static_cast<int>(CallKind::kReady))); },
        "hook a after_create_session session=1", "session 1 ready -> yes"},
-      {"the last event is missing", [&](Parts& p) { p.Erase(p.Find(EventKind::kCloseEnd)); }, "", "close returns OK"},
+      {"the last event is missing", [&](TraceParts& p) { p.Erase(p.Find(EventKind::kCloseEnd)); }, "",
+       "close returns OK"},
       {"an event too many",
-       [&](Parts& p) {
+       [&](TraceParts& p) {
          proto::TraceEvent more = p.events[p.Find(EventKind::kCloseEnd)];
          more.set_kind(kind(EventKind::kGraphFinalized));
          p.events.insert(p.events.end() - 1, more);
        },
        "graph finalized", ""},
       {"a hook stops the runs, and they go on",
-       [&](Parts& p) {
+       [&](TraceParts& p) {
          proto::TraceEvent& returned =
              p.events[p.Find(EventKind::kHookReturn, 1, static_cast<int>(HookMethod::kAfterRun))];
          returned.set_has_value(true);
@@ -275,7 +193,7 @@ TEST(Traces, AForgedDecisionIsFound) {
   };
   const std::string bytes = SomeTrace();
   for (const Forgery& forgery : forgeries) {
-    Parts parts(bytes);
+    TraceParts parts(bytes);
     forgery.forge(parts);
     const Result result = Replayed(parts.Bytes());
     EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
@@ -287,10 +205,10 @@ TEST(Traces, AForgedDecisionIsFound) {
 
 TEST(Traces, EveryEventThatIsTakenOutOfOneIsMissed) {
   const std::string bytes = SomeTrace();
-  const std::size_t count = Parts(bytes).events.size() - 1;
+  const std::size_t count = TraceParts(bytes).events.size() - 1;
   int passed = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Parts parts(bytes);
+    TraceParts parts(bytes);
     const auto kind = static_cast<EventKind>(parts.events[i].kind());
     parts.Erase(i);
     const bool passes = Replayed(parts.Bytes()).status == Status::kPassed;
@@ -393,7 +311,7 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
 }
 
 TEST(Traces, TracingChangesNothing) {
-  const std::vector<Recording> recordings = SessionRecordings("random.jsonl", "default");
+  const std::vector<Recording> recordings = RecordedSessions("random.jsonl", "default");
   for (std::size_t i = 0; i < recordings.size(); i += 20) {
     const Outcome traced = Runner().Run(recordings[i].scenario, {.write_trace = true});
     const Outcome plain = Runner().Run(recordings[i].scenario);

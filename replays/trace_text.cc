@@ -61,6 +61,23 @@ std::string CallerText(const Event& event) {
   }
 }
 
+std::string SupervisorText(const Event& event) {
+  const auto method = static_cast<SupervisorMethod>(event.call);
+  const std::string_view code = CodeName(event.code);
+  if (event.kind == EventKind::kSupervisorCall) {
+    const bool given = method == SupervisorMethod::kBody || method == SupervisorMethod::kStartServices ||
+                       method == SupervisorMethod::kStartQueueRunners || method == SupervisorMethod::kSummaryComputed;
+    const std::string text = fmt::format("supervisor {} begins", SupervisorMethodName(method));
+    return given ? fmt::format("{} session={}", text, SessionText(event)) : text;
+  }
+  if (method == SupervisorMethod::kShouldStop)
+    return fmt::format("supervisor should_stop -> {}", event.value != 0 ? "yes" : "no");
+  if (method == SupervisorMethod::kWriter || method == SupervisorMethod::kWriteGraph)
+    return fmt::format("supervisor {} failed {}", SupervisorMethodName(method), code);
+  return fmt::format("supervisor {} returns {}{}", SupervisorMethodName(method), code,
+                     method == SupervisorMethod::kStop && event.value != 0 ? ", tasks are left behind" : "");
+}
+
 }  // namespace
 
 std::string TraceLine(const Event& event) {
@@ -94,6 +111,9 @@ std::string TraceLine(const Event& event) {
       return fmt::format("listener {} {}", event.subject, ListenerMethodName(static_cast<ListenerMethod>(event.call)));
     case EventKind::kNote:
       return "note";
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
+      return SupervisorText(event);
     default:
       return CallerText(event);
   }

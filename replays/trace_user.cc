@@ -54,6 +54,12 @@ class RecordedHook : public SessionRunHook {
   const std::string name_;
 };
 
+// The return of a call that has no event of its own: the user asks whether to stop.
+bool IsAnswerOfSupervisor(const Event& event) {
+  return event.kind == EventKind::kSupervisorReturn &&
+         event.call == static_cast<std::uint8_t>(SupervisorMethod::kShouldStop);
+}
+
 }  // namespace
 
 absl::Status RecordedStatus(Code code, std::string_view origin) {
@@ -68,19 +74,25 @@ std::vector<HookPtr> TraceUser::MakeHooks(const std::vector<std::string>& names)
   return hooks;
 }
 
+SessionPtr TraceUser::FindHeld(std::int64_t number) const {
+  const auto it = held_.find(number);
+  return it == held_.end() ? nullptr : it->second;
+}
+
 void TraceUser::Drive() { ActUntil(std::nullopt, nullptr, nullptr); }
 
 absl::Status TraceUser::Call(EventKind end, Session* raw, const StepContext* step) {
   const TracedEvent* const returned = ActUntil(end, raw, step);
   if (returned == nullptr) return absl::OkStatus();
-  // Only a step function's return says where its error came from: the subject of the others is their name.
-  return RecordedStatus(returned->event.code, end == EventKind::kStepFnReturn ? returned->event.subject : "");
+  // Only the returns of step functions and bodies say where an error came from: the subject of the others is their name.
+  const bool says_origin = end == EventKind::kStepFnReturn || end == EventKind::kSupervisorReturn;
+  return RecordedStatus(returned->event.code, says_origin ? returned->event.subject : "");
 }
 
 const TracedEvent* TraceUser::ActUntil(std::optional<EventKind> end, Session* raw, const StepContext* step) {
   while (true) {
     const TracedEvent* const next = script_.Next();
-    if (next == nullptr || next->event.kind == end) return next;
+    if (next == nullptr || (next->event.kind == end && !IsAnswerOfSupervisor(next->event))) return next;
     const std::size_t before = script_.position();
     const bool done = Act(next->event, raw, step);
     // What emits nothing would be done for ever.
@@ -104,6 +116,9 @@ bool TraceUser::Act(const Event& next, Session* raw, const StepContext* step) {
     case EventKind::kCoordinatorRequestStop:
     case EventKind::kCoordinatorJoin:
       return UseCoordinator(next);
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
+      return act_on_supervisor_ != nullptr && act_on_supervisor_(next);
     case EventKind::kSleep:
     case EventKind::kWriterCall:
     case EventKind::kListenerCall:
@@ -147,6 +162,8 @@ absl::Status TraceUser::Step(StepContext& context) {
 
 // A call has no effect but its answer, which went to the user; closing is seen by the layer.
 bool TraceUser::UseRaw(const Event& next, Session* raw) {
+  const SessionPtr held = FindHeld(next.session);
+  if (raw == nullptr) raw = held.get();
   if (next.call == static_cast<std::uint8_t>(CallKind::kClose) && raw != nullptr && raw->number() == next.session) {
     raw->Close().IgnoreError();
   } else {

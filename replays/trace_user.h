@@ -6,9 +6,13 @@
 #define VIGIL_REPLAYS_TRACE_USER_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,6 +39,11 @@ class TraceUser {
   const Fed& fed() const { return fed_; }
   // From its construction on.
   void Use(MonitoredSessionBase& session) { session_ = &session; }
+  // Of a supervisor: does what leads to that event, a call or a return. False: nothing does.
+  void UseSupervisor(std::function<bool(const Event&)> act) { act_on_supervisor_ = std::move(act); }
+  // The caller holds this session from now on.
+  void Hold(const SessionPtr& session) { held_[session->number()] = session; }
+  SessionPtr FindHeld(std::int64_t number) const;
   // What the caller does, to the end of the recording.
   void Drive();
   // What a piece of the user's code does until the layer is to emit an `end` event, which tells what it returned.
@@ -59,6 +68,8 @@ class TraceUser {
   Feeds CallerFeeds() const { return {{fed_.by_caller, Tensor::Scalar<std::int64_t>(0)}}; }
 
   MonitoredSessionBase* session_ = nullptr;
+  std::function<bool(const Event&)> act_on_supervisor_;  // null: there is none
+  std::map<std::int64_t, SessionPtr> held_;
   Fed fed_;
 };
 

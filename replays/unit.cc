@@ -6,8 +6,13 @@ namespace vigil::replays {
 namespace {
 
 constexpr Named<UnitPlayer> kPlayers[] = {
-    {"arguments", PlayArguments},        {"coordinator", PlayCoordinator}, {"saver", PlaySaver},
-    {"device_setter", PlayDeviceSetter}, {"looper", PlayLooper},           {"timer", PlayTimer},
+    {"arguments", PlayArguments},
+    {"coordinator", PlayCoordinator},
+    {"saver", PlaySaver},
+    {"device_setter", PlayDeviceSetter},
+    {"looper", PlayLooper},
+    {"timer", PlayTimer},
+    {"checkpoint_manager", PlayCheckpointManager},
 };
 
 }  // namespace

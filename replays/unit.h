@@ -24,6 +24,7 @@ UnitPlayer FindUnitPlayer(std::string_view unit);
 // One file each.
 absl::Status PlayCoordinator(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayArguments(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
+absl::Status PlayCheckpointManager(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlaySaver(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayDeviceSetter(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 absl::Status PlayLooper(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);

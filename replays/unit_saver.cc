@@ -3,7 +3,6 @@
 // Every operation but "advance" ends with a line on what is on the disk.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,31 +11,17 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/graph/builder.h"
-#include "vigil/core/io/tensor_bundle.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/replays/args.h"
 #include "vigil/replays/behaviour.h"
-#include "vigil/replays/names.h"
 #include "vigil/replays/unit.h"
+#include "vigil/replays/unit_checkpoints.h"
 #include "vigil/sim/disk.h"
 
 namespace vigil::replays {
 namespace {
-
-constexpr char kSaverDirectory[] = "/checkpoints";
-
-// Names one after the other.
-std::string Joined(const std::vector<std::string>& names, std::string_view separator) {
-  return fmt::format("{}", fmt::join(names, separator));
-}
-
-std::vector<std::string> Basenames(const std::vector<std::string>& paths) {
-  std::vector<std::string> out;
-  for (const std::string& path : paths) out.push_back(Basename(path));
-  return out;
-}
 
 class SaverUnit {
  public:
@@ -59,8 +44,6 @@ class SaverUnit {
   Line Save(const Args& args);
   Line Restore(const Args& args);
   Line NewSaver(const UnitOp& op);
-  Line Damage(const Args& args);
-  std::string Disk() const;
 
   sim::Disk disk_;
   const Env env_;
@@ -75,7 +58,7 @@ class SaverUnit {
 };
 
 absl::Status SaverUnit::SetUp() {
-  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(kSaverDirectory));
+  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(kUnitDirectory));
   Builder b(graph_);
   VIGIL_ASSIGN_OR_RETURN(step_, GetOrCreateGlobalStep(env_, b));
   value_ = ops::Placeholder(b, "value", DType::kInt64);
@@ -110,7 +93,7 @@ SaverUnit::Line SaverUnit::Save(const Args& args) {
   options.latest_filename = StringArg(args, "latest_filename", options.latest_filename);
   options.write_meta_graph = BoolArg(args, "write_meta_graph", true);
   options.write_state = BoolArg(args, "write_state", true);
-  const std::string path = JoinPath(kSaverDirectory, StringArg(args, "name", "model.ckpt"));
+  const std::string path = JoinPath(kUnitDirectory, StringArg(args, "name", "model.ckpt"));
   const std::optional<std::int64_t> number =
       BoolArg(args, "with_step", true) ? std::optional<std::int64_t>(step) : std::nullopt;
   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver_->Save(*session_, path, number, options));
@@ -120,9 +103,9 @@ SaverUnit::Line SaverUnit::Save(const Args& args) {
 SaverUnit::Line SaverUnit::Restore(const Args& args) {
   std::string path;
   if (IsGiven(args, "path")) {
-    path = JoinPath(kSaverDirectory, StringArg(args, "path"));
+    path = JoinPath(kUnitDirectory, StringArg(args, "path"));
   } else {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kSaverDirectory));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kUnitDirectory));
     path = latest.value_or("");
   }
   VIGIL_RETURN_IF_ERROR(saver_->Restore(*session_, path));
@@ -131,63 +114,27 @@ SaverUnit::Line SaverUnit::Restore(const Args& args) {
 }
 
 SaverUnit::Line SaverUnit::NewSaver(const UnitOp& op) {
-  VIGIL_ASSIGN_OR_RETURN(saver_, Make(op.saver));
+  VIGIL_ASSIGN_OR_RETURN(saver_, Make(op.made_with));
   if (BoolArg(op.args, "recover")) {
-    VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env_, kSaverDirectory));
+    VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env_, kUnitDirectory));
     VIGIL_RETURN_IF_ERROR(saver_->RecoverLastCheckpoints(state.has_value() ? state->all_model_checkpoint_paths
                                                                            : std::vector<std::string>()));
   }
   return "new_saver";
 }
 
-SaverUnit::Line SaverUnit::Damage(const Args& args) {
-  const std::string what = StringArg(args, "what");
-  const std::string prefix =
-      JoinPath(kSaverDirectory, fmt::format("model.ckpt-{}", IntegerArg(args, "step").value_or(0)));
-  if (what == "missing_index") {
-    if (Exists(*env_.files, IndexFileName(prefix))) VIGIL_RETURN_IF_ERROR(env_.files->Remove(IndexFileName(prefix)));
-  } else if (what == "missing_dir_entry") {
-    VIGIL_RETURN_IF_ERROR(RemoveCheckpoint(*env_.files, prefix));
-  } else {
-    const std::string_view text = what == "garbage_state" ? "!!! not a state file {{{" : "";
-    VIGIL_RETURN_IF_ERROR(WriteAtomically(*env_.files, JoinPath(kSaverDirectory, kDefaultStateFile), text));
-  }
-  return fmt::format("damage {}", what);
-}
-
 SaverUnit::Line SaverUnit::Execute(const UnitOp& op) {
   if (op.op == "save") return Save(op.args);
   if (op.op == "restore") return Restore(op.args);
   if (op.op == "new_saver") return NewSaver(op);
-  if (op.op == "damage") return Damage(op.args);
+  if (op.op == "damage") return DamageCheckpoints(env_, op.args, "model.ckpt");
   if (op.op == "power_cut") {
     VIGIL_RETURN_IF_ERROR(disk_.Cut().status());
     return "power_cut";
   }
   if (op.op == "last") return fmt::format("last -> {}", Joined(Basenames(saver_->last_checkpoints()), " "));
-  VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kSaverDirectory));
+  VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(env_, kUnitDirectory));
   return fmt::format("latest -> {}", latest.has_value() ? Basename(*latest) : "none");
-}
-
-std::string SaverUnit::Disk() const {
-  std::vector<std::string> indexes;
-  std::vector<std::string> metas;
-  const absl::StatusOr<std::vector<std::string>> names = env_.files->List(kSaverDirectory);
-  for (const std::string& name : names.value_or(std::vector<std::string>())) {
-    for (const auto& [suffix, list] : {std::pair(".index", &indexes), std::pair(".meta", &metas)}) {
-      if (name.ends_with(suffix)) list->push_back(name.substr(0, name.size() - std::string_view(suffix).size()));
-    }
-  }
-  // As strings without the suffix: "m-1" before "m-10".
-  std::ranges::sort(indexes);
-  std::ranges::sort(metas);
-  std::string out = fmt::format("disk index={} meta={}", Joined(indexes, ","), Joined(metas, ","));
-  if (!Exists(*env_.files, JoinPath(kSaverDirectory, kDefaultStateFile))) return out;
-  const absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env_, kSaverDirectory);
-  if (!state.ok()) return out + " state=invalid";
-  if (!state->has_value()) return out + " state=none all=";
-  return out + fmt::format(" state={} all={}", Basename((*state)->model_checkpoint_path),
-                           Joined(Basenames((*state)->all_model_checkpoint_paths), ","));
 }
 
 absl::Status SaverUnit::Play(const UnitSpec& unit) {
@@ -205,7 +152,7 @@ absl::Status SaverUnit::Play(const UnitSpec& unit) {
     }
     const Line line = Execute(op);
     lines_.push_back(line.ok() ? *line : fmt::format("{} failed {}", op.op, CodeName(CodeOf(line.status()))));
-    lines_.push_back(Disk());
+    lines_.push_back(DiskLine(env_));
   }
   return absl::OkStatus();
 }

@@ -25,6 +25,20 @@ std::string_view WriterCallName(WriterCall call) {
   return kNames[static_cast<size_t>(call)];
 }
 
+std::string_view SupervisorMethodName(SupervisorMethod method) {
+  constexpr std::array<std::string_view, 10> kNames = {"prepare",
+                                                       "managed_session",
+                                                       "body",
+                                                       "stop",
+                                                       "start_standard_services",
+                                                       "start_queue_runners",
+                                                       "summary_computed",
+                                                       "should_stop",
+                                                       "writer call",
+                                                       "write of the graph"};
+  return kNames[static_cast<size_t>(method)];
+}
+
 std::string_view ListenerMethodName(ListenerMethod method) {
   constexpr std::array<std::string_view, 4> kNames = {"begin", "before_save", "after_save", "end"};
   return kNames[static_cast<size_t>(method)];

@@ -55,8 +55,11 @@ enum class EventKind : std::uint8_t {
   kInnerRunEnd,    // code
   kBareRunStart,   // a caller's RunWithoutHooks
   kBareRunEnd,     // code
+  // A supervisor's method is called, by its user or by the supervisor itself: call = SupervisorMethod, index and value = its arguments.
+  kSupervisorCall,
+  kSupervisorReturn,  // ... and has returned: code, call
 };
-inline constexpr int kEventKinds = static_cast<int>(EventKind::kBareRunEnd) + 1;
+inline constexpr int kEventKinds = static_cast<int>(EventKind::kSupervisorReturn) + 1;
 
 enum class HookMethod : std::uint8_t { kBegin, kAfterCreateSession, kBeforeRun, kAfterRun, kEnd };
 
@@ -88,6 +91,25 @@ enum class WriterCall : std::uint8_t {
   kReopen,
 };
 
+enum class SupervisorMethod : std::uint8_t {
+  kPrepare,            // index = flags (below); value = the longest wait in seconds (has_value). Returns session.
+  kManagedSession,     // the same
+  kBody,               // what a managed session is for: session; of its return subject = the origin of its error
+  kStop,               // index = flags. Of its return value 1 = tasks were left behind
+  kStartServices,      // session, 0 = none
+  kStartQueueRunners,  // session, 0 = none
+  kSummaryComputed,    // session, 0 = none; value = the global step (has_value: one was given)
+  // These have a return only:
+  kShouldStop,  // value = the answer, 0 or 1
+  kWriter,      // a call on the summary writer has failed: code
+  kWriteGraph,  // the file of the graph could not be written: code
+};
+// Flags of a kSupervisorCall's index.
+inline constexpr std::int32_t kSupervisorStartsServices = 1;
+inline constexpr std::int32_t kSupervisorWaitsForCheckpoint = 2;
+inline constexpr std::int32_t kSupervisorClosesWriter = 4;
+inline constexpr std::int32_t kSupervisorIgnoresLiveTasks = 8;
+
 enum class ListenerMethod : std::uint8_t { kBegin, kBeforeSave, kAfterSave, kEnd };
 
 // "before_run", "ready_for_local_init", "session_log", ...
@@ -95,11 +117,12 @@ std::string_view HookMethodName(HookMethod method);
 std::string_view WriterCallName(WriterCall call);
 std::string_view ListenerMethodName(ListenerMethod method);
 std::string_view CallKindName(CallKind kind);
+std::string_view SupervisorMethodName(SupervisorMethod method);
 
 struct Event {
   EventKind kind;
   Code code = Code::kOk;
-  std::uint8_t call = 0;  // HookMethod, CallKind, WriterCall, ListenerMethod or as the kind says
+  std::uint8_t call = 0;  // HookMethod, CallKind, WriterCall, ListenerMethod, SupervisorMethod or as the kind says
   bool closed = false;
   bool has_value = false;
   std::int32_t index = -1;

@@ -8,6 +8,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/ops/ops.h"
 
 namespace vigil {
 namespace {
@@ -21,6 +22,15 @@ std::int64_t NumberOf(const std::string& prefix) {
 }
 
 }  // namespace
+
+absl::StatusOr<SaveCounter> MakeSaveCounter(Builder& b) {
+  const ops::Variable counter =
+      ops::MakeVariable(b, "save_counter", b.Const("save_counter/zero", Tensor::Scalar<std::int64_t>(0)));
+  const Output one = b.Const("save_counter/one", Tensor::Scalar<std::int64_t>(1));
+  const SaveCounter out{counter.ref, ops::AssignAdd(b, "save_counter/increment", counter.ref, one).node};
+  VIGIL_RETURN_IF_ERROR(b.status());
+  return out;
+}
 
 absl::StatusOr<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(const Env& env, SaverPtr saver,
                                                                              CheckpointManagerOptions options) {
@@ -89,7 +99,7 @@ absl::Status CheckpointManager::Sweep() {
   while (std::ssize(active_) > *options_.max_to_keep) {
     const KeptCheckpoint oldest = std::move(active_.front());
     active_.erase(active_.begin());
-    if (options_.keep_checkpoint_every_n_hours.has_value()) {
+    if (options_.keep_checkpoint_every_n_hours.value_or(0) != 0) {
       const Duration every = Seconds(std::min(*options_.keep_checkpoint_every_n_hours * 3600, 7e9));
       if (oldest.written - last_preserved_ >= every) {
         last_preserved_ = oldest.written;
@@ -99,6 +109,13 @@ absl::Status CheckpointManager::Sweep() {
     VIGIL_RETURN_IF_ERROR(RemoveCheckpoint(*env_.files, oldest.prefix));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::int64_t> CheckpointManager::NextNumber(Session& session) const {
+  if (!options_.save_counter.has_value()) return last_number_ + 1;
+  VIGIL_RETURN_IF_ERROR(RunTarget(session, options_.save_counter->increment));
+  VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, options_.save_counter->value));
+  return value.scalar<std::int64_t>();
 }
 
 absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& session, std::optional<std::int64_t> number,
@@ -111,7 +128,8 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& sess
     }
     last_step_ = step;
   }
-  last_number_ = number.value_or(last_number_ + 1);
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t next, NextNumber(session));
+  last_number_ = number.value_or(next);
   VIGIL_ASSIGN_OR_RETURN(std::string prefix,
                          saver_->Save(session, JoinPath(options_.directory, options_.checkpoint_name), last_number_,
                                       {.write_meta_graph = false, .write_state = false}));
@@ -127,6 +145,10 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& sess
 
 absl::StatusOr<std::optional<std::string>> CheckpointManager::RestoreOrInitialize(Session& session) {
   if (latest_.has_value()) {
+    if (!CheckpointExists(env_, *latest_)) {
+      return MakeStatus(Code::kNotFound,
+                        fmt::format("Error when restoring from checkpoint at {}: there is none.", *latest_));
+    }
     VIGIL_RETURN_IF_ERROR(saver_->Restore(session, *latest_));
     if (options_.checkpoint_interval.has_value()) {
       VIGIL_ASSIGN_OR_RETURN(last_step_, Step(session));

@@ -146,5 +146,45 @@ TEST_F(CheckpointManagerTest, RestoresOrInitializes) {
   EXPECT_EQ(RunFetch(*session_, v_.ref)->scalar<std::int64_t>(), 1);
 }
 
+TEST_F(CheckpointManagerTest, PreservesNoneEveryZeroHours) {
+  auto manager = New({.max_to_keep = 1, .keep_checkpoint_every_n_hours = 0});
+  for (int i = 0; i < 3; ++i) Save(*manager);
+  EXPECT_THAT(OnDisk(), ElementsAre("ckpt-3"));
+}
+
+TEST_F(CheckpointManagerTest, WhatIsGoneCannotBeRestored) {
+  auto manager = New({});
+  Save(*manager);
+  ASSERT_EQ(Text(RemoveCheckpoint(fake_.files, "/d/ckpt-1")), "OK");
+  EXPECT_EQ(Text(manager->RestoreOrInitialize(*session_).status()),
+            "NOT_FOUND: Error when restoring from checkpoint at /d/ckpt-1: there is none.");
+}
+
+// As tf.train.Checkpoint's save_counter.
+TEST_F(CheckpointManagerTest, NumbersOfACounterCountSavesAndAreRestored) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const auto counter = MakeSaveCounter(b);
+  ASSERT_EQ(Text(counter.status()), "OK");
+  const NodeId init = ops::VariablesInitializer(b, "init", {counter->value}).node;
+  saver_ = std::make_shared<Saver>(fake_.env());
+  ASSERT_EQ(Text(saver_->Build(graph)), "OK");
+  session_ = NewDirectSession(fake_.env(), graph);
+  ASSERT_EQ(Text(RunTarget(*session_, init)), "OK");
+  auto manager = New({.save_counter = *counter});
+  EXPECT_EQ(**manager->Save(*session_), "/d/ckpt-1");
+  EXPECT_EQ(**manager->Save(*session_, 7), "/d/ckpt-7");
+  EXPECT_EQ(**manager->Save(*session_), "/d/ckpt-3");
+  session_ = NewDirectSession(fake_.env(), graph);
+  ASSERT_EQ(Text(RunTarget(*session_, init)), "OK");
+  manager = New({.save_counter = *counter});
+  EXPECT_EQ(*manager->RestoreOrInitialize(*session_), "/d/ckpt-3");
+  EXPECT_EQ(**manager->Save(*session_), "/d/ckpt-4");
+  session_ = NewDirectSession(fake_.env(), graph);
+  ASSERT_EQ(Text(RunTarget(*session_, init)), "OK");
+  manager = New({.save_counter = *counter});
+  EXPECT_EQ(**manager->Save(*session_), "/d/ckpt-1") << "a process that has not restored";
+}
+
 }  // namespace
 }  // namespace vigil

@@ -90,6 +90,8 @@ TEST_F(TraceWriterTest, NumbersOfKindsDoNotChange) {
   EXPECT_EQ(static_cast<int>(EventKind::kShouldStop), 16);
   EXPECT_EQ(static_cast<int>(EventKind::kNote), 21);
   EXPECT_EQ(static_cast<int>(EventKind::kBareRunEnd), 28);
+  EXPECT_EQ(static_cast<int>(EventKind::kSupervisorReturn), 30);
+  EXPECT_EQ(static_cast<int>(SupervisorMethod::kWriteGraph), 9);
   EXPECT_EQ(static_cast<int>(CallKind::kClose), 12);
   EXPECT_EQ(static_cast<int>(HookMethod::kEnd), 4);
 }

@@ -28,17 +28,21 @@ TraceWriter* NewSessionTrace(const Env& env, const std::string& path) {
   return env.process->Slot(kTraceWriters).Keep(std::make_unique<TraceWriter>(env));
 }
 
+void AddBehaviour(const Behaviour& behaviour, proto::TraceHeader& header) {
+  for (const BehaviourSwitch& each : BehaviourSwitches()) {
+    proto::TraceSwitch& out = *header.add_behaviour();
+    out.set_name(std::string(each.name));
+    out.set_on(behaviour.*each.value);
+  }
+}
+
 proto::TraceHeader TraceHeaderOf(bool recovers, const CreatorTraits& creator, const std::vector<HookPtr>& hooks,
                                  const SessionLife& life, const Graph& graph) {
   proto::TraceHeader header;
   header.set_kind(recovers ? proto::TraceHeader::MONITORED : proto::TraceHeader::SINGULAR);
   header.set_is_chief(creator.is_chief);
   for (const HookPtr& hook : hooks) header.add_hooks()->set_name(std::string(hook->name()));
-  for (const BehaviourSwitch& each : BehaviourSwitches()) {
-    proto::TraceSwitch& out = *header.add_behaviour();
-    out.set_name(std::string(each.name));
-    out.set_on(life.behaviour.*each.value);
-  }
+  AddBehaviour(life.behaviour, header);
   header.set_stop_grace_period_ns(life.stop_grace_period.count());
   header.set_has_max_wait(creator.max_wait.has_value());
   header.set_max_wait_ns(creator.max_wait.value_or(Duration::zero()).count());

@@ -17,6 +17,7 @@ class Statements:
 
     def block(self, body):
         for statement in body:
+            world.active.give_way()
             try:
                 getattr(self, "do_" + statement["op"])(statement)
             except Exception as error:
@@ -43,7 +44,7 @@ class Statements:
         raise make_error(statement["code"])
 
     def do_advance(self, statement):
-        world.active.now += statement["secs"]
+        world.active.pass_time(statement["secs"])
 
     def do_clock(self, _statement):
         log("clock %g" % (world.active.now - world.START))

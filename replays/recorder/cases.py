@@ -1,5 +1,7 @@
 """Named scenarios, each about one rule: what the recorder learned last. Older ones live in cases.jsonl alone."""
 
+import cases_services
+
 RUN = {"op": "run"}
 DEAF = 100000  # seconds, longer than any grace period
 SHOW = {"method": "after_run", "call": None, "do": "show"}
@@ -21,8 +23,14 @@ def case(name, title, **parts):
     return {"id": name, "title": title, "hooks": [probe("a", SHOW)], "drive": [RUN, RUN], **parts}
 
 
-def scenarios():
-    return [*options(), *fetches(), *init_feed(), *enqueue(), *stuck(), *others()]
+def scenarios(group):
+    return {"extended": lambda: [*options(), *fetches(), *init_feed(), *enqueue(), *stuck(), *others()],
+            "services": lambda: [*cases_services.services()],
+            "managers": lambda: [*cases_services.managers()]}[group]()
+
+
+def all_scenarios():
+    return [case for group in ("extended", "services", "managers") for case in scenarios(group)]
 
 
 def options():

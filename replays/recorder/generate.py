@@ -7,13 +7,14 @@ is the same for ever.
 import random
 
 import generate_extended
+import generate_services
 import generate_sessions
 import generate_supervisor
 import generate_units
 
 # What a session scenario is mostly about; the first of them are drawn more often when none is asked for.
 SESSION_PROFILES = ("order", "builtin", "training", "stepfn", "worker")
-PROFILES = SESSION_PROFILES + ("supervisor", "units", "extended")
+PROFILES = SESSION_PROFILES + ("supervisor", "units", "extended", "services", "managers")
 _MIX = ["order"] * 4 + ["builtin"] * 3 + ["training"] * 2 + ["stepfn", "worker"]
 
 
@@ -26,6 +27,10 @@ def scenario(seed, number, profile=None):
         made = generate_units.scenario(r)
     elif profile == "extended":
         made = generate_extended.scenario(r)
+    elif profile == "services":
+        made = generate_services.services(r)
+    elif profile == "managers":
+        made = generate_services.manager(r)
     else:
         made = generate_sessions.scenario(r, profile)
     return {"id": "random_%d_%d_%s" % (seed, number, profile), **made}

@@ -4,9 +4,11 @@
   main.py record IN... OUT             the scenarios of IN anew (what they expect is not looked at)
   main.py check [--sample N] IN...     the same, compared with what they expect: nothing but differences is printed
   main.py random SEED N OUT [PROFILE]  N random scenarios; PROFILE is one of order builtin
-                                       training stepfn worker supervisor units extended
+                                       training stepfn worker supervisor units extended services
+                                       managers
   main.py pairs OUT                    every fault and every pair of faults in a small scope
-  main.py cases OUT                    the named scenarios of cases.py
+  main.py cases OUT [GROUP]            the named scenarios of cases.py; GROUP is extended (if none is said), services or
+                                       managers
 
 Files are .jsonl or .jsonl.xz. Each scenario is recorded twice and dropped where the two differ.
 """
@@ -99,7 +101,9 @@ def parse(argv):
     command.add_argument("out")
     command.add_argument("profile", nargs="?")
     commands.add_parser("pairs").add_argument("out")
-    commands.add_parser("cases").add_argument("out")
+    command = commands.add_parser("cases")
+    command.add_argument("out")
+    command.add_argument("group", nargs="?", default="extended")
     return parser.parse_args(argv)
 
 
@@ -116,7 +120,7 @@ def main(argv):
     elif args.command == "cases":
         import cases
 
-        scenarios = cases.scenarios()
+        scenarios = cases.scenarios(args.group)
     else:
         import generate
 

@@ -34,9 +34,12 @@ def record(scenario):
                 supervised(scenario, directory)
             else:
                 monitored(scenario, directory)
+        w.check_limit()  # a service may have met it
         return {"events": w.events, "final": checkpoints.final_state(directory), "messages": w.messages}
     finally:
         world.active = None
+        if w.turns is not None:
+            w.turns.end()
         if directory is not None:
             checkpoints.remove(directory)
 

@@ -43,7 +43,7 @@ class VirtualTime(types.ModuleType):
     def sleep(self, secs):
         w = world.active
         w.log("sleep %g" % secs)
-        w.now += secs
+        w.pass_time(secs)
         w.meet("sleep")
 
 
@@ -51,8 +51,11 @@ class JoiningTime(VirtualTime):
     """The coordinator's: waiting for threads takes no virtual time, unless one of them is really stuck."""
 
     def sleep(self, secs):
-        if world.active and any(t.is_alive() for t in world.active.deaf):
-            world.active.now += secs
+        w = world.active
+        if w and w.turns and w.turns.others:
+            w.turns.join(secs)
+        elif w and any(t.is_alive() for t in w.deaf):
+            w.pass_time(secs)
         else:
             time.sleep(secs)
 
@@ -135,7 +138,7 @@ class RecordedSession(session_module.Session):
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
         w = world.active
-        if self.quiet or not w.on_driver():
+        if self.quiet or w.speaker() is None:
             return super().run(fetches, feed_dict, options, run_metadata)
         kind = w.model.kind_of(fetches)
         error, applied = w.meet(kind)
@@ -231,7 +234,7 @@ class LogCapture(logging.Handler):
 
 def _patch_clock():
     virtual = VirtualTime()
-    for module in (basic_session_run_hooks, session_manager, saver, supervisor):
+    for module in (basic_session_run_hooks, checkpoint_management, session_manager, saver, supervisor):
         module.time = virtual
     coordinator.time = JoiningTime()
     real_times = checkpoint_management.get_checkpoint_mtimes
@@ -295,7 +298,9 @@ def _patch_coordinator():
         if world.active:
             code = "" if ex is None else " " + code_of(ex if isinstance(ex, BaseException) else ex[1])
             world.active.log("coordinator request_stop" + code)
-        return request_stop(self, ex)
+        request_stop(self, ex)
+        if world.active and world.active.turns:
+            world.active.turns.wake_all(world.active.turns.stop_waiters)
 
     def recorded_join(self, *args, **kwargs):
         if world.active:
@@ -303,11 +308,48 @@ def _patch_coordinator():
         return join(self, *args, **kwargs)
 
     def virtual_wait_for_stop(self, timeout=None):
-        if world.active and world.active.wait_for_stop:
-            return world.active.wait_for_stop(self, timeout)
+        w = world.active
+        if w and w.turns:
+            return w.turns.wait_for_stop(self, timeout)
+        if w and w.wait_for_stop:
+            return w.wait_for_stop(self, timeout)
         return wait_for_stop(self, timeout)
 
     kind.request_stop, kind.join, kind.wait_for_stop = recorded_request_stop, recorded_join, virtual_wait_for_stop
+
+
+def _patch_loopers():
+    """Threads of a supervisor's services and loops take turns."""
+    kind = coordinator.LooperThread
+    start, run, is_alive = kind.start, kind.run, kind.is_alive
+    names = {"SVSummaryThread": "summary", "SVStepCounterThread": "step_counter",
+             "SVTimerCheckpointThread": "checkpoint"}
+
+    def recorded_start(self):
+        turns = world.active.turns if world.active else None
+        self.turn = turns.spawn(names.get(type(self).__name__, "loop"), self) if turns else None
+        self.turns = turns
+        if self.turn:
+            self.name = self.turn.name  # stragglers are told by name
+        start(self)
+
+    def recorded_run(self):
+        if getattr(self, "turn", None) is None:
+            return run(self)
+        try:
+            if self.turns.enter(self.turn):
+                run(self)
+        except BaseException:  # handed back by a coordinator that was joined: nobody is left to be told
+            pass
+        finally:
+            self.turns.leave(self.turn)
+
+    def recorded_is_alive(self):
+        if getattr(self, "turn", None) is None:
+            return is_alive(self)
+        return self.turn in self.turns.others
+
+    kind.start, kind.run, kind.is_alive = recorded_start, recorded_run, recorded_is_alive
 
 
 def _patch_log():
@@ -322,4 +364,5 @@ _patch_sessions()
 _patch_writers()
 _patch_graph()
 _patch_coordinator()
+_patch_loopers()
 _patch_log()

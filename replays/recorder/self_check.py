@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import os
+import threading
 import types
 import unittest
 
@@ -65,6 +66,63 @@ class TextTest(unittest.TestCase):
         self.assertEqual(text.value_text(1_000_000_007), "1000000007")
 
 
+class TurnsTest(unittest.TestCase):
+    def setUp(self):
+        self.world = world.World({"session": {"services": True}}, no_error)
+        self.turns = self.world.turns
+
+    def start(self, name, body):
+        def run():
+            if self.turns.enter(turn):
+                body()
+            self.turns.leave(turn)
+
+        thread = threading.Thread(target=run)
+        turn = self.turns.spawn(name, thread)
+        thread.start()
+
+    def ticks(self, every, times):
+        for _ in range(times):
+            self.world.log("at %g" % (self.world.now - world.START))
+            self.turns.sleep(every)
+
+    def test_who_waits_longest_goes_next_and_time_passes_only_when_all_wait(self):
+        self.start("a", lambda: self.ticks(2, 3))
+        self.start("b", lambda: self.ticks(1, 3))
+        self.world.log("begins")
+        self.turns.sleep(0)
+        self.world.log("goes on")
+        self.turns.sleep(2)
+        self.world.log("has slept")
+        self.turns.join(100)
+        self.assertEqual(self.world.events, ["begins", "a: at 0", "b: at 0", "goes on", "b: at 1", "a: at 2",
+                                             "has slept", "b: at 2", "a: at 4"])
+        self.assertEqual(self.world.now - world.START, 6)
+
+    def test_a_join_ends_at_its_time(self):
+        self.start("a", lambda: self.ticks(50, 1))
+        self.turns.join(3)
+        self.assertEqual(self.world.now - world.START, 3)
+        self.turns.end()
+        self.assertEqual(self.turns.others, [])
+
+    def test_who_waits_for_a_stop_is_woken(self):
+        coordinator = types.SimpleNamespace(stopped=False, should_stop=lambda: coordinator.stopped)
+        self.start("a", lambda: self.world.log("stop %s" % self.turns.wait_for_stop(coordinator, 100)))
+        self.turns.sleep(1)
+        coordinator.stopped = True
+        self.turns.wake_all(self.turns.stop_waiters)
+        self.turns.join(5)
+        self.assertEqual(self.world.events, ["a: stop True"])
+        self.assertEqual(self.world.now - world.START, 1)
+
+    def test_nobody_else_is_recorded(self):
+        thread = threading.Thread(target=lambda: self.world.log("unheard"))
+        thread.start()
+        thread.join()
+        self.assertEqual(self.world.events, [])
+
+
 class GeneratorTest(unittest.TestCase):
     def test_a_scenario_is_a_function_of_its_seed(self):
         for profile in generate.PROFILES:
@@ -84,9 +142,9 @@ class GeneratorTest(unittest.TestCase):
         self.assertEqual(len({s["id"] for s in made}), 8010)
 
     def test_names_of_cases_differ(self):
-        names = [s["id"] for s in cases.scenarios()]
+        names = [s["id"] for s in cases.all_scenarios()]
         self.assertEqual(len(names), len(set(names)))
-        self.assertTrue(all(s["title"] for s in cases.scenarios()))
+        self.assertTrue(all(s["title"] for s in cases.all_scenarios()))
 
     def test_pairs_are_those_that_were_recorded(self):
         recorded = os.path.join(HERE, "..", "tensorflow", "pairs.jsonl.xz")

@@ -34,7 +34,7 @@ class SupervisorCaller(Statements):
 
     def arguments(self, directory):
         spec, scaffold = self.scenario["session"], self.scenario.get("scaffold", {})
-        args = {k: v for k, v in spec.items() if k not in ("kind", "logdir", "shared_state")}
+        args = {k: v for k, v in spec.items() if k not in ("kind", "logdir", "shared_state", "services")}
         for service in ("save_summaries_secs", "save_model_secs"):
             args.setdefault(service, 0)
         if spec.get("logdir"):
@@ -102,6 +102,15 @@ class SupervisorCaller(Statements):
             self.services[name].start_loop()
         world.active.log(f"service {name} loop")
         self.services[name].run_loop()
+
+    def do_start_loop(self, statement):
+        def called():
+            world.active.log("called at=%g" % (world.active.now - world.START))
+            world.active.pass_time(statement.get("secs", 0))
+            if "code" in statement:
+                raise make_error(statement["code"])
+
+        self.supervisor.loop(statement["every_secs"], called)
 
     def do_summary_computed(self, statement):
         value = summary_pb2.Summary.Value(tag="mine", simple_value=1.5)

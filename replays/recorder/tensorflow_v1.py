@@ -19,8 +19,10 @@ os.close(_null)
 from tensorflow.core.framework import summary_pb2  # noqa: E402
 from tensorflow.core.protobuf import config_pb2, debug_pb2  # noqa: E402
 from tensorflow.core.util import event_pb2  # noqa: E402
+from tensorflow.python.checkpoint import checkpoint as object_checkpoint  # noqa: E402
 from tensorflow.python.checkpoint import checkpoint_management  # noqa: E402
 from tensorflow.python.client import session as session_module  # noqa: E402
+from tensorflow.python.eager import context as eager_context  # noqa: E402
 from tensorflow.python.framework import ops  # noqa: E402
 from tensorflow.python.platform import tf_logging  # noqa: E402
 from tensorflow.python.training import (  # noqa: E402

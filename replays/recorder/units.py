@@ -4,6 +4,7 @@ import os
 import types
 
 import directory as checkpoints
+import unit_manager
 import unit_more
 import world
 from errors import EXCEPTIONS, code_of, make_error
@@ -16,7 +17,7 @@ def play(scenario):
     out = w.events
     w.log = lambda text: None  # what sessions and coordinators below say of themselves is no part of it
     w.files_carry_time = True
-    {**PLAYERS, **unit_more.PLAYERS}[scenario["unit"]](scenario, out)
+    {**PLAYERS, **unit_more.PLAYERS, **unit_manager.PLAYERS}[scenario["unit"]](scenario, out)
     return {"events": out}
 
 
@@ -152,17 +153,7 @@ class Savers:
         return "new_saver"
 
     def damage(self, op):
-        what = op["what"]
-        if what == "empty_state":
-            checkpoints.write(self.path("checkpoint"), "")
-        elif what == "garbage_state":
-            checkpoints.write(self.path("checkpoint"), "!!! not a state file {{{")
-        else:
-            prefix = "model.ckpt-%d.%s" % (op["step"], "index" if what == "missing_index" else "")
-            for name in os.listdir(self.directory):
-                if name.startswith(prefix):
-                    os.remove(self.path(name))
-        return "damage " + what
+        return damage(op, self.directory, "model.ckpt")
 
     def latest(self, _op):
         path = tf.train.latest_checkpoint(self.directory)
@@ -170,6 +161,20 @@ class Savers:
 
     def last(self, _op):
         return "last -> " + " ".join(os.path.basename(path) for path in self.saver.last_checkpoints)
+
+
+def damage(op, directory, checkpoint_name):
+    what = op["what"]
+    if what == "empty_state":
+        checkpoints.write(os.path.join(directory, "checkpoint"), "")
+    elif what == "garbage_state":
+        checkpoints.write(os.path.join(directory, "checkpoint"), "!!! not a state file {{{")
+    else:
+        prefix = "%s-%d.%s" % (checkpoint_name, op["step"], "index" if what == "missing_index" else "")
+        for name in os.listdir(directory):
+            if name.startswith(prefix):
+                os.remove(os.path.join(directory, name))
+    return "damage " + what
 
 
 def disk_text(directory):

@@ -7,6 +7,8 @@ between scenarios.
 import re
 import threading
 
+from turns import Turns
+
 START = 1000.0  # seconds on the virtual clock
 
 active = None
@@ -34,17 +36,37 @@ class World:
         self.files_carry_time = False  # a unit recording stamps its files itself
         self.deaf = []  # threads that hear of no stop
         self.wait_for_stop = None  # a unit recording's own way to wait for a stop
+        # With `services` their threads take turns with the driver, and their events are recorded, too.
+        self.turns = Turns(self) if scenario.get("session", {}).get("services") else None
 
-    def on_driver(self):
-        return threading.current_thread() is self.driver
+    def speaker(self):
+        """Whose events the calling thread's are; "": the driver's; None: they are not recorded."""
+        if self.turns is not None:
+            return self.turns.speaker()
+        return "" if threading.current_thread() is self.driver else None
 
     def log(self, text):
-        """An event. Only those of the thread that drives the session are recorded."""
-        if not self.on_driver():
+        """An event. Only those of the driver and, with `services`, of their threads are recorded."""
+        speaker = self.speaker()
+        if speaker is None:
             return
-        self.events.append(text)
+        self.events.append(f"{speaker}: {text}" if speaker else text)
+        self.check_limit()
+
+    def check_limit(self):
         if len(self.events) > self.limit:
             raise Runaway()
+
+    def pass_time(self, secs):
+        if self.turns is not None:
+            self.turns.sleep(secs)
+        else:
+            self.now += secs
+
+    def give_way(self):
+        """Whoever can run at this moment does so."""
+        if self.turns is not None:
+            self.turns.sleep(0)
 
     def message(self, error):
         """Keeps the text of an error of the library's own: for reading, not for comparing."""
@@ -67,7 +89,9 @@ class World:
         return hit
 
     def run_takes_time(self):
-        self.now += self.scenario.get("model", {}).get("run_secs", 0)
+        secs = self.scenario.get("model", {}).get("run_secs", 0)
+        if secs > 0:
+            self.pass_time(secs)
 
 
 def matches(call, number):

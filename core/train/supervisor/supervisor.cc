@@ -7,21 +7,42 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/cluster_session.h"
-#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
-#include "vigil/core/io/summary.pb.h"
 #include "vigil/core/summary/file_writer.h"
+#include "vigil/core/train/session_trace.h"
 #include "vigil/core/train/supervisor/supervisor_services.h"
+#include "vigil/core/train/supervisor/supervisor_trace.h"
 #include "vigil/core/train/training_util.h"
 
 namespace vigil {
 
 Supervisor::Supervisor(const Env& env, Graph& graph, SupervisorOptions options, SupervisorModel model)
-    : env_(env),
+    : trace_(NewSessionTrace(env, options.trace_path)),
+      env_(WithTrace(env)),
       graph_(graph),
       options_(std::move(options)),
       model_(std::move(model)),
-      coord_(std::make_shared<Coordinator>(env)) {}
+      coord_(std::make_shared<Coordinator>(env_)) {}
+
+Supervisor::~Supervisor() {
+  if (trace_ != nullptr) trace_->End();
+}
+
+Env Supervisor::WithTrace(Env env) const {
+  if (trace_ != nullptr) env.events = trace_;
+  return env;
+}
+
+void Supervisor::StartTrace(bool with_its_own_session_manager) {
+  if (with_its_own_session_manager) {
+    return trace_->Start(options_.trace_path, TraceHeaderOf(options_, model_, summary_writer_, graph_));
+  }
+  env_.log->Write(
+      Severity::kWarning,
+      fmt::format("There will be no trace {}: what a session manager of one's own does cannot be traced. Let the "
+                  "supervisor make one.",
+                  options_.trace_path));
+}
 
 absl::StatusOr<std::unique_ptr<Supervisor>> Supervisor::Create(const Env& env, Graph& graph,
                                                                SupervisorOptions options) {
@@ -43,7 +64,8 @@ absl::Status Supervisor::Init() {
   } else {
     options_.logdir.clear();
   }
-  if (options_.session_manager == nullptr) {
+  const bool makes_session_manager = options_.session_manager == nullptr;
+  if (makes_session_manager) {
     if (options_.factory == nullptr) options_.factory = std::make_shared<ClusterSessionFactory>(env_);
     VIGIL_ASSIGN_OR_RETURN(options_.session_manager,
                            SessionManager::Create(env_, graph_, options_.factory,
@@ -55,6 +77,7 @@ absl::Status Supervisor::Init() {
                                                    .behaviour = options_.behaviour}));
   }
   if (!is_chief()) VIGIL_RETURN_IF_ERROR(CheckVariablesHaveDevices(graph_));
+  if (trace_ != nullptr) StartTrace(makes_session_manager);
   if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
   graph_.Finalize();
   return absl::OkStatus();
@@ -69,10 +92,12 @@ std::optional<Duration> Supervisor::save_model_secs() const {
 }
 
 absl::Status Supervisor::WriteGraph() {
-  if (!logdir().empty()) VIGIL_RETURN_IF_ERROR(WriteGraphText(env_, graph_, logdir()).status());
+  if (!logdir().empty()) {
+    VIGIL_RETURN_IF_ERROR(Failing(SupervisorMethod::kWriteGraph, WriteGraphText(env_, graph_, logdir()).status()));
+  }
   if (summary_writer_ == nullptr || graph_added_to_summary_) return absl::OkStatus();
-  VIGIL_RETURN_IF_ERROR(summary_writer_->AddGraph(graph_));
-  VIGIL_RETURN_IF_ERROR(summary_writer_->AddMetaGraph(graph_));
+  VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddGraph(graph_)));
+  VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddMetaGraph(graph_)));
   graph_added_to_summary_ = true;
   return absl::OkStatus();
 }
@@ -99,9 +124,9 @@ absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool sta
   return StartQueueRunners(session).status();
 }
 
-absl::StatusOr<SessionPtr> Supervisor::PrepareOrWaitForSession(const PrepareSessionOptions& options) {
+absl::StatusOr<SessionPtr> Supervisor::Prepare(const PrepareSessionOptions& options) {
   coord_->ClearStop();
-  if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(summary_writer_->Reopen());
+  if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(Written(summary_writer_->Reopen()));
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewReadySession(options));
   const absl::Status status = StartWhatRunsBeside(session, options.start_standard_services);
   if (status.ok()) return session;
@@ -110,7 +135,7 @@ absl::StatusOr<SessionPtr> Supervisor::PrepareOrWaitForSession(const PrepareSess
   return status;
 }
 
-absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardServices(const SessionPtr& session) {
+absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartServices(const SessionPtr& session) {
   using Started = std::optional<std::vector<TaskPtr>>;
   if (!is_chief()) {
     return UsageError(
@@ -122,7 +147,7 @@ absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardSer
   }
   if (global_step().has_value() && summary_writer_ != nullptr) {
     VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, ReadStepOf(session, global_step()));
-    VIGIL_RETURN_IF_ERROR(summary_writer_->AddSessionLog(SessionLogStatus::kStart, step));
+    VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddSessionLog(SessionLogStatus::kStart, step)));
   }
   std::vector<std::shared_ptr<LooperThread>> services;
   if (options_.save_summaries_secs != Duration::zero() && summary_writer_ != nullptr) {
@@ -137,7 +162,7 @@ absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardSer
   return started;
 }
 
-absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartQueueRunners(
+absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartRunners(
     const SessionPtr& session, const std::optional<std::vector<QueueRunnerPtr>>& queue_runners) {
   const std::vector<QueueRunnerPtr>& runners =
       queue_runners.has_value() ? *queue_runners : graph_.Collection(kQueueRunners);
@@ -155,21 +180,16 @@ std::shared_ptr<LooperThread> Supervisor::Loop(std::optional<Duration> timer_int
   return LooperThread::Loop(env_, coord_, timer_interval, std::move(target), std::move(name));
 }
 
-absl::Status Supervisor::SummaryComputed(const SessionPtr& session, const std::string& summary,
-                                         std::optional<std::int64_t> step) {
+absl::Status Supervisor::WriteSummary(const SessionPtr& session, const std::string& summary,
+                                      std::optional<std::int64_t> step) {
   if (summary_writer_ == nullptr) return UsageError("Writing a summary requires a summary writer.");
   if (!step.has_value() && global_step().has_value()) {
     VIGIL_ASSIGN_OR_RETURN(step, ReadStepOf(session, global_step()));
   }
-  return summary_writer_->AddSummary(summary, step);
+  return Written(summary_writer_->AddSummary(summary, step));
 }
 
-absl::Status Supervisor::SummaryComputed(const SessionPtr& session, const proto::Summary& summary,
-                                         std::optional<std::int64_t> step) {
-  return SummaryComputed(session, summary.SerializeAsString(), step);
-}
-
-absl::Status Supervisor::Stop(const StopOptions& options) {
+absl::Status Supervisor::StopAll(const StopOptions& options) {
   // Without an error nothing is handed back.
   VIGIL_RETURN_IF_ERROR(coord_->RequestStop());
   const absl::Status joined = coord_->Join({.tasks = options.tasks,
@@ -177,8 +197,8 @@ absl::Status Supervisor::Stop(const StopOptions& options) {
                                             .ignore_live_tasks = options.ignore_live_tasks});
   if (!options.close_summary_writer || summary_writer_ == nullptr) return joined;
   // An error of the writer takes the place of the join's, as an exception in a finally block does.
-  VIGIL_RETURN_IF_ERROR(summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt));
-  VIGIL_RETURN_IF_ERROR(summary_writer_->Close());
+  VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt)));
+  VIGIL_RETURN_IF_ERROR(Written(summary_writer_->Close()));
   graph_added_to_summary_ = false;
   return joined;
 }
@@ -190,13 +210,13 @@ absl::Status Supervisor::LeaveManagedSession(const absl::Status& error, bool clo
   return stopped.ok() ? handed_back : stopped;
 }
 
-absl::Status Supervisor::ManagedSession(const ManagedSessionOptions& options,
-                                        const std::function<absl::Status(const SessionPtr&)>& body) {
+absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
+                                const std::function<absl::Status(const SessionPtr&)>& body) {
   const absl::StatusOr<SessionPtr> session =
       PrepareOrWaitForSession({.target = options.target,
                                .max_wait_secs = options.max_wait_secs,
                                .start_standard_services = options.start_standard_services});
-  const absl::Status error = session.ok() ? CallGuarded([&] { return body(*session); }) : session.status();
+  const absl::Status error = session.ok() ? CallBody(*session, body) : session.status();
   const absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
   // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.
   if (session.ok()) (*session)->Close().IgnoreError();

@@ -20,15 +20,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/event.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/coord/looper_thread.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/io/trace_writer.h"
 #include "vigil/core/summary/summary_writer.h"
 #include "vigil/core/train/session_manager.h"
 #include "vigil/core/train/supervisor/supervisor_model.h"
@@ -44,6 +47,9 @@ class Supervisor {
  public:
   static absl::StatusOr<std::unique_ptr<Supervisor>> Create(const Env& env, Graph& graph,
                                                             SupervisorOptions options = {});
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
   // Makes a session of a model that is ready: restored, initialised or waited for. Clears an earlier stop and reopens the writer;
   // the chief then writes the graph and starts the services; queue runners last. What fails closes the session (not so under Behaviour::TensorFlow()).
@@ -76,7 +82,7 @@ class Supervisor {
   absl::Status Stop(const StopOptions& options = {});
   // These four: see Coordinator.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus()) { return coord_->RequestStop(error); }
-  bool ShouldStop() const { return coord_->ShouldStop(); }
+  bool ShouldStop() const;
   absl::Status StopOnError(const std::function<absl::Status()>& body) { return coord_->StopOnError(body); }
   void WaitForStop() { coord_->WaitForStop(Duration::max()); }
 
@@ -103,11 +109,26 @@ class Supervisor {
  private:
   Supervisor(const Env& env, Graph& graph, SupervisorOptions options, SupervisorModel model);
   absl::Status Init();
+  Env WithTrace(Env env) const;
+  void StartTrace(bool with_its_own_session_manager);
+  // What the public methods of these names do between their events.
+  absl::StatusOr<SessionPtr> Prepare(const PrepareSessionOptions& options);
+  absl::Status Manage(const ManagedSessionOptions& options, const std::function<absl::Status(const SessionPtr&)>& body);
+  absl::Status CallBody(const SessionPtr& session, const std::function<absl::Status(const SessionPtr&)>& body);
+  absl::StatusOr<std::optional<std::vector<TaskPtr>>> StartServices(const SessionPtr& session);
+  absl::StatusOr<std::vector<TaskPtr>> StartRunners(const SessionPtr& session,
+                                                    const std::optional<std::vector<QueueRunnerPtr>>& queue_runners);
+  absl::Status WriteSummary(const SessionPtr& session, const std::string& summary, std::optional<std::int64_t> step);
+  absl::Status StopAll(const StopOptions& options);
+  // `status` of a call on the writer.
+  absl::Status Written(absl::Status status) const { return Failing(SupervisorMethod::kWriter, std::move(status)); }
+  absl::Status Failing(SupervisorMethod method, absl::Status status) const;
   absl::StatusOr<SessionPtr> NewReadySession(const PrepareSessionOptions& options);
   absl::Status StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services);
   absl::Status WriteGraph();
   absl::Status LeaveManagedSession(const absl::Status& error, bool close_summary_writer);
 
+  TraceWriter* const trace_;  // the process'; null: none
   const Env env_;
   Graph& graph_;
   SupervisorOptions options_;

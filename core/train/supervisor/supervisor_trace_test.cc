@@ -1,0 +1,117 @@
+#include "vigil/core/train/supervisor/supervisor_trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/io/record_reader.h"
+#include "vigil/core/session/session.h"
+#include "vigil/core/train/supervisor/testing.h"
+
+namespace vigil {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAreArray;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+constexpr char kTracePath[] = "/runs/x.trace";
+
+class SupervisorTraceTest : public SupervisorTest {
+ protected:
+  // The events in the file as "kind/call"; "end" = the end.
+  std::vector<std::string> InFile() {
+    const std::string bytes = fake_.files.Contents()[kTracePath];
+    RecordReader reader(bytes);
+    std::vector<std::string> out;
+    for (bool first = true;; first = false) {
+      const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
+      EXPECT_TRUE(next.ok()) << next.status();
+      if (!next.ok() || !next->has_value()) return out;
+      proto::TraceEvent event;
+      if (first) {
+        EXPECT_TRUE(header_.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+        continue;
+      }
+      EXPECT_TRUE(event.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+      out.push_back(event.end() ? "end" : KindAndCall(static_cast<int>(event.kind()), static_cast<int>(event.call())));
+    }
+  }
+  static std::string KindAndCall(int kind, int call) { return std::to_string(kind) + "/" + std::to_string(call); }
+  std::vector<std::string> Emitted() {
+    std::vector<std::string> out;
+    for (const Event& event : fake_.events.events())
+      out.push_back(KindAndCall(static_cast<int>(event.kind), event.call));
+    return out;
+  }
+
+  proto::TraceHeader header_;
+};
+
+TEST_F(SupervisorTraceTest, HasWhatTheSinkOfTheEnvHas) {
+  {
+    const auto sv = Make({.logdir = kLogdir,
+                          .save_summaries_secs = {},
+                          .save_model_secs = {},
+                          .stop_grace_secs = std::chrono::seconds(3),
+                          .behaviour = Behaviour::TensorFlow(),
+                          .trace_path = kTracePath});
+    const absl::Status end = sv->ManagedSession({}, [&](const SessionPtr& session) {
+      EXPECT_FALSE(sv->ShouldStop());
+      return RunTarget(*session, train_.node);
+    });
+    EXPECT_TRUE(end.ok()) << end;
+    Prepare(*sv);
+    EXPECT_TRUE(sv->Stop().ok());
+    EXPECT_THAT(InFile(), ElementsAreArray(Emitted()));
+  }
+  EXPECT_EQ(InFile().back(), "end");
+  EXPECT_EQ(header_.kind(), proto::TraceHeader::SUPERVISOR);
+  EXPECT_TRUE(header_.is_chief());
+  EXPECT_TRUE(header_.has_checkpoint_dir());
+  EXPECT_EQ(header_.stop_grace_period_ns(), 3'000'000'000);
+  EXPECT_EQ(header_.supervisor().writer(), proto::TraceSupervisor::OWN_WRITER);
+  EXPECT_EQ(header_.supervisor().saver(), proto::TraceSupervisor::SAVER);
+  EXPECT_TRUE(header_.supervisor().has_init_op());
+  EXPECT_FALSE(header_.supervisor().has_ready_for_local_init_op());
+  EXPECT_TRUE(header_.supervisor().has_global_step());
+  for (const proto::TraceSwitch& each : header_.behaviour()) EXPECT_FALSE(each.on()) << each.name();
+  const int returns = static_cast<int>(EventKind::kSupervisorReturn);
+  for (const SupervisorMethod method :
+       {SupervisorMethod::kPrepare, SupervisorMethod::kManagedSession, SupervisorMethod::kBody, SupervisorMethod::kStop,
+        SupervisorMethod::kShouldStop}) {
+    EXPECT_THAT(InFile(), Contains(KindAndCall(returns, static_cast<int>(method))));
+  }
+}
+
+TEST_F(SupervisorTraceTest, WithoutAPathThereIsNone) {
+  Make({.logdir = kLogdir});
+  EXPECT_FALSE(vigil::Exists(fake_.files, kTracePath));
+}
+
+TEST_F(SupervisorTraceTest, ASessionManagerOfOnesOwnIsRefusedInTheLog) {
+  auto manager = SessionManager::Create(env(), graph_, std::make_shared<TestFactory>(env()), {});
+  ASSERT_TRUE(manager.ok()) << manager.status();
+  const auto sv = Make({.session_manager = *std::move(manager), .trace_path = kTracePath});
+  EXPECT_FALSE(vigil::Exists(fake_.files, kTracePath));
+  EXPECT_THAT(fake_.log.lines(),
+              Contains(Field(&fakes::CapturingLog::Line::text,
+                             HasSubstr("what a session manager of one's own does cannot be traced"))));
+}
+
+TEST_F(SupervisorTraceTest, ADiskThatIsFullDisturbsNobody) {
+  fake_.files.set_fault([](fakes::FileOp op, const std::string& path) {
+    return op == fakes::FileOp::kAppend && path == kTracePath ? MakeStatus(Code::kResourceExhausted, "no space")
+                                                              : absl::OkStatus();
+  });
+  const auto sv = Make({.trace_path = kTracePath});
+  Prepare(*sv);
+  EXPECT_TRUE(sv->Stop().ok());
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,189 @@
+// Traces of supervisors are played again, whole, torn and forged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/io/trace_writer.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/runner.h"
+#include "vigil/replays/testing.h"
+#include "vigil/replays/trace_file.h"
+#include "vigil/replays/trace_spec.h"
+
+namespace vigil::replays {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+TEST(SupervisorTraces, OfRandomScenariosPass) {
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("supervisor.jsonl", "tensorflow", true), 1), 400);
+}
+
+TEST(SupervisorTraces, OfRandomScenariosUnderTheDefaultPass) {
+  EXPECT_GT(ReplayTracesOf(RecordedSessions("supervisor.jsonl", "default", true), 1), 400);
+}
+
+TEST(SupervisorTraces, OfNamedScenariosPass) {
+  for (const char* behaviour : {"tensorflow", "default"}) {
+    EXPECT_GT(ReplayTracesOf(RecordedSessions("cases.jsonl", behaviour, true), 1), 20) << behaviour;
+    EXPECT_GT(ReplayTracesOf(RecordedSessions("extended.jsonl", behaviour, true), 1), 2) << behaviour;
+  }
+}
+
+TEST(SupervisorTraces, OfRunningServicesPass) {
+  for (const char* behaviour : {"tensorflow", "default"}) {
+    EXPECT_GT(ReplayTracesOf(RecordedSessions("services.jsonl", behaviour, true), 1), 100) << behaviour;
+  }
+}
+
+std::string TraceOf(const std::string& scenario) {
+  const absl::StatusOr<Recording> recording = ParseRecording(scenario);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  return Runner().Run(recording->scenario, {.write_trace = true}).written_trace;
+}
+
+// A managed session of three steps, with a service that saves.
+std::string ManagedTrace() {
+  return TraceOf(R"({"id": "managed", "session": {"kind": "supervisor", "logdir": true, "save_model_secs": 2},
+      "scaffold": {"init_fn": true}, "drive": [{"op": "loop", "max": 3, "body": [{"op": "run"}, {"op": "advance", "secs": 1}]},
+      {"op": "summary_computed"}]})");
+}
+
+// The same by hand, with a restored model.
+std::string TraceByHand() {
+  return TraceOf(R"({"id": "by_hand", "session": {"kind": "supervisor", "logdir": true}, "checkpoint": {"preload": [3]},
+      "scope": "bare", "drive": [{"op": "prepare"}, {"op": "run"}, {"op": "should_stop"}, {"op": "start_services"},
+      {"op": "request_stop", "code": "INTERNAL"}, {"op": "should_stop"}, {"op": "stop", "catch": true}, {"op": "close"}]})");
+}
+
+TEST(SupervisorTraces, HoldWhatWasCalledAndWhatCameOfIt) {
+  const std::string bytes = ManagedTrace();
+  const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->note, "");
+  ASSERT_TRUE(recording->scenario.trace->supervisor.has_value());
+  EXPECT_EQ(recording->scenario.trace->supervisor->writer, SupervisorSpec::Writer::kOwn);
+  EXPECT_THAT(
+      recording->expect->events,
+      IsSupersetOf({"supervisor managed_session begins", "supervisor prepare begins", "writer reopen", "session 1 init",
+                    "init_fn session=1 returns OK", "writer session_log", "supervisor prepare returns OK",
+                    "supervisor body begins session=1", "supervisor should_stop -> no", "session 1 raw_run",
+                    "supervisor body returns OK", "coordinator join", "supervisor stop returns OK", "session 1 close",
+                    "supervisor managed_session returns OK"}));
+  for (const std::string& line : recording->expect->events) EXPECT_THAT(line, testing::Not(HasSubstr("save")));
+  EXPECT_EQ(Replayed(bytes).status, Status::kPassed) << WhyNot(Replayed(bytes));
+}
+
+TEST(SupervisorTraces, TornAnywherePlayWhatIsWhole) {
+  for (const std::string& bytes : {ManagedTrace(), TraceByHand()}) {
+    const TraceParts parts(bytes);
+    std::size_t last = 0;
+    for (std::size_t size = parts.header.ByteSizeLong() + 16; size < bytes.size(); size += 3) {
+      const std::string_view torn = std::string_view(bytes).substr(0, size);
+      const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
+      ASSERT_TRUE(recording.ok()) << recording.status();
+      EXPECT_THAT(recording->note, HasSubstr("the writing process was killed"));
+      const Result result = Replayed(torn);
+      ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
+      EXPECT_GE(result.outcome.events.size(), last);
+      last = result.outcome.events.size();
+    }
+    EXPECT_EQ(last, Replayed(bytes).outcome.events.size());
+  }
+}
+
+std::size_t FindReturn(const TraceParts& parts, SupervisorMethod method, int n = 1) {
+  return parts.Find(EventKind::kSupervisorReturn, n, static_cast<int>(method));
+}
+
+// One decision is not what the supervisor does: found, and shown at its place.
+struct SupervisorForgery {
+  const char* name;
+  std::function<void(TraceParts&)> forge;
+  const char* expected;
+  const char* played;
+};
+
+TEST(SupervisorTraces, AForgedDecisionIsFound) {
+  const auto code = [](Code c) { return static_cast<std::uint32_t>(c); };
+  const auto call = [](WriterCall c) { return static_cast<int>(c); };
+  const SupervisorForgery forgeries[] = {
+      {"another answer of should_stop",
+       [&](TraceParts& p) { p.events[FindReturn(p, SupervisorMethod::kShouldStop, 2)].set_value(0); },
+       "supervisor should_stop -> no", "supervisor should_stop -> yes"},
+      {"an error that is not told",
+       [&](TraceParts& p) { p.events[FindReturn(p, SupervisorMethod::kStop)].set_status(code(Code::kOk)); },
+       "supervisor stop returns OK", "supervisor stop returns INTERNAL"},
+      {"a writer that stays open",
+       [&](TraceParts& p) { p.Erase(p.Find(EventKind::kWriterCall, 1, call(WriterCall::kClose))); },
+       "supervisor stop returns INTERNAL", "writer close"},
+      {"no start in the events",
+       [&](TraceParts& p) { p.Erase(p.Find(EventKind::kWriterCall, 1, call(WriterCall::kSessionLog))); },
+       "supervisor start_standard_services returns OK", "writer session_log"},
+      {"a model that is restored and initialised",
+       [&](TraceParts& p) {
+         proto::TraceEvent& init = p.events[p.Find(EventKind::kSessionCall, 1, static_cast<int>(CallKind::kLocalInit))];
+         init.set_call(static_cast<std::uint32_t>(CallKind::kInit));
+       },
+       "session 1 init", "session 1 local_init"},
+      {"a failed restore that nobody minds",
+       [&](TraceParts& p) {
+         p.events[p.Find(EventKind::kSessionCall, 1, static_cast<int>(CallKind::kRestore))].set_status(
+             code(Code::kDataLoss));
+       },
+       "session 1 local_init", "supervisor prepare returns DATA_LOSS"},
+      {"a stop that does not join", [&](TraceParts& p) { p.Erase(p.Find(EventKind::kCoordinatorJoin)); },
+       "writer session_log", "coordinator join"},
+  };
+  const std::string bytes = TraceByHand();
+  EXPECT_EQ(Replayed(bytes).status, Status::kPassed) << WhyNot(Replayed(bytes));
+  for (const SupervisorForgery& forgery : forgeries) {
+    TraceParts parts(bytes);
+    forgery.forge(parts);
+    const Result result = Replayed(parts.Bytes());
+    EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
+    ASSERT_TRUE(result.difference.first_event.has_value()) << forgery.name << ": " << result.reason;
+    EXPECT_EQ(result.difference.first_event->expected.value_or(""), forgery.expected) << forgery.name;
+    EXPECT_EQ(result.difference.first_event->played.value_or(""), forgery.played) << forgery.name;
+  }
+}
+
+TEST(SupervisorTraces, EveryEventThatIsTakenOutOfOneIsMissed) {
+  const std::string bytes = ManagedTrace();
+  const TraceParts whole(bytes);
+  int passed = 0;
+  for (std::size_t i = 0; i + 1 < whole.events.size(); ++i) {
+    TraceParts parts(bytes);
+    const proto::TraceEvent& event = parts.events[i];
+    const auto kind = static_cast<EventKind>(event.kind());
+    // What the user need not have done; and what other tasks did.
+    const bool users =
+        (kind == EventKind::kSessionCall && event.call() == static_cast<std::uint32_t>(CallKind::kRawRun)) ||
+        (kind == EventKind::kSupervisorReturn &&
+         event.call() == static_cast<std::uint32_t>(SupervisorMethod::kShouldStop));
+    const bool of_a_service = event.task() != whole.events[0].task();
+    const bool note = kind == EventKind::kNote;
+    parts.Erase(i);
+    const Result result = Replayed(parts.Bytes());
+    EXPECT_EQ(result.status == Status::kPassed, users || of_a_service || note) << i << ": " << static_cast<int>(kind);
+    passed += result.status == Status::kPassed ? 1 : 0;
+  }
+  EXPECT_GT(passed, 0);
+}
+
+TEST(SupervisorTraces, OfATaskThatWasLeftBehindPass) {
+  const std::string bytes = TraceOf(
+      R"({"id": "stuck", "session": {"kind": "supervisor", "stop_grace_secs": 7}, "scope": "bare", "drive": [{"op": "prepare"},
+      {"op": "start_thread", "secs": 100000}, {"op": "run"}, {"op": "stop", "catch": true}, {"op": "close"}]})");
+  const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_THAT(recording->expect->events, testing::Contains("supervisor stop returns USAGE, tasks are left behind"));
+  EXPECT_EQ(Replayed(bytes).status, Status::kPassed) << WhyNot(Replayed(bytes));
+}
+
+}  // namespace
+}  // namespace vigil::replays
