@@ -40,9 +40,9 @@ TEST(RecordedRulesTest, HoldOnEveryPairOfFaults) {
 }
 
 TEST(RecordedRulesTest, HoldOnAllOtherRecordedSessionsWhichArmThemAll) {
-  const CheckSummary summary = Play({Recordings("cases.jsonl"), Recordings("random.jsonl"),
-                                     Recordings("supervisor.jsonl"), Recordings("extended.jsonl"),
-                                     Recordings("services.jsonl")});
+  const CheckSummary summary =
+      Play({Recordings("cases.jsonl"), Recordings("random.jsonl"), Recordings("supervisor.jsonl"),
+            Recordings("extended.jsonl"), Recordings("services.jsonl")});
   EXPECT_GE(summary.passed(), 2400U);
   EXPECT_EQ(summary.failed(), 0U);
   for (const std::string& what : summary.incomplete) ADD_FAILURE() << what;
