@@ -48,5 +48,11 @@ TEST(RecordedRulesTest, HoldOnAllOtherRecordedSessionsWhichArmThemAll) {
   for (const std::string& what : summary.incomplete) ADD_FAILURE() << what;
 }
 
+TEST(RecordedRulesTest, UnitsAreAsRecorded) {
+  const CheckSummary summary = Play({Recordings("units.jsonl"), Recordings("managers.jsonl")});
+  EXPECT_EQ(summary.passed(), 671U);
+  EXPECT_EQ(summary.failed(), summary.incomplete.size());
+}
+
 }  // namespace
 }  // namespace vigil::properties
