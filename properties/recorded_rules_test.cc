@@ -40,11 +40,18 @@ TEST(RecordedRulesTest, HoldOnEveryPairOfFaults) {
 }
 
 TEST(RecordedRulesTest, HoldOnAllOtherRecordedSessionsWhichArmThemAll) {
-  const CheckSummary summary = Play({Recordings("cases.jsonl"), Recordings("random.jsonl"),
-                                     Recordings("supervisor.jsonl"), Recordings("extended.jsonl")});
+  const CheckSummary summary =
+      Play({Recordings("cases.jsonl"), Recordings("random.jsonl"), Recordings("supervisor.jsonl"),
+            Recordings("extended.jsonl"), Recordings("services.jsonl")});
   EXPECT_GE(summary.passed(), 2400U);
   EXPECT_EQ(summary.failed(), 0U);
   for (const std::string& what : summary.incomplete) ADD_FAILURE() << what;
+}
+
+TEST(RecordedRulesTest, UnitsAreAsRecorded) {
+  const CheckSummary summary = Play({Recordings("units.jsonl"), Recordings("managers.jsonl")});
+  EXPECT_EQ(summary.passed(), 671U);
+  EXPECT_EQ(summary.failed(), summary.incomplete.size());
 }
 
 }  // namespace

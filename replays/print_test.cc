@@ -22,8 +22,10 @@ TEST(Recorded, AllFilesParse) {
   }
   EXPECT_EQ(records, (std::map<std::string, int>{{"cases.jsonl", 426},
                                                  {"extended.jsonl", 369},
+                                                 {"managers.jsonl", 271},
                                                  {"pairs.jsonl.xz", 8010},
                                                  {"random.jsonl", 1190},
+                                                 {"services.jsonl", 324},
                                                  {"supervisor.jsonl", 497},
                                                  {"units.jsonl", 400}}));
 }

@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/train/monitored_session.h"
+#include "vigil/core/train/supervisor/supervisor.h"
 #include "vigil/replays/model.h"
 #include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"
@@ -50,6 +53,34 @@ class TellingHook : public SessionRunHook {
   _exit(1);  // it should have been killed
 }
 
+// A supervisor's managed session, with a service and a loop beside it that stops nothing.
+[[noreturn]] void Supervise(const std::string& path, int pipe) {
+  RealEnv real({.seed = 1, .log_to_stderr = false});
+  ModelSpec spec;
+  spec.batches = 20'000;
+  spec.queue_input = true;
+  const auto model = BuildModel(real.env(), spec);
+  auto supervisor = Supervisor::Create(real.env(), *(*model)->graph, {.trace_path = path});
+  if (!supervisor.ok()) _exit(1);
+  (*supervisor)
+      ->ManagedSession({},
+                       [&](const SessionPtr& session) -> absl::Status {
+                         (*supervisor)->Loop(std::chrono::milliseconds(1), [&] {
+                           return RunFetch(*session, *(*supervisor)->global_step()).status();
+                         });
+                         RunSpec run;
+                         (*model)->caller_fetches.AppendTo(*(*model)->graph, &run);
+                         std::vector<Tensor> values;
+                         while (!(*supervisor)->ShouldStop()) {
+                           VIGIL_RETURN_IF_ERROR(session->Run({.spec = run}, &values));
+                           if (write(pipe, ".", 1) != 1) return MakeStatus(Code::kInternal, "the parent is gone");
+                         }
+                         return absl::OkStatus();
+                       })
+      .IgnoreError();
+  _exit(1);  // it should have been killed
+}
+
 class TraceKillTest : public testing::Test {
  protected:
   TraceKillTest() : folder_(mkdtemp(name_)) {}
@@ -61,13 +92,14 @@ class TraceKillTest : public testing::Test {
   std::string path() const { return folder_ + "/x.trace"; }
 
   // The trace of a process that was killed after so many runs, in the middle of something.
-  std::string TraceOfKilled(int runs) {
+  using Program = void (*)(const std::string& path, int pipe);
+  std::string TraceOfKilled(Program program, int runs) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
     const pid_t child = fork();
     if (child == 0) {
       close(ends[0]);
-      Train(path(), ends[1]);
+      program(path(), ends[1]);
     }
     close(ends[1]);
     char byte = 0;
@@ -91,7 +123,7 @@ class TraceKillTest : public testing::Test {
 TEST_F(TraceKillTest, WhatWasDoneBeforeCanBeReplayed) {
   Runner runner;
   for (const int runs : {1, 2, 3, 5, 8, 13, 19, 20, 21, 40, 90}) {
-    const std::string bytes = TraceOfKilled(runs);
+    const std::string bytes = TraceOfKilled(Train, runs);
     const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
     ASSERT_TRUE(recording.ok()) << recording.status();
     EXPECT_FALSE(recording->scenario.trace->complete);
@@ -100,6 +132,25 @@ TEST_F(TraceKillTest, WhatWasDoneBeforeCanBeReplayed) {
     int told = 0;
     for (const TracedEvent& each : recording->scenario.trace->events) {
       told += each.event.kind == EventKind::kHookCall && each.event.call == static_cast<int>(HookMethod::kAfterRun);
+    }
+    EXPECT_GE(told, runs);
+    const Result result = Judge(*recording, runner.Run(recording->scenario));
+    EXPECT_EQ(result.status, Status::kPassed) << runs << ": " << result.reason << "\n" << result.difference.report;
+  }
+}
+
+TEST_F(TraceKillTest, WhatASupervisorDidBeforeCanBeReplayed) {
+  Runner runner;
+  for (const int runs : {1, 2, 5, 20, 60}) {
+    const std::string bytes = TraceOfKilled(Supervise, runs);
+    const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_FALSE(recording->scenario.trace->complete);
+    EXPECT_NE(recording->note, "");
+    int told = 0;
+    for (const TracedEvent& each : recording->scenario.trace->events) {
+      told += each.event.kind == EventKind::kSupervisorReturn &&
+              each.event.call == static_cast<int>(SupervisorMethod::kShouldStop);
     }
     EXPECT_GE(told, runs);
     const Result result = Judge(*recording, runner.Run(recording->scenario));

@@ -2,16 +2,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "fmt/format.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/trace_writer.h"
+#include "vigil/core/train/supervisor/supervisor.h"
+#include "vigil/replays/model.h"
 #include "vigil/replays/parse.h"
+#include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"
 #include "vigil/replays/testing.h"
 #include "vigil/replays/trace_file.h"
 #include "vigil/replays/trace_spec.h"
+#include "vigil/sim/world.h"
 
 namespace vigil::replays {
 namespace {
@@ -173,6 +183,58 @@ TEST(SupervisorTraces, EveryEventThatIsTakenOutOfOneIsMissed) {
     passed += result.status == Status::kPassed ? 1 : 0;
   }
   EXPECT_GT(passed, 0);
+}
+
+// The trace of a managed session beside which a loop fails, some time: tasks take the processor wherever they can.
+std::string TraceWithALoopThatFails(std::uint64_t seed, Code code, Code body_fails) {
+  sim::RandomChooser chooser(seed);
+  sim::World world({.chooser = &chooser, .seed = seed, .preempt = true});
+  sim::Node& node = world.AddNode("node");
+  node.Spawn("main", [&] {
+    const Env env = node.env();
+    const std::unique_ptr<Model> model = *BuildModel(env, {});
+    const auto sv = Supervisor::Create(env, *model->graph, {.logdir = "/logs", .trace_path = "/x.trace"});
+    if (!sv.ok()) return;
+    RunSpec run;
+    model->caller_fetches.AppendTo(*model->graph, &run);
+    (*sv)
+        ->ManagedSession({},
+                         [&](const SessionPtr& session) -> absl::Status {
+                           (*sv)->Loop(std::chrono::seconds(1), [&] { return MakeStatus(code, "from elsewhere"); });
+                           std::vector<Tensor> values;
+                           for (int i = 0; i < 4; ++i) {
+                             if ((*sv)->ShouldStop()) return absl::OkStatus();
+                             VIGIL_RETURN_IF_ERROR(session->Run({.spec = run}, &values));
+                           }
+                           return body_fails == Code::kOk ? absl::OkStatus() : MakeStatus(body_fails, "the body");
+                         })
+        .IgnoreError();
+  });
+  EXPECT_EQ(world.Run().verdict, sim::WorldVerdict::kDone);
+  return node.disk().Contents()["/x.trace"];
+}
+
+TEST(SupervisorTraces, OfRunsThatALoopStopsPass) {
+  int requests = 0;
+  int told = 0;
+  for (const Code code : {Code::kAborted, Code::kOutOfRange, Code::kInternal}) {
+    for (const Code body_fails : {Code::kOk, Code::kCancelled}) {
+      for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        const absl::StatusOr<Recording> recording =
+            ParseTrace(TraceWithALoopThatFails(seed, code, body_fails), "x.trace");
+        ASSERT_TRUE(recording.ok()) << recording.status();
+        requests += static_cast<int>(recording->scenario.trace->requests.size());
+        const std::vector<std::string>& events = recording->expect->events;
+        told += static_cast<int>(
+            std::ranges::count(events, fmt::format("supervisor managed_session returns {}", CodeName(code))));
+        const Result result = Judge(*recording, Runner().Run(recording->scenario));
+        ASSERT_EQ(result.status, Status::kPassed)
+            << CodeName(code) << " " << CodeName(body_fails) << " " << seed << ": " << WhyNot(result);
+      }
+    }
+  }
+  EXPECT_GT(requests, 200);
+  EXPECT_GT(told, 50);
 }
 
 TEST(SupervisorTraces, OfATaskThatWasLeftBehindPass) {

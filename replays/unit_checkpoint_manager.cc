@@ -68,8 +68,7 @@ absl::Status ManagedProcess::SetUp(const Behaviour& behaviour, const Args& args,
   fed_ = ops::Placeholder(b, "fed", DType::kInt64);
   set_step_ = ops::Assign(b, "set_step", step_, fed_).node;
   VIGIL_ASSIGN_OR_RETURN(const SaveCounter counter, MakeSaveCounter(b));
-  const NodeId init =
-      b.Group("init", {step.initializer, graph_.FindNode("save_counter/Assign").value_or(kNoNode)}).node;
+  const NodeId init = ops::VariablesInitializer(b, "init", {step_, counter.value}).node;
   auto saver = std::make_shared<Saver>(env_, SaverOptions{.behaviour = behaviour});
   VIGIL_RETURN_IF_ERROR(saver->Build(graph_));
   session_ = NewDirectSession(env_, graph_);
