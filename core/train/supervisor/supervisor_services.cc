@@ -34,11 +34,18 @@ SVSummaryThread::SVSummaryThread(const Supervisor& supervisor, SessionPtr sessio
 
 absl::Status SVSummaryThread::RunLoop() {
   VIGIL_RETURN_IF_ERROR(RequireSession(session_));
-  if (!summary_op_.has_value()) return UsageError("The supervisor has no summary_op to run.");
-  RunSpec spec{.fetches = {*summary_op_}};
+  RunSpec spec;
+  if (summary_op_.has_value()) {
+    spec.fetches.push_back(*summary_op_);
+  } else {
+    spec.unresolved.emplace_back("summary_op");  // the session is asked all the same, and refuses
+  }
   if (global_step_.has_value()) spec.fetches.push_back(*global_step_);
   std::vector<Tensor> values;
-  VIGIL_RETURN_IF_ERROR(session_->Run({.spec = spec}, &values));
+  const absl::Status run = session_->Run({.spec = spec}, &values);
+  if (!summary_op_.has_value() && CodeOf(run) == Code::kUsage && !session_->closed())
+    return UsageError("The supervisor has no summary_op to run.");
+  VIGIL_RETURN_IF_ERROR(run);
   if (writer_ == nullptr) return absl::OkStatus();
   std::optional<std::int64_t> step;
   if (global_step_.has_value()) {
@@ -92,9 +99,10 @@ SVTimerCheckpointThread::SVTimerCheckpointThread(const Supervisor& supervisor, S
       save_path_(supervisor.save_path()) {}
 
 absl::Status SVTimerCheckpointThread::RunLoop() {
+  env().log->Write(Severity::kInfo,
+                   fmt::format("Saving checkpoint to path {}", save_path_.empty() ? "None" : save_path_));
   if (saver_ == nullptr || save_path_.empty())
     return UsageError("The supervisor has no saver, or no logdir to save to.");
-  env().log->Write(Severity::kInfo, fmt::format("Saving checkpoint to path {}", save_path_));
   VIGIL_RETURN_IF_ERROR(RequireSession(session_));
   std::optional<std::int64_t> step;
   if (global_step_.has_value()) {

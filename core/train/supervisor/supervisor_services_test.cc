@@ -179,6 +179,7 @@ TEST_F(ServicesTest, AServiceWithoutItsPieceSaysSo) {
   EXPECT_EQ(Text(SVSummaryThread(*sv, session).RunLoop()), "USAGE: The supervisor has no summary_op to run.");
   EXPECT_EQ(Text(SVStepCounterThread(*sv, session).StartLoop()), "USAGE: The supervisor has no global step to read.");
   EXPECT_THAT(Text(SVTimerCheckpointThread(*sv, session).RunLoop()), HasSubstr("has no saver"));
+  EXPECT_THAT(LogLines("Saving"), ElementsAre("Saving checkpoint to path None"));  // said before it is found out
   EXPECT_THAT(Text(SVSummaryThread(*sv, nullptr).RunLoop()), HasSubstr("There is no session"));
 }
 
