@@ -56,6 +56,12 @@ absl::Status SVSummaryThread::RunLoop() {
   return writer_->AddSummary(values[0].scalar<std::string>(), step);
 }
 
+absl::StatusOr<std::shared_ptr<SVStepCounterThread>> SVStepCounterThread::Create(const Supervisor& supervisor,
+                                                                                 SessionPtr session) {
+  if (!supervisor.global_step().has_value()) return UsageError("The supervisor has no global step to count.");
+  return std::make_shared<SVStepCounterThread>(supervisor, std::move(session));
+}
+
 SVStepCounterThread::SVStepCounterThread(const Supervisor& supervisor, SessionPtr session,
                                          std::optional<Output> step_counter)
     : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_summaries_secs(), nullptr,
