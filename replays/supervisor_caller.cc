@@ -17,7 +17,7 @@ absl::Status NoSession() { return UsageError("There is no session: no prepare ha
 absl::StatusOr<std::shared_ptr<LooperThread>> MakeService(std::string_view name, const Supervisor& supervisor,
                                                           const SessionPtr& session) {
   if (name == "summary") return std::make_shared<SVSummaryThread>(supervisor, session);
-  if (name == "step_counter") return std::make_shared<SVStepCounterThread>(supervisor, session);
+  if (name == "step_counter") return SVStepCounterThread::Create(supervisor, session);
   if (name == "checkpoint") return std::make_shared<SVTimerCheckpointThread>(supervisor, session);
   return UsageError(fmt::format("A supervisor has no service \"{}\".", name));
 }

@@ -16,9 +16,11 @@ CallKind ClassifyCall(const RunCall& call, const Graph& graph) {
   if (call.evaluates) return CallKind::kRawRun;
   const RunSpec& spec = call.spec;
   const std::size_t fetches = spec.fetches.size();
-  if (fetches == 2 && spec.targets.empty() && Contains(graph.Collection(kGlobalStep), spec.fetches[1]))
+  const std::size_t wanted = fetches + spec.unresolved.size();  // what the graph does not have was fetched, too
+  if (wanted == 2 && fetches > 0 && spec.targets.empty() &&
+      Contains(graph.Collection(kGlobalStep), spec.fetches.back()))
     return CallKind::kSummary;
-  if (fetches + spec.targets.size() != 1) return CallKind::kRawRun;
+  if (wanted + spec.targets.size() != 1 || !spec.unresolved.empty()) return CallKind::kRawRun;
   const NodeId node = fetches == 1 ? spec.fetches[0].node : spec.targets[0];
   for (const WellKnownCall& known : graph.Collection(kWellKnownCalls)) {
     if (known.node == node) return known.kind;

@@ -61,6 +61,12 @@ TEST_F(ClassifyTest, SomethingAndTheGlobalStepIsTheSummary) {
   EXPECT_EQ(Kind({.fetches = {step_, one_}}), "raw_run");
 }
 
+TEST_F(ClassifyTest, WhatTheGraphDoesNotHaveWasFetchedToo) {
+  EXPECT_EQ(Kind({.unresolved = {"missing"}}), "raw_run");
+  EXPECT_EQ(Kind({.fetches = {step_}, .unresolved = {"missing"}}), "summary");
+  EXPECT_EQ(Kind({.fetches = {read_}, .unresolved = {"missing"}}), "raw_run");
+}
+
 TEST_F(ClassifyTest, WithHooksEverythingIsARun) {
   EXPECT_EQ(Kind({.fetches = {read_}}, true), "run");
   EXPECT_EQ(Kind({.targets = {init_.node}}, true), "run");

@@ -77,6 +77,10 @@ std::set<std::string> ClassesOf(const replays::Scenario& scenario) {
   classes.AddIf(!scenario.session.chief_only_hooks.empty(), "hook of the chief only");
   for (const auto& [name, value] : scenario.session.args) classes.Add("argument", name);
   classes.AddIf(!scenario.scope_with, "bare scope");
+  if (scenario.session.kind == replays::SessionKind::kSupervisor) {
+    classes.AddIf(!scenario.scope_with, "supervisor by hand");
+    classes.AddIf(scenario.model.queue_input, "queue of a supervisor");
+  }
   classes.AddIf(scenario.init_fn, "init_fn");
   classes.AddIf(scenario.init_feed.has_value(), "init feed");
   classes.AddIf(scenario.faults.empty(), "no faults");

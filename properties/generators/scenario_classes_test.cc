@@ -105,6 +105,7 @@ constexpr std::pair<std::string_view, double> kLeastShares[] = {
     {"no global step", 2.0},
     {"options of a run", 2.0},
     {"queue", 6.5},
+    {"queue of a supervisor", 0.3},
     {"session monitored", 29.4},
     {"session singular", 9.7},
     {"session supervisor", 4.8},
@@ -129,6 +130,7 @@ constexpr std::pair<std::string_view, double> kLeastShares[] = {
     {"statement summary_computed", 1.2},
     {"step advanced by others", 2.3},
     {"summary", 8.1},
+    {"supervisor by hand", 1.4},
     {"worker", 3.2},
 };
 

@@ -29,6 +29,10 @@ using replays::Statement;
 constexpr Code kAnyCodes[] = {Code::kAborted,    Code::kUnavailable, Code::kOutOfRange,
                               Code::kOutOfRange, Code::kInternal,    Code::kOther};
 
+// Of supervisors, whose scope treats the last one in a way of its own.
+constexpr Code kSupervisorCodes[] = {Code::kAborted,  Code::kUnavailable, Code::kOutOfRange,   Code::kOutOfRange,
+                                     Code::kInternal, Code::kOther,       Code::kStopIteration};
+
 ArgValue Number(Draws& draws, std::int64_t first, std::int64_t last) { return draws.Between(first, last); }
 
 // The periods of a hook: steps or seconds.
@@ -146,17 +150,46 @@ Statement SupervisorStatement(Draws draws) {
   statement.catch_error = std::ranges::find(kSilent, statement.op) == std::end(kSilent) && draws.Chance(40);
   if (statement.op == Op::kStartThread) statement.secs = static_cast<double>(draws.Between(1, 30));
   if (statement.op == Op::kAdvance) statement.secs = static_cast<double>(draws.Between(1, 40));
-  if (statement.op == Op::kRaise) statement.code = draws.Pick(kAnyCodes);
-  if (statement.op == Op::kRequestStop && draws.Chance(60)) statement.code = draws.Pick(kAnyCodes);
+  if (statement.op == Op::kRaise) statement.code = draws.Pick(kSupervisorCodes);
+  if (statement.op == Op::kRequestStop && draws.Chance(60)) statement.code = draws.Pick(kSupervisorCodes);
   if (statement.op == Op::kService) statement.name = draws.Pick(kServices);
   if (statement.op == Op::kSummaryComputed && draws.Chance(50)) statement.step = draws.Between(1, 9);
   if (statement.op == Op::kGuarded) {
     Statement inner;
     inner.op = draws.Chance(50) ? Op::kRun : Op::kRaise;
-    if (inner.op == Op::kRaise) inner.code = draws.Pick(kAnyCodes);
+    if (inner.op == Op::kRaise) inner.code = draws.Pick(kSupervisorCodes);
     statement.body.push_back(inner);
   }
   return statement;
+}
+
+// Up to three sessions without a scope, one after the other, each with a share of what the scope had.
+void DriveByHand(Draws draws, Scenario& scenario) {
+  const std::vector<Statement> body = std::exchange(scenario.drive, {});
+  scenario.scope_with = false;
+  const std::int64_t sessions = draws.Between(1, 3);
+  for (std::int64_t i = 0; i < sessions; ++i) {
+    Statement prepare;
+    prepare.op = Op::kPrepare;
+    prepare.catch_error = draws.Chance(30);
+    if (draws.Chance(50)) prepare.max_wait_secs = static_cast<double>(draws.Between(1, 70));
+    scenario.drive.push_back(std::move(prepare));
+    for (auto at = static_cast<std::size_t>(i); at < body.size(); at += 2) scenario.drive.push_back(body[at]);
+    if (draws.Chance(80)) {
+      Statement stop;
+      stop.op = Op::kStop;
+      stop.catch_error = draws.Chance(60);
+      if (draws.Chance(30)) stop.close_summary_writer = false;
+      if (draws.Chance(30)) stop.ignore_live_threads = true;
+      scenario.drive.push_back(std::move(stop));
+    }
+    if (draws.Chance(70)) {
+      Statement close;
+      close.op = Op::kClose;
+      close.catch_error = draws.Chance(50);
+      scenario.drive.push_back(std::move(close));
+    }
+  }
 }
 
 void MakeSupervisor(Draws draws, Scenario& scenario) {
@@ -220,6 +253,8 @@ void MakeSupervisor(Draws draws, Scenario& scenario) {
     asks.op = Op::kShouldStop;
     scenario.after.push_back(std::move(asks));
   }
+  if (draws.Chance(30)) DriveByHand(draws.Split("by hand"), scenario);
+  scenario.model.queue_input = scenario.model.batches.has_value() && draws.Chance(30);
 }
 
 RunOptions DrawOptions(Draws draws) {

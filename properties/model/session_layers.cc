@@ -60,13 +60,11 @@ Code SessionModel::RunHooked(RunRequest& request, RunAnswer& answer) {
   RunContext context{.session = session_->raw};
   std::optional<std::int64_t> feed = request.feed;
   std::vector<HookRequest> requests(hooks_.size());
-  if (const Code code = CallBeforeRun(context, request, feed, requests); code != Code::kOk) return code;
   // Of a caller who gave none, nothing is kept for the next attempt.
   RunOptions own;
   RunOptions& options = request.options.has_value() ? *request.options : own;
-  for (const HookRequest& asked : requests) {
-    if (asked.options.has_value()) MergeRunOptions(*asked.options, options);
-  }
+  const Code before = CallBeforeRun(context, request, feed, options, requests);
+  if (before != Code::kOk) return before;
   std::vector<HookResult> results(hooks_.size());
   if (const Code code = RunRaw(request, feed, requests, results, answer); code != Code::kOk) return code;
   answer.traced = IsTraced(options);
@@ -79,13 +77,15 @@ Code SessionModel::RunHooked(RunRequest& request, RunAnswer& answer) {
 }
 
 Code SessionModel::CallBeforeRun(RunContext& context, const RunRequest& request, std::optional<std::int64_t>& feed,
-                                 std::vector<HookRequest>& requests) {
+                                 RunOptions& options, std::vector<HookRequest>& requests) {
   std::optional<std::int64_t> hook_feed;
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     if (const Code code = hooks_[i]->BeforeRun(context, requests[i]); code != Code::kOk) return code;
-    if (!requests[i].feed.has_value()) continue;
-    if (hook_feed.has_value()) return Code::kUsage;  // two hooks feed the same
-    hook_feed = requests[i].feed;
+    if (requests[i].feed.has_value()) {
+      if (hook_feed.has_value()) return Code::kUsage;  // two hooks feed the same
+      hook_feed = requests[i].feed;
+    }
+    if (requests[i].options.has_value()) MergeRunOptions(*requests[i].options, options);  // kept if a later hook fails
   }
   if (hook_feed.has_value() && request.feed.has_value()) return Code::kUsage;  // a hook and the caller do
   if (hook_feed.has_value()) feed = hook_feed;

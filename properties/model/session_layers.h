@@ -71,7 +71,7 @@ class SessionModel {
   Code RunCoordinated(RunRequest& request, RunAnswer& answer);
   Code RunHooked(RunRequest& request, RunAnswer& answer);
   Code CallBeforeRun(RunContext& context, const RunRequest& request, std::optional<std::int64_t>& feed,
-                     std::vector<HookRequest>& requests);
+                     RunOptions& options, std::vector<HookRequest>& requests);
   Code RunRaw(const RunRequest& request, std::optional<std::int64_t> feed, const std::vector<HookRequest>& requests,
               std::vector<HookResult>& results, RunAnswer& answer);
   bool AnyOneTrains(const RunRequest& request, const std::vector<HookRequest>& requests) const;

@@ -34,11 +34,18 @@ SVSummaryThread::SVSummaryThread(const Supervisor& supervisor, SessionPtr sessio
 
 absl::Status SVSummaryThread::RunLoop() {
   VIGIL_RETURN_IF_ERROR(RequireSession(session_));
-  if (!summary_op_.has_value()) return UsageError("The supervisor has no summary_op to run.");
-  RunSpec spec{.fetches = {*summary_op_}};
+  RunSpec spec;
+  if (summary_op_.has_value()) {
+    spec.fetches.push_back(*summary_op_);
+  } else {
+    spec.unresolved.emplace_back("summary_op");  // the session is asked all the same, and refuses
+  }
   if (global_step_.has_value()) spec.fetches.push_back(*global_step_);
   std::vector<Tensor> values;
-  VIGIL_RETURN_IF_ERROR(session_->Run({.spec = spec}, &values));
+  const absl::Status run = session_->Run({.spec = spec}, &values);
+  if (!summary_op_.has_value() && CodeOf(run) == Code::kUsage && !session_->closed())
+    return UsageError("The supervisor has no summary_op to run.");
+  VIGIL_RETURN_IF_ERROR(run);
   if (writer_ == nullptr) return absl::OkStatus();
   std::optional<std::int64_t> step;
   if (global_step_.has_value()) {
@@ -47,6 +54,12 @@ absl::Status SVSummaryThread::RunLoop() {
   env().log->Write(Severity::kInfo, fmt::format("Recording summary at step {}.",
                                                 step.has_value() ? fmt::to_string(*step) : std::string("None")));
   return writer_->AddSummary(values[0].scalar<std::string>(), step);
+}
+
+absl::StatusOr<std::shared_ptr<SVStepCounterThread>> SVStepCounterThread::Create(const Supervisor& supervisor,
+                                                                                 SessionPtr session) {
+  if (!supervisor.global_step().has_value()) return UsageError("The supervisor has no global step to count.");
+  return std::make_shared<SVStepCounterThread>(supervisor, std::move(session));
 }
 
 SVStepCounterThread::SVStepCounterThread(const Supervisor& supervisor, SessionPtr session,
@@ -92,9 +105,10 @@ SVTimerCheckpointThread::SVTimerCheckpointThread(const Supervisor& supervisor, S
       save_path_(supervisor.save_path()) {}
 
 absl::Status SVTimerCheckpointThread::RunLoop() {
+  env().log->Write(Severity::kInfo,
+                   fmt::format("Saving checkpoint to path {}", save_path_.empty() ? "None" : save_path_));
   if (saver_ == nullptr || save_path_.empty())
     return UsageError("The supervisor has no saver, or no logdir to save to.");
-  env().log->Write(Severity::kInfo, fmt::format("Saving checkpoint to path {}", save_path_));
   VIGIL_RETURN_IF_ERROR(RequireSession(session_));
   std::optional<std::int64_t> step;
   if (global_step_.has_value()) {

@@ -44,7 +44,9 @@ class SVSummaryThread : public LooperThread {
 // Writes and logs how many steps a second were made since its last pass. The first ten lines of a process are logged.
 class SVStepCounterThread : public LooperThread {
  public:
-  // `step_counter` nullopt: the supervisor's global step.
+  // USAGE without a step to count.
+  static absl::StatusOr<std::shared_ptr<SVStepCounterThread>> Create(const Supervisor& supervisor, SessionPtr session);
+  // `step_counter` nullopt: the supervisor's global step. Without one each pass is USAGE.
   SVStepCounterThread(const Supervisor& supervisor, SessionPtr session,
                       std::optional<Output> step_counter = std::nullopt);
   absl::Status StartLoop() override;

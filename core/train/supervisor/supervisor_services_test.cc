@@ -177,8 +177,11 @@ TEST_F(ServicesTest, AServiceWithoutItsPieceSaysSo) {
   const auto sv = MakeWithScribe({.summary_op = std::nullopt, .saver = std::nullopt, .global_step = std::nullopt});
   const SessionPtr session = Prepare(*sv);
   EXPECT_EQ(Text(SVSummaryThread(*sv, session).RunLoop()), "USAGE: The supervisor has no summary_op to run.");
+  EXPECT_EQ(Text(SVStepCounterThread::Create(*sv, session).status()),
+            "USAGE: The supervisor has no global step to count.");
   EXPECT_EQ(Text(SVStepCounterThread(*sv, session).StartLoop()), "USAGE: The supervisor has no global step to read.");
   EXPECT_THAT(Text(SVTimerCheckpointThread(*sv, session).RunLoop()), HasSubstr("has no saver"));
+  EXPECT_THAT(LogLines("Saving"), ElementsAre("Saving checkpoint to path None"));  // said before it is found out
   EXPECT_THAT(Text(SVSummaryThread(*sv, nullptr).RunLoop()), HasSubstr("There is no session"));
 }
 
