@@ -17,13 +17,12 @@ using replays::Recording;
 Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, const Recording& recording) {
   const replays::JobTextOptions* const text = options.job_text.has_value() ? &*options.job_text : nullptr;
   if (recording.expect.has_value() && recording.expect->job != nullptr) {
-    return replays::PlayJobLikeRecorded(
-        runner, recording.scenario, *recording.expect->job,
-        {.first = options.first_seed,
-         .seeds = options.seeds,
-         .text = text,
-         .timeline = options.timeline,
-         .interrupt = options.interrupt});
+    return replays::PlayJobLikeRecorded(runner, recording.scenario, *recording.expect->job,
+                                        {.first = options.first_seed,
+                                         .seeds = options.seeds,
+                                         .text = text,
+                                         .timeline = options.timeline,
+                                         .interrupt = options.interrupt});
   }
   Outcome outcome =
       runner.Run(recording.scenario, {.interrupt = options.interrupt, .job_text = text, .timeline = options.timeline});
