@@ -26,10 +26,18 @@ bool Choices::ChooseByChance(Key& key, double chance, const std::array<std::stri
   return chance > 0 && Ask(key, chance, labels) == 1;
 }
 
+// Most keys are offered the same labels again and again.
+std::uint32_t Choices::NumberOf(Key& key, std::size_t index, std::string_view label) {
+  std::uint32_t& known = key.numbers[index % key.numbers.size()];
+  if (known == 0 || labels_.At(known - 1) != label) known = labels_.Intern(label) + 1;
+  return known - 1;
+}
+
 std::size_t Choices::Ask(Key& key, double chance, std::span<const std::string_view> labels) {
   const std::size_t chosen = chooser_ == nullptr ? 0 : chooser_->Choose({key.text, key.made.size(), chance}, labels);
   VIGIL_CHECK(chosen < labels.size());
-  if (!VIGIL_PLANTED("sim.choice_not_kept") || key.made.size() != 2) key.made.push_back(labels_.Intern(labels[chosen]));
+  if (!VIGIL_PLANTED("sim.choice_not_kept") || key.made.size() != 2)
+    key.made.push_back(NumberOf(key, chosen, labels[chosen]));
   hash_.AddChoice(key.text, labels[chosen], labels.size());
   return chosen;
 }

@@ -24,7 +24,8 @@ class Choices {
   // The choices made under one "node/task/point".
   struct Key {
     std::string text;
-    std::vector<std::uint32_t> made;  // numbers of labels
+    std::vector<std::uint32_t> made;            // numbers of labels
+    std::array<std::uint32_t, 4> numbers = {};  // by index: what such a label was last, plus 1
   };
 
   // Without a chooser every choice is calm. Both must outlive the choices.
@@ -44,6 +45,7 @@ class Choices {
   ChoiceMap Made() const;
 
  private:
+  std::uint32_t NumberOf(Key& key, std::size_t index, std::string_view label);
   std::size_t Ask(Key& key, double chance, std::span<const std::string_view> labels);
 
   Chooser* const chooser_;

@@ -19,26 +19,6 @@ constexpr Duration kTellTimeout = std::chrono::seconds(10);
 
 std::string WorkerMethod(std::string_view name) { return fmt::format("{}{}", kWorkerServicePrefix, name); }
 
-RunSpec SpecOf(const Graph& graph, const StepNames& names) {
-  RunSpec spec;
-  for (const std::string& name : names.feeds) spec.feeds.push_back(graph.FindOutput(name).value_or(Output()));
-  for (const std::string& name : names.fetches) {
-    if (const auto fetch = graph.FindOutput(name); fetch.has_value()) {
-      spec.fetches.push_back(*fetch);
-    } else {
-      spec.unresolved.push_back(name);
-    }
-  }
-  for (const std::string& name : names.targets) {
-    if (const auto target = graph.Find(name); target.has_value()) {
-      spec.targets.push_back(*target);
-    } else {
-      spec.unresolved.push_back(name);
-    }
-  }
-  return spec;
-}
-
 }  // namespace
 
 bool StepsInFlight::Add(const std::shared_ptr<StepRun>& run) {
@@ -88,18 +68,14 @@ class ClientGraph::Lease {
   bool done_ = false;
 };
 
-absl::Status ClientGraph::Partition(const Graph& graph, const StepNames& names) {
-  VIGIL_ASSIGN_OR_RETURN(PartitionedGraph cut,
-                         PartitionGraph(graph, SpecOf(graph, names), options_.devices, options_.own));
-  fed_fetches_ = std::move(cut.fed_fetches);
+absl::Status ClientGraph::Partition(MasterGraph& graph, const StepNames& names) {
+  VIGIL_ASSIGN_OR_RETURN(cut_, graph.Cut(names, options_.devices, options_.own));
   fetches_ = names.fetches.size();
-  for (vigil::Partition& from : cut.parts) {
-    Part& part = from.device == options_.own ? local_ : remote_.emplace_back();
+  for (const CutPart& cut : cut_->parts) {
+    Part& part = cut.device == options_.own ? local_ : remote_.emplace_back();
+    part.cut = &cut;
     part.task =
-        options_.worker->cluster().FindByDevice(options_.devices[static_cast<std::size_t>(from.device)].device_name());
-    part.graph = std::move(from.graph);
-    part.feeds = std::move(from.feeds);
-    part.fetches = std::move(from.fetches);
+        options_.worker->cluster().FindByDevice((*options_.devices)[static_cast<std::size_t>(cut.device)].task_name());
   }
   return absl::OkStatus();
 }
@@ -110,12 +86,11 @@ absl::Status ClientGraph::Register(Time deadline) {
 }
 
 absl::Status ClientGraph::RegisterLocal() {
-  VIGIL_ASSIGN_OR_RETURN(local_graph_, options_.worker->MakeGraph(local_.graph, options_.keepalive));
-  local_.graph.Clear();
+  VIGIL_ASSIGN_OR_RETURN(local_graph_, options_.worker->MakeGraph(local_.cut->graph, options_.keepalive));
   std::vector<std::string> feeds;
   std::vector<std::string> fetches;
-  for (const PartitionFeed& feed : local_.feeds) feeds.push_back(feed.name);
-  for (const PartitionFetch& fetch : local_.fetches) fetches.push_back(fetch.name);
+  for (const PartitionFeed& feed : local_.cut->feeds) feeds.push_back(feed.name);
+  for (const PartitionFetch& fetch : local_.cut->fetches) fetches.push_back(fetch.name);
   VIGIL_ASSIGN_OR_RETURN(local_lane_, local_graph_->FindLane(feeds, fetches));
   return absl::OkStatus();
 }
@@ -127,7 +102,7 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
     proto::RegisterGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_keepalive_ns(options_.keepalive.count());
-    request.mutable_graph_def()->Swap(&remote_[i].graph);
+    request.set_graph_def(remote_[i].cut->graph);
     calls->Start(i, {.to = remote_[i].task->address,
                      .method = WorkerMethod("RegisterGraph"),
                      .body = request.SerializeAsString(),
@@ -145,8 +120,8 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
     proto::RunGraphRequest& request = remote_[i].request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(response.graph_handle());
-    for (const PartitionFeed& feed : remote_[i].feeds) request.add_send()->set_name(feed.name);
-    for (const PartitionFetch& fetch : remote_[i].fetches) request.add_recv_key(fetch.name);
+    for (const PartitionFeed& feed : remote_[i].cut->feeds) request.add_send()->set_name(feed.name);
+    for (const PartitionFetch& fetch : remote_[i].cut->fetches) request.add_recv_key(fetch.name);
   }
   return absl::OkStatus();
 }
@@ -220,7 +195,7 @@ void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
     request.set_step_id(run.step_id());
     request.set_request_id(options_.worker->ids().Next());
     for (int j = 0; j < request.send_size(); ++j) {
-      const int feed = remote_[i].feeds[static_cast<std::size_t>(j)].feed;
+      const int feed = remote_[i].cut->feeds[static_cast<std::size_t>(j)].feed;
       proto::TensorProto& tensor = *request.mutable_send(j)->mutable_tensor();
       tensor.Clear();
       ToProto(call.feeds[static_cast<std::size_t>(feed)], &tensor);
@@ -239,7 +214,8 @@ void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
 void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) const {
   if (!run.SetLocal(true)) return;
   run.feeds.clear();
-  for (const PartitionFeed& feed : local_.feeds) run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
+  for (const PartitionFeed& feed : local_.cut->feeds)
+    run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
   const absl::Status status = options_.worker->RunGraph(
       *local_graph_, *local_lane_, run.step_id(),
       {.feeds = run.feeds, .options = call.options, .metadata = call.metadata, .deadline = deadline}, &run.fetched);
@@ -249,19 +225,19 @@ void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) co
 
 absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const {
   fetched->resize(fetches_);
-  for (const auto& [fetch, feed] : fed_fetches_) {
+  for (const auto& [fetch, feed] : cut_->fed_fetches) {
     (*fetched)[static_cast<std::size_t>(fetch)] = call.feeds[static_cast<std::size_t>(feed)];
   }
   const auto put = [fetched](const PartitionFetch& fetch, const Tensor& value) {
     for (const int i : fetch.fetches) (*fetched)[static_cast<std::size_t>(i)] = value;
   };
   if (local_graph_ != nullptr) {
-    for (std::size_t i = 0; i < local_.fetches.size(); ++i) put(local_.fetches[i], run.fetched[i]);
+    for (std::size_t i = 0; i < local_.cut->fetches.size(); ++i) put(local_.cut->fetches[i], run.fetched[i]);
     run.fetched.clear();
   }
   proto::RunGraphResponse response;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
-    const std::vector<PartitionFetch>& fetches = remote_[i].fetches;
+    const std::vector<PartitionFetch>& fetches = remote_[i].cut->fetches;
     if (!response.ParseFromString(*run.reply(i)) || response.recv_size() != static_cast<int>(fetches.size())) {
       return MakeStatus(Code::kInternal, "RunGraph: malformed response");
     }

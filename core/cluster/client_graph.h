@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/master_graph.h"
 #include "vigil/core/cluster/master_interface.h"
-#include "vigil/core/cluster/partition.h"
 #include "vigil/core/cluster/registered_graph.h"
 #include "vigil/core/cluster/step_run.h"
 #include "vigil/core/cluster/worker_service.h"
@@ -40,7 +40,7 @@ class StepsInFlight {
 struct ClientGraphOptions {
   std::shared_ptr<WorkerService> worker;  // of the master's task
   std::string session;                    // its handle
-  std::vector<TaskDevice> devices;
+  TaskDevices devices;
   int own = 0;
   Duration keepalive{0};
 };
@@ -49,8 +49,8 @@ class ClientGraph {
  public:
   explicit ClientGraph(const Env& env, ClientGraphOptions options) : env_(env), options_(std::move(options)) {}
 
-  // Cuts up the graph. Errors: PartitionGraph's.
-  absl::Status Partition(const Graph& graph, const StepNames& names);
+  // Has the graph cut up. Errors: PartitionGraph's.
+  absl::Status Partition(MasterGraph& graph, const StepNames& names);
   // Hands the partitions out. Errors: the tasks'; DEADLINE_EXCEEDED.
   absl::Status Register(Time deadline);
   // Tells the tasks to forget them; does not wait.
@@ -63,9 +63,7 @@ class ClientGraph {
  private:
   struct Part {
     const TaskAddress* task = nullptr;
-    proto::GraphDef graph;  // until it is registered
-    std::vector<PartitionFeed> feeds;
-    std::vector<PartitionFetch> fetches;
+    const CutPart* cut = nullptr;
     proto::RunGraphRequest request;  // what is the same in all steps
   };
   class Lease;
@@ -81,11 +79,11 @@ class ClientGraph {
 
   const Env env_;
   const ClientGraphOptions options_;
+  std::shared_ptr<const CutGraph> cut_;
   std::vector<Part> remote_;
   Part local_;  // task null: nothing to do here
   std::shared_ptr<RegisteredGraph> local_graph_;
   RegisteredGraph::Lane* local_lane_ = nullptr;
-  std::vector<std::pair<int, int>> fed_fetches_;
   std::size_t fetches_ = 0;
   SpinLock lock_;
   std::vector<std::shared_ptr<StepRun>> idle_;  // guarded by lock_

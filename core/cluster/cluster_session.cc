@@ -72,7 +72,7 @@ class Client {
 
   // Complains of what is wrong in the words of a direct session.
   absl::StatusOr<std::shared_ptr<PreparedStep>> Prepare(const RunSpec& spec) {
-    VIGIL_RETURN_IF_ERROR(MakePlan(graph_, spec).status());
+    VIGIL_RETURN_IF_ERROR(PlanFor(graph_, spec).status());
     StepNames names;
     for (const Output feed : spec.feeds) names.feeds.push_back(graph_.NameOf(feed));
     for (const Output fetch : spec.fetches) names.fetches.push_back(graph_.NameOf(fetch));
@@ -141,7 +141,8 @@ absl::StatusOr<std::unique_ptr<Session>> NewClusterSession(const Env& env, const
                                                            const SessionConfig& config) {
   proto::CreateSessionRequest request;
   const int nodes = graph.size();
-  *request.mutable_graph_def() = ToGraphDef(graph);
+  VIGIL_ASSIGN_OR_RETURN(const std::string* const bytes, GraphDefBytes(graph));
+  request.set_graph_def(*bytes);
   ToProto(config, request.mutable_config());
   VIGIL_ASSIGN_OR_RETURN(const proto::CreateSessionResponse response, master->CreateSession(request));
   return std::make_unique<ClusterSession>(

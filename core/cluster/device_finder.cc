@@ -38,6 +38,7 @@ class Search : public std::enable_shared_from_this<Search> {
     for (const TaskAddress* const task : tasks) {
       Asked& asked = asked_.emplace_back(Asked{.task = task});
       if (task == &own.cluster().own()) asked.incarnation = own.device().incarnation();
+      if (asked.incarnation == 0) missing_ = ++resting_;
     }
   }
 
@@ -75,7 +76,7 @@ class Search : public std::enable_shared_from_this<Search> {
 
   std::size_t missing() const {
     MutexLock lock(*mutex_);
-    return static_cast<std::size_t>(std::ranges::count(asked_, std::uint64_t{0}, &Asked::incarnation));
+    return missing_;
   }
   bool given_up() const {
     MutexLock lock(*mutex_);
@@ -84,13 +85,18 @@ class Search : public std::enable_shared_from_this<Search> {
 
   void AskThoseDue() {
     const Time now = env_.clock->Monotonic();
-    for (std::size_t i = 0; i < asked_.size(); ++i) {
-      {
-        MutexLock lock(*mutex_);
+    std::vector<std::size_t> due;
+    {
+      MutexLock lock(*mutex_);
+      for (std::size_t i = 0; resting_ > 0 && i < asked_.size(); ++i) {
         Asked& asked = asked_[i];
         if (asked.waiting || asked.incarnation != 0 || asked.ask_at > now) continue;
         asked.waiting = true;
+        --resting_;
+        due.push_back(i);
       }
+    }
+    for (const std::size_t i : due) {
       const std::uint64_t call =
           env_.network->Start({.to = asked_[i].task->address,
                                .method = std::string(kWorkerServicePrefix) + "GetStatus",
@@ -103,14 +109,17 @@ class Search : public std::enable_shared_from_this<Search> {
 
   void Answer(std::size_t i, const NetworkReply& reply) {
     proto::GetStatusResponse response;
-    const bool found = reply.ok() && response.ParseFromString(*reply) && response.device_attributes_size() > 0;
+    const bool found = reply.ok() && response.ParseFromString(*reply) && response.device_attributes_size() > 0 &&
+                       response.device_attributes(0).incarnation() != 0;
     {
       MutexLock lock(*mutex_);
       asked_[i].waiting = false;
       if (found) {
         asked_[i].incarnation = response.device_attributes(0).incarnation();
+        --missing_;
       } else {
         asked_[i].ask_at = DeadlineAfter(env_, kAskAgain);
+        ++resting_;
       }
     }
     changed_->NotifyAll();
@@ -119,12 +128,11 @@ class Search : public std::enable_shared_from_this<Search> {
   Time WaitForNews(Time next_log) {
     MutexLock lock(*mutex_);
     Time until = std::min(next_log, deadline_);
-    bool all = true;
-    for (const Asked& asked : asked_) {
-      all = all && asked.incarnation != 0;
+    for (std::size_t i = 0; resting_ > 0 && i < asked_.size(); ++i) {
+      const Asked& asked = asked_[i];
       if (!asked.waiting && asked.incarnation == 0) until = std::min(until, asked.ask_at);
     }
-    if (!all && !given_up_) changed_->Wait(*mutex_, until);
+    if (missing_ > 0 && !given_up_) changed_->Wait(*mutex_, until);
     return until;
   }
 
@@ -177,7 +185,10 @@ class Search : public std::enable_shared_from_this<Search> {
   const std::unique_ptr<Mutex> mutex_;
   const std::unique_ptr<Condition> changed_;
   std::vector<Asked> asked_;  // guarded by *mutex_, but for `task`
-  bool given_up_ = false;     // guarded by *mutex_
+  // Guarded by *mutex_.
+  std::size_t missing_ = 0;  // not found yet
+  std::size_t resting_ = 0;  // ... and not being asked
+  bool given_up_ = false;    // guarded by *mutex_
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ class Master::Prepared final : public PreparedStep {
 };
 
 Master::Master(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, SessionConfig defaults)
-    : env_(env), ops_(ops), worker_(std::move(worker)), defaults_(std::move(defaults)) {}
+    : env_(env), ops_(ops), worker_(std::move(worker)), defaults_(std::move(defaults)), graphs_(ops) {}
 
 NetworkReply Master::Handle(IncomingCall& call) {
   const std::string_view method = std::string_view(call.method()).substr(kMasterServicePrefix.size());
@@ -122,12 +122,13 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                        .timeout = config.create_timeout,
                                                                        .keepalive = config.keepalive,
                                                                        .caller = caller}));
-  const auto session = std::make_shared<MasterSession>(
-      env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), config, std::move(devices));
+  const auto session =
+      std::make_shared<MasterSession>(env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), config,
+                                      std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
+  VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterGraph> graph, graphs_.Get(request.graph_def()));
   proto::CreateSessionResponse response;
-  VIGIL_ASSIGN_OR_RETURN(const std::int64_t version, session->Extend(request.graph_def(), 0));
   response.set_session_handle(session->handle());
-  response.set_graph_version(version);
+  response.set_graph_version(session->Begin(std::move(graph)));
   SpinGuard lock(lock_);
   sessions_.emplace(session->handle(), session);
   return response;

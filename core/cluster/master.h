@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/master_graph.h"
 #include "vigil/core/cluster/master_interface.h"
 #include "vigil/core/cluster/master_session.h"
 #include "vigil/core/cluster/recent_ids.h"
@@ -53,6 +54,7 @@ class Master final : public MasterInterface {
   const OpRegistry& ops_;
   const std::shared_ptr<WorkerService> worker_;
   const SessionConfig defaults_;
+  MasterGraphs graphs_;
   SpinLock lock_;
   // Guarded by lock_.
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // by handle

@@ -11,7 +11,7 @@
 namespace vigil {
 
 MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker,
-                             std::string handle, SessionConfig config, std::vector<TaskDevice> devices)
+                             std::string handle, SessionConfig config, TaskDevices devices)
     : env_(env),
       ops_(ops),
       handle_(std::move(handle)),
@@ -20,9 +20,14 @@ MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_
                .session = handle_,
                .devices = std::move(devices),
                .keepalive = config_.keepalive},
-      mutex_(env.tasks->NewMutex("master session")),
-      graph_(std::make_unique<Graph>(ops)) {
-  options_.own = FindDevice(options_.devices, 0, options_.worker->device().name());
+      mutex_(env.tasks->NewMutex("master session")) {
+  options_.own = FindDevice(*options_.devices, 0, options_.worker->device().name());
+}
+
+std::int64_t MasterSession::Begin(std::shared_ptr<MasterGraph> graph) {
+  MutexLock lock(*mutex_);
+  graph_ = std::move(graph);
+  return ++version_;
 }
 
 absl::StatusOr<std::int64_t> MasterSession::Extend(const proto::GraphDef& nodes, std::int64_t version) {
@@ -31,11 +36,9 @@ absl::StatusOr<std::int64_t> MasterSession::Extend(const proto::GraphDef& nodes,
     return MakeStatus(Code::kAborted,
                       fmt::format("Current version is {} but request contained the version {}.", version_, version));
   }
-  proto::GraphDef whole = ToGraphDef(*graph_);
+  proto::GraphDef whole = ToGraphDef(graph_->graph());
   whole.MergeFrom(nodes);
-  auto extended = std::make_unique<Graph>(ops_);
-  VIGIL_RETURN_IF_ERROR(ImportGraphDef(whole, *extended));
-  graph_ = std::move(extended);
+  VIGIL_ASSIGN_OR_RETURN(graph_, MasterGraph::Import(ops_, whole));
   return ++version_;
 }
 

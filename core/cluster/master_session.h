@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/cluster/client_graph.h"
+#include "vigil/core/cluster/master_graph.h"
 #include "vigil/core/cluster/master_interface.h"
 #include "vigil/core/cluster/worker_service.h"
 #include "vigil/core/env/env.h"
@@ -24,11 +25,13 @@ namespace vigil {
 class MasterSession {
  public:
   MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, std::string handle,
-                SessionConfig config, std::vector<TaskDevice> devices);
+                SessionConfig config, TaskDevices devices);
 
   const std::string& handle() const { return handle_; }
-  const std::vector<TaskDevice>& devices() const { return options_.devices; }
+  const std::vector<TaskDevice>& devices() const { return *options_.devices; }
 
+  // Its graph, to begin with. Gives the version.
+  std::int64_t Begin(std::shared_ptr<MasterGraph> graph);
   // Adds nodes. Errors: ABORTED unless `version` is the graph's; ImportGraphDef's. Gives the new version.
   absl::StatusOr<std::int64_t> Extend(const proto::GraphDef& nodes, std::int64_t version);
 
@@ -51,7 +54,7 @@ class MasterSession {
   StepsInFlight steps_;
   const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
-  std::unique_ptr<Graph> graph_;
+  std::shared_ptr<MasterGraph> graph_;
   std::int64_t version_ = 0;
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs_;
   bool closed_ = false;

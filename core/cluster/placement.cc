@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string_view>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/device_spec.h"
@@ -51,6 +54,7 @@ int FindDevice(const std::vector<TaskDevice>& devices, int own, const std::strin
 absl::StatusOr<std::vector<int>> PlaceNodes(const Graph& graph, const std::vector<bool>& needed,
                                             const std::vector<TaskDevice>& devices, int own) {
   std::vector<int> placed(needed.size(), -1);
+  std::map<std::string_view, int> known;  // where a device string leads
   for (NodeId id = 0; id < graph.size(); ++id) {
     const auto at = static_cast<std::size_t>(id);
     if (!needed[at]) continue;
@@ -69,9 +73,13 @@ absl::StatusOr<std::vector<int>> PlaceNodes(const Graph& graph, const std::vecto
     }
     if (beside >= 0) {
       placed[at] = beside;
-    } else {
-      VIGIL_ASSIGN_OR_RETURN(placed[at], Place(node, devices, own));
+      continue;
     }
+    const auto [it, added] = known.try_emplace(node.device, -1);
+    if (added) {
+      VIGIL_ASSIGN_OR_RETURN(it->second, Place(node, devices, own));
+    }
+    placed[at] = it->second;
   }
   return placed;
 }

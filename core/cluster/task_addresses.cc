@@ -25,6 +25,8 @@ absl::StatusOr<TaskAddresses> TaskAddresses::Create(const ClusterSpec& cluster, 
       out.all_.push_back({name, index, fmt::format("/job:{}/replica:0/task:{}", name, index), std::move(address)});
     }
   }
+  for (std::uint32_t i = 0; i < out.all_.size(); ++i) out.by_name_.push_back(i);
+  std::ranges::sort(out.by_name_, {}, [&out](std::uint32_t i) { return std::string_view(out.all_[i].name); });
   if (found) return out;
   // Which of the two is wrong.
   VIGIL_RETURN_IF_ERROR(cluster.task_address(job, task).status());
@@ -33,8 +35,9 @@ absl::StatusOr<TaskAddresses> TaskAddresses::Create(const ClusterSpec& cluster, 
 
 const TaskAddress* TaskAddresses::FindByDevice(std::string_view device) const {
   const std::string_view name = device.substr(0, device.find("/device:"));
-  const auto it = std::ranges::find(all_, name, &TaskAddress::name);
-  return it == all_.end() ? nullptr : &*it;
+  const auto name_of = [this](std::uint32_t i) { return std::string_view(all_[i].name); };
+  const auto it = std::ranges::lower_bound(by_name_, name, {}, name_of);
+  return it == by_name_.end() || name_of(*it) != name ? nullptr : &all_[*it];
 }
 
 }  // namespace vigil

@@ -3,6 +3,7 @@
 #ifndef VIGIL_CORE_CLUSTER_TASK_ADDRESSES_H_
 #define VIGIL_CORE_CLUSTER_TASK_ADDRESSES_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ class TaskAddresses {
 
  private:
   std::vector<TaskAddress> all_;
+  std::vector<std::uint32_t> by_name_;  // places in all_
   std::size_t own_ = 0;
 };
 

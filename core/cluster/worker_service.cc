@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::size_t kMostScratches = 16;
 
+absl::Status NoGraph(const std::string& handle) {
+  return MakeStatus(Code::kAborted,
+                    fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", handle));
+}
+
 std::string Describe(const proto::RunGraphRequest& request) {
   return fmt::format("graph_handle: \"{}\" step_id: {} request_id: {}", request.graph_handle(), request.step_id(),
                      request.request_id());
@@ -95,9 +100,17 @@ absl::StatusOr<std::string> WorkerService::GetStatus() const {
   return response.SerializeAsString();
 }
 
-absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const proto::GraphDef& def,
+absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const std::string& bytes,
                                                                           Duration keepalive) {
-  return RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive);
+  std::shared_ptr<RegisteredGraph> graph = cache_.Find(bytes, keepalive);
+  if (graph == nullptr) {
+    proto::GraphDef def;
+    VIGIL_RETURN_IF_ERROR(ParseRequest(bytes, &def));
+    VIGIL_ASSIGN_OR_RETURN(graph, RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive));
+    graph = cache_.Add(bytes, keepalive, std::move(graph));
+  }
+  cache_.Keep(graph);
+  return graph;
 }
 
 absl::StatusOr<std::string> WorkerService::RegisterGraph(const std::string& body) {
@@ -115,24 +128,23 @@ absl::StatusOr<std::string> WorkerService::RegisterGraph(const std::string& body
 absl::StatusOr<std::string> WorkerService::DeregisterGraph(const std::string& body) {
   proto::DeregisterGraphRequest request;
   VIGIL_RETURN_IF_ERROR(ParseRequest(body, &request));
-  std::shared_ptr<RegisteredGraph> dropped;  // destroyed after the lock is released
-  SpinGuard lock(lock_);
-  const auto it = graphs_.find(request.graph_handle());
-  if (it == graphs_.end()) {
-    return MakeStatus(
-        Code::kAborted,
-        fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", request.graph_handle()));
+  std::shared_ptr<RegisteredGraph> dropped;
+  {
+    SpinGuard lock(lock_);
+    if (const auto it = graphs_.find(request.graph_handle()); it != graphs_.end()) {
+      dropped = std::move(it->second);
+      graphs_.erase(it);
+    }
   }
-  dropped = std::move(it->second);
-  graphs_.erase(it);
+  if (dropped == nullptr) return NoGraph(request.graph_handle());
+  cache_.Keep(std::move(dropped));
   return std::string();
 }
 
 absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::FindGraph(const std::string& handle) {
   SpinGuard lock(lock_);
   if (const auto it = graphs_.find(handle); it != graphs_.end()) return it->second;
-  return MakeStatus(Code::kAborted,
-                    fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", handle));
+  return NoGraph(handle);
 }
 
 template <typename Request>

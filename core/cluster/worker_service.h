@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/graph_cache.h"
 #include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/registered_graph.h"
@@ -49,7 +50,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   NetworkReply Handle(IncomingCall& call);
 
   // The same for the master of this task, without the network.
-  absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const proto::GraphDef& def, Duration keepalive);
+  // `bytes`: a GraphDef; of equal ones it gives the same graph. Errors: INVALID_ARGUMENT if it is none; RegisteredGraph::Create's.
+  absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
   absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
                         const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched);
   // None: all.
@@ -89,6 +91,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   proto::DeviceAttributes device_;
   const std::shared_ptr<Outstanding> background_;
   StepTable steps_;
+  GraphCache cache_;
   SpinLock lock_;
   // Guarded by lock_.
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle

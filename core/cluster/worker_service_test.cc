@@ -50,7 +50,7 @@ class WorkerServiceTest : public testing::Test {
 
   std::string Register(const Graph& graph) {
     proto::RegisterGraphRequest request;
-    *request.mutable_graph_def() = ToGraphDef(graph);
+    request.set_graph_def(**GraphDefBytes(graph));
     const auto response = Ask<proto::RegisterGraphResponse>("RegisterGraph", request);
     EXPECT_TRUE(response.ok()) << response.status();
     return response.ok() ? response->graph_handle() : "";
@@ -137,6 +137,20 @@ TEST_F(WorkerServiceTest, AForgottenGraphIsGone) {
   EXPECT_TRUE(Ask("DeregisterGraph", forget).ok());
   EXPECT_EQ(CodeOf(Ask("RunGraph", Step(handle, 1)).status()), Code::kAborted);
   EXPECT_EQ(CodeOf(Ask("DeregisterGraph", forget).status()), Code::kAborted);
+}
+
+TEST_F(WorkerServiceTest, TheSameGraphMayBeThereTwice) {
+  const std::string first = Register(graph_);
+  const std::string second = Register(graph_);
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(Ask("RunGraph", Step(first, 1)).ok());
+  EXPECT_TRUE(Ask("RunGraph", Step(second, 2)).ok());
+  proto::DeregisterGraphRequest forget;
+  forget.set_graph_handle(first);
+  EXPECT_TRUE(Ask("DeregisterGraph", forget).ok());
+  EXPECT_TRUE(Ask("RunGraph", Step(second, 3)).ok());
+  EXPECT_EQ(CodeOf(Ask("RunGraph", Step(first, 4)).status()), Code::kAborted);
+  EXPECT_TRUE(Ask("RunGraph", Step(Register(graph_), 5)).ok());
 }
 
 TEST_F(WorkerServiceTest, ARepeatedRequestIsRefused) {
@@ -251,6 +265,9 @@ TEST_F(WorkerServiceTest, NonsenseIsRefused) {
       CodeOf(CallAndWait(fake_.env(), {.to = "ps0:2222", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"})
                  .status()),
       Code::kInvalidArgument);
+  proto::RegisterGraphRequest graph;
+  graph.set_graph_def("\x01\x02");
+  EXPECT_EQ(CodeOf(Ask("RegisterGraph", graph).status()), Code::kInvalidArgument);
   proto::RunGraphRequest step = Step(Register(graph_), 1);
   step.add_recv_key("nothing:0");
   EXPECT_EQ(Text(Ask("RunGraph", step).status()), "USAGE: The graph has no 'nothing:0' to fetch.");

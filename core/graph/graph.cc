@@ -40,6 +40,10 @@ absl::StatusOr<NodeId> Graph::Add(Node node) {
   return id;
 }
 
+void Graph::TakeBack(int size) {
+  for (; this->size() > size; nodes_.pop_back()) by_name_.erase(nodes_.back().name);
+}
+
 // Fills in what the graph knows of the node: its definition and its output types.
 absl::Status Graph::Check(Node& node) const {
   node.def = ops_.Find(node.op);

@@ -86,6 +86,9 @@ class Graph {
   // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op; USAGE "Graph
   // is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do not fit.
   absl::StatusOr<NodeId> Add(Node node);
+  // The reverse, for whoever cannot finish what it began: the graph has `size` nodes again. REQUIRES: nobody has seen the others;
+  // their names were free.
+  void TakeBack(int size);
 
   const OpRegistry& ops() const { return ops_; }
   // Stays where it is for the graph's life. REQUIRES: 0 <= id < size().

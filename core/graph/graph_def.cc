@@ -32,10 +32,11 @@ struct Input {
   std::string_view node;
   std::int32_t index = 0;
   bool control = false;
+  int place = 0;  // of the node in the GraphDef
 };
 
 absl::StatusOr<Input> ParseInput(std::string_view text) {
-  if (text.starts_with('^')) return Input{.node = text.substr(1), .index = 0, .control = true};
+  if (text.starts_with('^')) return Input{.node = text.substr(1), .control = true};
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return Input{.node = text};
   Input input{.node = text.substr(0, colon)};
@@ -44,6 +45,36 @@ absl::StatusOr<Input> ParseInput(std::string_view text) {
   if (error != std::errc() || stop != end || input.index < 0) return Invalid("'{}' names no output of a node.", text);
   return input;
 }
+
+// Whether a value says what follows anyhow. False may also mean that this must be looked at more closely.
+bool SaysImplied(const proto::AttrValue& said, const ImpliedAttr& attr, const Graph& graph, const Node& node) {
+  const auto first = static_cast<std::size_t>(attr.i);
+  const auto is_type = [&said](DType type) {
+    return said.value_case() == proto::AttrValue::kType && said.type() == ToProto(type);
+  };
+  if (!said.GetReflection()->GetUnknownFields(said).empty()) return false;
+  switch (attr.kind) {
+    case ImpliedAttr::Kind::kInputType:
+      return is_type(graph.TypeOf(node.inputs[first]));
+    case ImpliedAttr::Kind::kOutputType:
+      return is_type(node.output_types[first]);
+    case ImpliedAttr::Kind::kInputCount:
+      return said.value_case() == proto::AttrValue::kI &&
+             said.i() == static_cast<std::int64_t>(node.inputs.size()) - attr.i;
+    default:
+      return false;
+  }
+}
+
+// A graph in bytes, kept with it.
+class SerializedGraph final : public Attachment {
+ public:
+  static constexpr std::string_view kKind = "graph in bytes";
+  SerializedGraph(int size, std::string all) : Attachment(kKind), nodes(size), bytes(std::move(all)) {}
+
+  const int nodes;
+  const std::string bytes;
+};
 
 // Brings the nodes of a GraphDef into a graph.
 class Importer {
@@ -55,8 +86,13 @@ class Importer {
     VIGIL_RETURN_IF_ERROR(ReadNames());
     VIGIL_RETURN_IF_ERROR(ReadInputs());
     VIGIL_ASSIGN_OR_RETURN(const std::vector<int> order, Order());
+    const int before = graph_.size();
+    added_.resize(order.size());
     for (const int i : order) {
-      if (absl::Status status = AddNode(i); !status.ok()) return Of(def_.node(i), status);
+      if (absl::Status status = AddNode(i); !status.ok()) {
+        graph_.TakeBack(before);
+        return Of(def_.node(i), status);
+      }
     }
     return absl::OkStatus();
   }
@@ -77,7 +113,7 @@ class Importer {
   const ImportOptions& options_;
   std::map<std::string_view, int, std::less<>> by_name_;  // places in the GraphDef
   std::vector<std::vector<Input>> inputs_;                // by place
-  std::map<int, NodeId> added_;                           // by place
+  std::vector<NodeId> added_;                             // by place
 };
 
 absl::Status Importer::ReadNames() {
@@ -98,7 +134,9 @@ absl::Status Importer::ReadInputs() {
     for (const std::string& text : node.input()) {
       absl::StatusOr<Input> input = ParseInput(text);
       if (!input.ok()) return Of(node, input.status());
-      if (!by_name_.contains(input->node)) return Of(node, Invalid("its input '{}' is not in the GraphDef.", text));
+      const auto from = by_name_.find(input->node);
+      if (from == by_name_.end()) return Of(node, Invalid("its input '{}' is not in the GraphDef.", text));
+      input->place = from->second;
       inputs_[static_cast<std::size_t>(i)].push_back(*input);
     }
   }
@@ -114,7 +152,7 @@ absl::StatusOr<std::vector<int>> Importer::Order() const {
     missing[i] = static_cast<int>(inputs_[i].size());
     if (missing[i] == 0) ready.push(static_cast<int>(i));
     for (const Input& input : inputs_[i]) {
-      consumers[static_cast<std::size_t>(by_name_.find(input.node)->second)].push_back(static_cast<int>(i));
+      consumers[static_cast<std::size_t>(input.place)].push_back(static_cast<int>(i));
     }
   }
   std::vector<int> order;
@@ -139,7 +177,7 @@ absl::Status Importer::AddNode(int i) {
   node.op = from.op();
   if (!options_.clear_devices) node.device = from.device();
   for (const Input& input : inputs_[static_cast<std::size_t>(i)]) {
-    const NodeId id = added_.at(by_name_.find(input.node)->second);
+    const NodeId id = added_[static_cast<std::size_t>(input.place)];
     if (input.control) {
       node.control_inputs.push_back(id);
     } else {
@@ -148,7 +186,7 @@ absl::Status Importer::AddNode(int i) {
   }
   VIGIL_RETURN_IF_ERROR(ReadAttrs(from, node));
   VIGIL_ASSIGN_OR_RETURN(const NodeId id, graph_.Add(std::move(node)));
-  added_.emplace(i, id);
+  added_[static_cast<std::size_t>(i)] = id;
   return CheckImplied(from, graph_.node(id));
 }
 
@@ -182,6 +220,7 @@ absl::Status Importer::CheckImplied(const proto::NodeDef& from, const Node& node
   for (const ImpliedAttr& attr : node.def->implied_attrs) {
     const auto it = from.attr().find(attr.name);
     if (it == from.attr().end() || !IsImplied(*node.def, attr.name)) continue;
+    if (SaysImplied(it->second, attr, graph_, node)) continue;
     const proto::AttrValue implied = ImpliedValue(attr, graph_, node);
     if (implied.SerializeAsString() == it->second.SerializeAsString()) continue;
     return Invalid("attribute '{}' is {}, but must be {}", attr.name, it->second.ShortDebugString(),
@@ -213,15 +252,26 @@ proto::GraphDef ToGraphDef(const Graph& graph) {
   return def;
 }
 
+absl::StatusOr<const std::string*> GraphDefBytes(const Graph& graph) {
+  const int nodes = graph.size();
+  for (const Attachment* at = graph.attachments(); at != nullptr; at = at->next()) {
+    if (at->kind() != SerializedGraph::kKind) continue;
+    const auto* const known = static_cast<const SerializedGraph*>(at);
+    if (known->nodes == nodes) return &known->bytes;
+  }
+  VIGIL_ASSIGN_OR_RETURN(std::string bytes, SerializeDeterministically(ToGraphDef(graph)));
+  auto made = std::make_unique<SerializedGraph>(nodes, std::move(bytes));
+  const std::string* const kept = &made->bytes;
+  graph.Attach(std::move(made));
+  return kept;
+}
+
 absl::Status ImportGraphDef(const proto::GraphDef& def, Graph& graph, const ImportOptions& options) {
   if (def.versions().min_consumer() > kGraphDefVersion) {
     return Invalid("The GraphDef is for readers of version {} or later; this is version {}.",
                    def.versions().min_consumer(), kGraphDefVersion);
   }
   if (graph.finalized()) return UsageError("Graph is finalized and cannot be modified.");
-  // A rehearsal: nodes of a GraphDef know only each other, so that what works in an empty graph works in this one.
-  Graph rehearsal(graph.ops());
-  VIGIL_RETURN_IF_ERROR(Importer(def, rehearsal, options).Import());
   return Importer(def, graph, options).Import();
 }
 

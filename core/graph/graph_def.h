@@ -22,6 +22,8 @@ namespace vigil {
 inline constexpr int kGraphDefVersion = 2474;
 
 proto::GraphDef ToGraphDef(const Graph& graph);
+// The same in bytes. Made once for a graph of that size and kept with it. INVALID_ARGUMENT for more than 2 GiB.
+absl::StatusOr<const std::string*> GraphDefBytes(const Graph& graph);
 // One node of the graph.
 void ToProto(const Graph& graph, const Node& node, proto::NodeDef* out);
 

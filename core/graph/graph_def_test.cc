@@ -170,6 +170,28 @@ TEST_F(GraphDefTest, RefusesWhatItCannotRead) {
   EXPECT_EQ(ErrorOf(""), "USAGE: Graph is finalized and cannot be modified.");
 }
 
+TEST_F(GraphDefTest, AnImportThatFailsLeavesNoNames) {
+  Builder b(graph_);
+  const Output kept = b.Op("Two", {}, {.name = "kept"});
+  EXPECT_EQ(ErrorOf(R"(node { name: "ok" op: "Two" } node { name: "x" op: "Pass" input: "ok:2" })"),
+            "USAGE: Node 'x' (Pass): Input 0 of 'x' (Pass) is not an output of a node of this graph.");
+  EXPECT_FALSE(graph_.Find("ok").has_value());
+  EXPECT_EQ(graph_.node(b.Op("Pass", {kept}, {.name = "ok"}).node).name, "ok");
+}
+
+TEST_F(GraphDefTest, BytesAreMadeOncePerSize) {
+  Builder b(graph_);
+  b.Op("Two", {}, {.name = "two"});
+  const absl::StatusOr<const std::string*> bytes = GraphDefBytes(graph_);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(**bytes, *SerializeDeterministically(ToGraphDef(graph_)));
+  EXPECT_EQ(*GraphDefBytes(graph_), *bytes);
+  b.Op("NoOp", {}, {.name = "more"});
+  const absl::StatusOr<const std::string*> grown = GraphDefBytes(graph_);
+  ASSERT_TRUE(grown.ok());
+  EXPECT_EQ(**grown, *SerializeDeterministically(ToGraphDef(graph_)));
+}
+
 TEST_F(GraphDefTest, RefusesFunctions) {
   // AttrValue.func is field 10.
   proto::GraphDef def = Parse(R"(node { name: "x" op: "NoOp" attr { key: "f" value { } } })");

@@ -17,7 +17,10 @@ class CostlySession final : public Session {
   const Graph& graph() const override { return inner_->graph(); }
   bool closed() const override { return inner_->closed(); }
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
-    if (seen_.insert(call.spec).second) env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.signature));
+    if (!seen_.contains(call.spec)) {
+      seen_.insert(call.spec);
+      env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.signature));
+    }
     return inner_->Run(call, fetched);
   }
   absl::Status Close() override { return inner_->Close(); }
