@@ -10,6 +10,7 @@
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
 namespace {
@@ -117,11 +118,12 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
     if (!reply.ok()) return Underived(reply.status());
     proto::RegisterGraphResponse response;
     if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
-    proto::RunGraphRequest& request = remote_[i].request;
+    proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(response.graph_handle());
-    for (const PartitionFeed& feed : remote_[i].cut->feeds) request.add_send()->set_name(feed.name);
     for (const PartitionFetch& fetch : remote_[i].cut->fetches) request.add_recv_key(fetch.name);
+    remote_[i].handle = response.graph_handle();
+    remote_[i].request = request.SerializeAsString();
   }
   return absl::OkStatus();
 }
@@ -137,10 +139,10 @@ void ClientGraph::Tell(const TaskAddress& task, std::string_view method, std::st
 
 void ClientGraph::Deregister() {
   for (const Part& part : remote_) {
-    if (part.request.graph_handle().empty()) continue;
+    if (part.handle.empty()) continue;
     proto::DeregisterGraphRequest request;
     request.set_session_handle(options_.session);
-    request.set_graph_handle(part.request.graph_handle());
+    request.set_graph_handle(part.handle);
     Tell(*part.task, "DeregisterGraph", request.SerializeAsString());
   }
 }
@@ -161,9 +163,7 @@ std::shared_ptr<StepRun> ClientGraph::TakeRun() {
       return run;
     }
   }
-  auto run = std::make_shared<StepRun>(env_, *options_.worker, remote_.size());
-  for (std::size_t i = 0; i < remote_.size(); ++i) run->requests[i] = remote_[i].request;
-  return run;
+  return std::make_shared<StepRun>(env_, *options_.worker, remote_.size());
 }
 
 absl::Status ClientGraph::Run(StepsInFlight& steps, const StepCall& call, Time deadline, IncomingCall* caller,
@@ -190,23 +190,30 @@ absl::Status ClientGraph::Run(StepsInFlight& steps, const StepCall& call, Time d
 void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
   const bool traced = call.options != nullptr && call.options->trace_level != TraceLevel::kNoTrace;
   const bool reports = call.options != nullptr && call.options->report_tensor_allocations_upon_oom;
+  using Request = proto::RunGraphRequest;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
-    proto::RunGraphRequest& request = run.requests[i];
-    request.set_step_id(run.step_id());
-    request.set_request_id(options_.worker->ids().Next());
-    for (int j = 0; j < request.send_size(); ++j) {
-      const int feed = remote_[i].cut->feeds[static_cast<std::size_t>(j)].feed;
-      proto::TensorProto& tensor = *request.mutable_send(j)->mutable_tensor();
-      tensor.Clear();
-      ToProto(call.feeds[static_cast<std::size_t>(feed)], &tensor);
+    const Part& part = remote_[i];
+    std::string body;
+    body.reserve(part.request.size() + 32);
+    body = part.request;
+    AppendIntegerField(Request::kStepIdFieldNumber, run.step_id(), &body);
+    AppendIntegerField(Request::kRequestIdFieldNumber, options_.worker->ids().Next(), &body);
+    for (const PartitionFeed& feed : part.cut->feeds) {
+      std::string named;
+      AppendTextField(proto::NamedTensorProto::kNameFieldNumber, feed.name, &named);
+      AppendTensorField(proto::NamedTensorProto::kTensorFieldNumber, call.feeds[static_cast<std::size_t>(feed.feed)],
+                        &named);
+      AppendTextField(Request::kSendFieldNumber, named, &body);
     }
-    if (traced || request.has_exec_opts()) request.mutable_exec_opts()->set_record_timeline(traced);
-    if (reports || request.has_exec_opts()) {
-      request.mutable_exec_opts()->set_report_tensor_allocations_upon_oom(reports);
+    if (traced || reports) {
+      proto::ExecutorOpts options;
+      options.set_record_timeline(traced);
+      options.set_report_tensor_allocations_upon_oom(reports);
+      AppendTextField(Request::kExecOptsFieldNumber, options.SerializeAsString(), &body);
     }
-    run.Start(i, {.to = remote_[i].task->address,
+    run.Start(i, {.to = part.task->address,
                   .method = kRunGraphMethod,
-                  .body = request.SerializeAsString(),
+                  .body = std::move(body),
                   .keepalive = options_.keepalive});
   }
 }
@@ -238,6 +245,7 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
   proto::RunGraphResponse response;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     const std::vector<PartitionFetch>& fetches = remote_[i].cut->fetches;
+    if (fetches.empty() && run.reply(i)->empty()) continue;
     if (!response.ParseFromString(*run.reply(i)) || response.recv_size() != static_cast<int>(fetches.size())) {
       return MakeStatus(Code::kInternal, "RunGraph: malformed response");
     }

@@ -64,7 +64,8 @@ class ClientGraph {
   struct Part {
     const TaskAddress* task = nullptr;
     const CutPart* cut = nullptr;
-    proto::RunGraphRequest request;  // what is the same in all steps
+    std::string handle;   // of the registered graph
+    std::string request;  // a RunGraphRequest, as far as it is the same for all steps
   };
   class Lease;
 

@@ -33,4 +33,10 @@ void GraphCache::Keep(std::shared_ptr<RegisteredGraph> graph) {
   kept_.pop_front();
 }
 
+void GraphCache::Drop() {
+  std::deque<std::shared_ptr<RegisteredGraph>> dropped;  // destroyed after the lock is released
+  SpinGuard lock(lock_);
+  dropped.swap(kept_);
+}
+
 }  // namespace vigil

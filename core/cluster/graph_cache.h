@@ -31,6 +31,8 @@ class GraphCache {
                                        std::shared_ptr<RegisteredGraph> graph);
   // It is one of the latest.
   void Keep(std::shared_ptr<RegisteredGraph> graph);
+  // Those that nobody uses go, and with them what their last runs had in hand.
+  void Drop();
 
  private:
   // The length first: it tells most of them apart.

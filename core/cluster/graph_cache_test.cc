@@ -64,6 +64,9 @@ TEST_F(GraphCacheTest, OfThoseThatNobodyUsesTheLatestAreKept) {
   EXPECT_EQ(Find("old"), nullptr);
   EXPECT_NE(Find("another 0"), nullptr);
   EXPECT_EQ(Find("used"), used);
+  cache_.Drop();
+  EXPECT_EQ(Find("one more"), nullptr);
+  EXPECT_EQ(Find("used"), used);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
 namespace {
@@ -50,10 +51,7 @@ class RegisteredGraph::Run final : public Rendezvous {
   Run(RegisteredGraph& graph, const Lane& lane)
       : graph_(graph),
         lane_(lane),
-        frame_(graph.env_, graph.graph_, *lane.plan, graph.resources_, graph.resources_, cancellation_),
-        requests_(graph.recvs_.size()) {
-    for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i].set_rendezvous_key(graph.recvs_[i].key);
-  }
+        frame_(graph.env_, graph.graph_, *lane.plan, graph.resources_, graph.resources_, cancellation_) {}
 
   // A run that was cancelled is not used again.
   bool reusable() const { return !cancellation_.cancelled(); }
@@ -62,7 +60,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     VIGIL_RETURN_IF_ERROR(step.BeginRun(&cancellation_, graph_.sends_.size()));
     const Ending ending(step);
     step_ = &step;
-    for (std::size_t i = 0; i < requests_.size(); ++i) Fetch(i);
+    for (std::size_t i = 0; i < graph_.recvs_.size(); ++i) Fetch(i);
     const RunCall call{.spec = lane_.plan->spec,
                        .feed_values = request.feeds,
                        .options = request.options,
@@ -79,7 +77,11 @@ class RegisteredGraph::Run final : public Rendezvous {
     const auto edge = std::ranges::find(graph_.recvs_, &recv, &RecvEdge::node);
     NetworkReply reply = step_->Await(static_cast<std::size_t>(edge - graph_.recvs_.begin()), deadline);
     if (!reply.ok()) return reply.status();
-    proto::RecvTensorResponse& response = response_;
+    if (const std::string_view bytes = OnlyField(proto::RecvTensorResponse::kTensorFieldNumber, *reply);
+        bytes.data() != nullptr) {
+      return ParseTensor(bytes);
+    }
+    proto::RecvTensorResponse response;
     if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
     return FromProto(response.tensor());
   }
@@ -98,12 +100,16 @@ class RegisteredGraph::Run final : public Rendezvous {
   };
 
   void Fetch(std::size_t i) {
-    proto::RecvTensorRequest& request = requests_[i];
-    request.set_step_id(step_->step_id());
-    request.set_request_id(graph_.ids_.Next());
-    step_->Fetch(i, {.to = graph_.recvs_[i].from->address,
+    using Request = proto::RecvTensorRequest;
+    const RecvEdge& edge = graph_.recvs_[i];
+    std::string body;
+    body.reserve(edge.request.size() + 32);
+    body = edge.request;
+    AppendIntegerField(Request::kStepIdFieldNumber, step_->step_id(), &body);
+    AppendIntegerField(Request::kRequestIdFieldNumber, graph_.ids_.Next(), &body);
+    step_->Fetch(i, {.to = edge.from->address,
                      .method = "/tensorflow.WorkerService/RecvTensor",
-                     .body = request.SerializeAsString(),
+                     .body = std::move(body),
                      .keepalive = graph_.keepalive_});
   }
 
@@ -111,8 +117,6 @@ class RegisteredGraph::Run final : public Rendezvous {
   const Lane& lane_;
   Cancellation cancellation_;
   Frame frame_;
-  std::vector<proto::RecvTensorRequest> requests_;
-  proto::RecvTensorResponse response_;
   StepState* step_ = nullptr;
 };
 
@@ -144,7 +148,8 @@ absl::Status RegisteredGraph::FindEdges(const TaskAddresses& cluster) {
       if (from == nullptr) {
         return MakeStatus(Code::kInvalidArgument, fmt::format("No worker known as {}", device));
       }
-      recvs_.push_back({&node, RendezvousKey(node), from});
+      RecvEdge& edge = recvs_.emplace_back(RecvEdge{&node, {}, from});
+      AppendTextField(proto::RecvTensorRequest::kRendezvousKeyFieldNumber, RendezvousKey(node), &edge.request);
     }
   }
   std::ranges::sort(sends_, std::less<>(), &SendEdge::node);

@@ -47,7 +47,7 @@ class RegisteredGraph {
   };
   struct RecvEdge {
     const Node* node;
-    std::string key;
+    std::string request;  // a RecvTensorRequest, as far as it is the same for all steps
     const TaskAddress* from;
   };
   class Run;

@@ -6,7 +6,7 @@
 namespace vigil {
 
 StepRun::StepRun(const Env& env, WorkerService& worker, std::size_t remote)
-    : ParallelCalls(env), requests(remote), worker_(worker.shared_from_this()), remote_(remote) {}
+    : ParallelCalls(env), worker_(worker.shared_from_this()), remote_(remote) {}
 
 void StepRun::Begin(std::int64_t step_id) {
   Reuse(remote_);

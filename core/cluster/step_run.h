@@ -33,7 +33,6 @@ class StepRun final : public ParallelCalls {
   absl::Status Finish(Time deadline);
 
   // Kept from one step to the next.
-  std::vector<proto::RunGraphRequest> requests;
   std::vector<Tensor> feeds;
   std::vector<Tensor> fetched;
 

@@ -11,6 +11,7 @@
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
 namespace {
@@ -50,7 +51,6 @@ struct WorkerService::Scratch {
   proto::RunGraphRequest run;
   proto::RunGraphResponse ran;
   proto::RecvTensorRequest receive;
-  proto::RecvTensorResponse received;
   std::vector<Tensor> feeds;
   std::vector<Tensor> fetched;
 };
@@ -232,10 +232,9 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
   const StepTable::Lease step = steps_.Enter(request.step_id());
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
-  proto::RecvTensorResponse& response = scratch.received;
-  response.Clear();
-  ToProto(value, response.mutable_tensor());
-  return response.SerializeAsString();
+  std::string response;
+  AppendTensorField(proto::RecvTensorResponse::kTensorFieldNumber, value, &response);
+  return response;
 }
 
 absl::StatusOr<std::string> WorkerService::CleanupGraph(const std::string& body) {
@@ -257,6 +256,7 @@ absl::StatusOr<std::string> WorkerService::ServeCleanupAll(const std::string& bo
 void WorkerService::CleanupAll(const std::vector<std::string>& containers) {
   if (containers.empty()) resources_.Reset("");
   for (const std::string& container : containers) resources_.Reset(container);
+  cache_.Drop();  // runs remember the resources that they have worked with
 }
 
 void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {

@@ -10,9 +10,9 @@
 #define VIGIL_CORE_CLUSTER_WORKER_SERVICE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>  // lookup only
 #include <vector>
 
 #include "absl/status/status.h"
@@ -94,7 +94,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   GraphCache cache_;
   SpinLock lock_;
   // Guarded by lock_.
-  std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle
+  std::unordered_map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle; lookup only
   RecentIds requests_;
   std::vector<std::unique_ptr<Scratch>> scratches_;
 };

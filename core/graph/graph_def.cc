@@ -66,14 +66,34 @@ bool SaysImplied(const proto::AttrValue& said, const ImpliedAttr& attr, const Gr
   }
 }
 
-// A graph in bytes, kept with it.
-class SerializedGraph final : public Attachment {
+// A graph in another form, kept with it.
+class WrittenGraph final : public Attachment {
  public:
-  static constexpr std::string_view kKind = "graph in bytes";
-  SerializedGraph(int size, std::string all) : Attachment(kKind), nodes(size), bytes(std::move(all)) {}
+  static constexpr std::string_view kBytes = "graph in bytes";
+  static constexpr std::string_view kText = "graph as text";
 
-  const int nodes;
-  const std::string bytes;
+  // Null: it was not written yet, or has grown since.
+  static const std::string* Find(const Graph& graph, std::string_view form) {
+    for (const Attachment* at = graph.attachments(); at != nullptr; at = at->next()) {
+      if (at->kind() != form) continue;
+      const auto* const known = static_cast<const WrittenGraph*>(at);
+      if (known->nodes_ == graph.size()) return &known->contents_;
+    }
+    return nullptr;
+  }
+  static const std::string* Keep(const Graph& graph, std::string_view form, std::string contents) {
+    auto made = std::make_unique<WrittenGraph>(form, graph.size(), std::move(contents));
+    const std::string* const kept = &made->contents_;
+    graph.Attach(std::move(made));
+    return kept;
+  }
+
+  WrittenGraph(std::string_view form, int nodes, std::string contents)
+      : Attachment(form), nodes_(nodes), contents_(std::move(contents)) {}
+
+ private:
+  const int nodes_;
+  const std::string contents_;
 };
 
 // Brings the nodes of a GraphDef into a graph.
@@ -253,17 +273,9 @@ proto::GraphDef ToGraphDef(const Graph& graph) {
 }
 
 absl::StatusOr<const std::string*> GraphDefBytes(const Graph& graph) {
-  const int nodes = graph.size();
-  for (const Attachment* at = graph.attachments(); at != nullptr; at = at->next()) {
-    if (at->kind() != SerializedGraph::kKind) continue;
-    const auto* const known = static_cast<const SerializedGraph*>(at);
-    if (known->nodes == nodes) return &known->bytes;
-  }
+  if (const std::string* const known = WrittenGraph::Find(graph, WrittenGraph::kBytes)) return known;
   VIGIL_ASSIGN_OR_RETURN(std::string bytes, SerializeDeterministically(ToGraphDef(graph)));
-  auto made = std::make_unique<SerializedGraph>(nodes, std::move(bytes));
-  const std::string* const kept = &made->bytes;
-  graph.Attach(std::move(made));
-  return kept;
+  return WrittenGraph::Keep(graph, WrittenGraph::kBytes, std::move(bytes));
 }
 
 absl::Status ImportGraphDef(const proto::GraphDef& def, Graph& graph, const ImportOptions& options) {
@@ -279,7 +291,10 @@ absl::StatusOr<std::string> WriteGraphText(const Env& env, const Graph& graph, c
                                            std::string_view name) {
   VIGIL_RETURN_IF_ERROR(env.files->MakeDirectory(directory));
   std::string path = JoinPath(directory, name);
-  VIGIL_RETURN_IF_ERROR(WriteAtomically(*env.files, path, PrintProtoText(ToGraphDef(graph))));
+  // A session that is created anew writes the same once more.
+  const std::string* text = WrittenGraph::Find(graph, WrittenGraph::kText);
+  if (text == nullptr) text = WrittenGraph::Keep(graph, WrittenGraph::kText, PrintProtoText(ToGraphDef(graph)));
+  VIGIL_RETURN_IF_ERROR(WriteAtomically(*env.files, path, *text));
   return path;
 }
 

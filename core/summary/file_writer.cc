@@ -96,7 +96,8 @@ absl::Status FileWriter::AddSessionLog(SessionLogStatus status, Step global_step
 
 absl::Status FileWriter::AddGraph(const Graph& graph) {
   proto::Event event;
-  VIGIL_ASSIGN_OR_RETURN(*event.mutable_graph_def(), SerializeDeterministically(ToGraphDef(graph)));
+  VIGIL_ASSIGN_OR_RETURN(const std::string* const bytes, GraphDefBytes(graph));
+  event.set_graph_def(*bytes);
   return Add(event, std::nullopt);
 }
 

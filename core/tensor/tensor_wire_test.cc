@@ -1,0 +1,148 @@
+#include "vigil/core/tensor/tensor_wire.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/tensor/tensor_proto.h"
+
+namespace vigil {
+namespace {
+
+std::string Written(const Tensor& tensor) {
+  proto::TensorProto message;
+  ToProto(tensor, &message);
+  return message.SerializeAsString();
+}
+
+std::vector<Tensor> ManyTensors() {
+  std::vector<float> long_one(1000, 0.25F);
+  const auto least = std::numeric_limits<std::int64_t>::min();
+  return {Tensor::Scalar<float>(0),
+          Tensor::Scalar<float>(-1.5F),
+          Tensor::Scalar<double>(1e300),
+          Tensor::Scalar<std::int64_t>(0),
+          Tensor::Scalar<std::int64_t>(127),
+          Tensor::Scalar<std::int64_t>(1'000'000'007),
+          Tensor::Scalar<std::int64_t>(std::numeric_limits<std::int64_t>::max()),
+          Tensor::Scalar<std::int64_t>(-1),
+          Tensor::Scalar<std::int64_t>(least),
+          Tensor::Scalar<std::int32_t>(-7),
+          Tensor::Scalar<std::uint8_t>(255),
+          Tensor::Scalar<bool>(true),
+          Tensor::Scalar<bool>(false),
+          Tensor::Scalar<std::string>("text"),
+          Tensor::Vector<std::string>({"", std::string("a\0b", 3)}),
+          Tensor::Vector<float>({1, 2, 3, 4, 5, 6}).Reshaped({2, 3}),
+          Tensor::Vector<float>({1}),
+          Tensor::Vector<float>(long_one),
+          Tensor::Vector<double>({0.5}).Reshaped({1, 1, 1}),
+          Tensor::Vector<std::int64_t>({3}),
+          Tensor::Vector<std::int64_t>({-3, 4}),
+          Tensor::Vector<std::int32_t>({5, 6}),
+          Tensor::Vector<std::uint8_t>({5, 6}),
+          Tensor::Vector<bool>({true, false, true}),
+          Tensor(DType::kFloat, {300, 0}),
+          Tensor(DType::kInt64, {0}),
+          Tensor(DType::kString, {3, 0})};
+}
+
+TEST(TensorWire, TheBytesAreThoseOfTheMessage) {
+  for (const Tensor& tensor : ManyTensors()) {
+    const std::string bytes = Written(tensor);
+    std::string field = "before";
+    AppendTensorField(7, tensor, &field);
+    ASSERT_TRUE(field.starts_with("before"));
+    EXPECT_EQ(OnlyField(7, field.substr(6)), bytes) << tensor.Describe();
+    const absl::StatusOr<Tensor> back = ParseTensor(bytes);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(*back, tensor) << tensor.Describe();
+  }
+}
+
+TEST(TensorWire, EveryFormIsReadAsTheMessageReadsIt) {
+  std::vector<std::string> forms = {"", std::string("\0", 1), "\x08", "\x08\x01\x12\x7f", "\xff\xff\xff"};
+  proto::TensorProto message;
+  for (const proto::DataType dtype : {proto::DT_FLOAT, proto::DT_INT64, proto::DT_HALF, proto::DT_RESOURCE}) {
+    for (const std::int64_t dim : {1, 2, -1, 0}) {
+      for (const int values : {0, 1, 2, 3}) {
+        message.Clear();
+        message.set_dtype(dtype);
+        message.mutable_tensor_shape()->add_dim()->set_size(dim);
+        for (int i = 0; i < values; ++i) message.add_float_val(static_cast<float>(i));
+        for (int i = 0; i < values; ++i) message.add_int64_val(i + 100);
+        forms.push_back(message.SerializeAsString());
+        message.set_tensor_content(std::string(static_cast<std::size_t>(4 * values), 'x'));
+        forms.push_back(message.SerializeAsString());
+      }
+    }
+  }
+  message.Clear();
+  message.set_dtype(proto::DT_FLOAT);
+  message.mutable_tensor_shape()->add_dim()->set_size(std::int64_t{1} << 62);
+  message.mutable_tensor_shape()->add_dim()->set_size(8);
+  message.set_tensor_content("1234");
+  forms.push_back(message.SerializeAsString());
+  message.mutable_tensor_shape()->set_unknown_rank(true);
+  forms.push_back(message.SerializeAsString());
+  // A number of a type that is one of ours in its last byte only.
+  forms.push_back(
+      "\x08\x81\x02\x12\x04\x12\x02\x08\x01\x22\x04"
+      "abcd");
+  // Parts in another order, and twice.
+  const std::string one = Written(Tensor::Vector<float>({1, 2}));
+  forms.push_back(one.substr(2) + one.substr(0, 2));
+  forms.push_back(one + one);
+  for (std::size_t i = 0; i < one.size(); ++i) forms.push_back(one.substr(0, i));
+  for (const std::string& form : forms) {
+    proto::TensorProto parsed;
+    const bool is_message = parsed.ParseFromString(form);
+    const absl::StatusOr<Tensor> expected = FromProto(parsed);
+    const absl::StatusOr<Tensor> read = ParseTensor(form);
+    ASSERT_EQ(read.ok(), is_message && expected.ok()) << parsed.ShortDebugString();
+    if (read.ok()) {
+      EXPECT_EQ(*read, *expected) << parsed.ShortDebugString();
+    }
+    if (!is_message) {
+      EXPECT_EQ(CodeOf(read.status()), Code::kInvalidArgument);
+    }
+  }
+}
+
+TEST(TensorWire, KeepsTheBitsOfNan) {
+  const absl::StatusOr<Tensor> back = ParseTensor(Written(Tensor::Scalar<float>(std::nanf("5"))));
+  ASSERT_TRUE(back.ok());
+  EXPECT_TRUE(std::isnan(back->scalar<float>()));
+}
+
+TEST(TensorWire, OtherFieldsAreWrittenAsAMessageDoes) {
+  proto::TensorProto message;
+  message.set_version_number(300);
+  message.set_tensor_content("text");
+  std::string bytes;
+  AppendIntegerField(proto::TensorProto::kVersionNumberFieldNumber, 300, &bytes);
+  AppendTextField(proto::TensorProto::kTensorContentFieldNumber, "text", &bytes);
+  AppendIntegerField(1, 0, &bytes);
+  AppendTextField(2, "", &bytes);
+  EXPECT_EQ(bytes, message.SerializeAsString());
+}
+
+TEST(TensorWire, OnlyOneFieldIsOnlyThatField) {
+  std::string one;
+  AppendTextField(1, "text", &one);
+  EXPECT_EQ(OnlyField(1, one), "text");
+  EXPECT_EQ(OnlyField(2, one).data(), nullptr);
+  EXPECT_EQ(OnlyField(1, "").data(), nullptr);
+  EXPECT_EQ(OnlyField(1, one + one).data(), nullptr);
+  EXPECT_EQ(OnlyField(1, one.substr(0, 4)).data(), nullptr);
+  std::string number;
+  AppendIntegerField(1, 5, &number);
+  EXPECT_EQ(OnlyField(1, number).data(), nullptr);
+}
+
+}  // namespace
+}  // namespace vigil
