@@ -126,16 +126,18 @@ std::optional<std::int64_t> WholeArgument(const replays::Args& args, std::string
   return number.has_value() ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
 }
 
-// What a final_ops evaluates: whether it trains. Refused if it is nothing that the model has.
-bool FinalTrains(World& world, const replays::Args& args) {
+// Null: there is no such thing to evaluate. Refused if it is nothing that is known of.
+std::unique_ptr<Hook> NewFinalOpsModel(World& world, const replays::Args& args) {
   std::string what;
   if (const auto found = args.find("what"); found != args.end()) {
     if (const auto* const name = std::get_if<std::string>(&found->second)) what = *name;
   }
   const replays::ModelSpec& model = world.scenario().model;
+  if (what == "step" && !model.global_step) return nullptr;
   const bool known = what == "fed" || what == "loss" || (model.global_step && (what == "step" || what == "train"));
   if (!known) world.Refuse(fmt::format("hooks.what {}", what));
-  return what == "train" || (what == "loss" && model.nan_at.has_value());
+  const bool trains = what == "train" || (what == "loss" && model.nan_at.has_value());
+  return std::make_unique<FinalOpsModel>(world, trains);
 }
 
 std::unique_ptr<Hook> NewStopAtStepModel(World& world, const replays::Args& args) {
@@ -178,7 +180,7 @@ Code MakeHook(World& world, const replays::HookSpec& spec, std::unique_ptr<Hook>
   } else if (kind == "nan_tensor") {
     hook = std::make_unique<NanModel>(world, FlagArgument(args, "fail_on_nan_loss", true));
   } else if (kind == "final_ops") {
-    hook = std::make_unique<FinalOpsModel>(world, FinalTrains(world, args));
+    hook = NewFinalOpsModel(world, args);
   } else if (kind == "feed_fn") {
     hook = std::make_unique<FeedFnModel>(WholeArgument(args, "value").value_or(0));
   } else if (kind == "global_step_waiter") {

@@ -49,6 +49,7 @@ Code Coordinator::Join(bool ignore_live_threads) {
     nap = std::max(std::min(2 * nap, left), kShortestSecs);
   }
   const bool stragglers = world_.now() < threads_end_;
+  if (left < grace_secs_ && !stragglers) world_.DoubtTime();
   threads_end_ = 0;
   queues_.clear();
   joined_ = true;

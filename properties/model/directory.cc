@@ -23,7 +23,7 @@ Directory::Directory(const replays::CheckpointSpec& spec) {
     all_.push_back(step);
     if (all_.size() > keep) all_.erase(all_.begin());
   }
-  for (const std::int64_t step : all_) files_[step] = {.step = step};
+  for (const std::int64_t step : all_) files_[step] = {.step = step, .whole = false};
   state_ = State::kNamesCheckpoints;
   switch (spec.damage) {
     case replays::Damage::kNone:
@@ -51,9 +51,9 @@ bool Directory::HasIndex(std::int64_t step) const {
   return found != files_.end() && found->second.index;
 }
 
-Code Directory::Restore(std::int64_t name, std::int64_t& step) const {
+Code Directory::Restore(std::int64_t name, bool global_step_alone, std::int64_t& step) const {
   const File& file = files_.at(name);
-  if (!file.data) return Code::kNotFound;
+  if (!file.data || (!file.whole && !global_step_alone)) return Code::kNotFound;
   step = file.step;
   return Code::kOk;
 }

@@ -25,8 +25,8 @@ class Directory {
   std::int64_t latest() const { return all_.back(); }
 
   bool HasIndex(std::int64_t step) const;
-  // What restoring that checkpoint gives; its index is there.
-  Code Restore(std::int64_t name, std::int64_t& step) const;
+  // What restoring that checkpoint gives; its index is there. What an earlier process saved has the global step alone.
+  Code Restore(std::int64_t name, bool global_step_alone, std::int64_t& step) const;
 
   // The save operation: files appear.
   void Write(std::int64_t name, std::int64_t step);
@@ -42,6 +42,7 @@ class Directory {
     std::int64_t step = 0;  // that it holds
     bool index = true;
     bool data = true;
+    bool whole = true;  // has all variables
   };
   std::map<std::int64_t, File> files_;  // by the number in the name
   State state_ = State::kNone;

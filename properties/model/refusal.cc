@@ -62,11 +62,8 @@ std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.trace != nullptr) return "a trace";
   if (scenario.behaviour.name != "tensorflow") return fmt::format("behaviour {}", scenario.behaviour.name);
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
-  const bool from_before = !scenario.checkpoint.preload.empty() || scenario.checkpoint.filename.has_value();
-  if (scenario.model.fed_variable && from_before) return "model.fed_variable with checkpoint.preload";
   if (!scenario.model.fed_variable && scenario.init_feed.has_value())
     return "scaffold.init_feed without model.fed_variable";
-  if (scenario.checkpoint.events) return "checkpoint.events";
   for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario)}) {
     if (!what.empty()) return what;
   }

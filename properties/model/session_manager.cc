@@ -79,11 +79,12 @@ Code SessionManagerModel::Restore(RawSession& session, bool& restored) {
 }
 
 Code SessionManagerModel::RestoreFile(RawSession& session, std::int64_t name) {
-  if (!world_.scenario().model.global_step) return Code::kOk;  // nothing to restore, no call
+  const replays::ModelSpec& model = world_.scenario().model;
+  if (!model.global_step && !model.fed_variable) return Code::kOk;  // nothing to restore, no call
   const Directory& directory = world_.directory();
   if (!directory.HasIndex(name)) return Code::kUsage;  // before the session is called
   return world_.Call(session, FaultPoint::kRestore, [&] {
-    const Code code = directory.Restore(name, session.variables->step);
+    const Code code = directory.Restore(name, !model.fed_variable, session.variables->step);
     if (code == Code::kOk) session.variables->initialized = true;
     return code;
   });

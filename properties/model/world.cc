@@ -156,6 +156,11 @@ Code World::Train(RawSession& session) {
   return Code::kOk;
 }
 
+double World::now() {
+  if (time_in_doubt_) Refuse("start_thread that ends while somebody waits for it");
+  return now_;
+}
+
 void World::Sleep(double secs) {
   Say("sleep {:g}", secs);
   Advance(secs);

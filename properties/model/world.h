@@ -86,7 +86,9 @@ class World {
   Code Train(RawSession& session);
 
   void Sleep(double secs);
-  double now() const { return now_; }
+  double now();
+  // Somebody has waited for a thread that ended: TensorFlow finds that out at its next look, others at once.
+  void DoubtTime() { time_in_doubt_ = true; }
   void Advance(double secs) { now_ += secs; }
   // Other workers advance the variables of this one.
   void SetCurrent(const RawSessionPtr& session) { current_ = session; }
@@ -117,6 +119,7 @@ class World {
   std::string refused_;
   bool runaway_ = false;
   double now_ = 1000;
+  bool time_in_doubt_ = false;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
   std::int64_t sessions_ = 0;
   int frozen_step_warnings_ = 0;

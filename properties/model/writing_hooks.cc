@@ -146,7 +146,8 @@ class LoggingModel : public Hook {
   Code Begin() override {
     timer_.last_step.reset();
     runs_ = 0;
-    return Code::kOk;
+    const bool steps = std::find(tags_.begin(), tags_.end(), "step") != tags_.end();
+    return steps && !world_.scenario().model.global_step ? Code::kUsage : Code::kOk;
   }
 
   Code BeforeRun(RunContext&, HookRequest& request) override {
@@ -227,9 +228,8 @@ std::unique_ptr<Hook> NewLoggingModel(World& world, const replays::Args& args) {
   if (const auto found = args.find("tensors"); found != args.end()) {
     if (const auto* const names = std::get_if<std::vector<std::string>>(&found->second)) tags = *names;
   }
-  const bool known = std::all_of(tags.begin(), tags.end(), [&world](const std::string& tag) {
-    return tag == "fed" || (tag == "step" && world.scenario().model.global_step);
-  });
+  const bool known =
+      std::all_of(tags.begin(), tags.end(), [](const std::string& tag) { return tag == "fed" || tag == "step"; });
   if (!known || tags.empty()) world.Refuse("hooks.tensors other than step and fed");
   return std::make_unique<LoggingModel>(world, std::move(tags), timer, at_end);
 }

@@ -30,6 +30,7 @@ RunFacts FactsOf(const replays::Scenario& scenario) {
       .by_default = scenario.behaviour.name == "default",
       .any_clean_end = !IsOn(scenario.behaviour, "clean_end_from_run_only"),
       .supervisor = kind == SessionKind::kSupervisor,
+      .by_hand = kind == SessionKind::kSupervisor && !scenario.scope_with,
       .worker = IsFalse(scenario.session.args, "is_chief"),
       .hooks = kind == SessionKind::kTraining ? kAsSeen : scenario.hooks.size(),
       .init_fn = scenario.init_fn,

@@ -20,6 +20,7 @@ struct RunFacts {
   // Any OUT_OF_RANGE or STOP_ITERATION ends a scope cleanly; else only one that a run returned, or that a step function asked for.
   bool any_clean_end = true;
   bool supervisor = false;
+  bool by_hand = false;   // a supervisor without a scope: its caller prepares, stops and closes
   bool worker = false;    // waits for a model that a chief makes ready
   bool may_join = false;  // finds a model that lives on servers, and goes on with it
   std::size_t hooks = 0;  // in the list, or kAsSeen

@@ -111,6 +111,24 @@ TEST(RulesTest, NothingIsJudgedOfASessionThatTheRulesDoNotSpeakOf) {
   EXPECT_THAT(Judge(stream.trace, facts).violations, IsEmpty());
 }
 
+TEST(RulesTest, ASupervisorByHandHasNoScopeForAReportToComeOutOf) {
+  const Stream stream = ParseStream("finalized made note:session q:cstop!OTHER note:exit_clean");
+  RunFacts facts = FactsFor("supervisor");
+  EXPECT_EQ(Judge(stream.trace, facts).violations.size(), 1U);
+  facts.by_hand = true;
+  EXPECT_THAT(Judge(stream.trace, facts).violations, IsEmpty());
+}
+
+TEST(RulesTest, AWorkerThatIsAskedAnewNeedNotHaveSlept) {
+  EXPECT_EQ(Judge(ParseStream("begin0 begin1 finalized created rfl=no close created").trace, FactsFor("worker"))
+                .violations.size(),
+            1U);
+  EXPECT_THAT(
+      Judge(ParseStream("begin0 begin1 finalized created rfl=no close note:prepare created").trace, FactsFor("worker"))
+          .violations,
+      IsEmpty());
+}
+
 TEST(RulesTest, ARuleOfTensorFlowAloneIsSilentElsewhere) {
   const Stream stream = ParseStream("begin0 begin1 finalized created!ABORTED recovery!ABORTED sleep new");
   RunFacts facts = FactsFor("");

@@ -217,6 +217,7 @@ class ReportComesOut : public Rule {
  public:
   ReportComesOut() : Rule(kReportComesOut) {}
   void OnEvent(const Moment& now) override {
+    if (now.run.facts().by_hand) return;  // no scope to come out of
     if (now.event.kind == EventKind::kCoordinatorRequestStop && !first_) first_ = {now.index, now.event.code};
     // A stop of the caller's own has it come out there.
     if (now.Says(Note::kPrepare) || now.Says(Note::kStop)) first_ = {};

@@ -68,6 +68,7 @@ class SleepsBetween : public Rule {
   void OnEvent(const Moment& now) override {
     const Watch& run = now.run;
     if (now.Is(EventKind::kSleep) || now.Is(EventKind::kRecovery)) slept_ = true;
+    if (now.Says(Note::kPrepare)) slept_ = true;  // the caller asks anew, after the last wait was given up
     if (!now.Creation()) return;
     if (run.facts().worker && run.not_ready && !run.failure) {
       Arm();
