@@ -39,8 +39,8 @@ TEST(TimelineInABrowser, TwentyThousandEventsAreDrawnAndStayFluent) {
   EXPECT_EQ(DataOf(document, "drawn"), DataOf(document, "marks"));
   EXPECT_GT(std::atoi(DataOf(document, "arrows").c_str()), 100);
   EXPECT_GT(std::atof(DataOf(document, "painted").c_str()), 5) << "percent of the canvas";
-  // On a free machine some 20 ms.
-  EXPECT_LT(std::atof(DataOf(document, "frame").c_str()), 200) << DataOf(document, "frame");
+  // In ms. On a free machine some 20; a page that looks at every pair of marks takes a minute.
+  EXPECT_LT(std::atof(DataOf(document, "frame").c_str()), 3000) << DataOf(document, "frame");
   RunShell(folder.path(), browser + "--screenshot=job.png \"file://$PWD/job.html\"");
   RunShell(folder.path(), browser + "--screenshot=empty.png about:blank");
   const std::string picture = folder.Read("job.png");
