@@ -57,6 +57,7 @@ constexpr char kNotes[] =
     "  vigil check --suite cluster --time 10m --junit cluster.xml\n"
     "  vigil check --suite cluster --seeds 1..100000 --shard 3/8\n"
     "  vigil check --planted session.end_twice,recovery.no_pause\n"
+    "  vigil check --planted all --shrink\n"
     "\n"
     "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
@@ -76,6 +77,7 @@ struct Arguments {
   bool list_rules = false;
   std::vector<std::string> planted;
   std::string plant;
+  bool shrink = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -119,6 +121,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
          "or ids joined by commas. Needs a build that has them (preset dev)")
       ->allow_extra_args(false)
       ->type_name("all|list|ID[,ID...]");
+  app.add_flag("--shrink", a.shrink,
+               "With --planted: shrink the first finding of each bug, which takes minutes, and fail if they are larger "
+               "than three elements in the median or one takes over a minute");
   app.add_option("--plant", a.plant,
                  "Leave this planted bug on during the campaign: to see what its failures look like (preset dev)")
       ->type_name("ID");
@@ -303,8 +308,10 @@ int Check(const std::vector<std::string>& words) {
   if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {
-    return CheckPlanted({.ids = arguments.planted, .jobs = arguments.jobs, .json = arguments.json});
+    return CheckPlanted(
+        {.ids = arguments.planted, .jobs = arguments.jobs, .json = arguments.json, .shrink = arguments.shrink});
   }
+  if (arguments.shrink) return Misuse("--shrink: only with --planted; other findings are shrunk anyway");
   return CheckWith(arguments);
 }
 

@@ -95,6 +95,7 @@ TEST_F(CheckTest, GoesOnUntilTheTimeIsOver) {
 }
 
 TEST_F(CheckTest, TellsMisuse) {
+  EXPECT_EQ(Run("$VIGIL check --shrink").code, 2);
   for (const char* const time : {"10", "m", "0s", "-1s", "10 m", "10min", "9999999999h", "1.5h"}) {
     const Ran ran = Run(fmt::format("$VIGIL check --suite random --time '{}'", time));
     EXPECT_EQ(ran.code, 2) << time;

@@ -49,8 +49,10 @@ struct PlantedArguments {
   std::vector<std::string> ids;  // all, list, or ids, which commas may join
   int jobs = 0;                  // 0 = one for each core
   std::string json;              // a file, or "-"; "" = none
+  bool shrink = false;           // the first finding of each
 };
-// Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find it.
+// Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find it; of all bugs
+// also: a rule is needed by none of them and does not say why it stays; with `shrink` also: too large in the median, or too slow.
 int CheckPlanted(const PlantedArguments& arguments);
 
 int Rules(const std::vector<std::string>& arguments);

@@ -11,6 +11,7 @@
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/planted/campaign.h"
 #include "vigil/replays/escape.h"
 
@@ -54,6 +55,8 @@ int CheckPlanted(const PlantedArguments& arguments) {
   }
   if (options.ids == std::vector<std::string>{"all"}) options.ids.clear();
   PosixFiles files;
+  SystemClock clock;
+  if (arguments.shrink) options.now = [&clock] { return clock.Monotonic(); };
   const bool to_file = !arguments.json.empty() && arguments.json != "-";
   if (to_file) {
     if (const absl::Status status = CheckOutput(files, arguments.json); !status.ok()) return complain(status);
@@ -84,7 +87,7 @@ int CheckPlanted(const PlantedArguments& arguments) {
   }
   console.Flush();
   if (signals.signal() != 0) return kSignalled + signals.signal();
-  return report->missed() > 0 ? kFailed : kPassed;
+  return report->passed() ? kPassed : kFailed;
 }
 
 }  // namespace vigil::cli

@@ -29,6 +29,7 @@ TEST_F(RulesTest, ShowsOneInFullWithARunThatBreaksIt) {
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, StartsWith("order.end\n  end is called in list order, not in reverse.\n  documented: "));
   EXPECT_THAT(ran.out, AllOf(HasSubstr("\n  recorded: lifecycle_two_hooks close_inside_with_monitored\n"),
+                             HasSubstr("\n  found by planting: hooks.end_reversed\n"),
                              HasSubstr("\n    * hook number 2 end session=1\n"), HasSubstr("\n    expected  ")));
 }
 
@@ -37,6 +38,14 @@ TEST_F(RulesTest, WritesJson) {
       Run("$VIGIL rules order.end recovery.bounded --json | python3 -c \"import json, sys; "
           "print([(r['id'], r['kind']) for r in json.load(sys.stdin)['rules']])\"");
   EXPECT_EQ(ran.out, "[('order.end', 'rule'), ('recovery.bounded', 'invariant')]\n");
+}
+
+TEST_F(RulesTest, SaysWhatARuleIsNeededFor) {
+  EXPECT_THAT(Run("$VIGIL rules graph.frozen_in_use").out, HasSubstr("\n  stays because: begin.then_finalize"));
+  const Ran ran =
+      Run("$VIGIL rules order.end graph.frozen_in_use --json | python3 -c \"import json, sys; "
+          "print([(r['planted'], 'stays' in r) for r in json.load(sys.stdin)['rules']])\"");
+  EXPECT_EQ(ran.out, "[(['hooks.end_reversed'], False), ([], True)]\n");
 }
 
 TEST_F(RulesTest, TellsMisuse) {

@@ -20,6 +20,9 @@ namespace vigil::properties {
 inline constexpr std::string_view kNodeRules = "job.node_rules";
 inline constexpr std::string_view kNodeRulesSentence =
     "Every training task keeps, in each of its lives, the rules of a session (docs/rules.md).";
+inline constexpr std::string_view kNodeRulesStay =
+    "It is all the rules above, which find their bugs in sessions of one process. It stays for what only a cluster "
+    "brings about.";
 
 struct NodeJudgement {
   std::string node;  // "worker:0"

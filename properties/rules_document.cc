@@ -8,6 +8,7 @@
 
 #include "vigil/properties/markdown.h"
 #include "vigil/properties/node_rules.h"
+#include "vigil/properties/planted/registry.h"
 #include "vigil/properties/rules/rule_cases.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/properties/rules/stream.h"
@@ -18,6 +19,8 @@
 namespace vigil::properties {
 namespace {
 
+constexpr std::string_view kInvariant = "an invariant of clusters";
+
 constexpr std::string_view kHead = R"(# Rules
 
 What every run of a session keeps, as `vigil check` tests it. Each rule is a small automaton over the events of one run
@@ -25,6 +28,9 @@ What every run of a session keeps, as `vigil check` tests it. Each rule is a sma
 words), from recordings of TensorFlow (then it names some by their ids in `replays/tensorflow/`), or from both. Where they
 disagree, the recording wins, and the rule says so. A rule that says nothing else speaks of monitored sessions, singular and
 training sessions included, under every behaviour. At the end stand the invariants of clusters (`sim/checkers/`).
+
+Each is needed: `vigil check --planted all` plants mistakes in the library and the simulator, and the rule must find those that stand
+under "found by planting" (in the last lines of an entry). A rule without which none of them would be lost says why it stays.
 
 This page is generated: `./vigil rules --markdown > docs/rules.md`
 )";
@@ -59,10 +65,22 @@ struct Shown {
   std::string_view sentence;
   std::vector<std::pair<std::string_view, std::string_view>> facts;  // "documented": ...; without a name: a remark
   const RuleInfo* rule = nullptr;
+  std::string_view stays;
+
+  // Facts, and what it is needed for.
+  std::vector<std::pair<std::string_view, std::string>> AllFacts() const {
+    std::vector<std::pair<std::string_view, std::string>> all(facts.begin(), facts.end());
+    std::string planted;
+    for (const PlantedBug* const bug : BugsThatMustBeFoundBy(id))
+      planted += fmt::format("{}{}", planted.empty() ? "" : ", ", bug->id);
+    if (!planted.empty()) all.emplace_back("found by planting", planted);
+    if (!stays.empty()) all.emplace_back("stays because", stays);
+    return all;
+  }
 };
 
 Shown Of(const RuleInfo& rule) {
-  Shown shown{.id = rule.id, .sentence = rule.sentence, .rule = &rule};
+  Shown shown{.id = rule.id, .sentence = rule.sentence, .rule = &rule, .stays = rule.stays};
   const std::pair<std::string_view, std::string_view> facts[] = {
       {"documented", rule.documented}, {"recorded", rule.observed}, {"disagreement", rule.conflict},
       {"", HoldsText(rule.holds)},     {"", SpeaksOfText(rule.of)},
@@ -77,15 +95,21 @@ std::vector<Shown> AllShown() {
   std::vector<Shown> all;
   for (const RuleFactory factory : AllRules()) all.push_back(Of(factory()->info()));
   for (const sim::Checker& checker : sim::Checkers())
-    all.push_back({checker.id, checker.sentence, {{"source", checker.source}, {"", "an invariant of clusters"}}});
-  all.push_back({kNodeRules, kNodeRulesSentence, {{"source", "all rules"}, {"", "an invariant of clusters"}}});
+    all.push_back({.id = checker.id,
+                   .sentence = checker.sentence,
+                   .facts = {{"source", checker.source}, {"", kInvariant}},
+                   .stays = checker.stays});
+  all.push_back({.id = kNodeRules,
+                 .sentence = kNodeRulesSentence,
+                 .facts = {{"source", "all rules"}, {"", kInvariant}},
+                 .stays = kNodeRulesStay});
   return all;
 }
 
 std::string Section(const Shown& shown) {
   std::string text = fmt::format("\n## {}\n\n{}", shown.id, MarkdownItem(shown.sentence));
-  for (const auto& [name, fact] : shown.facts)
-    text += MarkdownItem(name.empty() ? std::string(fact) : fmt::format("{}: {}", name, fact));
+  for (const auto& [name, fact] : shown.AllFacts())
+    text += MarkdownItem(name.empty() ? fact : fmt::format("{}: {}", name, fact));
   return text;
 }
 
@@ -110,7 +134,8 @@ std::string Example(const RuleInfo& rule) {
 
 std::string InFull(const Shown& shown) {
   std::string text = fmt::format("{}\n  {}\n", shown.id, shown.sentence);
-  for (const auto& [name, fact] : shown.facts) text += fmt::format("  {}{}{}\n", name, name.empty() ? "" : ": ", fact);
+  for (const auto& [name, fact] : shown.AllFacts())
+    text += fmt::format("  {}{}{}\n", name, name.empty() ? "" : ": ", fact);
   if (shown.rule != nullptr) text += Example(*shown.rule);
   return text + "\n";
 }
@@ -127,6 +152,10 @@ void WriteJson(const Shown& shown, replays::JsonWriter& json) {
     json.Key("holds").String(kHolds[static_cast<std::size_t>(shown.rule->holds)]);
     json.Key("of").String(kOf[static_cast<std::size_t>(shown.rule->of)]);
   }
+  json.Key("planted").Open('[');
+  for (const PlantedBug* const bug : BugsThatMustBeFoundBy(shown.id)) json.String(bug->id);
+  json.Close(']');
+  if (!shown.stays.empty()) json.Key("stays").String(shown.stays);
   json.Close('}');
 }
 

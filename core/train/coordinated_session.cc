@@ -55,7 +55,9 @@ absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& sessi
   Duration grace = life.stop_grace_period;
   if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
   const Time start = env.clock->Monotonic();
-  const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
+  const JoinOptions how{.stop_grace_period = grace, .ignore_live_tasks = true};
+  const absl::Status joined = coord.Join(how);
+  if (VIGIL_PLANTED("coordinator.joined_twice")) coord.Join(how).IgnoreError();
   life.grace_used += env.clock->Monotonic() - start;
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
   if (stops_late) coord.RequestStop().IgnoreError();
@@ -89,7 +91,9 @@ absl::Status CoordinatedSessionCreator::StartQueueRunners() {
 absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
   if (VIGIL_PLANTED("recovery.hooks_not_told") && life_.recoveries > 0) return absl::OkStatus();
   if (VIGIL_PLANTED("recovery.hooks_not_told_of_the_second") && life_.recoveries > 1) return absl::OkStatus();
-  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+  const bool reversed = VIGIL_PLANTED("hooks.told_of_the_first_session_in_reverse") && life_.recoveries == 0;
+  for (std::size_t n = 0; n < hooks_.size(); ++n) {
+    const std::size_t i = reversed ? hooks_.size() - 1 - n : n;
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr,
                                    nullptr, [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
   }

@@ -35,7 +35,8 @@ void MergeRunOptions(const RunOptions& from, RunOptions* into) {
 HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, SessionLife& life)
     : env_(env), session_(std::move(session)), hooks_(hooks), life_(life) {
   if (VIGIL_PLANTED("hooks.stop_kept_by_recovery")) return;
-  if (!life_.behaviour.stop_survives_recovery) life_.stop_requested = false;
+  const bool forgets = VIGIL_PLANTED("hooks.stop_lost_by_recovery_by_default");
+  if (!life_.behaviour.stop_survives_recovery || forgets) life_.stop_requested = false;
 }
 
 absl::Status HookedSession::Run(LayerRun& run) {
@@ -95,7 +96,9 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
     return status.ok() ? status : OfHook(std::move(status), *hooks_[hook], hook, method);
   }
   const bool stop_before = context.stop_requested();
-  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session_.get(), results, &context, body);
+  const bool hidden = VIGIL_PLANTED("hooks.no_session_in_after_run") && method == HookMethod::kAfterRun;
+  const Session* const session = hidden ? nullptr : session_.get();
+  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session, results, &context, body);
   if (status.ok() && !stop_before && context.stop_requested()) {
     env_.Emit({.kind = EventKind::kHookRequestsStop,
                .index = static_cast<std::int32_t>(hook),
@@ -106,7 +109,10 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
 
 absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& options) {
   asked_.Clear();  // a hook may have failed after it had asked for something
-  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+  for (std::size_t n = 0; n < hooks_.size(); ++n) {
+    const bool last_two = hooks_.size() > 2 && n + 2 >= hooks_.size();
+    const bool swaps = VIGIL_PLANTED("hooks.before_run_swaps_the_last_two") && last_two;
+    const std::size_t i = swaps ? 2 * hooks_.size() - 3 - n : n;
     SessionRunHook& hook = *hooks_[i];
     const absl::Status status =
         Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); });
@@ -141,7 +147,8 @@ absl::Status HookedSession::AddCallerFeeds(const Feeds& feeds) {
       return FeedConflict("a SessionRunHook and user", session_->graph(), feed.tensor);
     }
     spec_.feeds.push_back(feed.tensor);
-    feed_values_.push_back(feed.value);
+    const bool zeros = VIGIL_PLANTED("recovery.zeros_are_fed") && life_.recoveries > 0;
+    feed_values_.push_back(zeros ? Tensor(feed.value.dtype(), feed.value.shape()) : feed.value);
   }
   return absl::OkStatus();
 }
@@ -174,7 +181,8 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
   const Tensor* const tensors = run.result->tensors().data();
   const RunValues nothing{FetchedValues(), run.options, run.result->metadata()};
   auto request = requests_.begin();
-  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+  for (std::size_t n = 0; n < hooks_.size(); ++n) {
+    const std::size_t i = VIGIL_PLANTED("hooks.after_run_reversed") ? hooks_.size() - 1 - n : n;
     SessionRunHook& hook = *hooks_[i];
     if (VIGIL_PLANTED("hooks.after_run_skips_the_last") && i + 1 == hooks_.size()) break;
     if (request == requests_.end() || request->hook != i) {

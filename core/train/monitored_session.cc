@@ -109,10 +109,15 @@ void MonitoredSessionBase::ReleaseHooks() {
 
 absl::Status MonitoredSessionBase::CallBegin() {
   BeginContext context{env_, graph_};
-  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+  for (std::size_t n = 0; n < hooks_.size(); ++n) {
+    const std::size_t i = VIGIL_PLANTED("hooks.begin_reversed") ? hooks_.size() - 1 - n : n;
     if (VIGIL_PLANTED("session.begin_skips_the_last_hook") && i + 1 == hooks_.size()) break;
-    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
-                                   [&] { return hooks_[i]->Begin(context); }));
+    const auto begin = [&] {
+      return CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
+                      [&] { return hooks_[i]->Begin(context); });
+    };
+    if (VIGIL_PLANTED("session.first_hook_begins_twice") && i == 0) VIGIL_RETURN_IF_ERROR(begin());
+    VIGIL_RETURN_IF_ERROR(begin());
   }
   return absl::OkStatus();
 }
@@ -121,14 +126,18 @@ absl::Status MonitoredSessionBase::Init() {
   // Refused before anything is done: there is nothing to trace.
   VIGIL_RETURN_IF_ERROR(TakeHooks());
   if (trace_ != nullptr) StartTrace(trace_path_);
-  const absl::Status status = Construct();
+  absl::Status status = Construct();
+  if (VIGIL_PLANTED("session.construction_hides_the_error") && CodeOf(status) == Code::kOutOfRange) {
+    status = MakeStatus(Code::kCancelled, MessageOf(status));
+  }
+  if (VIGIL_PLANTED("session.construction_not_told_without_hooks") && hooks_.empty()) return status;
   env_.Emit({.kind = EventKind::kConstructed, .code = CodeOf(status)});
   return status;
 }
 
 absl::Status MonitoredSessionBase::Construct() {
   VIGIL_RETURN_IF_ERROR(CallBegin());
-  if (recover_) {
+  if (recover_ || VIGIL_PLANTED("session.singular_recovers")) {
     VIGIL_ASSIGN_OR_RETURN(layer_, RecoverableSession::Create(env_, creator_, life_));
   } else {
     VIGIL_ASSIGN_OR_RETURN(layer_, creator_.Create());
@@ -142,7 +151,11 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
   env_.Emit({.kind = EventKind::kRunStart, .call = kPlainRun});
   run_options_ = options;
   LayerRun run{fetches, feeds, run_options_, result, options != RunOptions()};
-  const absl::Status status = layer_->Run(run);
+  absl::Status status = layer_->Run(run);
+  if (VIGIL_PLANTED("session.two_runs_without_hooks") && hooks_.empty() && status.ok()) status = layer_->Run(run);
+  if (VIGIL_PLANTED("session.run_changes_the_code") && CodeOf(status) == Code::kInternal) {
+    status = MakeStatus(Code::kUnknown, MessageOf(status));
+  }
   if (VIGIL_PLANTED("recovery.stop_forgotten_in_job") && run.attempts > 1) life_.stop_requested = false;
   life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});
@@ -162,17 +175,24 @@ absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
   const SessionPtr session_at_start = raw();
   const absl::Status status = layer_->RunStepFn([&](const RunWithHooks& run) {
     // Held: the function may outlive the session in a recovery.
-    const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
+    const bool newest = life_.behaviour.step_fn_sees_new_session ? !VIGIL_PLANTED("step.old_session_by_default")
+                                                                 : VIGIL_PLANTED("step.new_session_by_tensorflow");
+    const SessionPtr session = newest ? raw() : session_at_start;
     const vigil::RunWithHooks inner = [&](LayerRun& inner_run) {
       env_.Emit({.kind = EventKind::kInnerRunStart});
-      const absl::Status inner_end = run(inner_run);
+      absl::Status inner_end = run(inner_run);
+      const bool twice = VIGIL_PLANTED("step.two_runs_without_hooks") && hooks_.empty() && inner_end.ok();
+      if (twice) inner_end = run(inner_run);
       env_.Emit({.kind = EventKind::kInnerRunEnd, .code = CodeOf(inner_end)});
       return inner_end;
     };
     StepContext context(*session, inner);
-    const absl::Status end = CallStepFn(env_, step_fn, context);
-    if (context.stop_requested() && life_.behaviour.step_fn_stop_is_kept) life_.RequestStop("a step function");
-    return end;
+    absl::Status end = CallStepFn(env_, step_fn, context);
+    if (VIGIL_PLANTED("step.called_twice") && end.ok()) end = CallStepFn(env_, step_fn, context);
+    const bool kept = life_.behaviour.step_fn_stop_is_kept && !VIGIL_PLANTED("step.stop_lost_by_default");
+    if (context.stop_requested() && kept) life_.RequestStop("a step function");
+    const bool swallowed = VIGIL_PLANTED("step.stop_iteration_swallowed") && context.stop_requested();
+    return swallowed && CodeOf(end) == Code::kStopIteration ? absl::OkStatus() : end;
   });
   life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kStepFunction});
@@ -204,7 +224,7 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
 }
 
 absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
-  if (layer_ == nullptr) return true;
+  if (layer_ == nullptr) return !VIGIL_PLANTED("session.should_stop_says_no_after_close");
   const absl::StatusOr<bool> stop = layer_->ShouldStop();
   env_.Emit({.kind = EventKind::kShouldStop,
              .code = CodeOf(stop.status()),
@@ -215,7 +235,10 @@ absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
 
 absl::Status MonitoredSessionBase::Close() {
   env_.Emit({.kind = EventKind::kCloseStart});
-  const absl::Status status = CloseInternal(/*clean=*/true);
+  absl::Status status = CloseInternal(/*clean=*/true);
+  if (VIGIL_PLANTED("session.close_returns_what_was_recovered") && life_.recoveries > 0 && status.ok()) {
+    status = MakeStatus(Code::kAborted, "The session was lost, and created anew.");
+  }
   env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
   return status;
 }
@@ -236,7 +259,8 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
   const bool clean = IsCleanExit(body);
   absl::Status status = CloseInternal(clean);
   // An error of the close takes the place of the body's, as an exception in a finally block does.
-  if (status.ok() && (!clean || VIGIL_PLANTED("session.clean_end_comes_out"))) status = body;
+  const bool lost = VIGIL_PLANTED("session.internal_error_swallowed") && CodeOf(body) == Code::kInternal;
+  if (status.ok() && !lost && (!clean || VIGIL_PLANTED("session.clean_end_comes_out"))) status = body;
   if (status.ok() || clean || !IsCleanEnd(body)) {
     env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
     return status;
@@ -251,7 +275,7 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
 }
 
 absl::Status MonitoredSessionBase::CallEnd() {
-  Session* const session = raw().get();
+  Session* const session = VIGIL_PLANTED("session.end_sees_no_session") ? nullptr : raw().get();
   for (std::size_t n = 0; n < hooks_.size(); ++n) {
     const std::size_t i = VIGIL_PLANTED("hooks.end_reversed") ? hooks_.size() - 1 - n : n;
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
@@ -18,7 +20,8 @@ absl::StatusOr<std::unique_ptr<RecoverableSession>> RecoverableSession::Create(c
 
 void RecoverableSession::NoteRecovery(const absl::Status& why, std::int64_t session) {
   ++life_.recoveries;
-  env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(why), .session = session});
+  const Code cause = VIGIL_PLANTED("recovery.names_another_cause") ? Code::kAborted : CodeOf(why);
+  env_.Emit({.kind = EventKind::kRecovery, .code = cause, .session = session});
   env_.log->Write(
       Severity::kWarning,
       fmt::format("Recovery {}: {}. This may be due to a preemption of a connected worker or parameter server. {} "
@@ -53,7 +56,8 @@ absl::Status RecoverableSession::GiveUp(const absl::Status& why) {
   if (VIGIL_PLANTED("recovery.old_session_left_open")) session_ = nullptr;
   if (VIGIL_PLANTED("recovery.second_session_left_open") && life_.recoveries > 1) session_ = nullptr;
   VIGIL_RETURN_IF_ERROR(Close());
-  return life_.behaviour.bounded_recovery ? policy_.BeforeNextAttempt(why, creator_.time_waited()) : absl::OkStatus();
+  const bool pauses = life_.behaviour.bounded_recovery || VIGIL_PLANTED("recovery.pause_by_tensorflow");
+  return pauses ? policy_.BeforeNextAttempt(why, creator_.time_waited()) : absl::OkStatus();
 }
 
 absl::Status RecoverableSession::Close() {
@@ -112,6 +116,10 @@ absl::StatusOr<bool> RecoverableSession::CheckStop() {
 absl::StatusOr<bool> RecoverableSession::ShouldStop() {
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
+    if (VIGIL_PLANTED("recovery.lost_session_stops_once") && session_ == nullptr &&
+        !life_.behaviour.should_stop_recovers) {
+      return std::exchange(life_.stopped_by, "nobody") != "nobody";
+    }
     if (stop || session_ == nullptr) return true;
     // The second look at the coordinator: meanwhile a task, or a hook of a new session, may have reported an error. TensorFlow lets it
     // out; otherwise it is seen to as if the first look had found it.

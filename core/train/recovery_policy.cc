@@ -46,7 +46,8 @@ absl::Status RecoveryPolicy::BeforeNextAttempt(const absl::Status& why, Duration
   const double chance = static_cast<double>(env_.random->Draw("recovery jitter") >> 11) * 0x1.0p-53;
   const Duration jitter(static_cast<Duration::rep>(static_cast<double>(wait_.count()) * chance / 4));
   if (VIGIL_PLANTED("recovery.no_pause")) return absl::OkStatus();
-  SleepFor(env_, std::min(wait_ + jitter, kGiveUpAfter - elapsed));
+  const Duration pause = std::min(wait_ + jitter, kGiveUpAfter - elapsed);
+  SleepFor(env_, VIGIL_PLANTED("recovery.pause_too_short") ? pause / 2 : pause);
   wait_ = std::min(2 * wait_, kLongestWait);
   return absl::OkStatus();
 }

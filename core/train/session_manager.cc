@@ -10,6 +10,7 @@
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/session/classify.h"
 #include "vigil/core/session/observed_session.h"
 
 namespace vigil {
@@ -192,6 +193,7 @@ absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& r
 absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, const RestoreOptions& restore,
                                                    const InitOptions& init) {
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+  if (VIGIL_PLANTED("recovery.new_session_closed") && session->number() > 1) session->Close().IgnoreError();
   const absl::StatusOr<bool> joined = JoinLiveModel(target, *session, restore);
   if (joined.ok() && *joined) return session;
   const absl::Status status = joined.ok() ? MakeReady(*session, restore, init) : joined.status();
@@ -249,6 +251,11 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
                       : options_.recovery_wait;
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
+    if (VIGIL_PLANTED("worker.initialises_too")) {
+      for (const WellKnownCall& known : graph_.Collection(kWellKnownCalls)) {
+        if (known.kind == CallKind::kInit) RunTarget(*session, known.node).IgnoreError();
+      }
+    }
     const absl::StatusOr<bool> ready = LookWhetherReady(*session);
     if (!ready.ok()) {
       CloseUnready(*session);
@@ -256,7 +263,7 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
     }
     if (*ready) return session;
     // What a session that is given up fails to close with is of no use to who waits.
-    session->Close().IgnoreError();
+    if (!VIGIL_PLANTED("worker.unready_session_left_open")) session->Close().IgnoreError();
     if (max_wait.has_value()) {
       const Duration left = std::max(Duration::zero(), *max_wait - (env_.clock->Monotonic() - start));
       if (left - wait < Duration::zero()) {
@@ -264,7 +271,7 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
                           fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
       }
     }
-    SleepFor(env_, wait);
+    if (!VIGIL_PLANTED("worker.looks_again_at_once") || session->number() > 1) SleepFor(env_, wait);
     if (slept != nullptr) *slept += wait;
     wait = std::min(2 * wait, options_.recovery_wait);
   }

@@ -4,85 +4,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
-#include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/planted.h"
-#include "vigil/properties/generators/jobs.h"
-#include "vigil/properties/generators/scenarios.h"
 #include "vigil/properties/in_order.h"
-#include "vigil/properties/play_twice.h"
-#include "vigil/properties/rules/rules.h"
+#include "vigil/properties/planted/play_with_bug.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil::properties {
 namespace {
 
-constexpr double kLongest = 50'000;  // virtual seconds of one scenario
-
-using replays::Outcome;
 using replays::Runner;
-using replays::Scenario;
-
-// What one scenario showed; nothing if it went as it should.
-struct ShownByBug {
-  std::vector<std::string> rules;
-  std::string text;  // of what was violated first, or of what went wrong where there is no rule
-  bool any() const { return !rules.empty() || !text.empty(); }
-};
-
-void Add(std::vector<std::string>& rules, std::string_view rule) {
-  if (std::ranges::find(rules, rule) == rules.end()) rules.emplace_back(rule);
-}
-
-Scenario ScenarioFor(const PlantedBug& bug, std::uint64_t seed) {
-  if (bug.suite == PlantedSuite::kRandom) {
-    Scenario scenario = RandomScenario(seed);
-    scenario.limits.virtual_s = kLongest;  // who waits for ever has been found out
-    if (bug.probes_only) {
-      std::erase_if(scenario.hooks, [](const auto& hook) { return hook.hook != "probe"; });
-      if (scenario.session.kind == replays::SessionKind::kTraining)
-        scenario.session = {};  // it brings hooks of its own
-    }
-    return scenario;
-  }
-  Scenario job = RandomJob(seed);
-  if (!bug.without.empty()) {
-    for (const BehaviourSwitch& known : BehaviourSwitches()) job.behaviour.switches[std::string(known.name)] = true;
-    job.behaviour.name = "switches";
-    job.behaviour.switches[std::string(bug.without)] = false;
-  }
-  return job;
-}
-
-ShownByBug PlayWithBug(Runner& runner, const PlantedBug& bug, std::uint64_t seed) {
-  const Scenario scenario = ScenarioFor(bug, seed);
-  const Play play = [&runner](const Scenario& played, const replays::RunnerOptions& how) {
-    return runner.Run(played, how);
-  };
-  const bool job = bug.suite == PlantedSuite::kCluster;
-  const Outcome outcome = job ? play(scenario, {.random_schedule = true}) : PlayTwice(play, scenario);
-  ShownByBug shown;
-  if (outcome.job.has_value()) {
-    for (const sim::JobViolation& violation : outcome.job->violations) {
-      Add(shown.rules, violation.rule);
-      shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
-    }
-  } else {
-    for (const Violation& violation : CheckRules(outcome, scenario).violations) {
-      Add(shown.rules, violation.rule);
-      shown.text +=
-          fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected, violation.actual);
-    }
-  }
-  if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
-  const bool endless = outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway;
-  if (endless && !job) Add(shown.rules, kComesToAnEnd);
-  if (shown.rules.empty() && outcome.verdict != replays::Verdict::kPlayed) shown.text = outcome.reason;
-  return shown;
-}
 
 // Plays the seeds of one bug, in order but on several threads.
 class Hunt {
@@ -99,7 +34,9 @@ class Hunt {
     PieceCallbacks callbacks;
     callbacks.new_worker = [this]() -> PieceWorker {
       return [this, runner = std::make_shared<Runner>()](std::uint64_t seed) -> HandOut {
-        return [this, seed, shown = PlayWithBug(*runner, bug_, seed)]() mutable { Note(seed, std::move(shown)); };
+        return [this, seed, shown = PlayWithBug(*runner, ScenarioWithBug(bug_, seed))]() mutable {
+          Note(seed, std::move(shown));
+        };
       };
     };
     callbacks.on_tick = [&] {
@@ -162,13 +99,32 @@ absl::StatusOr<std::vector<const PlantedBug*>> Chosen(const std::vector<std::str
   return bugs;
 }
 
-std::vector<std::uint64_t> Firsts(const PlantedReport& report) {
-  std::vector<std::uint64_t> firsts;
+// Of those that have one, from the least on.
+template <typename Number>
+std::vector<std::uint64_t> Sorted(const PlantedReport& report, const Number& number) {
+  std::vector<std::uint64_t> numbers;
   for (const PlantedFinding& finding : report.findings) {
-    if (finding.first > 0) firsts.push_back(finding.first);
+    if (const std::optional<std::uint64_t> one = number(finding)) numbers.push_back(*one);
   }
-  std::ranges::sort(firsts);
-  return firsts;
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+std::vector<std::uint64_t> Firsts(const PlantedReport& report) {
+  return Sorted(report, [](const PlantedFinding& finding) {
+    return finding.first > 0 ? std::optional(finding.first) : std::nullopt;
+  });
+}
+
+std::vector<std::uint64_t> Sizes(const PlantedReport& report) {
+  return Sorted(report, [](const PlantedFinding& finding) -> std::optional<std::uint64_t> {
+    return finding.shrunk.has_value() ? std::optional(finding.shrunk->after) : std::nullopt;
+  });
+}
+
+// The lower one of two in the middle.
+std::uint64_t MedianOf(const std::vector<std::uint64_t>& sorted) {
+  return sorted.empty() ? 0 : sorted[(sorted.size() - 1) / 2];
 }
 
 }  // namespace
@@ -193,13 +149,20 @@ absl::Status CheckPlantedBugsAreBuilt() {
 std::uint64_t PlantedReport::missed() const {
   return static_cast<std::uint64_t>(std::ranges::count(findings, false, &PlantedFinding::as_expected));
 }
-std::uint64_t PlantedReport::Median() const {
-  const std::vector<std::uint64_t> firsts = Firsts(*this);
-  return firsts.empty() ? 0 : firsts[(firsts.size() - 1) / 2];
-}
+std::uint64_t PlantedReport::Median() const { return MedianOf(Firsts(*this)); }
 std::uint64_t PlantedReport::Worst() const {
   const std::vector<std::uint64_t> firsts = Firsts(*this);
   return firsts.empty() ? 0 : firsts.back();
+}
+std::uint64_t PlantedReport::MedianSize() const { return MedianOf(Sizes(*this)); }
+std::uint64_t PlantedReport::WorstSize() const {
+  const std::vector<std::uint64_t> sizes = Sizes(*this);
+  return sizes.empty() ? 0 : sizes.back();
+}
+std::uint64_t PlantedReport::too_slow() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(findings, [](const PlantedFinding& finding) {
+    return finding.shrunk.has_value() && finding.shrunk->took > kLongestShrinkingOfABug;
+  }));
 }
 
 absl::StatusOr<PlantedReport> RunPlanted(const PlantedOptions& options, const PlantedCallbacks& callbacks,
@@ -214,6 +177,7 @@ absl::StatusOr<PlantedReport> RunPlanted(const PlantedOptions& options, const Pl
     if (!on.known) return UsageError(fmt::format("The planted bug '{}' is in no source.", bug->id));
     PlantedFinding finding = Hunt(*bug, options, stop).Run(callbacks.on_tick);
     if (stop && finding.first == 0) break;  // nobody knows
+    if (options.now != nullptr && finding.first > 0) finding.shrunk = ShrinkFinding(finding, options.now, stop);
     if (callbacks.on_bug != nullptr) callbacks.on_bug(finding);
     report.findings.push_back(std::move(finding));
   }

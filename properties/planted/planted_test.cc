@@ -22,7 +22,10 @@
 namespace vigil::properties {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(Planted, TheRegistryNamesRulesThatExist) {
   std::set<std::string_view> known = {kSameChoicesSameHash, kComesToAnEnd};
@@ -35,6 +38,16 @@ TEST(Planted, TheRegistryNamesRulesThatExist) {
     for (const std::string_view rule : bug.Rules()) EXPECT_TRUE(known.contains(rule)) << bug.id << ": " << rule;
     EXPECT_EQ(bug.suite == PlantedSuite::kCluster, (bug.needs & kNeedsCluster) != 0) << bug.id;
   }
+}
+
+// What it is in a campaign, NeededByNothing says; this is what is meant.
+TEST(Planted, EachRuleMustFindABugOrSaysWhyItStays) {
+  const auto expect_one = [](std::string_view rule, std::string_view stays) {
+    EXPECT_FALSE(BugsThatMustBeFoundBy(rule).empty() && stays.empty()) << rule << ": plant a bug, or say why it stays";
+    EXPECT_TRUE(stays.empty() || stays.ends_with(".")) << rule;
+  };
+  for (const RuleFactory rule : AllRules()) expect_one(rule()->info().id, rule()->info().stays);
+  for (const sim::Checker& checker : sim::Checkers()) expect_one(checker.id, checker.stays);
 }
 
 TEST(Planted, ThereAreEnoughOfEachKind) {
@@ -108,18 +121,55 @@ TEST(Planted, AFewOfEachFamilyAreFoundByTheirRules) {
       RunPlanted({.ids = {"session.end_twice", "session.graph_left_finalized", "hooks.end_reversed",
                           "hooks.after_run_skips_the_last", "init.init_fn_first", "recovery.hooks_not_told",
                           "coordinator.session_closed_first", "sim.choice_not_kept", "sync.a_token_more_each_step",
-                          "summary.log_of_the_step_before"},
+                          "summary.log_of_the_step_before", "step.called_twice", "worker.unready_session_left_open",
+                          "saver.listeners_not_told_before", "supervisor.session_closed_first"},
                   .scenarios = 500,
                   .seeds = 20,
                   .further_scenarios = 1,
                   .further_seeds = 1},
                  {}, stop);
   ASSERT_TRUE(report.ok()) << MessageOf(report.status());
-  EXPECT_EQ(report->findings.size(), 10u);
+  EXPECT_EQ(report->findings.size(), 14u);
   for (const PlantedFinding& finding : report->findings) EXPECT_TRUE(finding.as_expected) << PlantedLine(finding);
   EXPECT_EQ(report->missed(), 0u);
   EXPECT_GT(report->Worst(), 0u);
   EXPECT_FALSE(VIGIL_PLANTED("session.end_twice"));
+}
+
+TEST(Planted, TheFirstFindingIsShrunk) {
+  const std::atomic<bool> stop = false;
+  Time now;
+  const absl::StatusOr<PlantedReport> report =
+      RunPlanted({.ids = {"hooks.end_reversed", "sim.choice_not_kept"},
+                  .scenarios = 500,
+                  .further_scenarios = 1,
+                  .now = [&now] { return now = now + std::chrono::microseconds(1); }},
+                 {}, stop);
+  ASSERT_TRUE(report.ok()) << MessageOf(report.status());
+  ASSERT_TRUE(report->findings[0].shrunk.has_value());
+  const PlantedShrunk& reversed = *report->findings[0].shrunk;
+  EXPECT_EQ(reversed.rule, "order.end");
+  EXPECT_EQ(reversed.after, 2u) << reversed.story;  // two hooks
+  EXPECT_TRUE(reversed.minimal);
+  EXPECT_GT(reversed.before, reversed.after);
+  ASSERT_TRUE(report->findings[1].shrunk.has_value());
+  EXPECT_EQ(report->findings[1].shrunk->rule, kSameChoicesSameHash);
+  EXPECT_TRUE(report->passed()) << PlantedText(*report);
+}
+
+TEST(Planted, ShrinkingEndsWithItsTime) {
+  const std::atomic<bool> stop = false;
+  Time now;
+  const absl::StatusOr<PlantedReport> report =
+      RunPlanted({.ids = {"hooks.end_reversed"},
+                  .scenarios = 500,
+                  .further_scenarios = 1,
+                  .now = [&now] { return now = now + std::chrono::seconds(20); }},
+                 {}, stop);
+  ASSERT_TRUE(report.ok()) << MessageOf(report.status());
+  EXPECT_EQ(report->missed(), 0u);
+  EXPECT_EQ(report->too_slow(), 1u);
+  EXPECT_FALSE(report->passed());
 }
 
 TEST(Planted, WhatIsNotFoundIsMissed) {
@@ -170,8 +220,25 @@ TEST(Planted, RulesAreNeededForWhatOnlyTheyFind) {
     EXPECT_EQ(need.finds, finds) << need.rule;
     EXPECT_EQ(need.only.size(), need.rule == "order.end" ? 1u : 0u) << need.rule;
   }
+  EXPECT_THAT(NeededByNothing(report), IsEmpty());  // two bugs say little of 102 rules
   EXPECT_THAT(PlantedText(report), HasSubstr("1 found by the rule that must find them"));
   EXPECT_THAT(PlantedJson(report), HasSubstr(R"("id":"order.end","finds":2)"));
+}
+
+TEST(Planted, ACampaignOfAllFailsWhereARuleIsNeededByNothing) {
+  PlantedReport report;
+  for (const PlantedBug& bug : PlantedBugs()) {
+    const std::string rule(bug.Rules().front());
+    report.findings.push_back(
+        {.bug = &bug, .first = 1, .rules = {rule}, .found_by = {{rule, 1}}, .only_by = {rule}, .as_expected = true});
+    if (rule == "order.end") report.findings.back().only_by.clear();
+  }
+  EXPECT_EQ(report.missed(), 0u);
+  EXPECT_THAT(NeededByNothing(report), Contains("order.end"));
+  EXPECT_THAT(NeededByNothing(report), Not(Contains("order.begin")));
+  EXPECT_THAT(NeededByNothing(report), Not(Contains("graph.frozen_in_use")));  // it says why it stays
+  EXPECT_FALSE(report.passed());
+  EXPECT_THAT(PlantedText(report), HasSubstr("NOT NEEDED, and without a reason to stay: "));
 }
 
 }  // namespace

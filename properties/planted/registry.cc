@@ -1,6 +1,7 @@
 #include "vigil/properties/planted/registry.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace vigil::properties {
 namespace {
@@ -387,7 +388,23 @@ constexpr PlantedBug kBugs[] = {
 
 }  // namespace
 
-std::span<const PlantedBug> PlantedBugs() { return kBugs; }
+std::span<const PlantedBug> PlantedBugs() {
+  static const std::vector<PlantedBug> all = [] {
+    std::vector<PlantedBug> bugs(std::begin(kBugs), std::end(kBugs));
+    const std::span<const PlantedBug> more = BugsForOneRule();
+    bugs.insert(bugs.end(), more.begin(), more.end());
+    return bugs;
+  }();
+  return all;
+}
+
+std::vector<const PlantedBug*> BugsThatMustBeFoundBy(std::string_view rule) {
+  std::vector<const PlantedBug*> found;
+  for (const PlantedBug& bug : PlantedBugs()) {
+    if (std::ranges::count(bug.Rules(), rule) > 0) found.push_back(&bug);
+  }
+  return found;
+}
 
 std::vector<std::string_view> PlantedBug::Rules() const {
   std::vector<std::string_view> out;

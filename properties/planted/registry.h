@@ -43,6 +43,11 @@ struct PlantedBug {
 };
 
 std::span<const PlantedBug> PlantedBugs();
+// A part of them, in a file of its own.
+std::span<const PlantedBug> BugsForOneRule();
+
+// The bugs that this rule or invariant must find, alone or as one of several.
+std::vector<const PlantedBug*> BugsThatMustBeFoundBy(std::string_view rule);
 
 }  // namespace vigil::properties
 

@@ -75,6 +75,9 @@ constexpr RuleInfo kFrozenInUse{
         "SessionRunHook.after_create_session and before_run: the graph is finalized, no operation can be "
         "added",
     .observed = "lifecycle_two_hooks run_aborted_monitored",
+    .stays =
+        "begin.then_finalize_then_create and close.graph_unfinalized imply it: a graph that is finalized before the "
+        "first session and made changeable by closes alone is finalized in use. It says what hooks rely on.",
 };
 class FrozenInUse : public Rule {
  public:
@@ -97,6 +100,9 @@ constexpr RuleInfo kFailureIsTheEnd{
     .sentence = "After a construction that failed nothing more is called: no hook, no session, no end.",
     .documented = "",
     .observed = "begin_raises_monitored after_create_other_monitored create_invalid_argument_singular",
+    .stays =
+        "A construction that fails leaves nothing behind through which the library could act: no line of it can break "
+        "this. It stays for constructions that will leave something, a task for instance.",
 };
 class FailureIsTheEnd : public Rule {
  public:

@@ -66,6 +66,9 @@ constexpr RuleInfo kComplains{
         "meanwhile.",
     .documented = "SessionRunContext.request_stop: the session checks whether it was called",
     .observed = "stop_then_run_monitored stop_then_run_singular",
+    .stays =
+        "A run that is not refused breaks stop.no_run_after_it, one that is refused with another code breaks "
+        "error.run_passes_on_what_failed. It says both of the case that callers meet.",
 };
 class Complains : public Rule {
  public:

@@ -128,6 +128,9 @@ constexpr RuleInfo kAfterRunSkipped{
         "run is skipped and end of every hook is called.",
     .documented = "SessionRunHook.end: in that case end() is called but after_run() is not",
     .observed = "out_of_range_run_monitored out_of_range_run_singular",
+    .stays =
+        "after_run.never_after_a_failed_run and end.for_every_hook_unless_one_fails say its two halves. It is the "
+        "sentence of the document.",
 };
 class AfterRunSkipped : public EndCalls {
  public:

@@ -109,6 +109,9 @@ constexpr RuleInfo kFinalOpsAtTheEnd{
     .sentence = "Final operations run in end of a hook, and at no other time.",
     .documented = "SessionRunHook.end: the session is passed in case the hook wants to run final operations",
     .observed = "random_7_2_worker",
+    .stays =
+        "FinalOpsHook has no method but end: no line of it could run them at another time. It stays for hooks of "
+        "users that run final operations.",
 };
 class FinalOpsAtTheEnd : public Rule {
  public:
@@ -135,6 +138,9 @@ constexpr RuleInfo kRequestsInRuns{
     .sentence = "A hook requests a stop through its run context only, that is, in before_run and after_run.",
     .documented = "SessionRunHook.after_run: run_context.request_stop() can be called to stop the iteration",
     .observed = "stop_then_loop_monitored stop_in_before_run_monitored",
+    .stays =
+        "Only a run context can be asked for a stop, and there is one in these two methods only: the library cannot "
+        "break it. It stays for hooks that keep the context.",
 };
 class RequestsInRuns : public Rule {
  public:

@@ -34,6 +34,8 @@ struct RuleInfo {
   std::string_view conflict;    // how document and recordings disagree; "" = they do not
   Holds holds = Holds::kAlways;
   SpeaksOf of = SpeaksOf::kMonitored;
+  std::string_view stays =
+      "";  // why it stays though no planted bug is lost without it; "" = one is (properties/planted)
 };
 
 // Whether the rule has a say in such a run.

@@ -30,6 +30,9 @@ constexpr RuleInfo kInAHook{
     .sentence = "The session layer itself saves nothing: checkpoints are saved by hooks, never in begin.",
     .documented = "SessionRunHook, module text: CheckpointSaverHook saves checkpoints",
     .observed = "training_defaults checkpoint_listeners training_no_dir",
+    .stays =
+        "Hooks alone hold a saver and a session together, and in begin there is no session: no line of the library "
+        "can break it. It stays for session layers that will save for themselves.",
 };
 class InAHook : public Rule {
  public:

@@ -182,6 +182,9 @@ constexpr RuleInfo kNeverRecovers{
         "Supervisor.managed_session: an AbortedError is raised again when the block exits; who wants to retry, loops",
     .observed = "random_31_3_supervisor random_31_486_supervisor",
     .of = SpeaksOf::kSupervisor,
+    .stays =
+        "A supervisor that ran its block again would end well after an error was reported, which "
+        "supervisor.reported_error_comes_out forbids. It says what a supervisor is not.",
 };
 class NeverRecovers : public Rule {
  public:

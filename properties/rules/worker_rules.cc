@@ -87,6 +87,7 @@ constexpr RuleInfo kHandsOutReady{
         "Supervisor, use for multiple replicas: waits for the Model to have been initialized before returning a "
         "session",
     .observed = "random_7_2_worker",
+    .stays = "init.ready_before_use says the same of every session. It is the document's sentence on workers.",
 };
 class HandsOutReady : public Rule {
  public:

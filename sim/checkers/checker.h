@@ -54,6 +54,8 @@ struct Checker {
   // Which behaviour it needs: null = it holds under TensorFlow's, too.
   bool Behaviour::*needs = nullptr;
   void (*check)(const JobRun& run, Findings& findings) = nullptr;
+  std::string_view stays =
+      "";  // why it stays though no planted bug is lost without it; "" = one is (properties/planted)
 };
 
 // In a fixed order.

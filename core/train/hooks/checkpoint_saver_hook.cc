@@ -100,7 +100,9 @@ absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Sessi
   VIGIL_RETURN_IF_ERROR(GetSaver().status());
   VIGIL_RETURN_IF_ERROR(writer_->AddGraph(*graph_));
   VIGIL_RETURN_IF_ERROR(writer_->AddMetaGraph(*graph_));
-  VIGIL_RETURN_IF_ERROR(Save(*session, step).status());  // what listeners think of a stop does not count here
+  const bool saves = !VIGIL_PLANTED("saver.saves_on_the_first_session_only") || session->number() == 1;
+  if (saves)
+    VIGIL_RETURN_IF_ERROR(Save(*session, step).status());  // what listeners think of a stop does not count here
   timer_.UpdateLastTriggeredStep(step);
   return absl::OkStatus();
 }
@@ -129,20 +131,21 @@ absl::Status CheckpointSaverHook::End(Session* session) {
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
   const bool saved = VIGIL_PLANTED("saver.last_step_not_saved") ? step <= timer_.last_triggered_step().value_or(-1) + 1
                                                                 : step == timer_.last_triggered_step();
-  if (!saved && !KeepsNothing(step)) {
-    VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
-  }
+  const bool saves = !saved && !KeepsNothing(step);
+  const bool late = VIGIL_PLANTED("saver.listeners_end_before_the_last_save");
+  if (saves && !late) VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(
         CallListener(env_, *listener, ListenerMethod::kEnd, step, [&] { return listener->End(*session, step); }));
   }
-  return absl::OkStatus();
+  return saves && late ? Save(*session, step).status() : absl::OkStatus();
 }
 
 absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t step) {
   Log& log = *env_.log;
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners before saving checkpoint {}...", step));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
+    if (VIGIL_PLANTED("saver.listeners_not_told_before")) break;
     VIGIL_RETURN_IF_ERROR(CallListener(env_, *listener, ListenerMethod::kBeforeSave, step,
                                        [&] { return listener->BeforeSave(session, step); }));
   }
@@ -172,7 +175,11 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
   }
   env_.log->Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
   const SaveOptions how{.latest_filename = state_file_, .write_meta_graph = options_.save_graph_def};
-  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, how).status());
+  const absl::Status saved = saver->Save(session, save_path_, step, how).status();
+  if (VIGIL_PLANTED("summary.log_of_a_failed_save") && !saved.ok()) {
+    writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_).IgnoreError();
+  }
+  VIGIL_RETURN_IF_ERROR(saved);
   last.Note(options_.checkpoint_dir, mine, saver);
   if (VIGIL_PLANTED("summary.log_lost_after_recovery") && session.number() > 1) return absl::OkStatus();
   const std::int64_t logged = VIGIL_PLANTED("summary.log_of_the_step_before") ? step - 1 : step;

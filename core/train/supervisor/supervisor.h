@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/planted.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/coord/looper_thread.h"
 #include "vigil/core/coord/queue_runner.h"
@@ -76,7 +77,10 @@ class Supervisor {
   absl::Status Stop(const StopOptions& options = {});
   // These four: see Coordinator.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus()) { return coord_->RequestStop(error); }
-  bool ShouldStop() const { return coord_->ShouldStop(); }
+  bool ShouldStop() const {
+    const bool ignored = VIGIL_PLANTED("supervisor.should_stop_ignores_clean_stops") && coord_->RequestedError().ok();
+    return coord_->ShouldStop() && !ignored;
+  }
   absl::Status StopOnError(const std::function<absl::Status()>& body) { return coord_->StopOnError(body); }
   void WaitForStop() { coord_->WaitForStop(Duration::max()); }
 

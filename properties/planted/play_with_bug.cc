@@ -1,0 +1,88 @@
+#include "vigil/properties/planted/play_with_bug.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "vigil/core/base/behaviour.h"
+#include "vigil/properties/generators/jobs.h"
+#include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/play_twice.h"
+#include "vigil/properties/rules/rules.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Outcome;
+using replays::Runner;
+using replays::Scenario;
+
+constexpr double kLongest = 50'000;  // virtual seconds of one scenario
+
+void Add(std::vector<std::string>& rules, std::string_view rule) {
+  if (std::ranges::find(rules, rule) == rules.end()) rules.emplace_back(rule);
+}
+
+Outcome PlayBothWays(Runner& runner, const Scenario& scenario) {
+  const Play play = [&runner](const Scenario& played, const replays::RunnerOptions& how) {
+    return runner.Run(played, how);
+  };
+  return PlayTwice(play, scenario);
+}
+
+ShownByBug ShownIn(const Outcome& outcome, const Scenario& scenario) {
+  ShownByBug shown;
+  if (outcome.job.has_value()) {
+    for (const sim::JobViolation& violation : outcome.job->violations) {
+      Add(shown.rules, violation.rule);
+      shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
+    }
+  } else {
+    for (const Violation& violation : CheckRules(outcome, scenario).violations) {
+      Add(shown.rules, violation.rule);
+      shown.text +=
+          fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected, violation.actual);
+    }
+  }
+  if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
+  const bool endless = outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway;
+  if (endless && !scenario.job.has_value()) Add(shown.rules, kComesToAnEnd);
+  if (shown.rules.empty() && outcome.verdict != replays::Verdict::kPlayed) shown.text = outcome.reason;
+  return shown;
+}
+
+}  // namespace
+
+Scenario ScenarioWithBug(const PlantedBug& bug, std::uint64_t seed) {
+  if (bug.suite == PlantedSuite::kRandom) {
+    Scenario scenario = RandomScenario(seed);
+    scenario.limits.virtual_s = kLongest;  // who waits for ever has been found out
+    if (bug.probes_only) {
+      std::erase_if(scenario.hooks, [](const auto& hook) { return hook.hook != "probe"; });
+      if (scenario.session.kind == replays::SessionKind::kTraining)
+        scenario.session = {};  // it brings hooks of its own
+    }
+    return scenario;
+  }
+  Scenario job = RandomJob(seed);
+  if (!bug.without.empty()) {
+    for (const BehaviourSwitch& known : BehaviourSwitches()) job.behaviour.switches[std::string(known.name)] = true;
+    job.behaviour.name = "switches";
+    job.behaviour.switches[std::string(bug.without)] = false;
+  }
+  return job;
+}
+
+ShownByBug PlayWithBug(Runner& runner, const Scenario& scenario) {
+  const bool job = scenario.job.has_value();
+  return ShownIn(job ? runner.Run(scenario, {.random_schedule = true}) : PlayBothWays(runner, scenario), scenario);
+}
+
+bool ShowsBug(Runner& runner, const Scenario& scenario, std::string_view rule) {
+  const bool twice = rule == kSameChoicesSameHash;
+  const ShownByBug shown = ShownIn(twice ? PlayBothWays(runner, scenario) : runner.Run(scenario), scenario);
+  return std::ranges::count(shown.rules, rule) > 0;
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,50 @@
+// How small the first finding of a planted bug gets.
+#include <algorithm>
+#include <utility>
+
+#include "vigil/properties/planted/campaign.h"
+#include "vigil/properties/planted/play_with_bug.h"
+#include "vigil/properties/shrink.h"
+#include "vigil/properties/story.h"
+#include "vigil/replays/print.h"
+
+namespace vigil::properties {
+namespace {
+
+// The rule that must find it, if it did.
+std::string RuleToKeep(const PlantedFinding& finding) {
+  for (const std::string_view expected : finding.bug->Rules()) {
+    if (std::ranges::count(finding.rules, expected) > 0) return std::string(expected);
+  }
+  return finding.rules.empty() ? "" : finding.rules.front();
+}
+
+}  // namespace
+
+std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const std::function<Time()>& now,
+                                           const std::atomic<bool>& stop) {
+  const std::string rule = RuleToKeep(finding);
+  if (rule.empty()) return std::nullopt;
+  replays::Runner runner;
+  replays::Scenario scenario = ScenarioWithBug(*finding.bug, finding.first);
+  PlantedShrunk shrunk{.rule = rule, .before = Elements(scenario)};
+  const Time start = now();
+  scenario.choices = runner.Run(scenario, {.random_schedule = true, .judge = false}).choices;
+  const StillFails fails = [&](const replays::Scenario& candidate) { return ShowsBug(runner, candidate, rule); };
+  ShrinkOptions options;
+  options.stop = [&] { return stop || now() - start > kLongestShrinkingOfABug; };
+  if (fails(scenario)) {
+    Shrunk least = Shrink(scenario, fails, options);
+    shrunk.plays = least.plays;
+    shrunk.minimal = least.minimal;
+    scenario = std::move(least.scenario);
+  }
+  shrunk.took = now() - start;
+  shrunk.after = Elements(scenario);
+  shrunk.story = Story(scenario);
+  scenario.choices.clear();
+  shrunk.scenario = replays::PrintRecord(scenario);
+  return shrunk;
+}
+
+}  // namespace vigil::properties
