@@ -66,7 +66,7 @@ bool Coordinator::joined() const {
 
 void Coordinator::Register(TaskPtr task) {
   MutexLock lock(*mutex_);
-  registered_.push_back(std::move(task));
+  if (!VIGIL_PLANTED("coordinator.task_not_registered")) registered_.push_back(std::move(task));
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {

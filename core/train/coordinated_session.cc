@@ -33,14 +33,15 @@ absl::Status CoordinatedSession::RunStepFn(const LayerStepFn& step_fn) {
 
 absl::StatusOr<bool> CoordinatedSession::CheckStop() const {
   // In this order: an error that comes in between must not look like a stop without one, which ends a scope cleanly.
-  const bool stop = coord_->ShouldStop();
+  const bool stop = coord_->ShouldStop() && !VIGIL_PLANTED("coordinator.clean_stop_not_asked_for");
   VIGIL_RETURN_IF_ERROR(coord_->RequestedError());
   return stop;
 }
 
 absl::StatusOr<bool> CoordinatedSession::ShouldStop() {
   VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
-  return stop || hooked_.should_stop();
+  const bool deaf = VIGIL_PLANTED("hooks.stop_not_asked_for") && !life_.behaviour.stop_survives_recovery;
+  return stop || (hooked_.should_stop() && !deaf);
 }
 
 absl::Status CoordinatedSession::Close() {
@@ -81,7 +82,8 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
 }
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {
-  if (session_->graph().Collection(kQueueRunners).empty()) return absl::OkStatus();
+  const bool any = !session_->graph().Collection(kQueueRunners).empty();
+  if (!any && !VIGIL_PLANTED("init.queue_runners_without_any")) return absl::OkStatus();
   if (VIGIL_PLANTED("recovery.queue_runners_not_restarted") && life_.recoveries > 0) return absl::OkStatus();
   const absl::Status status = start_queue_runners_(session_, coord_);
   env_.Emit({.kind = EventKind::kQueueRunners, .code = CodeOf(status), .session = session_->number()});
@@ -94,8 +96,12 @@ absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
   const bool reversed = VIGIL_PLANTED("hooks.told_of_the_first_session_in_reverse") && life_.recoveries == 0;
   for (std::size_t n = 0; n < hooks_.size(); ++n) {
     const std::size_t i = reversed ? hooks_.size() - 1 - n : n;
-    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr,
-                                   nullptr, [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
+    const auto tell = [&] {
+      return CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr, nullptr,
+                      [&] { return hooks_[i]->AfterCreateSession(session_, coord_); });
+    };
+    if (VIGIL_PLANTED("hooks.first_told_twice_of_a_session") && i == 0) VIGIL_RETURN_IF_ERROR(tell());
+    VIGIL_RETURN_IF_ERROR(tell());
   }
   return absl::OkStatus();
 }

@@ -41,6 +41,10 @@ HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vect
 
 absl::Status HookedSession::Run(LayerRun& run) {
   if (life_.stop_requested && !VIGIL_PLANTED("hooks.run_allowed_after_stop")) {
+    if (VIGIL_PLANTED("hooks.before_run_of_a_refused_run")) {
+      RunContext late(run.fetches, run.feeds, *session_, life_.recoveries);
+      CallBeforeRun(late, run.options).IgnoreError();
+    }
     return UsageError(fmt::format(
         "Run called even after should_stop requested by {}. Ask ShouldStop() before each run.", life_.stopped_by));
   }
@@ -79,7 +83,9 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
                                           .metadata = &run.result->mutable_metadata(),
                                           .with_hooks = true},
                                          &run.result->tensors());
-  if (VIGIL_PLANTED("hooks.after_run_on_out_of_range") && CodeOf(ran) == Code::kOutOfRange) {
+  const bool goes_on = (VIGIL_PLANTED("hooks.after_run_on_out_of_range") && CodeOf(ran) == Code::kOutOfRange) ||
+                       (VIGIL_PLANTED("hooks.after_run_on_internal") && CodeOf(ran) == Code::kInternal);
+  if (goes_on) {
     requests_.clear();
     CallAfterRun(context, run).IgnoreError();
   }
@@ -109,10 +115,13 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
 
 absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& options) {
   asked_.Clear();  // a hook may have failed after it had asked for something
+  const bool skips =
+      VIGIL_PLANTED("hooks.before_run_skipped_with_options") && context.recoveries() == 0 && options != RunOptions();
   for (std::size_t n = 0; n < hooks_.size(); ++n) {
     const bool last_two = hooks_.size() > 2 && n + 2 >= hooks_.size();
     const bool swaps = VIGIL_PLANTED("hooks.before_run_swaps_the_last_two") && last_two;
     const std::size_t i = swaps ? 2 * hooks_.size() - 3 - n : n;
+    if (skips && n + 1 == hooks_.size()) break;
     SessionRunHook& hook = *hooks_[i];
     const absl::Status status =
         Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); });
@@ -180,11 +189,13 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
   if (life_.behaviour.nan_stop_saves_nothing) VIGIL_RETURN_IF_ERROR(CallInspect(run));
   const Tensor* const tensors = run.result->tensors().data();
   const RunValues nothing{FetchedValues(), run.options, run.result->metadata()};
+  const bool skips = VIGIL_PLANTED("hooks.after_run_skipped_with_options") && run.options_given;
   auto request = requests_.begin();
   for (std::size_t n = 0; n < hooks_.size(); ++n) {
     const std::size_t i = VIGIL_PLANTED("hooks.after_run_reversed") ? hooks_.size() - 1 - n : n;
     SessionRunHook& hook = *hooks_[i];
     if (VIGIL_PLANTED("hooks.after_run_skips_the_last") && i + 1 == hooks_.size()) break;
+    if (skips && i + 1 == hooks_.size() && !context.stop_requested()) break;
     if (request == requests_.end() || request->hook != i) {
       const absl::Status status =
           Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); });

@@ -257,7 +257,8 @@ bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
 absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
   env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body), .subject = OriginOf(body)});
   const bool clean = IsCleanExit(body);
-  absl::Status status = CloseInternal(clean);
+  const bool ends = clean || (VIGIL_PLANTED("session.end_on_internal") && CodeOf(body) == Code::kInternal);
+  absl::Status status = CloseInternal(ends);
   // An error of the close takes the place of the body's, as an exception in a finally block does.
   const bool lost = VIGIL_PLANTED("session.internal_error_swallowed") && CodeOf(body) == Code::kInternal;
   if (status.ok() && !lost && (!clean || VIGIL_PLANTED("session.clean_end_comes_out"))) status = body;

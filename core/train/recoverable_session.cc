@@ -84,6 +84,7 @@ absl::Status RecoverableSession::Retry(Attempt attempt) {
       if (status.ok()) policy_.Completed();
     }
     const bool also = VIGIL_PLANTED("recovery.on_cancelled") && CodeOf(status) == Code::kCancelled;
+    if (VIGIL_PLANTED("recovery.given_up_on_internal") && CodeOf(status) == Code::kInternal) Close().IgnoreError();
     if (!IsPreemption(status) && !also) return status;
     if (VIGIL_PLANTED("recovery.once_a_call") && failed > 0) return status;
     if (VIGIL_PLANTED("recovery.unavailable_leaves_run") && CodeOf(status) == Code::kUnavailable) return status;

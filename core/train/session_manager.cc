@@ -100,9 +100,9 @@ absl::StatusOr<Readiness> SessionManager::TryLocalInit(Session& session) {
   env_.log->Write(Severity::kInfo, "Running local_init_op.");
   const RunSpec spec{.targets = {*options_.local_init_op}};
   std::vector<Tensor> nothing;
-  const absl::Status ran = session.Run(
-      {.spec = spec, .options = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr},
-      &nothing);
+  const RunOptions* const how = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr;
+  const bool skipped = VIGIL_PLANTED("init.local_init_skipped");
+  const absl::Status ran = skipped ? absl::OkStatus() : session.Run({.spec = spec, .options = how}, &nothing);
   if (!VIGIL_PLANTED("init.local_init_error_lost")) VIGIL_RETURN_IF_ERROR(ran);
   env_.log->Write(Severity::kInfo, "Done running local_init_op.");
   return Readiness{};
@@ -129,6 +129,7 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
     }
     std::vector<Tensor> nothing;
     const absl::Status ran = session.Run({.spec = spec, .feed_values = values}, &nothing);
+    if (VIGIL_PLANTED("init.init_fn_after_a_failed_init") && !ran.ok()) call_init_fn().IgnoreError();
     if (!VIGIL_PLANTED("recovery.init_error_ignored") || session.number() == 1) VIGIL_RETURN_IF_ERROR(ran);
   }
   return init_fn_first ? absl::OkStatus() : call_init_fn();

@@ -117,6 +117,9 @@ constexpr RuleInfo kIsFinal{
         "After a close nothing is created, run or asked of a hook any more, except end of a scope that is left later.",
     .documented = "",
     .observed = "run_after_close_monitored run_after_close_singular close_inside_with_monitored",
+    .stays =
+        "A session that works on after its close must be created first, which recovery.only_on_aborted_or_unavailable "
+        "finds. It says so of all that could work on.",
 };
 class IsFinal : public Rule {
  public:

@@ -107,6 +107,9 @@ constexpr RuleInfo kRepeatsTheCall{
         "recovery, with before_run of every hook.",
     .documented = "MonitoredSession r1.4, Run, last item: before executing the run() call again",
     .observed = "run_aborted_monitored hooks_before_the_failing_one_run_twice extra_read_aborts",
+    .stays =
+        "A run that returns after a recovery without having been repeated as a whole breaks "
+        "run.ok_means_one_session_run or run.after_before_run_of_every_hook. It is the sentence of the document.",
 };
 class RepeatsTheCall : public Rule {
  public:

@@ -153,6 +153,9 @@ constexpr RuleInfo kForgottenByARecovery{
     .observed = "recovery_forgets_stop",
     .conflict = "SessionRunContext.request_stop promises to stop the iteration",
     .holds = Holds::kTensorFlow,
+    .stays =
+        "stop.only_for_a_reason finds that too: a request that is forgotten is no reason. It names what TensorFlow "
+        "does, beside its opposite, stop.survives_a_recovery.",
 };
 class ForgottenByARecovery : public Rule {
  public:

@@ -58,6 +58,9 @@ const Checker kReportedCheckpointSurvives = {
     .source = "CheckpointSaverListener.after_save; pain 12",
     .needs = &Behaviour::durable_saves,
     .check = CheckReported,
+    .stays =
+        "A chief that cannot restore what was lost ends with DATA_LOSS, which job.errors_have_a_cause finds first. It "
+        "says which promise was broken, and finds what a fallback hides.",
 };
 
 const Checker kFinalCheckpointHasFinalStep = {

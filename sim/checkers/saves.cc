@@ -68,6 +68,9 @@ const Checker kCompleteWhenReported = {
     .sentence = "When a listener is told that a checkpoint was saved, it is on the disk and whole.",
     .source = "CheckpointSaverListener.after_save: called after the checkpoint was saved",
     .check = CheckComplete,
+    .stays =
+        "What is not whole when it is reported is missed later, by checkpoint.reported_survives, checkpoint.final_step "
+        "or the next restore. It says so at that moment.",
 };
 
 const Checker kCheckpointLogged = {
