@@ -47,6 +47,7 @@ class Shrinker {
       DropChoices();
       Lists(false);
       Bodies();
+      Merges();
       Numbers();
       if (!changed_) Lists(true);
       if (!changed_) Pairs();
@@ -113,6 +114,14 @@ class Shrinker {
       const std::vector<std::string> bodies = text_.Bodies();
       if (i >= bodies.size()) return;
       if (!Try(text_.Unwrapped(bodies[i]))) ++i;
+    }
+  }
+
+  void Merges() {
+    for (std::size_t i = 0; !spent_;) {
+      const std::vector<EditedText::Twins> twins = text_.Mergeable();
+      if (i >= twins.size()) return;
+      if (!Try(text_.Merged(twins[i]))) ++i;
     }
   }
 

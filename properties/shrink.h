@@ -1,8 +1,9 @@
 // Makes what fails as small as it gets: the least that is needed to break the same promise.
 //
 // The idea: lists (hooks, faults, statements, the plan, choices) lose halves, then quarters, ... then single entries; members that
-// may be absent go; bodies take the place of their loops; then pairs go at once; then numbers come down. Every candidate is
-// played again and must fail in the same way. It ends where no single step is left (minimal), or with the budget.
+// may be absent go; bodies take the place of their loops; two faults, probes or runs become one that does the work of both; numbers
+// come down; then pairs go at once. Every candidate is played again and must fail in the same way. It ends where no single step is
+// left (minimal), or with the budget.
 // Works on the text of the scenario (replays/edits.h): sessions and clusters alike.
 //
 // Thread safety: pure but for `fails`.

@@ -69,6 +69,30 @@ TEST(Shrink, TakesAwayPairsThatNeedOneAnother) {
   EXPECT_TRUE(shrunk.scenario.faults.empty());
 }
 
+TEST(Shrink, LetsOneDoTheWorkOfTwo) {
+  const char kTwo[] =
+      R"({"id":"two","hooks":[{"hook":"probe","name":"a","plan":[{"method":"before_run","call":1,"do":"request_stop"}]},)"
+      R"({"hook":"probe","name":"b","plan":[{"method":"after_run","call":1,"do":"read_step"}]}],)"
+      R"("faults":[{"at":"run","call":2,"code":"ABORTED"},{"at":"run","call":1,"code":"UNAVAILABLE"}],)"
+      R"("drive":[{"op":"run"},{"op":"step","body":[{"op":"run_with_hooks"}]}]})";
+  const auto fails = [](const Scenario& s) {
+    std::size_t entries = 0;
+    std::size_t calls = 0;
+    for (const auto& hook : s.hooks) entries += hook.plan.size();
+    for (const auto& fault : s.faults) calls += fault.calls.size();
+    std::int64_t runs = Runs(s.drive);
+    for (const auto& statement : s.drive) runs += statement.op == replays::Op::kStep ? 1 : 0;
+    return entries >= 2 && calls >= 2 && runs >= 2;
+  };
+  ASSERT_EQ(Elements(Parsed(kTwo)), 7U);
+  const Shrunk shrunk = Shrink(Parsed(kTwo), fails);
+  EXPECT_TRUE(shrunk.minimal);
+  EXPECT_EQ(Elements(shrunk.scenario), 3U) << replays::PrintRecord(shrunk.scenario);
+  ASSERT_EQ(shrunk.scenario.faults.size(), 1U);
+  EXPECT_EQ(shrunk.scenario.faults[0].calls, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(shrunk.scenario.hooks[0].plan.size(), 2U);
+}
+
 TEST(Shrink, KeepsTheChoicesThatItNeeds) {
   const Shrunk shrunk = Shrink(Parsed(kBig), [](const Scenario& s) {
     const auto found = s.choices.find("w/main/schedule");

@@ -52,6 +52,36 @@ std::vector<double> SmallerThan(const Tree& number) {
   return smaller;
 }
 
+bool Has(const Tree& entry, const char* key, std::string_view value) {
+  return entry.is_object() && entry.contains(key) && entry[key].is_string() && entry[key].get<std::string>() == value;
+}
+
+// The numbers of the calls that a fault is for; none: it is not known by numbers.
+std::vector<std::int64_t> CallNumbersOf(const Tree& fault) {
+  const Tree calls = fault.value("call", Tree());
+  if (calls.is_number_integer()) return {calls.get<std::int64_t>()};
+  std::vector<std::int64_t> numbers;
+  for (const Tree& call : calls) {
+    if (call.is_number_integer()) numbers.push_back(call.get<std::int64_t>());
+  }
+  return numbers;
+}
+
+Tree WithoutMember(Tree entry, const char* key) {
+  entry.erase(key);
+  return entry;
+}
+
+enum class Likeness { kNone, kFaults, kProbes, kRuns };
+Likeness LikenessOf(const Tree& first, const Tree& second, bool adjacent) {
+  if (!first.is_object() || !second.is_object()) return Likeness::kNone;
+  const bool at = first.contains("at") && second.contains("at") && first["at"] == second["at"];
+  if (at && !CallNumbersOf(first).empty() && !CallNumbersOf(second).empty()) return Likeness::kFaults;
+  if (Has(first, "hook", "probe") && Has(second, "hook", "probe")) return Likeness::kProbes;
+  const bool runs = Has(first, "op", "run") && WithoutMember(first, "times") == WithoutMember(second, "times");
+  return adjacent && runs ? Likeness::kRuns : Likeness::kNone;
+}
+
 }  // namespace
 
 struct EditedText::Tree {
@@ -116,9 +146,59 @@ EditedText EditedText::Unwrapped(const std::string& place) const {
       spliced.push_back(list[i]);
       continue;
     }
-    for (const nlohmann::ordered_json& inner : list[i]["body"]) spliced.push_back(inner);
+    const bool step = Has(list[i], "op", "step");
+    for (nlohmann::ordered_json inner : list[i]["body"]) {
+      if (step && Has(inner, "op", "run_with_hooks")) {
+        inner["op"] = "run";
+        inner.erase("on_call");
+      }
+      spliced.push_back(std::move(inner));
+    }
   }
   list = std::move(spliced);
+  return EditedText(std::move(tree));
+}
+
+std::vector<EditedText::Twins> EditedText::Mergeable() const {
+  std::vector<Twins> twins;
+  Walk(tree_->root, Pointer(), [&](const Pointer& place, const nlohmann::ordered_json& list) {
+    if (!list.is_array() || InChoices(place)) return;
+    for (std::size_t first = 0; first < list.size(); ++first) {
+      for (std::size_t second = first + 1; second < list.size(); ++second) {
+        const Likeness likeness = LikenessOf(list[first], list[second], second == first + 1);
+        if (likeness != Likeness::kNone) twins.push_back({place.to_string(), first, second});
+      }
+    }
+  });
+  return twins;
+}
+
+EditedText EditedText::Merged(const Twins& twins) const {
+  auto tree = std::make_shared<Tree>(*tree_);
+  nlohmann::ordered_json& list = tree->root[Pointer(twins.list)];
+  nlohmann::ordered_json& into = list[twins.first];
+  const nlohmann::ordered_json& from = list[twins.second];
+  switch (LikenessOf(into, from, twins.second == twins.first + 1)) {
+    case Likeness::kNone:
+      break;
+    case Likeness::kFaults: {
+      std::vector<std::int64_t> calls = CallNumbersOf(into);
+      for (const std::int64_t call : CallNumbersOf(from)) calls.push_back(call);
+      std::ranges::sort(calls);
+      const auto repeated = std::ranges::unique(calls);
+      calls.erase(repeated.begin(), repeated.end());
+      into["call"] = calls;
+      break;
+    }
+    case Likeness::kProbes:
+      if (!from.contains("plan")) break;
+      for (const nlohmann::ordered_json& entry : from["plan"]) into["plan"].push_back(entry);
+      break;
+    case Likeness::kRuns:
+      into["times"] = into.value("times", std::int64_t{1}) + from.value("times", std::int64_t{1});
+      break;
+  }
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(twins.second));
   return EditedText(std::move(tree));
 }
 

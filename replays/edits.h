@@ -36,9 +36,18 @@ class EditedText {
   std::vector<List> Lists() const;
   EditedText Without(const List& list, std::size_t from, std::size_t count) const;
 
-  // Statements with a body: loops, steps. The body's statements take its place.
+  // Statements with a body: loops, steps. The body's statements take its place; what a step function runs with hooks is a run then.
   std::vector<std::string> Bodies() const;
   EditedText Unwrapped(const std::string& place) const;
+
+  // Two entries of a list of which the first could do the work of both: faults at the same point, probes, runs that follow one another.
+  struct Twins {
+    std::string list;  // its place
+    std::size_t first = 0;
+    std::size_t second = 0;  // goes
+  };
+  std::vector<Twins> Mergeable() const;
+  EditedText Merged(const Twins& twins) const;
 
   // Numbers, and what may stand in their place: nearer to 0, best first. Those of "choices" are left alone.
   struct Number {

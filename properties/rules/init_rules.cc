@@ -143,6 +143,9 @@ constexpr RuleInfo kEndsAtAFailure{
         "it.",
     .documented = "",
     .observed = "init_aborted_monitored ready_invalid_argument_singular queue_runners_unavailable_singular",
+    .stays =
+        "A further step may fail itself: then construct.gives_a_usable_session_or_the_error or "
+        "error.run_passes_on_what_failed misses the first error. It speaks of those that work, too.",
 };
 class EndsAtAFailure : public Rule {
  public:
