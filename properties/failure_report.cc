@@ -7,7 +7,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/properties/broken.h"
 #include "vigil/properties/failure_file.h"
-#include "vigil/properties/shrink.h"
+#include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/job_text.h"
@@ -40,7 +40,7 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
   ShrinkOptions options;
   options.stop = [&] { return stop_ || (options_.now && options_.now() > end); };
   const std::size_t before = Elements(scenario);
-  Shrunk shrunk = Shrink(scenario, fails, options);
+  Shrunk shrunk = ShrinkBroken(scenario, failed.rule, fails, options);
   scenario = std::move(shrunk.scenario);
   return fmt::format("  shrunk from {} to {} elements in {} plays{}\n", before, Elements(scenario), shrunk.plays,
                      shrunk.minimal ? "" : ", which was all of its budget");

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "vigil/core/base/time.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/print.h"
@@ -77,12 +81,14 @@ TEST(Shrink, LetsOneDoTheWorkOfTwo) {
       R"("drive":[{"op":"run"},{"op":"step","body":[{"op":"run_with_hooks"}]}]})";
   const auto fails = [](const Scenario& s) {
     std::size_t entries = 0;
-    std::size_t calls = 0;
-    for (const auto& hook : s.hooks) entries += hook.plan.size();
-    for (const auto& fault : s.faults) calls += fault.calls.size();
+    std::set<std::int64_t> calls;
     std::int64_t runs = Runs(s.drive);
-    for (const auto& statement : s.drive) runs += statement.op == replays::Op::kStep ? 1 : 0;
-    return entries >= 2 && calls >= 2 && runs >= 2;
+    for (const auto& hook : s.hooks) entries += hook.plan.size();
+    for (const auto& fault : s.faults) calls.insert(fault.calls.begin(), fault.calls.end());
+    for (const auto& statement : s.drive) {
+      runs += std::ranges::count(statement.body, replays::Op::kRunWithHooks, &replays::Statement::op);
+    }
+    return entries >= 2 && calls.size() >= 2 && runs >= 2;
   };
   ASSERT_EQ(Elements(Parsed(kTwo)), 7U);
   const Shrunk shrunk = Shrink(Parsed(kTwo), fails);
@@ -127,6 +133,32 @@ TEST(Shrink, TakesNodesAndFaultsFromAJobButNotItsTime) {
     EXPECT_EQ(shrunk.scenario.job->limit, drawn.job->limit);
     EXPECT_EQ(shrunk.scenario.job->heal_after, drawn.job->heal_after);
   }
+}
+
+TEST(Shrink, PlaysNoMoreOfAJobThanShowsIt) {
+  const Scenario drawn = RandomJob(1);
+  ASSERT_GT(Elements(drawn), 0U);
+  double whole = 0;  // virtual seconds that were played
+  double played = 0;
+  const auto breaks = [&](const Scenario& s) {
+    const double seconds = s.limits.virtual_s > 0 ? s.limits.virtual_s : ToSeconds(s.job->limit);
+    whole += ToSeconds(s.job->limit);
+    played += seconds;
+    return seconds >= 100 && !s.job->plan.timed.empty();
+  };
+  const Shrunk shrunk = ShrinkBroken(drawn, "recovery.bounded", breaks);
+  EXPECT_TRUE(shrunk.minimal);
+  EXPECT_EQ(Elements(shrunk.scenario), 1U);
+  EXPECT_EQ(shrunk.scenario.limits, drawn.limits);
+  EXPECT_LT(played, whole / 4);
+}
+
+TEST(Shrink, PlaysAWholeJobWhereAPartMisleads) {
+  const Scenario drawn = RandomJob(1);
+  const auto ends = [](const Scenario& s) { return s.limits.virtual_s > 0 || s.job->plan.timed.size() >= 2; };
+  ASSERT_GE(drawn.job->plan.timed.size(), 2U);
+  EXPECT_EQ(ShrinkBroken(drawn, "recovery.bounded", ends).scenario.job->plan.timed.size(), 2U);
+  EXPECT_EQ(ShrinkBroken(drawn, "job.every_task_ends", ends).scenario.job->plan.timed.size(), 2U);
 }
 
 TEST(Shrink, EndsWithItsBudget) {

@@ -4,7 +4,7 @@
 
 #include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/planted/play_with_bug.h"
-#include "vigil/properties/shrink.h"
+#include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
 #include "vigil/replays/print.h"
 
@@ -34,7 +34,7 @@ std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const 
   ShrinkOptions options;
   options.stop = [&] { return stop || now() - start > kLongestShrinkingOfABug; };
   if (fails(scenario)) {
-    Shrunk least = Shrink(scenario, fails, options);
+    Shrunk least = ShrinkBroken(scenario, rule, fails, options);
     shrunk.plays = least.plays;
     shrunk.minimal = least.minimal;
     scenario = std::move(least.scenario);
