@@ -50,7 +50,8 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
     return stop_ || (options_.now && options_.now() > end);
   };
   const std::size_t before = Elements(scenario);
-  Shrunk shrunk = ShrinkBroken(scenario, failed.rule, fails, options);
+  const auto events = static_cast<std::int64_t>(runner_.Run(scenario, {.judge = false}).trace.size());
+  Shrunk shrunk = ShrinkBroken(scenario, failed.rule, events, fails, options);
   scenario = std::move(shrunk.scenario);
   return fmt::format("  shrunk from {} to {} elements in {} plays{}\n", before, Elements(scenario), shrunk.plays,
                      shrunk.minimal ? "" : ", which was all of its budget");

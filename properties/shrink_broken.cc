@@ -1,8 +1,6 @@
 #include "vigil/properties/shrink_broken.h"
 
-#include <optional>
-
-#include "vigil/core/base/time.h"
+#include <cstdint>
 
 namespace vigil::properties {
 namespace {
@@ -11,40 +9,47 @@ using replays::Scenario;
 
 // A job that is broken off has tasks that run.
 constexpr std::string_view kNeedsTheEnd = "job.every_task_ends";
-constexpr double kLeastPart = 1;  // virtual second
+constexpr std::int64_t kLeastPart = 100;  // events
 
-Scenario PartOf(const Scenario& scenario, double virtual_s) {
+Scenario BrokenOff(const Scenario& scenario, std::int64_t events) {
   Scenario part = scenario;
-  part.limits.virtual_s = virtual_s;
+  part.limits.events =
+      events == replays::Limits{}.events ? events + 1 : events;  // of a job the default means: many more
   return part;
 }
 
-// How long it must be played to break the rule, to a factor of two; none: to its end, as far as is known.
-std::optional<double> LengthOfPart(const Scenario& failing, std::string_view rule, const StillFails& breaks,
-                                   const ShrinkOptions& options, std::uint64_t& plays) {
-  if (!failing.job.has_value() || rule == kNeedsTheEnd) return std::nullopt;
-  const double whole = failing.limits.virtual_s > 0 ? failing.limits.virtual_s : ToSeconds(failing.job->limit);
-  double enough = whole;
-  while (enough / 2 >= kLeastPart && !(options.stop && options.stop())) {
-    ++plays;
-    if (!breaks(PartOf(failing, enough / 2))) break;
-    enough /= 2;
+// How much of a job must be played: to a factor of two, since what is left of it needs less and less.
+class PlayedPart {
+ public:
+  PlayedPart(std::int64_t events, const StillFails& breaks) : events_(events), breaks_(breaks) {}
+
+  bool Breaks(const Scenario& scenario) {
+    ++plays_;
+    if (!breaks_(BrokenOff(scenario, events_))) return false;
+    while (events_ / 2 >= kLeastPart && (++plays_, breaks_(BrokenOff(scenario, events_ / 2)))) events_ /= 2;
+    return true;
   }
-  return enough < whole ? std::optional(enough) : std::nullopt;
-}
+  std::uint64_t plays() const { return plays_; }
+
+ private:
+  std::int64_t events_;
+  const StillFails& breaks_;
+  std::uint64_t plays_ = 0;
+};
 
 }  // namespace
 
-Shrunk ShrinkBroken(const Scenario& failing, std::string_view rule, const StillFails& breaks,
+Shrunk ShrinkBroken(const Scenario& failing, std::string_view rule, std::int64_t events, const StillFails& breaks,
                     const ShrinkOptions& options) {
   std::uint64_t plays = 0;
-  const std::optional<double> part = LengthOfPart(failing, rule, breaks, options, plays);
-  if (part.has_value()) {
-    const StillFails soon = [&](const Scenario& candidate) { return breaks(PartOf(candidate, *part)); };
-    Shrunk shrunk = Shrink(failing, soon, options);
-    plays += shrunk.plays + 1;
-    shrunk.plays = plays;
-    if (breaks(shrunk.scenario)) return shrunk;
+  if (failing.job.has_value() && rule != kNeedsTheEnd && events > 0) {
+    PlayedPart part(events, breaks);
+    if (part.Breaks(failing)) {
+      Shrunk shrunk = Shrink(
+          failing, [&part](const Scenario& candidate) { return part.Breaks(candidate); }, options);
+      plays = shrunk.plays = part.plays() + 1;
+      if (breaks(shrunk.scenario)) return shrunk;
+    }
   }
   Shrunk shrunk = Shrink(failing, breaks, options);
   shrunk.plays += plays;

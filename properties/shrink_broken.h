@@ -6,15 +6,17 @@
 #ifndef VIGIL_PROPERTIES_SHRINK_BROKEN_H_
 #define VIGIL_PROPERTIES_SHRINK_BROKEN_H_
 
+#include <cstdint>
 #include <string_view>
 
 #include "vigil/properties/shrink.h"
 
 namespace vigil::properties {
 
-// `breaks`: whether a scenario breaks that rule. REQUIRES: the failing one does, by its choices.
-Shrunk ShrinkBroken(const replays::Scenario& failing, std::string_view rule, const StillFails& breaks,
-                    const ShrinkOptions& options = {});
+// `events`: of the failing run; 0 = not known. `breaks`: whether a scenario breaks that rule. REQUIRES: the failing one does, by its
+// choices.
+Shrunk ShrinkBroken(const replays::Scenario& failing, std::string_view rule, std::int64_t events,
+                    const StillFails& breaks, const ShrinkOptions& options = {});
 
 }  // namespace vigil::properties
 

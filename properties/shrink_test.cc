@@ -138,27 +138,30 @@ TEST(Shrink, TakesNodesAndFaultsFromAJobButNotItsTime) {
 TEST(Shrink, PlaysNoMoreOfAJobThanShowsIt) {
   const Scenario drawn = RandomJob(1);
   ASSERT_GT(Elements(drawn), 0U);
-  double whole = 0;  // virtual seconds that were played
-  double played = 0;
+  constexpr std::int64_t kWhole = 100'000;
+  std::int64_t plays = 0;
+  std::int64_t played = 0;  // events
   const auto breaks = [&](const Scenario& s) {
-    const double seconds = s.limits.virtual_s > 0 ? s.limits.virtual_s : ToSeconds(s.job->limit);
-    whole += ToSeconds(s.job->limit);
-    played += seconds;
-    return seconds >= 100 && !s.job->plan.timed.empty();
+    const bool whole = s.limits == replays::Limits{};
+    const std::int64_t events = whole ? kWhole : s.limits.events;
+    ++plays;
+    played += events;
+    return events >= 2'000 && !s.job->plan.timed.empty();
   };
-  const Shrunk shrunk = ShrinkBroken(drawn, "recovery.bounded", breaks);
+  const Shrunk shrunk = ShrinkBroken(drawn, "recovery.bounded", kWhole, breaks);
   EXPECT_TRUE(shrunk.minimal);
   EXPECT_EQ(Elements(shrunk.scenario), 1U);
   EXPECT_EQ(shrunk.scenario.limits, drawn.limits);
-  EXPECT_LT(played, whole / 4);
+  EXPECT_EQ(shrunk.plays, static_cast<std::uint64_t>(plays));
+  EXPECT_LT(played, plays * kWhole / 5);
 }
 
 TEST(Shrink, PlaysAWholeJobWhereAPartMisleads) {
   const Scenario drawn = RandomJob(1);
-  const auto ends = [](const Scenario& s) { return s.limits.virtual_s > 0 || s.job->plan.timed.size() >= 2; };
+  const auto ends = [](const Scenario& s) { return s.limits != replays::Limits{} || s.job->plan.timed.size() >= 2; };
   ASSERT_GE(drawn.job->plan.timed.size(), 2U);
-  EXPECT_EQ(ShrinkBroken(drawn, "recovery.bounded", ends).scenario.job->plan.timed.size(), 2U);
-  EXPECT_EQ(ShrinkBroken(drawn, "job.every_task_ends", ends).scenario.job->plan.timed.size(), 2U);
+  for (const char* const rule : {"recovery.bounded", "job.every_task_ends"})
+    EXPECT_EQ(ShrinkBroken(drawn, rule, 1000, ends).scenario.job->plan.timed.size(), 2U) << rule;
 }
 
 TEST(Shrink, EndsWithItsBudget) {

@@ -41,7 +41,8 @@ std::string HookText(const replays::HookSpec& hook) {
 
 std::string FaultText(const replays::Fault& fault) {
   std::string text = fmt::format("{} {}", NameOf(replays::kFaultPoints, fault.at), Calls(fault.calls));
-  if (fault.code.has_value()) text += fmt::format(" fails with {}", CodeName(*fault.code));
+  if (fault.code.has_value())
+    text += fmt::format(" {} with {}", fault.calls.size() > 1 ? "fail" : "fails", CodeName(*fault.code));
   if (fault.lost_reply) text += " after it took effect";
   if (fault.advance_step.has_value()) text += fmt::format(", the step goes on by {}", *fault.advance_step);
   if (fault.chief_init.has_value()) text += fmt::format(", the chief initialises step {}", *fault.chief_init);

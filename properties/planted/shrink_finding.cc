@@ -29,12 +29,14 @@ std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const 
   replays::Scenario scenario = ScenarioWithBug(*finding.bug, finding.first);
   PlantedShrunk shrunk{.rule = rule, .before = Elements(scenario)};
   const Time start = now();
-  scenario.choices = runner.Run(scenario, {.random_schedule = true, .judge = false}).choices;
+  replays::Outcome whole = runner.Run(scenario, {.random_schedule = true, .judge = false});
+  scenario.choices = std::move(whole.choices);
+  const auto events = static_cast<std::int64_t>(whole.trace.size());
   const StillFails fails = [&](const replays::Scenario& candidate) { return ShowsBug(runner, candidate, rule); };
   ShrinkOptions options;
   options.stop = [&] { return stop || now() - start > kLongestShrinkingOfABug; };
   if (fails(scenario)) {
-    Shrunk least = ShrinkBroken(scenario, rule, fails, options);
+    Shrunk least = ShrinkBroken(scenario, rule, events, fails, options);
     shrunk.plays = least.plays;
     shrunk.minimal = least.minimal;
     scenario = std::move(least.scenario);
