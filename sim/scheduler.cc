@@ -146,6 +146,10 @@ Fiber& Scheduler::TaskBody(void* argument) noexcept {
 TaskState* Scheduler::PickNext() {
   while (true) {
     if (stopping_ || !kill_requests_.empty()) return nullptr;
+    if (options_.interrupt != nullptr && options_.interrupt->load(std::memory_order_relaxed)) {
+      Stop(StopReason::kInterrupted);
+      return nullptr;
+    }
     if (options_.max_switches != 0 && switches_ >= options_.max_switches) {
       Stop(StopReason::kLimit, fmt::format("{} switches", switches_));
       return nullptr;

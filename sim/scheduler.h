@@ -17,6 +17,7 @@
 #ifndef VIGIL_SIM_SCHEDULER_H_
 #define VIGIL_SIM_SCHEDULER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -36,16 +37,18 @@ namespace vigil::sim {
 inline constexpr std::string_view kOutsideLabel = "world/start";
 
 struct SchedulerOptions {
-  StackPool* stacks = nullptr;     // required
-  Duration max_virtual{0};         // since the start; 0 = no limit
-  std::uint64_t max_switches = 0;  // 0 = no limit
-  bool preempt = false;            // choice "preempt" after each unlock, notification and spawn
+  StackPool* stacks = nullptr;                   // required
+  Duration max_virtual{0};                       // since the start; 0 = no limit
+  std::uint64_t max_switches = 0;                // 0 = no limit
+  bool preempt = false;                          // choice "preempt" after each unlock, notification and spawn
+  const std::atomic<bool>* interrupt = nullptr;  // borrowed: ends Run() at a switch once it is set; may be null
 };
 
 enum class StopReason : unsigned char {
   kIdle,     // nobody can run and no timer is set: all tasks have ended, or it is a deadlock
   kStopped,  // a task asked for it
   kLimit,    // see limit_text()
+  kInterrupted,
 };
 
 class Scheduler {

@@ -78,10 +78,64 @@ TEST(DfsChooser, TheFirstRunIsCalmAndLimitsHold) {
   EXPECT_TRUE(shallow.exhausted());
 }
 
+// Counts how many choices of a run were not the calm one.
+class CountingChooser final : public Chooser {
+ public:
+  explicit CountingChooser(Chooser& chooser) : chooser_(chooser) {}
+  std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) override {
+    const std::size_t chosen = chooser_.Choose(point, labels);
+    changes += chosen == 0 ? 0 : 1;
+    return chosen;
+  }
+  std::size_t changes = 0;
+
+ private:
+  Chooser& chooser_;
+};
+
+TEST(DfsChooser, BoundsTheChoicesThatAreNotCalm) {
+  std::vector<std::uint64_t> with(20);  // runs with so many changes, of all
+  DfsChooser all;
+  do {
+    CountingChooser counting(all);
+    Interleave(counting, 3, 2);
+    ++with[counting.changes];
+  } while (all.Next());
+  std::uint64_t expected = with[0];
+  for (std::size_t bound = 1; bound < with.size(); ++bound) {
+    expected += with[bound];
+    DfsChooser chooser({.max_changes = bound});
+    do {
+      CountingChooser counting(chooser);
+      Interleave(counting, 3, 2);
+      EXPECT_LE(counting.changes, bound);
+    } while (chooser.Next());
+    EXPECT_EQ(chooser.runs(), expected) << bound;
+    EXPECT_TRUE(chooser.exhausted());
+    EXPECT_EQ(chooser.truncated(), expected < all.runs()) << bound;
+  }
+  EXPECT_EQ(expected, 90u);
+}
+
+TEST(DfsChooser, SaysHowFarItHasGot) {
+  // Of two tasks of three steps there are five choices at most; the first seven runs vary the last of them.
+  DfsChooser chooser({.max_runs = 1});
+  Interleave(chooser, 2, 3);
+  EXPECT_FALSE(chooser.Next());
+  const std::size_t choices = chooser.calm_so_far();
+  EXPECT_GE(choices, 3u);
+  DfsChooser further({.max_runs = 7});
+  do {
+    Interleave(further, 2, 3);
+  } while (further.Next());
+  EXPECT_LT(further.calm_so_far(), choices);
+  EXPECT_GT(further.calm_so_far(), 0u);
+}
+
 // A request with two latencies and two chances of loss, and its answer: all runs, and what the caller got in each.
 TEST(DfsChooser, EnumeratesTheNetworkToo) {
   for (const bool schedules_only : {false, true}) {
-    DfsChooser chooser({.only = schedules_only ? "/schedule" : ""});
+    DfsChooser chooser({.only = schedules_only ? std::vector<std::string>{"/schedule"} : std::vector<std::string>()});
     int answered = 0;
     int failed = 0;
     do {

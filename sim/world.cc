@@ -15,7 +15,8 @@ SchedulerOptions ForScheduler(const WorldOptions& options, std::optional<StackPo
   return {.stacks = stacks,
           .max_virtual = options.max_virtual,
           .max_switches = options.max_switches,
-          .preempt = options.preempt};
+          .preempt = options.preempt,
+          .interrupt = options.interrupt};
 }
 
 std::string DescribeWait(const TaskState& task, Time start) {
@@ -70,6 +71,9 @@ WorldResult World::Run() {
     case StopReason::kLimit:
       result.verdict = WorldVerdict::kRunaway;
       result.report = fmt::format("runaway at {} s: {}", ToSeconds(now().since_epoch), scheduler_.limit_text());
+      break;
+    case StopReason::kInterrupted:
+      result.verdict = WorldVerdict::kInterrupted;
       break;
     case StopReason::kIdle:
       if (!AnyTask()) return result;

@@ -14,6 +14,7 @@
 #ifndef VIGIL_SIM_WORLD_H_
 #define VIGIL_SIM_WORLD_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,13 +45,16 @@ struct WorldOptions {
   Duration max_virtual{0};
   std::uint64_t max_switches = 0;
   bool preempt = false;  // tasks may also lose the processor after an unlock, a notification, a spawn
+  // Borrowed; may be null. Once it is set, which any thread may do at any time, the run ends at its next switch.
+  const std::atomic<bool>* interrupt = nullptr;
 };
 
 enum class WorldVerdict {
-  kDone,      // every task has ended
-  kStopped,   // by Stop()
-  kDeadlock,  // nobody can run and no timer is set
-  kRunaway,   // a limit was reached
+  kDone,         // every task has ended
+  kStopped,      // by Stop()
+  kDeadlock,     // nobody can run and no timer is set
+  kRunaway,      // a limit was reached
+  kInterrupted,  // from outside (WorldOptions::interrupt): what happened until then says nothing
 };
 
 struct WorldResult {

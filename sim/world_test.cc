@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -191,6 +192,27 @@ TEST(World, StopEndsTheRun) {
   chief.Spawn("server", [&] { chief.env().tasks->SleepUntil(kNever); });
   chief.Spawn("main", [&] { world.Stop(); });
   EXPECT_EQ(world.Run().verdict, WorldVerdict::kStopped);
+}
+
+TEST(World, IsInterruptedFromOutsideAtASwitch) {
+  std::atomic<bool> interrupt = false;
+  World world({.interrupt = &interrupt});
+  Node& node = world.AddNode("n");
+  int turns = 0;
+  bool unwound = false;
+  node.Spawn("endless", [&] {
+    struct Unwound {
+      bool& flag;
+      ~Unwound() { flag = true; }
+    } unwinding{unwound};
+    while (true) {
+      world.AdvanceBy(std::chrono::seconds(1));
+      interrupt = ++turns == 3;
+    }
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kInterrupted);
+  EXPECT_EQ(turns, 3);
+  EXPECT_TRUE(unwound);
 }
 
 TEST(World, StreamsOfDrawsAreNamedAndDoNotShiftEachOther) {
