@@ -110,12 +110,18 @@ void Field::Name(std::string& out) const {
 }
 
 void Field::OneOf(std::initializer_list<std::string_view> known, std::string& out) const {
+  OneOf(std::span(known.begin(), known.size()), "value", out);
+}
+
+void Field::OneOf(std::span<const std::string_view> known, std::string_view what, std::string& out) const {
   const std::optional<std::string_view> text = Text();
   if (!text.has_value()) return;
   if (std::find(known.begin(), known.end(), *text) == known.end()) {
     std::string names;
-    for (const std::string_view name : known) AppendKnown(names, name);
-    return Unknown("value", *text, names);
+    for (const std::string_view name : known) {
+      if (!name.empty()) AppendKnown(names, name);
+    }
+    return Unknown(what, *text, names);
   }
   out = *text;
 }

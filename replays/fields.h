@@ -11,7 +11,9 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -76,6 +78,8 @@ class Field {
   // Not empty, without control characters, at most 200 bytes: what goes into a line of text.
   void Name(std::string& out) const;
   void OneOf(std::initializer_list<std::string_view> known, std::string& out) const;
+  // "" is passed over where the names are listed.
+  void OneOf(std::span<const std::string_view> known, std::string_view what, std::string& out) const;
   void ErrorCode(std::optional<Code>& out) const;    // any but OK
   void Calls(std::vector<std::int64_t>& out) const;  // a number, or a list of numbers that is not empty
 

@@ -4,6 +4,8 @@
 #ifndef VIGIL_REPLAYS_JOB_NAMES_H_
 #define VIGIL_REPLAYS_JOB_NAMES_H_
 
+#include <string_view>
+
 #include "vigil/replays/names.h"
 #include "vigil/sim/cluster/job_spec.h"
 
@@ -47,6 +49,17 @@ inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {
     {"NO_SPACE", sim::DiskFault::Effect::kNoSpace},
     {"IO_ERROR", sim::DiskFault::Effect::kIoError},
     {"SLOW", sim::DiskFault::Effect::kSlow},
+};
+
+// The requests that servers answer (core/cluster/master.h, worker_service.h), by the last part of their names; "" = any.
+inline constexpr std::string_view kRpcMethods[] = {
+    "",          "CreateSession", "ExtendSession",   "RunStep",  "CloseSession", "Reset",        "ListDevices",
+    "GetStatus", "RegisterGraph", "DeregisterGraph", "RunGraph", "RecvTensor",   "CleanupGraph", "CleanupAll",
+};
+
+// As fakes::FileOpName() has them.
+inline constexpr std::string_view kDiskOps[] = {
+    "open", "append", "read", "sync", "close", "rename", "remove", "stat", "list", "make_directory",
 };
 
 // As CallKindName() has them.

@@ -1,7 +1,6 @@
 #include "vigil/replays/job_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -99,12 +98,9 @@ std::vector<std::string> JobText(const JobStory& story, const JobTextOptions& op
   std::vector<std::string> nodes = sim::TaskNames(story.spec);
   std::vector<std::string> lines;
   const std::vector<std::string>& only = options.only_nodes;
-  for (const std::string& name : only) {
-    if (std::ranges::find(nodes, name) == nodes.end())
-      lines.push_back(fmt::format("no node is called {}; there are {}", Quoted(name), fmt::join(nodes, ", ")));
-  }
   if (!only.empty())
     std::erase_if(nodes, [&only](const std::string& name) { return std::ranges::find(only, name) == only.end(); });
+  if (nodes.empty()) return lines;
   Table table(std::move(nodes));
   std::vector<StoryLine> shown = Everything(story);
   std::erase_if(shown, [&](const StoryLine& each) {

@@ -1,5 +1,6 @@
 // Clusters: "cluster", "workload", "plan", and what their recordings expect.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +13,8 @@
 namespace vigil::replays {
 namespace {
 
-constexpr Range<std::int64_t> kTasksOfAJob = {0, 1000};
+constexpr std::int64_t kMostTasks = 128;  // of all jobs together: what they say to each other grows with the square
+constexpr Range<std::int64_t> kTasksOfAJob = {0, kMostTasks};
 constexpr Range<double> kShift = {-1e6, 1e6};
 constexpr Range<double> kChance = {0, 1};
 constexpr Range<double> kMilliseconds = {0, 1e7};
@@ -63,6 +65,10 @@ class Job {
         reading_.Fail(place, "unknown job; known: chief, worker, ps, evaluator");
       out_.tasks[std::string(member.key())] = static_cast<int>(count);
     });
+    const auto add = [](std::int64_t sum, const auto& job) { return sum + job.second; };
+    const std::int64_t all = std::accumulate(out_.tasks.begin(), out_.tasks.end(), std::int64_t{0}, add);
+    if (tasks.present() && all > kMostTasks)
+      tasks.Fail(fmt::format("these are {} tasks; a cluster has at most {} in all", all, kMostTasks));
     names_ = TaskNames(out_);
     if (tasks.present() && std::ranges::find(names_, "chief:0") == names_.end()) tasks.Fail("there is no chief");
     if (tasks.present() && std::ranges::find(names_, "ps:0") == names_.end()) tasks.Fail("there is no ps");
@@ -199,7 +205,7 @@ class Job {
 
   void ReadRpc(Fields& fields, const Field& rpc) {
     sim::RpcFault& fault = out_.plan.rpcs.emplace_back();
-    rpc.String(fault.method);
+    rpc.OneOf(kRpcMethods, "method", fault.method);
     ReadTask(fields.Optional("from"), fault.from);
     ReadTask(fields.Optional("to"), fault.to);
     fields.Optional("call").Integer({0, kCalls.most}, fault.call);
@@ -211,7 +217,7 @@ class Job {
   void ReadDisk(Fields& fields, const Field& disk) {
     sim::DiskFault& fault = out_.plan.disks.emplace_back();
     ReadTask(disk, fault.task);
-    fields.Optional("op").Name(fault.op);
+    fields.Optional("op").OneOf(kDiskOps, "op", fault.op);
     fields.Optional("path").String(fault.path);
     fields.Optional("call").Integer({0, kCalls.most}, fault.call);
     fields.Required("code").Enum(kDiskEffects, "code of a disk", fault.effect);

@@ -78,6 +78,16 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {WithPlan(R"({"crash":"ps:0"})"), "/plan/0: missing field 'at_s'"},
       {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
       {WithPlan(R"({"at_s":1,"cut":["ps:0"]})"), "/plan/0/cut: expected a list of two tasks"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"worker":129}}})",
+       "/cluster/tasks/worker: 129 is not in 0..128"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":64,"worker":64}}})",
+       "/cluster/tasks: these are 129 tasks; a cluster has at most 128 in all"},
+      {WithPlan(R"({"rpc":"Runstep"})"),
+       "/plan/0/rpc: unknown method 'Runstep'; known: CreateSession, ExtendSession, RunStep, CloseSession, Reset, "
+       "ListDevices, GetStatus, RegisterGraph, DeregisterGraph, RunGraph, RecvTensor, CleanupGraph, CleanupAll"},
+      {WithPlan(R"({"disk":"ps:0","op":"write","code":"SLOW"})"),
+       "/plan/0/op: unknown op 'write'; known: open, append, read, sync, close, rename, remove, stat, list, "
+       "make_directory"},
       {WithPlan(R"({"rpc":"RunStep","effect":"vanishes"})"),
        "/plan/0/effect: unknown effect 'vanishes'; known: error, lost_request, lost_reply, never_answered, duplicated, "
        "delayed, reset"},

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "vigil/fakes/summary/summary_of.h"
+#include "vigil/replays/event_text.h"
 
 namespace vigil::replays {
 namespace {
@@ -45,6 +46,14 @@ TEST(Text, OfASummary) {
   EXPECT_EQ(TextOf(event), "writer summary step=3 loss=0.5 rate=0.333333 nan=nan big=1e+20");
   event.subject = "\xff";
   EXPECT_EQ(TextOf(event), "writer summary step=3 (unreadable)");
+}
+
+TEST(Text, OfAListener) {
+  Event event{.kind = EventKind::kListenerCall, .call = static_cast<std::uint8_t>(ListenerMethod::kBegin)};
+  event.subject = "one";
+  EXPECT_EQ(EventText(event), "listener one begin");
+  event.subject = "";
+  EXPECT_EQ(EventText(event), "listener begin");
 }
 
 TEST(Text, OfRunMetadata) {

@@ -91,7 +91,9 @@ std::string TraceLine(const Event& event) {
     case EventKind::kWriterCall:
       return fmt::format("writer {}", WriterCallName(static_cast<WriterCall>(event.call)));
     case EventKind::kListenerCall:
-      return fmt::format("listener {} {}", event.subject, ListenerMethodName(static_cast<ListenerMethod>(event.call)));
+      // One that nobody gave a name has none.
+      return fmt::format("listener {}{}{}", event.subject, event.subject.empty() ? "" : " ",
+                         ListenerMethodName(static_cast<ListenerMethod>(event.call)));
     case EventKind::kNote:
       return "note";
     default:
