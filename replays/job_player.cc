@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "vigil/replays/behaviour.h"
+#include "vigil/replays/choosing.h"
 #include "vigil/replays/job_expectation.h"
 #include "vigil/replays/job_text.h"
 #include "vigil/replays/timeline.h"
@@ -30,9 +31,11 @@ constexpr std::chrono::seconds kOpening{300};
 // The losses of so many jobs are compared: one in each so many seeds is played a second time, without its faults.
 constexpr std::uint64_t kLossesEvery = 4;
 
-// A job whose faults stopped, and which came to its end all the same, as it would have gone without them.
+// A job whose faults stopped, and which came to its end all the same, as it would have gone without them. None if there is nothing to
+// compare, or if it was interrupted.
 std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const sim::JobOptions& options,
-                                               const sim::JobFacts& facts, sim::StackPool& stacks) {
+                                               const sim::JobFacts& facts, const std::atomic<bool>* interrupt,
+                                               sim::StackPool& stacks) {
   if (scenario.seed % kLossesEvery != 0 || !scenario.job->heal_after.has_value() ||
       !sim::ComparableLoss(*scenario.job, facts)) {
     return std::nullopt;
@@ -45,9 +48,10 @@ std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const s
                     .seed = scenario.seed,
                     .stacks = &stacks,
                     .max_events = MostEvents(scenario.limits),
-                    .max_virtual = quiet.limit + kOpening});
+                    .max_virtual = quiet.limit + kOpening,
+                    .interrupt = interrupt});
   sim::Job job(world, quiet, options);
-  world.Run();
+  if (world.Run().verdict == sim::WorldVerdict::kInterrupted) return std::nullopt;
   return job.Facts();
 }
 
@@ -55,17 +59,17 @@ std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const s
 
 Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
-  sim::RandomChooser random(scenario.seed);
-  sim::ReplayChooser replay(scenario.choices);
-  sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
+  Choosing choosing(scenario, options);
   const Duration most =
       scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
   sim::MessageLog messages;  // outlives the world
-  sim::World world({.chooser = chooser,
+  sim::World world({.chooser = choosing.chooser(),
                     .seed = scenario.seed,
                     .stacks = &stacks,
                     .max_events = MostEvents(scenario.limits),
-                    .max_virtual = most});
+                    .max_virtual = most,
+                    .preempt = choosing.preempt(),
+                    .interrupt = options.interrupt});
   const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
   sim::Job job(world, *scenario.job, job_options);
   if (options.timeline) world.network().LogTo(&messages);
@@ -73,8 +77,9 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
   outcome.job = job.Facts();
-  if (options.judge) {
-    const std::optional<sim::JobFacts> quiet = PlayWithoutFaults(scenario, job_options, *outcome.job, stacks);
+  if (options.judge && outcome.verdict != Verdict::kInterrupted) {
+    const std::optional<sim::JobFacts> quiet =
+        PlayWithoutFaults(scenario, job_options, *outcome.job, options.interrupt, stacks);
     sim::JobJudgement judgement = sim::CheckJob({.spec = *scenario.job,
                                                  .history = job.history(),
                                                  .facts = *outcome.job,
@@ -82,6 +87,8 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                                                  .quiet = quiet.has_value() ? &*quiet : nullptr});
     outcome.job->violations = std::move(judgement.violations);
     outcome.job->armed = std::move(judgement.armed);
+    if (options.interrupt != nullptr && *options.interrupt && !quiet.has_value())
+      outcome.verdict = Verdict::kInterrupted;
   }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
@@ -93,6 +100,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                               .history = job.history(),
                               .faults = job.fault_history()},
                              *options.job_text);
+    outcome.nodes = sim::TaskNames(*scenario.job);
     for (std::string& line : InertText(*scenario.job, *outcome.job)) outcome.events.push_back(std::move(line));
   }
   if (options.timeline) {
@@ -103,8 +111,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                                                                 .nodes = sim::TaskNames(*scenario.job),
                                                                 .messages = &messages}));
   }
-  outcome.unused_choices = replay.UnusedEntries();
-  for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
+  outcome.unused_choices = choosing.Unused();
   return outcome;
 }
 
@@ -117,8 +124,11 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   const bool traced = plays.text != nullptr || plays.timeline;
   for (int i = 0; i < (traced ? 1 : plays.seeds); ++i) {
     const std::uint64_t seed = seeded.seed = plays.first + static_cast<std::uint64_t>(i);
-    outcome = runner.Run(seeded,
-                         {.random_schedule = true, .judge = false, .job_text = plays.text, .timeline = plays.timeline});
+    outcome = runner.Run(seeded, {.random_schedule = true,
+                                  .interrupt = plays.interrupt,
+                                  .judge = false,
+                                  .job_text = plays.text,
+                                  .timeline = plays.timeline});
     if (outcome.verdict != Verdict::kPlayed) {
       outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
       break;

@@ -20,6 +20,7 @@ struct JobPlays {
   const JobTextOptions* text =
       nullptr;            // as RunnerOptions::job_text. Then only the first seed is played: one play is told.
   bool timeline = false;  // as RunnerOptions::timeline; the same
+  const std::atomic<bool>* interrupt = nullptr;  // as RunnerOptions::interrupt
 };
 
 // Plays it for each of so many seeds, and notes in the last outcome's `misses` where a play is not one that the

@@ -21,6 +21,7 @@ enum class Verdict {
   kUnsupported,  // needs something that is not built yet: `reason` names it
   kRunaway,      // more events or virtual time than its limits
   kDeadlock,     // nobody can run: `reason` says who waits for what
+  kInterrupted,  // it was no longer wanted (RunnerOptions::interrupt): not to be judged
 };
 
 struct Timeline;  // timeline.h
@@ -37,6 +38,7 @@ struct PlainOutcome {
   std::vector<std::string> unused_choices;                               // given, but never asked for
   std::optional<std::vector<std::string>> violated;                      // ids of rules, if they were checked
   std::optional<sim::JobFacts> job;                                      // of a cluster
+  std::vector<std::string> nodes;                                        // of a cluster whose text was asked for
   std::vector<std::string> misses;     // of a cluster: where it is not like the recording, a line each
   std::shared_ptr<Timeline> timeline;  // if it was asked for
   std::string explanation;             // of what was violated: indented lines, each ending in a newline

@@ -19,8 +19,6 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
-// What is waiting, being played or waiting to be handed out.
-constexpr std::size_t kRecordsPerJob = 32;
 constexpr std::size_t kMostBytes = std::size_t{64}
                                    << 20;  // of text that is not parsed yet; one record may be there anyway
 
@@ -30,7 +28,7 @@ class Crew {
       : callbacks_(callbacks),
         stop_(stop),
         only_(options.only.begin(), options.only.end()),
-        capacity_(kRecordsPerJob * static_cast<std::size_t>(options.jobs)) {
+        capacity_(static_cast<std::size_t>(options.ahead) * static_cast<std::size_t>(options.jobs)) {
     threads_.emplace_back([this] { Read(); });
     for (int i = 0; i < options.jobs; ++i) threads_.emplace_back([this] { Work(); });
   }
@@ -38,13 +36,16 @@ class Crew {
   // Hands out results until there are no more.
   PlaySummary Run() {
     PlaySummary summary;
+    bool cut = false;
     std::set<std::string, std::less<>> seen;
     while (true) {
       std::vector<Slot> done;
       const bool more = TakeDone(done);
       for (const Slot& slot : done) {
         seen.insert(slot.result.id);
-        if (!slot.skipped) callbacks_.on_result(slot.result);
+        // What came after it leaves a gap.
+        cut = cut || slot.result.outcome.verdict == Verdict::kInterrupted;
+        if (!slot.skipped && !cut) callbacks_.on_result(slot.result);
       }
       if (!more) break;
       if (callbacks_.on_tick) callbacks_.on_tick();

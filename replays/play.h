@@ -19,11 +19,13 @@
 
 namespace vigil::replays {
 
-// Plays one scenario. It may look at recording.expect to decide what else to check, never to decide how to play.
+// Plays one scenario. It may look at recording.expect to decide what else to check, never to decide how to play. What it returns with the
+// verdict kInterrupted, because it saw `stop`, is not handed out, and nothing after it.
 using Player = std::function<PlainOutcome(const Recording&)>;
 
 struct PlayOptions {
   int jobs = 1;
+  int ahead = 32;                      // records for each job that wait, are being played or wait to be handed out
   std::vector<std::string> only = {};  // ids; empty = every record
 };
 

@@ -92,6 +92,8 @@ std::string_view VerdictName(Verdict verdict) {
       return "runaway";
     case Verdict::kDeadlock:
       return "deadlock";
+    case Verdict::kInterrupted:
+      return "interrupted";
   }
   return "";
 }

@@ -17,6 +17,7 @@
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/builtin_hooks.h"
 #include "vigil/replays/caller.h"
+#include "vigil/replays/choosing.h"
 #include "vigil/replays/directory.h"
 #include "vigil/replays/environment.h"
 #include "vigil/replays/file_seam.h"
@@ -286,6 +287,8 @@ void Play::OneSession(Caller& caller, std::vector<HookPtr> hooks) {
 
 // A line of text stands for up to this many typed events (the others are for rules, or of service tasks).
 constexpr std::int64_t kEventsForALine = 8;
+// A session that waits in a loop, second by second, for what never comes makes no events: that ends, too.
+constexpr std::uint64_t kMostSwitches = 5'000'000;
 
 // Plays a scenario of one session, or of a unit.
 Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
@@ -296,14 +299,15 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
     return outcome;
   }
   std::optional<Play> play;  // outlives the world: service tasks that it ends use the model and the log
-  sim::RandomChooser random(scenario.seed);
-  sim::ReplayChooser replay(scenario.choices);
-  sim::Chooser* const chooser = options.random_schedule ? static_cast<sim::Chooser*>(&random) : &replay;
-  sim::World world({.chooser = chooser,
+  Choosing choosing(scenario, options);
+  sim::World world({.chooser = choosing.chooser(),
                     .seed = scenario.seed,
                     .stacks = &stacks,
                     .max_events = static_cast<std::uint64_t>(scenario.limits.events * kEventsForALine),
-                    .max_virtual = Seconds(scenario.limits.virtual_s)});
+                    .max_virtual = Seconds(scenario.limits.virtual_s),
+                    .max_switches = kMostSwitches,
+                    .preempt = choosing.preempt(),
+                    .interrupt = options.interrupt});
   sim::Node& node = world.AddNode(kNode);
   absl::Status set_up;
   node.Spawn(kTask, [&] {
@@ -334,8 +338,7 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
     outcome.verdict = Verdict::kRunaway;
     outcome.reason = fmt::format("more than {} events", scenario.limits.events);
   }
-  outcome.unused_choices = replay.UnusedEntries();
-  for (const std::string& refused : replay.RefusedEntries()) outcome.unused_choices.push_back(refused);
+  outcome.unused_choices = choosing.Unused();
   return outcome;
 }
 
@@ -350,6 +353,8 @@ Verdict VerdictOf(sim::WorldVerdict verdict) {
       return Verdict::kDeadlock;
     case sim::WorldVerdict::kRunaway:
       return Verdict::kRunaway;
+    case sim::WorldVerdict::kInterrupted:
+      return Verdict::kInterrupted;
   }
   return Verdict::kPlayed;
 }

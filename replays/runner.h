@@ -4,11 +4,13 @@
 #ifndef VIGIL_REPLAYS_RUNNER_H_
 #define VIGIL_REPLAYS_RUNNER_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 
 #include "vigil/replays/outcome.h"
 #include "vigil/replays/scenario.h"
+#include "vigil/sim/chooser.h"
 #include "vigil/sim/trace.h"
 #include "vigil/sim/world.h"
 
@@ -25,6 +27,13 @@ struct JobTextOptions;  // job_text.h
 struct RunnerOptions {
   // Schedules by chance from scenario.seed; else by scenario.choices, calm where they are silent.
   bool random_schedule = false;
+  // Chooses instead of both. Borrowed.
+  sim::Chooser* chooser = nullptr;
+  // Tasks may also lose the processor after an unlock, a notification, a spawn. Choices of that kind among scenario.choices say the
+  // same: what was found so is played so again.
+  bool preempt = false;
+  // Borrowed; may be null. Once it is set, the play ends with the verdict kInterrupted.
+  const std::atomic<bool>* interrupt = nullptr;
   // The session writes its trace; it comes back in the outcome.
   bool write_trace = false;
   // Of a cluster: its invariants are checked, for which some jobs are played once more without their faults.
