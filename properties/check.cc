@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -41,6 +42,7 @@ constexpr std::string_view kRandom = "random";
 constexpr std::string_view kExplore = "explore";
 constexpr std::string_view kCluster = "cluster";
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
+constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
 
 // Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
 bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
@@ -64,12 +66,15 @@ class Campaign {
         files_(files),
         callbacks_(callbacks),
         stop_(stop),
-        reporter_(files, {.folder = options.failures, .on_error = callbacks.on_error, .now = callbacks.now}, stop) {}
+        reporter_(files,
+                  {.folder = options.failures,
+                   .on_error = callbacks.on_error,
+                   .now = callbacks.now,
+                   .on_tick = [this] { Tick(); }},
+                  stop) {}
 
   CheckSummary Run() {
-    if (options_.saved && files_.List(options_.failures).ok()) {
-      Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
-    }
+    if (options_.saved) PlaySaved();
     if (!options_.recordings.empty()) {
       Suite(kRecorded, [this](const replays::OnRecord& on_record) { ReadRecordings(options_.recordings, on_record); });
     }
@@ -93,6 +98,18 @@ class Campaign {
 
  private:
   using Reader = std::function<void(const replays::OnRecord&)>;
+
+  // A folder that holds nothing is no error: everything was mended.
+  void PlaySaved() {
+    const auto names = files_.List(options_.failures);
+    if (!names.ok()) return;
+    const auto hidden = [](const std::string& name) { return name.starts_with('.'); };
+    if (std::ranges::all_of(*names, hidden)) {
+      summary_.suites[std::string(kSaved)] = {};
+      return;
+    }
+    Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
+  }
 
   bool IsOurs(std::uint64_t number) const { return number % options_.shards == options_.shard - 1; }
 
@@ -163,15 +180,18 @@ class Campaign {
     std::atomic<std::size_t> workers = 0;
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
-    callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions]() -> replays::Player {
+    callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions,
+                            stop = &stop_]() -> replays::Player {
       const std::size_t worker = workers++;
-      if (name == kSaved) return NewJudgingPlayer();
+      if (name == kSaved) return NewJudgingPlayer({.interrupt = stop});
       return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
-              rules](const Recording& recording) {
+              rules, stop](const Recording& recording) {
         const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
           return runner->Run(scenario, how);
         };
-        Outcome outcome = drawn ? PlayTwice(play, recording.scenario) : runner->Run(recording.scenario);
+        Outcome outcome =
+            drawn ? PlayTwice(play, recording.scenario, stop) : runner->Run(recording.scenario, {.interrupt = stop});
+        if (outcome.verdict == Verdict::kInterrupted) return replays::PlainOutcome(std::move(outcome));
         if (outcome.job.has_value()) {
           AddNodeRules(recording.scenario, outcome);
           jobs->Add(*outcome.job);
@@ -187,13 +207,18 @@ class Campaign {
       };
     };
     callbacks.on_result = [&](const Result& result) { Count(name, count, result); };
-    callbacks.on_tick = [&] {
-      if (callbacks_.on_tick) callbacks_.on_tick(name, count);
-    };
-    const replays::PlaySummary played = replays::PlayAll({.jobs = options_.jobs}, callbacks, stop_);
+    playing_ = {name, &count};
+    callbacks.on_tick = [this] { Tick(); };
+    replays::PlayOptions how{.jobs = options_.jobs};
+    if (name == kCluster && options_.time > Duration(0)) how.ahead = kJobsAhead;
+    const replays::PlaySummary played = replays::PlayAll(how, callbacks, stop_);
     summary_.stopped = summary_.stopped || played.stopped;
     for (const Tally& tally : tallies) summary_.tally.Add(tally);
     for (const ClusterTally& tally : cluster_tallies) summary_.cluster.Add(tally);
+  }
+
+  void Tick() const {
+    if (callbacks_.on_tick && playing_.second != nullptr) callbacks_.on_tick(playing_.first, *playing_.second);
   }
 
   static void HoldPlayedByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
@@ -322,7 +347,8 @@ class Campaign {
   const std::atomic<bool>& stop_;
   FailureReporter reporter_;
   CheckSummary summary_;
-  std::map<std::string, std::uint64_t> failures_;  // by rule
+  std::pair<std::string_view, const SuiteCount*> playing_;  // the suite under way
+  std::map<std::string, std::uint64_t> failures_;           // by rule
   std::size_t full_failures_ = 0;
 };
 

@@ -26,19 +26,29 @@ bool Disagrees(replays::Runner& runner, const Scenario& scenario) {
   return outcome.verdict == replays::Verdict::kPlayed && !HoldByModel(scenario, outcome).disagreement.empty();
 }
 
+bool IsEndless(replays::Verdict verdict) {
+  return verdict == replays::Verdict::kDeadlock || verdict == replays::Verdict::kRunaway;
+}
+
 }  // namespace
 
 // Replaces the scenario by the least that fails in the same way; says what came of it.
 std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
   if (scenario.unit.has_value() || scenario.trace != nullptr || !shrunk_.insert(failed.rule).second) return "";
-  const StillFails fails = [&](const Scenario& candidate) {
-    return failed.rule.empty() ? !candidate.job.has_value() && Disagrees(runner_, candidate)
-                               : Breaks(runner_, candidate, failed.rule);
+  const replays::Verdict verdict =
+      failed.rule.empty() ? runner_.Run(scenario, {.judge = false}).verdict : replays::Verdict::kPlayed;
+  const StillFails fails = [&, endless = IsEndless(verdict)](const Scenario& candidate) {
+    if (!failed.rule.empty()) return Breaks(runner_, candidate, failed.rule);
+    if (endless) return runner_.Run(candidate, {.judge = false}).verdict == verdict;
+    return !candidate.job.has_value() && Disagrees(runner_, candidate);
   };
   if (!fails(scenario)) return "";
   const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
   ShrinkOptions options;
-  options.stop = [&] { return stop_ || (options_.now && options_.now() > end); };
+  options.stop = [&] {
+    if (options_.on_tick) options_.on_tick();
+    return stop_ || (options_.now && options_.now() > end);
+  };
   const std::size_t before = Elements(scenario);
   Shrunk shrunk = Shrink(scenario, fails, options);
   scenario = std::move(shrunk.scenario);
@@ -91,9 +101,10 @@ void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, co
                            FailureReport& report) {
   Scenario saved = scenario;
   saved.title = failed.rule.empty() ? "failed without breaking a rule" : "violates " + failed.rule;
-  replays::Expectation expect = says.expect;
+  const bool as_given = failed.expect != nullptr && failed.rule.empty() && says.disagreement.empty();
+  replays::Expectation expect = as_given ? *failed.expect : says.expect;
   expect.violates = failed.rule;
-  const bool expects = !failed.rule.empty() || !says.disagreement.empty();
+  const bool expects = as_given || !failed.rule.empty() || !says.disagreement.empty();
   const std::string name = fmt::format("{}-{}.json", failed.rule.empty() ? "failed" : failed.rule, scenario.id);
   const absl::StatusOr<std::string> path =
       SaveFailure(files_, options_.folder, name, saved, expects ? &expect : nullptr);

@@ -23,6 +23,8 @@ struct FailedRun {
   std::string rule;            // the first that it violates; "" = none
   std::string reason;          // what else is wrong: one line, and indented lines; "" = nothing
   std::string explanation;
+  // What was expected of it, if that is what it failed: saved with it. Borrowed; may be null.
+  const replays::Expectation* expect = nullptr;
 };
 
 struct FailureReport {
@@ -34,6 +36,7 @@ struct FailureReporterOptions {
   std::string folder = "failures";
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
+  std::function<void()> on_tick;                     // may be empty; before each play of the shrinking
 };
 
 class FailureReporter {

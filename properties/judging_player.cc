@@ -17,11 +17,15 @@ using replays::Recording;
 Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, const Recording& recording) {
   const replays::JobTextOptions* const text = options.job_text.has_value() ? &*options.job_text : nullptr;
   if (recording.expect.has_value() && recording.expect->job != nullptr) {
-    return replays::PlayJobLikeRecorded(
-        runner, recording.scenario, *recording.expect->job,
-        {.first = options.first_seed, .seeds = options.seeds, .text = text, .timeline = options.timeline});
+    return replays::PlayJobLikeRecorded(runner, recording.scenario, *recording.expect->job,
+                                        {.first = options.first_seed,
+                                         .seeds = options.seeds,
+                                         .text = text,
+                                         .timeline = options.timeline,
+                                         .interrupt = options.interrupt});
   }
-  Outcome outcome = runner.Run(recording.scenario, {.job_text = text, .timeline = options.timeline});
+  Outcome outcome =
+      runner.Run(recording.scenario, {.interrupt = options.interrupt, .job_text = text, .timeline = options.timeline});
   const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
   if (!names_a_rule) return outcome;
   outcome.violated.emplace();

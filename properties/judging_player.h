@@ -4,6 +4,7 @@
 #ifndef VIGIL_PROPERTIES_JUDGING_PLAYER_H_
 #define VIGIL_PROPERTIES_JUDGING_PLAYER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -19,8 +20,9 @@ struct JudgingOptions {
   std::uint64_t first_seed = 1;
   int seeds = kPlaysOfACluster;
   std::optional<replays::JobTextOptions> job_text =
-      std::nullopt;       // what happened in a cluster; of real ones the first seed only
-  bool timeline = false;  // outcome.timeline, with what each play has broken; the same
+      std::nullopt;                              // what happened in a cluster; of real ones the first seed only
+  bool timeline = false;                         // outcome.timeline, with what each play has broken; the same
+  const std::atomic<bool>* interrupt = nullptr;  // as replays::RunnerOptions::interrupt
 };
 
 // For `vigil replay`: plays a recording; of a saved failure it also checks the rules.

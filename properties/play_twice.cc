@@ -95,10 +95,15 @@ std::string FirstDifference(const Outcome& first, const Outcome& second) {
   return "  the first event that differs:\n" + left + right;
 }
 
-Outcome PlayTwice(const Play& play, replays::Scenario scenario) {
-  Outcome outcome = play(scenario, {.random_schedule = true});
+Outcome PlayTwice(const Play& play, replays::Scenario scenario, const std::atomic<bool>* interrupt) {
+  Outcome outcome = play(scenario, {.random_schedule = true, .interrupt = interrupt});
+  if (outcome.verdict == replays::Verdict::kInterrupted) return outcome;
   scenario.choices = outcome.choices;
-  const Outcome again = play(scenario, {.judge = false});
+  const Outcome again = play(scenario, {.interrupt = interrupt, .judge = false});
+  if (again.verdict == replays::Verdict::kInterrupted) {
+    outcome.verdict = again.verdict;
+    return outcome;
+  }
   if (again.hash != outcome.hash && outcome.reason.empty()) {
     outcome.reason = fmt::format("playing the same choices again gave another run: hash {:016x}, then {:016x}",
                                  outcome.hash, again.hash);

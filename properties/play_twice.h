@@ -4,6 +4,7 @@
 #ifndef VIGIL_PROPERTIES_PLAY_TWICE_H_
 #define VIGIL_PROPERTIES_PLAY_TWICE_H_
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -14,8 +15,8 @@ namespace vigil::properties {
 
 using Play = std::function<replays::Outcome(const replays::Scenario&, const replays::RunnerOptions&)>;
 
-// The outcome of the first play. If the second has another hash, its reason says so and its explanation is FirstDifference().
-replays::Outcome PlayTwice(const Play& play, replays::Scenario scenario);
+// The outcome of the first play; interrupted, if one of them was. If the second has another hash, its reason says so and its explanation is FirstDifference().
+replays::Outcome PlayTwice(const Play& play, replays::Scenario scenario, const std::atomic<bool>* interrupt = nullptr);
 
 // Where two plays part, indented lines, each with its newline: the first event that is not the same, on both sides, with its
 // number, its virtual time, its task and all that it holds; else the first choice. Neither: what differs is between events.
