@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::array kExploredKinds = {replays::SessionKind::kMonitored, replays::SessionKind::kSingular};
 constexpr std::array kExploredCodes = {Code::kAborted, Code::kUnavailable, Code::kOutOfRange, Code::kInternal};
-constexpr int kMostHooks = 26;                                    // their names are letters
-constexpr int kMostRuns = 40;                                     // a scenario stays within its limit of events
 constexpr std::uint64_t kMostScenarios = std::uint64_t{1} << 53;  // numbers are exact in JSON
 
 void AddSites(std::vector<FaultSite>& sites, FaultSite site, std::int64_t calls) {

@@ -21,6 +21,9 @@
 
 namespace vigil::properties {
 
+inline constexpr int kMostHooks = 26;  // their names are letters
+inline constexpr int kMostRuns = 40;   // a scenario stays within its limit of events
+
 struct ExploreScope {
   int hooks = 2;
   int runs = 3;
