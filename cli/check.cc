@@ -76,6 +76,7 @@ struct Arguments {
   bool list_rules = false;
   std::vector<std::string> planted;
   std::string plant;
+  bool failures_given = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -143,6 +144,8 @@ class CheckRun {
          {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit, arguments_.faults_document}) {
       if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
     }
+    if (arguments_.failures_given && !Written(options_.failures, CheckFolder(files_, options_.failures)))
+      return kMisuse;
     Announce();
     properties::CheckCallbacks callbacks;
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
@@ -161,7 +164,7 @@ class CheckRun {
     callbacks.now = [this] { return clock_.Monotonic(); };
     const properties::CheckSummary summary = properties::RunCheck(options_, files_, callbacks, signals_.stopped());
     console_.EndProgress();
-    Print(CheckText(summary));
+    Print(CheckText(options_, summary));
     WriteJson(summary);
     if (!arguments_.junit.empty()) Write(arguments_.junit, JUnit(summary, failures_));
     WriteFaults(summary);
@@ -295,6 +298,7 @@ int Check(const std::vector<std::string>& words) {
   CLI::App app("Property suites over recorded and random faults", "vigil check");
   AddOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
+  arguments.failures_given = app.get_option("--failures")->count() > 0;
   if (arguments.list_rules) {
     Console().Out(properties::RulesDocument());
     return kPassed;

@@ -11,6 +11,7 @@
 namespace vigil::cli {
 namespace {
 
+using properties::CheckOptions;
 using properties::CheckSummary;
 using properties::SuiteCount;
 
@@ -33,9 +34,27 @@ std::map<std::string, std::uint64_t> Seams(const properties::Tally& tally) {
   return seams;
 }
 
-std::string SuiteText(const std::string& name, const SuiteCount& count) {
+// "1..40", "1..40, of which shard 2/4", "1..7 of 1..40".
+std::string SeedsText(const std::string& name, const SuiteCount& count, const CheckOptions& options, bool stopped) {
+  std::string text = fmt::format("{}..{}", count.seeds->first, count.seeds->second);
+  const std::uint64_t last = name == "cluster" ? options.last_job : options.last_seed;
+  if (stopped && count.seeds->second < last) text += fmt::format(" of {}..{}", count.seeds->first, last);
+  if (options.shards > 1) text += fmt::format(", of which shard {}/{}", options.shard, options.shards);
+  return text;
+}
+
+// Why a suite played nothing: else that would look like a pass.
+std::string Nothing(const std::string& name, const CheckOptions& options, bool stopped) {
+  if (stopped) return "";
+  if (name == "saved") return fmt::format("  nothing is saved in {}\n", replays::Quoted(options.failures));
+  if (options.shards > 1) return fmt::format("  shard {}/{} holds none of it\n", options.shard, options.shards);
+  return "  there was nothing to play\n";
+}
+
+std::string SuiteText(const std::string& name, const SuiteCount& count, const CheckOptions& options, bool stopped) {
   std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
-  if (count.seeds.has_value()) text += fmt::format("  seeds {}..{}\n", count.seeds->first, count.seeds->second);
+  if (count.seeds.has_value()) text += fmt::format("  seeds {}\n", SeedsText(name, count, options, stopped));
+  if (count.played() == 0 && count.unreadable == 0 && count.unbuilt.empty()) text += Nothing(name, options, stopped);
   std::uint64_t unbuilt = 0;
   for (const auto& [what, times] : count.unbuilt) unbuilt += times;
   if (unbuilt > 0) text += fmt::format("  {} more need what is not built yet:\n", unbuilt);
@@ -51,18 +70,32 @@ std::string ModelText(const properties::Tally& tally) {
   return text;
 }
 
+// Of suites that have none there is nothing to say.
+std::string ArmedText(const CheckSummary& summary) {
+  const auto played = [&summary](const char* name) { return summary.suites.contains(name); };
+  std::string text;
+  if (played("recorded") || played("random") || played("explore")) {
+    text += fmt::format("{:<56}{:>10}{:>10}\n", "rule", "armed", "violated");
+    for (const auto& [id, count] : RulesByName(summary.tally))
+      text += fmt::format("{:<56}{:>10}{:>10}\n", id, count.armed, count.violated);
+    text += "\n";
+  }
+  if (played("recorded") || played("random")) {
+    text += fmt::format("{:<56}{:>10}\n", "seam", "failures");
+    for (const auto& [seam, times] : Seams(summary.tally)) text += fmt::format("{:<56}{:>10}\n", seam, times);
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string CheckText(const CheckSummary& summary) {
-  std::string text = fmt::format("{:<56}{:>10}{:>10}\n", "rule", "armed", "violated");
-  for (const auto& [id, count] : RulesByName(summary.tally)) {
-    text += fmt::format("{:<56}{:>10}{:>10}\n", id, count.armed, count.violated);
-  }
-  text += fmt::format("\n{:<56}{:>10}\n", "seam", "failures");
-  for (const auto& [seam, times] : Seams(summary.tally)) text += fmt::format("{:<56}{:>10}\n", seam, times);
-  text += "\n";
+std::string CheckText(const CheckOptions& options, const CheckSummary& summary) {
+  std::string text = ArmedText(summary);
   if (summary.cluster.jobs > 0) text += summary.cluster.Text() + "\n";
-  for (const auto& [name, count] : summary.suites) text += SuiteText(name, count);
+  if (options.saved && !summary.suites.contains("saved"))
+    text += fmt::format("suite saved: there is no folder {}\n", replays::Quoted(options.failures));
+  for (const auto& [name, count] : summary.suites) text += SuiteText(name, count, options, summary.stopped);
   text += ModelText(summary.tally);
   for (const std::string& what : summary.incomplete) {
     text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", what);
@@ -81,6 +114,7 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
   for (const auto& [name, count] : summary.suites) {
     w.Key(name).Open('{').Key("passed").Natural(count.passed).Key("failed").Natural(count.failed);
     if (count.seeds.has_value()) w.Key("seeds").String(fmt::format("{}..{}", count.seeds->first, count.seeds->second));
+    if (options.shards > 1) w.Key("shard").String(fmt::format("{}/{}", options.shard, options.shards));
     w.Key("unbuilt").Open('{');
     for (const auto& [what, times] : count.unbuilt) w.Key(what).Natural(times);
     w.Close('}').Close('}');

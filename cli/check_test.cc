@@ -8,6 +8,7 @@
 namespace vigil::cli {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -78,7 +79,10 @@ TEST_F(CheckTest, ShardsAreParts) {
   const Ran ran = Run("$VIGIL check --suite random --seeds 1..10 --shard 2/4");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("shard 2/4\n"));
-  EXPECT_THAT(ran.out, HasSubstr("suite random: 3 passed, 0 failed\n"));
+  EXPECT_THAT(ran.out, HasSubstr("suite random: 3 passed, 0 failed\n  seeds 1..10, of which shard 2/4\n"));
+  const Ran empty = Run("$VIGIL check --suite random --seeds 1..3 --shard 4/4");
+  EXPECT_EQ(empty.code, 0);
+  EXPECT_THAT(empty.out, HasSubstr("suite random: 0 passed, 0 failed\n  shard 4/4 holds none of it\n"));
   for (const char* const shard : {"0/4", "5/4", "1", "1/", "a/b"}) {
     const Ran misuse = Run(fmt::format("$VIGIL check --shard {}", shard));
     EXPECT_EQ(misuse.code, 2) << shard;
@@ -92,6 +96,40 @@ TEST_F(CheckTest, GoesOnUntilTheTimeIsOver) {
   EXPECT_THAT(ran.out, HasSubstr("suite random: --seeds 1..1 and on for 1s\n"));
   EXPECT_THAT(ran.out, ContainsRegex("\n  seeds 1\\.\\.[0-9][0-9]+\n"));
   EXPECT_THAT(folder_.Read("out.json"), ContainsRegex("\"seeds\":\"1\\.\\.[0-9][0-9]+\""));
+}
+
+TEST_F(CheckTest, SaysWhereThereIsNothing) {
+  const Ran none = Run("$VIGIL check --suite saved");
+  EXPECT_EQ(none.code, 0);
+  EXPECT_EQ(none.out, "\nsuite saved: there is no folder 'failures'\n0 passed, 0 failed\n");
+  const Ran empty = Run("mkdir there && $VIGIL check --suite saved --failures there");
+  EXPECT_EQ(empty.code, 0);
+  EXPECT_EQ(empty.out, "\nsuite saved: 0 passed, 0 failed\n  nothing is saved in 'there'\n0 passed, 0 failed\n");
+}
+
+TEST_F(CheckTest, LooksAtTheFolderOfFailuresBeforeTheWork) {
+  folder_.Write("file", "x");
+  for (const char* const folder : {"file", "file/below", "/proc/none", "''"}) {
+    for (const char* const command : {"check --suite random --seeds 1..3", "explore --hooks 1"}) {
+      const Ran ran = Run(fmt::format("$VIGIL {} --failures {}", command, folder));
+      EXPECT_EQ(ran.code, 2) << command << folder;
+      EXPECT_EQ(ran.out, "") << command << folder;
+      EXPECT_THAT(ran.err, HasSubstr("error: cannot write '")) << command << folder;
+    }
+  }
+  const Ran fine = Run("$VIGIL check --suite random --seeds 1..3 --failures a/b");
+  EXPECT_EQ(fine.code, 0) << fine.err;
+  EXPECT_THAT(folder_.Names(), Not(Contains("a"))) << "it is made when there is something to save";
+}
+
+TEST_F(CheckTest, SuitesWithoutRulesHaveNoTableOfThem) {
+  const Ran cluster = Run("$VIGIL check --suite cluster --seeds 1..2");
+  EXPECT_EQ(cluster.code, 0) << cluster.out;
+  EXPECT_THAT(cluster.out, Not(HasSubstr("end.only_on_clean_exit")));
+  EXPECT_THAT(cluster.out, Not(HasSubstr("\nseam ")));
+  const Ran random = Run("$VIGIL check --suite random --seeds 1..3");
+  EXPECT_THAT(random.out, HasSubstr("end.only_on_clean_exit"));
+  EXPECT_THAT(random.out, HasSubstr("\nseam "));
 }
 
 TEST_F(CheckTest, TellsMisuse) {
@@ -129,6 +167,31 @@ TEST_F(CheckTest, ReplayShowsACluster) {
   EXPECT_THAT(quiet.out, Not(HasSubstr(" | ")));
   EXPECT_THAT(quiet.out, HasSubstr("\n  inert: {\"at_s\":4,"));
   EXPECT_EQ(Run("$VIGIL replay small.json --until 60").code, 2);
+}
+
+// One job that would train for a very long time.
+TEST_F(CheckTest, CtrlCEndsAPlayThatIsUnderWay) {
+  folder_.Write(
+      "long.json",
+      R"({"id":"long","cluster":{"tasks":{"chief":1,"ps":1,"worker":2}},"workload":{"name":"async_regression",)"
+      R"("last_step":1000000000},"limit_s":1000000})");
+  const Ran ran = Run("timeout --preserve-status -k 30 -s INT 1 $VIGIL replay long.json");
+  EXPECT_EQ(ran.code, 130) << ran.err;
+  EXPECT_THAT(ran.out, EndsWith("interrupted: this is what was found so far\n0 passed, 0 failed\n"))
+      << "what was cut off says nothing";
+}
+
+TEST_F(CheckTest, ReplayRefusesWhatItCannotShow) {
+  folder_.Write("small.json", kCrash);
+  const Ran node = Run("$VIGIL replay small.json --trace --only-node nope --only-node ps:0");
+  EXPECT_EQ(node.code, 2);
+  EXPECT_EQ(node.err, "error: --only-node: no node is called 'nope'; there are chief:0, ps:0, worker:0\n");
+  EXPECT_THAT(Run("$VIGIL replay small.json --trace --only-node nope").out, Not(HasSubstr("---")));
+  for (const char* const until : {"nan", "-1", "inf", "soon"}) {
+    const Ran ran = Run(fmt::format("$VIGIL replay small.json --trace --until={}", until));
+    EXPECT_EQ(ran.code, 2) << until;
+    EXPECT_THAT(ran.err, HasSubstr(fmt::format("expected seconds from 0 to 1e+09, got '{}'", until)));
+  }
 }
 
 TEST_F(CheckTest, ATraceOfWhatARealClusterDidIsOfSeedOne) {

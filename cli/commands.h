@@ -6,6 +6,7 @@
 #ifndef VIGIL_CLI_COMMANDS_H_
 #define VIGIL_CLI_COMMANDS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -59,8 +60,8 @@ int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
 
-// What plays the scenarios of `vigil replay`; called once on each worker thread.
-replays::Player NewPlayer(const ReplayArguments& arguments);
+// What plays the scenarios of `vigil replay`; called once on each worker thread. Once `stop` is set, a play ends early (play.h).
+replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>& stop);
 
 }  // namespace vigil::cli
 

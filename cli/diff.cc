@@ -9,14 +9,11 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/read_run.h"
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/properties/run_diff.h"
 #include "vigil/replays/escape.h"
-#include "vigil/replays/input.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/trace_file.h"
 
 namespace vigil::cli {
 namespace {
@@ -33,36 +30,6 @@ constexpr char kDiffNotes[] =
     "  vigil diff a.trace b.trace --json\n"
     "\n"
     "Exit codes: 0 the same run, 1 they differ, 2 misuse or input that cannot be read.\n";
-
-absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& name) {
-  const std::size_t hash = name.rfind('#');
-  const std::string path = name.substr(0, hash);
-  const std::string id = hash == std::string::npos ? "" : name.substr(hash + 1);
-  if (path == "-") return MakeStatus(Code::kUsage, "-: the two runs are read from files");
-  std::optional<replays::Recording> found;
-  absl::Status status;
-  replays::ReadRecords(files, nullptr, {path}, [&](const replays::RawRecord& raw) {
-    absl::StatusOr<replays::Recording> read = !raw.error.ok() ? raw.error
-                                              : raw.is_trace
-                                                  ? replays::ParseTrace(raw.text, raw.source)
-                                                  : replays::ParseRecording(raw.text, raw.source, raw.record);
-    if (!read.ok()) {
-      status = read.status();
-    } else if (!id.empty() && read->scenario.id != id) {
-      return true;
-    } else if (found.has_value() && id.empty()) {
-      status = MakeStatus(Code::kUsage, fmt::format("{} holds several scenarios: name one as {}#ID, for example {}#{}",
-                                                    path, path, path, found->scenario.id));
-    } else {
-      found = *std::move(read);
-      return id.empty();  // of one id the first
-    }
-    return false;
-  });
-  VIGIL_RETURN_IF_ERROR(status);
-  if (!found.has_value()) return MakeStatus(Code::kUsage, fmt::format("{} holds no scenario called '{}'", path, id));
-  return *std::move(found);
-}
 
 // What a real cluster did is played for seed 1, as vigil replay --trace does.
 replays::Outcome PlayForDiff(replays::Recording recording) {

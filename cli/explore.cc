@@ -1,6 +1,7 @@
 #include "vigil/properties/explore.h"
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "vigil/cli/explore_report.h"
 #include "vigil/cli/output.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/schedules.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
@@ -27,44 +29,72 @@ using properties::ExploreSummary;
 using properties::Grouped;
 
 constexpr char kExploreNotes[] =
-    "Scenarios: both kinds of sessions, probe hooks a, b, ..., a caller that loops at most so many times; no stop\n"
-    "request or one at any before_run or after_run; up to so many faults at different points (hook methods and "
-    "session\n"
-    "calls), each ABORTED, UNAVAILABLE, OUT_OF_RANGE or INTERNAL. Each is played by the library and by the reference\n"
-    "model, compared line by line, and checked by all rules. Where they disagree, the scenario is saved with what the\n"
-    "model says, and with the line that replays it.\n"
+    "Without FILE, every scenario of a scope: both kinds of sessions, probe hooks a, b, ..., a caller that loops at\n"
+    "most so many times; no stop request or one at any before_run or after_run; up to so many faults at different\n"
+    "points (hook methods and session calls), each ABORTED, UNAVAILABLE, OUT_OF_RANGE or INTERNAL. Each is played by\n"
+    "the library and by the reference model, compared line by line, and checked by all rules. Where they disagree,\n"
+    "the scenario is saved with what the model says, and with the line that replays it.\n"
+    "\n"
+    "With FILE, one scenario of several tasks (queue runners, service threads, a thread that hears of no stop; the\n"
+    "tasks of a cluster) under every schedule: which task runs, wherever several can. dfs plays them one after the\n"
+    "other, depth first, within the bounds; with pct, tasks have random priorities, which change at depth-1 random\n"
+    "moments: that finds what takes few ordered steps, in a scenario too large for all schedules. Each is checked by\n"
+    "all rules, by the reference model where it models the scenario, and must come to an end. What the file expects\n"
+    "must happen in the calm schedule, which is the one that vigil replay plays; with --as-expected in all. A failure\n"
+    "is shrunk and saved with the choices that make it happen.\n"
     "\n"
     "Examples:\n"
     "  vigil explore --hooks 2 --runs 3 --faults 1\n"
     "  vigil explore --hooks 3 --runs 4 --faults 2 --state explore.state    (Ctrl-C, then once more: goes on)\n"
     "  vigil explore --hooks 3 --runs 4 --faults 2 --shard 2/8 --json shard2.json\n"
+    "  vigil explore queue.json --schedules dfs --changes 3 --limit 0\n"
+    "  vigil explore failures/cluster_42.json --schedules pct --seeds 1..500 --depth 4\n"
     "\n"
-    "Exit codes: 0 everything agreed, 1 something failed, 2 misuse, a state that cannot be read or output that cannot\n"
-    "be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
+    "Exit codes: 0 everything agreed, 1 something failed, 2 misuse, input or a state that cannot be read or output\n"
+    "that cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 struct ExploreArguments {
   ExploreOptions options;
   std::string shard = "1/1";
   int jobs = 0;
   std::string json;
+  SchedulesArguments schedules;  // of a FILE
+  bool failures_given = false;
 };
 
-void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
+constexpr const char* kOfAScope[] = {"--hooks", "--runs", "--faults", "--shard", "--state"};
+
+void AddScopeOptions(CLI::App& app, ExploreArguments& a) {
   properties::ExploreScope& scope = a.options.scope;
+  constexpr char kGroup[] = "Of a scope";
   app.add_option("--hooks", scope.hooks, fmt::format("How many probe hooks (default: {})", scope.hooks))
-      ->type_name("H");
-  app.add_option("--runs", scope.runs, fmt::format("How many runs at most (default: {})", scope.runs))->type_name("R");
+      ->check(CLI::Range(0, properties::kMostHooks).description(""))
+      ->type_name("H")
+      ->group(kGroup);
+  app.add_option("--runs", scope.runs, fmt::format("How many runs at most (default: {})", scope.runs))
+      ->check(CLI::Range(0, properties::kMostRuns).description(""))
+      ->type_name("R")
+      ->group(kGroup);
   app.add_option("--faults", scope.faults, fmt::format("How many faults at most (default: {})", scope.faults))
-      ->type_name("F");
-  app.add_option("--shard", a.shard, "Play only part I of N of them (default: 1/1)")->type_name("I/N");
-  app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
-      ->check(CLI::Range(1, kMostJobs).description(""))
-      ->type_name("N");
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()).description(""))
+      ->type_name("F")
+      ->group(kGroup);
+  app.add_option("--shard", a.shard, "Play only part I of N of them (default: 1/1)")->type_name("I/N")->group(kGroup);
   app.add_option(
          "--state", a.options.state,
          "Keep in this file how far it got; if it is there, go on from it. It belongs to one scope and shard, and "
          "to one build: remove it after a change of the code")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(kGroup);
+}
+
+void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
+  app.add_option("FILE", a.schedules.file, "A scenario, as vigil replay reads it")->type_name("");
+  AddScopeOptions(app, a);
+  AddScheduleOptions(app, a.schedules);
+  app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core); dfs plays one")
+      ->check(CLI::Range(1, kMostJobs).description(""))
+      ->type_name("N");
   app.add_option("--failures", a.options.failures, "Where failing scenarios are saved (default: failures)")
       ->type_name("DIR");
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
@@ -80,6 +110,7 @@ class ExploreRun {
     for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, options.state}) {
       if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
     }
+    if (arguments_.failures_given && !Written(options.failures, CheckFolder(files_, options.failures))) return kMisuse;
     const absl::StatusOr<properties::ScenarioSpace> space = properties::ScenarioSpace::Create(options.scope);
     if (!space.ok()) return Refuse(space.status());
     Print(space->Formula() + "\n");
@@ -159,18 +190,35 @@ class ExploreRun {
 
 int ExploreMisuse(const std::string& what) { return TellMisuse("vigil explore", what); }
 
-}  // namespace
-
-int Explore(const std::vector<std::string>& words) {
-  ExploreArguments arguments;
-  CLI::App app("Every scenario of a small scope: library against reference model", "vigil explore");
-  AddExploreOptions(app, arguments);
-  if (const std::optional<int> end = ParseCommand(app, words)) return *end;
+int ExploreAScope(ExploreArguments arguments, const CLI::App& app) {
+  if (const char* const name = FirstGiven(app, kOfSchedules))
+    return ExploreMisuse(fmt::format("{}: it is about the schedules of one scenario: name its FILE", name));
   ExploreOptions& options = arguments.options;
+  if (app.get_option("--state")->count() > 0 && (options.state.empty() || options.state == "-"))
+    return ExploreMisuse(fmt::format("--state: '{}' is no file in which something can be kept", options.state));
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return ExploreMisuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
   options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
   return ExploreRun(std::move(arguments)).Run();
+}
+
+}  // namespace
+
+int Explore(const std::vector<std::string>& words) {
+  ExploreArguments arguments;
+  CLI::App app("Every scenario of a small scope, or every schedule of one scenario", "vigil explore");
+  AddExploreOptions(app, arguments);
+  if (const std::optional<int> end = ParseCommand(app, words)) return *end;
+  arguments.failures_given = app.get_option("--failures")->count() > 0;
+  if (app.get_option("FILE")->count() == 0) return ExploreAScope(std::move(arguments), app);
+  if (const char* const name = FirstGiven(app, kOfAScope))
+    return ExploreMisuse(fmt::format("{}: it is about a scope of scenarios; with a FILE there is none", name));
+  SchedulesArguments& schedules = arguments.schedules;
+  schedules.options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
+  schedules.options.failures = arguments.options.failures;
+  schedules.failures_given = arguments.failures_given;
+  schedules.json = arguments.json;
+  return ExploreFile(std::move(schedules), app);
 }
 
 }  // namespace vigil::cli

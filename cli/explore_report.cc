@@ -25,6 +25,7 @@ std::string ExploreRow(std::uint64_t count, std::string_view what) {
 std::string ExploreText(const ExploreOptions& options, const ExploreSummary& summary) {
   const ExploreCounts& counts = summary.counts;
   std::string text = ExploreRow(counts.played, "scenarios played by the core and by the model");
+  if (summary.planned == 0) text += fmt::format("{:>12}  the shard is empty\n", "");
   if (summary.resumed > 0) text += ExploreRow(summary.resumed, "of them before, as the state file says");
   text += ExploreRow(counts.traces.size(), "distinct traces");
   text += ExploreRow(counts.all_fired, "scenarios in which every fault took place");

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "vigil/cli/run_program.h"
 
 namespace vigil::cli {
@@ -67,9 +70,109 @@ TEST_F(ExploreProgramTest, TellsMisuse) {
     EXPECT_EQ(ran.code, 2) << shard;
     EXPECT_THAT(ran.err, HasSubstr("--shard: expected I/N with I between 1 and N"));
   }
-  EXPECT_THAT(Run("$VIGIL explore --hooks 27").err, HasSubstr("The number of hooks is between 0 and 26."));
+  EXPECT_THAT(Run("$VIGIL explore --hooks 27").err, HasSubstr("--hooks: Value 27 not in range 0 to 26"));
   EXPECT_THAT(Run("$VIGIL explore --hooks 20 --runs 40 --faults 9").err, HasSubstr("too many scenarios in this scope"));
+  EXPECT_THAT(Run("$VIGIL explore --runs 41").err, HasSubstr("--runs: Value 41 not in range 0 to 40"));
+  EXPECT_THAT(Run("$VIGIL explore --faults -1").err, HasSubstr("--faults: Value -1 not in range"));
   EXPECT_THAT(Run("$VIGIL explore --hook 2").err, HasSubstr("See vigil explore --help"));
+  for (const char* const state : {"''", "-"}) {
+    const Ran ran = Run(std::string("$VIGIL explore --hooks 1 --state ") + state);
+    EXPECT_EQ(ran.code, 2) << state;
+    EXPECT_THAT(ran.err, HasSubstr("is no file in which something can be kept"));
+  }
+}
+
+// Two threads that hear of no stop: six schedules (properties/schedules_test.cc).
+constexpr char kTwoThreads[] =
+    R"({"id":"two","hooks":[{"hook":"probe","name":"a","plan":[{"method":"after_create_session","call":1,)"
+    R"("do":"start_thread","value":1}]},{"hook":"probe","name":"b","plan":[{"method":"after_create_session","call":1,)"
+    R"("do":"start_thread","value":1}]}],"drive":[{"op":"run"}]})";
+
+TEST_F(ExploreProgramTest, PlaysEveryScheduleOfAScenario) {
+  folder_.Write("two.json", kTwoThreads);
+  const Ran ran = Run("$VIGIL explore two.json --schedules dfs --json out.json");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("           6  schedules played, the calm one first\n"
+                                  "              that is all of them\n"
+                                  "           3  choices in the calm schedule\n"));
+  EXPECT_THAT(ran.out, EndsWith("\nhow they ended\n           6  exit clean\n\n6 passed, 0 failed\n"));
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"played\":6,\"failed\":0,\"all\":true,"));
+  const Ran pct = Run("$VIGIL explore two.json --schedules pct --seeds 3..12 --jobs 2");
+  EXPECT_EQ(pct.code, 0) << pct.err;
+  EXPECT_THAT(pct.out, HasSubstr("\n              drawn by priorities (seeds 3..12, depth 3): not all there are\n"));
+  EXPECT_THAT(pct.out, EndsWith("\n11 passed, 0 failed\n"));
+}
+
+TEST_F(ExploreProgramTest, NamesTheScenarioOfAFile) {
+  std::string other = kTwoThreads;
+  other.replace(other.find("two"), 3, "more");
+  folder_.Write("both.jsonl", std::string(kTwoThreads) + "\n" + other + "\n");
+  EXPECT_EQ(Run("$VIGIL explore both.jsonl --only more").code, 0);
+  EXPECT_EQ(Run("$VIGIL explore both.jsonl#two").code, 0);
+  const Ran both = Run("$VIGIL explore both.jsonl");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_THAT(both.err, HasSubstr("holds several scenarios: name one as both.jsonl#ID, for example both.jsonl#two"));
+  EXPECT_THAT(Run("$VIGIL explore both.jsonl --only none").err, HasSubstr("holds no scenario called 'none'"));
+  EXPECT_THAT(Run("$VIGIL explore - </dev/null").err, HasSubstr("-: this command reads a file, not standard input"));
+  EXPECT_EQ(Run("$VIGIL explore nothing.json").code, 2);
+}
+
+TEST_F(ExploreProgramTest, KeepsOptionsOfScopesAndOfSchedulesApart) {
+  folder_.Write("two.json", kTwoThreads);
+  const std::pair<const char*, const char*> cases[] = {
+      {"--schedules dfs", "--schedules: it is about the schedules of one scenario: name its FILE"},
+      {"two.json --hooks 2", "--hooks: it is about a scope of scenarios; with a FILE there is none"},
+      {"two.json --seeds 1..2", "--seeds: it is not of --schedules dfs"},
+      {"two.json --schedules pct --limit 3", "--limit: it is not of --schedules pct"},
+      {"two.json --schedules pct --seeds 2..1", "--seeds: expected A..B with A <= B, got '2..1'"},
+      {"two.json --schedules pct --depth 0", "--depth: Value 0 not in range"},
+      {"two.json --schedules bfs", "--schedules: bfs not in {dfs,pct}"},
+      {"two.json --plant none.such", "--plant: "},
+      {"two.json --failures two.json", "cannot write 'two.json': two.json is no folder"},
+  };
+  for (const auto& [options, error] : cases) {
+    const Ran ran = Run(std::string("$VIGIL explore ") + options);
+    EXPECT_EQ(ran.code, 2) << options;
+    EXPECT_EQ(ran.out, "") << options;
+    EXPECT_THAT(ran.err, HasSubstr(error)) << options;
+  }
+}
+
+// What fails is told, saved, and fails again when it is replayed.
+TEST_F(ExploreProgramTest, SavesASchedulesFailureWithItsChoices) {
+  folder_.Write(
+      "race.json",
+      R"({"id":"race","model":{"batches":3,"input":"queue"},"faults":[{"at":"enqueue","call":1,)"
+      R"("code":"INTERNAL"}],"drive":[],"expect":{"events":["graph finalized","session 1 created","session 1 init",)"
+      R"("session 1 ready_for_local_init -> yes","session 1 local_init","session 1 ready -> yes",)"
+      R"("queue_runners started","coordinator request_stop","coordinator join","session 1 close",)"
+      R"("graph unfinalized","driver exit clean"]}})");
+  EXPECT_EQ(Run("$VIGIL replay race.json").code, 0);
+  EXPECT_EQ(Run("$VIGIL explore race.json --preempt --changes 1").code, 0);
+  const Ran ran = Run("$VIGIL explore race.json --preempt --changes 1 --as-expected");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, StartsWith("FAILED race: no rule\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  ./vigil replay failures/failed-race.json\n"));
+  const Ran replayed = Run("$VIGIL replay failures/failed-race.json");
+  EXPECT_EQ(replayed.code, 1);
+  EXPECT_THAT(replayed.out, HasSubstr("driver exit failed INTERNAL"));
+}
+
+TEST_F(ExploreProgramTest, CtrlCKeepsWhatSchedulesHaveShown) {
+  folder_.Write(
+      "long.json",
+      R"({"id":"long","cluster":{"tasks":{"chief":1,"ps":1,"worker":2}},"workload":{"name":"async_regression",)"
+      R"("last_step":100},"limit_s":1000})");
+  folder_.Write("endless.json",
+                R"({"id":"endless","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"async_regression",)"
+                R"("last_step":1000000000},"limit_s":1000000})");
+  for (const char* const search :
+       {"long.json --schedules dfs --limit 0", "long.json --schedules pct --seeds 1..1000000", "endless.json"}) {
+    const Ran ran = Run(std::string("timeout --preserve-status -k 30 -s INT 2 $VIGIL explore ") + search);
+    EXPECT_EQ(ran.code, 130) << search << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("\ninterrupted: this is what was found so far\n"));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "vigil/cli/output.h"
 
+#include "fmt/format.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -22,6 +23,16 @@ absl::Status CheckOutput(Files& files, const std::string& path) {
   const std::string temporary = target + ".tmp";
   VIGIL_RETURN_IF_ERROR(files.Open(temporary, OpenMode::kTruncate).status());
   return files.Remove(temporary);
+}
+
+absl::Status CheckFolder(Files& files, const std::string& path) {
+  if (path.empty()) return MakeStatus(Code::kUsage, "a folder has a name");
+  std::string existing = path;
+  while (!existing.empty() && !files.Stat(existing).ok()) existing = Dirname(existing);
+  if (existing.empty()) existing = ".";
+  VIGIL_ASSIGN_OR_RETURN(const FileInfo info, files.Stat(existing));
+  if (!info.is_directory) return MakeStatus(Code::kFailedPrecondition, fmt::format("{} is no folder", existing));
+  return CheckOutput(files, JoinPath(existing, ".vigil"));
 }
 
 }  // namespace vigil::cli

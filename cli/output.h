@@ -18,6 +18,9 @@ absl::Status WriteOutput(Files& files, const std::string& path, std::string_view
 // Whether WriteOutput could write it now; to be asked before the work that it is about. A pipe is not asked: who reads it may come later.
 absl::Status CheckOutput(Files& files, const std::string& path);
 
+// Whether files could be saved in that folder now, which need not exist yet. Nothing is left behind.
+absl::Status CheckFolder(Files& files, const std::string& path);
+
 }  // namespace vigil::cli
 
 #endif  // VIGIL_CLI_OUTPUT_H_

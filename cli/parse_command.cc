@@ -21,6 +21,13 @@ std::optional<int> ParseCommand(CLI::App& app, const std::vector<std::string>& w
   return std::nullopt;
 }
 
+const char* FirstGiven(const CLI::App& app, std::span<const char* const> names) {
+  for (const char* const name : names) {
+    if (app.get_option(name)->count() > 0) return name;
+  }
+  return nullptr;
+}
+
 int TellMisuse(std::string_view command, std::string_view what) {
   Console().Err(fmt::format("error: {}\nSee {} --help\n", replays::Escaped(what), command));
   return kMisuse;

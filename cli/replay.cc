@@ -1,7 +1,9 @@
 #include <memory>
+#include <set>
 #include <string>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/output.h"
@@ -46,11 +48,14 @@ class ReplayRun {
     for (const std::string& id : summary.unknown_ids) {
       Complain(fmt::format("no scenario is called {}", replays::Quoted(id)));
     }
+    const bool nodes_known = signals_.signal() != 0 || CheckNodes();
     console_.Flush();
     if (!console_.status().ok()) Complain(MessageOf(console_.status()));
     if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (!written || !console_.status().ok() || reporter_.unreadable() > 0 || !summary.unknown_ids.empty())
+    if (!written || !console_.status().ok() || reporter_.unreadable() > 0 || !summary.unknown_ids.empty() ||
+        !nodes_known) {
       return kMisuse;
+    }
     return reporter_.failed() > 0 ? kFailed : kPassed;
   }
 
@@ -64,9 +69,10 @@ class ReplayRun {
     callbacks.read = [&](const replays::OnRecord& on_record) {
       replays::ReadRecords(files_, standard_input, arguments_.paths, on_record);
     };
-    callbacks.new_player = [this] { return NewPlayer(arguments_); };
+    callbacks.new_player = [this] { return NewPlayer(arguments_, signals_.stopped()); };
     callbacks.on_result = [this](const replays::Result& result) {
       reporter_.Add(result);
+      nodes_.insert(result.outcome.nodes.begin(), result.outcome.nodes.end());
       if (result.outcome.timeline == nullptr) return;
       if (++pictures_ == 1) picture_ = result.outcome.timeline;
     };
@@ -77,6 +83,19 @@ class ReplayRun {
           fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
     };
     return replays::PlayAll(options, callbacks, signals_.stopped());
+  }
+
+  // Each that is to be shown must be a node of some cluster that was played.
+  bool CheckNodes() {
+    bool known = true;
+    for (const std::string& name : arguments_.only_nodes) {
+      if (nodes_.contains(name)) continue;
+      known = false;
+      const std::string others =
+          nodes_.empty() ? std::string("no cluster was played") : fmt::format("there are {}", fmt::join(nodes_, ", "));
+      Complain(fmt::format("--only-node: no node is called {}; {}", replays::Quoted(name), others));
+    }
+    return known;
   }
 
   // Of the one scenario that was played.
@@ -119,7 +138,8 @@ class ReplayRun {
   Console console_;
   Reporter reporter_;
   std::shared_ptr<const replays::Timeline> picture_;
-  int pictures_ = 0;  // that were made: there must be one
+  int pictures_ = 0;             // that were made: there must be one
+  std::set<std::string> nodes_;  // of all clusters that were told
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ bool IsSpecialFile(const std::string& path) {
 absl::Status WriteSpecialFile(const std::string& path, std::string_view data) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0 && errno == ENXIO) {
-    return MakeStatus(Code::kUnavailable, fmt::format("open {}: nobody reads from it", path));
+    return MakeStatus(Code::kUnavailable, "nobody reads from it");
   }
   if (fd < 0) return PosixError(errno, "open", path);
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);  // whoever reads may take its time

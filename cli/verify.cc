@@ -55,7 +55,7 @@ struct VerifyArguments {
 
 void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
   app.add_option("NAME", a.names, "What to verify")->type_name("");
-  app.add_flag("--list", a.list, "Print the names with what they do, and verify nothing");
+  app.add_flag("--list", a.list, "Print the names with what they do, and verify nothing; with --right of those alone");
   app.add_flag("--right", a.right, "All that must pass: the built-in hooks and the right ones of the zoo");
   app.add_option("--scenarios", a.scenarios, fmt::format("Random ones for each hook (default: {})", a.scenarios))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}).description(""))
@@ -73,9 +73,10 @@ std::string_view KindName(ZooKind kind) {
   return kind == ZooKind::kWrong ? "wrong" : kind == ZooKind::kRight ? "right" : "built-in";
 }
 
-std::string ListText() {
+std::string ListText(bool right) {
   std::string text;
   for (const ZooHook& hook : Zoo()) {
+    if (right && hook.kind == ZooKind::kWrong) continue;
     text += fmt::format("{:<9} {:<28} {}{}\n", KindName(hook.kind), hook.name, hook.what,
                         hook.promise.empty() ? "" : fmt::format(" ({})", hook.promise));
   }
@@ -260,7 +261,7 @@ int Verify(const std::vector<std::string>& words) {
   AddVerifyOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   if (arguments.list) {
-    Console().Out(ListText());
+    Console().Out(ListText(arguments.right));
     return kPassed;
   }
   return VerifyWith(arguments);

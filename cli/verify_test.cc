@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class VerifyTest : public ::testing::Test {
  protected:
@@ -39,6 +40,9 @@ TEST_F(VerifyTest, NamesEveryHook) {
   EXPECT_THAT(ran.out, HasSubstr("\nright     stops_early "));
   EXPECT_THAT(ran.out, HasSubstr("\nwrong     trains_twice                 runs the train op after each run "
                                  "(hook.runs_train_op)\n"));
+  const Ran right = Run("$VIGIL verify --list --right");
+  EXPECT_THAT(right.out, HasSubstr("\nbuilt-in  NanTensorHook "));
+  EXPECT_THAT(right.out, Not(HasSubstr("\nwrong ")));
 }
 
 TEST_F(VerifyTest, WritesJsonAndJUnit) {

@@ -1,0 +1,47 @@
+#include "vigil/cli/read_run.h"
+
+#include <optional>
+#include <utility>
+
+#include "fmt/format.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/replays/input.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/trace_file.h"
+
+namespace vigil::cli {
+
+absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& path, const std::string& id) {
+  if (path == "-") return MakeStatus(Code::kUsage, "-: this command reads a file, not standard input");
+  std::optional<replays::Recording> found;
+  absl::Status status;
+  replays::ReadRecords(files, nullptr, {path}, [&](const replays::RawRecord& raw) {
+    absl::StatusOr<replays::Recording> read = !raw.error.ok() ? raw.error
+                                              : raw.is_trace
+                                                  ? replays::ParseTrace(raw.text, raw.source)
+                                                  : replays::ParseRecording(raw.text, raw.source, raw.record);
+    if (!read.ok()) {
+      status = read.status();
+    } else if (!id.empty() && read->scenario.id != id) {
+      return true;
+    } else if (found.has_value() && id.empty()) {
+      status = MakeStatus(Code::kUsage, fmt::format("{} holds several scenarios: name one as {}#ID, for example {}#{}",
+                                                    path, path, path, found->scenario.id));
+    } else {
+      found = *std::move(read);
+      return id.empty();  // of one id the first
+    }
+    return false;
+  });
+  VIGIL_RETURN_IF_ERROR(status);
+  if (!found.has_value()) return MakeStatus(Code::kUsage, fmt::format("{} holds no scenario called '{}'", path, id));
+  return *std::move(found);
+}
+
+absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& name) {
+  const std::size_t hash = name.rfind('#');
+  return ReadRun(files, name.substr(0, hash), hash == std::string::npos ? "" : name.substr(hash + 1));
+}
+
+}  // namespace vigil::cli

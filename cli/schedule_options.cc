@@ -1,0 +1,84 @@
+// The options of `vigil explore FILE`.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "fmt/format.h"
+#include "vigil/cli/parse_command.h"
+#include "vigil/cli/schedules.h"
+#include "vigil/cli/words.h"
+#include "vigil/core/base/code.h"
+#include "vigil/properties/planted/campaign.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr const char* kOfDepthFirst[] = {"--limit", "--choices", "--changes", "--all-points"};
+constexpr const char* kOfPriorities[] = {"--seeds", "--depth"};
+
+constexpr char kDefaultScheduleSeeds[] = "1..1000";
+constexpr std::uint64_t kMostSchedules = 1'000'000'000'000;
+constexpr int kMostDepth = 1000;
+
+int SchedulesMisuse(const std::string& what) { return TellMisuse("vigil explore", what); }
+
+}  // namespace
+
+void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
+  properties::SchedulesOptions& options = a.options;
+  constexpr char kGroup[] = "Of FILE, the schedules of one scenario";
+  const auto add = [&](const char* name, auto& value, const std::string& what, const char* type) {
+    return app.add_option(name, value, what)->type_name(type)->group(kGroup);
+  };
+  const auto number = [](auto least, auto most) { return CLI::Range(least, most).description(""); };
+  add("--only", a.only, "The id of the scenario, where FILE holds several; also FILE#ID", "ID");
+  add("--schedules", a.search, "dfs: all, depth first; pct: by random priorities (default: dfs)", "dfs|pct")
+      ->check(CLI::IsMember({"dfs", "pct"}).description(""));
+  add("--limit", options.limit,
+      fmt::format("Of dfs: how many schedules at most; 0 = all there are (default: {})", options.limit), "N")
+      ->check(number(std::uint64_t{0}, kMostSchedules));
+  add("--changes", options.changes,
+      "Of dfs: how many choices of a schedule may be other than the calm one (default: 0 = any number)", "N")
+      ->check(number(std::uint64_t{0}, kMostSchedules));
+  add("--choices", options.choices,
+      "Of dfs: how many choices of a schedule vary, from its beginning (default: 0 = all)", "N")
+      ->check(number(std::uint64_t{0}, kMostSchedules));
+  app.add_flag("--all-points", options.all_points,
+               "Of dfs: what else is chosen varies too: latencies, losses of messages. Of pct that is random")
+      ->group(kGroup);
+  add("--seeds", a.seeds, fmt::format("Of pct: a schedule each, both included (default: {})", kDefaultScheduleSeeds),
+      "A..B");
+  add("--depth", options.depth,
+      fmt::format("Of pct: how many steps in one order a bug may need (default: {})", options.depth), "D")
+      ->check(number(1, kMostDepth));
+  app.add_flag("--preempt", options.preempt,
+               "Tasks also give way after an unlock, a notification and a spawn, not only where they wait")
+      ->group(kGroup);
+  app.add_flag("--as-expected", options.as_expected, "What the file expects must happen in every schedule")
+      ->group(kGroup);
+  add("--plant", a.plant, "Leave this planted bug on: to see whether some schedule shows it (preset dev)", "ID");
+}
+
+int ExploreFile(SchedulesArguments arguments, const CLI::App& app) {
+  properties::SchedulesOptions& options = arguments.options;
+  const bool dfs = arguments.search == "dfs";
+  if (const char* const name = dfs ? FirstGiven(app, kOfPriorities) : FirstGiven(app, kOfDepthFirst))
+    return SchedulesMisuse(fmt::format("{}: it is not of --schedules {}", name, arguments.search));
+  options.search = dfs ? properties::ScheduleSearch::kDepthFirst : properties::ScheduleSearch::kPriorities;
+  const std::string seeds = arguments.seeds.empty() ? kDefaultScheduleSeeds : arguments.seeds;
+  if (!ParseSeeds(seeds, options.first_seed, options.last_seed) ||
+      options.last_seed - options.first_seed >= kMostSchedules) {
+    return SchedulesMisuse(fmt::format("--seeds: expected A..B with A <= B, got '{}'", seeds));
+  }
+  if (arguments.plant.empty()) return ExploreSchedules(arguments);
+  if (const absl::Status built = properties::CheckPlantedBugsAreBuilt(); !built.ok())
+    return SchedulesMisuse("--plant: " + std::string(MessageOf(built)));
+  const properties::PlantedBugScope planted(arguments.plant);
+  if (!planted.known) {
+    return SchedulesMisuse(
+        fmt::format("--plant: no planted bug is called '{}'; vigil check --planted list names them", arguments.plant));
+  }
+  return ExploreSchedules(arguments);
+}
+
+}  // namespace vigil::cli

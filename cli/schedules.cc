@@ -1,0 +1,181 @@
+#include "vigil/cli/schedules.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/console.h"
+#include "vigil/cli/output.h"
+#include "vigil/cli/read_run.h"
+#include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/system_clock.h"
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/json_writer.h"
+
+namespace vigil::cli {
+namespace {
+
+using properties::Grouped;
+using properties::ScheduleSearch;
+using properties::SchedulesOptions;
+using properties::SchedulesSummary;
+
+std::string SchedulesRow(std::uint64_t count, std::string_view what) {
+  return fmt::format("{:>12}  {}\n", Grouped(count), what);
+}
+
+class SchedulesCommand {
+ public:
+  explicit SchedulesCommand(const SchedulesArguments& arguments) : arguments_(arguments) {}
+
+  int Run() {
+    const bool to_file = !arguments_.json.empty() && arguments_.json != "-";
+    if (to_file && !Written(arguments_.json, CheckOutput(files_, arguments_.json))) return kMisuse;
+    const std::string& failures = arguments_.options.failures;
+    if (arguments_.failures_given && !Written(failures, CheckFolder(files_, failures))) return kMisuse;
+    const absl::StatusOr<replays::Recording> recording =
+        arguments_.only.empty() ? ReadRun(files_, arguments_.file) : ReadRun(files_, arguments_.file, arguments_.only);
+    if (!recording.ok()) return Refuse(recording.status());
+    const absl::StatusOr<SchedulesSummary> summary =
+        properties::RunSchedules(arguments_.options, *recording, files_, Callbacks(), signals_.stopped());
+    console_.EndProgress();
+    if (!summary.ok()) return Refuse(summary.status());
+    Print(SchedulesText(*summary));
+    if (!arguments_.json.empty()) {
+      const std::string json = SchedulesJson(recording->scenario.id, arguments_.options, *summary, failures_);
+      if (!to_file) console_.Out(json);
+      if (to_file && !Written(arguments_.json, WriteOutput(files_, arguments_.json, json))) errors_ = true;
+    }
+    console_.Flush();
+    if (!console_.status().ok()) Complain(MessageOf(console_.status()));
+    if (signals_.signal() != 0) return kSignalled + signals_.signal();
+    if (errors_ || !console_.status().ok()) return kMisuse;
+    return summary->failed > 0 ? kFailed : kPassed;
+  }
+
+ private:
+  properties::SchedulesCallbacks Callbacks() {
+    properties::SchedulesCallbacks callbacks;
+    callbacks.on_failure = [this](const properties::SchedulesFailure& failure) {
+      failures_.push_back(failure);
+      Print(failure.text + "\n");
+    };
+    callbacks.on_error = [this](const std::string& error) {
+      Complain(error);
+      errors_ = true;
+    };
+    callbacks.on_tick = [this](const SchedulesSummary& summary) {
+      signals_.Poll();
+      const std::chrono::milliseconds now = Uptime();
+      if (now - ticked_ < kTick) return;
+      ticked_ = now;
+      console_.Flush();
+      console_.Progress(
+          fmt::format("{} schedules played, {} failed", Grouped(summary.played), Grouped(summary.failed)));
+    };
+    callbacks.now = [this] { return clock_.Monotonic(); };
+    return callbacks;
+  }
+
+  // With `--json -` standard output belongs to the document.
+  void Print(std::string_view text) {
+    if (arguments_.json == "-") {
+      console_.Err(text);
+    } else {
+      console_.Out(text);
+    }
+  }
+
+  bool Written(const std::string& path, const absl::Status& status) {
+    if (!status.ok())
+      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
+    return status.ok();
+  }
+
+  int Refuse(const absl::Status& status) {
+    console_.Flush();
+    Complain(replays::Escaped(MessageOf(status)));
+    return kMisuse;
+  }
+
+  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
+
+  static constexpr std::chrono::milliseconds kTick{100};
+
+  const SchedulesArguments& arguments_;
+  StopSignals signals_;
+  PosixFiles files_;
+  SystemClock clock_;
+  Console console_;
+  std::vector<properties::SchedulesFailure> failures_;
+  bool errors_ = false;
+  std::chrono::milliseconds ticked_{0};
+};
+
+}  // namespace
+
+int ExploreSchedules(const SchedulesArguments& arguments) { return SchedulesCommand(arguments).Run(); }
+
+std::string SchedulesText(const SchedulesSummary& summary) {
+  std::string text = SchedulesRow(summary.played, "schedules played, the calm one first");
+  if (summary.all) text += fmt::format("{:>12}  that is all of them\n", "");
+  if (!summary.left_out.empty()) text += fmt::format("{:>12}  {}\n", "", summary.left_out);
+  text += SchedulesRow(summary.choices, "choices in the calm schedule");
+  text += SchedulesRow(summary.traces.size(), "distinct traces, of all tasks");
+  if (summary.callers.has_value())
+    text += SchedulesRow(summary.callers->size(), "distinct traces, of the session's caller and hooks");
+  if (summary.as_expected.has_value()) text += SchedulesRow(*summary.as_expected, "gave what the file expects");
+  if (!summary.armed.empty()) {
+    const auto armed = std::ranges::count_if(summary.armed, [](std::uint64_t n) { return n > 0; });
+    text += SchedulesRow(static_cast<std::uint64_t>(armed), fmt::format("of {} rules armed", summary.armed.size()));
+  }
+  text += "\nhow they ended\n";
+  for (const auto& [what, count] : summary.ends) text += SchedulesRow(count, replays::Escaped(what));
+  text += "\n";
+  for (const auto& [rule, count] : summary.violated)
+    text += fmt::format("FAILED {}: {} schedules\n", rule, Grouped(count));
+  if (!summary.refused.empty())
+    text += fmt::format("not held against the reference model, which does not model: {}\n",
+                        replays::Escaped(summary.refused));
+  if (summary.disagreements > 0)
+    text +=
+        fmt::format("FAILED the reference model says something else of {} schedules\n", Grouped(summary.disagreements));
+  if (summary.stopped) text += "interrupted: this is what was found so far\n";
+  return text + fmt::format("{} passed, {} failed\n", summary.played - summary.failed, summary.failed);
+}
+
+std::string SchedulesJson(const std::string& id, const SchedulesOptions& options, const SchedulesSummary& summary,
+                          const std::vector<properties::SchedulesFailure>& failures) {
+  const bool dfs = options.search == ScheduleSearch::kDepthFirst;
+  replays::JsonWriter w;
+  w.Open('{').Key("scenario").String(id).Key("schedules").String(dfs ? "dfs" : "pct");
+  w.Newline().Key("played").Natural(summary.played).Key("failed").Natural(summary.failed);
+  w.Key("all").Bool(summary.all).Key("left_out").String(summary.left_out).Key("interrupted").Bool(summary.stopped);
+  w.Newline().Key("choices").Natural(summary.choices).Key("traces").Natural(summary.traces.size());
+  if (summary.callers.has_value()) w.Key("callers_traces").Natural(summary.callers->size());
+  if (summary.as_expected.has_value()) w.Key("as_expected").Natural(*summary.as_expected);
+  w.Key("disagreements").Natural(summary.disagreements).Key("not_modelled").String(summary.refused);
+  w.Newline().Key("ends").Open('{');
+  for (const auto& [what, count] : summary.ends) w.Newline().Key(what).Natural(count);
+  w.Close('}').Newline().Key("violated").Open('{');
+  for (const auto& [rule, count] : summary.violated) w.Newline().Key(rule).Natural(count);
+  w.Close('}').Newline().Key("armed").Open('{');
+  for (std::size_t i = 0; i < summary.armed.size(); ++i) {
+    if (summary.armed[i] > 0)
+      w.Newline().Key(std::string(properties::AllRules()[i]()->info().id)).Natural(summary.armed[i]);
+  }
+  w.Close('}').Newline().Key("failures").Open('[');
+  for (const properties::SchedulesFailure& failure : failures) {
+    w.Newline().Open('{').Key("id").String(failure.id).Key("rule").String(failure.rule);
+    w.Key("file").String(failure.file).Close('}');
+  }
+  w.Close(']').Close('}');
+  return w.Take() + "\n";
+}
+
+}  // namespace vigil::cli
