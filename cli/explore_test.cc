@@ -164,9 +164,12 @@ TEST_F(ExploreProgramTest, CtrlCKeepsWhatSchedulesHaveShown) {
       "long.json",
       R"({"id":"long","cluster":{"tasks":{"chief":1,"ps":1,"worker":2}},"workload":{"name":"async_regression",)"
       R"("last_step":100},"limit_s":1000})");
-  for (const char* const search : {"dfs --limit 0", "pct --seeds 1..1000000"}) {
-    const Ran ran =
-        Run(std::string("timeout --preserve-status -k 30 -s INT 2 $VIGIL explore long.json --schedules ") + search);
+  folder_.Write("endless.json",
+                R"({"id":"endless","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"async_regression",)"
+                R"("last_step":1000000000},"limit_s":1000000})");
+  for (const char* const search :
+       {"long.json --schedules dfs --limit 0", "long.json --schedules pct --seeds 1..1000000", "endless.json"}) {
+    const Ran ran = Run(std::string("timeout --preserve-status -k 30 -s INT 2 $VIGIL explore ") + search);
     EXPECT_EQ(ran.code, 130) << search << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("\ninterrupted: this is what was found so far\n"));
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -27,7 +28,7 @@ using replays::Runner;
 using replays::Scenario;
 using replays::Verdict;
 
-constexpr std::uint64_t kSeedsAPiece = 16;
+constexpr std::uint64_t kPlaysAPiece = 16;
 constexpr std::string_view kSchedulePoints[] = {"/schedule", "/preempt"};
 
 std::uint64_t ScheduleChoices(const Outcome& outcome, bool all_points) {
@@ -60,15 +61,16 @@ class SchedulesRun {
     if (scenario_.trace != nullptr)
       return UsageError(
           "A trace has one schedule, the one that it tells. Name the scenario of a session or a cluster.");
-    Runner runner;
-    Outcome calm = Play(runner, nullptr);
+    Outcome calm = PlayCalm();
     if (calm.verdict == Verdict::kUnsupported)
       return UsageError(fmt::format("This scenario cannot be played: {}", replays::Escaped(calm.reason)));
     summary_.choices = ScheduleChoices(calm, options_.all_points);
+    Part first;
+    if (calm.verdict != Verdict::kInterrupted) Add(Judge(std::move(calm), "the calm schedule"), true, first);
+    Merge(first);
     if (options_.search == ScheduleSearch::kDepthFirst) {
-      DepthFirst(runner);
+      DepthFirst();
     } else {
-      Add(Judge(std::move(calm), "the calm schedule"));
       ByPriorities();
     }
     return std::move(summary_);
@@ -95,18 +97,53 @@ class SchedulesRun {
     return JudgePlay(std::move(outcome), scenario_, expect_.has_value() ? &*expect_ : nullptr, std::move(name));
   }
 
-  void DepthFirst(Runner& runner) {
+  // The caller's thread is free to hear of a stop while others play.
+  Outcome PlayCalm() {
+    Outcome calm;
+    PieceCallbacks pieces;
+    pieces.new_worker = [&]() -> PieceWorker {
+      return [&](std::uint64_t) -> HandOut {
+        Runner runner;
+        calm = Play(runner, nullptr);
+        return [] {};
+      };
+    };
+    pieces.on_tick = [this] { callbacks_.on_tick(summary_); };
+    const std::atomic<bool> never = false;
+    InOrder(1, 0, 1, pieces, never);
+    return calm;
+  }
+
+  void DepthFirst() {
     sim::DfsOptions search{
         .max_runs = options_.limit, .max_choices = options_.choices, .max_changes = options_.changes};
     if (!options_.all_points) search.only.assign(std::begin(kSchedulePoints), std::end(kSchedulePoints));
     sim::DfsChooser chooser(search);
-    do {
-      JudgedPlay play = Judge(Play(runner, &chooser), fmt::format("schedule {}", chooser.runs()));
-      if (play.verdict == Verdict::kInterrupted) break;
-      Add(std::move(play));
+    std::atomic<bool> end = false;
+    bool complete = false;
+    PieceCallbacks pieces;
+    pieces.new_worker = [&]() -> PieceWorker {
+      return [&, runner = std::make_shared<Runner>()](std::uint64_t) -> HandOut {
+        auto part = std::make_shared<Part>();
+        for (std::uint64_t i = 0; i < kPlaysAPiece && !end; ++i) {
+          JudgedPlay play = Judge(Play(*runner, &chooser), fmt::format("schedule {}", chooser.runs()));
+          if (play.verdict == Verdict::kInterrupted) {
+            end = true;
+          } else {
+            if (chooser.runs() > 1) Add(std::move(play), false, *part);  // the calm one has been played
+            complete = !chooser.Next();
+            if (complete) end = true;
+          }
+        }
+        return [this, part] { Merge(*part); };
+      };
+    };
+    pieces.on_tick = [&] {
       callbacks_.on_tick(summary_);
-    } while (!stop_ && chooser.Next());
-    summary_.stopped = stop_;
+      if (stop_) end = true;
+    };
+    InOrder(1, 0, std::numeric_limits<std::uint64_t>::max(), pieces, end);
+    summary_.stopped = !complete;
     if (summary_.stopped) return;
     summary_.all = chooser.exhausted() && !chooser.truncated();
     if (!summary_.all) summary_.left_out = LeftOut(chooser);
@@ -134,21 +171,20 @@ class SchedulesRun {
     PieceCallbacks pieces;
     pieces.new_worker = [&]() -> PieceWorker {
       return [&, runner = std::make_shared<Runner>()](std::uint64_t piece) -> HandOut {
-        auto plays = std::make_shared<std::vector<JudgedPlay>>();
-        const std::uint64_t end = std::min(seeds, (piece + 1) * kSeedsAPiece);
-        for (std::uint64_t i = piece * kSeedsAPiece; i < end && !stop_; ++i) {
+        auto part = std::make_shared<Part>();
+        const std::uint64_t end = std::min(seeds, (piece + 1) * kPlaysAPiece);
+        for (std::uint64_t i = piece * kPlaysAPiece; i < end && !stop_; ++i) {
           sim::PctOptions how = drawn;
           how.seed = first + i;
           sim::PctChooser chooser(how);
-          plays->push_back(Judge(Play(*runner, &chooser), fmt::format("the schedule of seed {}", how.seed)));
+          JudgedPlay play = Judge(Play(*runner, &chooser), fmt::format("the schedule of seed {}", how.seed));
+          if (play.verdict != Verdict::kInterrupted) Add(std::move(play), false, *part);
         }
-        return [this, plays] {
-          for (JudgedPlay& play : *plays) Add(std::move(play));
-        };
+        return [this, part] { Merge(*part); };
       };
     };
     pieces.on_tick = [this] { callbacks_.on_tick(summary_); };
-    InOrder(options_.jobs, 0, (seeds + kSeedsAPiece - 1) / kSeedsAPiece, pieces, stop_);
+    InOrder(options_.jobs, 0, (seeds + kPlaysAPiece - 1) / kPlaysAPiece, pieces, stop_);
     summary_.all = summary_.choices == 0;
     summary_.stopped = summary_.played < seeds + 1;
     if (!summary_.all)
@@ -156,34 +192,68 @@ class SchedulesRun {
                                       options_.last_seed, options_.depth);
   }
 
-  void Add(JudgedPlay play) {
-    if (play.verdict == Verdict::kInterrupted) return;
-    const bool calm = summary_.played++ == 0;
-    summary_.traces.insert(play.trace_hash);
+  // What came of some plays.
+  struct Part {
+    SchedulesSummary summary;
+    std::vector<JudgedPlay> failures;  // of each rule the first
+  };
+
+  // On any thread.
+  void Add(JudgedPlay play, bool calm, Part& part) const {
+    SchedulesSummary& summary = part.summary;
+    ++summary.played;
+    summary.traces.insert(play.trace_hash);
     if (!scenario_.job.has_value()) {
-      if (!summary_.callers.has_value()) summary_.callers.emplace();
-      summary_.callers->insert(play.events_hash);
+      if (!summary.callers.has_value()) summary.callers.emplace();
+      summary.callers->insert(play.events_hash);
     }
-    ++summary_.ends[play.end];
-    for (const std::string& rule : play.rules) ++summary_.violated[rule];
-    summary_.disagreements += play.disagreement.empty() ? 0 : 1;
-    summary_.refused = play.refused;
-    summary_.armed.resize(play.armed.size());
-    for (std::size_t i = 0; i < play.armed.size(); ++i) summary_.armed[i] += play.armed[i];
-    if (expect_.has_value())
-      summary_.as_expected = summary_.as_expected.value_or(0) + (play.unexpected.empty() ? 1 : 0);
+    ++summary.ends[play.end];
+    for (const std::string& rule : play.rules) ++summary.violated[rule];
+    summary.disagreements += play.disagreement.empty() ? 0 : 1;
+    summary.refused = play.refused;
+    AddArmed(summary.armed, play.armed);
+    if (expect_.has_value()) summary.as_expected = summary.as_expected.value_or(0) + (play.unexpected.empty() ? 1 : 0);
     // Choices of the file's own may be what its events come from.
     const bool must_be_as_expected = options_.as_expected || (calm && !own_choices_);
     if (!must_be_as_expected) play.unexpected.clear();
     if (play.kept()) return;
-    ++summary_.failed;
-    Report(play);
+    ++summary.failed;
+    const auto same = [&play](const JudgedPlay& other) { return KindOf(other) == KindOf(play); };
+    if (std::ranges::none_of(part.failures, same)) part.failures.push_back(std::move(play));
+  }
+
+  static void AddArmed(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+    to.resize(std::max(to.size(), from.size()));
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+  }
+
+  void Merge(const Part& part) {
+    const SchedulesSummary& from = part.summary;
+    summary_.played += from.played;
+    summary_.failed += from.failed;
+    summary_.traces.insert(from.traces.begin(), from.traces.end());
+    if (from.callers.has_value()) {
+      if (!summary_.callers.has_value()) summary_.callers.emplace();
+      summary_.callers->insert(from.callers->begin(), from.callers->end());
+    }
+    for (const auto& [end, count] : from.ends) summary_.ends[end] += count;
+    for (const auto& [rule, count] : from.violated) summary_.violated[rule] += count;
+    summary_.disagreements += from.disagreements;
+    if (from.played > 0) summary_.refused = from.refused;
+    if (from.as_expected.has_value()) summary_.as_expected = summary_.as_expected.value_or(0) + *from.as_expected;
+    AddArmed(summary_.armed, from.armed);
+    for (const JudgedPlay& play : part.failures) Report(play);
+  }
+
+  // Its first rule, or what else is wrong in a word.
+  static std::string_view KindOf(const JudgedPlay& play) {
+    return play.rules.empty() ? play.Kind() : play.rules.front();
   }
 
   // The first of each rule, of disagreements, of what does not end, of what is not as expected.
   void Report(const JudgedPlay& play) {
     const std::string rule = play.rules.empty() ? "" : play.rules.front();
-    if (!reported_.emplace(rule.empty() ? play.Kind() : std::string_view(rule)).second) return;
+    if (!reported_.emplace(KindOf(play)).second) return;
     FailedRun failed{.scenario = scenario_, .rule = rule, .reason = "found by " + play.name, .explanation = ""};
     failed.scenario.choices = play.choices;
     if (rule.empty()) failed.reason = fmt::format("found by {}: {}", play.name, play.What());

@@ -164,10 +164,13 @@ TEST_F(SchedulesTest, DrawsByPrioritiesTheSameWithAnyNumberOfJobs) {
 }
 
 TEST_F(SchedulesTest, StopsAndKeepsWhatWasPlayed) {
-  const auto summary = Explore(kRacesTheEnd, {.preempt = true}, 7);
-  EXPECT_EQ(summary->played, 7U);
-  EXPECT_TRUE(summary->stopped);
-  EXPECT_FALSE(summary->all);
+  for (const ScheduleSearch search : {ScheduleSearch::kDepthFirst, ScheduleSearch::kPriorities}) {
+    const auto summary =
+        Explore(kRacesTheEnd, {.search = search, .limit = 0, .last_seed = 10'000'000, .preempt = true}, 7);
+    EXPECT_GE(summary->played, 7U);
+    EXPECT_TRUE(summary->stopped);
+    EXPECT_FALSE(summary->all);
+  }
 }
 
 // The calm schedule exits cleanly; in others the queue runner fails first. What was expected holds in the former alone.
@@ -239,6 +242,18 @@ class PlantedSchedulesTest : public SchedulesTest {
  protected:
   ~PlantedSchedulesTest() override { TurnOffPlantedBugs(); }
 };
+
+// Joining before the stop was asked for waits second by second, without an event and for ever.
+TEST_F(PlantedSchedulesTest, AWaitThatMakesNoEventsEnds) {
+  const Recording recording =
+      Read(R"({"id":"joined_first","model":{"batches":3,"input":"queue"},"faults":[{"at":"enqueue","call":1,)"
+           R"("code":"ABORTED"}],"drive":[{"op":"loop","max":4,"body":[{"op":"run"}]}]})");
+  EXPECT_EQ(replays::Runner().Run(recording.scenario).verdict, replays::Verdict::kPlayed);
+  ASSERT_TRUE(TurnOnPlantedBug("coordinator.joined_before_stop"));
+  const replays::Outcome outcome = replays::Runner().Run(recording.scenario);
+  EXPECT_EQ(outcome.verdict, replays::Verdict::kRunaway);
+  EXPECT_THAT(outcome.reason, HasSubstr("switches"));
+}
 
 // Of a coordinator that forgets a clean stop, the calm schedule shows nothing: the queue runner has failed before.
 TEST_F(PlantedSchedulesTest, FindsWhatOnlySomeSchedulesShow) {

@@ -121,6 +121,34 @@ TEST(Play, HoldsABoundedNumberOfRecords) {
   PlayAll({.jobs = 2}, callbacks, stop);
   EXPECT_EQ(handed_out, 3000);
   EXPECT_LT(most.load(), 200);
+  // Fewer, if that is asked for: four, as many that are on their way out, one that is on its way in.
+  read = most = handed_out = 0;
+  PlayAll({.jobs = 2, .ahead = 2}, callbacks, stop);
+  EXPECT_EQ(handed_out, 3000);
+  EXPECT_LE(most.load(), 9);
+}
+
+TEST(Play, WhatWasInterruptedIsNotHandedOutNorWhatCameAfterIt) {
+  std::atomic<bool> stop{false};
+  PlayCallbacks callbacks;
+  callbacks.read = [&](const OnRecord& on_record) {
+    for (int i = 0; i < 300 && on_record({"x.jsonl", i + 1, Record(i, ""), {}}); ++i) {
+    }
+  };
+  callbacks.new_player = [&stop] {
+    return [&stop](const Recording& recording) {
+      PlainOutcome outcome = Echo(recording);
+      if (recording.record == 6) {
+        stop = true;
+        outcome.verdict = Verdict::kInterrupted;
+      }
+      return outcome;
+    };
+  };
+  std::vector<std::int64_t> handed_out;
+  callbacks.on_result = [&](const Result& result) { handed_out.push_back(result.record); };
+  EXPECT_TRUE(PlayAll({.jobs = 3}, callbacks, stop).stopped);
+  EXPECT_EQ(handed_out, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
 }
 
 TEST(Play, HoldsABoundedNumberOfBytes) {

@@ -296,6 +296,8 @@ void Play::OneSession(Caller& caller, std::vector<HookPtr> hooks) {
 
 // A line of text stands for up to this many typed events (the others are for rules, or of service tasks).
 constexpr std::int64_t kEventsForALine = 8;
+// A session that waits in a loop, second by second, for what never comes makes no events: that ends, too.
+constexpr std::uint64_t kMostSwitches = 5'000'000;
 
 // Plays a scenario of one session, or of a unit.
 Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
@@ -312,6 +314,7 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
                     .stacks = &stacks,
                     .max_events = static_cast<std::uint64_t>(scenario.limits.events * kEventsForALine),
                     .max_virtual = Seconds(scenario.limits.virtual_s),
+                    .max_switches = kMostSwitches,
                     .preempt = choosing.preempt(),
                     .interrupt = options.interrupt});
   sim::Node& node = world.AddNode(kNode);
