@@ -30,6 +30,48 @@ TEST(ModelTest, NamesWhatTurnsUpOnTheWay) {
   EXPECT_EQ(MessageOf(predicted.status()), "a read of the global step with model.global_step false");
 }
 
+std::string RefusalOf(const Scenario& scenario) {
+  const auto predicted = Predict(scenario);
+  return predicted.ok() ? "" : std::string(MessageOf(predicted.status()));
+}
+
+TEST(ModelTest, WhatIsInAQueueThatWasStoppedEarlyIsRefusedOnceARunAsks) {
+  Scenario scenario;
+  scenario.session.kind = replays::SessionKind::kSupervisor;
+  scenario.model.batches = 2;
+  scenario.model.queue_input = true;
+  scenario.drive = {{.op = replays::Op::kRequestStop}};
+  EXPECT_EQ(RefusalOf(scenario), "");
+  scenario.drive.push_back({.op = replays::Op::kRun});
+  EXPECT_EQ(RefusalOf(scenario), "model.input queue that is stopped before a run has waited for it");
+  scenario.drive = {{.op = replays::Op::kRun}, {.op = replays::Op::kRequestStop}, {.op = replays::Op::kRun}};
+  EXPECT_EQ(RefusalOf(scenario), "");
+}
+
+TEST(ModelTest, AReportOfAQueuesThreadIsHeardOnceARunHasWaitedForTheEnd) {
+  Scenario scenario;
+  scenario.session.kind = replays::SessionKind::kSupervisor;
+  scenario.model.batches = 1;
+  scenario.model.queue_input = true;
+  scenario.faults = {{.at = replays::FaultPoint::kEnqueue, .calls = {2}, .code = Code::kInternal}};
+  scenario.drive = {{.op = replays::Op::kRun}, {.op = replays::Op::kShouldStop}};
+  EXPECT_EQ(RefusalOf(scenario), "faults.at enqueue whose report no run has waited for");
+  scenario.drive = {{.op = replays::Op::kRun, .catch_error = true, .times = 2}, {.op = replays::Op::kShouldStop}};
+  EXPECT_EQ(RefusalOf(scenario), "");
+}
+
+TEST(ModelTest, TimeIsInDoubtAfterAThreadEndedDuringAJoin) {
+  Scenario scenario;
+  scenario.session.kind = replays::SessionKind::kSupervisor;
+  scenario.session.args = {{"stop_grace_secs", std::int64_t{5}}};
+  scenario.drive = {{.op = replays::Op::kStartThread, .secs = 3}};
+  EXPECT_EQ(RefusalOf(scenario), "");
+  scenario.after = {{.op = replays::Op::kClock}};
+  EXPECT_EQ(RefusalOf(scenario), "start_thread that ends while somebody waits for it");
+  scenario.drive.front().secs = 7;  // all of the grace period is waited for
+  EXPECT_EQ(RefusalOf(scenario), "");
+}
+
 TEST(ModelTest, EndsAtTheLimitOfLines) {
   Scenario scenario;
   scenario.hooks = {{.hook = "probe",

@@ -24,7 +24,7 @@ def case(name, title, **parts):
 
 
 def scenarios(group):
-    return {"extended": lambda: [*options(), *fetches(), *init_feed(), *enqueue(), *stuck(), *others()],
+    return {"extended": lambda: [*options(), *fetches(), *init_feed(), *enqueue(), *stuck(), *others(), *supervised()],
             "services": lambda: [*cases_services.services()],
             "managers": lambda: [*cases_services.managers()]}[group]()
 
@@ -152,3 +152,36 @@ def others():
     yield {"id": "looper_catches_up", "title": "a slow pass is followed by passes back to back", "unit": "looper",
            "args": {"timer_interval_secs": 2},
            "ops": [{"op": "pass"}, {"op": "pass", "secs": 7}] + [{"op": "pass"}] * 5}
+
+
+def supervised():
+    chief = {"session": {"kind": "supervisor", "logdir": True}, "hooks": []}
+    for service, what in {"checkpoint": "no directory", "summary": "no summary", "step_counter": "a step"}.items():
+        yield case("service_without_a_directory_" + service, f"the {service} service of a supervisor with {what}",
+                   session={"kind": "supervisor"}, hooks=[],
+                   drive=[{"op": "service", "name": service, "catch": True}] * 2)
+    yield case("service_without_a_step", "a step counter that has no step to count", **chief,
+               model={"global_step": False}, drive=[{"op": "service", "name": "step_counter", "catch": True}] * 2)
+    stops = {"op": "request_stop", "code": "STOP_ITERATION"}
+    for name, drive in {
+            "reported": [stops],
+            "reported_then_raised": [stops, {"op": "raise", "code": "STOP_ITERATION"}],
+            "raised_after_a_stop": [{"op": "stop"}, {"op": "raise", "code": "STOP_ITERATION"}],
+            "out_of_a_join": [stops, {"op": "stop"}],
+            "out_of_a_guarded_join": [stops, {"op": "guarded", "body": [{"op": "stop"}]}],
+            "raised_after_a_caught_join": [stops, {"op": "stop", "catch": True},
+                                           {"op": "raise", "code": "STOP_ITERATION"}]}.items():
+        yield case("managed_stop_iteration_" + name, "whose STOP_ITERATION it is decides what comes out of the scope",
+                   **chief, drive=drive)
+    for call, what in {1: "before the first batch", 2: "after the last"}.items():
+        yield case(f"enqueue_internal_supervisor_{call}", f"what fills the queue fails {what}", **chief,
+                   model={"batches": 2, "input": "queue"}, faults=[{"at": "enqueue", "call": call, "code": "INTERNAL"}],
+                   drive=[{"op": "run", "catch": True}] * 3 + [{"op": "should_stop"}])
+    fed = {"model": {"fed_variable": True}, "scaffold": {"init_feed": 3}}
+    yield case("fed_variable_is_not_in_an_old_checkpoint", "a variable that an earlier process did not save", **fed,
+               checkpoint={"dir": True, "preload": [1, 2]})
+    yield case("fed_variable_is_in_a_new_checkpoint", "and one that this process did",
+               **fed, checkpoint={"dir": True, "preload": [1, 2], "damage": "missing_state"},
+               hooks=[{"hook": "checkpoint_saver", "save_steps": 1}],
+               faults=[{"at": "run", "call": 2, "code": "ABORTED"}],
+               drive=[RUN, {"op": "run", "fetch": ["base", "train"]}])
