@@ -157,7 +157,9 @@ void TraceSupervisor::LeaveBehind() {
 
 absl::Status TraceSupervisor::Body(const SessionPtr& session) {
   user_.Hold(session);
-  const absl::Status end = user_.Call(EventKind::kSupervisorReturn, session.get());
+  absl::Status end = user_.Call(EventKind::kSupervisorReturn, session.get());
+  const TracedEvent* const returned = user_.script().Next();
+  if (!end.ok() && returned != nullptr && returned->event.value != 0) end = supervisor_->coord()->RequestedError();
   LeaveBehind();
   return end;
 }

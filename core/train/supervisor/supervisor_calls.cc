@@ -81,6 +81,7 @@ absl::Status Supervisor::CallBody(const SessionPtr& session,
   const std::string origin = OriginOf(error);
   Event end = ReturnOf(SupervisorMethod::kBody, error);
   end.subject = origin;
+  end.value = !error.ok() && IsSameError(error, coord_->RequestedError()) ? 1 : 0;  // handed on, not made by the body
   env_.Emit(end);
   return error;
 }
