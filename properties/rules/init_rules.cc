@@ -97,6 +97,9 @@ constexpr RuleInfo kReadyBeforeUse{
         "MonitoredSession r1.4, Initialization, items 4 and 5; Supervisor, \"Within the with block all variables "
         "have been initialized\"",
     .observed = "lifecycle_two_hooks init_fn_runs_after_init_op restore_skips_init",
+    .stays =
+        "worker.waits_until_ready says the same of workers alone; where a worker is the first to show a bug, both find "
+        "it.",
 };
 class ReadyBeforeUse : public Rule {
  public:
