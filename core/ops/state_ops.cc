@@ -8,8 +8,8 @@
 namespace vigil {
 namespace {
 
-Variable& VariableOf(KernelContext& c) {
-  return c.resource<Variable>([] { return std::make_shared<Variable>(); });
+vigil::Variable& VariableOf(KernelContext& c) {
+  return c.resource<vigil::Variable>([] { return std::make_shared<vigil::Variable>(); });
 }
 
 absl::Status Uninitialized(const KernelContext& c) {

@@ -234,7 +234,7 @@ TEST_F(LayersTest, AStuckTaskCostsTheGracePeriod) {
 
 TEST_F(LayersTest, MasterAndConfigOfASingularSessionReachTheFactory) {
   // Remembers what it is asked for.
-  class Factory : public SessionFactory {
+  class SeeingFactory : public SessionFactory {
    public:
     absl::StatusOr<std::unique_ptr<Session>> Create(const Graph&, const std::string& m,
                                                     const SessionConfig& c) override {
@@ -245,7 +245,7 @@ TEST_F(LayersTest, MasterAndConfigOfASingularSessionReachTheFactory) {
     std::string master;
     SessionConfig config;
   };
-  const auto factory = std::make_shared<Factory>();
+  const auto factory = std::make_shared<SeeingFactory>();
   const auto session = SingularMonitoredSession::Create(
       env(), graph_, {.master = "grpc://there", .config = {.operation_timeout_in_ms = 250}, .factory = factory});
   EXPECT_EQ(Text(session.status()), "INTERNAL: asked");

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/notes.h"
 
 namespace vigil::properties {
 namespace {
+
+using replays::Note;
 
 constexpr RuleInfo kNeverInitialises{
     .id = "worker.never_initialises",
