@@ -13,6 +13,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/attr_value.h"
 #include "vigil/core/tensor/proto_util.h"
+#include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
 namespace {
