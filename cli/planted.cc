@@ -53,6 +53,7 @@ int CheckPlanted(const PlantedArguments& arguments) {
     console.Out(PlantedListText());
     return kPassed;
   }
+  if (options.ids.empty()) return complain(UsageError("--planted names no bug; say all, list or the ids of some"));
   if (options.ids == std::vector<std::string>{"all"}) options.ids.clear();
   PosixFiles files;
   SystemClock clock;

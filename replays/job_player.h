@@ -24,7 +24,7 @@ struct JobPlays {
 };
 
 // Plays it for each of so many seeds, and notes in the last outcome's `misses` where a play is not one that the
-// recorded clusters could have made, and which of their ways no play took (not of a play that is told).
+// recorded clusters could have made, and which of their ways no play took (not of few plays, or of one that is told).
 Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
                             const JobPlays& plays);
 
