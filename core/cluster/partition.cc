@@ -65,8 +65,17 @@ class PartitionWriter {
  private:
   struct Draft {
     Partition part;
-    std::set<NodeId> copied;              // constants and resources that are there
-    std::map<Output, std::string> feeds;  // by what is fed: the node that stands for it
+    std::set<NodeId> copied;            // constants and resources that are there
+    std::map<Output, std::string> fed;  // by what is fed: the node that gives its value
+  };
+
+  // What a _Send and its _Recv have to agree on.
+  struct EdgeEnds {
+    int number = 0;
+    NodeId source = kNoNode;
+    DType type = DType::kFloat;
+    int from = 0;  // devices
+    int to = 0;
   };
 
   // A target without work must not go unheard if its task has nothing else to do: the task must be there.
@@ -111,7 +120,8 @@ class PartitionWriter {
   }
 
   std::string InputOf(int device, NodeId consumer, Output input) {
-    if (std::ranges::binary_search(found_.fed, input)) return FedNode(device, input);
+    if (std::ranges::binary_search(found_.fed, input))
+      return device == own_ ? FedNode(input) : FedFromOwn(device, input);
     if (const int cut = cuts_.Find(consumer, input, device); cut >= 0) {
       return recv_names_[static_cast<std::size_t>(cut)];
     }
@@ -128,28 +138,74 @@ class PartitionWriter {
     def.clear_input();
   }
 
-  std::string FedNode(int device, Output output) {
-    Draft& draft = drafts_[static_cast<std::size_t>(device)];
-    const auto [it, added] = draft.feeds.try_emplace(output);
+  // What stands for a fed value on the master's own task.
+  std::string FedNode(Output output) {
+    Draft& draft = drafts_[static_cast<std::size_t>(own_)];
+    const auto [it, added] = draft.fed.try_emplace(output);
     if (!added) return it->second;
     it->second = NewName(graph_.node(output.node).name);
-    proto::NodeDef& def = Add(device);
+    proto::NodeDef& def = Add(own_);
     def.set_name(it->second);
     def.set_op("Placeholder");
-    def.set_device(DeviceOf(device).device_name());
+    def.set_device(DeviceOf(own_).device_name());
     SetAttr(def, "dtype", graph_.TypeOf(output));
     const auto feed = std::ranges::find(spec_.feeds, output) - spec_.feeds.begin();
     draft.part.feeds.push_back({static_cast<int>(feed), it->second + ":0"});
     return it->second;
   }
 
-  void SetEdge(proto::NodeDef& def, const CutEdge& cut, int number) const {
-    const TaskDevice& from = DeviceOf(placed_[static_cast<std::size_t>(cut.from.node)]);
-    SetAttr(def, "tensor_name", fmt::format("edge_{}_{}", number, graph_.node(cut.from.node).name));
+  // What receives it on another one.
+  std::string FedFromOwn(int device, Output output) {
+    const auto [it, added] = drafts_[static_cast<std::size_t>(device)].fed.try_emplace(output);
+    if (!added) return it->second;
+    const EdgeEnds ends{.number = static_cast<int>(cuts_.edges.size()) + fed_edges_++,
+                        .source = output.node,
+                        .type = graph_.TypeOf(output),
+                        .from = own_,
+                        .to = device};
+    AddSend(ends, FedNode(output));
+    it->second = AddRecv(ends);
+    return it->second;
+  }
+
+  proto::NodeDef& AddSend(const EdgeEnds& ends, const std::string& value) {
+    proto::NodeDef& def = Add(ends.from);
+    def.set_name(NewName(graph_.node(ends.source).name));
+    def.set_op("_Send");
+    def.set_device(DeviceOf(ends.from).device_name());
+    def.add_input(value);
+    SetAttr(def, "T", ends.type);
+    SetEdge(def, ends);
+    return def;
+  }
+
+  std::string AddRecv(const EdgeEnds& ends) {
+    const std::string name = NewName(graph_.node(ends.source).name);
+    proto::NodeDef& def = Add(ends.to);
+    def.set_name(name);
+    def.set_op("_Recv");
+    def.set_device(DeviceOf(ends.to).device_name());
+    SetAttr(def, "tensor_type", ends.type);
+    SetEdge(def, ends);
+    return name;
+  }
+
+  void SetEdge(proto::NodeDef& def, const EdgeEnds& ends) const {
+    const TaskDevice& from = DeviceOf(ends.from);
+    SetAttr(def, "tensor_name", fmt::format("edge_{}_{}", ends.number, graph_.node(ends.source).name));
     SetAttr(def, "send_device", from.device_name());
     SetAttr(def, "send_device_incarnation", static_cast<std::int64_t>(from.incarnation));
-    SetAttr(def, "recv_device", DeviceOf(cut.to).device_name());
+    SetAttr(def, "recv_device", DeviceOf(ends.to).device_name());
     SetAttr(def, "client_terminated", false);
+  }
+
+  EdgeEnds EndsOf(int number) const {
+    const CutEdge& cut = cuts_.edges[static_cast<std::size_t>(number)];
+    return {.number = number,
+            .source = cut.from.node,
+            .type = cut.from.index == kControlIndex ? DType::kFloat : graph_.TypeOf(cut.from),
+            .from = placed_[static_cast<std::size_t>(cut.from.node)],
+            .to = cut.to};
   }
 
   void WriteSend(int number) {
@@ -168,31 +224,11 @@ class PartitionWriter {
     } else if (!HasStep(from)) {
       Copy(device, cut.from.node);
     }
-    proto::NodeDef& def = Add(device);
-    def.set_name(NewName(from.name));
-    def.set_op("_Send");
-    def.set_device(DeviceOf(device).device_name());
-    def.add_input(value);
+    proto::NodeDef& def = AddSend(EndsOf(number), value);
     if (cut.from.index == kControlIndex) def.add_input("^" + from.name);
-    SetAttr(def, "T", TypeOf(cut));
-    SetEdge(def, cut, number);
   }
 
-  void WriteRecv(int number) {
-    const CutEdge& cut = cuts_.edges[static_cast<std::size_t>(number)];
-    std::string& name = recv_names_[static_cast<std::size_t>(number)];
-    name = NewName(graph_.node(cut.from.node).name);
-    proto::NodeDef& def = Add(cut.to);
-    def.set_name(name);
-    def.set_op("_Recv");
-    def.set_device(DeviceOf(cut.to).device_name());
-    SetAttr(def, "tensor_type", TypeOf(cut));
-    SetEdge(def, cut, number);
-  }
-
-  DType TypeOf(const CutEdge& cut) const {
-    return cut.from.index == kControlIndex ? DType::kFloat : graph_.TypeOf(cut.from);
-  }
+  void WriteRecv(int number) { recv_names_[static_cast<std::size_t>(number)] = AddRecv(EndsOf(number)); }
 
   void WriteFetches() {
     for (int i = 0; i < static_cast<int>(spec_.fetches.size()); ++i) {
@@ -226,6 +262,7 @@ class PartitionWriter {
   std::vector<Draft> drafts_;            // by device
   std::vector<std::pair<int, int>> fed_fetches_;
   int next_name_ = 0;
+  int fed_edges_ = 0;
 };
 
 absl::Status CheckFedReferences(const Graph& graph, const NeededNodes& found) {

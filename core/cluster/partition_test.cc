@@ -17,6 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // Edges and their names without their numbers: "_Send(v) edge v".
 class PartitionTest : public testing::Test {
@@ -107,28 +108,31 @@ TEST_F(PartitionTest, WhatTakesAReferenceGoesToItsVariable) {
                           testing::Pair("worker0", ElementsAre("c", "one", "send one"))));
 }
 
-TEST_F(PartitionTest, ConstantsAndFedValuesAreCopiedToWhoWantsThem) {
+TEST_F(PartitionTest, ConstantsAreCopiedToWhoWantsThemAndFedValuesSentFromTheMastersTask) {
   const Output x = ops::Placeholder(b_, "x", DType::kDouble);
   const Output c = b_.Const("c", Tensor::Scalar<double>(1));
   const Output here = b_.Op("AddV2", {x, c}, {.name = "here"});
   const Output there = On("/job:ps/task:0", "AddV2", "there", {x, c});
-  const RunSpec spec{.feeds = {x}, .fetches = {here, there, x, c, there}};
+  const Output again = On("/job:ps/task:0", "Neg", "again", {x});
+  const RunSpec spec{.feeds = {x}, .fetches = {here, there, x, c, there, again}};
   const absl::StatusOr<PartitionedGraph> cut = Cut(spec);
   ASSERT_TRUE(cut.ok()) << cut.status();
   ASSERT_EQ(cut->parts.size(), 2u);
-  for (const Partition& part : cut->parts) {
-    ASSERT_EQ(part.feeds.size(), 1u);
-    EXPECT_EQ(part.feeds[0].feed, 0);
-    EXPECT_EQ(part.graph.node(0).op(), "Placeholder");
-    EXPECT_EQ(part.feeds[0].name, part.graph.node(0).name() + ":0");
-    EXPECT_EQ(part.graph.node(1).name(), "c");
-  }
+  const Partition& ps = cut->parts[0];
+  const Partition& own = cut->parts[1];
+  EXPECT_THAT(ps.feeds, IsEmpty());
+  ASSERT_EQ(own.feeds.size(), 1u);
+  EXPECT_EQ(own.feeds[0].feed, 0);
+  EXPECT_EQ(own.graph.node(0).op(), "Placeholder");
+  EXPECT_EQ(own.feeds[0].name, own.graph.node(0).name() + ":0");
+  EXPECT_THAT(Nodes(spec), ElementsAre(testing::Pair("ps0", ElementsAre("recv x", "c", "there", "again")),
+                                       testing::Pair("worker0", ElementsAre("x/_0", "c", "here", "send x"))));
   EXPECT_THAT(cut->fed_fetches, ElementsAre(std::pair(2, 0)));
-  ASSERT_EQ(cut->parts[0].fetches.size(), 1u);
-  EXPECT_THAT(cut->parts[0].fetches[0].fetches, ElementsAre(1, 4));
-  EXPECT_EQ(cut->parts[0].fetches[0].name, "there:0");
-  ASSERT_EQ(cut->parts[1].fetches.size(), 2u);
-  EXPECT_EQ(cut->parts[1].fetches[1].name, "c:0");
+  ASSERT_EQ(ps.fetches.size(), 2u);
+  EXPECT_THAT(ps.fetches[0].fetches, ElementsAre(1, 4));
+  EXPECT_EQ(ps.fetches[0].name, "there:0");
+  ASSERT_EQ(own.fetches.size(), 2u);
+  EXPECT_EQ(own.fetches[1].name, "c:0");
 }
 
 TEST_F(PartitionTest, ControlEdgesAreSignals) {
