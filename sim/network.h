@@ -5,8 +5,9 @@
 // the serving node. What the caller meets:
 //   nobody serves there, the process is dead    UNAVAILABLE after one latency ("Connection refused")
 //   the process dies or stops serving meanwhile UNAVAILABLE a latency later ("Socket closed"); what was sent before arrives
-//   the connection is cut or reset              UNAVAILABLE at once; what is under way is gone. After a cut it comes back with
-//                                               the next attempt, about once a second: until then calls fail at once
+//   the connection is cut or reset              UNAVAILABLE at once; what is under way is gone. A cut connection is tried again
+//                                               when it is wanted, then about once a second until that succeeds; until then
+//                                               calls fail at once
 //   the link is silent, the process paused      nothing: messages wait and arrive when it ends, in order. The keepalive gives
 //                                               UNAVAILABLE when it has lasted so long, the deadline DEADLINE_EXCEEDED
 //   a message is lost                           UNAVAILABLE some seconds later, for this call only: the request had no effect
@@ -172,7 +173,7 @@ class SimNetwork {
   RpcFaultState* FaultOf(const OutgoingCall& call);
   void Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble);
   Duration ReconnectAfter(NetworkLink& link);
-  bool StillDown(NetworkLink& link);
+  void TryToConnect(NetworkLink& link);
   static bool Unreachable(const NetworkLink& link);
   void ReachabilityChanged(NetworkLink& link);
   static void Count(NetworkLink& link, LinkTrouble::Kind kind);

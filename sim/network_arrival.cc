@@ -106,10 +106,11 @@ void SimNetwork::ArriveRequest(Message& message) {
   NetworkLink& link = *call.link;
   const std::shared_ptr<ListenerState>& listener = call.address->listener;
   std::string_view why;
+  if (link.down) TryToConnect(link);
   if (link.cuts > 0) {
     Count(link, LinkTrouble::Kind::kCut);
     why = "failed to connect to all addresses; last error: connect: No route to host (113)";
-  } else if (StillDown(link)) {
+  } else if (link.down) {
     why = "connections to all backends failing";
   } else if (listener == nullptr) {
     why = "failed to connect to all addresses; last error: connect: Connection refused (111)";

@@ -60,6 +60,35 @@ TEST_F(NetworkFaultTest, ACutBreaksOpenCallsAndRefusesNewOnes) {
   EXPECT_EQ(cut.effects, 2);
 }
 
+TEST_F(NetworkFaultTest, AConnectionThatNobodyWantedDuringTheCutIsBackAtOnce) {
+  LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
+  Trouble(cut, milliseconds(20), milliseconds(100));
+  Chief([&] {
+    world_.AdvanceBy(milliseconds(110));
+    Call({.body = "first"});
+    world_.AdvanceBy(seconds(2));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("122 first"));
+  EXPECT_EQ(cut.effects, 0);
+}
+
+TEST_F(NetworkFaultTest, AConnectionThatCameBackUnnoticedBreaksAnewWithTheNextCut) {
+  LinkTrouble first{.kind = LinkTrouble::Kind::kCut};
+  LinkTrouble second{.kind = LinkTrouble::Kind::kCut};
+  Trouble(first, milliseconds(20), milliseconds(100));
+  Trouble(second, milliseconds(3100), milliseconds(3200));
+  Chief([&] {
+    world_.AdvanceBy(milliseconds(30));
+    Call({.body = "refused"});
+    world_.AdvanceBy(milliseconds(3200));
+    Call({.body = "back"});  // tried again after the first cut, not wanted during the second one
+    world_.AdvanceBy(seconds(2));
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre(HasSubstr("41 UNAVAILABLE failed to"), "3243 back"));
+}
+
 TEST_F(NetworkFaultTest, WhatIsUnderWayIsGoneWithTheConnection) {
   LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
   Trouble(cut, milliseconds(10) + microseconds(500), milliseconds(10) + microseconds(600));

@@ -164,8 +164,9 @@ struct NetworkLink {
   std::uint32_t epoch = 0;   // how often its connections broke
   int cuts = 0;
   int silences = 0;
-  bool down = false;         // its connection broke by a cut; tried again now and then, until then calls fail at once
-  Duration next_attempt{0};  // if it is down
+  bool down = false;            // its connection broke by a cut: calls fail until an attempt to connect succeeds
+  bool tried = false;           // it is down, and was wanted since
+  Duration next_attempt{0};     // if it was tried
   Duration reachable_since{0};  // when the last cut ended
   std::vector<LinkTrouble*> troubles;
   Chain<OutgoingCall> calls;   // made over it, still open
