@@ -72,8 +72,9 @@ class Play:
         config = {**workload, **own, "job": task[0], "task": task[1], "cluster": self.addresses(task),
                   "dir": os.path.join(self.folder, "ckpt"), "begin": self.begin}
         self.note(task, "start")
-        process = subprocess.Popen([sys.executable, TASK_PROGRAM, json.dumps(config)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+        with open(self.words_of(task), "a", encoding="utf-8") as words:
+            process = subprocess.Popen([sys.executable, TASK_PROGRAM, json.dumps(config)], stdout=subprocess.PIPE,
+                                       stderr=words, text=True, start_new_session=True)
         self.processes[task] = process
 
         def read():
@@ -84,6 +85,16 @@ class Play:
                     pass
 
         threading.Thread(target=read, daemon=True).start()
+
+    def words_of(self, task):
+        return os.path.join(self.folder, f"{task[0]}_{task[1]}.stderr")
+
+    def check_started(self):
+        """A program that cannot even start (no TensorFlow, say) must not pass for a fact about clusters."""
+        for task, process in self.processes.items():
+            if process.poll() not in (None, 0) and not self.events[task][1:]:
+                with open(self.words_of(task), encoding="utf-8") as words:
+                    raise SystemExit(f"{task_name(task)} ended with {process.returncode}:\n{words.read()[-2000:]}")
 
     def kill(self, task):
         self.processes[task].kill()
@@ -105,7 +116,8 @@ class Play:
                 self.start(task)
         if at_once:
             return
-        wait_until(lambda: self.has_opened(("chief", 0)), OPEN_WITHIN_S)
+        wait_until(lambda: self.has_opened(("chief", 0)) or not self.running(("chief", 0)), OPEN_WITHIN_S)
+        self.check_started()
         for task in workers:
             self.start(task)
         wait_until(lambda: all(self.has_opened(task) for task in workers), OPEN_WITHIN_S)
@@ -140,6 +152,7 @@ class Play:
     def run(self):
         """Returns the facts of each trainer and the step of the newest checkpoint."""
         self.start_all()
+        self.check_started()
         base = time.time()
         limit = base + self.scenario["limit_s"]
         for at, action, arguments in self.actions():
