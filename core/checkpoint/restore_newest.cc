@@ -76,8 +76,8 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
   return out;
 }
 
-absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state,
-                           bool fallback) {
+absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback,
+                           const std::vector<std::string>& missing) {
   std::vector<std::string> candidates = {state.model_checkpoint_path};
   if (fallback) {
     std::set<std::string> listed = {state.model_checkpoint_path};
@@ -87,7 +87,7 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
   }
   absl::Status first;
   for (const std::string& prefix : candidates) {
-    const absl::Status restored = saver.Restore(session, prefix);
+    const absl::Status restored = saver.RestoreMissingLast(session, prefix, missing);
     if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
     if (first.ok()) first = restored;
     if (!fallback || VIGIL_PLANTED("saver.no_fallback")) break;

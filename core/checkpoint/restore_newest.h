@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,8 +28,9 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
                                                                bool fallback);
 
 // Restores state.model_checkpoint_path; with `fallback`, where that is not whole, the newest of the others that is. If none is, the
-// error is that of the newest. The saver then knows all of the state's checkpoints.
-absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback);
+// error is that of the newest. The saver then knows all of the state's checkpoints. `missing`: Saver::RestoreMissingLast.
+absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback,
+                           const std::vector<std::string>& missing = {});
 
 }  // namespace vigil
 

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/saver_meta_graph.h"
+#include "vigil/core/graph/group.h"
 
 namespace vigil {
 namespace {
@@ -168,6 +170,27 @@ absl::StatusOr<proto::MetaGraphDef> Saver::ExportMetaGraph(const Graph& graph, E
 }
 
 absl::Status Saver::Restore(Session& session, const std::string& path) {
+  return RunRestore(session, path, ops_.has_value() ? ops_->restore : RunSpec());
+}
+
+absl::Status Saver::RestoreMissingLast(Session& session, const std::string& path,
+                                       const std::vector<std::string>& missing) {
+  if (missing.empty() || !ops_.has_value()) return Restore(session, path);
+  const Graph& graph = session.graph();
+  RunSpec first{.feeds = ops_->restore.feeds};
+  RunSpec last{.feeds = ops_->restore.feeds};
+  for (const NodeId id : NodesOfGroup(graph, ops_->restore.targets[0])) {
+    const Node& node = graph.node(id);
+    const bool is_missing = !node.inputs.empty() && node.def->TakesReference(0) &&
+                            std::ranges::find(missing, graph.node(node.inputs[0].node).name) != missing.end();
+    (is_missing ? last : first).targets.push_back(id);
+  }
+  if (first.targets.empty() || last.targets.empty()) return Restore(session, path);
+  VIGIL_RETURN_IF_ERROR(RunRestore(session, path, first));
+  return RunRestore(session, path, last);
+}
+
+absl::Status Saver::RunRestore(Session& session, const std::string& path, const RunSpec& restore) {
   if (!built_) return UsageError("`build()` should be called before restore if defer_build==True");
   if (!ops_.has_value()) return absl::OkStatus();
   if (path.empty()) return UsageError("Can't load save_path when it is None.");
@@ -177,7 +200,7 @@ absl::Status Saver::Restore(Session& session, const std::string& path) {
   env_.log->Write(Severity::kInfo, fmt::format("Restoring parameters from {}", path));
   const Tensor fed = Tensor::Scalar<std::string>(path);
   std::vector<Tensor> fetched;
-  return Explain(session.Run({.spec = ops_->restore, .feed_values = {&fed, 1}}, &fetched));
+  return Explain(session.Run({.spec = restore, .feed_values = {&fed, 1}}, &fetched));
 }
 
 absl::Status Saver::RecoverLastCheckpoints(const std::vector<std::string>& paths) {

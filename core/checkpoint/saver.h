@@ -85,6 +85,9 @@ class Saver {
   // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before the
   // session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
   virtual absl::Status Restore(Session& session, const std::string& path);
+  // The same into variables of which only some are `missing` (nodes' names: they hold nothing yet): the others first, in a run of
+  // their own. Who waits until all are initialised thus sees none of them change any more.
+  absl::Status RestoreMissingLast(Session& session, const std::string& path, const std::vector<std::string>& missing);
 
   // What exists already, oldest first: to be kept or deleted as if this saver had written it.
   // Those of `paths` that still exist, with their file times:
@@ -110,6 +113,7 @@ class Saver {
   };
 
   void TakeDef(SaverOps ops);
+  absl::Status RunRestore(Session& session, const std::string& path, const RunSpec& restore);
   absl::Status WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written);
   absl::Status WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const;
 

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/checkpoint/testing.h"
@@ -78,6 +83,57 @@ TEST_F(SaverTest, WhatWasSavedIsRestored) {
   EXPECT_EQ(Text(saver.Restore(*other, "/d/m-1")), "OK");
   EXPECT_EQ(RunFetch(*other, v_.ref)->scalar<std::int64_t>(), 1);
   EXPECT_THAT(RunFetch(*other, w_.ref)->flat<float>(), ElementsAre(1, 1));
+}
+
+// Passes all on, and notes what is initialised when each run ends.
+class WatchedSession final : public Session {
+ public:
+  WatchedSession(Session& inner, std::vector<Output> variables) : inner_(inner), variables_(std::move(variables)) {}
+  std::int64_t number() const override { return inner_.number(); }
+  const Graph& graph() const override { return inner_.graph(); }
+  bool closed() const override { return inner_.closed(); }
+  absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
+    absl::Status status = inner_.Run(call, fetched);
+    std::string there;
+    for (const Output variable : variables_) {
+      if (RunFetch(inner_, variable).ok()) there += graph().node(variable.node).name;
+    }
+    seen_.push_back(status.ok() ? there : Text(status));
+    return status;
+  }
+  absl::Status Close() override { return inner_.Close(); }
+  const std::vector<std::string>& seen() const { return seen_; }
+
+ private:
+  Session& inner_;
+  const std::vector<Output> variables_;
+  std::vector<std::string> seen_;
+};
+
+TEST_F(SaverTest, WhatIsMissingIsRestoredLast) {
+  for (const bool sharded : {false, true}) {
+    Saver saver = Built({.sharded = sharded, .name = sharded ? "shards" : "save"});
+    const std::unique_ptr<Session> session = NewSession();
+    Save(saver, *session, 1);
+    const std::unique_ptr<Session> empty = NewSession(false);
+    WatchedSession watched(*empty, {v_.ref, w_.ref});
+    EXPECT_EQ(Text(saver.RestoreMissingLast(watched, "/d/m-1", {"v"})), "OK");
+    EXPECT_THAT(watched.seen(), ElementsAre("w", "vw"));
+    EXPECT_EQ(RunFetch(*empty, v_.ref)->scalar<std::int64_t>(), 0);
+    EXPECT_THAT(RunFetch(*empty, w_.ref)->flat<float>(), ElementsAre(1, 1));
+  }
+}
+
+TEST_F(SaverTest, WhereAllOrNothingIsMissingOneRunRestoresAll) {
+  Saver saver = Built();
+  const std::unique_ptr<Session> session = NewSession();
+  Save(saver, *session, 1);
+  for (const std::vector<std::string>& missing : std::vector<std::vector<std::string>>{{}, {"v", "w"}, {"nobody's"}}) {
+    const std::unique_ptr<Session> empty = NewSession(false);
+    WatchedSession watched(*empty, {v_.ref, w_.ref});
+    EXPECT_EQ(Text(saver.RestoreMissingLast(watched, "/d/m-1", missing)), "OK");
+    EXPECT_THAT(watched.seen(), ElementsAre("vw"));
+  }
 }
 
 TEST_F(SaverTest, KeepsTheNewest) {

@@ -5,6 +5,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/group.h"
 #include "vigil/core/graph/kernel.h"
 
 namespace vigil {
@@ -48,6 +49,20 @@ class GraphTest : public testing::Test {
   Graph graph_;
   Builder b_;
 };
+
+TEST_F(GraphTest, AGroupStandsForTheWorkThatItWaitsFor) {
+  const Output a = Number("a");
+  const Output b = Number("b");
+  const Output c = Number("c");
+  const Output inner = b_.Group("inner", {c.node, a.node});
+  const Output again = b_.Group("again", {inner.node});
+  const Output outer = b_.Group("outer", {b.node, again.node, inner.node});
+  ASSERT_TRUE(b_.status().ok()) << b_.status();
+  EXPECT_THAT(NodesOfGroup(graph_, outer.node), ElementsAre(a.node, b.node, c.node));
+  EXPECT_THAT(NodesOfGroup(graph_, inner.node), ElementsAre(a.node, c.node));
+  EXPECT_THAT(NodesOfGroup(graph_, b.node), ElementsAre(b.node));
+  EXPECT_THAT(NodesOfGroup(graph_, b_.Group("empty", {}).node), IsEmpty());
+}
 
 TEST_F(GraphTest, TakenNamesGetASuffix) {
   EXPECT_EQ(graph_.NameOf(Number("x")), "x:0");

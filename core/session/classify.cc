@@ -1,12 +1,25 @@
 #include "vigil/core/session/classify.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "vigil/core/graph/group.h"
 
 namespace vigil {
 namespace {
 
 bool Contains(const std::vector<Output>& outputs, Output wanted) {
   return std::ranges::find(outputs, wanted) != outputs.end();
+}
+
+// Of some variables only (Saver::RestoreMissingLast).
+bool RestoresSome(const RunSpec& spec, const Graph& graph) {
+  if (spec.feeds.empty() || spec.targets.empty() || !spec.fetches.empty() || !spec.unresolved.empty()) return false;
+  return std::ranges::any_of(graph.Collection(kWellKnownCalls), [&](const WellKnownCall& known) {
+    if (known.kind != CallKind::kRestore) return false;
+    const std::vector<NodeId> restored = NodesOfGroup(graph, known.node);
+    return std::ranges::all_of(spec.targets, [&](NodeId id) { return std::ranges::binary_search(restored, id); });
+  });
 }
 
 }  // namespace
@@ -20,7 +33,9 @@ CallKind ClassifyCall(const RunCall& call, const Graph& graph) {
   if (wanted == 2 && fetches > 0 && spec.targets.empty() &&
       Contains(graph.Collection(kGlobalStep), spec.fetches.back()))
     return CallKind::kSummary;
-  if (wanted + spec.targets.size() != 1 || !spec.unresolved.empty()) return CallKind::kRawRun;
+  if (wanted + spec.targets.size() != 1 || !spec.unresolved.empty()) {
+    return RestoresSome(spec, graph) ? CallKind::kRestore : CallKind::kRawRun;
+  }
   const NodeId node = fetches == 1 ? spec.fetches[0].node : spec.targets[0];
   for (const WellKnownCall& known : graph.Collection(kWellKnownCalls)) {
     if (known.node == node) return known.kind;
@@ -29,7 +44,7 @@ CallKind ClassifyCall(const RunCall& call, const Graph& graph) {
                        Contains(graph.Collection(kGlobalStep), spec.fetches[0]))) {
     return CallKind::kReadStep;
   }
-  return CallKind::kRawRun;
+  return RestoresSome(spec, graph) ? CallKind::kRestore : CallKind::kRawRun;
 }
 
 }  // namespace vigil

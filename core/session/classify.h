@@ -10,7 +10,8 @@
 
 namespace vigil {
 
-// A node and what a run of exactly that node (as the only fetch or target) is for.
+// A node and what a run of exactly that node (as the only fetch or target) is for. A fed run of some of the nodes that a restore op
+// groups is a restore, too.
 struct WellKnownCall {
   NodeId node = kNoNode;
   CallKind kind = CallKind::kRawRun;

@@ -48,6 +48,19 @@ TEST_F(ClassifyTest, AWellKnownNodeAloneIsItsKind) {
   EXPECT_EQ(Kind({}), "raw_run");
 }
 
+TEST_F(ClassifyTest, SomeOfWhatARestoreGroupsIsARestoreIfItIsFed) {
+  const Output other = g_.Node("Set", "other", {step_, one_});
+  const Output shard = g_.b.Group("restore_shard", {other.node});
+  const Output all = g_.b.Group("restore_all", {init_.node, shard.node});
+  g_.graph.AddToCollection(kWellKnownCalls, WellKnownCall{all.node, CallKind::kRestore});
+  EXPECT_EQ(Kind({.feeds = {one_}, .targets = {all.node}}), "restore");
+  EXPECT_EQ(Kind({.feeds = {one_}, .targets = {other.node}}), "restore");
+  EXPECT_EQ(Kind({.feeds = {one_}, .targets = {init_.node, other.node}}), "restore");
+  EXPECT_EQ(Kind({.targets = {other.node}}), "raw_run");
+  EXPECT_EQ(Kind({.feeds = {one_}, .targets = {other.node, read_.node}}), "raw_run");
+  EXPECT_EQ(Kind({.feeds = {one_}, .fetches = {step_, one_}, .targets = {other.node}}), "raw_run");
+}
+
 TEST_F(ClassifyTest, TheGlobalStepAloneIsItsReading) {
   EXPECT_EQ(Kind({.fetches = {read_}}), "read_step");
   EXPECT_EQ(Kind({.fetches = {step_}}), "read_step");

@@ -21,9 +21,10 @@ absl::StatusOr<Readiness> AskWhetherReady(const Env& env, Session& session, Outp
     return UsageError(fmt::format("The ready op '{}' must give the names of what is not initialized (strings), not {}.",
                                   session.graph().node(op.node).name, DTypeName(value->dtype())));
   }
-  std::string names;
-  for (const std::string& name : value->flat<std::string>()) names += (names.empty() ? "" : ", ") + name;
-  return Readiness{false, "Variables not initialized: " + names};
+  const auto names = value->flat<std::string>();
+  return Readiness{.ready = false,
+                   .why_not = fmt::format("Variables not initialized: {}", fmt::join(names, ", ")),
+                   .missing = {names.begin(), names.end()}};
 }
 
 }  // namespace vigil

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "vigil/core/env/env.h"
@@ -17,6 +18,7 @@ namespace vigil {
 struct Readiness {
   bool ready = true;
   std::string why_not;
+  std::vector<std::string> missing = {};  // what is not initialized, where the op names it
 };
 
 // Runs the op. Not ready: it names something ("Variables not initialized: v, w"), or fails since something it needs is not initialized.

@@ -61,7 +61,8 @@ absl::StatusOr<SessionPtr> SessionManager::NewSession(const SessionTarget& targe
   return SessionPtr(std::move(session));
 }
 
-absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const RestoreOptions& restore) {
+absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const RestoreOptions& restore,
+                                                       const std::vector<std::string>& missing) {
   const std::string& directory = restore.checkpoint_dir;
   const std::string& filename = restore.checkpoint_filename_with_path;
   if (!directory.empty() && !filename.empty()) {
@@ -82,7 +83,7 @@ absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const R
     waited += options_.recovery_wait;
     VIGIL_ASSIGN_OR_RETURN(state, FindCheckpoints(env_, directory, fallback));
   }
-  VIGIL_RETURN_IF_ERROR(RestoreNewest(env_, *restore.saver, session, *state, fallback));
+  VIGIL_RETURN_IF_ERROR(RestoreNewest(env_, *restore.saver, session, *state, fallback, missing));
   return true;
 }
 
@@ -159,13 +160,14 @@ void SessionManager::CloseUnready(Session& session) const {
 
 // The variables live on servers that outlive this session: what is initialised there is somebody's training.
 absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, Session& session,
-                                                   const RestoreOptions& restore) {
+                                                   const RestoreOptions& restore, std::vector<std::string>* missing) {
   const std::optional<Output>& op =
       options_.ready_for_local_init_op.has_value() ? options_.ready_for_local_init_op : options_.ready_op;
   if (!options_.behaviour.join_live_model || !InCluster(target) || restore.checkpoint_dir.empty() || !op.has_value()) {
     return false;
   }
   VIGIL_ASSIGN_OR_RETURN(const Readiness alive, Ready(op, session, "Model not ready"));
+  *missing = alive.missing;
   if (!alive.ready || VIGIL_PLANTED("cluster.chief_restores_over_live_model")) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return false;
@@ -178,8 +180,9 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
   return true;
 }
 
-absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init) {
-  absl::StatusOr<bool> found = RestoreCheckpoint(session, restore);
+absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init,
+                                       const std::vector<std::string>& missing) {
+  absl::StatusOr<bool> found = RestoreCheckpoint(session, restore, missing);
   if (VIGIL_PLANTED("recovery.restore_error_ignored") && session.number() > 1 && !found.ok()) found = false;
   VIGIL_ASSIGN_OR_RETURN(const bool restored, found);
   if (!restored || VIGIL_PLANTED("init.init_after_restore")) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
@@ -195,16 +198,17 @@ absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, 
                                                    const InitOptions& init) {
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
   if (VIGIL_PLANTED("recovery.new_session_closed") && session->number() > 1) session->Close().IgnoreError();
-  const absl::StatusOr<bool> joined = JoinLiveModel(target, *session, restore);
+  std::vector<std::string> missing;
+  const absl::StatusOr<bool> joined = JoinLiveModel(target, *session, restore, &missing);
   if (joined.ok() && *joined) return session;
-  const absl::Status status = joined.ok() ? MakeReady(*session, restore, init) : joined.status();
+  const absl::Status status = joined.ok() ? MakeReady(*session, restore, init, missing) : joined.status();
   if (status.ok()) return session;
   CloseUnready(*session);
   return status;
 }
 
 absl::StatusOr<bool> SessionManager::RecoverModel(Session& session, const RestoreOptions& restore) {
-  VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore));
+  VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore, {}));
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!restored) return false;
   const auto from = restore.checkpoint_dir.empty() ? restore.checkpoint_filename_with_path : restore.checkpoint_dir;

@@ -1,7 +1,7 @@
 // tf.train.SessionManager: makes raw sessions whose model is ready: restored from a checkpoint, initialised, or waited for.
 //
-// In a cluster (master "grpc://...") Prepare first looks whether the model is alive on the servers and joins it
-// (Behaviour::join_live_model), and sessions do not wait for ever for a server (bounded_waits).
+// In a cluster (master "grpc://...") Prepare first looks whether the model is alive on the servers and joins it, or restores what is
+// missing last (Behaviour::join_live_model), and sessions do not wait for ever for a server (bounded_waits).
 // Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then readiness. A failure closes
 // the half-made session (not so under Behaviour::TensorFlow()). Recover: like Prepare without initialising. Wait: poll until another task
 // (the chief) has made the model ready.
@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -84,10 +85,14 @@ class SessionManager {
   SessionConfig ConfigFor(const SessionTarget& target) const;
   absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
   // True = the model was alive already, and the session is ready.
-  absl::StatusOr<bool> JoinLiveModel(const SessionTarget& target, Session& session, const RestoreOptions& restore);
-  // True = restored.
-  absl::StatusOr<bool> RestoreCheckpoint(Session& session, const RestoreOptions& restore);
-  absl::Status MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init);
+  // True = joined. Else `missing` is what is not initialised, as far as somebody asked.
+  absl::StatusOr<bool> JoinLiveModel(const SessionTarget& target, Session& session, const RestoreOptions& restore,
+                                     std::vector<std::string>* missing);
+  // True = restored; what is `missing` is last.
+  absl::StatusOr<bool> RestoreCheckpoint(Session& session, const RestoreOptions& restore,
+                                         const std::vector<std::string>& missing);
+  absl::Status MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init,
+                         const std::vector<std::string>& missing);
   absl::StatusOr<bool> RecoverModel(Session& session, const RestoreOptions& restore);
   absl::StatusOr<bool> LookWhetherReady(Session& session);
   // Closes what could not be made ready, if Behaviour says so.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,26 @@ TEST(Pains, TwoAChiefThatComesBackRollsNobodyBack) {
   EXPECT_TRUE(Of(ours, "worker:0").step_back_silent.empty());
   EXPECT_EQ(Of(ours, "worker:0").outcome, "clean");
   EXPECT_EQ(Of(ours, "chief:0").outcome, "clean");
+}
+
+// One of three servers comes back empty, and restoring the others takes the chief so long that a worker looks in between.
+TEST(Pains, TwoWhoFindsTheModelReadySeesNoneOfItRestoredAnyMore) {
+  JobSpec spec = JobOf(60, minutes(10));
+  spec.tasks = {{"chief", 1}, {"ps", 3}, {"worker", 1}};
+  TimedFault slow;
+  slow.kind = TimedFault::Kind::kSlowLink;
+  slow.task = "chief:0";
+  slow.peer = "ps:0";
+  slow.one_way = true;
+  slow.by = seconds(1);
+  slow.lasts = minutes(10);
+  spec.plan.timed = {slow, CrashOf("ps:2", seconds(4), std::chrono::milliseconds(500))};
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const PlayedJob played = PlayJobOf(spec, seed, {.behaviour = Behaviour::Default()});
+    EXPECT_EQ(Of(played.facts, "worker:0").outcome, "clean") << seed;
+    EXPECT_GE(Of(played.facts, "worker:0").sessions, 2) << seed;
+    EXPECT_TRUE(Of(played.facts, "worker:0").step_back_silent.empty()) << seed;
+  }
 }
 
 TEST(Pains, ThreeARestartOfAServerEndsNobody) {
