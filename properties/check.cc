@@ -47,6 +47,16 @@ constexpr int kJobsAhead = 2;                  // a job may take a second: with 
 // Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
 bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
 
+// Its scenarios: one for each seed, numbered from 1 as records of a file are.
+struct Drawn {
+  std::uint64_t first;
+  std::uint64_t last;  // with CheckOptions::time it goes on
+  Scenario (*draw)(std::uint64_t seed);
+
+  std::uint64_t SeedOf(std::int64_t record) const { return first + static_cast<std::uint64_t>(record) - 1; }
+  Scenario ScenarioOf(std::int64_t record) const { return draw(SeedOf(record)); }
+};
+
 std::vector<std::string> IdsOf(const Judgement& judgement) {
   std::vector<std::string> ids;
   for (const Violation& violation : judgement.violations) ids.emplace_back(violation.rule);
@@ -83,11 +93,11 @@ class Campaign {
             [this](const replays::OnRecord& on_record) { ReadRecordings(options_.regressions, on_record); });
     }
     if (options_.random && !summary_.stopped) {
-      Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadRandom(on_record); });
+      Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kRandom), on_record); });
     }
     if (options_.explore.has_value() && !summary_.stopped) ExploreScopeOf(*options_.explore);
     if (options_.cluster && !summary_.stopped) {
-      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadJobs(on_record); });
+      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kCluster), on_record); });
     }
     // The regressions alone arm nothing: no rule is held against them.
     const bool rules = !options_.recordings.empty() || options_.random;
@@ -111,6 +121,11 @@ class Campaign {
     Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
   }
 
+  Drawn DrawnBy(std::string_view suite) const {
+    if (suite == kCluster) return {options_.first_job, options_.last_job, RandomJob};
+    return {options_.first_seed, options_.last_seed, RandomScenario};
+  }
+
   bool IsOurs(std::uint64_t number) const { return number % options_.shards == options_.shard - 1; }
 
   void ReadAll(const std::vector<std::string>& paths, const replays::OnRecord& on_record) {
@@ -123,14 +138,8 @@ class Campaign {
   }
 
   // Each scenario goes through its text: what is saved of a failure is what was played.
-  void ReadRandom(const replays::OnRecord& on_record) {
-    ReadSeeds(options_.first_seed, options_.last_seed, RandomScenario, on_record);
-  }
-  void ReadJobs(const replays::OnRecord& on_record) {
-    ReadSeeds(options_.first_job, options_.last_job, RandomJob, on_record);
-  }
-  void ReadSeeds(std::uint64_t first, std::uint64_t last, Scenario (*draw)(std::uint64_t),
-                 const replays::OnRecord& on_record) {
+  void ReadSeeds(const Drawn& drawn, const replays::OnRecord& on_record) {
+    const auto [first, last, draw] = drawn;
     const bool timed = options_.time > Duration(0);
     const Time end = timed ? callbacks_.now() + options_.time : Time();
     for (std::uint64_t seed = first; seed <= last || (timed && callbacks_.now() < end); ++seed) {
@@ -280,13 +289,13 @@ class Campaign {
   // Results come in the order of the seeds.
   void NoteSeed(std::string_view suite, SuiteCount& count, const Result& result) {
     if (!IsDrawn(suite)) return;
-    const std::uint64_t first = suite == kCluster ? options_.first_job : options_.first_seed;
-    count.seeds = {first, first + static_cast<std::uint64_t>(result.record) - 1};
+    const Drawn drawn = DrawnBy(suite);
+    count.seeds = {drawn.first, drawn.SeedOf(result.record)};
   }
 
   void Describe(const Result& result, CheckFailure& failure) {
     const bool drawn = IsDrawn(failure.suite);
-    std::optional<Scenario> scenario = drawn ? ScenarioOfRecord(failure.suite, result.record) : FindRecording(result);
+    std::optional<Scenario> scenario = drawn ? DrawnBy(failure.suite).ScenarioOf(result.record) : FindRecording(result);
     if (!scenario.has_value()) {
       failure.text = fmt::format("FAILED {}\n  {}:{} could not be read again\n", replays::Escaped(result.id),
                                  replays::Escaped(result.source), result.record);
@@ -299,11 +308,6 @@ class Campaign {
                                              .explanation = result.outcome.explanation});
     failure.text = std::move(report.text);
     failure.file = std::move(report.file);
-  }
-
-  Scenario ScenarioOfRecord(std::string_view suite, std::int64_t record) const {
-    const auto number = static_cast<std::uint64_t>(record) - 1;
-    return suite == kCluster ? RandomJob(options_.first_job + number) : RandomScenario(options_.first_seed + number);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {
