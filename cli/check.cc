@@ -16,13 +16,12 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
-#include "vigil/cli/output.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/faults_document.h"
 #include "vigil/properties/planted/campaign.h"
@@ -142,108 +141,69 @@ std::string ShortPath(const std::string& path) {
 class CheckRun {
  public:
   CheckRun(Arguments arguments, properties::CheckOptions options)
-      : arguments_(std::move(arguments)), options_(std::move(options)), service_(ServiceOf(arguments_.annotations)) {}
+      : arguments_(std::move(arguments)),
+        options_(std::move(options)),
+        service_(ServiceOf(arguments_.annotations)),
+        results_(arguments_.json) {}
 
   int Run() {
-    for (const std::string& path :
-         {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit, arguments_.faults_document}) {
-      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
-    }
-    if (arguments_.failures_given && !Written(options_.failures, CheckFolder(files_, options_.failures)))
-      return kMisuse;
+    if (!results_.CanWrite({arguments_.junit, arguments_.faults_document})) return kMisuse;
+    if (arguments_.failures_given && !results_.CanSaveIn(options_.failures)) return kMisuse;
     Announce();
     properties::CheckCallbacks callbacks;
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
       failures_.push_back(failure);
-      Print(failure.text + "\n" + Annotation(service_, failure));
+      results_.Print(failure.text + "\n" + Annotation(service_, failure));
     };
-    callbacks.on_error = [this](const std::string& error) {
-      Complain(error);
-      errors_ = true;
-    };
+    callbacks.on_error = [this](const std::string& error) { results_.Fail(error); };
     callbacks.on_tick = [this](std::string_view suite, const properties::SuiteCount& count) {
-      signals_.Poll();
-      console_.Flush();
-      console_.Progress(fmt::format("{}: {} played, {} failed", suite, count.played(), count.failed));
+      results_.Tick(fmt::format("{}: {} played, {} failed", suite, count.played(), count.failed));
     };
     callbacks.now = [this] { return clock_.Monotonic(); };
-    const properties::CheckSummary summary = properties::RunCheck(options_, files_, callbacks, signals_.stopped());
-    console_.EndProgress();
-    Print(CheckText(options_, summary));
-    WriteJson(summary);
-    if (!arguments_.junit.empty()) Write(arguments_.junit, JUnit(summary, failures_));
+    const properties::CheckSummary summary =
+        properties::RunCheck(options_, results_.files(), callbacks, results_.stopped());
+    results_.EndProgress();
+    results_.Print(CheckText(options_, summary));
+    if (results_.wants_json()) results_.WriteJson(CheckJson(options_, summary, failures_));
+    if (!arguments_.junit.empty()) results_.Write(arguments_.junit, JUnit(summary, failures_));
     WriteFaults(summary);
-    console_.Flush();
-    if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (errors_ || !console_.status().ok()) return kMisuse;
-    return summary.failed() > 0 ? kFailed : kPassed;
+    return results_.End(summary.failed() == 0);
   }
 
  private:
   void Announce() {
-    if (options_.shards > 1) Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
+    if (options_.shards > 1) results_.Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
     for (const std::string& path : options_.recordings)
-      Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
+      results_.Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
     for (const std::string& path : options_.regressions)
-      Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
+      results_.Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
     const std::string time = arguments_.time.empty() ? "" : " and on for " + arguments_.time;
     if (options_.random)
-      Print(fmt::format("suite random: --seeds {}..{}{}\n", options_.first_seed, options_.last_seed, time));
+      results_.Print(fmt::format("suite random: --seeds {}..{}{}\n", options_.first_seed, options_.last_seed, time));
     if (options_.explore.has_value()) {
       const properties::ExploreScope& scope = *options_.explore;
-      Print(fmt::format("suite explore: --hooks {} --runs {} --faults {}\n", scope.hooks, scope.runs, scope.faults));
+      results_.Print(
+          fmt::format("suite explore: --hooks {} --runs {} --faults {}\n", scope.hooks, scope.runs, scope.faults));
     }
     if (options_.cluster)
-      Print(fmt::format("suite cluster: --seeds {}..{}{}\n", options_.first_job, options_.last_job, time));
-    Print("\n");
-    console_.Flush();
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void WriteJson(const properties::CheckSummary& summary) {
-    if (arguments_.json.empty()) return;
-    const std::string json = CheckJson(options_, summary, failures_);
-    if (arguments_.json == "-") return console_.Out(json);
-    Write(arguments_.json, json);
+      results_.Print(fmt::format("suite cluster: --seeds {}..{}{}\n", options_.first_job, options_.last_job, time));
+    results_.Print("\n");
+    results_.Flush();
   }
 
   // Of half a campaign there is no document.
   void WriteFaults(const properties::CheckSummary& summary) {
     if (arguments_.faults_document.empty() || summary.stopped) return;
     const auto& [first, last] = summary.suites.at("cluster").seeds.value();
-    Write(arguments_.faults_document, properties::FaultsDocument(summary.cluster, first, last));
+    results_.Write(arguments_.faults_document, properties::FaultsDocument(summary.cluster, first, last));
   }
-
-  void Write(const std::string& path, const std::string& data) {
-    if (!Written(path, WriteOutput(files_, path, data))) errors_ = true;
-  }
-
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok())
-      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    return status.ok();
-  }
-
-  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
 
   const Arguments arguments_;
   const properties::CheckOptions options_;
   const CiService service_;
-  StopSignals signals_;
-  PosixFiles files_;
+  Results results_;
   SystemClock clock_;
-  Console console_;
   std::vector<properties::CheckFailure> failures_;
-  bool errors_ = false;
 };
 
 int Misuse(const std::string& what) { return TellMisuse("vigil check", what); }

@@ -95,6 +95,12 @@ std::string SuiteXml(const std::string& name, const SuiteCount& count, const std
   return text + "  </testsuite>\n";
 }
 
+// A whole file: what `vigil NAME` says.
+std::string Document(std::string_view name, std::string_view suites) {
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vigil {}\">\n{}</testsuites>\n",
+                     XmlAttribute(name), suites);
+}
+
 std::string CampaignXml(const std::vector<std::string>& incomplete) {
   std::string text = Head("campaign", incomplete.size(), incomplete.size(), 0, 0);
   for (const std::string& what : incomplete) text += Failed("campaign", what, what, "");
@@ -107,10 +113,20 @@ std::string XmlText(std::string_view text) { return Xml(text, false); }
 std::string XmlAttribute(std::string_view text) { return Xml(text, true); }
 
 std::string JUnit(const CheckSummary& summary, const std::vector<CheckFailure>& failures) {
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vigil check\">\n";
+  std::string text;
   for (const auto& [name, count] : summary.suites) text += SuiteXml(name, count, failures);
   if (summary.enough && !summary.incomplete.empty()) text += CampaignXml(summary.incomplete);
-  return text + "</testsuites>\n";
+  return Document("check", text);
+}
+
+std::string JUnit(std::string_view name, const std::vector<JUnitCase>& cases) {
+  std::string text;
+  std::uint64_t failures = 0;
+  for (const JUnitCase& one : cases) {
+    failures += one.failure.empty() ? 0 : 1;
+    text += one.failure.empty() ? Open(name, one.name) + "/>\n" : Failed(name, one.name, one.failure, one.text);
+  }
+  return Document(name, Head(name, cases.size(), failures, 0, 0) + text + "  </testsuite>\n");
 }
 
 }  // namespace vigil::cli

@@ -5,11 +5,8 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
-#include "vigil/cli/output.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
-#include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/perfetto.h"
 #include "vigil/replays/report.h"
@@ -25,38 +22,26 @@ class ReplayRun {
  public:
   explicit ReplayRun(const ReplayArguments& arguments)
       : arguments_(arguments),
+        results_(arguments.json),
         reporter_(
             {.trace = arguments.trace, .json = !arguments.json.empty(), .hashes = !arguments.hashes.empty()},
-            [this](std::string_view text) { Print(text); }, [this](std::string_view text) { console_.Err(text); }) {}
+            [this](std::string_view text) { results_.Print(text); },
+            [this](std::string_view text) { results_.Note(text); }) {}
 
   int Run() {
-    for (const std::string& path :
-         {arguments_.json == "-" ? "" : arguments_.json, arguments_.hashes, arguments_.timeline, arguments_.perfetto}) {
-      if (!CanSave(path)) return kMisuse;
-    }
+    if (!results_.CanWrite({arguments_.hashes, arguments_.timeline, arguments_.perfetto})) return kMisuse;
     const replays::PlaySummary summary = Play();
-    console_.EndProgress();
+    results_.EndProgress();
     reporter_.Finish(summary.stopped);
-    bool written = true;
-    if (arguments_.json == "-") {
-      console_.Out(reporter_.TakeJson());
-    } else if (!arguments_.json.empty()) {
-      written = Save(arguments_.json, reporter_.TakeJson()) && written;
-    }
-    if (!arguments_.hashes.empty()) written = Save(arguments_.hashes, reporter_.TakeHashes()) && written;
-    if (LooksAtOne(arguments_) && signals_.signal() == 0) written = SavePictures() && written;
+    if (results_.wants_json()) results_.WriteJson(reporter_.TakeJson());
+    if (!arguments_.hashes.empty()) results_.Write(arguments_.hashes, reporter_.TakeHashes());
+    if (LooksAtOne(arguments_) && !results_.interrupted()) SavePictures();
     for (const std::string& id : summary.unknown_ids) {
-      Complain(fmt::format("no scenario is called {}", replays::Quoted(id)));
+      results_.Fail(fmt::format("no scenario is called {}", replays::Quoted(id)));
     }
-    const bool nodes_known = signals_.signal() != 0 || CheckNodes();
-    console_.Flush();
-    if (!console_.status().ok()) Complain(MessageOf(console_.status()));
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (!written || !console_.status().ok() || reporter_.unreadable() > 0 || !summary.unknown_ids.empty() ||
-        !nodes_known) {
-      return kMisuse;
-    }
-    return reporter_.failed() > 0 ? kFailed : kPassed;
+    if (!results_.interrupted()) CheckNodes();
+    const int code = results_.End(reporter_.failed() == 0);
+    return code <= kFailed && reporter_.unreadable() > 0 ? kMisuse : code;
   }
 
  private:
@@ -65,11 +50,11 @@ class ReplayRun {
     options.jobs = arguments_.jobs > 0 ? arguments_.jobs : Cores();
     options.only = arguments_.only;
     replays::PlayCallbacks callbacks;
-    const replays::ChunkSource standard_input = [this] { return ReadStandardInput(signals_.stopped()); };
+    const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
     callbacks.read = [&](const replays::OnRecord& on_record) {
-      replays::ReadRecords(files_, standard_input, arguments_.paths, on_record);
+      replays::ReadRecords(results_.files(), standard_input, arguments_.paths, on_record);
     };
-    callbacks.new_player = [this] { return NewPlayer(arguments_, signals_.stopped()); };
+    callbacks.new_player = [this] { return NewPlayer(arguments_, results_.stopped()); };
     callbacks.on_result = [this](const replays::Result& result) {
       reporter_.Add(result);
       nodes_.insert(result.outcome.nodes.begin(), result.outcome.nodes.end());
@@ -77,65 +62,34 @@ class ReplayRun {
       if (++pictures_ == 1) picture_ = result.outcome.timeline;
     };
     callbacks.on_tick = [this] {
-      signals_.Poll();
-      console_.Flush();
-      console_.Progress(
-          fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
+      results_.Tick(fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
     };
-    return replays::PlayAll(options, callbacks, signals_.stopped());
+    return replays::PlayAll(options, callbacks, results_.stopped());
   }
 
   // Each that is to be shown must be a node of some cluster that was played.
-  bool CheckNodes() {
-    bool known = true;
+  void CheckNodes() {
     for (const std::string& name : arguments_.only_nodes) {
       if (nodes_.contains(name)) continue;
-      known = false;
       const std::string others =
           nodes_.empty() ? std::string("no cluster was played") : fmt::format("there are {}", fmt::join(nodes_, ", "));
-      Complain(fmt::format("--only-node: no node is called {}; {}", replays::Quoted(name), others));
+      results_.Fail(fmt::format("--only-node: no node is called {}; {}", replays::Quoted(name), others));
     }
-    return known;
   }
 
   // Of the one scenario that was played.
-  bool SavePictures() {
-    if (pictures_ != 1) {
-      Complain(pictures_ == 0
-                   ? "there is nothing to look at: no scenario was played"
-                   : fmt::format("--timeline and --perfetto show one scenario, and these are {}: name it with "
-                                 "--only ID",
-                                 pictures_));
-      return false;
+  void SavePictures() {
+    if (pictures_ == 0) return results_.Fail("there is nothing to look at: no scenario was played");
+    if (pictures_ > 1) {
+      return results_.Fail(fmt::format(
+          "--timeline and --perfetto show one scenario, and these are {}: name it with --only ID", pictures_));
     }
-    return (arguments_.timeline.empty() || Save(arguments_.timeline, replays::TimelinePage(*picture_))) &&
-           (arguments_.perfetto.empty() || Save(arguments_.perfetto, replays::PerfettoJson(*picture_)));
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
-
-  bool CanSave(const std::string& path) { return path.empty() || Written(path, CheckOutput(files_, path)); }
-  bool Save(const std::string& path, std::string_view data) { return Written(path, WriteOutput(files_, path, data)); }
-
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok())
-      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    return status.ok();
+    if (!arguments_.timeline.empty()) results_.Write(arguments_.timeline, replays::TimelinePage(*picture_));
+    if (!arguments_.perfetto.empty()) results_.Write(arguments_.perfetto, replays::PerfettoJson(*picture_));
   }
 
   const ReplayArguments& arguments_;
-  StopSignals signals_;
-  PosixFiles files_;
-  Console console_;
+  Results results_;
   Reporter reporter_;
   std::shared_ptr<const replays::Timeline> picture_;
   int pictures_ = 0;             // that were made: there must be one

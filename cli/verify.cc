@@ -12,11 +12,8 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
-#include "vigil/cli/output.h"
 #include "vigil/cli/parse_command.h"
-#include "vigil/cli/system.h"
-#include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
+#include "vigil/cli/results.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/escape.h"
@@ -118,41 +115,30 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a) {
       a.scenarios, a.seed, played, failed, hooks);
 }
 
-std::string VerifyJUnit(const std::vector<Verified>& all) {
-  std::string cases;
+std::vector<JUnitCase> JUnitCases(const std::vector<Verified>& all) {
+  std::vector<JUnitCase> cases;
   for (const Verified& one : all) {
-    cases += fmt::format("    <testcase classname=\"vigil.verify\" name=\"{}\"", XmlAttribute(one.hook->name));
-    cases += one.passed ? "/>\n"
-                        : fmt::format("><failure message=\"{} findings\">{}</failure></testcase>\n",
-                                      one.report.findings.size(), XmlText(one.text));
+    const std::string message = one.passed ? "" : fmt::format("{} findings", one.report.findings.size());
+    cases.push_back({.name = std::string(one.hook->name), .failure = message, .text = one.text});
   }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"verify\" tests=\"{}\" "
-      "failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      all.size(), std::ranges::count(all, false, &Verified::passed), cases);
+  return cases;
 }
 
 class VerifyRun {
  public:
-  explicit VerifyRun(VerifyArguments arguments) : arguments_(std::move(arguments)) {}
+  explicit VerifyRun(VerifyArguments arguments) : arguments_(std::move(arguments)), results_(arguments_.json) {}
 
   int Run(const std::vector<const ZooHook*>& hooks) {
-    for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit}) {
-      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
-    }
+    if (!results_.CanWrite({arguments_.junit})) return kMisuse;
     for (const ZooHook* hook : hooks) {
-      if (signals_.signal() != 0) break;
+      if (results_.interrupted()) break;
       Verify(*hook);
     }
-    console_.EndProgress();
+    results_.EndProgress();
     Summarize();
-    if (arguments_.json == "-") console_.Out(Json(all_, arguments_));
-    if (!arguments_.json.empty() && arguments_.json != "-") Write(arguments_.json, Json(all_, arguments_));
-    if (!arguments_.junit.empty()) Write(arguments_.junit, VerifyJUnit(all_));
-    console_.Flush();
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (errors_ || !console_.status().ok()) return kMisuse;
-    return std::ranges::all_of(all_, &Verified::passed) ? kPassed : kFailed;
+    if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_));
+    if (!arguments_.junit.empty()) results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_)));
+    return results_.End(std::ranges::all_of(all_, &Verified::passed));
   }
 
  private:
@@ -164,9 +150,8 @@ class VerifyRun {
     Verified one{.hook = &hook,
                  .report = VerifyHook(hook.make, options,
                                       [this, &hook] {
-                                        signals_.Poll();
-                                        console_.Progress(fmt::format("{}: {} plays", hook.name, ++plays_));
-                                        return signals_.signal() == 0;
+                                        results_.Tick(fmt::format("{}: {} plays", hook.name, ++plays_));
+                                        return !results_.interrupted();
                                       }),
                  .text = {},
                  .passed = true};
@@ -182,15 +167,15 @@ class VerifyRun {
       one.passed = false;
       one.text += fmt::format("  not found: {}\n", hook.promise);
     }
-    Print(one.text);
+    results_.Print(one.text);
     if (arguments_.trace) {
-      for (const std::string& event : one.report.events) Print(fmt::format("    {}\n", replays::Escaped(event)));
+      for (const std::string& event : one.report.events)
+        results_.Print(fmt::format("    {}\n", replays::Escaped(event)));
     }
-    console_.Flush();
+    results_.Flush();
     if (!arguments_.only.empty() && !one.report.error.empty()) {
-      console_.Err(fmt::format("error: {}; a finding names its case, as calm.monitored.alone or random_12\n",
-                               replays::Escaped(one.report.error)));
-      errors_ = true;
+      results_.Fail(fmt::format("{}; a finding names its case, as calm.monitored.alone or random_12",
+                                replays::Escaped(one.report.error)));
     }
     all_.push_back(std::move(one));
   }
@@ -202,37 +187,14 @@ class VerifyRun {
       plays += one.report.played;
       if (one.hook->kind != ZooKind::kWrong) right += one.report.played;
     }
-    Print(fmt::format("\n{} hooks verified in {} plays, {} of them of hooks that are right: {} failed\n", all_.size(),
-                      plays, right, std::ranges::count(all_, false, &Verified::passed)));
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void Write(const std::string& path, const std::string& data) {
-    if (!Written(path, WriteOutput(files_, path, data))) errors_ = true;
-  }
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok()) {
-      console_.Err(
-          fmt::format("error: cannot write {}: {}\n", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    }
-    return status.ok();
+    results_.Print(fmt::format("\n{} hooks verified in {} plays, {} of them of hooks that are right: {} failed\n",
+                               all_.size(), plays, right, std::ranges::count(all_, false, &Verified::passed)));
   }
 
   const VerifyArguments arguments_;
-  StopSignals signals_;
-  PosixFiles files_;
-  Console console_;
+  Results results_;
   std::vector<Verified> all_;
   std::uint64_t plays_ = 0;
-  bool errors_ = false;
 };
 
 int VerifyMisuse(const std::string& what) { return TellMisuse("vigil verify", what); }
