@@ -14,7 +14,6 @@
 #include "vigil/cli/annotations.h"
 #include "vigil/cli/check_report.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
@@ -144,10 +143,12 @@ class CheckRun {
       : arguments_(std::move(arguments)),
         options_(std::move(options)),
         service_(ServiceOf(arguments_.annotations)),
-        results_(arguments_.json) {}
+        results_("vigil check", arguments_.json) {}
 
   int Run() {
-    if (!results_.CanWrite({arguments_.junit, arguments_.faults_document})) return kMisuse;
+    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--faults-document", arguments_.faults_document}},
+                           Inputs()))
+      return kMisuse;
     if (arguments_.failures_given && !results_.CanSaveIn(options_.failures)) return kMisuse;
     Announce();
     properties::CheckCallbacks callbacks;
@@ -171,6 +172,14 @@ class CheckRun {
   }
 
  private:
+  // All that is read, and the folder that is kept up to date.
+  std::vector<std::string> Inputs() const {
+    std::vector<std::string> inputs = {options_.failures};
+    inputs.insert(inputs.end(), options_.recordings.begin(), options_.recordings.end());
+    inputs.insert(inputs.end(), options_.regressions.begin(), options_.regressions.end());
+    return inputs;
+  }
+
   void Announce() {
     if (options_.shards > 1) results_.Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
     for (const std::string& path : options_.recordings)
@@ -264,10 +273,7 @@ int Check(const std::vector<std::string>& words) {
   AddOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   arguments.failures_given = app.get_option("--failures")->count() > 0;
-  if (arguments.list_rules) {
-    Console().Out(properties::RulesDocument());
-    return kPassed;
-  }
+  if (arguments.list_rules) return Show(properties::RulesDocument());
   const bool suite = std::ranges::find(arguments.suites, "planted") != arguments.suites.end();
   if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};

@@ -101,11 +101,12 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
 
 class ExploreRun {
  public:
-  explicit ExploreRun(ExploreArguments arguments) : arguments_(std::move(arguments)), results_(arguments_.json) {}
+  explicit ExploreRun(ExploreArguments arguments)
+      : arguments_(std::move(arguments)), results_("vigil explore", arguments_.json) {}
 
   int Run() {
     const ExploreOptions& options = arguments_.options;
-    if (!results_.CanWrite({options.state})) return kMisuse;
+    if (!results_.CanWrite({{"--state", options.state}}, {options.failures})) return kMisuse;
     if (arguments_.failures_given && !results_.CanSaveIn(options.failures)) return kMisuse;
     const absl::StatusOr<properties::ScenarioSpace> space = properties::ScenarioSpace::Create(options.scope);
     if (!space.ok()) return results_.Refuse(space.status());

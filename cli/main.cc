@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/replays/escape.h"
 
@@ -149,11 +150,9 @@ int Run(int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    Console().Out(line.app.help());
-    return kPassed;
+    return Show(line.app.help());
   } catch (const CLI::CallForVersion&) {
-    Console().Out(line.app.version() + "\n");
-    return kPassed;
+    return Show(line.app.version() + "\n");
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
     return Misuse(no_command ? fmt::format("no command is called '{}'; there are {}", argv[1], CommandNames())
@@ -166,8 +165,6 @@ int Run(int argc, char** argv) {
   }
   const ReplayArguments& replay = line.replay_arguments;
   if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
-  if (!replay.json.empty() && !replay.hashes.empty() && SameFile(replay.json, replay.hashes))
-    return Misuse("--json and --hashes name the same file", line.app);
   return Replay(replay);
 }
 

@@ -39,7 +39,7 @@ std::string PlantedListText() {
 }  // namespace
 
 int CheckPlanted(const PlantedArguments& arguments) {
-  Results results(arguments.json);
+  Results results("vigil check", arguments.json);
   properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids),
                                      .jobs = arguments.jobs > 0 ? arguments.jobs : Cores()};
   if (options.ids == std::vector<std::string>{"list"}) {
@@ -51,7 +51,7 @@ int CheckPlanted(const PlantedArguments& arguments) {
   if (options.ids == std::vector<std::string>{"all"}) options.ids.clear();
   SystemClock clock;
   if (arguments.shrink) options.now = [&clock] { return clock.Monotonic(); };
-  if (!results.CanWrite()) return kMisuse;
+  if (!results.CanWrite({}, {})) return kMisuse;
   std::uint64_t played = 0;
   properties::PlantedCallbacks callbacks;
   callbacks.on_bug = [&](const properties::PlantedFinding& finding) {

@@ -22,14 +22,18 @@ class ReplayRun {
  public:
   explicit ReplayRun(const ReplayArguments& arguments)
       : arguments_(arguments),
-        results_(arguments.json),
+        results_("vigil replay", arguments.json),
         reporter_(
             {.trace = arguments.trace, .json = !arguments.json.empty(), .hashes = !arguments.hashes.empty()},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 
   int Run() {
-    if (!results_.CanWrite({arguments_.hashes, arguments_.timeline, arguments_.perfetto})) return kMisuse;
+    if (!results_.CanWrite(
+            {{"--hashes", arguments_.hashes}, {"--timeline", arguments_.timeline}, {"--perfetto", arguments_.perfetto}},
+            arguments_.paths)) {
+      return kMisuse;
+    }
     const replays::PlaySummary summary = Play();
     results_.EndProgress();
     reporter_.Finish(summary.stopped);

@@ -175,6 +175,48 @@ TEST_F(ReplayTest, OutputThatFailsLaterIsAnErrorAfterTheResults) {
   EXPECT_EQ(output.err, "error: write to standard output: No space left on device\n");
 }
 
+TEST_F(ReplayTest, AnOutputNeverOverwritesAnInputOrAnother) {
+  folder_.Write("link.sh", "mkdir d; cp good.jsonl d/good.jsonl; ln -s good.jsonl in.jsonl; ln good.jsonl hard.jsonl");
+  EXPECT_EQ(Run("sh link.sh").code, 0);
+  const std::pair<const char*, const char*> rows[] = {
+      {"replay good.jsonl --json good.jsonl", "--json 'good.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay good.jsonl --json ./good.jsonl", "--json './good.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay good.jsonl --hashes in.jsonl", "--hashes 'in.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay good.jsonl --hashes hard.jsonl", "--hashes 'hard.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay d --timeline d/good.jsonl", "--timeline 'd/good.jsonl' would overwrite what is read: 'd'"},
+      {"replay good.jsonl --timeline x --perfetto x", "--timeline and --perfetto name the same file"},
+      {"check --suite random --json x --junit ./x", "--json and --junit name the same file"},
+      {"check --suite recorded --recordings d --junit d/good.jsonl", "would overwrite what is read: 'd'"},
+      {"check --suite random --failures d --json d/good.jsonl", "would overwrite what is read: 'd'"},
+      {"check --suite random --failures new --json new", "--json 'new' would overwrite what is read: 'new'"},
+      {"explore good.jsonl --json good.jsonl", "--json 'good.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"explore good.jsonl#good --json d/../good.jsonl", "would overwrite what is read: 'good.jsonl'"},
+      {"explore --hooks 1 --json x --state x", "--json and --state name the same file"},
+      {"verify naps --json x --junit x", "--json and --junit name the same file"},
+  };
+  for (const auto& [words, error] : rows) {
+    const Ran ran = Run(fmt::format("$VIGIL {}", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_EQ(ran.out, "") << words;
+    EXPECT_THAT(ran.err, HasSubstr(error)) << words;
+  }
+  EXPECT_EQ(folder_.Read("good.jsonl"), good_ + "\n");
+  EXPECT_EQ(Run("$VIGIL replay d --json d/new.json").code, 0) << "nothing is lost";
+  const Ran twice = Run("$VIGIL replay good.jsonl --json /dev/stdout --hashes /dev/stdout >both; cat both");
+  EXPECT_THAT(twice.out, ::testing::MatchesRegex("1 passed, 0 failed\n\\{[^ ]+\\}\ngood [0-9a-f]+\n"))
+      << twice.err;
+}
+
+// Also what is asked of the program itself.
+TEST_F(ReplayTest, WhatCannotBePrintedIsAnError) {
+  for (const char* const words : {"--help", "--version", "replay --help", "check --help", "check --list-rules", "rules",
+                                  "verify --list", "check --planted list", "diff good.jsonl good.jsonl"}) {
+    const Ran ran = Run(fmt::format("$VIGIL {} >/dev/full", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_EQ(ran.err, "error: write to standard output: No space left on device\n") << words;
+  }
+}
+
 TEST_F(ReplayTest, WritesThroughLinksAndKeepsThem) {
   EXPECT_EQ(
       Run("touch real.json; ln -s real.json link.json; $VIGIL replay good.jsonl --json link.json; test -L link.json")

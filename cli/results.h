@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/output.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/env/real/posix_files.h"
 
@@ -21,11 +22,12 @@ namespace vigil::cli {
 
 class Results {
  public:
-  // The value of --json: a file, "-", or "" if there is none.
-  explicit Results(std::string json) : json_(std::move(json)) {}
+  // `command` as users call it: "vigil check". `json`: the value of --json: a file, "-", or "" if there is none.
+  Results(std::string command, std::string json) : command_(std::move(command)), json_(std::move(json)) {}
 
-  // Whether the JSON and these files can be written, if they are asked for (not ""). Tells of the first that cannot.
-  bool CanWrite(const std::vector<std::string>& paths = {});
+  // Whether the JSON and these files can be written, if they are asked for (not ""), and none is another one or an input (a file or
+  // folder that is read, or kept up to date: the folder of failures). Tells of the first that cannot.
+  bool CanWrite(std::vector<OutputFile> outputs, const std::vector<std::string>& inputs);
   bool CanSaveIn(const std::string& folder);
 
   void Print(std::string_view text);
@@ -59,12 +61,18 @@ class Results {
  private:
   bool Told(const std::string& path, const absl::Status& status);
 
+  const std::string command_;
   const std::string json_;
   StopSignals signals_;
   PosixFiles files_;
   Console console_;
   bool failed_ = false;
 };
+
+// The same end for what plays nothing: what was printed goes out; returns `code`, or kMisuse, with words, if it cannot.
+int Finished(Console& console, int code);
+// Prints it on standard output, and nothing more comes. Returns the exit code.
+int Show(std::string_view text);
 
 }  // namespace vigil::cli
 

@@ -28,14 +28,15 @@ std::string SchedulesRow(std::uint64_t count, std::string_view what) {
 
 class SchedulesCommand {
  public:
-  explicit SchedulesCommand(const SchedulesArguments& arguments) : arguments_(arguments), results_(arguments.json) {}
+  explicit SchedulesCommand(const SchedulesArguments& arguments)
+      : arguments_(arguments), results_("vigil explore", arguments.json) {}
 
   int Run() {
-    if (!results_.CanWrite()) return kMisuse;
+    const RunName run = arguments_.only.empty() ? SplitRunName(results_.files(), arguments_.file)
+                                                : RunName{arguments_.file, arguments_.only};
+    if (!results_.CanWrite({}, {run.path, arguments_.options.failures})) return kMisuse;
     if (arguments_.failures_given && !results_.CanSaveIn(arguments_.options.failures)) return kMisuse;
-    const absl::StatusOr<replays::Recording> recording =
-        arguments_.only.empty() ? ReadRun(results_.files(), arguments_.file)
-                                : ReadRun(results_.files(), arguments_.file, arguments_.only);
+    const absl::StatusOr<replays::Recording> recording = ReadRun(results_.files(), run);
     if (!recording.ok()) return results_.Refuse(recording.status());
     const absl::StatusOr<SchedulesSummary> summary =
         properties::RunSchedules(arguments_.options, *recording, results_.files(), Callbacks(), results_.stopped());

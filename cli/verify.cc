@@ -10,7 +10,6 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
@@ -126,10 +125,11 @@ std::vector<JUnitCase> JUnitCases(const std::vector<Verified>& all) {
 
 class VerifyRun {
  public:
-  explicit VerifyRun(VerifyArguments arguments) : arguments_(std::move(arguments)), results_(arguments_.json) {}
+  explicit VerifyRun(VerifyArguments arguments)
+      : arguments_(std::move(arguments)), results_("vigil verify", arguments_.json) {}
 
   int Run(const std::vector<const ZooHook*>& hooks) {
-    if (!results_.CanWrite({arguments_.junit})) return kMisuse;
+    if (!results_.CanWrite({{"--junit", arguments_.junit}}, {})) return kMisuse;
     for (const ZooHook* hook : hooks) {
       if (results_.interrupted()) break;
       Verify(*hook);
@@ -222,10 +222,7 @@ int Verify(const std::vector<std::string>& words) {
   CLI::App app("Verifies hooks: drives them through faults and says which promise they break", "vigil verify");
   AddVerifyOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
-  if (arguments.list) {
-    Console().Out(ListText(arguments.right));
-    return kPassed;
-  }
+  if (arguments.list) return Show(ListText(arguments.right));
   return VerifyWith(arguments);
 }
 

@@ -35,6 +35,9 @@ struct RawRecord {
   absl::Status error;     // not OK: there is no text; the message names the file (and line) and is complete
 };
 
+// Whether a file in a folder is read: by its name. In a folder, hidden ones are not.
+bool IsScenarioFile(const std::string& path);
+
 // Called for each record and each error, in order. False = enough: ReadRecords returns.
 using OnRecord = std::function<bool(RawRecord)>;
 
