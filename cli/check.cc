@@ -16,6 +16,7 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/plant.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
@@ -23,7 +24,6 @@
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/faults_document.h"
-#include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/rules_document.h"
 #include "vigil/replays/escape.h"
 
@@ -256,12 +256,10 @@ int CheckWith(const Arguments& arguments) {
     if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};
   }
   if (wants("regressions")) options.regressions = {ShortPath(VIGIL_REGRESSIONS)};
-  if (arguments.plant.empty()) return CheckRun(arguments, std::move(options)).Run();
-  if (const absl::Status built = properties::CheckPlantedBugsAreBuilt(); !built.ok())
-    return Misuse("--plant: " + std::string(MessageOf(built)));
-  const properties::PlantedBugScope planted(arguments.plant);
-  if (!planted.known)
-    return Misuse(fmt::format("--plant: no planted bug is called '{}'; --planted list names them", arguments.plant));
+  options.plant = arguments.plant;
+  std::optional<properties::PlantedBugScope> planted;
+  if (const absl::Status status = Plant(options.plant, planted); !status.ok())
+    return Misuse(std::string(MessageOf(status)));
   return CheckRun(arguments, std::move(options)).Run();
 }
 

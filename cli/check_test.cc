@@ -153,6 +153,44 @@ TEST_F(CheckTest, WritesWhatTheFaultsDid) {
   EXPECT_THAT(folder_.Read("faults.md"), ContainsRegex("\n- In the campaign: planned [1-9]"));
 }
 
+// The line that a failure ends with, of a planted bug, too.
+TEST_F(CheckTest, WhatAPlantedBugBrokeIsReplayedWithIt) {
+  const Ran ran = Run("$VIGIL check --suite random --seeds 41..41 --plant recovery.once_a_call --annotations none");
+  if (ran.err.find("This build has no planted bugs") != std::string::npos) return;
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  const std::string file = "failures/recovery.preemption_never_leaves_run-random_41.json";
+  EXPECT_THAT(ran.out, HasSubstr("\n  VIGIL_PRESET=dev ./vigil replay " + file + " --plant recovery.once_a_call\n"));
+  const Ran planted = Run("$VIGIL replay " + file + " --plant recovery.once_a_call");
+  EXPECT_EQ(planted.code, 1);
+  EXPECT_THAT(planted.out, HasSubstr("\n  VIGIL_PRESET=dev ./vigil replay " + file +
+                                     " --only random_41 --plant recovery.once_a_call\n"));
+  EXPECT_EQ(Run("$VIGIL replay " + file).code, 0) << "it is mended without";
+  EXPECT_THAT(Run("$VIGIL check --suite saved --plant recovery.once_a_call").out,
+              HasSubstr(" --only random_41 --plant recovery.once_a_call\n"));
+  const Ran unknown = Run("$VIGIL replay " + file + " --plant no.such");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("error: --plant: no planted bug is called 'no.such'"));
+  // One id, two files, one rule: neither takes the other's place.
+  EXPECT_EQ(Run("mv failures one; cp -r one other").code, 0);
+  const Ran twice =
+      Run("$VIGIL check --suite recorded --recordings one --recordings other --plant recovery.once_a_call");
+  EXPECT_THAT(twice.out, HasSubstr("./vigil replay failures/recovery.preemption_never_leaves_run-random_41.json "));
+  EXPECT_THAT(twice.out, HasSubstr("./vigil replay failures/recovery.preemption_never_leaves_run-random_41-2.json "));
+}
+
+TEST_F(CheckTest, WhatOneSeedOfAClusterShowedIsReplayedWithIt) {
+  const Ran made =
+      Run(fmt::format("grep '\"cluster_short_job\"' {}/replays/cluster/cluster.jsonl | "
+                      "sed 's/\"outcome\": *\\[\"clean\"\\]/\"outcome\":[\"never\"]/' >never.jsonl",
+                      VIGIL_SOURCE_DIR));
+  ASSERT_EQ(made.code, 0);
+  const Ran ran = Run("$VIGIL replay never.jsonl --seed 7");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\n  ./vigil replay never.jsonl --only cluster_short_job --seed 7\n"));
+  EXPECT_THAT(Run("$VIGIL replay never.jsonl --seeds 2").out, HasSubstr(" --only cluster_short_job --seeds 2\n"));
+  EXPECT_THAT(Run("$VIGIL replay never.jsonl --seed 7 --trace").out, HasSubstr(" --only cluster_short_job --seed 7\n"));
+}
+
 constexpr char kCrash[] =
     R"({"id":"small","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},"workload":{"name":"async_regression","last_step":400},)"
     R"("plan":[{"at_s":2,"crash":"worker:0"},{"at_s":4,"pause":"worker:0","for_s":1}],"limit_s":600})";

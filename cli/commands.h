@@ -32,6 +32,7 @@ struct ReplayArguments {
   int jobs = 0;                                      // 0 = one for each core
   std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
+  std::string plant = {};                            // a planted bug that is on; "" = none
   std::string json;                                  // a file, or "-"; "" = none
   std::string hashes;                                // a file; "" = none
   std::string timeline;                              // a page to look at, of one scenario; "" = none

@@ -126,6 +126,10 @@ struct CommandLine {
     replay->add_option("--seed", a.seed, "Play what a real cluster did for this seed alone")
         ->excludes(seeds)
         ->type_name("SEED");
+    replay
+        ->add_option("--plant", a.plant,
+                     "Leave this planted bug on, as vigil check --plant and vigil explore --plant do (preset dev)")
+        ->type_name("ID");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")
         ->type_name("FILE");
     replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")

@@ -5,8 +5,11 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
+#include "vigil/cli/parse_command.h"
+#include "vigil/cli/plant.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
+#include "vigil/core/base/code.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/perfetto.h"
 #include "vigil/replays/report.h"
@@ -17,6 +20,12 @@ namespace {
 
 using replays::Reporter;
 
+// As they were given.
+std::string SeedsOf(const ReplayArguments& arguments) {
+  if (arguments.seed.has_value()) return fmt::format("--seed {}", *arguments.seed);
+  return arguments.seeds > 0 ? fmt::format("--seeds {}", arguments.seeds) : "";
+}
+
 // Everything about one call of `vigil replay`.
 class ReplayRun {
  public:
@@ -24,7 +33,10 @@ class ReplayRun {
       : arguments_(arguments),
         results_("vigil replay", arguments.json),
         reporter_(
-            {.trace = arguments.trace, .json = !arguments.json.empty(), .hashes = !arguments.hashes.empty()},
+            {.trace = arguments.trace,
+             .json = !arguments.json.empty(),
+             .hashes = !arguments.hashes.empty(),
+             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments)}},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 
@@ -102,6 +114,11 @@ class ReplayRun {
 
 }  // namespace
 
-int Replay(const ReplayArguments& arguments) { return ReplayRun(arguments).Run(); }
+int Replay(const ReplayArguments& arguments) {
+  std::optional<properties::PlantedBugScope> planted;
+  if (const absl::Status status = Plant(arguments.plant, planted); !status.ok())
+    return TellMisuse("vigil replay", MessageOf(status));
+  return ReplayRun(arguments).Run();
+}
 
 }  // namespace vigil::cli

@@ -203,8 +203,7 @@ TEST_F(ReplayTest, AnOutputNeverOverwritesAnInputOrAnother) {
   EXPECT_EQ(folder_.Read("good.jsonl"), good_ + "\n");
   EXPECT_EQ(Run("$VIGIL replay d --json d/new.json").code, 0) << "nothing is lost";
   const Ran twice = Run("$VIGIL replay good.jsonl --json /dev/stdout --hashes /dev/stdout >both; cat both");
-  EXPECT_THAT(twice.out, ::testing::MatchesRegex("1 passed, 0 failed\n\\{[^ ]+\\}\ngood [0-9a-f]+\n"))
-      << twice.err;
+  EXPECT_THAT(twice.out, ::testing::MatchesRegex("1 passed, 0 failed\n\\{[^ ]+\\}\ngood [0-9a-f]+\n")) << twice.err;
 }
 
 // Also what is asked of the program itself.

@@ -80,7 +80,9 @@ class SchedulesCommand {
 int ExploreSchedules(const SchedulesArguments& arguments) { return SchedulesCommand(arguments).Run(); }
 
 std::string SchedulesText(const SchedulesSummary& summary) {
-  std::string text = SchedulesRow(summary.played, "schedules played, the calm one first");
+  std::string text =
+      SchedulesRow(summary.played, summary.own ? "schedules played, that of the file's choices and the calm one first"
+                                               : "schedules played, the calm one first");
   if (summary.all) text += fmt::format("{:>12}  that is all of them\n", "");
   if (!summary.left_out.empty()) text += fmt::format("{:>12}  {}\n", "", summary.left_out);
   text += SchedulesRow(summary.choices, "choices in the calm schedule");

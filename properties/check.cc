@@ -78,6 +78,7 @@ class Campaign {
         stop_(stop),
         reporter_(files,
                   {.folder = options.failures,
+                   .plant = options.plant,
                    .on_error = callbacks.on_error,
                    .now = callbacks.now,
                    .on_tick = [this] { Tick(); }},
@@ -171,7 +172,8 @@ class Campaign {
                                  .shard = options_.shard,
                                  .shards = options_.shards,
                                  .jobs = options_.jobs,
-                                 .failures = options_.failures};
+                                 .failures = options_.failures,
+                                 .plant = options_.plant};
     const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
     if (!explored.ok()) {
       ++count.unreadable;
@@ -265,7 +267,7 @@ class Campaign {
     if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return;
     CheckFailure failure{std::string(suite), result.id, rule, "", ""};
     if (!broke_a_rule && recorded && !as_recorded) {
-      failure.text = replays::FailureText(result);
+      failure.text = replays::FailureText(result, {.plant = options_.plant});
     } else {
       Describe(result, failure);
     }
@@ -283,7 +285,7 @@ class Campaign {
     const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
     if (count.failed > kMostFullFailures) return;
     callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
-                           replays::FailureText(result), result.source});
+                           replays::FailureText(result, {.plant = options_.plant}), result.source});
   }
 
   // Results come in the order of the seeds.
@@ -305,7 +307,8 @@ class Campaign {
                                              .drawn = drawn,
                                              .rule = failure.rule,
                                              .reason = result.outcome.reason,
-                                             .explanation = result.outcome.explanation});
+                                             .explanation = result.outcome.explanation,
+                                             .source = drawn ? "" : result.source});
     failure.text = std::move(report.text);
     failure.file = std::move(report.file);
   }
