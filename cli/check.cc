@@ -60,6 +60,13 @@ constexpr char kNotes[] =
     "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
+// What plays each planted bug by itself has none of these.
+constexpr const char* kNotOfPlanted[] = {"--seeds",           "--shard",    "--annotations", "--junit", "--time",
+                                         "--faults-document", "--failures", "--recordings",  "--plant", "--list-rules"};
+constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink"};
+// What only some suites have.
+constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
+
 struct Arguments {
   std::string shard = "1/1";
   std::string annotations = "auto";
@@ -76,6 +83,7 @@ struct Arguments {
   std::vector<std::string> planted;
   std::string plant;
   bool failures_given = false;
+  const char* of_drawn = nullptr;  // an option that only drawn suites have, and that was given
   bool shrink = false;
 };
 
@@ -149,7 +157,8 @@ class CheckRun {
     if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--faults-document", arguments_.faults_document}},
                            Inputs()))
       return kMisuse;
-    if (arguments_.failures_given && !results_.CanSaveIn(options_.failures)) return kMisuse;
+    if (arguments_.failures_given && !(OnlyReadsFailures() ? HasFailures() : results_.CanSaveIn(options_.failures)))
+      return kMisuse;
     Announce();
     properties::CheckCallbacks callbacks;
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
@@ -172,6 +181,19 @@ class CheckRun {
   }
 
  private:
+  // The suite saved, alone: nothing of it is saved again.
+  bool OnlyReadsFailures() const {
+    return options_.saved && !options_.random && !options_.explore.has_value() && !options_.cluster &&
+           options_.recordings.empty() && options_.regressions.empty();
+  }
+  // A folder that is named and is not there is a mistake in its name.
+  bool HasFailures() {
+    const absl::StatusOr<FileInfo> info = results_.files().Stat(options_.failures);
+    if (info.ok() && info->is_directory) return true;
+    results_.Fail(fmt::format("--failures: there is no folder {}", replays::Quoted(options_.failures)));
+    return false;
+  }
+
   // All that is read, and the folder that is kept up to date.
   std::vector<std::string> Inputs() const {
     std::vector<std::string> inputs = {options_.failures};
@@ -243,6 +265,9 @@ int CheckWith(const Arguments& arguments) {
   options.cluster = wants("cluster");
   if (!arguments.faults_document.empty() && !options.cluster)
     return Misuse("--faults-document: it needs the suite cluster");
+  if (arguments.of_drawn != nullptr && !options.random && !options.cluster)
+    return Misuse(fmt::format("{}: it needs the suite random or cluster", arguments.of_drawn));
+  if (!arguments.recordings.empty() && !wants("recorded")) return Misuse("--recordings: it needs the suite recorded");
   for (const std::string& file : {arguments.junit, arguments.faults_document}) {
     if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
   }
@@ -271,11 +296,18 @@ int Check(const std::vector<std::string>& words) {
   AddOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   arguments.failures_given = app.get_option("--failures")->count() > 0;
+  arguments.of_drawn = FirstGiven(app, kOfDrawnSuites);
   if (arguments.list_rules) return Show(properties::RulesDocument());
   const bool suite = std::ranges::find(arguments.suites, "planted") != arguments.suites.end();
   if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {
+    if (!suite && !arguments.suites.empty()) return Misuse("--suite: --planted plays alone");
+    if (const char* const name = FirstGiven(app, kNotOfPlanted))
+      return Misuse(fmt::format("{}: not with --planted, which plays each planted bug by itself", name));
+    const char* const of_playing = FirstGiven(app, kNotOfPlantedList);
+    if (arguments.planted == std::vector<std::string>{"list"} && of_playing != nullptr)
+      return Misuse(fmt::format("{}: not with --planted list, which plays nothing", of_playing));
     return CheckPlanted(
         {.ids = arguments.planted, .jobs = arguments.jobs, .json = arguments.json, .shrink = arguments.shrink});
   }

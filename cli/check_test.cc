@@ -13,6 +13,7 @@ using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class CheckTest : public ::testing::Test {
  protected:
@@ -83,7 +84,7 @@ TEST_F(CheckTest, ShardsAreParts) {
   const Ran empty = Run("$VIGIL check --suite random --seeds 1..3 --shard 4/4");
   EXPECT_EQ(empty.code, 0);
   EXPECT_THAT(empty.out, HasSubstr("suite random: 0 passed, 0 failed\n  shard 4/4 holds none of it\n"));
-  for (const char* const shard : {"0/4", "5/4", "1", "1/", "a/b"}) {
+  for (const char* const shard : {"0/4", "5/4", "1", "1/", "a/b", "1/0", "01/2", "1/02", "' 1/2'", "'1/2 '", "+1/2"}) {
     const Ran misuse = Run(fmt::format("$VIGIL check --shard {}", shard));
     EXPECT_EQ(misuse.code, 2) << shard;
     EXPECT_THAT(misuse.err, HasSubstr("--shard: expected I/N with I between 1 and N"));
@@ -120,6 +121,34 @@ TEST_F(CheckTest, LooksAtTheFolderOfFailuresBeforeTheWork) {
   const Ran fine = Run("$VIGIL check --suite random --seeds 1..3 --failures a/b");
   EXPECT_EQ(fine.code, 0) << fine.err;
   EXPECT_THAT(folder_.Names(), Not(Contains("a"))) << "it is made when there is something to save";
+}
+
+// Who only plays what was saved needs no folder that can be written to, but one that is there.
+TEST_F(CheckTest, OfSavedFailuresTheFolderIsOnlyRead) {
+  EXPECT_EQ(Run("mkdir ro").code, 0);
+  folder_.Write("ro/old.json", R"({"id":"old","drive":[],"expect":{"violates":"end.only_on_clean_exit"}})");
+  const Ran ran = Run("ln -s /proc/self/fdinfo unwritable; $VIGIL check --suite saved --failures unwritable");
+  EXPECT_THAT(ran.err, Not(HasSubstr("cannot write"))) << "nobody writes to /proc";
+  EXPECT_EQ(Run("chmod 555 ro; $VIGIL check --suite saved --failures ro; code=$?; chmod 755 ro; exit $code").code, 0);
+  for (const char* const folder : {"mistyped", "ro/old.json"}) {
+    const Ran missing = Run(fmt::format("$VIGIL check --suite saved --failures {}", folder));
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_EQ(missing.err, fmt::format("error: --failures: there is no folder '{}'\n", folder));
+  }
+  folder_.Write("failures", "no folder");
+  const Ran file = Run("$VIGIL check --suite saved --suite random --seeds 1..1");
+  EXPECT_EQ(file.code, 2);
+  EXPECT_THAT(file.err, HasSubstr("error: cannot read 'failures': "));
+}
+
+TEST_F(CheckTest, AnInterruptedReportSaysSo) {
+  const Ran ran =
+      Run("timeout --preserve-status -s INT 1 $VIGIL check --suite random --time 1h --junit out.xml >out; "
+          "echo $?; " +
+          std::string(kReadXml));
+  EXPECT_THAT(ran.out, StartsWith("130\ntestsuite vigil.random "));
+  EXPECT_THAT(ran.out, EndsWith("testsuite vigil.campaign 1 0 1 0\n  vigil.campaign 'interrupted'\n"
+                                "    error 'this is what was found until then' None\n"));
 }
 
 TEST_F(CheckTest, SuitesWithoutRulesHaveNoTableOfThem) {

@@ -9,6 +9,7 @@
 #include "vigil/cli/console.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
+#include "vigil/cli/words.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil::cli {
@@ -19,16 +20,20 @@ constexpr char kExitCodes[] =
     "  0    everything passed\n"
     "  1    something failed\n"
     "  2    misuse, input that cannot be read (whatever the rest did), output that cannot be written\n"
-    "  130  ended by Ctrl-C; 143 by SIGTERM: what was found until then has been printed\n";
+    "  130  ended by Ctrl-C; 143 by SIGTERM: what was found until then has been printed\n"
+    "  141  ended by a pipe whose reader went away, as in: vigil rules | head -n 1\n";
 
 constexpr char kReplayNotes[] =
-    "PATH is a .json file (one scenario), a .jsonl file (a scenario a line), a .trace file (a production run: see\n"
-    "docs/traces.md), any of them packed as .xz, a folder with such files, or - for standard input (JSON).\n"
+    "PATH is FILE or FILE#ID, which plays only that scenario of it. A FILE is a .json file (one scenario), a .jsonl "
+    "file\n"
+    "(a scenario a line), a .trace file (a production run: see docs/traces.md), any of them packed as .xz, a folder "
+    "with\n"
+    "such files, or - for standard input (JSON).\n"
     "docs/scenario_format.md describes the format.\n"
     "\n"
     "Examples:\n"
     "  vigil replay replays/tensorflow\n"
-    "  vigil replay replays/tensorflow/cases.jsonl --only lifecycle_two_hooks --trace\n"
+    "  vigil replay replays/tensorflow/cases.jsonl#lifecycle_two_hooks --trace\n"
     "  vigil replay failures/cluster_42.json --trace --until 60 --only-node chief:0\n"
     "  vigil replay failures/cluster_42.json --timeline cluster_42.html\n"
     "  vigil replay failures/ --jobs 1 --json report.json --hashes hashes.txt\n"
@@ -124,6 +129,7 @@ struct CommandLine {
             ->check(CLI::Range(1, 1'000'000).description(""))
             ->type_name("N");
     replay->add_option("--seed", a.seed, "Play what a real cluster did for this seed alone")
+        ->check(CheckSeed)
         ->excludes(seeds)
         ->type_name("SEED");
     replay
@@ -169,6 +175,9 @@ int Run(int argc, char** argv) {
   }
   const ReplayArguments& replay = line.replay_arguments;
   if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
+  const bool told = replay.trace || LooksAtOne(replay);
+  if (replay.seeds > 0 && told)
+    return Misuse("--seeds: with --trace, --timeline and --perfetto one play is told; say --seed", line.app);
   return Replay(replay);
 }
 

@@ -1,12 +1,16 @@
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/plant.h"
+#include "vigil/cli/read_run.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
@@ -41,9 +45,17 @@ class ReplayRun {
             [this](std::string_view text) { results_.Note(text); }) {}
 
   int Run() {
+    std::vector<std::string> inputs;
+    for (const std::string& path : arguments_.paths) {
+      runs_.push_back({.name = SplitRunName(results_.files(), path)});
+      inputs.push_back(runs_.back().name.path);
+    }
+    if (!arguments_.only.empty() &&
+        std::ranges::any_of(runs_, [](const NamedRun& run) { return !run.name.id.empty(); }))
+      return TellMisuse("vigil replay", "FILE#ID and --only exclude each other: both say what to play");
     if (!results_.CanWrite(
             {{"--hashes", arguments_.hashes}, {"--timeline", arguments_.timeline}, {"--perfetto", arguments_.perfetto}},
-            arguments_.paths)) {
+            inputs)) {
       return kMisuse;
     }
     const replays::PlaySummary summary = Play();
@@ -55,24 +67,34 @@ class ReplayRun {
     for (const std::string& id : summary.unknown_ids) {
       results_.Fail(fmt::format("no scenario is called {}", replays::Quoted(id)));
     }
-    if (!results_.interrupted()) CheckNodes();
+    if (!results_.interrupted()) {
+      CheckIds();
+      CheckNodes();
+      CheckSeeds();
+    }
     const int code = results_.End(reporter_.failed() == 0);
     return code <= kFailed && reporter_.unreadable() > 0 ? kMisuse : code;
   }
 
  private:
+  struct NamedRun {
+    RunName name;
+    bool played = false;  // of FILE#ID
+  };
+
   replays::PlaySummary Play() {
     replays::PlayOptions options;
     options.jobs = arguments_.jobs > 0 ? arguments_.jobs : Cores();
     options.only = arguments_.only;
     replays::PlayCallbacks callbacks;
     const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
-    callbacks.read = [&](const replays::OnRecord& on_record) {
-      replays::ReadRecords(results_.files(), standard_input, arguments_.paths, on_record);
-    };
+    callbacks.read = [&](const replays::OnRecord& on_record) { Read(standard_input, on_record); };
     callbacks.new_player = [this] { return NewPlayer(arguments_, results_.stopped()); };
     callbacks.on_result = [this](const replays::Result& result) {
       reporter_.Add(result);
+      for (NamedRun& run : runs_) run.played = run.played || IsOf(result, run.name);
+      by_seeds_ = by_seeds_ || result.by_seeds;
+      clusters_ = clusters_ || result.outcome.job.has_value();
       nodes_.insert(result.outcome.nodes.begin(), result.outcome.nodes.end());
       if (result.outcome.timeline == nullptr) return;
       if (++pictures_ == 1) picture_ = result.outcome.timeline;
@@ -81,6 +103,44 @@ class ReplayRun {
       results_.Tick(fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
     };
     return replays::PlayAll(options, callbacks, results_.stopped());
+  }
+
+  // In the order of the paths. Those that name no id are read in one go: standard input is there only once.
+  void Read(const replays::ChunkSource& standard_input, const replays::OnRecord& on_record) {
+    bool enough = false;
+    for (auto run = runs_.begin(); run != runs_.end() && !enough;) {
+      const std::string& id = run->name.id;
+      std::vector<std::string> paths = {(run++)->name.path};
+      for (; id.empty() && run != runs_.end() && run->name.id.empty(); ++run) paths.push_back(run->name.path);
+      replays::ReadRecords(results_.files(), standard_input, paths, [&](replays::RawRecord record) {
+        record.only = id;
+        enough = !on_record(std::move(record));
+        return !enough;
+      });
+    }
+  }
+
+  static bool IsOf(const replays::Result& result, const RunName& name) {
+    return !name.id.empty() && result.id == name.id &&
+           (result.source == name.path || IsFileBelow(result.source, name.path));
+  }
+
+  // Each FILE#ID must have been there.
+  void CheckIds() {
+    for (const auto& [name, played] : runs_) {
+      if (name.id.empty() || played) continue;
+      results_.Fail(
+          fmt::format("{} holds no scenario called {}", replays::Quoted(name.path), replays::Quoted(name.id)));
+    }
+  }
+
+  // What was asked for must have been about something.
+  void CheckSeeds() {
+    if (reporter_.passed() + reporter_.failed() == 0) return;
+    const bool seeds = arguments_.seeds > 0;
+    if ((seeds || arguments_.seed.has_value()) && !by_seeds_)
+      results_.Fail(fmt::format("{}: nothing was played that real clusters did", seeds ? "--seeds" : "--seed"));
+    if (arguments_.until_s.has_value() && !clusters_) results_.Fail("--until: no cluster was played");
   }
 
   // Each that is to be shown must be a node of some cluster that was played.
@@ -110,6 +170,9 @@ class ReplayRun {
   std::shared_ptr<const replays::Timeline> picture_;
   int pictures_ = 0;             // that were made: there must be one
   std::set<std::string> nodes_;  // of all clusters that were told
+  std::vector<NamedRun> runs_;   // that the paths name
+  bool by_seeds_ = false;        // some of what real clusters did was played
+  bool clusters_ = false;        // some cluster was
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
+#include "vigil/cli/words.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/escape.h"
@@ -37,6 +38,9 @@ constexpr char kVerifyNotes[] =
     "output that\n"
     "cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
+constexpr const char* kOfPlaying[] = {"NAME", "--scenarios", "--seed", "--case", "--json", "--junit"};
+constexpr const char* kOfRandomOnes[] = {"--scenarios", "--seed"};
+
 struct VerifyArguments {
   std::vector<std::string> names;
   std::uint64_t scenarios = VerifyOptions().scenarios;
@@ -56,7 +60,7 @@ void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
   app.add_option("--scenarios", a.scenarios, fmt::format("Random ones for each hook (default: {})", a.scenarios))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}).description(""))
       ->type_name("N");
-  app.add_option("--seed", a.seed, "Of the first random one (default: 1)")->type_name("N");
+  app.add_option("--seed", a.seed, "Of the first random one (default: 1)")->check(CheckSeed)->type_name("N");
   CLI::Option* const only =
       app.add_option("--case", a.only, "Play this one case only, as a finding names it")->type_name("CASE");
   app.add_flag("--trace", a.trace, "Print the events of the case")->needs(only);
@@ -86,7 +90,7 @@ struct Verified {
   bool passed;
 };
 
-std::string Json(const std::vector<Verified>& all, const VerifyArguments& a) {
+std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, bool interrupted) {
   const auto text = [](std::string_view value) {
     std::string out;
     replays::AppendJsonString(out, value);
@@ -103,15 +107,17 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a) {
                       findings.empty() ? "" : ",", text(finding.promise), text(FindPromise(finding.promise).sentence),
                       text(finding.case_name), text(finding.expected), text(finding.actual));
     }
-    hooks +=
-        fmt::format("{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"findings\": [{}]}}",
-                    hooks.empty() ? "" : ",", text(one.hook->name), KindName(one.hook->kind), one.passed,
-                    one.report.played, findings);
+    hooks += fmt::format(
+        "{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"interrupted\": {}, \"findings\": "
+        "[{}]}}",
+        hooks.empty() ? "" : ",", text(one.hook->name), KindName(one.hook->kind), one.passed, one.report.played,
+        one.report.stopped, findings);
   }
   const auto failed = std::ranges::count(all, false, &Verified::passed);
   return fmt::format(
-      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {},\n  \"hooks\": [{}\n  ]\n}}\n",
-      a.scenarios, a.seed, played, failed, hooks);
+      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {}, \"interrupted\": {},\n  \"hooks\": [{}\n "
+      " ]\n}}\n",
+      a.scenarios, a.seed, played, failed, interrupted, hooks);
 }
 
 std::vector<JUnitCase> JUnitCases(const std::vector<Verified>& all) {
@@ -136,8 +142,9 @@ class VerifyRun {
     }
     results_.EndProgress();
     Summarize();
-    if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_));
-    if (!arguments_.junit.empty()) results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_)));
+    if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_, results_.interrupted()));
+    if (!arguments_.junit.empty())
+      results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_), results_.interrupted()));
     return results_.End(std::ranges::all_of(all_, &Verified::passed));
   }
 
@@ -187,6 +194,7 @@ class VerifyRun {
       plays += one.report.played;
       if (one.hook->kind != ZooKind::kWrong) right += one.report.played;
     }
+    if (results_.interrupted()) results_.Print("\ninterrupted: this is what was found so far\n");
     results_.Print(fmt::format("\n{} hooks verified in {} plays, {} of them of hooks that are right: {} failed\n",
                                all_.size(), plays, right, std::ranges::count(all_, false, &Verified::passed)));
   }
@@ -222,6 +230,10 @@ int Verify(const std::vector<std::string>& words) {
   CLI::App app("Verifies hooks: drives them through faults and says which promise they break", "vigil verify");
   AddVerifyOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
+  if (const char* const name = FirstGiven(app, kOfPlaying); name != nullptr && arguments.list)
+    return VerifyMisuse(fmt::format("{}: not with --list, which verifies nothing", name));
+  if (const char* const name = FirstGiven(app, kOfRandomOnes); name != nullptr && !arguments.only.empty())
+    return VerifyMisuse(fmt::format("{}: not with --case, which plays that one case", name));
   if (arguments.list) return Show(ListText(arguments.right));
   return VerifyWith(arguments);
 }

@@ -113,6 +113,11 @@ class Campaign {
   // A folder that holds nothing is no error: everything was mended.
   void PlaySaved() {
     const auto names = files_.List(options_.failures);
+    if (!names.ok() && CodeOf(names.status()) != Code::kNotFound) {
+      ++summary_.suites[std::string(kSaved)].unreadable;
+      return callbacks_.on_error(fmt::format("cannot read {}: {}", replays::Quoted(options_.failures),
+                                             replays::Escaped(MessageOf(names.status()))));
+    }
     if (!names.ok()) return;
     const auto hidden = [](const std::string& name) { return name.starts_with('.'); };
     if (std::ranges::all_of(*names, hidden)) {
