@@ -101,6 +101,11 @@ TEST_F(ReplayTest, TracesAndFailsWhereNothingIsExpected) {
   EXPECT_THAT(ran.out, HasSubstr("\n  nothing to compare: the record has no 'expect'\n"));
 }
 
+TEST_F(ReplayTest, ARunawayNamesTheLimitThatItMet) {
+  folder_.Write("loop.json", R"({"id":"loop","drive":[{"op":"loop","max":9999,"body":[{"op":"run"}]}]})");
+  EXPECT_THAT(Run("$VIGIL replay loop.json").out, HasSubstr(": 4800 events, 8 for each of limits.events = 600\n"));
+}
+
 TEST_F(ReplayTest, ReadsStandardInputAndFolders) {
   EXPECT_EQ(Run("cat good.jsonl | $VIGIL replay -").out, "1 passed, 0 failed\n");
   EXPECT_EQ(Run("sed 's/,/,\\n/g' good.jsonl | $VIGIL replay -").out, "1 passed, 0 failed\n");
