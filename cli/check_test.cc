@@ -218,6 +218,12 @@ TEST_F(CheckTest, WhatOneSeedOfAClusterShowedIsReplayedWithIt) {
   EXPECT_THAT(ran.out, HasSubstr("\n  ./vigil replay never.jsonl --only cluster_short_job --seed 7\n"));
   EXPECT_THAT(Run("$VIGIL replay never.jsonl --seeds 2").out, HasSubstr(" --only cluster_short_job --seeds 2\n"));
   EXPECT_THAT(Run("$VIGIL replay never.jsonl --seed 7 --trace").out, HasSubstr(" --only cluster_short_job --seed 7\n"));
+  // A check holds it against the recording, too.
+  const Ran check = Run("$VIGIL check --suite recorded --recordings never.jsonl");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out,
+              HasSubstr("\n  not like the recording: seed 1: chief:0 outcome: recorded never, seen clean\n"));
+  EXPECT_THAT(check.out, HasSubstr("\n  ./vigil replay never.jsonl --only cluster_short_job\n"));
 }
 
 constexpr char kCrash[] =

@@ -396,6 +396,9 @@ TEST_F(ReplayTest, SeedsHave64Bits) {
     }
   }
   EXPECT_EQ(Run("$VIGIL verify stops_early --scenarios 1 --seed 18446744073709551615").code, 0);
+  const Ran beyond = Run("$VIGIL verify stops_early --scenarios 2 --seed 18446744073709551615");
+  EXPECT_EQ(beyond.code, 2);
+  EXPECT_THAT(beyond.err, StartsWith("error: --seed and --scenarios: seeds have 64 bits"));
   for (const char* const seeds : {"01..2", "1..18446744073709551616", " 1..2", "1..2 ", "-1..2"}) {
     const Ran ran = Run(fmt::format("$VIGIL check --suite random --seeds '{}'", seeds));
     EXPECT_EQ(ran.code, 2) << seeds;

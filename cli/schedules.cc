@@ -116,6 +116,7 @@ std::string SchedulesJson(const std::string& id, const SchedulesOptions& options
   w.Open('{').Key("scenario").String(id).Key("schedules").String(dfs ? "dfs" : "pct");
   w.Newline().Key("played").Natural(summary.played).Key("failed").Natural(summary.failed);
   w.Key("all").Bool(summary.all).Key("left_out").String(summary.left_out).Key("interrupted").Bool(summary.stopped);
+  w.Key("own_choices_first").Bool(summary.own);
   w.Newline().Key("choices").Natural(summary.choices).Key("traces").Natural(summary.traces.size());
   if (summary.callers.has_value()) w.Key("callers_traces").Natural(summary.callers->size());
   if (summary.as_expected.has_value()) w.Key("as_expected").Natural(*summary.as_expected);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -211,6 +212,8 @@ int VerifyWith(const VerifyArguments& arguments) {
   if (arguments.junit == "-") return VerifyMisuse("--junit: - is no file; for standard output say /dev/stdout");
   if (arguments.right && !arguments.names.empty()) return VerifyMisuse("--right and a NAME exclude each other");
   if (!arguments.only.empty() && arguments.names.empty()) return VerifyMisuse("--case needs the NAME of a hook");
+  if (arguments.scenarios > 0 && arguments.seed > std::numeric_limits<std::uint64_t>::max() - (arguments.scenarios - 1))
+    return VerifyMisuse("--seed and --scenarios: seeds have 64 bits, and these would go on beyond");
   std::vector<const ZooHook*> hooks;
   for (const std::string& name : arguments.names) {
     hooks.push_back(FindInZoo(name));

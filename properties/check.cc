@@ -201,7 +201,9 @@ class Campaign {
       const std::size_t worker = workers++;
       if (name == kSaved) return NewJudgingPlayer({.interrupt = stop});
       return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
-              rules, stop](const Recording& recording) {
+              rules, stop, as_replayed = NewJudgingPlayer({.interrupt = stop})](const Recording& recording) {
+        const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
+        if (real_cluster) return as_replayed(recording);
         const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
           return runner->Run(scenario, how);
         };

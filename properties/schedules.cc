@@ -69,7 +69,7 @@ class SchedulesRun {
           "Without "
           "that there is nothing to hold every schedule against (--as-expected).");
     if (HasOwn()) PlayOwn();
-    Outcome calm = PlayFirst(scenario_);
+    Outcome calm = PlayFirst(scenario_, options_.preempt);
     if (calm.verdict == Verdict::kUnsupported)
       return UsageError(fmt::format("This scenario cannot be played: {}", replays::Escaped(calm.reason)));
     summary_.choices = ScheduleChoices(calm, options_.all_points);
@@ -99,7 +99,7 @@ class SchedulesRun {
   bool ReplayIsCalm() const { return !HasOwn() && !(expect_.has_value() && expect_->job != nullptr); }
   // As `vigil replay` does.
   void PlayOwn() {
-    Outcome outcome = PlayFirst(own_);
+    Outcome outcome = PlayFirst(own_, false);
     if (outcome.verdict == Verdict::kInterrupted || outcome.verdict == Verdict::kUnsupported) return;
     Part part;
     Add(Judge(std::move(outcome), "the choices of the file"), true, part);
@@ -116,13 +116,13 @@ class SchedulesRun {
   }
 
   // By its choices, which may be none. The caller's thread is free to hear of a stop while another plays.
-  Outcome PlayFirst(const Scenario& scenario) {
+  Outcome PlayFirst(const Scenario& scenario, bool preempt) {
     Outcome played;
     PieceCallbacks pieces;
     pieces.new_worker = [&]() -> PieceWorker {
       return [&](std::uint64_t) -> HandOut {
         Runner runner;
-        played = runner.Run(scenario, {.preempt = options_.preempt, .interrupt = &stop_});
+        played = runner.Run(scenario, {.preempt = preempt, .interrupt = &stop_});
         return [] {};
       };
     };
