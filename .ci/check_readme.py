@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The README's example is the one that is compiled, and its failing run is what the program prints.
+"""The README's example is the one that is compiled, its failing run is what the program prints, and there are as many rules.
 
 usage: check_readme.py PROGRAM     (run from the root)
 """
+import json
 import os
 import re
 import subprocess
@@ -26,10 +27,21 @@ def compare(what, shown, real):
     return 1
 
 
+def count_rules(program, readme):
+    listed = json.loads(subprocess.run([program, "rules", "--json"], capture_output=True, text=True, check=True).stdout)
+    real = sum(rule["kind"] == "rule" for rule in listed["rules"])
+    shown = re.search(r"checks (\d+) rules", readme)
+    if shown and int(shown.group(1)) == real:
+        return 0
+    print(f"README.md: it should say 'checks {real} rules', as `vigil rules` lists them")
+    return 1
+
+
 def main(program):
     readme = open("README.md", encoding="utf-8").read()
     code = re.search(r"```cpp\n(.*?)```", readme, re.S).group(1)
     errors = compare("the example", code, example("examples/first_session.cc"))
+    errors += count_rules(os.path.join(".", program), readme)
     root = os.getcwd()
     for run in re.finditer(r"```\n\$ (?:VIGIL_PRESET=dev )?./vigil (.*?)\n(.*?)```", readme, re.S):
         with tempfile.TemporaryDirectory() as folder:  # what fails is saved

@@ -14,18 +14,16 @@
 #include "vigil/cli/annotations.h"
 #include "vigil/cli/check_report.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
-#include "vigil/cli/output.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/plant.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/faults_document.h"
-#include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/rules_document.h"
 #include "vigil/replays/escape.h"
 
@@ -62,6 +60,13 @@ constexpr char kNotes[] =
     "Exit codes: 0 everything passed, 1 something failed, 2 misuse, unreadable input or unwritable output,\n"
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
+// What plays each planted bug by itself has none of these.
+constexpr const char* kNotOfPlanted[] = {"--seeds",           "--shard",    "--annotations", "--junit", "--time",
+                                         "--faults-document", "--failures", "--recordings",  "--plant", "--list-rules"};
+constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink"};
+// What only some suites have.
+constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
+
 struct Arguments {
   std::string shard = "1/1";
   std::string annotations = "auto";
@@ -78,6 +83,7 @@ struct Arguments {
   std::vector<std::string> planted;
   std::string plant;
   bool failures_given = false;
+  const char* of_drawn = nullptr;  // an option that only drawn suites have, and that was given
   bool shrink = false;
 };
 
@@ -142,108 +148,93 @@ std::string ShortPath(const std::string& path) {
 class CheckRun {
  public:
   CheckRun(Arguments arguments, properties::CheckOptions options)
-      : arguments_(std::move(arguments)), options_(std::move(options)), service_(ServiceOf(arguments_.annotations)) {}
+      : arguments_(std::move(arguments)),
+        options_(std::move(options)),
+        service_(ServiceOf(arguments_.annotations)),
+        results_("vigil check", arguments_.json) {}
 
   int Run() {
-    for (const std::string& path :
-         {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit, arguments_.faults_document}) {
-      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
-    }
-    if (arguments_.failures_given && !Written(options_.failures, CheckFolder(files_, options_.failures)))
+    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--faults-document", arguments_.faults_document}},
+                           Inputs()))
+      return kMisuse;
+    if (arguments_.failures_given && !(OnlyReadsFailures() ? HasFailures() : results_.CanSaveIn(options_.failures)))
       return kMisuse;
     Announce();
     properties::CheckCallbacks callbacks;
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
       failures_.push_back(failure);
-      Print(failure.text + "\n" + Annotation(service_, failure));
+      results_.Print(failure.text + "\n" + Annotation(service_, failure));
     };
-    callbacks.on_error = [this](const std::string& error) {
-      Complain(error);
-      errors_ = true;
-    };
+    callbacks.on_error = [this](const std::string& error) { results_.Fail(error); };
     callbacks.on_tick = [this](std::string_view suite, const properties::SuiteCount& count) {
-      signals_.Poll();
-      console_.Flush();
-      console_.Progress(fmt::format("{}: {} played, {} failed", suite, count.played(), count.failed));
+      results_.Tick(fmt::format("{}: {} played, {} failed", suite, count.played(), count.failed));
     };
     callbacks.now = [this] { return clock_.Monotonic(); };
-    const properties::CheckSummary summary = properties::RunCheck(options_, files_, callbacks, signals_.stopped());
-    console_.EndProgress();
-    Print(CheckText(options_, summary));
-    WriteJson(summary);
-    if (!arguments_.junit.empty()) Write(arguments_.junit, JUnit(summary, failures_));
+    const properties::CheckSummary summary =
+        properties::RunCheck(options_, results_.files(), callbacks, results_.stopped());
+    results_.EndProgress();
+    results_.Print(CheckText(options_, summary));
+    if (results_.wants_json()) results_.WriteJson(CheckJson(options_, summary, failures_));
+    if (!arguments_.junit.empty()) results_.Write(arguments_.junit, JUnit(summary, failures_));
     WriteFaults(summary);
-    console_.Flush();
-    if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (errors_ || !console_.status().ok()) return kMisuse;
-    return summary.failed() > 0 ? kFailed : kPassed;
+    return results_.End(summary.failed() == 0);
   }
 
  private:
+  // The suite saved, alone: nothing of it is saved again.
+  bool OnlyReadsFailures() const {
+    return options_.saved && !options_.random && !options_.explore.has_value() && !options_.cluster &&
+           options_.recordings.empty() && options_.regressions.empty();
+  }
+  // A folder that is named and is not there is a mistake in its name.
+  bool HasFailures() {
+    const absl::StatusOr<FileInfo> info = results_.files().Stat(options_.failures);
+    if (info.ok() && info->is_directory) return true;
+    results_.Fail(fmt::format("--failures: there is no folder {}", replays::Quoted(options_.failures)));
+    return false;
+  }
+
+  // All that is read, and the folder that is kept up to date.
+  std::vector<std::string> Inputs() const {
+    std::vector<std::string> inputs = {options_.failures};
+    inputs.insert(inputs.end(), options_.recordings.begin(), options_.recordings.end());
+    inputs.insert(inputs.end(), options_.regressions.begin(), options_.regressions.end());
+    return inputs;
+  }
+
   void Announce() {
-    if (options_.shards > 1) Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
+    if (options_.shards > 1) results_.Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
     for (const std::string& path : options_.recordings)
-      Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
+      results_.Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
     for (const std::string& path : options_.regressions)
-      Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
+      results_.Print(fmt::format("suite regressions: {}\n", replays::Escaped(path)));
     const std::string time = arguments_.time.empty() ? "" : " and on for " + arguments_.time;
     if (options_.random)
-      Print(fmt::format("suite random: --seeds {}..{}{}\n", options_.first_seed, options_.last_seed, time));
+      results_.Print(fmt::format("suite random: --seeds {}..{}{}\n", options_.first_seed, options_.last_seed, time));
     if (options_.explore.has_value()) {
       const properties::ExploreScope& scope = *options_.explore;
-      Print(fmt::format("suite explore: --hooks {} --runs {} --faults {}\n", scope.hooks, scope.runs, scope.faults));
+      results_.Print(
+          fmt::format("suite explore: --hooks {} --runs {} --faults {}\n", scope.hooks, scope.runs, scope.faults));
     }
     if (options_.cluster)
-      Print(fmt::format("suite cluster: --seeds {}..{}{}\n", options_.first_job, options_.last_job, time));
-    Print("\n");
-    console_.Flush();
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void WriteJson(const properties::CheckSummary& summary) {
-    if (arguments_.json.empty()) return;
-    const std::string json = CheckJson(options_, summary, failures_);
-    if (arguments_.json == "-") return console_.Out(json);
-    Write(arguments_.json, json);
+      results_.Print(fmt::format("suite cluster: --seeds {}..{}{}\n", options_.first_job, options_.last_job, time));
+    results_.Print("\n");
+    results_.Flush();
   }
 
   // Of half a campaign there is no document.
   void WriteFaults(const properties::CheckSummary& summary) {
     if (arguments_.faults_document.empty() || summary.stopped) return;
     const auto& [first, last] = summary.suites.at("cluster").seeds.value();
-    Write(arguments_.faults_document, properties::FaultsDocument(summary.cluster, first, last));
+    results_.Write(arguments_.faults_document, properties::FaultsDocument(summary.cluster, first, last));
   }
-
-  void Write(const std::string& path, const std::string& data) {
-    if (!Written(path, WriteOutput(files_, path, data))) errors_ = true;
-  }
-
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok())
-      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    return status.ok();
-  }
-
-  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
 
   const Arguments arguments_;
   const properties::CheckOptions options_;
   const CiService service_;
-  StopSignals signals_;
-  PosixFiles files_;
+  Results results_;
   SystemClock clock_;
-  Console console_;
   std::vector<properties::CheckFailure> failures_;
-  bool errors_ = false;
 };
 
 int Misuse(const std::string& what) { return TellMisuse("vigil check", what); }
@@ -274,6 +265,9 @@ int CheckWith(const Arguments& arguments) {
   options.cluster = wants("cluster");
   if (!arguments.faults_document.empty() && !options.cluster)
     return Misuse("--faults-document: it needs the suite cluster");
+  if (arguments.of_drawn != nullptr && !options.random && !options.cluster)
+    return Misuse(fmt::format("{}: it needs the suite random or cluster", arguments.of_drawn));
+  if (!arguments.recordings.empty() && !wants("recorded")) return Misuse("--recordings: it needs the suite recorded");
   for (const std::string& file : {arguments.junit, arguments.faults_document}) {
     if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
   }
@@ -287,12 +281,10 @@ int CheckWith(const Arguments& arguments) {
     if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};
   }
   if (wants("regressions")) options.regressions = {ShortPath(VIGIL_REGRESSIONS)};
-  if (arguments.plant.empty()) return CheckRun(arguments, std::move(options)).Run();
-  if (const absl::Status built = properties::CheckPlantedBugsAreBuilt(); !built.ok())
-    return Misuse("--plant: " + std::string(MessageOf(built)));
-  const properties::PlantedBugScope planted(arguments.plant);
-  if (!planted.known)
-    return Misuse(fmt::format("--plant: no planted bug is called '{}'; --planted list names them", arguments.plant));
+  options.plant = arguments.plant;
+  std::optional<properties::PlantedBugScope> planted;
+  if (const absl::Status status = Plant(options.plant, planted); !status.ok())
+    return Misuse(std::string(MessageOf(status)));
   return CheckRun(arguments, std::move(options)).Run();
 }
 
@@ -304,14 +296,18 @@ int Check(const std::vector<std::string>& words) {
   AddOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   arguments.failures_given = app.get_option("--failures")->count() > 0;
-  if (arguments.list_rules) {
-    Console().Out(properties::RulesDocument());
-    return kPassed;
-  }
+  arguments.of_drawn = FirstGiven(app, kOfDrawnSuites);
+  if (arguments.list_rules) return Show(properties::RulesDocument());
   const bool suite = std::ranges::find(arguments.suites, "planted") != arguments.suites.end();
   if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {
+    if (!suite && !arguments.suites.empty()) return Misuse("--suite: --planted plays alone");
+    if (const char* const name = FirstGiven(app, kNotOfPlanted))
+      return Misuse(fmt::format("{}: not with --planted, which plays each planted bug by itself", name));
+    const char* const of_playing = FirstGiven(app, kNotOfPlantedList);
+    if (arguments.planted == std::vector<std::string>{"list"} && of_playing != nullptr)
+      return Misuse(fmt::format("{}: not with --planted list, which plays nothing", of_playing));
     return CheckPlanted(
         {.ids = arguments.planted, .jobs = arguments.jobs, .json = arguments.json, .shrink = arguments.shrink});
   }

@@ -13,6 +13,7 @@ using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class CheckTest : public ::testing::Test {
  protected:
@@ -83,7 +84,7 @@ TEST_F(CheckTest, ShardsAreParts) {
   const Ran empty = Run("$VIGIL check --suite random --seeds 1..3 --shard 4/4");
   EXPECT_EQ(empty.code, 0);
   EXPECT_THAT(empty.out, HasSubstr("suite random: 0 passed, 0 failed\n  shard 4/4 holds none of it\n"));
-  for (const char* const shard : {"0/4", "5/4", "1", "1/", "a/b"}) {
+  for (const char* const shard : {"0/4", "5/4", "1", "1/", "a/b", "1/0", "01/2", "1/02", "' 1/2'", "'1/2 '", "+1/2"}) {
     const Ran misuse = Run(fmt::format("$VIGIL check --shard {}", shard));
     EXPECT_EQ(misuse.code, 2) << shard;
     EXPECT_THAT(misuse.err, HasSubstr("--shard: expected I/N with I between 1 and N"));
@@ -122,6 +123,34 @@ TEST_F(CheckTest, LooksAtTheFolderOfFailuresBeforeTheWork) {
   EXPECT_THAT(folder_.Names(), Not(Contains("a"))) << "it is made when there is something to save";
 }
 
+// Who only plays what was saved needs no folder that can be written to, but one that is there.
+TEST_F(CheckTest, OfSavedFailuresTheFolderIsOnlyRead) {
+  EXPECT_EQ(Run("mkdir ro").code, 0);
+  folder_.Write("ro/old.json", R"({"id":"old","drive":[],"expect":{"violates":"end.only_on_clean_exit"}})");
+  const Ran ran = Run("ln -s /proc/self/fdinfo unwritable; $VIGIL check --suite saved --failures unwritable");
+  EXPECT_THAT(ran.err, Not(HasSubstr("cannot write"))) << "nobody writes to /proc";
+  EXPECT_EQ(Run("chmod 555 ro; $VIGIL check --suite saved --failures ro; code=$?; chmod 755 ro; exit $code").code, 0);
+  for (const char* const folder : {"mistyped", "ro/old.json"}) {
+    const Ran missing = Run(fmt::format("$VIGIL check --suite saved --failures {}", folder));
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_EQ(missing.err, fmt::format("error: --failures: there is no folder '{}'\n", folder));
+  }
+  folder_.Write("failures", "no folder");
+  const Ran file = Run("$VIGIL check --suite saved --suite random --seeds 1..1");
+  EXPECT_EQ(file.code, 2);
+  EXPECT_THAT(file.err, HasSubstr("error: cannot read 'failures': "));
+}
+
+TEST_F(CheckTest, AnInterruptedReportSaysSo) {
+  const Ran ran =
+      Run("timeout --preserve-status -s INT 1 $VIGIL check --suite random --time 1h --junit out.xml >out; "
+          "echo $?; " +
+          std::string(kReadXml));
+  EXPECT_THAT(ran.out, StartsWith("130\ntestsuite vigil.random "));
+  EXPECT_THAT(ran.out, EndsWith("testsuite vigil.campaign 1 0 1 0\n  vigil.campaign 'interrupted'\n"
+                                "    error 'this is what was found until then' None\n"));
+}
+
 TEST_F(CheckTest, SuitesWithoutRulesHaveNoTableOfThem) {
   const Ran cluster = Run("$VIGIL check --suite cluster --seeds 1..2");
   EXPECT_EQ(cluster.code, 0) << cluster.out;
@@ -151,6 +180,50 @@ TEST_F(CheckTest, WritesWhatTheFaultsDid) {
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(folder_.Read("faults.md"), HasSubstr("`./vigil check --suite cluster --seeds 5..9 --faults-document "));
   EXPECT_THAT(folder_.Read("faults.md"), ContainsRegex("\n- In the campaign: planned [1-9]"));
+}
+
+// The line that a failure ends with, of a planted bug, too.
+TEST_F(CheckTest, WhatAPlantedBugBrokeIsReplayedWithIt) {
+  const Ran ran = Run("$VIGIL check --suite random --seeds 41..41 --plant recovery.once_a_call --annotations none");
+  if (ran.err.find("This build has no planted bugs") != std::string::npos) return;
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  const std::string file = "failures/recovery.preemption_never_leaves_run-random_41.json";
+  EXPECT_THAT(ran.out, HasSubstr("\n  VIGIL_PRESET=dev ./vigil replay " + file + " --plant recovery.once_a_call\n"));
+  const Ran planted = Run("$VIGIL replay " + file + " --plant recovery.once_a_call");
+  EXPECT_EQ(planted.code, 1);
+  EXPECT_THAT(planted.out, HasSubstr("\n  VIGIL_PRESET=dev ./vigil replay " + file +
+                                     " --only random_41 --plant recovery.once_a_call\n"));
+  EXPECT_EQ(Run("$VIGIL replay " + file).code, 0) << "it is mended without";
+  EXPECT_THAT(Run("$VIGIL check --suite saved --plant recovery.once_a_call").out,
+              HasSubstr(" --only random_41 --plant recovery.once_a_call\n"));
+  const Ran unknown = Run("$VIGIL replay " + file + " --plant no.such");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("error: --plant: no planted bug is called 'no.such'"));
+  // One id, two files, one rule: neither takes the other's place.
+  EXPECT_EQ(Run("mv failures one; cp -r one other").code, 0);
+  const Ran twice =
+      Run("$VIGIL check --suite recorded --recordings one --recordings other --plant recovery.once_a_call");
+  EXPECT_THAT(twice.out, HasSubstr("./vigil replay failures/recovery.preemption_never_leaves_run-random_41.json "));
+  EXPECT_THAT(twice.out, HasSubstr("./vigil replay failures/recovery.preemption_never_leaves_run-random_41-2.json "));
+}
+
+TEST_F(CheckTest, WhatOneSeedOfAClusterShowedIsReplayedWithIt) {
+  const Ran made =
+      Run(fmt::format("grep '\"cluster_short_job\"' {}/replays/cluster/cluster.jsonl | "
+                      "sed 's/\"outcome\": *\\[\"clean\"\\]/\"outcome\":[\"never\"]/' >never.jsonl",
+                      VIGIL_SOURCE_DIR));
+  ASSERT_EQ(made.code, 0);
+  const Ran ran = Run("$VIGIL replay never.jsonl --seed 7");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\n  ./vigil replay never.jsonl --only cluster_short_job --seed 7\n"));
+  EXPECT_THAT(Run("$VIGIL replay never.jsonl --seeds 2").out, HasSubstr(" --only cluster_short_job --seeds 2\n"));
+  EXPECT_THAT(Run("$VIGIL replay never.jsonl --seed 7 --trace").out, HasSubstr(" --only cluster_short_job --seed 7\n"));
+  // A check holds it against the recording, too.
+  const Ran check = Run("$VIGIL check --suite recorded --recordings never.jsonl");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out,
+              HasSubstr("\n  not like the recording: seed 1: chief:0 outcome: recorded never, seen clean\n"));
+  EXPECT_THAT(check.out, HasSubstr("\n  ./vigil replay never.jsonl --only cluster_short_job\n"));
 }
 
 constexpr char kCrash[] =

@@ -1,7 +1,8 @@
 // The commands of the program `vigil`: each gets its arguments, does its work and returns the exit code.
 //
 // Exit codes: 0 everything passed, 1 something failed, 2 misuse, input that cannot be read or output that cannot be written
-// (whatever else passed or failed), 130 Ctrl-C, 143 SIGTERM.
+// (whatever else passed or failed), 130 Ctrl-C, 143 SIGTERM, 141 a pipe whose reader went away (the
+// shell's name for SIGPIPE).
 // Thread safety: called once, on the main thread.
 #ifndef VIGIL_CLI_COMMANDS_H_
 #define VIGIL_CLI_COMMANDS_H_
@@ -24,7 +25,7 @@ inline constexpr int kMisuse = 2;
 inline constexpr int kSignalled = 128;  // + the signal
 
 struct ReplayArguments {
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;  // FILE or FILE#ID
   std::vector<std::string> only;
   bool trace = false;
   std::optional<double> until_s = std::nullopt;      // of the trace of a cluster: nothing later
@@ -32,6 +33,7 @@ struct ReplayArguments {
   int jobs = 0;                                      // 0 = one for each core
   std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
+  std::string plant = {};                            // a planted bug that is on; "" = none
   std::string json;                                  // a file, or "-"; "" = none
   std::string hashes;                                // a file; "" = none
   std::string timeline;                              // a page to look at, of one scenario; "" = none

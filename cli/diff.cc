@@ -10,6 +10,7 @@
 #include "vigil/cli/console.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/read_run.h"
+#include "vigil/cli/results.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/properties/run_diff.h"
@@ -42,7 +43,7 @@ int ShowDiff(const std::string& first, const std::string& second, bool json, Con
   PosixFiles files;
   std::vector<replays::Outcome> outcomes;
   for (const std::string* const name : {&first, &second}) {
-    absl::StatusOr<replays::Recording> run = ReadRun(files, *name);
+    absl::StatusOr<replays::Recording> run = ReadRun(files, SplitRunName(files, *name));
     if (!run.ok()) {
       console.Err(fmt::format("error: {}\n", replays::Escaped(MessageOf(run.status()))));
       return kMisuse;
@@ -72,8 +73,7 @@ int Diff(const std::vector<std::string>& arguments) {
   if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;
   const int code = ShowDiff(first, second, json, console);
-  console.Flush();
-  return console.status().ok() ? code : kMisuse;
+  return Finished(console, code);
 }
 
 }  // namespace vigil::cli

@@ -9,15 +9,13 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
 #include "vigil/cli/explore_report.h"
-#include "vigil/cli/output.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/schedules.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/replays/escape.h"
 
@@ -40,8 +38,9 @@ constexpr char kExploreNotes[] =
     "other, depth first, within the bounds; with pct, tasks have random priorities, which change at depth-1 random\n"
     "moments: that finds what takes few ordered steps, in a scenario too large for all schedules. Each is checked by\n"
     "all rules, by the reference model where it models the scenario, and must come to an end. What the file expects\n"
-    "must happen in the calm schedule, which is the one that vigil replay plays; with --as-expected in all. A failure\n"
-    "is shrunk and saved with the choices that make it happen.\n"
+    "must happen in the schedule that vigil replay plays (the calm one, or by the file's choices); with --as-expected\n"
+    "in all. Of what real clusters did is counted which schedules could be theirs; with --as-expected all must. A\n"
+    "failure is shrunk and saved with the choices that make it happen.\n"
     "\n"
     "Examples:\n"
     "  vigil explore --hooks 2 --runs 3 --faults 1\n"
@@ -103,89 +102,44 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
 
 class ExploreRun {
  public:
-  explicit ExploreRun(ExploreArguments arguments) : arguments_(std::move(arguments)) {}
+  explicit ExploreRun(ExploreArguments arguments)
+      : arguments_(std::move(arguments)), results_("vigil explore", arguments_.json) {}
 
   int Run() {
     const ExploreOptions& options = arguments_.options;
-    for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, options.state}) {
-      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
-    }
-    if (arguments_.failures_given && !Written(options.failures, CheckFolder(files_, options.failures))) return kMisuse;
+    if (!results_.CanWrite({{"--state", options.state}}, {options.failures})) return kMisuse;
+    if (arguments_.failures_given && !results_.CanSaveIn(options.failures)) return kMisuse;
     const absl::StatusOr<properties::ScenarioSpace> space = properties::ScenarioSpace::Create(options.scope);
-    if (!space.ok()) return Refuse(space.status());
-    Print(space->Formula() + "\n");
-    if (options.shards > 1) Print(fmt::format("shard {}/{}\n", options.shard, options.shards));
-    Print("\n");
-    console_.Flush();
+    if (!space.ok()) return results_.Refuse(space.status());
+    results_.Print(space->Formula() + "\n");
+    if (options.shards > 1) results_.Print(fmt::format("shard {}/{}\n", options.shard, options.shards));
+    results_.Print("\n");
+    results_.Flush();
     properties::ExploreCallbacks callbacks;
     callbacks.on_failure = [this](const properties::ExploreFailure& failure) {
       failures_.push_back(failure);
-      Print(failure.text + "\n");
+      results_.Print(failure.text + "\n");
     };
-    callbacks.on_error = [this](const std::string& error) {
-      Complain(error);
-      errors_ = true;
+    callbacks.on_error = [this](const std::string& error) { results_.Fail(error); };
+    callbacks.on_tick = [this](const ExploreSummary& summary) {
+      results_.Tick(fmt::format("{} of {} played, {} failed", Grouped(summary.counts.played), Grouped(summary.planned),
+                                Grouped(summary.counts.failed)));
     };
-    callbacks.on_tick = [this](const ExploreSummary& summary) { Tick(summary); };
     callbacks.now = [this] { return clock_.Monotonic(); };
     const absl::StatusOr<ExploreSummary> summary =
-        properties::RunExplore(options, files_, callbacks, signals_.stopped());
-    console_.EndProgress();
-    if (!summary.ok()) return Refuse(summary.status());
-    Print(ExploreText(options, *summary));
-    WriteJson(*summary);
-    console_.Flush();
-    if (!console_.status().ok()) Complain(std::string(MessageOf(console_.status())));
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (errors_ || !console_.status().ok()) return kMisuse;
-    return summary->counts.failed > 0 ? kFailed : kPassed;
+        properties::RunExplore(options, results_.files(), callbacks, results_.stopped());
+    results_.EndProgress();
+    if (!summary.ok()) return results_.Refuse(summary.status());
+    results_.Print(ExploreText(options, *summary));
+    if (results_.wants_json()) results_.WriteJson(ExploreJson(options, *summary, failures_));
+    return results_.End(summary->counts.failed == 0);
   }
 
  private:
-  void Tick(const ExploreSummary& summary) {
-    signals_.Poll();
-    console_.Flush();
-    console_.Progress(fmt::format("{} of {} played, {} failed", Grouped(summary.counts.played),
-                                  Grouped(summary.planned), Grouped(summary.counts.failed)));
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void WriteJson(const ExploreSummary& summary) {
-    if (arguments_.json.empty()) return;
-    const std::string json = ExploreJson(arguments_.options, summary, failures_);
-    if (arguments_.json == "-") return console_.Out(json);
-    if (!Written(arguments_.json, WriteOutput(files_, arguments_.json, json))) errors_ = true;
-  }
-
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok())
-      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    return status.ok();
-  }
-
-  int Refuse(const absl::Status& status) {
-    console_.Flush();
-    Complain(replays::Escaped(MessageOf(status)));
-    return kMisuse;
-  }
-
-  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
-
   const ExploreArguments arguments_;
-  StopSignals signals_;
-  PosixFiles files_;
+  Results results_;
   SystemClock clock_;
-  Console console_;
   std::vector<properties::ExploreFailure> failures_;
-  bool errors_ = false;
 };
 
 int ExploreMisuse(const std::string& what) { return TellMisuse("vigil explore", what); }

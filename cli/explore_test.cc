@@ -157,6 +157,46 @@ TEST_F(ExploreProgramTest, SavesASchedulesFailureWithItsChoices) {
   const Ran replayed = Run("$VIGIL replay failures/failed-race.json");
   EXPECT_EQ(replayed.code, 1);
   EXPECT_THAT(replayed.out, HasSubstr("driver exit failed INTERNAL"));
+  // Its own choices are held against what it expects, and it is not overwritten.
+  const std::string saved = folder_.Read("failures/failed-race.json");
+  const Ran own = Run("$VIGIL explore ./failures/failed-race.json --preempt --changes 1");
+  EXPECT_EQ(own.code, 1);
+  EXPECT_THAT(own.out, HasSubstr("found by the choices of the file: event "));
+  EXPECT_THAT(own.out, HasSubstr("schedules played, that of the file's choices and the calm one first\n"));
+  EXPECT_THAT(own.out, HasSubstr("\n  ./vigil replay failures/failed-race-2.json\n"));
+  EXPECT_THAT(own.out, EndsWith(" 1 failed\n"));
+  EXPECT_EQ(folder_.Read("failures/failed-race.json"), saved);
+  EXPECT_EQ(Run("$VIGIL replay failures/failed-race-2.json").code, 1);
+}
+
+TEST_F(ExploreProgramTest, AsExpectedNeedsWhatIsExpected) {
+  folder_.Write("two.json", kTwoThreads);
+  std::string broken = kTwoThreads;
+  broken.replace(broken.size() - 1, 1, R"(,"expect":{"violates":"end.only_on_clean_exit"}})");
+  folder_.Write("broken.json", broken);
+  for (const char* const file : {"two.json", "broken.json"}) {
+    EXPECT_EQ(Run(std::string("$VIGIL explore ") + file).code, 0) << file;
+    const Ran ran = Run(std::string("$VIGIL explore --as-expected ") + file);
+    EXPECT_EQ(ran.code, 2) << file;
+    EXPECT_THAT(ran.err, HasSubstr("error: This scenario does not say what is to happen")) << file;
+  }
+}
+
+// The calm schedule is faster than any real machine: the job is done before the fault.
+TEST_F(ExploreProgramTest, HoldsWhatRealClustersDidAgainstEverySchedule) {
+  const std::string explore = std::string("$VIGIL explore --limit 1 ") + VIGIL_SOURCE_DIR +
+                              "/replays/cluster/cluster.jsonl#cluster_no_filters_worker_gone";
+  const Ran counted = Run(explore);
+  EXPECT_EQ(counted.code, 0) << counted.out;
+  EXPECT_THAT(counted.out, HasSubstr("\n           0  gave what the file expects\n"));
+  const Ran ran = Run(explore + " --as-expected");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out,
+              HasSubstr("\n  found by the calm schedule: not like the recording: worker:0 outcome: recorded killed"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  ./vigil replay failures/failed-cluster_no_filters_worker_gone.json\n"));
+  const Ran replayed = Run("$VIGIL replay failures/failed-cluster_no_filters_worker_gone.json");
+  EXPECT_EQ(replayed.code, 1);
+  EXPECT_THAT(replayed.out, HasSubstr("\n  not like the recording: worker:0 outcome: recorded killed, seen clean\n"));
 }
 
 TEST_F(ExploreProgramTest, CtrlCKeepsWhatSchedulesHaveShown) {

@@ -95,9 +95,24 @@ std::string SuiteXml(const std::string& name, const SuiteCount& count, const std
   return text + "  </testsuite>\n";
 }
 
-std::string CampaignXml(const std::vector<std::string>& incomplete) {
-  std::string text = Head("campaign", incomplete.size(), incomplete.size(), 0, 0);
+// A whole file: what `vigil NAME` says.
+std::string Document(std::string_view name, std::string_view suites) {
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vigil {}\">\n{}</testsuites>\n",
+                     XmlAttribute(name), suites);
+}
+
+// What is in the file is not all there is. "" if it is.
+std::string Interrupted(std::string_view suite, bool interrupted) {
+  if (!interrupted) return "";
+  return fmt::format("{}>\n      <error message=\"this is what was found until then\"/>\n    </testcase>\n",
+                     Open(suite, "interrupted"));
+}
+
+std::string CampaignXml(const std::vector<std::string>& incomplete, bool interrupted) {
+  const std::uint64_t errors = interrupted ? 1 : 0;
+  std::string text = Head("campaign", incomplete.size() + errors, incomplete.size(), errors, 0);
   for (const std::string& what : incomplete) text += Failed("campaign", what, what, "");
+  text += Interrupted("campaign", interrupted);
   return text + "  </testsuite>\n";
 }
 
@@ -107,10 +122,23 @@ std::string XmlText(std::string_view text) { return Xml(text, false); }
 std::string XmlAttribute(std::string_view text) { return Xml(text, true); }
 
 std::string JUnit(const CheckSummary& summary, const std::vector<CheckFailure>& failures) {
-  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vigil check\">\n";
+  std::string text;
   for (const auto& [name, count] : summary.suites) text += SuiteXml(name, count, failures);
-  if (summary.enough && !summary.incomplete.empty()) text += CampaignXml(summary.incomplete);
-  return text + "</testsuites>\n";
+  const std::vector<std::string> incomplete = summary.enough ? summary.incomplete : std::vector<std::string>();
+  if (!incomplete.empty() || summary.stopped) text += CampaignXml(incomplete, summary.stopped);
+  return Document("check", text);
+}
+
+std::string JUnit(std::string_view name, const std::vector<JUnitCase>& cases, bool interrupted) {
+  const std::uint64_t errors = interrupted ? 1 : 0;
+  std::string text;
+  std::uint64_t failures = 0;
+  for (const JUnitCase& one : cases) {
+    failures += one.failure.empty() ? 0 : 1;
+    text += one.failure.empty() ? Open(name, one.name) + "/>\n" : Failed(name, one.name, one.failure, one.text);
+  }
+  return Document(name, Head(name, cases.size() + errors, failures, errors, 0) + text + Interrupted(name, interrupted) +
+                            "  </testsuite>\n");
 }
 
 }  // namespace vigil::cli

@@ -1,4 +1,4 @@
-// What `vigil check` found, as the JUnit XML that build servers read.
+// What `vigil check` and `vigil verify` found, as the JUnit XML that build servers read.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_CLI_JUNIT_H_
@@ -12,10 +12,20 @@
 
 namespace vigil::cli {
 
-// A testsuite for each suite, and one for what the campaign as a whole never met (if it was long enough to tell). `tests` and
+// A testsuite for each suite, and one for the campaign as a whole: what it never met (if it was long enough to tell), and an error if it
+// was interrupted. `tests` and
 // `failures` count scenarios; the testcases are one for all that passed, one for each failure that was explained, with its text,
 // one for all further failures, and one for each part that is not built.
 std::string JUnit(const properties::CheckSummary& summary, const std::vector<properties::CheckFailure>& failures);
+
+struct JUnitCase {
+  std::string name;
+  std::string failure = {};  // what is wrong, in a few words; "" = it passed
+  std::string text = {};     // of a failure
+};
+
+// Of the command `vigil NAME`: one testsuite, a testcase for each. `interrupted`: there would be more, which is an error.
+std::string JUnit(std::string_view name, const std::vector<JUnitCase>& cases, bool interrupted);
 
 // Text inside an element or an attribute in double quotes. What XML 1.0 cannot hold (bytes that are not UTF-8, most control
 // characters) becomes U+FFFD; line feeds and tabs stay in elements and are references in attributes.

@@ -7,7 +7,9 @@
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
+#include "vigil/cli/words.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil::cli {
@@ -18,16 +20,20 @@ constexpr char kExitCodes[] =
     "  0    everything passed\n"
     "  1    something failed\n"
     "  2    misuse, input that cannot be read (whatever the rest did), output that cannot be written\n"
-    "  130  ended by Ctrl-C; 143 by SIGTERM: what was found until then has been printed\n";
+    "  130  ended by Ctrl-C; 143 by SIGTERM: what was found until then has been printed\n"
+    "  141  ended by a pipe whose reader went away, as in: vigil rules | head -n 1\n";
 
 constexpr char kReplayNotes[] =
-    "PATH is a .json file (one scenario), a .jsonl file (a scenario a line), a .trace file (a production run: see\n"
-    "docs/traces.md), any of them packed as .xz, a folder with such files, or - for standard input (JSON).\n"
+    "PATH is FILE or FILE#ID, which plays only that scenario of it. A FILE is a .json file (one scenario), a .jsonl "
+    "file\n"
+    "(a scenario a line), a .trace file (a production run: see docs/traces.md), any of them packed as .xz, a folder "
+    "with\n"
+    "such files, or - for standard input (JSON).\n"
     "docs/scenario_format.md describes the format.\n"
     "\n"
     "Examples:\n"
     "  vigil replay replays/tensorflow\n"
-    "  vigil replay replays/tensorflow/cases.jsonl --only lifecycle_two_hooks --trace\n"
+    "  vigil replay replays/tensorflow/cases.jsonl#lifecycle_two_hooks --trace\n"
     "  vigil replay failures/cluster_42.json --trace --until 60 --only-node chief:0\n"
     "  vigil replay failures/cluster_42.json --timeline cluster_42.html\n"
     "  vigil replay failures/ --jobs 1 --json report.json --hashes hashes.txt\n"
@@ -123,8 +129,13 @@ struct CommandLine {
             ->check(CLI::Range(1, 1'000'000).description(""))
             ->type_name("N");
     replay->add_option("--seed", a.seed, "Play what a real cluster did for this seed alone")
+        ->check(CheckSeed)
         ->excludes(seeds)
         ->type_name("SEED");
+    replay
+        ->add_option("--plant", a.plant,
+                     "Leave this planted bug on, as vigil check --plant and vigil explore --plant do (preset dev)")
+        ->type_name("ID");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")
         ->type_name("FILE");
     replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")
@@ -149,11 +160,9 @@ int Run(int argc, char** argv) {
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    Console().Out(line.app.help());
-    return kPassed;
+    return Show(line.app.help());
   } catch (const CLI::CallForVersion&) {
-    Console().Out(line.app.version() + "\n");
-    return kPassed;
+    return Show(line.app.version() + "\n");
   } catch (const CLI::Error& error) {
     const bool no_command = line.app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-';
     return Misuse(no_command ? fmt::format("no command is called '{}'; there are {}", argv[1], CommandNames())
@@ -166,8 +175,9 @@ int Run(int argc, char** argv) {
   }
   const ReplayArguments& replay = line.replay_arguments;
   if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
-  if (!replay.json.empty() && !replay.hashes.empty() && SameFile(replay.json, replay.hashes))
-    return Misuse("--json and --hashes name the same file", line.app);
+  const bool told = replay.trace || LooksAtOne(replay);
+  if (replay.seeds > 0 && told)
+    return Misuse("--seeds: with --trace, --timeline and --perfetto one play is told; say --seed", line.app);
   return Replay(replay);
 }
 

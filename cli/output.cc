@@ -4,6 +4,8 @@
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/input.h"
 
 namespace vigil::cli {
 
@@ -23,6 +25,21 @@ absl::Status CheckOutput(Files& files, const std::string& path) {
   const std::string temporary = target + ".tmp";
   VIGIL_RETURN_IF_ERROR(files.Open(temporary, OpenMode::kTruncate).status());
   return files.Remove(temporary);
+}
+
+absl::Status CheckNothingIsLost(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs) {
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    for (auto other = outputs.begin(); other != one; ++other) {
+      if (SameFile(other->path, one->path))
+        return MakeStatus(Code::kUsage, fmt::format("{} and {} name the same file", other->option, one->option));
+    }
+    for (const std::string& input : inputs) {
+      if (SameFile(one->path, input) || (IsFileBelow(one->path, input) && replays::IsScenarioFile(one->path)))
+        return MakeStatus(Code::kUsage, fmt::format("{} {} would overwrite what is read: {}", one->option,
+                                                    replays::Quoted(one->path), replays::Quoted(input)));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckFolder(Files& files, const std::string& path) {

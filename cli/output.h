@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "vigil/core/env/files.h"
@@ -17,6 +18,16 @@ absl::Status WriteOutput(Files& files, const std::string& path, std::string_view
 
 // Whether WriteOutput could write it now; to be asked before the work that it is about. A pipe is not asked: who reads it may come later.
 absl::Status CheckOutput(Files& files, const std::string& path);
+
+// A file that an option names.
+struct OutputFile {
+  std::string option;  // "--json"
+  std::string path;
+};
+
+// USAGE, naming both, if two outputs are one file, or if one would overwrite an input: that file, or a scenario file that is there in
+// that folder. Special files may be named as often as one likes.
+absl::Status CheckNothingIsLost(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
 // Whether files could be saved in that folder now, which need not exist yet. Nothing is left behind.
 absl::Status CheckFolder(Files& files, const std::string& path);

@@ -5,6 +5,7 @@
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/results.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil::cli {
@@ -13,8 +14,7 @@ std::optional<int> ParseCommand(CLI::App& app, const std::vector<std::string>& w
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    Console().Out(app.help());
-    return kPassed;
+    return Show(app.help());
   } catch (const CLI::Error& error) {
     return TellMisuse(app.get_name(), error.what());
   }

@@ -6,14 +6,11 @@
 #include <vector>
 
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
-#include "vigil/cli/output.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/planted/campaign.h"
-#include "vigil/replays/escape.h"
 
 namespace vigil::cli {
 namespace {
@@ -42,53 +39,38 @@ std::string PlantedListText() {
 }  // namespace
 
 int CheckPlanted(const PlantedArguments& arguments) {
-  Console console;
-  const auto complain = [&console](const absl::Status& status) {
-    console.Err(fmt::format("error: {}\n", replays::Escaped(MessageOf(status))));
-    return kMisuse;
-  };
+  Results results("vigil check", arguments.json);
   properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids),
                                      .jobs = arguments.jobs > 0 ? arguments.jobs : Cores()};
-  if (options.ids == std::vector<std::string>{"list"}) {
-    console.Out(PlantedListText());
-    return kPassed;
+  for (const std::string_view alone : {"all", "list"}) {
+    if (options.ids.size() > 1 && std::ranges::find(options.ids, alone) != options.ids.end())
+      return results.Refuse(UsageError(fmt::format("--planted: {} stands alone, without further ids", alone)));
   }
-  if (options.ids.empty()) return complain(UsageError("--planted names no bug; say all, list or the ids of some"));
+  if (options.ids == std::vector<std::string>{"list"}) {
+    results.Print(PlantedListText());
+    return results.End(true);
+  }
+  if (options.ids.empty())
+    return results.Refuse(UsageError("--planted names no bug; say all, list or the ids of some"));
   if (options.ids == std::vector<std::string>{"all"}) options.ids.clear();
-  PosixFiles files;
   SystemClock clock;
   if (arguments.shrink) options.now = [&clock] { return clock.Monotonic(); };
-  const bool to_file = !arguments.json.empty() && arguments.json != "-";
-  if (to_file) {
-    if (const absl::Status status = CheckOutput(files, arguments.json); !status.ok()) return complain(status);
-  }
-  // With `--json -` standard output belongs to the document.
-  const auto print = [&](const std::string& text) { arguments.json == "-" ? console.Err(text) : console.Out(text); };
-  StopSignals signals;
+  if (!results.CanWrite({}, {})) return kMisuse;
   std::uint64_t played = 0;
   properties::PlantedCallbacks callbacks;
   callbacks.on_bug = [&](const properties::PlantedFinding& finding) {
     ++played;
-    print(properties::PlantedLine(finding));
-    console.Flush();
+    results.Print(properties::PlantedLine(finding));
+    results.Flush();
   };
-  callbacks.on_tick = [&] {
-    signals.Poll();
-    console.Progress(fmt::format("planted: {} bugs played", played));
-  };
+  callbacks.on_tick = [&] { results.Tick(fmt::format("planted: {} bugs played", played)); };
   const absl::StatusOr<properties::PlantedReport> report =
-      properties::RunPlanted(options, callbacks, signals.stopped());
-  console.EndProgress();
-  if (!report.ok()) return complain(report.status());
-  print(properties::PlantedText(*report));
-  const std::string json = arguments.json.empty() ? "" : properties::PlantedJson(*report);
-  if (arguments.json == "-") console.Out(json);
-  if (to_file) {
-    if (const absl::Status status = WriteOutput(files, arguments.json, json); !status.ok()) return complain(status);
-  }
-  console.Flush();
-  if (signals.signal() != 0) return kSignalled + signals.signal();
-  return report->passed() ? kPassed : kFailed;
+      properties::RunPlanted(options, callbacks, results.stopped());
+  results.EndProgress();
+  if (!report.ok()) return results.Refuse(report.status());
+  results.Print(properties::PlantedText(*report));
+  if (results.wants_json()) results.WriteJson(properties::PlantedJson(*report));
+  return results.End(report->passed());
 }
 
 }  // namespace vigil::cli

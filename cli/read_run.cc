@@ -12,7 +12,14 @@
 
 namespace vigil::cli {
 
-absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& path, const std::string& id) {
+RunName SplitRunName(Files& files, const std::string& name) {
+  const std::size_t hash = name.rfind('#');
+  const bool whole = hash == std::string::npos || hash == 0 || hash + 1 == name.size() || files.Stat(name).ok();
+  return whole ? RunName{name, ""} : RunName{name.substr(0, hash), name.substr(hash + 1)};
+}
+
+absl::StatusOr<replays::Recording> ReadRun(Files& files, const RunName& name) {
+  const auto& [path, id] = name;
   if (path == "-") return MakeStatus(Code::kUsage, "-: this command reads a file, not standard input");
   std::optional<replays::Recording> found;
   absl::Status status;
@@ -37,11 +44,6 @@ absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& path
   VIGIL_RETURN_IF_ERROR(status);
   if (!found.has_value()) return MakeStatus(Code::kUsage, fmt::format("{} holds no scenario called '{}'", path, id));
   return *std::move(found);
-}
-
-absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& name) {
-  const std::size_t hash = name.rfind('#');
-  return ReadRun(files, name.substr(0, hash), hash == std::string::npos ? "" : name.substr(hash + 1));
 }
 
 }  // namespace vigil::cli

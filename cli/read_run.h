@@ -12,10 +12,15 @@
 
 namespace vigil::cli {
 
-// "" for the only one there is. USAGE with words if there is none, or if there are several and none is named; else the error of the file.
-absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& path, const std::string& id);
-// The same of "FILE" or "FILE#ID".
-absl::StatusOr<replays::Recording> ReadRun(Files& files, const std::string& name);
+struct RunName {
+  std::string path;
+  std::string id;  // "" = the only one there is
+};
+// Of "FILE" or "FILE#ID". What is there under the whole name is a file.
+RunName SplitRunName(Files& files, const std::string& name);
+
+// USAGE with words if there is none, or if there are several and none is named; else the error of the file.
+absl::StatusOr<replays::Recording> ReadRun(Files& files, const RunName& name);
 
 }  // namespace vigil::cli
 

@@ -1,15 +1,19 @@
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
-#include "vigil/cli/output.h"
+#include "vigil/cli/parse_command.h"
+#include "vigil/cli/plant.h"
+#include "vigil/cli/read_run.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/perfetto.h"
 #include "vigil/replays/report.h"
@@ -20,130 +24,164 @@ namespace {
 
 using replays::Reporter;
 
+// As they were given.
+std::string SeedsOf(const ReplayArguments& arguments) {
+  if (arguments.seed.has_value()) return fmt::format("--seed {}", *arguments.seed);
+  return arguments.seeds > 0 ? fmt::format("--seeds {}", arguments.seeds) : "";
+}
+
 // Everything about one call of `vigil replay`.
 class ReplayRun {
  public:
   explicit ReplayRun(const ReplayArguments& arguments)
       : arguments_(arguments),
+        results_("vigil replay", arguments.json),
         reporter_(
-            {.trace = arguments.trace, .json = !arguments.json.empty(), .hashes = !arguments.hashes.empty()},
-            [this](std::string_view text) { Print(text); }, [this](std::string_view text) { console_.Err(text); }) {}
+            {.trace = arguments.trace,
+             .json = !arguments.json.empty(),
+             .hashes = !arguments.hashes.empty(),
+             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments)}},
+            [this](std::string_view text) { results_.Print(text); },
+            [this](std::string_view text) { results_.Note(text); }) {}
 
   int Run() {
-    for (const std::string& path :
-         {arguments_.json == "-" ? "" : arguments_.json, arguments_.hashes, arguments_.timeline, arguments_.perfetto}) {
-      if (!CanSave(path)) return kMisuse;
+    std::vector<std::string> inputs;
+    for (const std::string& path : arguments_.paths) {
+      runs_.push_back({.name = SplitRunName(results_.files(), path)});
+      inputs.push_back(runs_.back().name.path);
     }
-    const replays::PlaySummary summary = Play();
-    console_.EndProgress();
-    reporter_.Finish(summary.stopped);
-    bool written = true;
-    if (arguments_.json == "-") {
-      console_.Out(reporter_.TakeJson());
-    } else if (!arguments_.json.empty()) {
-      written = Save(arguments_.json, reporter_.TakeJson()) && written;
-    }
-    if (!arguments_.hashes.empty()) written = Save(arguments_.hashes, reporter_.TakeHashes()) && written;
-    if (LooksAtOne(arguments_) && signals_.signal() == 0) written = SavePictures() && written;
-    for (const std::string& id : summary.unknown_ids) {
-      Complain(fmt::format("no scenario is called {}", replays::Quoted(id)));
-    }
-    const bool nodes_known = signals_.signal() != 0 || CheckNodes();
-    console_.Flush();
-    if (!console_.status().ok()) Complain(MessageOf(console_.status()));
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (!written || !console_.status().ok() || reporter_.unreadable() > 0 || !summary.unknown_ids.empty() ||
-        !nodes_known) {
+    if (!arguments_.only.empty() &&
+        std::ranges::any_of(runs_, [](const NamedRun& run) { return !run.name.id.empty(); }))
+      return TellMisuse("vigil replay", "FILE#ID and --only exclude each other: both say what to play");
+    if (!results_.CanWrite(
+            {{"--hashes", arguments_.hashes}, {"--timeline", arguments_.timeline}, {"--perfetto", arguments_.perfetto}},
+            inputs)) {
       return kMisuse;
     }
-    return reporter_.failed() > 0 ? kFailed : kPassed;
+    const replays::PlaySummary summary = Play();
+    results_.EndProgress();
+    reporter_.Finish(summary.stopped);
+    if (results_.wants_json()) results_.WriteJson(reporter_.TakeJson());
+    if (!arguments_.hashes.empty()) results_.Write(arguments_.hashes, reporter_.TakeHashes());
+    if (LooksAtOne(arguments_) && !results_.interrupted()) SavePictures();
+    for (const std::string& id : summary.unknown_ids) {
+      results_.Fail(fmt::format("no scenario is called {}", replays::Quoted(id)));
+    }
+    if (!results_.interrupted()) {
+      CheckIds();
+      CheckNodes();
+      CheckSeeds();
+    }
+    const int code = results_.End(reporter_.failed() == 0);
+    return code <= kFailed && reporter_.unreadable() > 0 ? kMisuse : code;
   }
 
  private:
+  struct NamedRun {
+    RunName name;
+    bool played = false;  // of FILE#ID
+  };
+
   replays::PlaySummary Play() {
     replays::PlayOptions options;
     options.jobs = arguments_.jobs > 0 ? arguments_.jobs : Cores();
     options.only = arguments_.only;
     replays::PlayCallbacks callbacks;
-    const replays::ChunkSource standard_input = [this] { return ReadStandardInput(signals_.stopped()); };
-    callbacks.read = [&](const replays::OnRecord& on_record) {
-      replays::ReadRecords(files_, standard_input, arguments_.paths, on_record);
-    };
-    callbacks.new_player = [this] { return NewPlayer(arguments_, signals_.stopped()); };
+    const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
+    callbacks.read = [&](const replays::OnRecord& on_record) { Read(standard_input, on_record); };
+    callbacks.new_player = [this] { return NewPlayer(arguments_, results_.stopped()); };
     callbacks.on_result = [this](const replays::Result& result) {
       reporter_.Add(result);
+      for (NamedRun& run : runs_) run.played = run.played || IsOf(result, run.name);
+      by_seeds_ = by_seeds_ || result.by_seeds;
+      clusters_ = clusters_ || result.outcome.job.has_value();
       nodes_.insert(result.outcome.nodes.begin(), result.outcome.nodes.end());
       if (result.outcome.timeline == nullptr) return;
       if (++pictures_ == 1) picture_ = result.outcome.timeline;
     };
     callbacks.on_tick = [this] {
-      signals_.Poll();
-      console_.Flush();
-      console_.Progress(
-          fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
+      results_.Tick(fmt::format("{} played, {} failed", reporter_.passed() + reporter_.failed(), reporter_.failed()));
     };
-    return replays::PlayAll(options, callbacks, signals_.stopped());
+    return replays::PlayAll(options, callbacks, results_.stopped());
+  }
+
+  // In the order of the paths. Those that name no id are read in one go: standard input is there only once.
+  void Read(const replays::ChunkSource& standard_input, const replays::OnRecord& on_record) {
+    bool enough = false;
+    for (auto run = runs_.begin(); run != runs_.end() && !enough;) {
+      const std::string& id = run->name.id;
+      std::vector<std::string> paths = {(run++)->name.path};
+      for (; id.empty() && run != runs_.end() && run->name.id.empty(); ++run) paths.push_back(run->name.path);
+      replays::ReadRecords(results_.files(), standard_input, paths, [&](replays::RawRecord record) {
+        record.only = id;
+        enough = !on_record(std::move(record));
+        return !enough;
+      });
+    }
+  }
+
+  static bool IsOf(const replays::Result& result, const RunName& name) {
+    return !name.id.empty() && result.id == name.id &&
+           (result.source == name.path || IsFileBelow(result.source, name.path));
+  }
+
+  // Each FILE#ID must have been there.
+  void CheckIds() {
+    for (const auto& [name, played] : runs_) {
+      if (name.id.empty() || played) continue;
+      results_.Fail(
+          fmt::format("{} holds no scenario called {}", replays::Quoted(name.path), replays::Quoted(name.id)));
+    }
+  }
+
+  // What was asked for must have been about something.
+  void CheckSeeds() {
+    if (reporter_.passed() + reporter_.failed() == 0) return;
+    const bool seeds = arguments_.seeds > 0;
+    if ((seeds || arguments_.seed.has_value()) && !by_seeds_)
+      results_.Fail(fmt::format("{}: nothing was played that real clusters did", seeds ? "--seeds" : "--seed"));
+    if (arguments_.until_s.has_value() && !clusters_) results_.Fail("--until: no cluster was played");
   }
 
   // Each that is to be shown must be a node of some cluster that was played.
-  bool CheckNodes() {
-    bool known = true;
+  void CheckNodes() {
     for (const std::string& name : arguments_.only_nodes) {
       if (nodes_.contains(name)) continue;
-      known = false;
       const std::string others =
           nodes_.empty() ? std::string("no cluster was played") : fmt::format("there are {}", fmt::join(nodes_, ", "));
-      Complain(fmt::format("--only-node: no node is called {}; {}", replays::Quoted(name), others));
+      results_.Fail(fmt::format("--only-node: no node is called {}; {}", replays::Quoted(name), others));
     }
-    return known;
   }
 
   // Of the one scenario that was played.
-  bool SavePictures() {
-    if (pictures_ != 1) {
-      Complain(pictures_ == 0
-                   ? "there is nothing to look at: no scenario was played"
-                   : fmt::format("--timeline and --perfetto show one scenario, and these are {}: name it with "
-                                 "--only ID",
-                                 pictures_));
-      return false;
+  void SavePictures() {
+    if (pictures_ == 0) return results_.Fail("there is nothing to look at: no scenario was played");
+    if (pictures_ > 1) {
+      return results_.Fail(fmt::format(
+          "--timeline and --perfetto show one scenario, and these are {}: name it with --only ID", pictures_));
     }
-    return (arguments_.timeline.empty() || Save(arguments_.timeline, replays::TimelinePage(*picture_))) &&
-           (arguments_.perfetto.empty() || Save(arguments_.perfetto, replays::PerfettoJson(*picture_)));
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
-
-  bool CanSave(const std::string& path) { return path.empty() || Written(path, CheckOutput(files_, path)); }
-  bool Save(const std::string& path, std::string_view data) { return Written(path, WriteOutput(files_, path, data)); }
-
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok())
-      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    return status.ok();
+    if (!arguments_.timeline.empty()) results_.Write(arguments_.timeline, replays::TimelinePage(*picture_));
+    if (!arguments_.perfetto.empty()) results_.Write(arguments_.perfetto, replays::PerfettoJson(*picture_));
   }
 
   const ReplayArguments& arguments_;
-  StopSignals signals_;
-  PosixFiles files_;
-  Console console_;
+  Results results_;
   Reporter reporter_;
   std::shared_ptr<const replays::Timeline> picture_;
   int pictures_ = 0;             // that were made: there must be one
   std::set<std::string> nodes_;  // of all clusters that were told
+  std::vector<NamedRun> runs_;   // that the paths name
+  bool by_seeds_ = false;        // some of what real clusters did was played
+  bool clusters_ = false;        // some cluster was
 };
 
 }  // namespace
 
-int Replay(const ReplayArguments& arguments) { return ReplayRun(arguments).Run(); }
+int Replay(const ReplayArguments& arguments) {
+  std::optional<properties::PlantedBugScope> planted;
+  if (const absl::Status status = Plant(arguments.plant, planted); !status.ok())
+    return TellMisuse("vigil replay", MessageOf(status));
+  return ReplayRun(arguments).Run();
+}
 
 }  // namespace vigil::cli

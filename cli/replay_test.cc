@@ -71,6 +71,27 @@ TEST_F(ReplayTest, OnlyTheNamedOnes) {
   EXPECT_EQ(ran.err, "error: no scenario is called 'nobody'\n");
 }
 
+TEST_F(ReplayTest, OneScenarioOfAFile) {
+  folder_.Write("both.jsonl", good_ + "\n" + folder_.Read("wrong.jsonl") + "\n");
+  EXPECT_EQ(Run("$VIGIL replay both.jsonl#good").out, "1 passed, 0 failed\n");
+  EXPECT_THAT(Run("$VIGIL replay both.jsonl#wrong").out, EndsWith("\n0 passed, 1 failed\n"));
+  const Ran each = Run("$VIGIL replay good.jsonl both.jsonl#good wrong.jsonl --hashes /dev/stderr");
+  EXPECT_EQ(each.code, 1);
+  EXPECT_THAT(each.out, EndsWith("\n2 passed, 1 failed\n"));
+  EXPECT_THAT(each.err, ::testing::MatchesRegex("good [0-9a-f]+\ngood [0-9a-f]+\nwrong [0-9a-f]+\n"));
+  EXPECT_EQ(Run("mkdir d; cp both.jsonl d; $VIGIL replay d#good").out, "1 passed, 0 failed\n");
+  const Ran none = Run("$VIGIL replay both.jsonl#none good.jsonl");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_EQ(none.out, "1 passed, 0 failed\n");
+  EXPECT_EQ(none.err, "error: 'both.jsonl' holds no scenario called 'none'\n");
+  const Ran twice = Run("$VIGIL replay both.jsonl#good --only good");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("error: FILE#ID and --only exclude each other"));
+  folder_.Write("odd#name.jsonl", good_);
+  EXPECT_EQ(Run("$VIGIL replay odd#name.jsonl").out, "1 passed, 0 failed\n");
+  EXPECT_EQ(Run("$VIGIL replay odd#name.jsonl#good").out, "1 passed, 0 failed\n");
+}
+
 TEST_F(ReplayTest, TracesAndFailsWhereNothingIsExpected) {
   folder_.Write("open.json", "{\n \"id\": \"open\",\n \"drive\": []\n}\n");
   const Ran ran = Run("$VIGIL replay open.json --trace");
@@ -78,6 +99,11 @@ TEST_F(ReplayTest, TracesAndFailsWhereNothingIsExpected) {
   EXPECT_THAT(ran.out, StartsWith("== open (open.json:1)\n"));
   EXPECT_THAT(ran.out, HasSubstr("\nsession 1 created\n"));
   EXPECT_THAT(ran.out, HasSubstr("\n  nothing to compare: the record has no 'expect'\n"));
+}
+
+TEST_F(ReplayTest, ARunawayNamesTheLimitThatItMet) {
+  folder_.Write("loop.json", R"({"id":"loop","drive":[{"op":"loop","max":9999,"body":[{"op":"run"}]}]})");
+  EXPECT_THAT(Run("$VIGIL replay loop.json").out, HasSubstr(": 4800 events, 8 for each of limits.events = 600\n"));
 }
 
 TEST_F(ReplayTest, ReadsStandardInputAndFolders) {
@@ -173,6 +199,47 @@ TEST_F(ReplayTest, OutputThatFailsLaterIsAnErrorAfterTheResults) {
   const Ran output = Run("$VIGIL replay good.jsonl >/dev/full");
   EXPECT_EQ(output.code, 2);
   EXPECT_EQ(output.err, "error: write to standard output: No space left on device\n");
+}
+
+TEST_F(ReplayTest, AnOutputNeverOverwritesAnInputOrAnother) {
+  folder_.Write("link.sh", "mkdir d; cp good.jsonl d/good.jsonl; ln -s good.jsonl in.jsonl; ln good.jsonl hard.jsonl");
+  EXPECT_EQ(Run("sh link.sh").code, 0);
+  const std::pair<const char*, const char*> rows[] = {
+      {"replay good.jsonl --json good.jsonl", "--json 'good.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay good.jsonl --json ./good.jsonl", "--json './good.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay good.jsonl --hashes in.jsonl", "--hashes 'in.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay good.jsonl --hashes hard.jsonl", "--hashes 'hard.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"replay d --timeline d/good.jsonl", "--timeline 'd/good.jsonl' would overwrite what is read: 'd'"},
+      {"replay good.jsonl --timeline x --perfetto x", "--timeline and --perfetto name the same file"},
+      {"check --suite random --json x --junit ./x", "--json and --junit name the same file"},
+      {"check --suite recorded --recordings d --junit d/good.jsonl", "would overwrite what is read: 'd'"},
+      {"check --suite random --failures d --json d/good.jsonl", "would overwrite what is read: 'd'"},
+      {"check --suite random --failures new --json new", "--json 'new' would overwrite what is read: 'new'"},
+      {"explore good.jsonl --json good.jsonl", "--json 'good.jsonl' would overwrite what is read: 'good.jsonl'"},
+      {"explore good.jsonl#good --json d/../good.jsonl", "would overwrite what is read: 'good.jsonl'"},
+      {"explore --hooks 1 --json x --state x", "--json and --state name the same file"},
+      {"verify naps --json x --junit x", "--json and --junit name the same file"},
+  };
+  for (const auto& [words, error] : rows) {
+    const Ran ran = Run(fmt::format("$VIGIL {}", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_EQ(ran.out, "") << words;
+    EXPECT_THAT(ran.err, HasSubstr(error)) << words;
+  }
+  EXPECT_EQ(folder_.Read("good.jsonl"), good_ + "\n");
+  EXPECT_EQ(Run("$VIGIL replay d --json d/new.json").code, 0) << "nothing is lost";
+  const Ran twice = Run("$VIGIL replay good.jsonl --json /dev/stdout --hashes /dev/stdout >both; cat both");
+  EXPECT_THAT(twice.out, ::testing::MatchesRegex("1 passed, 0 failed\n\\{[^ ]+\\}\ngood [0-9a-f]+\n")) << twice.err;
+}
+
+// Also what is asked of the program itself.
+TEST_F(ReplayTest, WhatCannotBePrintedIsAnError) {
+  for (const char* const words : {"--help", "--version", "replay --help", "check --help", "check --list-rules", "rules",
+                                  "verify --list", "check --planted list", "diff good.jsonl good.jsonl"}) {
+    const Ran ran = Run(fmt::format("$VIGIL {} >/dev/full", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_EQ(ran.err, "error: write to standard output: No space left on device\n") << words;
+  }
 }
 
 TEST_F(ReplayTest, WritesThroughLinksAndKeepsThem) {
@@ -274,6 +341,68 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
     EXPECT_EQ(ran.code, 2) << command;
     EXPECT_EQ(ran.out, "") << command;
     EXPECT_THAT(ran.err, EndsWith(err)) << command;
+  }
+}
+
+// What is asked for and does not apply is not passed over.
+TEST_F(ReplayTest, OptionsThatAreAboutNothingAreAnError) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"replay good.jsonl --seed 7", "error: --seed: nothing was played that real clusters did\n"},
+      {"replay good.jsonl --seeds 7", "error: --seeds: nothing was played that real clusters did\n"},
+      {"replay good.jsonl --trace --until 7", "error: --until: no cluster was played\n"},
+      {"replay good.jsonl --trace --seeds 7",
+       "error: --seeds: with --trace, --timeline and --perfetto one play is told; say --seed\nSee vigil replay "
+       "--help\n"},
+      {"check --suite recorded --seeds 1..2",
+       "error: --seeds: it needs the suite random or cluster\nSee vigil check --help\n"},
+      {"check --suite saved --time 1s",
+       "error: --time: it needs the suite random or cluster\nSee vigil check --help\n"},
+      {"check --suite random --recordings good.jsonl",
+       "error: --recordings: it needs the suite recorded\nSee vigil check --help\n"},
+      {"verify --list naps", "error: NAME: not with --list, which verifies nothing\nSee vigil verify --help\n"},
+      {"verify naps --case random_3 --seed 3",
+       "error: --seed: not with --case, which plays that one case\nSee vigil verify --help\n"},
+      {"check --planted a --seeds 1..2",
+       "error: --seeds: not with --planted, which plays each planted bug by itself\nSee vigil check --help\n"},
+      {"check --planted a --junit x", "error: --junit: not with --planted, "},
+      {"check --planted a --shard 1/2", "error: --shard: not with --planted, "},
+      {"check --planted a --time 1s", "error: --time: not with --planted, "},
+      {"check --planted a --failures x", "error: --failures: not with --planted, "},
+      {"check --planted a --plant b", "error: --plant: not with --planted, "},
+      {"check --suite planted --junit x", "error: --junit: not with --planted, "},
+      {"check --planted a --suite random", "error: --suite: --planted plays alone\n"},
+      {"check --planted list --shrink", "error: --shrink: not with --planted list, which plays nothing\n"},
+      {"check --planted all,session.end_twice", "error: --planted: all stands alone, without further ids\n"},
+      {"check --planted list --planted x", "error: --planted: list stands alone, without further ids\n"},
+  };
+  for (const auto& [words, error] : rows) {
+    const Ran ran = Run(fmt::format("$VIGIL {}", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_THAT(ran.err, StartsWith(error)) << words;
+  }
+  const Ran unknown = Run("$VIGIL check --planted no.such,session.end_twice,nor.this");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, ::testing::AnyOf(HasSubstr("There is no planted bug 'no.such' or 'nor.this'."),
+                                            HasSubstr("This build has no planted bugs")));
+}
+
+TEST_F(ReplayTest, SeedsHave64Bits) {
+  for (const char* const seed : {"18446744073709551616", "-1", "1e3", "0x10", "007", "+1", "99999999999999999999999"}) {
+    for (const char* const words : {"replay good.jsonl", "verify stops_early --scenarios 1"}) {
+      const Ran ran = Run(fmt::format("$VIGIL {} --seed={}", words, seed));
+      EXPECT_EQ(ran.code, 2) << words << seed;
+      EXPECT_THAT(ran.err, HasSubstr("--seed: expected a whole number from 0 to 18446744073709551615, got '"))
+          << words << seed;
+    }
+  }
+  EXPECT_EQ(Run("$VIGIL verify stops_early --scenarios 1 --seed 18446744073709551615").code, 0);
+  const Ran beyond = Run("$VIGIL verify stops_early --scenarios 2 --seed 18446744073709551615");
+  EXPECT_EQ(beyond.code, 2);
+  EXPECT_THAT(beyond.err, StartsWith("error: --seed and --scenarios: seeds have 64 bits"));
+  for (const char* const seeds : {"01..2", "1..18446744073709551616", " 1..2", "1..2 ", "-1..2"}) {
+    const Ran ran = Run(fmt::format("$VIGIL check --suite random --seeds '{}'", seeds));
+    EXPECT_EQ(ran.code, 2) << seeds;
+    EXPECT_THAT(ran.err, HasSubstr("--seeds: expected A..B with A <= B, got '")) << seeds;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/results.h"
 #include "vigil/properties/rules_document.h"
 #include "vigil/replays/escape.h"
 
@@ -66,8 +67,7 @@ int Rules(const std::vector<std::string>& arguments) {
   if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;
   const int code = ShowRules(parsed, console);
-  console.Flush();
-  return console.status().ok() ? code : kMisuse;
+  return Finished(console, code);
 }
 
 }  // namespace vigil::cli

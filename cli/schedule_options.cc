@@ -1,14 +1,15 @@
 // The options of `vigil explore FILE`.
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fmt/format.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/plant.h"
 #include "vigil/cli/schedules.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
-#include "vigil/properties/planted/campaign.h"
 
 namespace vigil::cli {
 namespace {
@@ -56,7 +57,7 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
       ->group(kGroup);
   app.add_flag("--as-expected", options.as_expected, "What the file expects must happen in every schedule")
       ->group(kGroup);
-  add("--plant", a.plant, "Leave this planted bug on: to see whether some schedule shows it (preset dev)", "ID");
+  add("--plant", options.plant, "Leave this planted bug on: to see whether some schedule shows it (preset dev)", "ID");
 }
 
 int ExploreFile(SchedulesArguments arguments, const CLI::App& app) {
@@ -70,14 +71,9 @@ int ExploreFile(SchedulesArguments arguments, const CLI::App& app) {
       options.last_seed - options.first_seed >= kMostSchedules) {
     return SchedulesMisuse(fmt::format("--seeds: expected A..B with A <= B, got '{}'", seeds));
   }
-  if (arguments.plant.empty()) return ExploreSchedules(arguments);
-  if (const absl::Status built = properties::CheckPlantedBugsAreBuilt(); !built.ok())
-    return SchedulesMisuse("--plant: " + std::string(MessageOf(built)));
-  const properties::PlantedBugScope planted(arguments.plant);
-  if (!planted.known) {
-    return SchedulesMisuse(
-        fmt::format("--plant: no planted bug is called '{}'; vigil check --planted list names them", arguments.plant));
-  }
+  std::optional<properties::PlantedBugScope> planted;
+  if (const absl::Status status = Plant(options.plant, planted); !status.ok())
+    return SchedulesMisuse(std::string(MessageOf(status)));
   return ExploreSchedules(arguments);
 }
 

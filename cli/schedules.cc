@@ -6,12 +6,9 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
-#include "vigil/cli/output.h"
 #include "vigil/cli/read_run.h"
+#include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
-#include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/escape.h"
@@ -31,31 +28,24 @@ std::string SchedulesRow(std::uint64_t count, std::string_view what) {
 
 class SchedulesCommand {
  public:
-  explicit SchedulesCommand(const SchedulesArguments& arguments) : arguments_(arguments) {}
+  explicit SchedulesCommand(const SchedulesArguments& arguments)
+      : arguments_(arguments), results_("vigil explore", arguments.json) {}
 
   int Run() {
-    const bool to_file = !arguments_.json.empty() && arguments_.json != "-";
-    if (to_file && !Written(arguments_.json, CheckOutput(files_, arguments_.json))) return kMisuse;
-    const std::string& failures = arguments_.options.failures;
-    if (arguments_.failures_given && !Written(failures, CheckFolder(files_, failures))) return kMisuse;
-    const absl::StatusOr<replays::Recording> recording =
-        arguments_.only.empty() ? ReadRun(files_, arguments_.file) : ReadRun(files_, arguments_.file, arguments_.only);
-    if (!recording.ok()) return Refuse(recording.status());
+    const RunName run = arguments_.only.empty() ? SplitRunName(results_.files(), arguments_.file)
+                                                : RunName{arguments_.file, arguments_.only};
+    if (!results_.CanWrite({}, {run.path, arguments_.options.failures})) return kMisuse;
+    if (arguments_.failures_given && !results_.CanSaveIn(arguments_.options.failures)) return kMisuse;
+    const absl::StatusOr<replays::Recording> recording = ReadRun(results_.files(), run);
+    if (!recording.ok()) return results_.Refuse(recording.status());
     const absl::StatusOr<SchedulesSummary> summary =
-        properties::RunSchedules(arguments_.options, *recording, files_, Callbacks(), signals_.stopped());
-    console_.EndProgress();
-    if (!summary.ok()) return Refuse(summary.status());
-    Print(SchedulesText(*summary));
-    if (!arguments_.json.empty()) {
-      const std::string json = SchedulesJson(recording->scenario.id, arguments_.options, *summary, failures_);
-      if (!to_file) console_.Out(json);
-      if (to_file && !Written(arguments_.json, WriteOutput(files_, arguments_.json, json))) errors_ = true;
-    }
-    console_.Flush();
-    if (!console_.status().ok()) Complain(MessageOf(console_.status()));
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (errors_ || !console_.status().ok()) return kMisuse;
-    return summary->failed > 0 ? kFailed : kPassed;
+        properties::RunSchedules(arguments_.options, *recording, results_.files(), Callbacks(), results_.stopped());
+    results_.EndProgress();
+    if (!summary.ok()) return results_.Refuse(summary.status());
+    results_.Print(SchedulesText(*summary));
+    if (results_.wants_json())
+      results_.WriteJson(SchedulesJson(recording->scenario.id, arguments_.options, *summary, failures_));
+    return results_.End(summary->failed == 0);
   }
 
  private:
@@ -63,57 +53,25 @@ class SchedulesCommand {
     properties::SchedulesCallbacks callbacks;
     callbacks.on_failure = [this](const properties::SchedulesFailure& failure) {
       failures_.push_back(failure);
-      Print(failure.text + "\n");
+      results_.Print(failure.text + "\n");
     };
-    callbacks.on_error = [this](const std::string& error) {
-      Complain(error);
-      errors_ = true;
-    };
+    callbacks.on_error = [this](const std::string& error) { results_.Fail(error); };
     callbacks.on_tick = [this](const SchedulesSummary& summary) {
-      signals_.Poll();
       const std::chrono::milliseconds now = Uptime();
       if (now - ticked_ < kTick) return;
       ticked_ = now;
-      console_.Flush();
-      console_.Progress(
-          fmt::format("{} schedules played, {} failed", Grouped(summary.played), Grouped(summary.failed)));
+      results_.Tick(fmt::format("{} schedules played, {} failed", Grouped(summary.played), Grouped(summary.failed)));
     };
     callbacks.now = [this] { return clock_.Monotonic(); };
     return callbacks;
   }
 
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok())
-      Complain(fmt::format("cannot write {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    return status.ok();
-  }
-
-  int Refuse(const absl::Status& status) {
-    console_.Flush();
-    Complain(replays::Escaped(MessageOf(status)));
-    return kMisuse;
-  }
-
-  void Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
-
   static constexpr std::chrono::milliseconds kTick{100};
 
   const SchedulesArguments& arguments_;
-  StopSignals signals_;
-  PosixFiles files_;
+  Results results_;
   SystemClock clock_;
-  Console console_;
   std::vector<properties::SchedulesFailure> failures_;
-  bool errors_ = false;
   std::chrono::milliseconds ticked_{0};
 };
 
@@ -122,7 +80,9 @@ class SchedulesCommand {
 int ExploreSchedules(const SchedulesArguments& arguments) { return SchedulesCommand(arguments).Run(); }
 
 std::string SchedulesText(const SchedulesSummary& summary) {
-  std::string text = SchedulesRow(summary.played, "schedules played, the calm one first");
+  std::string text =
+      SchedulesRow(summary.played, summary.own ? "schedules played, that of the file's choices and the calm one first"
+                                               : "schedules played, the calm one first");
   if (summary.all) text += fmt::format("{:>12}  that is all of them\n", "");
   if (!summary.left_out.empty()) text += fmt::format("{:>12}  {}\n", "", summary.left_out);
   text += SchedulesRow(summary.choices, "choices in the calm schedule");
@@ -156,6 +116,7 @@ std::string SchedulesJson(const std::string& id, const SchedulesOptions& options
   w.Open('{').Key("scenario").String(id).Key("schedules").String(dfs ? "dfs" : "pct");
   w.Newline().Key("played").Natural(summary.played).Key("failed").Natural(summary.failed);
   w.Key("all").Bool(summary.all).Key("left_out").String(summary.left_out).Key("interrupted").Bool(summary.stopped);
+  w.Key("own_choices_first").Bool(summary.own);
   w.Newline().Key("choices").Natural(summary.choices).Key("traces").Natural(summary.traces.size());
   if (summary.callers.has_value()) w.Key("callers_traces").Natural(summary.callers->size());
   if (summary.as_expected.has_value()) w.Key("as_expected").Natural(*summary.as_expected);

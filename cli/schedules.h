@@ -21,7 +21,6 @@ struct SchedulesArguments {
   std::string only;             // the id; "" = as `file` says
   std::string search = "dfs";   // or pct
   std::string seeds;            // of pct: "A..B"; "" = the default
-  std::string plant;            // a planted bug that is on; "" = none
   std::string json;             // a file, or "-"; "" = none
   bool failures_given = false;  // then the folder is looked at before the work
 };

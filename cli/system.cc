@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "vigil/core/base/code.h"
@@ -29,6 +30,23 @@ sigset_t StopSet() {
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   return set;
+}
+
+// Of "/dev/stdout" and the other names of the standard streams that are written to.
+std::optional<int> StandardStream(const std::string& path) {
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (path == (descriptor == STDOUT_FILENO ? "/dev/stdout" : "/dev/stderr") ||
+        path == fmt::format("/dev/fd/{}", descriptor) || path == fmt::format("/proc/self/fd/{}", descriptor)) {
+      return descriptor;
+    }
+  }
+  return std::nullopt;
+}
+
+std::filesystem::path WholeName(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? std::filesystem::path(path) : whole.has_filename() ? whole : whole.parent_path();
 }
 
 }  // namespace
@@ -84,18 +102,21 @@ std::chrono::milliseconds Uptime() {
 }
 
 bool IsSpecialFile(const std::string& path) {
+  if (StandardStream(path).has_value()) return true;
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   return std::filesystem::is_other(status);
 }
 
 absl::Status WriteSpecialFile(const std::string& path, std::string_view data) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  const std::optional<int> stream = StandardStream(path);
+  const int fd = stream.has_value() ? ::fcntl(*stream, F_DUPFD_CLOEXEC, 0)
+                                    : ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0 && errno == ENXIO) {
     return MakeStatus(Code::kUnavailable, "nobody reads from it");
   }
   if (fd < 0) return PosixError(errno, "open", path);
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);  // whoever reads may take its time
+  if (!stream.has_value()) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);  // whoever reads may take its time
   absl::Status status;
   while (status.ok() && !data.empty()) {
     const ssize_t written = ::write(fd, data.data(), data.size());
@@ -119,13 +140,15 @@ std::string BehindLinks(const std::string& path) {
 
 bool SameFile(const std::string& one, const std::string& other) {
   if (IsSpecialFile(one) || IsSpecialFile(other)) return false;
-  const auto name = [](const std::string& path) {
-    std::error_code error;
-    const std::filesystem::path whole =
-        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
-    return error ? std::filesystem::path(path) : whole;
-  };
-  return name(one) == name(other);
+  std::error_code error;
+  return WholeName(one) == WholeName(other) || std::filesystem::equivalent(one, other, error);
+}
+
+bool IsFileBelow(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || !std::filesystem::is_directory(folder, error)) return false;
+  const std::filesystem::path inner = WholeName(path).lexically_relative(WholeName(folder));
+  return !inner.empty() && *inner.begin() != "..";
 }
 
 std::string ProgramFolder() {

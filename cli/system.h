@@ -42,15 +42,18 @@ std::string Variable(const char* name);
 int Cores();
 std::chrono::milliseconds Uptime();  // since some moment; never goes back
 
-// Only a name for what is not a regular file: a device, a pipe. Following links.
+// Only a name for what is not a regular file: a device, a pipe. Following links. Standard output and standard error are, wherever they
+// go.
 bool IsSpecialFile(const std::string& path);
-// Writes to such a file as it is. UNAVAILABLE for a pipe that nobody reads: that would wait for ever.
+// Writes to such a file as it is (to standard output after what was written there). UNAVAILABLE for a pipe that nobody reads: that would wait for ever.
 absl::Status WriteSpecialFile(const std::string& path, std::string_view data);
 // The file that a link leads to; `path` itself if it is none.
 std::string BehindLinks(const std::string& path);
 
-// Two names for one regular file, which need not exist yet: writing both would lose one.
+// Two names for one regular file or folder, which need not exist yet: writing both would lose one.
 bool SameFile(const std::string& one, const std::string& other);
+// A regular file that is there, in that folder or below.
+bool IsFileBelow(const std::string& path, const std::string& folder);
 
 // The folder of the running program.
 std::string ProgramFolder();

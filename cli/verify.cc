@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,13 +11,10 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
-#include "vigil/cli/console.h"
 #include "vigil/cli/junit.h"
-#include "vigil/cli/output.h"
 #include "vigil/cli/parse_command.h"
-#include "vigil/cli/system.h"
-#include "vigil/core/base/code.h"
-#include "vigil/core/env/real/posix_files.h"
+#include "vigil/cli/results.h"
+#include "vigil/cli/words.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/escape.h"
@@ -41,6 +39,9 @@ constexpr char kVerifyNotes[] =
     "output that\n"
     "cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
+constexpr const char* kOfPlaying[] = {"NAME", "--scenarios", "--seed", "--case", "--json", "--junit"};
+constexpr const char* kOfRandomOnes[] = {"--scenarios", "--seed"};
+
 struct VerifyArguments {
   std::vector<std::string> names;
   std::uint64_t scenarios = VerifyOptions().scenarios;
@@ -60,7 +61,7 @@ void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
   app.add_option("--scenarios", a.scenarios, fmt::format("Random ones for each hook (default: {})", a.scenarios))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}).description(""))
       ->type_name("N");
-  app.add_option("--seed", a.seed, "Of the first random one (default: 1)")->type_name("N");
+  app.add_option("--seed", a.seed, "Of the first random one (default: 1)")->check(CheckSeed)->type_name("N");
   CLI::Option* const only =
       app.add_option("--case", a.only, "Play this one case only, as a finding names it")->type_name("CASE");
   app.add_flag("--trace", a.trace, "Print the events of the case")->needs(only);
@@ -90,7 +91,7 @@ struct Verified {
   bool passed;
 };
 
-std::string Json(const std::vector<Verified>& all, const VerifyArguments& a) {
+std::string Json(const std::vector<Verified>& all, const VerifyArguments& a, bool interrupted) {
   const auto text = [](std::string_view value) {
     std::string out;
     replays::AppendJsonString(out, value);
@@ -107,52 +108,45 @@ std::string Json(const std::vector<Verified>& all, const VerifyArguments& a) {
                       findings.empty() ? "" : ",", text(finding.promise), text(FindPromise(finding.promise).sentence),
                       text(finding.case_name), text(finding.expected), text(finding.actual));
     }
-    hooks +=
-        fmt::format("{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"findings\": [{}]}}",
-                    hooks.empty() ? "" : ",", text(one.hook->name), KindName(one.hook->kind), one.passed,
-                    one.report.played, findings);
+    hooks += fmt::format(
+        "{}\n    {{\"hook\": {}, \"kind\": \"{}\", \"passed\": {}, \"played\": {}, \"interrupted\": {}, \"findings\": "
+        "[{}]}}",
+        hooks.empty() ? "" : ",", text(one.hook->name), KindName(one.hook->kind), one.passed, one.report.played,
+        one.report.stopped, findings);
   }
   const auto failed = std::ranges::count(all, false, &Verified::passed);
   return fmt::format(
-      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {},\n  \"hooks\": [{}\n  ]\n}}\n",
-      a.scenarios, a.seed, played, failed, hooks);
+      "{{\n  \"scenarios\": {}, \"seed\": {}, \"played\": {}, \"failed\": {}, \"interrupted\": {},\n  \"hooks\": [{}\n "
+      " ]\n}}\n",
+      a.scenarios, a.seed, played, failed, interrupted, hooks);
 }
 
-std::string VerifyJUnit(const std::vector<Verified>& all) {
-  std::string cases;
+std::vector<JUnitCase> JUnitCases(const std::vector<Verified>& all) {
+  std::vector<JUnitCase> cases;
   for (const Verified& one : all) {
-    cases += fmt::format("    <testcase classname=\"vigil.verify\" name=\"{}\"", XmlAttribute(one.hook->name));
-    cases += one.passed ? "/>\n"
-                        : fmt::format("><failure message=\"{} findings\">{}</failure></testcase>\n",
-                                      one.report.findings.size(), XmlText(one.text));
+    const std::string message = one.passed ? "" : fmt::format("{} findings", one.report.findings.size());
+    cases.push_back({.name = std::string(one.hook->name), .failure = message, .text = one.text});
   }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"verify\" tests=\"{}\" "
-      "failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      all.size(), std::ranges::count(all, false, &Verified::passed), cases);
+  return cases;
 }
 
 class VerifyRun {
  public:
-  explicit VerifyRun(VerifyArguments arguments) : arguments_(std::move(arguments)) {}
+  explicit VerifyRun(VerifyArguments arguments)
+      : arguments_(std::move(arguments)), results_("vigil verify", arguments_.json) {}
 
   int Run(const std::vector<const ZooHook*>& hooks) {
-    for (const std::string& path : {arguments_.json == "-" ? "" : arguments_.json, arguments_.junit}) {
-      if (!path.empty() && !Written(path, CheckOutput(files_, path))) return kMisuse;
-    }
+    if (!results_.CanWrite({{"--junit", arguments_.junit}}, {})) return kMisuse;
     for (const ZooHook* hook : hooks) {
-      if (signals_.signal() != 0) break;
+      if (results_.interrupted()) break;
       Verify(*hook);
     }
-    console_.EndProgress();
+    results_.EndProgress();
     Summarize();
-    if (arguments_.json == "-") console_.Out(Json(all_, arguments_));
-    if (!arguments_.json.empty() && arguments_.json != "-") Write(arguments_.json, Json(all_, arguments_));
-    if (!arguments_.junit.empty()) Write(arguments_.junit, VerifyJUnit(all_));
-    console_.Flush();
-    if (signals_.signal() != 0) return kSignalled + signals_.signal();
-    if (errors_ || !console_.status().ok()) return kMisuse;
-    return std::ranges::all_of(all_, &Verified::passed) ? kPassed : kFailed;
+    if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_, results_.interrupted()));
+    if (!arguments_.junit.empty())
+      results_.Write(arguments_.junit, JUnit("verify", JUnitCases(all_), results_.interrupted()));
+    return results_.End(std::ranges::all_of(all_, &Verified::passed));
   }
 
  private:
@@ -164,9 +158,8 @@ class VerifyRun {
     Verified one{.hook = &hook,
                  .report = VerifyHook(hook.make, options,
                                       [this, &hook] {
-                                        signals_.Poll();
-                                        console_.Progress(fmt::format("{}: {} plays", hook.name, ++plays_));
-                                        return signals_.signal() == 0;
+                                        results_.Tick(fmt::format("{}: {} plays", hook.name, ++plays_));
+                                        return !results_.interrupted();
                                       }),
                  .text = {},
                  .passed = true};
@@ -182,15 +175,15 @@ class VerifyRun {
       one.passed = false;
       one.text += fmt::format("  not found: {}\n", hook.promise);
     }
-    Print(one.text);
+    results_.Print(one.text);
     if (arguments_.trace) {
-      for (const std::string& event : one.report.events) Print(fmt::format("    {}\n", replays::Escaped(event)));
+      for (const std::string& event : one.report.events)
+        results_.Print(fmt::format("    {}\n", replays::Escaped(event)));
     }
-    console_.Flush();
+    results_.Flush();
     if (!arguments_.only.empty() && !one.report.error.empty()) {
-      console_.Err(fmt::format("error: {}; a finding names its case, as calm.monitored.alone or random_12\n",
-                               replays::Escaped(one.report.error)));
-      errors_ = true;
+      results_.Fail(fmt::format("{}; a finding names its case, as calm.monitored.alone or random_12",
+                                replays::Escaped(one.report.error)));
     }
     all_.push_back(std::move(one));
   }
@@ -202,37 +195,15 @@ class VerifyRun {
       plays += one.report.played;
       if (one.hook->kind != ZooKind::kWrong) right += one.report.played;
     }
-    Print(fmt::format("\n{} hooks verified in {} plays, {} of them of hooks that are right: {} failed\n", all_.size(),
-                      plays, right, std::ranges::count(all_, false, &Verified::passed)));
-  }
-
-  // With `--json -` standard output belongs to the document.
-  void Print(std::string_view text) {
-    if (arguments_.json == "-") {
-      console_.Err(text);
-    } else {
-      console_.Out(text);
-    }
-  }
-
-  void Write(const std::string& path, const std::string& data) {
-    if (!Written(path, WriteOutput(files_, path, data))) errors_ = true;
-  }
-  bool Written(const std::string& path, const absl::Status& status) {
-    if (!status.ok()) {
-      console_.Err(
-          fmt::format("error: cannot write {}: {}\n", replays::Quoted(path), replays::Escaped(MessageOf(status))));
-    }
-    return status.ok();
+    if (results_.interrupted()) results_.Print("\ninterrupted: this is what was found so far\n");
+    results_.Print(fmt::format("\n{} hooks verified in {} plays, {} of them of hooks that are right: {} failed\n",
+                               all_.size(), plays, right, std::ranges::count(all_, false, &Verified::passed)));
   }
 
   const VerifyArguments arguments_;
-  StopSignals signals_;
-  PosixFiles files_;
-  Console console_;
+  Results results_;
   std::vector<Verified> all_;
   std::uint64_t plays_ = 0;
-  bool errors_ = false;
 };
 
 int VerifyMisuse(const std::string& what) { return TellMisuse("vigil verify", what); }
@@ -241,6 +212,8 @@ int VerifyWith(const VerifyArguments& arguments) {
   if (arguments.junit == "-") return VerifyMisuse("--junit: - is no file; for standard output say /dev/stdout");
   if (arguments.right && !arguments.names.empty()) return VerifyMisuse("--right and a NAME exclude each other");
   if (!arguments.only.empty() && arguments.names.empty()) return VerifyMisuse("--case needs the NAME of a hook");
+  if (arguments.scenarios > 0 && arguments.seed > std::numeric_limits<std::uint64_t>::max() - (arguments.scenarios - 1))
+    return VerifyMisuse("--seed and --scenarios: seeds have 64 bits, and these would go on beyond");
   std::vector<const ZooHook*> hooks;
   for (const std::string& name : arguments.names) {
     hooks.push_back(FindInZoo(name));
@@ -260,10 +233,11 @@ int Verify(const std::vector<std::string>& words) {
   CLI::App app("Verifies hooks: drives them through faults and says which promise they break", "vigil verify");
   AddVerifyOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
-  if (arguments.list) {
-    Console().Out(ListText(arguments.right));
-    return kPassed;
-  }
+  if (const char* const name = FirstGiven(app, kOfPlaying); name != nullptr && arguments.list)
+    return VerifyMisuse(fmt::format("{}: not with --list, which verifies nothing", name));
+  if (const char* const name = FirstGiven(app, kOfRandomOnes); name != nullptr && !arguments.only.empty())
+    return VerifyMisuse(fmt::format("{}: not with --case, which plays that one case", name));
+  if (arguments.list) return Show(ListText(arguments.right));
   return VerifyWith(arguments);
 }
 

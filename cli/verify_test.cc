@@ -78,5 +78,21 @@ TEST_F(VerifyTest, CtrlCKeepsWhatWasFound) {
   EXPECT_THAT(ran.out, HasSubstr("hook.sleeps_for_real"));
 }
 
+TEST_F(VerifyTest, AnInterruptedReportSaysSo) {
+  const Ran ran =
+      Run("timeout --preserve-status -s INT 1 $VIGIL verify stops_early --scenarios 1000000000 --junit out.xml --json "
+          "out.json");
+  EXPECT_EQ(ran.code, 130) << ran.err;
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("^interrupted stops_early: nothing was found in [0-9]+ plays\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\ninterrupted: this is what was found so far\n"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("PASSED")));
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"failed\": 0, \"interrupted\": true,\n"));
+  EXPECT_THAT(folder_.Read("out.xml"), HasSubstr("<error message=\"this is what was found until then\"/>"));
+  const Ran whole = Run("$VIGIL verify stops_early --scenarios 1 --junit out.xml --json -");
+  EXPECT_EQ(whole.code, 0);
+  EXPECT_THAT(whole.out, HasSubstr("\"interrupted\": false,\n"));
+  EXPECT_THAT(folder_.Read("out.xml"), Not(HasSubstr("interrupted")));
+}
+
 }  // namespace
 }  // namespace vigil::cli

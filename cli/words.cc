@@ -1,11 +1,15 @@
 #include "vigil/cli/words.h"
 
 #include <charconv>
+#include <limits>
+
+#include "fmt/format.h"
 
 namespace vigil::cli {
 namespace {
 
 bool ReadNumber(const char* from, const char* to, std::uint64_t& value) {
+  if (to - from > 1 && *from == '0') return false;
   const std::from_chars_result result = std::from_chars(from, to, value);
   return result.ec == std::errc() && result.ptr == to && from != to;
 }
@@ -17,6 +21,14 @@ bool ParseSeeds(const std::string& text, std::uint64_t& first, std::uint64_t& la
   if (dots == std::string::npos) return false;
   const char* const data = text.data();
   return ReadNumber(data, data + dots, first) && ReadNumber(data + dots + 2, data + text.size(), last) && first <= last;
+}
+
+std::string CheckSeed(const std::string& text) {
+  std::uint64_t seed = 0;
+  return ReadNumber(text.data(), text.data() + text.size(), seed)
+             ? ""
+             : fmt::format("expected a whole number from 0 to {}, got '{}'", std::numeric_limits<std::uint64_t>::max(),
+                           text);
 }
 
 std::optional<Duration> ParseTime(const std::string& text) {

@@ -47,6 +47,16 @@ constexpr int kJobsAhead = 2;                  // a job may take a second: with 
 // Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
 bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
 
+// Its scenarios: one for each seed, numbered from 1 as records of a file are.
+struct Drawn {
+  std::uint64_t first;
+  std::uint64_t last;  // with CheckOptions::time it goes on
+  Scenario (*draw)(std::uint64_t seed);
+
+  std::uint64_t SeedOf(std::int64_t record) const { return first + static_cast<std::uint64_t>(record) - 1; }
+  Scenario ScenarioOf(std::int64_t record) const { return draw(SeedOf(record)); }
+};
+
 std::vector<std::string> IdsOf(const Judgement& judgement) {
   std::vector<std::string> ids;
   for (const Violation& violation : judgement.violations) ids.emplace_back(violation.rule);
@@ -68,6 +78,7 @@ class Campaign {
         stop_(stop),
         reporter_(files,
                   {.folder = options.failures,
+                   .plant = options.plant,
                    .on_error = callbacks.on_error,
                    .now = callbacks.now,
                    .on_tick = [this] { Tick(); }},
@@ -83,11 +94,11 @@ class Campaign {
             [this](const replays::OnRecord& on_record) { ReadRecordings(options_.regressions, on_record); });
     }
     if (options_.random && !summary_.stopped) {
-      Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadRandom(on_record); });
+      Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kRandom), on_record); });
     }
     if (options_.explore.has_value() && !summary_.stopped) ExploreScopeOf(*options_.explore);
     if (options_.cluster && !summary_.stopped) {
-      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadJobs(on_record); });
+      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kCluster), on_record); });
     }
     // The regressions alone arm nothing: no rule is held against them.
     const bool rules = !options_.recordings.empty() || options_.random;
@@ -102,6 +113,11 @@ class Campaign {
   // A folder that holds nothing is no error: everything was mended.
   void PlaySaved() {
     const auto names = files_.List(options_.failures);
+    if (!names.ok() && CodeOf(names.status()) != Code::kNotFound) {
+      ++summary_.suites[std::string(kSaved)].unreadable;
+      return callbacks_.on_error(fmt::format("cannot read {}: {}", replays::Quoted(options_.failures),
+                                             replays::Escaped(MessageOf(names.status()))));
+    }
     if (!names.ok()) return;
     const auto hidden = [](const std::string& name) { return name.starts_with('.'); };
     if (std::ranges::all_of(*names, hidden)) {
@@ -109,6 +125,11 @@ class Campaign {
       return;
     }
     Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
+  }
+
+  Drawn DrawnBy(std::string_view suite) const {
+    if (suite == kCluster) return {options_.first_job, options_.last_job, RandomJob};
+    return {options_.first_seed, options_.last_seed, RandomScenario};
   }
 
   bool IsOurs(std::uint64_t number) const { return number % options_.shards == options_.shard - 1; }
@@ -123,14 +144,8 @@ class Campaign {
   }
 
   // Each scenario goes through its text: what is saved of a failure is what was played.
-  void ReadRandom(const replays::OnRecord& on_record) {
-    ReadSeeds(options_.first_seed, options_.last_seed, RandomScenario, on_record);
-  }
-  void ReadJobs(const replays::OnRecord& on_record) {
-    ReadSeeds(options_.first_job, options_.last_job, RandomJob, on_record);
-  }
-  void ReadSeeds(std::uint64_t first, std::uint64_t last, Scenario (*draw)(std::uint64_t),
-                 const replays::OnRecord& on_record) {
+  void ReadSeeds(const Drawn& drawn, const replays::OnRecord& on_record) {
+    const auto [first, last, draw] = drawn;
     const bool timed = options_.time > Duration(0);
     const Time end = timed ? callbacks_.now() + options_.time : Time();
     for (std::uint64_t seed = first; seed <= last || (timed && callbacks_.now() < end); ++seed) {
@@ -162,7 +177,8 @@ class Campaign {
                                  .shard = options_.shard,
                                  .shards = options_.shards,
                                  .jobs = options_.jobs,
-                                 .failures = options_.failures};
+                                 .failures = options_.failures,
+                                 .plant = options_.plant};
     const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
     if (!explored.ok()) {
       ++count.unreadable;
@@ -185,7 +201,9 @@ class Campaign {
       const std::size_t worker = workers++;
       if (name == kSaved) return NewJudgingPlayer({.interrupt = stop});
       return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
-              rules, stop](const Recording& recording) {
+              rules, stop, as_replayed = NewJudgingPlayer({.interrupt = stop})](const Recording& recording) {
+        const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
+        if (real_cluster) return as_replayed(recording);
         const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
           return runner->Run(scenario, how);
         };
@@ -256,7 +274,7 @@ class Campaign {
     if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return;
     CheckFailure failure{std::string(suite), result.id, rule, "", ""};
     if (!broke_a_rule && recorded && !as_recorded) {
-      failure.text = replays::FailureText(result);
+      failure.text = replays::FailureText(result, {.plant = options_.plant});
     } else {
       Describe(result, failure);
     }
@@ -274,19 +292,19 @@ class Campaign {
     const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
     if (count.failed > kMostFullFailures) return;
     callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
-                           replays::FailureText(result), result.source});
+                           replays::FailureText(result, {.plant = options_.plant}), result.source});
   }
 
   // Results come in the order of the seeds.
   void NoteSeed(std::string_view suite, SuiteCount& count, const Result& result) {
     if (!IsDrawn(suite)) return;
-    const std::uint64_t first = suite == kCluster ? options_.first_job : options_.first_seed;
-    count.seeds = {first, first + static_cast<std::uint64_t>(result.record) - 1};
+    const Drawn drawn = DrawnBy(suite);
+    count.seeds = {drawn.first, drawn.SeedOf(result.record)};
   }
 
   void Describe(const Result& result, CheckFailure& failure) {
     const bool drawn = IsDrawn(failure.suite);
-    std::optional<Scenario> scenario = drawn ? ScenarioOfRecord(failure.suite, result.record) : FindRecording(result);
+    std::optional<Scenario> scenario = drawn ? DrawnBy(failure.suite).ScenarioOf(result.record) : FindRecording(result);
     if (!scenario.has_value()) {
       failure.text = fmt::format("FAILED {}\n  {}:{} could not be read again\n", replays::Escaped(result.id),
                                  replays::Escaped(result.source), result.record);
@@ -296,14 +314,10 @@ class Campaign {
                                              .drawn = drawn,
                                              .rule = failure.rule,
                                              .reason = result.outcome.reason,
-                                             .explanation = result.outcome.explanation});
+                                             .explanation = result.outcome.explanation,
+                                             .source = drawn ? "" : result.source});
     failure.text = std::move(report.text);
     failure.file = std::move(report.file);
-  }
-
-  Scenario ScenarioOfRecord(std::string_view suite, std::int64_t record) const {
-    const auto number = static_cast<std::uint64_t>(record) - 1;
-    return suite == kCluster ? RandomJob(options_.first_job + number) : RandomScenario(options_.first_seed + number);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {

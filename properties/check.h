@@ -2,7 +2,7 @@
 //
 // Suite saved: plays what failed before and was saved: it passes once it has been mended.
 // Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model says, checks
-// the rules. What needs a part that is
+// the rules; what real clusters did is held against several plays, as `vigil replay` does, and no rule against it. What needs a part that is
 // not built yet is counted apart, by reason: neither passed nor failed.
 // Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
 // against them: many rules say what TensorFlow does.
@@ -54,6 +54,7 @@ struct CheckOptions {
   std::uint64_t shards = 1;
   int jobs = 1;
   std::string failures = "failures";  // folder, made when there is something to save
+  std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
 };
 
 // Enough to see, save and replay it.

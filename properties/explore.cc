@@ -115,7 +115,11 @@ void AddCounts(ExploreCounts& to, const ExploreCounts& from) {
 class Exploration {
  public:
   Exploration(const ExploreOptions& options, Files& files, const ExploreCallbacks& callbacks, ScenarioSpace space)
-      : options_(options), files_(files), callbacks_(callbacks), space_(std::move(space)) {}
+      : options_(options),
+        files_(files),
+        callbacks_(callbacks),
+        space_(std::move(space)),
+        folder_(files, options.failures) {}
 
   absl::StatusOr<ExploreSummary> Run(const std::atomic<bool>& stop) {
     summary_.formula = space_.Formula();
@@ -184,18 +188,18 @@ class Exploration {
 
   void Save(FoundFailure& found) {
     ExploreFailure& failure = found.failure;
-    const std::string name = fmt::format("{}-{}.json", failure.rule.empty() ? "model" : failure.rule, failure.id);
-    const absl::StatusOr<std::string> path =
-        SaveFailure(files_, options_.failures, name, found.scenario, &found.expect);
+    const std::string name = fmt::format("{}-{}", failure.rule.empty() ? "model" : failure.rule, failure.id);
+    const absl::StatusOr<std::string> path = folder_.Save(name, found.scenario, &found.expect);
     if (!path.ok()) return callbacks_.on_error(std::string(MessageOf(path.status())));
     failure.file = *path;
-    failure.text += ReplayLine(*path);
+    failure.text += ReplayLine(*path, options_.plant);
   }
 
   const ExploreOptions& options_;
   Files& files_;
   const ExploreCallbacks& callbacks_;
   const ScenarioSpace space_;
+  FailureFolder folder_;
   ExploreSummary summary_;  // resumed and planned are constant while others work
   std::uint64_t failures_ = 0;
   Time kept_at_;

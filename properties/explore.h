@@ -33,6 +33,7 @@ struct ExploreOptions {
   std::uint64_t shards = 1;
   int jobs = 1;
   std::string failures = "failures";  // folder, made when there is something to save
+  std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
   std::string state;                  // a file; "" = nothing is kept
 };
 

@@ -8,6 +8,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/print.h"
+#include "vigil/replays/report.h"
 
 namespace vigil::properties {
 namespace {
@@ -24,17 +25,34 @@ std::string FileNameOf(std::string_view what) {
 
 }  // namespace
 
-absl::StatusOr<std::string> SaveFailure(Files& files, const std::string& folder, std::string_view name,
-                                        const replays::Scenario& scenario, const replays::Expectation* expect) {
-  const std::string path = JoinPath(folder, FileNameOf(name));
+absl::StatusOr<std::string> FailureFolder::Save(std::string_view name, const replays::Scenario& scenario,
+                                                const replays::Expectation* expect) {
+  const std::string stem = JoinPath(folder_, FileNameOf(name));
+  std::string path = stem + ".json";
+  for (int number = 2; IsTaken(path); ++number) path = fmt::format("{}-{}.json", stem, number);
+  used_.insert(path);
   const std::string line = replays::PrintRecord(scenario, expect) + "\n";
-  absl::Status status = files.MakeDirectory(folder);
-  if (status.ok()) status = WriteAtomically(files, path, line);
+  absl::Status status = files_.MakeDirectory(folder_);
+  if (status.ok()) status = WriteAtomically(files_, path, line);
   if (status.ok()) return path;
   return WithMessage(status,
                      fmt::format("cannot save {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
 }
 
-std::string ReplayLine(std::string_view path) { return fmt::format("  ./vigil replay {}\n", replays::ShellWord(path)); }
+void FailureFolder::Keep(const std::string& path) {
+  const absl::StatusOr<FileInfo> info = files_.Stat(path);
+  if (info.ok() && info->identity != decltype(FileInfo::identity)()) kept_.insert(info->identity);
+  used_.insert(path);
+}
+
+bool FailureFolder::IsTaken(const std::string& path) const {
+  if (used_.contains(path)) return true;
+  const absl::StatusOr<FileInfo> info = files_.Stat(path);
+  return info.ok() && kept_.contains(info->identity);
+}
+
+std::string ReplayLine(std::string_view path, std::string_view plant) {
+  return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path), {.plant = std::string(plant)}));
+}
 
 }  // namespace vigil::properties

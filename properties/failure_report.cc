@@ -6,7 +6,6 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/broken.h"
-#include "vigil/properties/failure_file.h"
 #include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
 #include "vigil/replays/escape.h"
@@ -106,12 +105,12 @@ void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, co
   replays::Expectation expect = as_given ? *failed.expect : says.expect;
   expect.violates = failed.rule;
   const bool expects = as_given || !failed.rule.empty() || !says.disagreement.empty();
-  const std::string name = fmt::format("{}-{}.json", failed.rule.empty() ? "failed" : failed.rule, scenario.id);
-  const absl::StatusOr<std::string> path =
-      SaveFailure(files_, options_.folder, name, saved, expects ? &expect : nullptr);
+  const std::string name = fmt::format("{}-{}", failed.rule.empty() ? "failed" : failed.rule, scenario.id);
+  if (!failed.source.empty()) folder_.Keep(failed.source);
+  const absl::StatusOr<std::string> path = folder_.Save(name, saved, expects ? &expect : nullptr);
   if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
   report.file = *path;
-  report.text += ReplayLine(*path);
+  report.text += ReplayLine(*path, options_.plant);
 }
 
 }  // namespace vigil::properties

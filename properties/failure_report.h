@@ -11,6 +11,7 @@
 
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
+#include "vigil/properties/failure_file.h"
 #include "vigil/properties/held_by_model.h"
 #include "vigil/replays/runner.h"
 #include "vigil/replays/scenario.h"
@@ -23,6 +24,7 @@ struct FailedRun {
   std::string rule;            // the first that it violates; "" = none
   std::string reason;          // what else is wrong: one line, and indented lines; "" = nothing
   std::string explanation;
+  std::string source = {};  // the file that it comes from, which is not overwritten; "" = it was drawn
   // What was expected of it, if that is what it failed: saved with it. Borrowed; may be null.
   const replays::Expectation* expect = nullptr;
 };
@@ -34,6 +36,7 @@ struct FailureReport {
 
 struct FailureReporterOptions {
   std::string folder = "failures";
+  std::string plant = {};                            // the planted bug that is on; the line that replays names it
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
   std::function<void()> on_tick;                     // may be empty; before each play of the shrinking
@@ -43,7 +46,7 @@ class FailureReporter {
  public:
   // Borrows `files` and `stop`, which ends shrinking early.
   FailureReporter(Files& files, FailureReporterOptions options, const std::atomic<bool>& stop)
-      : files_(files), options_(std::move(options)), stop_(stop) {}
+      : options_(std::move(options)), folder_(files, options_.folder), stop_(stop) {}
 
   // Plays it again, for the events that prove it; shrinks the first of each rule; saves it.
   FailureReport Report(const FailedRun& failed);
@@ -52,8 +55,8 @@ class FailureReporter {
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelSays& says, FailureReport& report);
 
-  Files& files_;
   const FailureReporterOptions options_;
+  FailureFolder folder_;
   const std::atomic<bool>& stop_;
   replays::Runner runner_;
   std::set<std::string> shrunk_;  // rules

@@ -11,6 +11,8 @@
 #include "vigil/properties/node_rules.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/compare.h"
+#include "vigil/replays/escape.h"
+#include "vigil/replays/job_expectation.h"
 #include "vigil/replays/result.h"
 #include "vigil/sim/running_hash.h"
 
@@ -92,7 +94,11 @@ JudgedPlay JudgePlay(Outcome outcome, const Scenario& scenario, const replays::E
   const bool foretold = play.verdict == Verdict::kRunaway && play.refused.empty() && play.disagreement.empty();
   if (play.verdict != Verdict::kPlayed && !foretold)
     play.endless = fmt::format("{}: {}", replays::VerdictName(play.verdict), outcome.reason);
-  if (expect != nullptr) {
+  if (expect != nullptr && expect->job != nullptr) {
+    const std::vector<std::string> misses = replays::Misses(*scenario.job, *outcome.job, *expect->job);
+    if (!misses.empty()) play.unexpected = fmt::format("not like the recording: {}", misses.front());
+    for (const std::string& miss : misses) play.report += fmt::format("  {}\n", replays::Escaped(miss));
+  } else if (expect != nullptr) {
     replays::Difference difference = replays::Compare(outcome, *expect);
     if (difference.first_event.has_value()) {
       play.unexpected = fmt::format("event {} is not what the file expects", difference.first_event->event);

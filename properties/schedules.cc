@@ -49,9 +49,11 @@ class SchedulesRun {
         stop_(stop),
         scenario_(Calm(recording.scenario)),
         expect_(ExpectedOf(recording)),
-        own_choices_(!recording.scenario.choices.empty()),
+        own_(recording.scenario),
+        source_(recording.source),
         reporter_(files,
                   {.folder = options.failures,
+                   .plant = options.plant,
                    .on_error = callbacks.on_error,
                    .now = callbacks.now,
                    .on_tick = [this] { callbacks_.on_tick(summary_); }},
@@ -61,12 +63,18 @@ class SchedulesRun {
     if (scenario_.trace != nullptr)
       return UsageError(
           "A trace has one schedule, the one that it tells. Name the scenario of a session or a cluster.");
-    Outcome calm = PlayCalm();
+    if (options_.as_expected && !expect_.has_value())
+      return UsageError(
+          "This scenario does not say what is to happen: it has no 'expect', or one that only names a broken rule. "
+          "Without "
+          "that there is nothing to hold every schedule against (--as-expected).");
+    if (HasOwn()) PlayOwn();
+    Outcome calm = PlayFirst(scenario_, options_.preempt);
     if (calm.verdict == Verdict::kUnsupported)
       return UsageError(fmt::format("This scenario cannot be played: {}", replays::Escaped(calm.reason)));
     summary_.choices = ScheduleChoices(calm, options_.all_points);
     Part first;
-    if (calm.verdict != Verdict::kInterrupted) Add(Judge(std::move(calm), "the calm schedule"), true, first);
+    if (calm.verdict != Verdict::kInterrupted) Add(Judge(std::move(calm), "the calm schedule"), ReplayIsCalm(), first);
     Merge(first);
     if (options_.search == ScheduleSearch::kDepthFirst) {
       DepthFirst();
@@ -81,37 +89,47 @@ class SchedulesRun {
     scenario.choices.clear();
     return scenario;
   }
-  // What single plays can be held against: not what real clusters did in several.
   static std::optional<replays::Expectation> ExpectedOf(const Recording& recording) {
-    const auto& expect = recording.expect;
-    const bool holds = expect.has_value() && expect->violates.empty() && expect->job == nullptr;
-    return holds ? expect : std::nullopt;
+    const bool holds = recording.expect.has_value() && recording.expect->violates.empty();
+    return holds ? recording.expect : std::nullopt;
   }
 
-  // Null: the calm schedule.
-  Outcome Play(Runner& runner, sim::Chooser* chooser) const {
-    return runner.Run(scenario_, {.chooser = chooser, .preempt = options_.preempt, .interrupt = &stop_});
+  bool HasOwn() const { return !own_.choices.empty(); }
+  // `vigil replay` plays the calm schedule, but for choices of the file, and what real clusters did, which it plays by seeds.
+  bool ReplayIsCalm() const { return !HasOwn() && !(expect_.has_value() && expect_->job != nullptr); }
+  // As `vigil replay` does.
+  void PlayOwn() {
+    Outcome outcome = PlayFirst(own_, false);
+    if (outcome.verdict == Verdict::kInterrupted || outcome.verdict == Verdict::kUnsupported) return;
+    Part part;
+    Add(Judge(std::move(outcome), "the choices of the file"), true, part);
+    summary_.own = true;
+    Merge(part);
+  }
+
+  Outcome Play(Runner& runner, sim::Chooser& chooser) const {
+    return runner.Run(scenario_, {.chooser = &chooser, .preempt = options_.preempt, .interrupt = &stop_});
   }
 
   JudgedPlay Judge(Outcome outcome, std::string name) const {
     return JudgePlay(std::move(outcome), scenario_, expect_.has_value() ? &*expect_ : nullptr, std::move(name));
   }
 
-  // The caller's thread is free to hear of a stop while others play.
-  Outcome PlayCalm() {
-    Outcome calm;
+  // By its choices, which may be none. The caller's thread is free to hear of a stop while another plays.
+  Outcome PlayFirst(const Scenario& scenario, bool preempt) {
+    Outcome played;
     PieceCallbacks pieces;
     pieces.new_worker = [&]() -> PieceWorker {
       return [&](std::uint64_t) -> HandOut {
         Runner runner;
-        calm = Play(runner, nullptr);
+        played = runner.Run(scenario, {.preempt = preempt, .interrupt = &stop_});
         return [] {};
       };
     };
     pieces.on_tick = [this] { callbacks_.on_tick(summary_); };
     const std::atomic<bool> never = false;
     InOrder(1, 0, 1, pieces, never);
-    return calm;
+    return played;
   }
 
   void DepthFirst() {
@@ -126,7 +144,7 @@ class SchedulesRun {
       return [&, runner = std::make_shared<Runner>()](std::uint64_t) -> HandOut {
         auto part = std::make_shared<Part>();
         for (std::uint64_t i = 0; i < kPlaysAPiece && !end; ++i) {
-          JudgedPlay play = Judge(Play(*runner, &chooser), fmt::format("schedule {}", chooser.runs()));
+          JudgedPlay play = Judge(Play(*runner, chooser), fmt::format("schedule {}", chooser.runs()));
           if (play.verdict == Verdict::kInterrupted) {
             end = true;
           } else {
@@ -177,7 +195,7 @@ class SchedulesRun {
           sim::PctOptions how = drawn;
           how.seed = first + i;
           sim::PctChooser chooser(how);
-          JudgedPlay play = Judge(Play(*runner, &chooser), fmt::format("the schedule of seed {}", how.seed));
+          JudgedPlay play = Judge(Play(*runner, chooser), fmt::format("the schedule of seed {}", how.seed));
           if (play.verdict != Verdict::kInterrupted) Add(std::move(play), false, *part);
         }
         return [this, part] { Merge(*part); };
@@ -186,7 +204,7 @@ class SchedulesRun {
     pieces.on_tick = [this] { callbacks_.on_tick(summary_); };
     InOrder(options_.jobs, 0, (seeds + kPlaysAPiece - 1) / kPlaysAPiece, pieces, stop_);
     summary_.all = summary_.choices == 0;
-    summary_.stopped = summary_.played < seeds + 1;
+    summary_.stopped = summary_.played < seeds + (summary_.own ? 2 : 1);
     if (!summary_.all)
       summary_.left_out = fmt::format("drawn by priorities (seeds {}..{}, depth {}): not all there are", first,
                                       options_.last_seed, options_.depth);
@@ -199,7 +217,7 @@ class SchedulesRun {
   };
 
   // On any thread.
-  void Add(JudgedPlay play, bool calm, Part& part) const {
+  void Add(JudgedPlay play, bool as_replayed, Part& part) const {
     SchedulesSummary& summary = part.summary;
     ++summary.played;
     summary.traces.insert(play.trace_hash);
@@ -213,9 +231,7 @@ class SchedulesRun {
     summary.refused = play.refused;
     AddArmed(summary.armed, play.armed);
     if (expect_.has_value()) summary.as_expected = summary.as_expected.value_or(0) + (play.unexpected.empty() ? 1 : 0);
-    // Choices of the file's own may be what its events come from.
-    const bool must_be_as_expected = options_.as_expected || (calm && !own_choices_);
-    if (!must_be_as_expected) play.unexpected.clear();
+    if (!options_.as_expected && !as_replayed) play.unexpected.clear();
     if (play.kept()) return;
     ++summary.failed;
     const auto same = [&play](const JudgedPlay& other) { return KindOf(other) == KindOf(play); };
@@ -254,7 +270,8 @@ class SchedulesRun {
   void Report(const JudgedPlay& play) {
     const std::string rule = play.rules.empty() ? "" : play.rules.front();
     if (!reported_.emplace(KindOf(play)).second) return;
-    FailedRun failed{.scenario = scenario_, .rule = rule, .reason = "found by " + play.name, .explanation = ""};
+    FailedRun failed{
+        .scenario = scenario_, .rule = rule, .reason = "found by " + play.name, .explanation = "", .source = source_};
     failed.scenario.choices = play.choices;
     if (rule.empty()) failed.reason = fmt::format("found by {}: {}", play.name, play.What());
     if (play.rules.empty() && play.disagreement.empty() && !play.unexpected.empty()) {
@@ -270,7 +287,8 @@ class SchedulesRun {
   const std::atomic<bool>& stop_;
   const Scenario scenario_;  // without choices
   const std::optional<replays::Expectation> expect_;
-  const bool own_choices_;  // the file has some
+  const Scenario own_;  // as the file has it
+  const std::string source_;
   FailureReporter reporter_;
   SchedulesSummary summary_;
   std::set<std::string> reported_;

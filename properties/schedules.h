@@ -2,9 +2,11 @@
 // schedules drawn so that rare ones come up, and judges every play.
 //
 // A schedule is the choices of who runs next (sim/chooser.h), and with `preempt` also those after an unlock, a notification and a
-// spawn. The first one played is the calm one. Judged are: all rules (of a cluster: its invariants and the rules of its nodes), the
-// reference model where it models the scenario, that the play ends, and what the file expects: of the calm schedule always, of the
-// others if `as_expected` says so. Other choices (latencies, losses) stay calm, or vary too (`all_points`).
+// spawn. The first one played is the one that `vigil replay` plays: the calm one; of a file with choices the one that they make, and
+// then the calm one. Judged are: all rules (of a cluster: its invariants and the rules of its nodes), the reference model where it
+// models the scenario, that the play ends, and what the file expects: of the first schedule always, of the others if `as_expected`
+// says so. What real clusters did is no schedule of ours: whether they could have done a play, too, fails it with `as_expected` only.
+// Other choices (latencies, losses) stay calm, or vary too (`all_points`).
 // The first failure of each rule is shrunk and saved with the choices that make it happen.
 //
 // Thread safety: RunSchedules belongs to one thread; of priorities it plays on others.
@@ -51,11 +53,13 @@ struct SchedulesOptions {
   bool preempt = false;
   bool as_expected = false;
   std::string failures = "failures";  // folder, made when there is something to save
+  std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
 };
 
 struct SchedulesSummary {
   std::uint64_t played = 0;
   std::uint64_t failed = 0;
+  bool own = false;           // the file has choices: the schedule that they make was played before the calm one
   std::uint64_t choices = 0;  // that the calm schedule makes, of those that vary
   bool all = false;           // there are no others
   std::string left_out;       // if not: what the bounds left out, one line
@@ -66,7 +70,7 @@ struct SchedulesSummary {
   std::map<std::string, std::uint64_t> violated;  // rule: schedules
   std::uint64_t disagreements = 0;                // of core and model
   std::string refused;                            // why the model says nothing; "" = it does
-  std::optional<std::uint64_t> as_expected;       // of a file that expects events: schedules that gave them
+  std::optional<std::uint64_t> as_expected;       // of a file that says so: schedules that went as it expects
   std::vector<std::uint64_t> armed;               // of each rule of AllRules(); none of a cluster
 };
 
@@ -80,7 +84,7 @@ struct SchedulesCallbacks {
   std::function<Time()> now;                                // for how long shrinking may take
 };
 
-// USAGE: what has no schedules to choose from (a trace), what cannot be played. `stop` may be set at any time: what is being played then
+// USAGE: what has no schedules to choose from (a trace), what cannot be played, `as_expected` of what expects nothing. `stop` may be set at any time: what is being played then
 // does not count.
 absl::StatusOr<SchedulesSummary> RunSchedules(const SchedulesOptions& options, const replays::Recording& recording,
                                               Files& files, const SchedulesCallbacks& callbacks,

@@ -208,6 +208,8 @@ class Input {
 
 }  // namespace
 
+bool IsScenarioFile(const std::string& path) { return KindOf(path).known && !Basename(path).starts_with('.'); }
+
 void ReadRecords(Files& files, const ChunkSource& standard_input, const std::vector<std::string>& paths,
                  const OnRecord& on_record) {
   Input input(files, standard_input, on_record);

@@ -33,7 +33,11 @@ struct RawRecord {
   std::string text;
   bool is_trace = false;  // `text` is a trace (trace_file.h), else JSON
   absl::Status error;     // not OK: there is no text; the message names the file (and line) and is complete
+  std::string only = {};  // whoever passes it on may name the one id that is wanted; "" = any
 };
+
+// Whether a file in a folder is read: by its name. In a folder, hidden ones are not.
+bool IsScenarioFile(const std::string& path);
 
 // Called for each record and each error, in order. False = enough: ReadRecords returns.
 using OnRecord = std::function<bool(RawRecord)>;

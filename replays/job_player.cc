@@ -122,23 +122,24 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   std::vector<std::string> misses;
   JobCoverage coverage;
   Scenario seeded = scenario;
-  const bool traced = plays.text != nullptr || plays.timeline;
-  for (int i = 0; i < (traced ? 1 : plays.seeds); ++i) {
-    const std::uint64_t seed = seeded.seed = plays.first + static_cast<std::uint64_t>(i);
-    outcome = runner.Run(seeded, {.random_schedule = true,
+  const bool by_seeds = scenario.choices.empty();
+  const bool once = plays.text != nullptr || plays.timeline || !by_seeds;
+  for (int i = 0; i < (once ? 1 : plays.seeds); ++i) {
+    if (by_seeds) seeded.seed = plays.first + static_cast<std::uint64_t>(i);
+    const std::string play = by_seeds ? fmt::format("seed {}: ", seeded.seed) : "";
+    outcome = runner.Run(seeded, {.random_schedule = by_seeds,
                                   .interrupt = plays.interrupt,
                                   .judge = false,
                                   .job_text = plays.text,
                                   .timeline = plays.timeline});
     if (outcome.verdict != Verdict::kPlayed) {
-      outcome.reason = fmt::format("seed {}: {}", seed, outcome.reason);
+      outcome.reason = play + outcome.reason;
       break;
     }
-    for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded))
-      misses.push_back(fmt::format("seed {}: {}", seed, miss));
+    for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded)) misses.push_back(play + miss);
     coverage.Add(*outcome.job, recorded);
   }
-  if (outcome.verdict == Verdict::kPlayed && !traced && plays.seeds >= kPlaysThatShowAllWays) {
+  if (outcome.verdict == Verdict::kPlayed && !once && plays.seeds >= kPlaysThatShowAllWays) {
     for (std::string& way : coverage.Missing(recorded)) misses.push_back(std::move(way));
   }
   outcome.misses = std::move(misses);

@@ -17,6 +17,7 @@ constexpr std::int64_t kMostTasks = 128;  // of all jobs together: what they say
 constexpr Range<std::int64_t> kTasksOfAJob = {0, kMostTasks};
 constexpr Range<double> kShift = {-1e6, 1e6};
 constexpr Range<double> kChance = {0, 1};
+constexpr std::string_view kSlowLinkName = "slow_link";
 constexpr Range<double> kMilliseconds = {0, 1e7};
 
 void ReadDuration(const Field& field, Duration& out, Range<double> range = kSeconds) {
@@ -28,6 +29,20 @@ void ReadDuration(const Field& field, Duration& out, Range<double> range = kSeco
 
 void ReadDuration(const Field& field, std::optional<Duration>& out) {
   if (field.present()) ReadDuration(field, out.emplace());
+}
+
+// How long an effect takes that takes time; others have no such field.
+void ReadBy(const Field& field, std::string_view effect, std::string_view takes_time, Duration& out) {
+  if (effect != takes_time) {
+    if (field.present())
+      field.Fail(fmt::format("{} takes no time of its own, only {} does: leave 'by_s' out", effect, takes_time));
+    return;
+  }
+  ReadDuration(field, out);
+  if (out == Duration(0)) {
+    field.Fail(fmt::format("{}, but {} needs a time: how many seconds it takes, more than 0",
+                           field.present() ? field.value().Describe() : "missing", effect));
+  }
 }
 
 // A least and a most.
@@ -63,6 +78,8 @@ class Job {
       Field(reading_, member, place).Integer(kTasksOfAJob, count);
       if (member.key() != "chief" && member.key() != "worker" && member.key() != "ps" && member.key() != "evaluator")
         reading_.Fail(place, "unknown job; known: chief, worker, ps, evaluator");
+      if (member.key() == "chief" && count > 1)
+        reading_.Fail(place, fmt::format("{} chiefs, but a cluster has one: make the others workers", count));
       out_.tasks[std::string(member.key())] = static_cast<int>(count);
     });
     const auto add = [](std::int64_t sum, const auto& job) { return sum + job.second; };
@@ -198,8 +215,14 @@ class Job {
       ReadDuration(fields.Optional("for_s"), fault.lasts);
     }
     if (kind == Kind::kClockJump) ReadDuration(fields.Required("by_s"), fault.by, kShift);
-    if (kind == Kind::kSlowLink) ReadDuration(fields.Required("by_s"), fault.by);
-    if (kind == Kind::kClockDrift) fields.Required("rate").Number({0, 1000}, fault.rate);
+    if (kind == Kind::kSlowLink) ReadBy(fields.Required("by_s"), kSlowLinkName, kSlowLinkName, fault.by);
+    if (kind == Kind::kClockDrift) {
+      const Field rate = fields.Required("rate");
+      rate.Number({0, 1000}, fault.rate);
+      if (fault.rate == 0)
+        rate.Fail(
+            "0, but a clock runs: say how many times as fast, more than 0 and at most 1000 (to stand still: pause)");
+    }
     out_.plan.timed.push_back(std::move(fault));
   }
 
@@ -211,7 +234,8 @@ class Job {
     fields.Optional("call").Integer({0, kCalls.most}, fault.call);
     fields.Optional("effect").Enum(kRpcEffects, "effect", fault.effect);
     ReadCode(fields.Optional("code"), fault.code);
-    ReadDuration(fields.Optional("by_s"), fault.by);
+    ReadBy(fields.Optional("by_s"), NameOf(kRpcEffects, fault.effect),
+           NameOf(kRpcEffects, sim::RpcFault::Effect::kDelayed), fault.by);
   }
 
   void ReadDisk(Fields& fields, const Field& disk) {
@@ -221,7 +245,8 @@ class Job {
     fields.Optional("path").String(fault.path);
     fields.Optional("call").Integer({0, kCalls.most}, fault.call);
     fields.Required("code").Enum(kDiskEffects, "code of a disk", fault.effect);
-    ReadDuration(fields.Optional("by_s"), fault.by);
+    ReadBy(fields.Optional("by_s"), NameOf(kDiskEffects, fault.effect),
+           NameOf(kDiskEffects, sim::DiskFault::Effect::kSlow), fault.by);
   }
 
   void ReadSessionCall(Fields& fields, const Field& session) {

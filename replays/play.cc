@@ -113,8 +113,9 @@ class Crew {
                             : ParseRecording(slot.raw.text, slot.raw.source, slot.raw.record, scratch);
       status = recording.status();
       if (recording.ok()) {
-        slot.skipped = !only_.empty() && !only_.contains(recording->scenario.id);
-        result.id = recording->scenario.id;
+        const std::string& id = recording->scenario.id;
+        slot.skipped = (!only_.empty() && !only_.contains(id)) || (!slot.raw.only.empty() && slot.raw.only != id);
+        result.id = id;
         if (!slot.skipped) result = Judge(*recording, player(*recording));
       }
     }

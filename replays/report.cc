@@ -23,23 +23,30 @@ void AppendText(JsonWriter& w, std::string_view key, const std::optional<std::st
 
 }  // namespace
 
-std::string ReplayLine(const Result& result) {
-  const std::string dash = result.source != "-" && result.source.starts_with('-') ? "./" : "";
-  return fmt::format("./vigil replay {} --only {}", ShellWord(dash + result.source), ShellWord(result.id));
+std::string ReplayCommand(std::string_view words, const ReplayHow& how) {
+  const bool planted = !how.plant.empty();
+  return fmt::format("{}./vigil replay {}{}{}{}{}", planted ? "VIGIL_PRESET=dev " : "", words,
+                     how.seeds.empty() ? "" : " ", how.seeds, planted ? " --plant " : "", how.plant);
 }
 
-std::string FailureText(const Result& result) {
+std::string ReplayLine(const Result& result, const ReplayHow& how) {
+  const std::string dash = result.source != "-" && result.source.starts_with('-') ? "./" : "";
+  return ReplayCommand(fmt::format("{} --only {}", ShellWord(dash + result.source), ShellWord(result.id)),
+                       {.plant = how.plant, .seeds = result.by_seeds ? how.seeds : ""});
+}
+
+std::string FailureText(const Result& result, const ReplayHow& how) {
   std::string text = "FAILED " + Escaped(result.id);
   if (!result.title.empty()) text += ": " + Shortened(result.title, kTitleBytes);
   text += fmt::format("\n  {}\n  {}\n{}", Place(result), result.reason, result.difference.report);
   for (const std::string& choice : result.outcome.unused_choices) {
     text += fmt::format("  a choice that nothing asked for: {}\n", Escaped(choice));
   }
-  return text + "  " + ReplayLine(result) + "\n";
+  return text + "  " + ReplayLine(result, how) + "\n";
 }
 
 Reporter::Reporter(ReportOptions options, Print out, Print err)
-    : options_(options), out_(std::move(out)), err_(std::move(err)) {
+    : options_(std::move(options)), out_(std::move(out)), err_(std::move(err)) {
   scenarios_.Open('[');
 }
 
@@ -63,7 +70,7 @@ void Reporter::Add(const Result& result) {
 
 void Reporter::PrintFailure(const Result& result) {
   if (failed_ <= kFullFailures) {
-    out_(FailureText(result) + "\n");
+    out_(FailureText(result, options_.how) + "\n");
     return;
   }
   if (failed_ == kFullFailures + 1) out_("Further failures in one line each:\n");

@@ -20,8 +20,16 @@ namespace vigil::replays {
 // After so many failures in full, each further one is a single line.
 inline constexpr std::size_t kFullFailures = 20;
 
-// The shell line that plays one scenario of a file again.
-std::string ReplayLine(const Result& result);
+// What `vigil replay` needs besides a file, to play it as it was played.
+struct ReplayHow {
+  std::string plant = {};  // the planted bug that was on (only builds of the preset dev have them); "" = none
+  std::string seeds = {};  // of what real clusters did: "--seed 7" or "--seeds 9"; "" = the default
+};
+
+// The shell line; `words` are quoted already.
+std::string ReplayCommand(std::string_view words, const ReplayHow& how);
+// ... that plays one scenario of a file again.
+std::string ReplayLine(const Result& result, const ReplayHow& how = {});
 
 // A failure in full, every line with its newline; the last one is the replay line.
 //   FAILED <id>: <title>
@@ -29,12 +37,13 @@ std::string ReplayLine(const Result& result);
 //     <reason>
 //     <difference>
 //     ./vigil replay <file> --only <id>
-std::string FailureText(const Result& result);
+std::string FailureText(const Result& result, const ReplayHow& how = {});
 
 struct ReportOptions {
   bool trace = false;   // the events of every scenario
   bool json = false;    // collect Json()
   bool hashes = false;  // collect Hashes()
+  ReplayHow how = {};   // all were played
 };
 
 class Reporter {

@@ -133,6 +133,18 @@ TEST(Report, JsonOfNothing) {
             "{\"passed\":0,\"failed\":0,\"unreadable\":0,\"interrupted\":false,\"scenarios\":[\n]}\n");
 }
 
+TEST(ReplayLine, SaysHowItWasPlayed) {
+  Result result;
+  result.source = "x.json";
+  result.id = "it";
+  EXPECT_EQ(ReplayLine(result, {.plant = "a.bug", .seeds = "--seed 7"}),
+            "VIGIL_PRESET=dev ./vigil replay x.json --only it --plant a.bug");
+  result.by_seeds = true;
+  EXPECT_EQ(ReplayLine(result, {.plant = "a.bug", .seeds = "--seed 7"}),
+            "VIGIL_PRESET=dev ./vigil replay x.json --only it --seed 7 --plant a.bug");
+  EXPECT_EQ(ReplayLine(result), "./vigil replay x.json --only it");
+}
+
 TEST(ReplayLine, IsSafeToPaste) {
   Result result;
   result.id = "it's";

@@ -45,6 +45,7 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   result.note = recording.note;
   const std::optional<Expectation>& expect = recording.expect;
   const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
+  result.by_seeds = of_a_cluster && recording.scenario.choices.empty();
   const bool compare =
       expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
   if (compare) result.difference = Compare(outcome, *expect);

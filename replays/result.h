@@ -22,8 +22,9 @@ struct Result {
   std::int64_t record = 0;  // line in a .jsonl, 1 in a .json; 0 = the whole file
   std::string id;           // of what is readable, as the following ones
   std::string title;
-  std::string reason;  // one line, why it did not pass; of the unreadable the whole error, file and line included
-  std::string note;    // of the recording (scenario.h)
+  std::string reason;     // one line, why it did not pass; of the unreadable the whole error, file and line included
+  std::string note;       // of the recording (scenario.h)
+  bool by_seeds = false;  // what real clusters did, held against a play for each of some seeds
   Difference difference;
   PlainOutcome outcome;
 };

@@ -342,6 +342,8 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
   outcome.trace = world.TakeTrace();
+  if (outcome.verdict == Verdict::kRunaway && outcome.trace.size() >= world.options().max_events)
+    outcome.reason += fmt::format(", {} for each of limits.events = {}", kEventsForALine, scenario.limits.events);
   if (!scenario.unit.has_value()) outcome.events = TextOfTask(outcome.trace, kTaskLabel, RecordsServices(scenario));
   if (std::ssize(outcome.events) > scenario.limits.events && outcome.verdict == Verdict::kPlayed) {
     outcome.verdict = Verdict::kRunaway;

@@ -93,8 +93,8 @@ absl::StatusOr<std::vector<const PlantedBug*>> Chosen(const std::vector<std::str
     if (ids.empty() || wanted.erase(bug.id) > 0) bugs.push_back(&bug);
   }
   if (!ids.empty() && !wanted.empty()) {
-    return UsageError(
-        fmt::format("There is no planted bug '{}'. `vigil check --planted list` names them.", *wanted.begin()));
+    return UsageError(fmt::format("There is no planted bug '{}'. `vigil check --planted list` names them.",
+                                  fmt::join(wanted, "' or '")));
   }
   return bugs;
 }

@@ -236,6 +236,8 @@ HookReport VerifyHook(const HookMaker& maker, const VerifyOptions& options, cons
 
 std::string ReportText(std::string_view name, const HookReport& report, std::string_view replay) {
   if (!report.error.empty()) return fmt::format("FAILED {}: {}\n", name, replays::Escaped(report.error));
+  if (report.findings.empty() && report.stopped)
+    return fmt::format("interrupted {}: nothing was found in {} plays\n", name, report.played);
   if (report.findings.empty()) return fmt::format("PASSED {}: {} plays\n", name, report.played);
   std::string text = fmt::format("FAILED {}: {} of {} promises broken in {} plays\n", name, report.findings.size(),
                                  HookPromises().size(), report.played);
