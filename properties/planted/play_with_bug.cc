@@ -9,6 +9,7 @@
 #include "vigil/properties/broken.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/node_rules.h"
 #include "vigil/properties/play_twice.h"
 #include "vigil/properties/rules/rules.h"
 
@@ -28,9 +29,15 @@ Outcome PlayBothWays(Runner& runner, const Scenario& scenario) {
   return PlayTwice(play, scenario);
 }
 
-ShownByBug ShownIn(const Outcome& outcome, const Scenario& scenario) {
+ShownByBug ShownIn(Outcome outcome, const Scenario& scenario) {
   ShownByBug shown;
   if (outcome.job.has_value()) {
+    // Not as one invariant: which of the rules of a session finds a bug is what a campaign is for.
+    for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
+      for (const Violation& violation : node.judgement.violations)
+        outcome.job->violations.push_back(
+            {std::string(violation.rule), NodeViolationText(node, violation, outcome.trace)});
+    }
     shown.rules = RulesIn(outcome.job->violations);
     for (const sim::JobViolation& violation : outcome.job->violations)
       shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
