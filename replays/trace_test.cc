@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,6 +29,7 @@
 namespace vigil::replays {
 namespace {
 
+using fakes::TraceParts;
 using ::testing::HasSubstr;
 
 TEST(Traces, OfRandomScenariosPass) {
@@ -127,14 +127,6 @@ TEST(Traces, WhatIsNoneIsSaidClearly) {
   }
 }
 
-// One decision is not what the core does: found, and shown at its place.
-struct Forgery {
-  const char* name;
-  std::function<void(TraceParts&)> forge;
-  const char* expected;  // "" = nothing more
-  const char* played;
-};
-
 TEST(Traces, AForgedDecisionIsFound) {
   const auto kind = [](EventKind k) { return static_cast<std::uint32_t>(k); };
   const Forgery forgeries[] = {
@@ -191,16 +183,7 @@ TEST(Traces, AForgedDecisionIsFound) {
        },
        "hook b after_run session=1", "hook a has requested a stop"},
   };
-  const std::string bytes = SomeTrace();
-  for (const Forgery& forgery : forgeries) {
-    TraceParts parts(bytes);
-    forgery.forge(parts);
-    const Result result = Replayed(parts.Bytes());
-    EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
-    ASSERT_TRUE(result.difference.first_event.has_value()) << forgery.name << ": " << result.reason;
-    EXPECT_EQ(result.difference.first_event->expected.value_or(""), forgery.expected) << forgery.name;
-    EXPECT_EQ(result.difference.first_event->played.value_or(""), forgery.played) << forgery.name;
-  }
+  ExpectFound(SomeTrace(), forgeries);
 }
 
 TEST(Traces, EveryEventThatIsTakenOutOfOneIsMissed) {
