@@ -1,5 +1,6 @@
 #include "vigil/replays/testing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lzma.h>
 
@@ -99,6 +100,22 @@ int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every) 
   EXPECT_EQ(failed, 0);
   testing::Test::RecordProperty("traced", traced);
   return traced;
+}
+
+void ExpectToPlayTorn(const std::string& trace, std::size_t every) {
+  const fakes::TraceParts parts(trace);
+  std::size_t last = 0;
+  for (std::size_t size = parts.header.ByteSizeLong() + 16; size < trace.size(); size += every) {
+    const std::string_view torn = std::string_view(trace).substr(0, size);
+    const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_THAT(recording->note, testing::HasSubstr("the writing process was killed"));
+    const Result result = Replayed(torn);
+    ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
+    EXPECT_GE(result.outcome.events.size(), last);
+    last = result.outcome.events.size();
+  }
+  EXPECT_EQ(last, Replayed(trace).outcome.events.size());
 }
 
 void ExpectFound(const std::string& trace, std::span<const Forgery> forgeries) {

@@ -51,6 +51,9 @@ std::string WhyNot(const Result& result);
 // Plays every so many of them traced, then their traces, which must pass: how many were traced.
 int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every);
 
+// Torn anywhere (behind every so many bytes), it plays what is whole, and says that it was torn.
+void ExpectToPlayTorn(const std::string& trace, std::size_t every = 1);
+
 // One decision of a trace is made another than the core's.
 struct Forgery {
   const char* name;

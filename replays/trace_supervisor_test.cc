@@ -89,21 +89,7 @@ TEST(SupervisorTraces, HoldWhatWasCalledAndWhatCameOfIt) {
 }
 
 TEST(SupervisorTraces, TornAnywherePlayWhatIsWhole) {
-  for (const std::string& bytes : {ManagedTrace(), TraceByHand()}) {
-    const TraceParts parts(bytes);
-    std::size_t last = 0;
-    for (std::size_t size = parts.header.ByteSizeLong() + 16; size < bytes.size(); size += 3) {
-      const std::string_view torn = std::string_view(bytes).substr(0, size);
-      const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
-      ASSERT_TRUE(recording.ok()) << recording.status();
-      EXPECT_THAT(recording->note, HasSubstr("the writing process was killed"));
-      const Result result = Replayed(torn);
-      ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
-      EXPECT_GE(result.outcome.events.size(), last);
-      last = result.outcome.events.size();
-    }
-    EXPECT_EQ(last, Replayed(bytes).outcome.events.size());
-  }
+  for (const std::string& bytes : {ManagedTrace(), TraceByHand()}) ExpectToPlayTorn(bytes, 3);
 }
 
 std::size_t FindReturn(const TraceParts& parts, SupervisorMethod method, int n = 1) {
