@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Refuses a name whose header a file does not reach by its includes: such a file compiles only behind another one of its unity batch.
+"""Refuses a name that a file has only from another file of its unity batch, behind which it is compiled.
 
-Two kinds of names are looked at: those of HEADERS below, and every one of our own that exactly one of our headers declares at
-namespace level (types, functions, constants, macros). What it cannot see: overloads that several headers declare, names of
-generated headers, a `using` that another file of the batch has. A build with -DCMAKE_UNITY_BUILD=OFF sees them all.
+A name's header must be reached by the includes of the file and of our headers: the names of HEADERS below, and every one of our own
+that exactly one of our headers declares at namespace level (types, functions, constants, macros). A type or a constant of another
+namespace is written with it, or there is a `using`. What this cannot see: overloads that several headers declare, names of generated
+headers, members. A build with -DCMAKE_UNITY_BUILD=OFF sees them all.
 """
 
 import collections
@@ -91,9 +92,11 @@ _DIRECTIVE = re.compile(r"^\s*#.*(?:\\\n.*)*$", re.M)
 # Whatever may declare a name, a member or a local one included: a name that is declared nearer may be another.
 _KEYWORDS = "return new else case throw delete co_return const goto typename and or not".split()
 _ANY_DECLARATION = re.compile(r"(\b\w+|[>&*])\s+[&*]*([A-Zk]\w*)\s*(?=[(;={,)\[])")
-_ANY_TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?|using|concept|namespace|typename)\s+(\w+)\b(?!\s*::)")
+_ANY_TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?|using|concept|namespace|typename(?:\.\.\.)?)\s+(\w+)\b(?!\s*::)")
 _ENUMERATOR = re.compile(r"[{,]\s*(k[A-Z]\w*)\s*(?=[,}=])")
-_USE = re.compile(r"(?<![\w.])(?<!->)(?:(\w+)::)?([A-Zk]\w*|VIGIL_\w+)\b")
+_USING = re.compile(r"\busing\s+(?:namespace\s+)?(?:\w+::)*(\w+)\s*;")
+_USE = re.compile(r"(?<![\w.])(?<!->)(?<!::)(?:\w+::)*\w+\b")
+_OURS = re.compile(r"[A-Zk]\w*")
 
 
 class Library:
@@ -125,13 +128,13 @@ class Library:
             for row in self.of(match.group(1), bool(match.group(2))):
                 header, any_of = self.rows[row]
                 if header not in found and not any_of & reach:
-                    found[header] = (match.start(1), match.group(1), f"<{header}>")
+                    found[header] = (match.start(1), match.group(1), f"include <{header}>")
         return found.values()
 
 
 def outermost(code):
-    """What stands at namespace level: bodies are left out, but for their first brace."""
-    out, depth, start = [], 0, 0
+    """What stands at namespace level: bodies are left out, but for their first brace. And the namespaces that are opened."""
+    out, spaces, open_spaces, depth, start = [], set(), [], 0, 0
     for match in re.finditer(r"[{};]", code):
         token = match.group(0)
         if depth:
@@ -139,15 +142,20 @@ def outermost(code):
         else:
             head = code[start:match.end()]
             out.append(head)
-            depth = int(token == "{" and not re.search(r"\bnamespace\b[\w:\s]*\{$", head))
+            space = re.search(r"\bnamespace\b\s*([\w:]*)\s*\{$", head)
+            if space:
+                open_spaces.append(space.group(1))
+                spaces.add("::".join(filter(None, open_spaces)))
+            elif token == "{":
+                depth = 1
+            elif token == "}" and open_spaces:
+                open_spaces.pop()
         start = match.end()
-    return "".join(out)
+    return "".join(out), spaces
 
 
-def declared_in(code):
-    outer = outermost(_DIRECTIVE.sub("", code))
-    names = {name for pattern in (_TYPE, _FUNCTION, _CONSTANT) for m in pattern.finditer(outer) for name in m.groups() if name}
-    return names | {name for name in _MACRO.findall(code) if not name.endswith("_H_")}
+def found_by(patterns, code):
+    return {name for pattern in patterns for match in pattern.finditer(code) for name in match.groups() if name}
 
 
 def may_declare(code):
@@ -168,12 +176,20 @@ class Tree:
             self.includes[path] = {m.group(2) for m in check_floors.INCLUDE.finditer(text)}
             self.code[path] = tree.code_only(text, keep_strings=False)
         headers = collections.defaultdict(set)
+        self.spaces, self.using = {}, {}
+        self.scoped = set()  # names of types and constants: no argument's namespace brings them in
         self.near = collections.defaultdict(set)  # name: the files that may declare it
         for path, code in self.code.items():
-            for name in declared_in(code) if path.endswith(".h") else ():
-                headers[name].add(path)
+            outer, self.spaces[path] = outermost(_DIRECTIVE.sub("", code))
+            self.using[path] = set(_USING.findall(code))
             for name in may_declare(code):
                 self.near[name].add(path)
+            if path.endswith(".h"):
+                scoped = found_by([_TYPE, _CONSTANT], outer)
+                self.scoped |= scoped
+                macros = {name for name in _MACRO.findall(code) if not name.endswith("_H_")}
+                for name in scoped | macros | found_by([_FUNCTION], outer):
+                    headers[name].add(path)
         self.header = {name: min(paths) for name, paths in headers.items() if len(paths) == 1}
 
     def reach(self, path):
@@ -187,34 +203,56 @@ class Tree:
             self.reached[path] = seen
         return self.reached[path]
 
-    def uses(self, path):
-        """(where, name, header) of each name that the file uses and does not reach."""
-        code, reach = self.code[path], self.reach(path)
-        yield from self.library.uses(code, reach)
-        seen = set()
+    def declared_nearer(self, path, name, header):
+        reach = self.reach(path)
+        return any(near == path or "vigil/" + near in reach for near in self.near[name] if near != header)
+
+    def may_include(self, path, header):
+        home = check_floors.folder_of(path, self.floors)
+        return home and not check_floors.check_include(path, home, "vigil/" + header, True, self.floors, self.root)
+
+    def is_visible(self, path, name, header):
+        """Without a scope."""
+        theirs = self.spaces[header]
+        if any(own == their or own.startswith(their + "::") for own in self.spaces[path] for their in theirs):
+            return True
+        known = {name} | {their.rpartition("::")[2] for their in theirs}  # by `using`, by `using namespace`
+        return any(known & self.using.get(other.removeprefix("vigil/"), set()) for other in {path} | self.reach(path))
+
+    def fault(self, path, scope, name):
+        header = self.header.get(name)
+        if header is None or header == path:
+            return None
+        if "vigil/" + header not in self.reach(path):
+            elsewhere = scope and not any(scope == space.rpartition("::")[2] for space in self.spaces[header])
+            if elsewhere or self.declared_nearer(path, name, header) or not self.may_include(path, header):
+                return None
+            return f'include "vigil/{header}"'
+        if scope or name not in self.scoped or self.is_visible(path, name, header) or self.declared_nearer(path, name, header):
+            return None
+        return f"say of which namespace it is: {min(self.spaces[header])}"
+
+    def faults(self, path):
+        """(where, name, what to do) of each name that the file has from another one."""
+        code, seen = self.code[path], set()
+        yield from self.library.uses(code, self.reach(path))
         for match in _USE.finditer(code):
-            scope, name = match.groups()
-            header = self.header.get(name)
-            if header is None or name in seen or header == path or "vigil/" + header in reach:
-                continue
-            if scope and not re.search(rf"\bnamespace\s+(?:\w+::)*{scope}\b", self.code[header]):
-                continue
-            if any(near == path or "vigil/" + near in reach for near in self.near[name]):
-                continue
-            home = check_floors.folder_of(path, self.floors)
-            if home is None or check_floors.check_include(path, home, "vigil/" + header, True, self.floors, self.root):
-                continue  # it can only be another of that name
-            seen.add(name)
-            yield match.start(), name, f'"vigil/{header}"'
+            names = match.group(0).split("::")
+            for scope, name in zip([None, *names], names):
+                if not _OURS.match(name) or (scope, name) in seen:
+                    continue
+                seen.add((scope, name))
+                fault = self.fault(path, scope, name)
+                if fault:
+                    yield match.start(), name, fault
 
 
 def check(root):
-    """One error for each header that a file lacks: at the first name that needs it."""
     files = Tree(root)
     errors = []
     for path, code in files.code.items():
-        for where, name, header in files.uses(path):
-            errors.append(f"{path}:{code.count(chr(10), 0, where) + 1}: {name}: include {header}")
+        for where, name, fault in files.faults(path):
+            errors.append(f"{path}:{code.count(chr(10), 0, where) + 1}: {name}: {fault}")
     return errors
 
 
@@ -247,7 +285,7 @@ def self_test():
     row("a macro of a library", "TEST(A, B) {}\n", "include <gtest/gtest.h>")
     for used in ("Basis a;", "Kind a;", "Alias a;", "int a = Freely(1);", "int a = kMost;", "VIGIL_TELL(a);", "vigil::Basis a;"):
         row(used, used + "\n", 'include "vigil/core/base/base.h"')
-        row("reached: " + used, '#include "vigil/core/io/through.h"\n' + used + "\n")
+        row("reached: " + used, '#include "vigil/core/io/through.h"\nnamespace vigil {\n' + used + "\n}\n")
     row("the header itself", "namespace vigil {\nclass Own {};\nOwn a;\n}\n", path="core/io/own.h")
     row("declared nearer", "class Basis {};\nBasis a;\n")
     row("a member of that name", "struct A {\n  std::vector<int> Freely(int);\n};\n#include <vector>\n")
@@ -255,6 +293,17 @@ def self_test():
     row("a member is no name of the header's", "int a = Member(1);\n")
     row("a forward declaration is none", "Later* a;\n")
     row("it may not include", "Basis2 a;\nint b = Other2();\n")
+    there = '#include "vigil/core/io/also.h"\n'
+    space = "namespace vigil::io {\nstruct Told {};\nenum class Rank { kHigh };\nint Say(Told a);\n}\n"
+    row("of another namespace", there + "namespace vigil {\nTold a;\nauto b = Rank::kHigh;\n}\n", "a.cc:3: Told: say of which",
+        "a.cc:4: Rank: say of which namespace it is: vigil::io", also=space)
+    row("named with it", there + "namespace vigil {\nio::Told a;\nauto b = vigil::io::Rank::kHigh;\n}\n", also=space)
+    row("in it", there + "namespace vigil::io::inner {\nTold a;\n}\n", also=space)
+    row("using", there + "namespace vigil {\nusing io::Told;\nTold a;\n}\n", also=space)
+    row("using all", there + "namespace vigil {\nusing namespace io;\nTold a;\n}\n", also=space)
+    row("a header uses it", there + "Told a;\n", also=space + "namespace vigil {\nusing io::Told;\n}\n")
+    row("found by its argument", there + "namespace vigil {\nint a = Say(io::Told());\n}\n", also=space)
+    row("a parameter of that name", there + "template <typename Told>\nvoid F(Told a);\ntemplate <typename... Rank>\nvoid G(Rank... a);\n", also=space)
     row("two headers have it", "int a = Freely(1);\n", also="namespace vigil {\nint Freely(char a);\n}\n")
 
 
