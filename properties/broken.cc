@@ -25,8 +25,7 @@ std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario&
   return broken;
 }
 
-bool Breaks(replays::Runner& runner, const replays::Scenario& scenario, std::string_view rule) {
-  replays::Outcome outcome = runner.Run(scenario);
+bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule) {
   if (outcome.job.has_value()) AddNodeRules(scenario, outcome);
   const auto is_it = [rule](const auto& violation) { return violation.rule == rule; };
   if (outcome.job.has_value()) return std::ranges::any_of(outcome.job->violations, is_it);

@@ -4,6 +4,7 @@
 #ifndef VIGIL_PROPERTIES_BROKEN_H_
 #define VIGIL_PROPERTIES_BROKEN_H_
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,21 @@ struct Broken {
   std::string text;  // its proof: indented lines
 };
 
+// Each rule that these violations name (those of a Judgement, of JobFacts) once, in the order in which they first appear.
+template <typename Violations>
+std::vector<std::string> RulesIn(const Violations& violations) {
+  std::vector<std::string> rules;
+  for (const auto& violation : violations) {
+    if (std::ranges::find(rules, violation.rule) == rules.end()) rules.emplace_back(violation.rule);
+  }
+  return rules;
+}
+
 // In the order in which reports name them. Adds what the nodes of a job broke to its facts.
 std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario);
 
-// By the scenario's choices.
-bool Breaks(replays::Runner& runner, const replays::Scenario& scenario, std::string_view rule);
+// Whether it broke that rule. Adds what the nodes of a job broke to its facts.
+bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule);
 
 }  // namespace vigil::properties
 

@@ -19,10 +19,10 @@ using replays::Scenario;
 
 constexpr std::chrono::seconds kLongestShrinking{60};
 
-// A scenario that the model says something else of, and that breaks no rule.
-bool Disagrees(replays::Runner& runner, const Scenario& scenario) {
-  const Outcome outcome = runner.Run(scenario);
-  return outcome.verdict == replays::Verdict::kPlayed && !HoldByModel(scenario, outcome).disagreement.empty();
+// The model says something else of a session that breaks no rule.
+bool Disagrees(const Outcome& outcome, const Scenario& scenario) {
+  return !scenario.job.has_value() && outcome.verdict == replays::Verdict::kPlayed &&
+         !HoldByModel(scenario, outcome).disagreement.empty();
 }
 
 bool IsEndless(replays::Verdict verdict) {
@@ -34,14 +34,18 @@ bool IsEndless(replays::Verdict verdict) {
 // Replaces the scenario by the least that fails in the same way; says what came of it.
 std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
   if (scenario.unit.has_value() || scenario.trace != nullptr || !shrunk_.insert(failed.rule).second) return "";
-  const replays::Verdict verdict =
-      failed.rule.empty() ? runner_.Run(scenario, {.judge = false}).verdict : replays::Verdict::kPlayed;
-  const StillFails fails = [&, endless = IsEndless(verdict)](const Scenario& candidate) {
-    if (!failed.rule.empty()) return Breaks(runner_, candidate, failed.rule);
-    if (endless) return runner_.Run(candidate, {.judge = false}).verdict == verdict;
-    return !candidate.job.has_value() && Disagrees(runner_, candidate);
+  const replays::RunnerOptions how{.judge = !failed.rule.empty()};
+  Outcome whole = runner_.Run(scenario, how);
+  const auto same_failure = [&, verdict = whole.verdict](Outcome& outcome, const Scenario& candidate) {
+    if (!failed.rule.empty()) return Breaks(outcome, candidate, failed.rule);
+    if (IsEndless(verdict)) return outcome.verdict == verdict;
+    return Disagrees(outcome, candidate);
   };
-  if (!fails(scenario)) return "";
+  if (!same_failure(whole, scenario)) return "";
+  const StillFails fails = [&](const Scenario& candidate) {
+    Outcome outcome = runner_.Run(candidate, how);
+    return same_failure(outcome, candidate);
+  };
   const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
   ShrinkOptions options;
   options.stop = [&] {
@@ -49,7 +53,7 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
     return stop_ || (options_.now && options_.now() > end);
   };
   const std::size_t before = Elements(scenario);
-  const auto events = static_cast<std::int64_t>(runner_.Run(scenario, {.judge = false}).trace.size());
+  const auto events = static_cast<std::int64_t>(whole.trace.size());
   Shrunk shrunk = ShrinkBroken(scenario, failed.rule, events, fails, options);
   scenario = std::move(shrunk.scenario);
   return fmt::format("  shrunk from {} to {} elements in {} plays{}\n", before, Elements(scenario), shrunk.plays,

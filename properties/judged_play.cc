@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <utility>
 
+#include "vigil/properties/broken.h"
 #include "vigil/properties/explore.h"
 #include "vigil/properties/held_by_model.h"
 #include "vigil/properties/node_rules.h"
@@ -55,9 +55,7 @@ std::string EndOfJob(const Outcome& outcome) {
 void JudgeSession(const Outcome& outcome, const Scenario& scenario, JudgedPlay& play) {
   Judgement judgement = CheckRules(outcome, scenario);
   play.armed = std::move(judgement.armed);
-  for (const Violation& violation : judgement.violations) {
-    if (std::ranges::find(play.rules, violation.rule) == play.rules.end()) play.rules.emplace_back(violation.rule);
-  }
+  play.rules = RulesIn(judgement.violations);
   ModelSays says = HoldByModel(scenario, outcome);
   play.refused = std::move(says.refused);
   play.disagreement = std::move(says.disagreement);
@@ -84,9 +82,7 @@ JudgedPlay JudgePlay(Outcome outcome, const Scenario& scenario, const replays::E
     play.end = EndOfJob(outcome);
     play.refused = "cluster";
     AddNodeRules(scenario, outcome);
-    for (const sim::JobViolation& violation : outcome.job->violations) {
-      if (std::ranges::find(play.rules, violation.rule) == play.rules.end()) play.rules.push_back(violation.rule);
-    }
+    play.rules = RulesIn(outcome.job->violations);
   } else {
     play.end = EndOf(outcome);
     JudgeSession(outcome, scenario, play);

@@ -39,7 +39,9 @@ std::optional<TracePart> PartOf(const sim::Trace& trace, const std::string& node
   return TracePart{first, last};
 }
 
-std::string TextOf(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace) {
+}  // namespace
+
+std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace) {
   std::string text = fmt::format("{} (life {}) {}: expected {}, actual {}", node.node, node.life, violation.rule,
                                  violation.expected, violation.actual);
   for (const std::size_t i : violation.witness) {
@@ -48,8 +50,6 @@ std::string TextOf(const NodeJudgement& node, const Violation& violation, const 
   }
   return text;
 }
-
-}  // namespace
 
 std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario) {
   std::vector<NodeJudgement> judged;
@@ -75,7 +75,7 @@ void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome) 
     for (const std::uint64_t times : node.judgement.armed) armed += static_cast<std::int64_t>(times);
     for (const Violation& violation : node.judgement.violations) {
       if (++shown > kShown) return;
-      outcome.job->violations.push_back({std::string(kNodeRules), TextOf(node, violation, outcome.trace)});
+      outcome.job->violations.push_back({std::string(kNodeRules), NodeViolationText(node, violation, outcome.trace)});
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/runner.h"
 #include "vigil/replays/scenario.h"
+#include "vigil/sim/trace.h"
 
 namespace vigil::properties {
 
@@ -33,6 +34,9 @@ struct NodeJudgement {
 
 // REQUIRES: the outcome of a job. In the order of the nodes' names and lives.
 std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario);
+
+// "worker:0 (life 1) order.end: expected ..., actual ...; at 3.200 s ...", with the events of the outcome's trace that prove it.
+std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace);
 
 // Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that prove it.
 void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome);

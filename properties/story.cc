@@ -125,7 +125,7 @@ std::string JobStory(const sim::JobSpec& job) {
     if (count > 0) tasks.push_back(count == 1 ? name : fmt::format("{} {}", count, name));
   }
   std::string story = fmt::format("{} train {} to step {}", fmt::join(tasks, ", "),
-                                  NameOf(replays::kWorkloads, job.workload.kind), job.workload.last_step);
+                                  sim::WorkloadName(job.workload.kind), job.workload.last_step);
   for (const TimedFault& fault : job.plan.timed)
     story += fmt::format("; at {:g} s {}", ToSeconds(fault.at), What(fault));
   for (const sim::RpcFault& fault : job.plan.rpcs) {

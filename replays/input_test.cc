@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/replays/json.h"

@@ -4,21 +4,32 @@
 #ifndef VIGIL_REPLAYS_JOB_NAMES_H_
 #define VIGIL_REPLAYS_JOB_NAMES_H_
 
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 
+#include "vigil/core/base/event.h"
+#include "vigil/fakes/memory_files.h"
 #include "vigil/replays/names.h"
 #include "vigil/sim/cluster/job_spec.h"
 
 namespace vigil::replays {
 
-inline constexpr Named<sim::WorkloadKind> kWorkloads[] = {
-    {"async_regression", sim::WorkloadKind::kAsyncRegression},
-    {"sync_regression", sim::WorkloadKind::kSyncRegression},
-    {"input_pipeline", sim::WorkloadKind::kInputPipeline},
-    {"evaluation", sim::WorkloadKind::kEvaluation},
-    {"short_job", sim::WorkloadKind::kShortJob},
-    {"supervisor", sim::WorkloadKind::kSupervisor},
+// An enumeration whose values are numbered from 0 to `last`, in the words that `name_of` has for them.
+template <typename E, E last, std::string_view (*name_of)(E)>
+struct NamesOf {
+  NamesOf() {
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+      names[i] = name_of(static_cast<E>(i));
+      table[i] = {names[i], static_cast<E>(i)};
+    }
+  }
+  std::string_view names[static_cast<std::size_t>(last) + 1];
+  Named<E> table[static_cast<std::size_t>(last) + 1];
 };
+
+inline const NamesOf<sim::WorkloadKind, sim::WorkloadKind::kSupervisor, sim::WorkloadName> kWorkloadNames;
+inline constexpr const auto& kWorkloads = kWorkloadNames.table;
 
 inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {
     {"crash", sim::TimedFault::Kind::kCrash},
@@ -57,27 +68,11 @@ inline constexpr std::string_view kRpcMethods[] = {
     "GetStatus", "RegisterGraph", "DeregisterGraph", "RunGraph", "RecvTensor",   "CleanupGraph", "CleanupAll",
 };
 
-// As fakes::FileOpName() has them.
-inline constexpr std::string_view kDiskOps[] = {
-    "open", "append", "read", "sync", "close", "rename", "remove", "stat", "list", "make_directory",
-};
+inline const NamesOf<fakes::FileOp, fakes::FileOp::kMakeDirectory, fakes::FileOpName> kFileOps;
+inline constexpr const auto& kDiskOps = kFileOps.names;
 
-// As CallKindName() has them.
-inline constexpr Named<CallKind> kCallKinds[] = {
-    {"create", CallKind::kCreate},
-    {"init", CallKind::kInit},
-    {"ready_for_local_init", CallKind::kReadyForLocalInit},
-    {"local_init", CallKind::kLocalInit},
-    {"ready", CallKind::kReady},
-    {"restore", CallKind::kRestore},
-    {"save", CallKind::kSave},
-    {"run", CallKind::kRun},
-    {"read_step", CallKind::kReadStep},
-    {"raw_run", CallKind::kRawRun},
-    {"summary", CallKind::kSummary},
-    {"final_ops", CallKind::kFinalOps},
-    {"close", CallKind::kClose},
-};
+inline const NamesOf<CallKind, CallKind::kClose, CallKindName> kCallKindNames;
+inline constexpr const auto& kCallKinds = kCallKindNames.table;
 
 constexpr bool IsBetweenTasks(sim::TimedFault::Kind kind) {
   using Kind = sim::TimedFault::Kind;

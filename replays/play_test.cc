@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fmt/format.h"
 #include "vigil/replays/report.h"
 #include "vigil/replays/testing.h"

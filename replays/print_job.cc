@@ -37,7 +37,7 @@ void PrintCluster(JsonWriter& w, const sim::JobSpec& job) {
 
 void PrintWorkload(JsonWriter& w, const sim::WorkloadSpec& workload) {
   const sim::WorkloadSpec missing;
-  w.Key("workload").Open('{').Key("name").String(NameOf(kWorkloads, workload.kind));
+  w.Key("workload").Open('{').Key("name").String(sim::WorkloadName(workload.kind));
   w.Key("last_step").Integer(workload.last_step);
   if (workload.save_steps != missing.save_steps) w.Key("save_steps").Integer(workload.save_steps);
   if (workload.validate_steps != missing.validate_steps) w.Key("validate_steps").Integer(workload.validate_steps);
@@ -98,7 +98,7 @@ void PrintDisk(JsonWriter& w, const sim::DiskFault& fault) {
 }
 
 void PrintSessionCall(JsonWriter& w, const sim::SessionCallFault& fault) {
-  w.Open('{').Key("session").String(fault.task).Key("at").String(NameOf(kCallKinds, fault.at));
+  w.Open('{').Key("session").String(fault.task).Key("at").String(CallKindName(fault.at));
   w.Key("call").Integer(fault.call).Key("code").String(CodeName(fault.code));
   if (fault.lost_reply) w.Key("lost_reply").Bool(true);
   w.Close('}');

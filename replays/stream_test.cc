@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "vigil/core/base/code.h"
 #include "vigil/replays/testing.h"
 

@@ -1,15 +1,13 @@
 #include "vigil/replays/testing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lzma.h>
 
-#include <optional>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
-#include "vigil/core/io/record_reader.h"
-#include "vigil/core/io/record_writer.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/runner.h"
 #include "vigil/replays/trace_file.h"
@@ -104,33 +102,32 @@ int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every) 
   return traced;
 }
 
-TraceParts::TraceParts(std::string_view bytes) {
-  RecordReader reader(bytes);
-  const std::string_view first = **reader.Next();
-  EXPECT_TRUE(header.ParseFromArray(first.data(), static_cast<int>(first.size())));
-  while (true) {
-    const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
-    EXPECT_TRUE(next.ok()) << next.status();
-    if (!next.ok() || !next->has_value()) return;
-    EXPECT_TRUE(events.emplace_back().ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+void ExpectToPlayTorn(const std::string& trace, std::size_t every) {
+  const fakes::TraceParts parts(trace);
+  std::size_t last = 0;
+  for (std::size_t size = parts.header.ByteSizeLong() + 16; size < trace.size(); size += every) {
+    const std::string_view torn = std::string_view(trace).substr(0, size);
+    const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_THAT(recording->note, testing::HasSubstr("the writing process was killed"));
+    const Result result = Replayed(torn);
+    ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
+    EXPECT_GE(result.outcome.events.size(), last);
+    last = result.outcome.events.size();
   }
+  EXPECT_EQ(last, Replayed(trace).outcome.events.size());
 }
 
-std::string TraceParts::Bytes() const {
-  std::string out;
-  AppendRecord(header.SerializeAsString(), &out);
-  for (const proto::TraceEvent& event : events) AppendRecord(event.SerializeAsString(), &out);
-  return out;
-}
-
-std::size_t TraceParts::Find(EventKind kind, int n, int call) const {
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const bool fits = !events[i].end() && events[i].kind() == static_cast<std::uint32_t>(kind) &&
-                      (call < 0 || events[i].call() == static_cast<std::uint32_t>(call));
-    if (fits && --n == 0) return i;
+void ExpectFound(const std::string& trace, std::span<const Forgery> forgeries) {
+  for (const Forgery& forgery : forgeries) {
+    fakes::TraceParts parts(trace);
+    forgery.forge(parts);
+    const Result result = Replayed(parts.Bytes());
+    EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
+    ASSERT_TRUE(result.difference.first_event.has_value()) << forgery.name << ": " << result.reason;
+    EXPECT_EQ(result.difference.first_event->expected.value_or(""), forgery.expected) << forgery.name;
+    EXPECT_EQ(result.difference.first_event->played.value_or(""), forgery.played) << forgery.name;
   }
-  ADD_FAILURE() << "no such event";
-  return 0;
 }
 
 }  // namespace vigil::replays

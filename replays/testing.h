@@ -4,16 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "vigil/core/base/event.h"
-#include "vigil/core/io/trace.pb.h"
 #include "vigil/fakes/manual_clock.h"
 #include "vigil/fakes/memory_files.h"
+#include "vigil/fakes/traces/trace_parts.h"
 #include "vigil/replays/input.h"
 #include "vigil/replays/result.h"
 #include "vigil/replays/scenario.h"
@@ -50,17 +51,18 @@ std::string WhyNot(const Result& result);
 // Plays every so many of them traced, then their traces, which must pass: how many were traced.
 int ReplayTracesOf(const std::vector<Recording>& recordings, std::size_t every);
 
-// A trace taken apart.
-struct TraceParts {
-  explicit TraceParts(std::string_view bytes);
-  std::string Bytes() const;
-  // Where the `n`-th event of that kind is, from 1.
-  std::size_t Find(EventKind kind, int n = 1, int call = -1) const;
-  void Erase(std::size_t i) { events.erase(events.begin() + static_cast<std::ptrdiff_t>(i)); }
+// Torn anywhere (behind every so many bytes), it plays what is whole, and says that it was torn.
+void ExpectToPlayTorn(const std::string& trace, std::size_t every = 1);
 
-  proto::TraceHeader header;
-  std::vector<proto::TraceEvent> events;
+// One decision of a trace is made another than the core's.
+struct Forgery {
+  const char* name;
+  std::function<void(fakes::TraceParts&)> forge;
+  const char* expected;  // what is shown as the first difference; "" = nothing more
+  const char* played;
 };
+// Each of them, done to the trace, is found and shown at its place.
+void ExpectFound(const std::string& trace, std::span<const Forgery> forgeries);
 
 }  // namespace vigil::replays
 

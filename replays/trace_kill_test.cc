@@ -116,46 +116,34 @@ class TraceKillTest : public testing::Test {
     return bytes.value_or("");
   }
 
+  // Each run that the parent has heard of left at least one event of this kind and call.
+  void ExpectReplayed(Program program, int runs, EventKind kind, int call) {
+    const std::string bytes = TraceOfKilled(program, runs);
+    const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    EXPECT_FALSE(recording->scenario.trace->complete);
+    EXPECT_NE(recording->note, "");
+    int told = 0;
+    for (const TracedEvent& each : recording->scenario.trace->events)
+      told += each.event.kind == kind && each.event.call == call;
+    EXPECT_GE(told, runs);
+    const Result result = Judge(*recording, runner_.Run(recording->scenario));
+    EXPECT_EQ(result.status, Status::kPassed) << runs << ": " << result.reason << "\n" << result.difference.report;
+  }
+
   char name_[32] = "/tmp/vigil_trace_XXXXXX";
   const std::string folder_;
+  Runner runner_;
 };
 
 TEST_F(TraceKillTest, WhatWasDoneBeforeCanBeReplayed) {
-  Runner runner;
-  for (const int runs : {1, 2, 3, 5, 8, 13, 19, 20, 21, 40, 90}) {
-    const std::string bytes = TraceOfKilled(Train, runs);
-    const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
-    ASSERT_TRUE(recording.ok()) << recording.status();
-    EXPECT_FALSE(recording->scenario.trace->complete);
-    EXPECT_NE(recording->note, "");
-    // Nothing that the parent has heard of is missing.
-    int told = 0;
-    for (const TracedEvent& each : recording->scenario.trace->events) {
-      told += each.event.kind == EventKind::kHookCall && each.event.call == static_cast<int>(HookMethod::kAfterRun);
-    }
-    EXPECT_GE(told, runs);
-    const Result result = Judge(*recording, runner.Run(recording->scenario));
-    EXPECT_EQ(result.status, Status::kPassed) << runs << ": " << result.reason << "\n" << result.difference.report;
-  }
+  for (const int runs : {1, 2, 3, 5, 8, 13, 19, 20, 21, 40, 90})
+    ExpectReplayed(Train, runs, EventKind::kHookCall, static_cast<int>(HookMethod::kAfterRun));
 }
 
 TEST_F(TraceKillTest, WhatASupervisorDidBeforeCanBeReplayed) {
-  Runner runner;
-  for (const int runs : {1, 2, 5, 20, 60}) {
-    const std::string bytes = TraceOfKilled(Supervise, runs);
-    const absl::StatusOr<Recording> recording = ParseTrace(bytes, "x.trace");
-    ASSERT_TRUE(recording.ok()) << recording.status();
-    EXPECT_FALSE(recording->scenario.trace->complete);
-    EXPECT_NE(recording->note, "");
-    int told = 0;
-    for (const TracedEvent& each : recording->scenario.trace->events) {
-      told += each.event.kind == EventKind::kSupervisorReturn &&
-              each.event.call == static_cast<int>(SupervisorMethod::kShouldStop);
-    }
-    EXPECT_GE(told, runs);
-    const Result result = Judge(*recording, runner.Run(recording->scenario));
-    EXPECT_EQ(result.status, Status::kPassed) << runs << ": " << result.reason << "\n" << result.difference.report;
-  }
+  for (const int runs : {1, 2, 5, 20, 60})
+    ExpectReplayed(Supervise, runs, EventKind::kSupervisorReturn, static_cast<int>(SupervisorMethod::kShouldStop));
 }
 
 }  // namespace

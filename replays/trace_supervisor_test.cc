@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +25,7 @@
 namespace vigil::replays {
 namespace {
 
+using fakes::TraceParts;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
@@ -89,39 +89,17 @@ TEST(SupervisorTraces, HoldWhatWasCalledAndWhatCameOfIt) {
 }
 
 TEST(SupervisorTraces, TornAnywherePlayWhatIsWhole) {
-  for (const std::string& bytes : {ManagedTrace(), TraceByHand()}) {
-    const TraceParts parts(bytes);
-    std::size_t last = 0;
-    for (std::size_t size = parts.header.ByteSizeLong() + 16; size < bytes.size(); size += 3) {
-      const std::string_view torn = std::string_view(bytes).substr(0, size);
-      const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
-      ASSERT_TRUE(recording.ok()) << recording.status();
-      EXPECT_THAT(recording->note, HasSubstr("the writing process was killed"));
-      const Result result = Replayed(torn);
-      ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
-      EXPECT_GE(result.outcome.events.size(), last);
-      last = result.outcome.events.size();
-    }
-    EXPECT_EQ(last, Replayed(bytes).outcome.events.size());
-  }
+  for (const std::string& bytes : {ManagedTrace(), TraceByHand()}) ExpectToPlayTorn(bytes, 3);
 }
 
 std::size_t FindReturn(const TraceParts& parts, SupervisorMethod method, int n = 1) {
   return parts.Find(EventKind::kSupervisorReturn, n, static_cast<int>(method));
 }
 
-// One decision is not what the supervisor does: found, and shown at its place.
-struct SupervisorForgery {
-  const char* name;
-  std::function<void(TraceParts&)> forge;
-  const char* expected;
-  const char* played;
-};
-
 TEST(SupervisorTraces, AForgedDecisionIsFound) {
   const auto code = [](Code c) { return static_cast<std::uint32_t>(c); };
   const auto call = [](WriterCall c) { return static_cast<int>(c); };
-  const SupervisorForgery forgeries[] = {
+  const Forgery forgeries[] = {
       {"another answer of should_stop",
        [&](TraceParts& p) { p.events[FindReturn(p, SupervisorMethod::kShouldStop, 2)].set_value(0); },
        "supervisor should_stop -> no", "supervisor should_stop -> yes"},
@@ -151,15 +129,7 @@ TEST(SupervisorTraces, AForgedDecisionIsFound) {
   };
   const std::string bytes = TraceByHand();
   EXPECT_EQ(Replayed(bytes).status, Status::kPassed) << WhyNot(Replayed(bytes));
-  for (const SupervisorForgery& forgery : forgeries) {
-    TraceParts parts(bytes);
-    forgery.forge(parts);
-    const Result result = Replayed(parts.Bytes());
-    EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
-    ASSERT_TRUE(result.difference.first_event.has_value()) << forgery.name << ": " << result.reason;
-    EXPECT_EQ(result.difference.first_event->expected.value_or(""), forgery.expected) << forgery.name;
-    EXPECT_EQ(result.difference.first_event->played.value_or(""), forgery.played) << forgery.name;
-  }
+  ExpectFound(bytes, forgeries);
 }
 
 TEST(SupervisorTraces, EveryEventThatIsTakenOutOfOneIsMissed) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,6 +29,7 @@
 namespace vigil::replays {
 namespace {
 
+using fakes::TraceParts;
 using ::testing::HasSubstr;
 
 TEST(Traces, OfRandomScenariosPass) {
@@ -79,23 +79,7 @@ TEST(Traces, HoldTheHeaderAndEveryEventInOrder) {
   EXPECT_EQ(Replayed(bytes).status, Status::kPassed) << WhyNot(Replayed(bytes));
 }
 
-TEST(Traces, TornAnywherePlayWhatIsWhole) {
-  const std::string bytes = SomeTrace();
-  const TraceParts parts(bytes);
-  const std::size_t header = parts.header.ByteSizeLong() + 16;
-  std::size_t last = 0;
-  for (std::size_t size = header; size < bytes.size(); ++size) {
-    const std::string_view torn = std::string_view(bytes).substr(0, size);
-    const absl::StatusOr<Recording> recording = ParseTrace(torn, "x.trace");
-    ASSERT_TRUE(recording.ok()) << recording.status();
-    EXPECT_THAT(recording->note, HasSubstr("the writing process was killed"));
-    const Result result = Replayed(torn);
-    ASSERT_EQ(result.status, Status::kPassed) << size << ": " << WhyNot(result);
-    EXPECT_GE(result.outcome.events.size(), last);
-    last = result.outcome.events.size();
-  }
-  EXPECT_EQ(last, Replayed(bytes).outcome.events.size());
-}
+TEST(Traces, TornAnywherePlayWhatIsWhole) { ExpectToPlayTorn(SomeTrace()); }
 
 TEST(Traces, WhatIsNoneIsSaidClearly) {
   const std::string bytes = SomeTrace();
@@ -126,14 +110,6 @@ TEST(Traces, WhatIsNoneIsSaidClearly) {
     EXPECT_THAT(std::string(MessageOf(recording.status())), ::testing::StartsWith("x.trace: damaged at byte ")) << at;
   }
 }
-
-// One decision is not what the core does: found, and shown at its place.
-struct Forgery {
-  const char* name;
-  std::function<void(TraceParts&)> forge;
-  const char* expected;  // "" = nothing more
-  const char* played;
-};
 
 TEST(Traces, AForgedDecisionIsFound) {
   const auto kind = [](EventKind k) { return static_cast<std::uint32_t>(k); };
@@ -191,16 +167,7 @@ TEST(Traces, AForgedDecisionIsFound) {
        },
        "hook b after_run session=1", "hook a has requested a stop"},
   };
-  const std::string bytes = SomeTrace();
-  for (const Forgery& forgery : forgeries) {
-    TraceParts parts(bytes);
-    forgery.forge(parts);
-    const Result result = Replayed(parts.Bytes());
-    EXPECT_EQ(result.status, Status::kFailed) << forgery.name;
-    ASSERT_TRUE(result.difference.first_event.has_value()) << forgery.name << ": " << result.reason;
-    EXPECT_EQ(result.difference.first_event->expected.value_or(""), forgery.expected) << forgery.name;
-    EXPECT_EQ(result.difference.first_event->played.value_or(""), forgery.played) << forgery.name;
-  }
+  ExpectFound(SomeTrace(), forgeries);
 }
 
 TEST(Traces, EveryEventThatIsTakenOutOfOneIsMissed) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/env/files.h"
@@ -22,6 +23,20 @@ std::vector<std::string> Basenames(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& path : paths) out.push_back(Basename(path));
   return out;
+}
+
+void PlayCheckpointOps(const UnitSpec& unit, const Env& env,
+                       const std::function<absl::StatusOr<std::string>(const UnitOp&)>& execute,
+                       const std::function<std::string()>& disk, std::vector<std::string>& lines) {
+  for (const UnitOp& op : unit.ops) {
+    if (op.op == "advance") {
+      env.tasks->SleepUntil(DeadlineAfter(env, SecondsArg(op.args, "secs").value_or(Duration::zero())));
+      continue;
+    }
+    const absl::StatusOr<std::string> line = execute(op);
+    lines.push_back(line.ok() ? *line : fmt::format("{} failed {}", op.op, CodeName(CodeOf(line.status()))));
+    lines.push_back(disk());
+  }
 }
 
 absl::StatusOr<std::string> DamageCheckpoints(const Env& env, const Args& args, std::string_view checkpoint_name) {

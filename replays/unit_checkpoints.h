@@ -4,6 +4,7 @@
 #ifndef VIGIL_REPLAYS_UNIT_CHECKPOINTS_H_
 #define VIGIL_REPLAYS_UNIT_CHECKPOINTS_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,12 @@ std::vector<std::string> Basenames(const std::vector<std::string>& paths);
 
 // "disk index=model.ckpt-1 meta= state=model.ckpt-1 all=model.ckpt-1".
 std::string DiskLine(const Env& env);
+
+// Plays the unit's operations, one after the other: "advance" lets time pass, and says nothing; every other one gives the line
+// that `execute` returns, or that it failed, and the line `disk`.
+void PlayCheckpointOps(const UnitSpec& unit, const Env& env,
+                       const std::function<absl::StatusOr<std::string>(const UnitOp&)>& execute,
+                       const std::function<std::string()>& disk, std::vector<std::string>& lines);
 
 // Operation "damage" on checkpoints of that name: its line.
 absl::StatusOr<std::string> DamageCheckpoints(const Env& env, const Args& args, std::string_view checkpoint_name);

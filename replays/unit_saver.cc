@@ -145,15 +145,8 @@ absl::Status SaverUnit::Play(const UnitSpec& unit) {
     return absl::OkStatus();
   }
   saver_ = *std::move(first);
-  for (const UnitOp& op : unit.ops) {
-    if (op.op == "advance") {
-      env_.tasks->SleepUntil(DeadlineAfter(env_, SecondsArg(op.args, "secs").value_or(Duration::zero())));
-      continue;
-    }
-    const Line line = Execute(op);
-    lines_.push_back(line.ok() ? *line : fmt::format("{} failed {}", op.op, CodeName(CodeOf(line.status()))));
-    lines_.push_back(DiskLine(env_));
-  }
+  PlayCheckpointOps(
+      unit, env_, [this](const UnitOp& op) { return Execute(op); }, [this] { return DiskLine(env_); }, lines_);
   return absl::OkStatus();
 }
 

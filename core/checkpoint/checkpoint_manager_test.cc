@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
@@ -43,14 +42,7 @@ class CheckpointManagerTest : public testing::Test {
     if (!saved.ok()) return Text(saved.status());
     return saved->has_value() ? **saved : "none";
   }
-  std::vector<std::string> OnDisk() {
-    std::vector<std::string> out;
-    const std::vector<std::string> names = *fake_.files.List("/d");
-    for (const std::string& name : names) {
-      if (name.ends_with(".index")) out.push_back(name.substr(0, name.size() - 6));
-    }
-    return out;
-  }
+  std::vector<std::string> OnDisk() { return CheckpointsIn(fake_.files, "/d"); }
 
   fakes::FakeEnv fake_;
   Graph graph_;

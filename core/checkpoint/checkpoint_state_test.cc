@@ -5,28 +5,26 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string ErrorText(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
-
 class CheckpointStateTest : public testing::Test {
  protected:
-  CheckpointStateTest() { EXPECT_EQ(ErrorText(fake_.files.MakeDirectory("/d")), "OK"); }
+  CheckpointStateTest() { EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK"); }
   void Write(const std::string& path, const std::string& text) {
-    ASSERT_EQ(ErrorText((*fake_.files.Open(path, OpenMode::kTruncate))->Append(text)), "OK");
+    ASSERT_EQ(Text((*fake_.files.Open(path, OpenMode::kTruncate))->Append(text)), "OK");
   }
   // The path of the newest; "none"; or the error.
   std::string Newest(const std::string& directory = "/d") {
     const auto state = GetCheckpointState(fake_.env(), directory);
-    if (!state.ok()) return ErrorText(state.status());
+    if (!state.ok()) return Text(state.status());
     return state->has_value() ? (*state)->model_checkpoint_path : "none";
   }
 
@@ -68,7 +66,7 @@ TEST_F(CheckpointStateTest, WritesTensorFlowsText) {
                         .all_model_checkpoint_paths = {"/d/m-1"},
                         .all_model_checkpoint_timestamps = {1, 2.5},
                         .last_preserved_timestamp = 0.5};
-  ASSERT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), "/d", state)), "OK");
+  ASSERT_EQ(Text(UpdateCheckpointState(fake_.env(), "/d", state)), "OK");
   EXPECT_EQ(*ReadAll(fake_.files, "/d/checkpoint"),
             "model_checkpoint_path: \"/d/m-2\"\nall_model_checkpoint_paths: \"/d/m-1\"\n"
             "all_model_checkpoint_paths: \"/d/m-2\"\nall_model_checkpoint_timestamps: 1\n"
@@ -77,10 +75,10 @@ TEST_F(CheckpointStateTest, WritesTensorFlowsText) {
 }
 
 TEST_F(CheckpointStateTest, PathsAreRelativeWhenAskedOrWhenTheDirectoryIs) {
-  ASSERT_EQ(ErrorText(fake_.files.MakeDirectory("rel/d")), "OK");
+  ASSERT_EQ(Text(fake_.files.MakeDirectory("rel/d")), "OK");
   const auto written = [this](const std::string& directory, const std::string& path, bool relative) {
-    EXPECT_EQ(ErrorText(UpdateCheckpointState(fake_.env(), directory, {.model_checkpoint_path = path},
-                                              {.relative_paths = relative})),
+    EXPECT_EQ(Text(UpdateCheckpointState(fake_.env(), directory, {.model_checkpoint_path = path},
+                                         {.relative_paths = relative})),
               "OK");
     const std::string text = *ReadAll(fake_.files, directory + "/checkpoint");
     return text.substr(0, text.find('\n'));
@@ -94,10 +92,10 @@ TEST_F(CheckpointStateTest, PathsAreRelativeWhenAskedOrWhenTheDirectoryIs) {
 }
 
 TEST_F(CheckpointStateTest, RefusesWhatWouldNotBeReadBack) {
-  EXPECT_THAT(ErrorText(UpdateCheckpointState(fake_.env(), "/d", {.model_checkpoint_path = "/d/checkpoint"})),
+  EXPECT_THAT(Text(UpdateCheckpointState(fake_.env(), "/d", {.model_checkpoint_path = "/d/checkpoint"})),
               HasSubstr("USAGE: Save path '/d/checkpoint' conflicts with path used for checkpoint state."));
-  EXPECT_THAT(ErrorText(UpdateCheckpointState(
-                  fake_.env(), "/d", {.model_checkpoint_path = "/d/m", .all_model_checkpoint_timestamps = {1, 2}})),
+  EXPECT_THAT(Text(UpdateCheckpointState(fake_.env(), "/d",
+                                         {.model_checkpoint_path = "/d/m", .all_model_checkpoint_timestamps = {1, 2}})),
               HasSubstr("USAGE: Checkpoint timestamps, if provided, must match checkpoint paths"));
 }
 

@@ -42,14 +42,7 @@ class KeeperTest : public testing::Test {
     keeper.Add(At(step));
     return Text(keeper.Commit(At(step)));
   }
-  std::vector<std::string> OnDisk() {
-    std::vector<std::string> out;
-    const std::vector<std::string> names = *fake_.files.List("/d");
-    for (const std::string& name : names) {
-      if (name.ends_with(".index")) out.push_back(name.substr(0, name.size() - 6));
-    }
-    return out;
-  }
+  std::vector<std::string> OnDisk() { return CheckpointsIn(fake_.files, "/d"); }
   std::vector<std::string> Listed() {
     const auto state = GetCheckpointState(fake_.env(), "/d");
     return state.ok() && state->has_value() ? (*state)->all_model_checkpoint_paths : std::vector<std::string>{};

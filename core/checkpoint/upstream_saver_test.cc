@@ -205,13 +205,7 @@ class UpstreamManagerTest : public UpstreamSaverTest {
     fake_.clock.Advance(Seconds(3600 * hours));
     EXPECT_EQ(Text(manager.Save(*session_).status()), "OK");
   }
-  std::vector<std::string> OnDisk() {
-    std::vector<std::string> out;
-    for (const std::string& name : Files()) {
-      if (name.ends_with(".index")) out.push_back(name.substr(0, name.size() - 6));
-    }
-    return out;
-  }
+  std::vector<std::string> OnDisk() { return CheckpointsIn(fake_.files, "/d"); }
 
   const SaverPtr saver_ = Built();
   const std::unique_ptr<Session> session_ = NewSession();

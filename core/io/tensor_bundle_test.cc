@@ -5,16 +5,14 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class TensorBundleTest : public testing::Test {
  protected:

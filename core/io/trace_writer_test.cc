@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/io/record_reader.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/traces/trace_parts.h"
 
 namespace vigil {
 namespace {
@@ -31,21 +31,7 @@ class TraceWriterTest : public testing::Test {
     return out;
   }
   // The events of a trace.
-  static std::vector<proto::TraceEvent> EventsIn(const std::string& bytes) {
-    RecordReader reader(bytes);
-    std::vector<proto::TraceEvent> out;
-    bool header = true;
-    while (true) {
-      const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
-      EXPECT_TRUE(next.ok()) << next.status();
-      if (!next.ok() || !next->has_value()) return out;
-      if (header) {
-        header = false;
-        continue;
-      }
-      EXPECT_TRUE(out.emplace_back().ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
-    }
-  }
+  static std::vector<proto::TraceEvent> EventsIn(const std::string& bytes) { return fakes::TraceParts(bytes).events; }
 
   fakes::FakeEnv fake_;
 };

@@ -1,4 +1,5 @@
 // Ops that work element by element, with NumPy's broadcasting. Integers wrap around as in TensorFlow.
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
@@ -43,9 +43,7 @@ const Node& HolderOf(const Graph& graph, const Node* node) {
 
 }  // namespace
 
-std::string Show(const absl::Status& status) {
-  return status.ok() ? "OK" : fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status));
-}
+std::string Show(const absl::Status& status) { return fakes::Text(status); }
 
 std::string Show(const absl::StatusOr<Tensor>& value) {
   return value.ok() ? value->Describe() + Elements(*value) : Show(value.status());

@@ -8,17 +8,15 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/session/test_ops.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 class DirectSessionTest : public testing::Test {
  protected:

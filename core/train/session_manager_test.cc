@@ -16,10 +16,12 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using std::chrono::seconds;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -90,9 +92,6 @@ class SessionManagerTest : public testing::Test {
       return std::string(result->initialized ? "initialized " : "not initialized ") +
              Outcome<SessionPtr>(absl::StatusOr<SessionPtr>(result->session));
     }
-  }
-  static std::string Text(const absl::Status& status) {
-    return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
   }
   // An earlier process saves v = 7 as step 1.
   void SaveSeven() {

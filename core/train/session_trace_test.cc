@@ -8,11 +8,11 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
-#include "vigil/core/io/record_reader.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/traces/trace_parts.h"
 
 namespace vigil {
 namespace {
@@ -47,21 +47,12 @@ class SessionTraceTest : public testing::Test {
 
   // The kinds in the file, in order; -1 = the end.
   std::vector<int> KindsIn(const std::string& path) {
-    const std::string bytes = fake_.files.Contents()[path];
-    RecordReader reader(bytes);
+    const fakes::TraceParts parts(fake_.files.Contents()[path]);
+    header_ = parts.header;
     std::vector<int> out;
-    for (bool first = true;; first = false) {
-      const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
-      EXPECT_TRUE(next.ok()) << next.status();
-      if (!next.ok() || !next->has_value()) return out;
-      proto::TraceEvent event;
-      if (first) {
-        EXPECT_TRUE(header_.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
-        continue;
-      }
-      EXPECT_TRUE(event.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+    for (const proto::TraceEvent& event : parts.events)
       out.push_back(event.end() ? -1 : static_cast<int>(event.kind()));
-    }
+    return out;
   }
   static std::vector<int> KindsOf(const std::vector<Event>& events) {
     std::vector<int> out;

@@ -19,16 +19,14 @@
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/recoverable_session.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using std::chrono::seconds;
 using testing::HasSubstr;
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 Tensor Int(std::int64_t value) { return Tensor::Scalar<std::int64_t>(value); }
 

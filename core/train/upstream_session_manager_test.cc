@@ -13,10 +13,12 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/session_manager.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using std::chrono::seconds;
 
 // One variable; the ready op reads it (a number, not a list of names: ready).
@@ -36,9 +38,6 @@ class ObsoleteSessionManagerTest : public testing::Test {
     }
   }
   Env env() { return fake_.env(); }
-  static std::string Text(const absl::Status& status) {
-    return std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-  }
   // The value of v, or the error.
   std::string Outcome(const absl::StatusOr<SessionPtr>& session) {
     if (!session.ok()) return Text(session.status());

@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "vigil/core/base/behaviour.h"
+#include "vigil/properties/broken.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/node_rules.h"
 #include "vigil/properties/play_twice.h"
 #include "vigil/properties/rules/rules.h"
 
@@ -20,10 +22,6 @@ using replays::Scenario;
 
 constexpr double kLongest = 50'000;  // virtual seconds of one scenario
 
-void Add(std::vector<std::string>& rules, std::string_view rule) {
-  if (std::ranges::find(rules, rule) == rules.end()) rules.emplace_back(rule);
-}
-
 Outcome PlayBothWays(Runner& runner, const Scenario& scenario) {
   const Play play = [&runner](const Scenario& played, const replays::RunnerOptions& how) {
     return runner.Run(played, how);
@@ -31,23 +29,29 @@ Outcome PlayBothWays(Runner& runner, const Scenario& scenario) {
   return PlayTwice(play, scenario);
 }
 
-ShownByBug ShownIn(const Outcome& outcome, const Scenario& scenario) {
+ShownByBug ShownIn(Outcome outcome, const Scenario& scenario) {
   ShownByBug shown;
   if (outcome.job.has_value()) {
-    for (const sim::JobViolation& violation : outcome.job->violations) {
-      Add(shown.rules, violation.rule);
-      shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
+    // Not as one invariant: which of the rules of a session finds a bug is what a campaign is for.
+    for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
+      for (const Violation& violation : node.judgement.violations)
+        outcome.job->violations.push_back(
+            {std::string(violation.rule), NodeViolationText(node, violation, outcome.trace)});
     }
+    shown.rules = RulesIn(outcome.job->violations);
+    for (const sim::JobViolation& violation : outcome.job->violations)
+      shown.text += (shown.text.empty() ? "" : "; ") + violation.text;
   } else {
-    for (const Violation& violation : CheckRules(outcome, scenario).violations) {
-      Add(shown.rules, violation.rule);
+    const Judgement judgement = CheckRules(outcome, scenario);
+    shown.rules = RulesIn(judgement.violations);
+    for (const Violation& violation : judgement.violations) {
       shown.text +=
           fmt::format("{}expected {}, seen {}", shown.text.empty() ? "" : "; ", violation.expected, violation.actual);
     }
   }
-  if (!outcome.explanation.empty()) Add(shown.rules, kSameChoicesSameHash);
+  if (!outcome.explanation.empty()) shown.rules.emplace_back(kSameChoicesSameHash);
   const bool endless = outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway;
-  if (endless && !scenario.job.has_value()) Add(shown.rules, kComesToAnEnd);
+  if (endless && !scenario.job.has_value()) shown.rules.emplace_back(kComesToAnEnd);
   if (shown.rules.empty() && outcome.verdict != replays::Verdict::kPlayed) shown.text = outcome.reason;
   return shown;
 }

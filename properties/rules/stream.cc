@@ -1,5 +1,6 @@
 #include "vigil/properties/rules/stream.h"
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
 #include <map>

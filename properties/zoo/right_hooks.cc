@@ -17,17 +17,6 @@
 namespace vigil {
 namespace {
 
-class StopsAtStep : public StepHook {
- public:
-  using StepHook::StepHook;
-
- protected:
-  absl::Status AfterStep(RunContext& context, std::int64_t step) override {
-    if (step >= kZooLastStep) context.RequestStop();
-    return absl::OkStatus();
-  }
-};
-
 // Stops when the loss has not improved for three steps.
 class StopsEarly : public SessionRunHook {
  public:

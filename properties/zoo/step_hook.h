@@ -35,6 +35,17 @@ class StepHook : public FetchingHook {
   virtual absl::Status AfterStep(RunContext& context, std::int64_t step) = 0;
 };
 
+class StopsAtStep : public StepHook {
+ public:
+  using StepHook::StepHook;
+
+ protected:
+  absl::Status AfterStep(RunContext& context, std::int64_t step) override {
+    if (step >= kZooLastStep) context.RequestStop();
+    return absl::OkStatus();
+  }
+};
+
 }  // namespace vigil
 
 #endif  // VIGIL_PROPERTIES_ZOO_STEP_HOOK_H_

@@ -108,17 +108,6 @@ class KeepsContext : public StepHook {
   RunContext* context_ = nullptr;
 };
 
-class StopsWithoutLeave : public StepHook {
- public:
-  using StepHook::StepHook;
-
- protected:
-  absl::Status AfterStep(RunContext& context, std::int64_t step) override {
-    if (step >= kZooLastStep) context.RequestStop();
-    return absl::OkStatus();
-  }
-};
-
 class ThawsTheGraph : public SessionRunHook {
  public:
   explicit ThawsTheGraph(Graph& graph) : graph_(graph) {}
@@ -205,7 +194,7 @@ std::vector<ZooHook> WrongWithSession() {
       {"stops_without_leave",
        "stops the training, which it has no leave to do",
        promise::kStop,
-       [](HookWorld& w) { return std::make_unique<StopsWithoutLeave>(w.train_op()); },
+       [](HookWorld& w) { return std::make_unique<StopsAtStep>(w.train_op()); },
        {.may_request_stop = false}},
       {"thaws_the_graph", "adds a node to the finalized graph", promise::kGraph,
        [](HookWorld& w) { return std::make_unique<ThawsTheGraph>(w.graph()); }},

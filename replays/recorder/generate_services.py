@@ -4,6 +4,7 @@ The order of the draws is part of what a seed means.
 """
 
 from generate_supervisor import CODES, ERRORS, random_model, sometimes
+from generate_units import damage
 
 
 def services(r):
@@ -99,11 +100,7 @@ def manager(r):
         elif x < .86:
             ops.append({"op": "restore"})
         elif x < .90:
-            op = {"op": "damage",
-                  "what": r.choice(["empty_state", "garbage_state", "missing_index", "missing_dir_entry"])}
-            if op["what"].startswith("missing"):
-                op["step"] = r.randint(1, 4)
-            ops.append(op)
+            ops.append(damage(r, lambda: r.randint(1, 4)))
         else:
             ops.append({"op": "latest" if x < .94 else "checkpoints"})
     return {"unit": "checkpoint_manager", "args": manager_arguments(r), "ops": ops}

@@ -52,14 +52,16 @@ def saver(r):
             path = sometimes(r, .5, lambda: {"path": "model.ckpt-%d" % max(0, step - r.randint(0, 4))})
             ops.append({"op": "restore", **path})
         elif x < .88:
-            op = {"op": "damage",
-                  "what": r.choice(["empty_state", "garbage_state", "missing_index", "missing_dir_entry"])}
-            if op["what"].startswith("missing"):
-                op["step"] = max(0, step - r.randint(0, 3))
-            ops.append(op)
+            ops.append(damage(r, lambda: max(0, step - r.randint(0, 3))))
         else:
             ops.append({"op": "latest" if x < .94 else "last"})
     return {"unit": "saver", "args": saver_arguments(r), "ops": ops}
+
+
+def damage(r, draw_step):
+    """draw_step() says of which checkpoint, where it is one of them."""
+    op = {"op": "damage", "what": r.choice(["empty_state", "garbage_state", "missing_index", "missing_dir_entry"])}
+    return {**op, "step": draw_step()} if op["what"].startswith("missing") else op
 
 
 def save_arguments(r):

@@ -6,7 +6,6 @@ import types
 import directory as checkpoints
 import units
 import world
-from errors import code_of
 from tensorflow_v1 import eager_context, object_checkpoint, tf
 
 
@@ -40,15 +39,7 @@ class Managers:
     def play(self):
         if self.manager is None:
             return
-        for op in self.scenario["ops"]:
-            if op["op"] == "advance":
-                world.active.now += op["secs"]
-                continue
-            try:
-                self.out.append(getattr(self, op["op"])(op))
-            except Exception as error:
-                self.out.append("%s failed %s" % (op["op"], code_of(error)))
-            self.out.append(units.disk_text(self.directory) + self.times())
+        units.play_ops(self, lambda: units.disk_text(self.directory) + self.times())
 
     def save(self, op):
         self.step.assign(op["step"])

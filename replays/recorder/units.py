@@ -95,6 +95,19 @@ def coordinate(scenario, out):
             out.append("%s failed %s" % (op["op"], code_of(error)))
 
 
+def play_ops(player, disk):
+    """Each operation is the player's method of that name, which returns its line; disk() is the line after it."""
+    for op in player.scenario["ops"]:
+        if op["op"] == "advance":
+            world.active.now += op["secs"]
+            continue
+        try:
+            player.out.append(getattr(player, op["op"])(op))
+        except Exception as error:
+            player.out.append("%s failed %s" % (op["op"], code_of(error)))
+        player.out.append(disk())
+
+
 class Savers:
     """A saver, those that replace it, and the directory they work on."""
 
@@ -115,15 +128,7 @@ class Savers:
         # All of them before the first op: a saver adds nodes, and the graph would differ from run to run.
         self.later = [tf.train.Saver(**op["args"]) for op in self.scenario["ops"] if op["op"] == "new_saver"]
         with tf.Session() as self.session:
-            for op in self.scenario["ops"]:
-                if op["op"] == "advance":
-                    world.active.now += op["secs"]
-                    continue
-                try:
-                    self.out.append(getattr(self, op["op"])(op))
-                except Exception as error:
-                    self.out.append("%s failed %s" % (op["op"], code_of(error)))
-                self.out.append(disk_text(self.directory))
+            play_ops(self, lambda: disk_text(self.directory))
 
     def path(self, *names):
         return os.path.join(self.directory, *names)

@@ -90,6 +90,9 @@ const Checker kBoundedRecovery = {
     .source = "pain 1",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckRecoveries,
+    .stays =
+        "That no pause is made recovery.pauses_before_the_next_attempt finds first, in the sessions of the tasks. It "
+        "finds pauses that do not grow.",
 };
 
 const Checker kNoTaskLeft = {

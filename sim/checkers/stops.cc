@@ -82,6 +82,9 @@ const Checker kNoRunAfterAStop = {
     .source = "SessionRunContext.request_stop: stops the iteration",
     .needs = &Behaviour::stop_survives_recovery,
     .check = CheckStops,
+    .stays =
+        "Where a task asks whether to stop, stop.request_makes_should_stop_true finds the same first. It finds it in "
+        "tasks that do not ask.",
 };
 
 const Checker kErrorsHaveACause = {

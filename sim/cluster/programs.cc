@@ -89,6 +89,14 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
   }
 }
 
+RegressionOptions RegressionOptionsOf(const TrainerParts& parts) {
+  RegressionOptions options{.learning_rate = kJobRate, .behaviour = parts.behaviour};
+  if (parts.job.workload.kind != WorkloadKind::kSyncRegression) return options;
+  const std::int64_t sync = parts.job.workload.sync;
+  options.synchronous_replicas = sync > 0 ? static_cast<int>(sync) : ReplicasOf(parts.job);
+  return options;
+}
+
 }  // namespace
 
 std::string TaskOf(const TrainerParts& parts) { return fmt::format("{}:{}", parts.job_name, parts.index); }
@@ -122,14 +130,6 @@ RegressionData DataOf(const TrainerParts& parts) {
   return RegressionData(parts.seed, number, kJobNoise);
 }
 
-RegressionOptions RegressionOptionsOf(const TrainerParts& parts) {
-  RegressionOptions options{.learning_rate = kJobRate, .behaviour = parts.behaviour};
-  if (parts.job.workload.kind != WorkloadKind::kSyncRegression) return options;
-  const std::int64_t sync = parts.job.workload.sync;
-  options.synchronous_replicas = sync > 0 ? static_cast<int>(sync) : ReplicasOf(parts.job);
-  return options;
-}
-
 void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& program) {
   program.train = train_op;
   // In synchronous training a replica pushes and the chief applies: the tokens are what is counted there.
@@ -153,6 +153,15 @@ void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& 
     }
   }
   program.train = b.Group("train_and_count", updates);
+}
+
+absl::StatusOr<Regression> AddRegression(const TrainerParts& parts, Builder& b, Program& program) {
+  VIGIL_ASSIGN_OR_RETURN(Regression model, BuildRegression(parts.env, b, ReplicaOf(parts), RegressionOptionsOf(parts)));
+  VIGIL_RETURN_IF_ERROR(b.status());
+  program.global_step = model.global_step;
+  AddLedger(parts, b, model.train_op, program);
+  VIGIL_RETURN_IF_ERROR(b.status());
+  return model;
 }
 
 Fetches FetchesOf(const Program& program) {

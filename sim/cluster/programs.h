@@ -42,7 +42,6 @@ std::int64_t LastStepOf(const TrainerParts& parts);
 
 // The training's examples of this replica.
 RegressionData DataOf(const TrainerParts& parts);
-RegressionOptions RegressionOptionsOf(const TrainerParts& parts);
 
 // A replica's model as the loop sees it.
 struct Program {
@@ -58,6 +57,9 @@ struct Program {
 // applied, and how often, can be seen. The graph of each replica has all of them: the chief initialises and saves them. Sets `train`
 // to `train_op` and the counting.
 void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& program);
+
+// Linear regression with its ledger: sets `global_step` and `train`.
+absl::StatusOr<Regression> AddRegression(const TrainerParts& parts, Builder& b, Program& program);
 
 // What a step fetches: train, the global step, the ledger; and the ledger of what it fetched.
 Fetches FetchesOf(const Program& program);

@@ -80,12 +80,7 @@ class SupervisedLoop {
 absl::Status TrainSupervised(const TrainerParts& parts) {
   Program program;
   Builder b(program.graph);
-  VIGIL_ASSIGN_OR_RETURN(const Regression model,
-                         BuildRegression(parts.env, b, ReplicaOf(parts), RegressionOptionsOf(parts)));
-  VIGIL_RETURN_IF_ERROR(b.status());
-  program.global_step = model.global_step;
-  AddLedger(parts, b, model.train_op, program);
-  VIGIL_RETURN_IF_ERROR(b.status());
+  VIGIL_ASSIGN_OR_RETURN(const Regression model, AddRegression(parts, b, program));
   SupervisorOptions options;
   options.is_chief = parts.job_name == "chief";
   options.logdir = options.is_chief ? parts.checkpoint_dir : "";

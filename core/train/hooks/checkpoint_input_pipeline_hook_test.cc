@@ -12,9 +12,12 @@
 #include "vigil/core/train/hooks/testing.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/training_util.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
+
+using fakes::Text;
 
 using namespace std::chrono_literals;
 using testing::Contains;
@@ -25,27 +28,23 @@ using Lines = std::vector<std::string>;
 
 constexpr char kInputs[] = "/c";
 
-std::string Said(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
-
 class CheckpointInputPipelineHookTest : public HookTest {
  protected:
-  CheckpointInputPipelineHookTest() { EXPECT_EQ(Said(fake_.files.MakeDirectory(kInputs)), "OK"); }
+  CheckpointInputPipelineHookTest() { EXPECT_EQ(Text(fake_.files.MakeDirectory(kInputs)), "OK"); }
   void AddInput() {
     next_ = ops::RangeIterator(b(), "input", 100);
-    EXPECT_EQ(Said(b().status()), "OK");
+    EXPECT_EQ(Text(b().status()), "OK");
   }
   std::shared_ptr<CheckpointInputPipelineHook> Make(CheckpointInputPipelineHookOptions options) {
     options.checkpoint_dir = kInputs;
     auto hook = CheckpointInputPipelineHook::Create(env(), options);
-    EXPECT_EQ(Said(hook.status()), "OK");
+    EXPECT_EQ(Text(hook.status()), "OK");
     return *std::move(hook);
   }
   // A training step: the input that it saw; -1 if it failed.
   std::int64_t Step() {
     const absl::Status status = Run(Fetches::List({next_, train_}));
-    EXPECT_EQ(Said(status), "OK");
+    EXPECT_EQ(Text(status), "OK");
     return status.ok() ? result_.values()[0].scalar<std::int64_t>() : -1;
   }
   std::vector<std::int64_t> Steps(int n) {
@@ -54,7 +53,7 @@ class CheckpointInputPipelineHookTest : public HookTest {
     return seen;
   }
   void RemoveAll() {
-    for (const std::string& name : Names()) EXPECT_EQ(Said(fake_.files.Remove(JoinPath(kInputs, name))), "OK");
+    for (const std::string& name : Names()) EXPECT_EQ(Text(fake_.files.Remove(JoinPath(kInputs, name))), "OK");
   }
   Lines Names() { return fake_.files.List(kInputs).value_or(Lines()); }
   // Prefixes that the state file lists.
@@ -71,14 +70,14 @@ class CheckpointInputPipelineHookTest : public HookTest {
 
 TEST_F(CheckpointInputPipelineHookTest, RefusesItsArguments) {
   const auto refused = [this](const CheckpointInputPipelineHookOptions& options) {
-    return Said(CheckpointInputPipelineHook::Create(env(), options).status());
+    return Text(CheckpointInputPipelineHook::Create(env(), options).status());
   };
   EXPECT_EQ(refused({.save_secs = 10s, .save_steps = 20}), "USAGE: Can not provide both every_secs and every_steps.");
   EXPECT_EQ(refused({}), "USAGE: Either every_secs or every_steps should be provided.");
 }
 
 TEST_F(CheckpointInputPipelineHookTest, AModelWithoutAnIteratorIsRefused) {
-  EXPECT_EQ(Said(Begin(Make({.save_steps = 1}))), "USAGE: No variables to save");
+  EXPECT_EQ(Text(Begin(Make({.save_steps = 1}))), "USAGE: No variables to save");
 }
 
 TEST_F(CheckpointInputPipelineHookTest, NeedsAGlobalStep) {
@@ -87,7 +86,7 @@ TEST_F(CheckpointInputPipelineHookTest, NeedsAGlobalStep) {
   ops::RangeIterator(builder, "input", 2);
   const Env begin_env = env();
   BeginContext context{begin_env, without};
-  EXPECT_EQ(Said(Make({.save_steps = 1})->Begin(context)),
+  EXPECT_EQ(Text(Make({.save_steps = 1})->Begin(context)),
             "USAGE: Global step should be created to use CheckpointSaverHook.");
 }
 
@@ -105,10 +104,10 @@ TEST_F(CheckpointInputPipelineHookTest, SavesTheIteratorsOnlyAndNotBeforeTheFirs
   EXPECT_THAT(Names(), ElementsAre("checkpoint_input", "input.ckpt-0.data-00000-of-00001", "input.ckpt-0.index",
                                    "input.ckpt-0.meta"));
   EXPECT_THAT(Steps(4), ElementsAre(1, 2, 3, 4));
-  ASSERT_EQ(Said(End()), "OK");
+  ASSERT_EQ(Text(End()), "OK");
   EXPECT_THAT(Listed(), ElementsAre("input.ckpt-0", "input.ckpt-2", "input.ckpt-4", "input.ckpt-5"));
   auto reader = BundleReader::Open(fake_.files, "/c/input.ckpt-4");
-  ASSERT_EQ(Said(reader.status()), "OK");
+  ASSERT_EQ(Text(reader.status()), "OK");
   EXPECT_EQ(reader->entries().size(), 1u);
   EXPECT_TRUE(reader->Has("input/OneShotIterator:0_STATE"));
   EXPECT_THAT(graph_.Collection(kSavers), IsEmpty()) << "it is not the model's saver";
@@ -118,7 +117,7 @@ TEST_F(CheckpointInputPipelineHookTest, RestoresBeforeTheFirstRunOfASession) {
   AddInput();
   Start(Make({.save_steps = 2}));
   EXPECT_THAT(Steps(3), ElementsAre(0, 1, 2));
-  ASSERT_EQ(Said(NewSession()), "OK");
+  ASSERT_EQ(Text(NewSession()), "OK");
   SetStep(2);
   TakeLog();
   EXPECT_EQ(Step(), 2);
@@ -134,11 +133,11 @@ TEST_F(CheckpointInputPipelineHookTest, ANewProcessGoesOnAndSavesItsFirstRun) {
     RemoveAll();
     Start(Make({.save_steps = 2, .behaviour = behaviour}));
     EXPECT_THAT(Steps(5), ElementsAre(0, 1, 2, 3, 4));
-    ASSERT_EQ(Said(End()), "OK");
+    ASSERT_EQ(Text(End()), "OK");
     Start(Make({.save_steps = 2, .behaviour = behaviour}));
     SetStep(5);
     EXPECT_THAT(Steps(5), ElementsAre(5, 6, 7, 8, 9));
-    ASSERT_EQ(Said(End()), "OK");
+    ASSERT_EQ(Text(End()), "OK");
     if (tensorflow) {
       EXPECT_THAT(Listed(), ElementsAre("input.ckpt-6", "input.ckpt-8", "input.ckpt-10"));
       EXPECT_THAT(Names(), Contains("input.ckpt-0.index")) << "forgotten";
@@ -174,9 +173,9 @@ TEST_F(CheckpointInputPipelineHookTest, WhereTheFilesAreGoneTheInputBeginsAnew) 
     RemoveAll();
     Start(Make({.save_steps = 10, .behaviour = behaviour}));
     Steps(2);
-    ASSERT_EQ(Said(NewSession()), "OK");
+    ASSERT_EQ(Text(NewSession()), "OK");
     EXPECT_EQ(Step(), 0) << "input.ckpt-0 is there";
-    ASSERT_EQ(Said(fake_.files.Remove("/c/input.ckpt-0.index")), "OK");
+    ASSERT_EQ(Text(fake_.files.Remove("/c/input.ckpt-0.index")), "OK");
     Start(Make({.save_steps = 10, .behaviour = behaviour}));
     TakeLog();
     EXPECT_EQ(Step(), 0);
@@ -194,8 +193,8 @@ TEST_F(CheckpointInputPipelineHookTest, ADamagedStateIsPassedOverIfAsked) {
     Start(Make({.save_steps = 2, .behaviour = behaviour}));
     Steps(3);
     const std::string data = JoinPath(kInputs, Listed().back()) + ".data-00000-of-00001";
-    ASSERT_EQ(Said((*fake_.files.Open(data, OpenMode::kTruncate))->Append("x")), "OK");
-    ASSERT_EQ(Said(NewSession()), "OK");
+    ASSERT_EQ(Text((*fake_.files.Open(data, OpenMode::kTruncate))->Append("x")), "OK");
+    ASSERT_EQ(Text(NewSession()), "OK");
     TakeLog(Severity::kWarning);
     if (fallback) {
       EXPECT_EQ(Step(), 0) << "input.ckpt-0";
@@ -215,26 +214,26 @@ TEST_F(CheckpointInputPipelineHookTest, NothingIsSavedOnceTheModelHasDiverged) {
   Step();
   coord_->MarkDiverged();
   Step();
-  ASSERT_EQ(Said(End()), "OK");
+  ASSERT_EQ(Text(End()), "OK");
   EXPECT_THAT(Listed(), ElementsAre("input.ckpt-0", "input.ckpt-1"));
 }
 
 TEST_F(CheckpointInputPipelineHookTest, IsNoReasonToSaveTheModelTwice) {
   AddInput();
   auto saver = std::make_shared<Saver>(env(), SaverOptions{});
-  ASSERT_EQ(Said(saver->Build(graph_)), "OK");
+  ASSERT_EQ(Text(saver->Build(graph_)), "OK");
   const auto save_model = [&](const std::string& name) {
     auto hook = CheckpointSaverHook::Create(
         env(), {.checkpoint_dir = kInputs, .save_steps = 1, .saver = saver, .checkpoint_basename = name});
-    ASSERT_EQ(Said(hook.status()), "OK");
+    ASSERT_EQ(Text(hook.status()), "OK");
     const Env begin_env = env();
     BeginContext context{begin_env, graph_};
-    ASSERT_EQ(Said((*hook)->Begin(context)), "OK");
-    ASSERT_EQ(Said((*hook)->AfterCreateSession(session_, coord_)), "OK");
+    ASSERT_EQ(Text((*hook)->Begin(context)), "OK");
+    ASSERT_EQ(Text((*hook)->AfterCreateSession(session_, coord_)), "OK");
   };
   Start(Make({.save_steps = 10}));
   save_model("model.ckpt");
-  ASSERT_EQ(Said(Run(next_)), "OK");  // saves the input at step 0
+  ASSERT_EQ(Text(Run(next_)), "OK");  // saves the input at step 0
   save_model("other.ckpt");
   EXPECT_THAT(Names(), testing::AllOf(Contains("model.ckpt-0.index"), Contains("input.ckpt-0.index"),
                                       Not(Contains("other.ckpt-0.index"))));
@@ -257,15 +256,15 @@ TEST_F(CheckpointInputPipelineHookTest, ATrainingGoesOnInItsData) {
         {.session_creator = std::make_shared<ChiefSessionCreator>(
              env(), graph, ChiefSessionCreatorOptions{.scaffold = scaffold, .checkpoint_dir = kInputs}),
          .hooks = hooks});
-    EXPECT_EQ(Said(session.status()), "OK");
+    EXPECT_EQ(Text(session.status()), "OK");
     std::string out;
     for (int i = 0; i < 2; ++i) {
       const auto run = (*session)->Run(Fetches::List({next, move}));
-      EXPECT_EQ(Said(run.status()), "OK");
+      EXPECT_EQ(Text(run.status()), "OK");
       if (!run.ok()) return out;
       out = fmt::format("({}, {})", run->values()[1].scalar<std::int64_t>(), run->values()[0].scalar<std::int64_t>());
     }
-    EXPECT_EQ(Said((*session)->Close()), "OK");
+    EXPECT_EQ(Text((*session)->Close()), "OK");
     return out;
   };
   EXPECT_EQ(train(true), "(2, 1)");

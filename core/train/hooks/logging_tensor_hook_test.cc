@@ -1,6 +1,7 @@
 #include "vigil/core/train/hooks/logging_tensor_hook.h"
 
 #include <chrono>
+#include <stdexcept>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/train/hooks/testing.h"

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <typeinfo>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/coord/queue_runner.h"

@@ -17,19 +17,17 @@
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
 
+using fakes::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
 constexpr char kDir[] = "/checkpoints";
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 // Fails one of its calls of BeforeRun, once.
 class FailOnce : public SessionRunHook {

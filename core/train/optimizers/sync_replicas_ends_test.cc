@@ -46,19 +46,19 @@ class SyncReplicasEndsTest : public testing::Test {
     worker_ = std::make_unique<SyncReplica>(fake_.env(), resources_, 1, options);
     options.more_hooks = {abort_};
     chief_ = std::make_unique<SyncReplica>(fake_.env(), resources_, 0, options);
-    ASSERT_EQ(TextOf(chief_->Open()), "OK");
-    ASSERT_EQ(TextOf(worker_->Open()), "OK");
+    ASSERT_EQ(Text(chief_->Open()), "OK");
+    ASSERT_EQ(Text(worker_->Open()), "OK");
     fake_.tasks.RunReady();
   }
   void StartWorker(float gradient) {
     tasks_.push_back(
-        fake_.tasks.Spawn("worker", [this, gradient] { lines_.push_back(TextOf(worker_->Step(gradient))); }));
+        fake_.tasks.Spawn("worker", [this, gradient] { lines_.push_back(Text(worker_->Step(gradient))); }));
     fake_.tasks.RunReady();
   }
   // How long that takes.
   Duration CloseChief() {
     const Time start = fake_.clock.Monotonic();
-    EXPECT_EQ(TextOf(chief_->session->Close()), "OK");
+    EXPECT_EQ(Text(chief_->session->Close()), "OK");
     const Duration taken = fake_.clock.Monotonic() - start;
     fake_.tasks.RunReady();
     return taken;
@@ -67,7 +67,7 @@ class SyncReplicasEndsTest : public testing::Test {
   std::string RestartChief(const Behaviour& behaviour, int num_tokens) {
     chief_ = std::make_unique<SyncReplica>(fake_.env(), resources_, 0,
                                            ReplicaOptions{.num_tokens = num_tokens, .behaviour = behaviour});
-    const std::string opened = TextOf(chief_->Open());
+    const std::string opened = Text(chief_->Open());
     fake_.tasks.RunReady();
     return opened;
   }
@@ -106,18 +106,18 @@ TEST_F(SyncReplicasEndsTest, ThatIsTheSwitchSyncStopCancels) {
 // chief fails.
 TEST_F(SyncReplicasEndsTest, InTensorFlowARecoveryOfTheChiefEndsTheTraining) {
   Open(Behaviour::TensorFlow(), 2);
-  ASSERT_EQ(TextOf(worker_->Step(1)), "OK");
+  ASSERT_EQ(Text(worker_->Step(1)), "OK");
   abort_->AbortAfter(1);
-  EXPECT_EQ(TextOf(chief_->Step(3)),
+  EXPECT_EQ(Text(chief_->Step(3)),
             "CANCELLED: FIFOQueue 'sync_token_q' is closed.\n\t [[{{node sync_token_q_EnqueueMany_1}}]]");
-  while (worker_->Tokens() != "0") ASSERT_EQ(TextOf(worker_->Step(1)), "OK");
-  EXPECT_EQ(TextOf(worker_->Step(1)), kTokensEnded);
+  while (worker_->Tokens() != "0") ASSERT_EQ(Text(worker_->Step(1)), "OK");
+  EXPECT_EQ(Text(worker_->Step(1)), kTokensEnded);
 }
 
 TEST_F(SyncReplicasEndsTest, ARecoveryOfTheChiefLeavesTheTrainingAsItIs) {
   Open(Behaviour::Default(), 2);
   abort_->AbortAfter(1);
-  EXPECT_EQ(TextOf(chief_->Step(3)), "OK");  // repeated in a new session, in which the model begins anew
+  EXPECT_EQ(Text(chief_->Step(3)), "OK");  // repeated in a new session, in which the model begins anew
   EXPECT_EQ(chief_->session->recoveries(), 1);
   fake_.tasks.RunReady();
   // Two tokens, not two more; what the first attempt pushed still counts, so the repeated run completes a step.
@@ -131,7 +131,7 @@ TEST_F(SyncReplicasEndsTest, ARecoveryOfTheChiefLeavesTheTrainingAsItIs) {
 TEST_F(SyncReplicasEndsTest, ThatIsTheSwitchSyncTokensRenewed) {
   Open(Without(&Behaviour::sync_tokens_renewed), 2);
   abort_->AbortAfter(1);
-  EXPECT_EQ(TextOf(chief_->Step(3)),
+  EXPECT_EQ(Text(chief_->Step(3)),
             "CANCELLED: FIFOQueue 'sync_token_q' is closed.\n\t [[{{node sync_token_q_EnqueueMany_1}}]]");
 }
 
@@ -145,7 +145,7 @@ TEST_F(SyncReplicasEndsTest, AChiefThatComesBackOpensTheQueue) {
   EXPECT_EQ(RestartChief(Behaviour::Default(), 0), "OK");
   EXPECT_EQ(chief_->Tokens(), "0");
   StartWorker(1);
-  EXPECT_EQ(TextOf(chief_->Step(3)), "OK");
+  EXPECT_EQ(Text(chief_->Step(3)), "OK");
   EXPECT_EQ(chief_->Value(chief_->v), "-1 0");
   CloseChief();
   EXPECT_EQ(RestartChief(Behaviour::TensorFlow(), -1),

@@ -37,10 +37,10 @@ class SyncReplicasGraphTest : public testing::Test {
          .replicas_to_aggregate = 2,
          .behaviour = behaviour});
     const auto made = sync_->ApplyGradients(b, {{dw, w.ref}, {db, v.ref}}, step);
-    EXPECT_EQ(TextOf(made.status()), "OK");
+    EXPECT_EQ(Text(made.status()), "OK");
     train_op_ = graph_.node(made->node).name;
     BeginContext context{fake_.env(), graph_};
-    EXPECT_EQ(TextOf(sync_->MakeSessionRunHook(true)->Begin(context)), "OK");
+    EXPECT_EQ(Text(sync_->MakeSessionRunHook(true)->Begin(context)), "OK");
     std::vector<std::string> lines;
     for (NodeId id = first; id < graph_.size(); ++id) {
       const Node& node = graph_.node(id);

@@ -27,13 +27,13 @@ class SyncReplicasOptimizerTest : public testing::Test {
     return *replicas_.back();
   }
   void OpenAll() {
-    for (const auto& replica : replicas_) ASSERT_EQ(TextOf(replica->Open()), "OK");
+    for (const auto& replica : replicas_) ASSERT_EQ(Text(replica->Open()), "OK");
     fake_.tasks.RunReady();
   }
   // A step in a task of its own, which writes a line when it is done; it runs until it is done or waits.
   void Start(const std::string& name, SyncReplica& replica, float gradient) {
-    tasks_.push_back(fake_.tasks.Spawn(
-        name, [&, name, gradient] { lines_.push_back(name + " " + TextOf(replica.Step(gradient))); }));
+    tasks_.push_back(
+        fake_.tasks.Spawn(name, [&, name, gradient] { lines_.push_back(name + " " + Text(replica.Step(gradient))); }));
     fake_.tasks.RunReady();
   }
   // What a replica sees: "local 0 step 1 v -1 0 w 8 tokens 2 acc 0".
@@ -58,11 +58,11 @@ TEST_F(SyncReplicasOptimizerTest, TwoReplicasGoInStep) {
   Start("worker", worker, 1);
   EXPECT_THAT(lines_, IsEmpty());
   EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 0 acc 1");
-  EXPECT_EQ(TextOf(chief.Step(3)), "OK");
+  EXPECT_EQ(Text(chief.Step(3)), "OK");
   EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
   EXPECT_EQ(Look(worker), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
   Start("chief", chief, 2);
-  EXPECT_EQ(TextOf(worker.Step(4)), "OK");
+  EXPECT_EQ(Text(worker.Step(4)), "OK");
   EXPECT_EQ(Look(chief), "local 2 step 2 v -4 -3 w 5 tokens 0 acc 0");
   EXPECT_THAT(lines_, ElementsAre("worker OK", "chief OK"));
 }
@@ -73,13 +73,13 @@ TEST_F(SyncReplicasOptimizerTest, WithTheFirstTokensOneReplicaMayTakeSeveral) {
   SyncReplica& worker = Add({});
   OpenAll();
   EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 2 acc 0");
-  EXPECT_EQ(TextOf(chief.Step(1)), "OK");
+  EXPECT_EQ(Text(chief.Step(1)), "OK");
   EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 1 acc 1");
-  EXPECT_EQ(TextOf(chief.Step(3)), "OK");
+  EXPECT_EQ(Text(chief.Step(3)), "OK");
   EXPECT_EQ(Look(chief), "local 0 step 1 v -1 0 w 8 tokens 2 acc 0");
-  EXPECT_EQ(TextOf(chief.Step(5)), "OK");
+  EXPECT_EQ(Text(chief.Step(5)), "OK");
   EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 1 acc 0");
-  EXPECT_EQ(TextOf(worker.Step(7)), "OK");
+  EXPECT_EQ(Text(worker.Step(7)), "OK");
   EXPECT_EQ(Look(worker), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
 }
 
@@ -89,15 +89,15 @@ TEST_F(SyncReplicasOptimizerTest, ABackupReplicaThatComesLateIsDropped) {
   SyncReplica& backup = Add({.total = 3});
   OpenAll();
   EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 2 acc 0");
-  EXPECT_EQ(TextOf(chief.Step(1)), "OK");
+  EXPECT_EQ(Text(chief.Step(1)), "OK");
   EXPECT_EQ(Look(chief), "local 0 step 0 v 1 2 w 10 tokens 1 acc 1");
-  EXPECT_EQ(TextOf(worker.Step(3)), "OK");
+  EXPECT_EQ(Text(worker.Step(3)), "OK");
   EXPECT_EQ(Look(worker), "local 0 step 1 v -1 0 w 8 tokens 3 acc 0");
-  EXPECT_EQ(TextOf(backup.Step(50)), "OK");
+  EXPECT_EQ(Text(backup.Step(50)), "OK");
   EXPECT_EQ(Look(backup), "local 1 step 1 v -1 0 w 8 tokens 2 acc 0");
-  EXPECT_EQ(TextOf(chief.Step(2)), "OK");
+  EXPECT_EQ(Text(chief.Step(2)), "OK");
   EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 1 acc 0");
-  EXPECT_EQ(TextOf(backup.Step(4)), "OK");
+  EXPECT_EQ(Text(backup.Step(4)), "OK");
   EXPECT_EQ(Look(backup), "local 1 step 1 v -1 0 w 8 tokens 0 acc 1");
 }
 
@@ -108,7 +108,7 @@ TEST_F(SyncReplicasOptimizerTest, TokensAreConserved) {
   OpenAll();
   for (const auto& replica : replicas_) {
     tasks_.push_back(fake_.tasks.Spawn("replica", [&] {
-      for (int i = 0; i < kStepsEach; ++i) lines_.push_back(TextOf(replica->Step(0)));
+      for (int i = 0; i < kStepsEach; ++i) lines_.push_back(Text(replica->Step(0)));
     }));
   }
   fake_.tasks.RunReady();
@@ -127,25 +127,24 @@ TEST_F(SyncReplicasOptimizerTest, RefusesInTensorFlowsWords) {
   const ops::Variable v = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<float>(0)));
   const Output g = b.Const("g", Tensor::Scalar<float>(1));
   const auto inner = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 1});
-  EXPECT_THAT(TextOf(SyncReplicasOptimizer::Create(env(), {}).status()), HasSubstr("USAGE"));
+  EXPECT_THAT(Text(SyncReplicasOptimizer::Create(env(), {}).status()), HasSubstr("USAGE"));
   const auto sync =
       *SyncReplicasOptimizer::Create(env(), {.optimizer = inner, .replicas_to_aggregate = 3, .total_num_replicas = 2});
   EXPECT_THAT(fake_.log.lines().back().text, "SyncReplicasV2: replicas_to_aggregate=3; total_num_replicas=2");
-  EXPECT_EQ(TextOf(sync->ApplyGradients(b, {}, step).status()), "USAGE: Must supply at least one variable");
-  EXPECT_EQ(TextOf(sync->ApplyGradients(b, {{g, v.ref}}).status()),
-            "USAGE: Global step is required to check staleness");
-  EXPECT_EQ(TextOf(sync->ApplyGradients(b, {{{}, v.ref}}, step).status()),
+  EXPECT_EQ(Text(sync->ApplyGradients(b, {}, step).status()), "USAGE: Must supply at least one variable");
+  EXPECT_EQ(Text(sync->ApplyGradients(b, {{g, v.ref}}).status()), "USAGE: Global step is required to check staleness");
+  EXPECT_EQ(Text(sync->ApplyGradients(b, {{{}, v.ref}}, step).status()),
             "USAGE: No gradients provided for any variable: ['v:0'].");
-  EXPECT_EQ(TextOf(sync->GetChiefQueueRunner().status()), "USAGE: Should be called after apply_gradients().");
-  EXPECT_EQ(TextOf(sync->GetInitTokensOp(b).status()),
+  EXPECT_EQ(Text(sync->GetChiefQueueRunner().status()), "USAGE: Should be called after apply_gradients().");
+  EXPECT_EQ(Text(sync->GetInitTokensOp(b).status()),
             "USAGE: get_init_tokens_op() should be called after apply_gradients().");
   BeginContext context{env(), graph};
-  EXPECT_EQ(TextOf(sync->MakeSessionRunHook(true)->Begin(context)),
+  EXPECT_EQ(Text(sync->MakeSessionRunHook(true)->Begin(context)),
             "USAGE: SyncReplicasOptimizer.apply_gradient should be called before using the hook.");
-  ASSERT_EQ(TextOf(sync->ApplyGradients(b, {{g, v.ref}}, step).status()), "OK");
-  EXPECT_EQ(TextOf(sync->GetInitTokensOp(b, 0).status()),
+  ASSERT_EQ(Text(sync->ApplyGradients(b, {{g, v.ref}}, step).status()), "OK");
+  EXPECT_EQ(Text(sync->GetInitTokensOp(b, 0).status()),
             "USAGE: Too few tokens to finish the first step: 0 (given) vs 1 (needed)");
-  EXPECT_EQ(TextOf(sync->GetInitTokensOp(b, 1).status()), "OK");
+  EXPECT_EQ(Text(sync->GetInitTokensOp(b, 1).status()), "OK");
   EXPECT_EQ((*sync->GetChiefQueueRunner())->name(), "sync_token_q");
   EXPECT_EQ(sync->GetSlot(v.ref, "momentum"), std::nullopt);
   EXPECT_THAT(sync->GetSlotNames(), IsEmpty());
@@ -182,9 +181,9 @@ TEST_F(SyncReplicasOptimizerTest, AHookMayBeMadeBeforeTheGradientsAreApplied) {
       env(), {.optimizer = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{})});
   const HookPtr hook = sync->MakeSessionRunHook(true);
   const ops::Variable v = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<float>(0)));
-  ASSERT_EQ(TextOf(sync->ApplyGradients(b, {{v.read, v.ref}}, *GetOrCreateGlobalStep(env(), b)).status()), "OK");
+  ASSERT_EQ(Text(sync->ApplyGradients(b, {{v.read, v.ref}}, *GetOrCreateGlobalStep(env(), b)).status()), "OK");
   BeginContext context{env(), graph};
-  EXPECT_EQ(TextOf(hook->Begin(context)), "OK");
+  EXPECT_EQ(Text(hook->Begin(context)), "OK");
 }
 
 // What the chief's hook says of a model that nobody has initialised.
@@ -192,10 +191,10 @@ TEST_F(SyncReplicasOptimizerTest, TheModelMustBeReady) {
   SyncReplica& chief = Add({});
   const HookPtr hook = chief.optimizer->MakeSessionRunHook(true);
   BeginContext context{env(), chief.graph};
-  ASSERT_EQ(TextOf(hook->Begin(context)), "OK");
+  ASSERT_EQ(Text(hook->Begin(context)), "OK");
   const std::shared_ptr<Session> session = NewDirectSession(env(), chief.graph);
   const auto coord = std::make_shared<Coordinator>(env());
-  EXPECT_EQ(TextOf(hook->AfterCreateSession(session, coord)),
+  EXPECT_EQ(Text(hook->AfterCreateSession(session, coord)),
             "USAGE: Init operations did not make model ready for SyncReplicasOptimizer local_init. Init op: "
             "sync_replicas/group_deps, error: Variables not initialized: global_step, v, w");
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/training.h"
 #include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
@@ -11,10 +10,6 @@
 #include "vigil/core/train/training_util.h"
 
 namespace vigil {
-
-std::string TextOf(const absl::Status& status) {
-  return status.ok() ? "OK" : fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status));
-}
 
 SyncReplica::SyncReplica(const Env& env, std::shared_ptr<ResourceManager> resources, int number,
                          const ReplicaOptions& options)
@@ -36,12 +31,12 @@ SyncReplica::SyncReplica(const Env& env, std::shared_ptr<ResourceManager> resour
             .total_num_replicas = options.total,
             .behaviour = options.behaviour});
   const auto made = optimizer->ApplyGradients(b, {{b.Op("Pack", {fed, fed}), vv.ref}, {fed, ww.ref}}, step);
-  EXPECT_EQ(TextOf(made.status()), "OK");
+  EXPECT_EQ(Text(made.status()), "OK");
   train_op = *made;
   token_count = b.Op("QueueSizeV2", {optimizer->token_queue()});
   gradient_count =
       ops::AccumulatorNumAccumulated(b, "count", *graph.FindOutput("sync_replicas/conditional_accumulator"));
-  EXPECT_EQ(TextOf(b.status()), "OK");
+  EXPECT_EQ(Text(b.status()), "OK");
 }
 
 absl::Status SyncReplica::Open() {
@@ -62,7 +57,7 @@ absl::Status SyncReplica::Open() {
 
 std::string SyncReplica::Value(Output output) {
   const auto result = session->RunWithoutHooks(output);
-  if (!result.ok()) return TextOf(result.status());
+  if (!result.ok()) return Text(result.status());
   const Tensor& value = result->values().tensor();
   if (value.dtype() == DType::kFloat) return fmt::format("{}", fmt::join(value.flat<float>(), " "));
   double number = 0;

@@ -14,6 +14,7 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/optimizers/sync_replicas_optimizer.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 
@@ -25,8 +26,7 @@ struct ReplicaOptions {
   std::vector<HookPtr> more_hooks = {};  // before the optimizer's
 };
 
-// "OK", "CANCELLED: message"
-std::string TextOf(const absl::Status& status);
+using fakes::Text;
 
 // Replica 0 is the chief. The model: variables v = {1, 2} and w = 10; a step's gradients are {g, g} and g, with g fed; rate 1.
 class SyncReplica {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/io/record_reader.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/train/supervisor/testing.h"
+#include "vigil/fakes/traces/trace_parts.h"
 
 namespace vigil {
 namespace {
@@ -25,21 +25,12 @@ class SupervisorTraceTest : public SupervisorTest {
  protected:
   // The events in the file as "kind/call"; "end" = the end.
   std::vector<std::string> InFile() {
-    const std::string bytes = fake_.files.Contents()[kTracePath];
-    RecordReader reader(bytes);
+    const fakes::TraceParts parts(fake_.files.Contents()[kTracePath]);
+    header_ = parts.header;
     std::vector<std::string> out;
-    for (bool first = true;; first = false) {
-      const absl::StatusOr<std::optional<std::string_view>> next = reader.Next();
-      EXPECT_TRUE(next.ok()) << next.status();
-      if (!next.ok() || !next->has_value()) return out;
-      proto::TraceEvent event;
-      if (first) {
-        EXPECT_TRUE(header_.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
-        continue;
-      }
-      EXPECT_TRUE(event.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())));
+    for (const proto::TraceEvent& event : parts.events)
       out.push_back(event.end() ? "end" : KindAndCall(static_cast<int>(event.kind()), static_cast<int>(event.call())));
-    }
+    return out;
   }
   static std::string KindAndCall(int kind, int call) { return std::to_string(kind) + "/" + std::to_string(call); }
   std::vector<std::string> Emitted() {

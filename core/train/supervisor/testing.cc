@@ -86,10 +86,6 @@ std::string SupervisorTest::Value(Session& session, Output of) {
   return value.ok() ? fmt::to_string(value->scalar<std::int64_t>()) : std::string(CodeName(CodeOf(value.status())));
 }
 
-std::string SupervisorTest::Text(const absl::Status& status) {
-  return status.ok() ? "OK" : fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status));
-}
-
 std::vector<std::string> SupervisorTest::EventsFiles() {
   std::vector<std::string> paths;
   const auto names = fake_.files.List(kLogdir);

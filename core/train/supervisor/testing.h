@@ -14,8 +14,11 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/supervisor/supervisor.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
+
+using fakes::Text;
 
 // Direct sessions that may share their variables; remembers what was asked for.
 class TestFactory : public SessionFactory {
@@ -50,7 +53,6 @@ class SupervisorTest : public testing::Test {
   // The value, or the code of the error.
   static std::string Value(Session& session, Output of);
   // "OK", or "CODE: message".
-  static std::string Text(const absl::Status& status);
 
   // Paths of the events files in kLogdir, oldest first.
   std::vector<std::string> EventsFiles();

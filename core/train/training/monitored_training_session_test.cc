@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/io/event.pb.h"
 #include "vigil/core/io/record_reader.h"
@@ -16,9 +15,12 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
 
 namespace vigil {
 namespace {
+
+using fakes::Text;
 
 using namespace std::chrono_literals;
 using testing::AllOf;
@@ -31,10 +33,6 @@ using testing::Not;
 using testing::UnorderedElementsAre;
 
 constexpr char kDir[] = "/run";
-
-std::string Text(const absl::Status& status) {
-  return status.ok() ? "OK" : std::string(CodeName(CodeOf(status))) + ": " + std::string(MessageOf(status));
-}
 
 // Counts what it is called for.
 class CountingHook : public SessionRunHook {
