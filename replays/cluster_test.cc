@@ -36,7 +36,7 @@ TEST(RecordedClusters, AreWhatTheSimulatedOnesDo) {
     }
     return true;
   });
-  EXPECT_EQ(played, 96);
+  EXPECT_EQ(played, 108);
 }
 
 }  // namespace
