@@ -54,6 +54,12 @@ std::string Nothing(const std::string& name, const CheckOptions& options, bool s
 std::string SuiteText(const std::string& name, const SuiteCount& count, const CheckOptions& options, bool stopped) {
   std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
   if (count.seeds.has_value()) text += fmt::format("  seeds {}\n", SeedsText(name, count, options, stopped));
+  if (count.untold_count > 0) {
+    std::string ids;
+    for (const std::string& id : count.untold) ids += (ids.empty() ? "" : ", ") + replays::Escaped(id);
+    text += fmt::format("  {} of them are not told: {}{}\n", count.untold_count, ids,
+                        count.untold_count > count.untold.size() ? ", ..." : "");
+  }
   if (count.played() == 0 && count.unreadable == 0 && count.unbuilt.empty()) text += Nothing(name, options, stopped);
   std::uint64_t unbuilt = 0;
   for (const auto& [what, times] : count.unbuilt) unbuilt += times;

@@ -110,7 +110,7 @@ TEST_F(CheckTest, SaysWhereThereIsNothing) {
 
 TEST_F(CheckTest, LooksAtTheFolderOfFailuresBeforeTheWork) {
   folder_.Write("file", "x");
-  for (const char* const folder : {"file", "file/below", "/proc/none", "''"}) {
+  for (const char* const folder : {"file", "file/below", "/proc/none"}) {
     for (const char* const command : {"check --suite random --seeds 1..3", "explore --hooks 1"}) {
       const Ran ran = Run(fmt::format("$VIGIL {} --failures {}", command, folder));
       EXPECT_EQ(ran.code, 2) << command << folder;
@@ -118,12 +118,29 @@ TEST_F(CheckTest, LooksAtTheFolderOfFailuresBeforeTheWork) {
       EXPECT_THAT(ran.err, HasSubstr("error: cannot write '")) << command << folder;
     }
   }
+  for (const char* const words :
+       {"check --failures", "check --json", "check --seeds", "explore --state", "explore --json",
+        "replay good.jsonl --json", "replay good.jsonl --plant", "verify --junit"}) {
+    const Ran ran = Run(fmt::format("$VIGIL {} ''", words));
+    EXPECT_EQ(ran.code, 2) << words;
+    EXPECT_THAT(ran.err, HasSubstr("the value is empty")) << words;
+  }
   const Ran fine = Run("$VIGIL check --suite random --seeds 1..3 --failures a/b");
   EXPECT_EQ(fine.code, 0) << fine.err;
   EXPECT_THAT(folder_.Names(), Not(Contains("a"))) << "it is made when there is something to save";
 }
 
 // Who only plays what was saved needs no folder that can be written to, but one that is there.
+TEST_F(CheckTest, FailuresThatAreNotToldAreNamed) {
+  std::string records;
+  for (int i = 1; i <= 7; ++i)
+    records += fmt::format("{{\"id\":\"wrong_{}\",\"drive\":[],\"expect\":{{\"events\":[\"never\"]}}}}\n", i);
+  folder_.Write("seven.jsonl", records);
+  const Ran ran = Run("$VIGIL check --suite recorded --recordings seven.jsonl");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("suite recorded: 0 passed, 7 failed\n  2 of them are not told: wrong_6, wrong_7\n"));
+}
+
 TEST_F(CheckTest, OfSavedFailuresTheFolderIsOnlyRead) {
   EXPECT_EQ(Run("mkdir ro").code, 0);
   folder_.Write("ro/old.json", R"({"id":"old","drive":[],"expect":{"violates":"end.only_on_clean_exit"}})");

@@ -2,11 +2,13 @@
 #include <CLI/CLI.hpp>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
+#include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
@@ -157,6 +159,7 @@ int Misuse(const std::string& what, const CLI::App& app) {
 
 int Run(int argc, char** argv) {
   CommandLine line;
+  RefuseEmptyValues(*line.replay);
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -174,7 +177,11 @@ int Run(int argc, char** argv) {
     if (parsed->parsed()) return command.run(parsed->remaining());
   }
   const ReplayArguments& replay = line.replay_arguments;
-  if (replay.hashes == "-") return Misuse("--hashes: - is no file; for standard output say /dev/stdout", line.app);
+  for (const auto& [option, file] : {std::pair("--hashes", replay.hashes), std::pair("--timeline", replay.timeline),
+                                     std::pair("--perfetto", replay.perfetto)}) {
+    if (file == "-")
+      return Misuse(fmt::format("{}: - is no file; for standard output say /dev/stdout", option), line.app);
+  }
   const bool told = replay.trace || LooksAtOne(replay);
   if (replay.seeds > 0 && told)
     return Misuse("--seeds: with --trace, --timeline and --perfetto one play is told; say --seed", line.app);

@@ -34,9 +34,12 @@ absl::Status CheckNothingIsLost(const std::vector<OutputFile>& outputs, const st
         return MakeStatus(Code::kUsage, fmt::format("{} and {} name the same file", other->option, one->option));
     }
     for (const std::string& input : inputs) {
-      if (SameFile(one->path, input) || (IsFileBelow(one->path, input) && replays::IsScenarioFile(one->path)))
-        return MakeStatus(Code::kUsage, fmt::format("{} {} would overwrite what is read: {}", one->option,
-                                                    replays::Quoted(one->path), replays::Quoted(input)));
+      const bool same = SameFile(one->path, input);
+      if (!same && !(IsBelow(one->path, input) && replays::IsScenarioFile(one->path))) continue;
+      const char* const harm =
+          same || IsFile(one->path) ? "would overwrite what is read" : "would be read as a scenario";
+      return MakeStatus(Code::kUsage, fmt::format("{} {} {}: {}", one->option, replays::Quoted(one->path), harm,
+                                                  replays::Quoted(input)));
     }
   }
   return absl::OkStatus();

@@ -10,7 +10,15 @@
 
 namespace vigil::cli {
 
+void RefuseEmptyValues(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options()) {
+    if (option->get_expected_max() == 0) continue;  // a flag
+    option->check(CLI::Validator([](std::string& value) { return value.empty() ? "the value is empty" : ""; }, ""));
+  }
+}
+
 std::optional<int> ParseCommand(CLI::App& app, const std::vector<std::string>& words) {
+  RefuseEmptyValues(app);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

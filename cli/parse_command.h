@@ -16,6 +16,9 @@ class App;
 
 namespace vigil::cli {
 
+// No option takes an empty value: an unset variable of a build server must not pass for an option that was left out.
+void RefuseEmptyValues(CLI::App& app);
+
 // With a value the command ends here, with that exit code: help was printed, or misuse was told.
 // REQUIRES: the app is called as the command is: "vigil check".
 std::optional<int> ParseCommand(CLI::App& app, const std::vector<std::string>& words);

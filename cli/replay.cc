@@ -122,7 +122,7 @@ class ReplayRun {
 
   static bool IsOf(const replays::Result& result, const RunName& name) {
     return !name.id.empty() && result.id == name.id &&
-           (result.source == name.path || IsFileBelow(result.source, name.path));
+           (result.source == name.path || (IsFile(result.source) && IsBelow(result.source, name.path)));
   }
 
   // Each FILE#ID must have been there.

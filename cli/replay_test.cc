@@ -215,6 +215,9 @@ TEST_F(ReplayTest, AnOutputNeverOverwritesAnInputOrAnother) {
       {"check --suite recorded --recordings d --junit d/good.jsonl", "would overwrite what is read: 'd'"},
       {"check --suite random --failures d --json d/good.jsonl", "would overwrite what is read: 'd'"},
       {"check --suite random --failures new --json new", "--json 'new' would overwrite what is read: 'new'"},
+      {"replay d --json d/new.json", "--json 'd/new.json' would be read as a scenario: 'd'"},
+      {"check --suite random --failures new --json new/all.json",
+       "--json 'new/all.json' would be read as a scenario: 'new'"},
       {"explore good.jsonl --json good.jsonl", "--json 'good.jsonl' would overwrite what is read: 'good.jsonl'"},
       {"explore good.jsonl#good --json d/../good.jsonl", "would overwrite what is read: 'good.jsonl'"},
       {"explore --hooks 1 --json x --state x", "--json and --state name the same file"},
@@ -227,9 +230,29 @@ TEST_F(ReplayTest, AnOutputNeverOverwritesAnInputOrAnother) {
     EXPECT_THAT(ran.err, HasSubstr(error)) << words;
   }
   EXPECT_EQ(folder_.Read("good.jsonl"), good_ + "\n");
-  EXPECT_EQ(Run("$VIGIL replay d --json d/new.json").code, 0) << "nothing is lost";
+  EXPECT_EQ(Run("$VIGIL replay d --json d/new.txt").code, 0) << "it is not read";
   const Ran twice = Run("$VIGIL replay good.jsonl --json /dev/stdout --hashes /dev/stdout >both; cat both");
   EXPECT_THAT(twice.out, ::testing::MatchesRegex("1 passed, 0 failed\n\\{[^ ]+\\}\ngood [0-9a-f]+\n")) << twice.err;
+}
+
+TEST_F(ReplayTest, WhatCannotBeMeantIsRefused) {
+  folder_.Write("rule.json", R"({"id":"rule","drive":[],"expect":{"violates":"no.such.rule"}})");
+  const Ran rule = Run("$VIGIL replay rule.json");
+  EXPECT_EQ(rule.code, 1);
+  EXPECT_THAT(rule.out, HasSubstr("/expect/violates: no rule is called 'no.such.rule'; vigil rules lists them"));
+  for (const char* const option : {"--timeline", "--perfetto", "--hashes"}) {
+    const Ran ran = Run(fmt::format("$VIGIL replay good.jsonl {} -", option));
+    EXPECT_EQ(ran.code, 2) << option;
+    EXPECT_THAT(ran.err, HasSubstr(fmt::format("{}: - is no file", option)));
+  }
+}
+
+TEST_F(ReplayTest, ChoicesThatNothingAskedForAreTold) {
+  folder_.Write("stale.json", R"({"id":"stale","drive":[],"choices":{"a/b":["x","y"]},)"
+                              R"("expect":{"violates":"end.only_on_clean_exit"}})");
+  const Ran ran = Run("$VIGIL replay stale.json");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr("note: stale: nothing asked for"));
 }
 
 // Also what is asked of the program itself.

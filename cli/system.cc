@@ -144,9 +144,13 @@ bool SameFile(const std::string& one, const std::string& other) {
   return WholeName(one) == WholeName(other) || std::filesystem::equivalent(one, other, error);
 }
 
-bool IsFileBelow(const std::string& path, const std::string& folder) {
+bool IsFile(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || !std::filesystem::is_directory(folder, error)) return false;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  if (IsFile(folder)) return false;
   const std::filesystem::path inner = WholeName(path).lexically_relative(WholeName(folder));
   return !inner.empty() && *inner.begin() != "..";
 }

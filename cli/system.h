@@ -52,8 +52,10 @@ std::string BehindLinks(const std::string& path);
 
 // Two names for one regular file or folder, which need not exist yet: writing both would lose one.
 bool SameFile(const std::string& one, const std::string& other);
-// A regular file that is there, in that folder or below.
-bool IsFileBelow(const std::string& path, const std::string& folder);
+// A regular file that is there.
+bool IsFile(const std::string& path);
+// By its name in that folder or below; neither need exist yet.
+bool IsBelow(const std::string& path, const std::string& folder);
 
 // The folder of the running program.
 std::string ProgramFolder();

@@ -7,6 +7,7 @@
 #include "vigil/properties/explain.h"
 #include "vigil/properties/node_rules.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/sim/checkers/checker.h"
 
 namespace vigil::properties {
 
@@ -23,6 +24,11 @@ std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario&
         {std::string(violation.rule), Explain(violation, AllRules()[violation.number]()->info(), outcome.trace)});
   }
   return broken;
+}
+
+bool IsRule(std::string_view id) {
+  return id == kNodeRules || std::ranges::find(sim::Checkers(), id, &sim::Checker::id) != sim::Checkers().end() ||
+         std::ranges::any_of(AllRules(), [id](const RuleFactory make) { return make()->info().id == id; });
 }
 
 bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule) {

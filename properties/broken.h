@@ -32,6 +32,9 @@ std::vector<std::string> RulesIn(const Violations& violations) {
 // In the order in which reports name them. Adds what the nodes of a job broke to its facts.
 std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario);
 
+// Whether there is a rule or an invariant of that id.
+bool IsRule(std::string_view id);
+
 // Whether it broke that rule. Adds what the nodes of a job broke to its facts.
 bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule);
 

@@ -41,6 +41,7 @@ constexpr std::string_view kRegressions = "regressions";
 constexpr std::string_view kRandom = "random";
 constexpr std::string_view kExplore = "explore";
 constexpr std::string_view kCluster = "cluster";
+constexpr std::size_t kMostUntold = 20;        // ids of others, of a suite
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
 constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
 
@@ -271,7 +272,7 @@ class Campaign {
     }
     ++count.failed;
     const std::string rule = broke_a_rule ? outcome.violated->front() : "";
-    if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return;
+    if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return LeaveUntold(count, result.id);
     CheckFailure failure{std::string(suite), result.id, rule, "", ""};
     if (!broke_a_rule && recorded && !as_recorded) {
       failure.text = replays::FailureText(result, {.plant = options_.plant});
@@ -279,6 +280,11 @@ class Campaign {
       Describe(result, failure);
     }
     callbacks_.on_failure(failure);
+  }
+
+  static void LeaveUntold(SuiteCount& count, const std::string& id) {
+    ++count.untold_count;
+    if (count.untold.size() < kMostUntold) count.untold.push_back(id);
   }
 
   // It stands in its file already.
@@ -290,7 +296,7 @@ class Campaign {
     ++count.failed;
     const std::vector<std::string> none;
     const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
-    if (count.failed > kMostFullFailures) return;
+    if (count.failed > kMostFullFailures) return LeaveUntold(count, result.id);
     callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
                            replays::FailureText(result, {.plant = options_.plant}), result.source});
   }

@@ -71,6 +71,9 @@ struct SuiteCount {
   std::uint64_t failed = 0;
   std::uint64_t unreadable = 0;
   std::map<std::string, std::uint64_t> unbuilt;  // what is missing: how many need it
+  // Of those that failed, the ids of some that no failure tells of; how many there are.
+  std::vector<std::string> untold;
+  std::uint64_t untold_count = 0;
   // Of a drawn suite, the first and the last seed that was played; none if nothing was.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;
   std::uint64_t played() const { return passed + failed; }

@@ -2,8 +2,10 @@
 
 #include <memory>
 
+#include "fmt/format.h"
 #include "vigil/properties/broken.h"
 #include "vigil/properties/timeline_findings.h"
+#include "vigil/replays/escape.h"
 #include "vigil/replays/job_player.h"
 #include "vigil/replays/runner.h"
 
@@ -24,9 +26,16 @@ Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, co
                                          .timeline = options.timeline,
                                          .interrupt = options.interrupt});
   }
+  const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
+  if (names_a_rule && !IsRule(recording.expect->violates)) {
+    Outcome unknown;
+    unknown.verdict = replays::Verdict::kUnsupported;
+    unknown.reason = fmt::format("/expect/violates: no rule is called {}; vigil rules lists them",
+                                 replays::Quoted(recording.expect->violates));
+    return unknown;
+  }
   Outcome outcome =
       runner.Run(recording.scenario, {.interrupt = options.interrupt, .job_text = text, .timeline = options.timeline});
-  const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
   if (!names_a_rule) return outcome;
   outcome.violated.emplace();
   for (const Broken& broken : BrokenIn(outcome, recording.scenario)) {

@@ -1,6 +1,9 @@
 #include "vigil/replays/parse.h"
 
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "fmt/format.h"
@@ -127,15 +130,40 @@ void ReadSessionScenario(Reading& reading, Fields& fields, Scenario& out) {
   ReadStatements(reading, fields.Optional("after"), out.session.kind, out.after);
 }
 
+// Each task that trains has its own, and no other.
+void CheckExpectedTasks(Reading& reading, const Field& field, const std::map<std::string, int, std::less<>>& jobs,
+                        const JobExpectation& expected) {
+  std::set<std::string> trainers;
+  for (const auto& [job, tasks] : jobs) {
+    for (int i = 0; i < tasks && job != "ps"; ++i) trainers.insert(fmt::format("{}:{}", job, i));
+  }
+  for (const std::string& task : trainers) {
+    if (!expected.tasks.contains(task)) reading.Fail(field.place(), fmt::format("'tasks' lacks '{}'", task));
+  }
+  for (const auto& [task, facts] : expected.tasks) {
+    if (!trainers.contains(task)) {
+      reading.Fail(field.place(), fmt::format("'tasks' has '{}', which is no task of the cluster that trains", task));
+    }
+  }
+}
+
 // Of a cluster: what real ones did; but of a saved failure, as of any other, which rule it violates.
 void ReadExpect(Reading& reading, const Field& field, const Scenario& scenario, Expectation& out) {
   bool of_real_ones = false;
   if (scenario.job.has_value() && field.value().kind() == JsonKind::kObject) {
     for (const Json member : field.value()) of_real_ones = of_real_ones || member.key() == "tasks";
   }
-  if (!of_real_ones) return ReadExpectation(reading, field, out);
+  if (!of_real_ones) {
+    ReadExpectation(reading, field, out);
+    if (scenario.job.has_value() && out.violates.empty()) {
+      reading.Fail(field.place(),
+                   "of a cluster 'tasks' (what real ones did) or 'violates' (of a saved failure) is expected");
+    }
+    return;
+  }
   auto job = std::make_shared<JobExpectation>();
   ReadJobExpectation(reading, field, *job);
+  CheckExpectedTasks(reading, field, scenario.job->tasks, *job);
   out.job = std::move(job);
 }
 

@@ -120,6 +120,22 @@ TEST(ParseJob, NamesWhatIsWrong) {
   }
 }
 
+TEST(ParseJob, AClusterExpectsWhatRealOnesDidOrARule) {
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"expect":{"events":[]}})",
+       "/expect: of a cluster 'tasks' (what real ones did) or 'violates' (of a saved failure) is expected"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"expect":{"tasks":{}}})",
+       "/expect: 'tasks' lacks 'chief:0'"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"expect":{"violates":"x","events":[]}})",
+       "/expect/events: unknown field; known here: violates"},
+  };
+  for (const auto& [text, error] : cases) {
+    const absl::StatusOr<Recording> read = ParseJob(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(MessageOf(read.status()), "test.json:1: " + error);
+  }
+}
+
 TEST(ParseJob, ReadsEveryRecordingOfARealClusterAndPrintsIt) {
   PosixFiles files;
   int read = 0;

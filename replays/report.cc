@@ -1,5 +1,7 @@
 #include "vigil/replays/report.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "fmt/format.h"
@@ -9,6 +11,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::size_t kTitleBytes = 200;
+constexpr std::size_t kUnusedChoices = 5;
 
 std::string Place(const Result& result) { return fmt::format("{}:{}", Escaped(result.source), result.record); }
 
@@ -39,9 +42,12 @@ std::string FailureText(const Result& result, const ReplayHow& how) {
   std::string text = "FAILED " + Escaped(result.id);
   if (!result.title.empty()) text += ": " + Shortened(result.title, kTitleBytes);
   text += fmt::format("\n  {}\n  {}\n{}", Place(result), result.reason, result.difference.report);
-  for (const std::string& choice : result.outcome.unused_choices) {
-    text += fmt::format("  a choice that nothing asked for: {}\n", Escaped(choice));
+  const std::vector<std::string>& unused = result.outcome.unused_choices;
+  for (std::size_t i = 0; i < std::min(unused.size(), kUnusedChoices); ++i) {
+    text += fmt::format("  a choice that nothing asked for: {}\n", Escaped(unused[i]));
   }
+  if (unused.size() > kUnusedChoices)
+    text += fmt::format("  and {} more such choices\n", unused.size() - kUnusedChoices);
   return text + "  " + ReplayLine(result, how) + "\n";
 }
 
@@ -62,6 +68,12 @@ void Reporter::Add(const Result& result) {
     }
     if (options_.hashes) hashes_ += fmt::format("{} {:016x}\n", result.id, result.outcome.hash);
     if (!result.note.empty()) err_(fmt::format("note: {}: {}\n", Escaped(result.source), Escaped(result.note)));
+    if (result.status == Status::kPassed && !result.outcome.unused_choices.empty()) {
+      err_(fmt::format(
+          "note: {}: nothing asked for {} of its choices: the program is not the one that made them, and this was "
+          "another run\n",
+          Escaped(result.id), result.outcome.unused_choices.size()));
+    }
     ++(result.status == Status::kPassed ? passed_ : failed_);
   }
   if (result.status == Status::kFailed) PrintFailure(result);
