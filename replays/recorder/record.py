@@ -4,7 +4,7 @@ import os
 
 import directory as checkpoints
 import seams
-import units
+import unit_players
 import world
 from caller import Caller, log
 from errors import make_error, noted
@@ -25,7 +25,7 @@ def record(scenario):
     directory = None
     try:
         if "unit" in scenario:
-            return units.play(scenario)
+            return unit_players.play(scenario)
         directory = checkpoints.new_directory()
         w.model = Model(scenario.get("model", {}))
         checkpoints.prepare(scenario.get("checkpoint", {}), directory)

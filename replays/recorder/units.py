@@ -1,24 +1,13 @@
-"""Unit recordings: small parts of TensorFlow, one operation after the other."""
+"""Units that were recorded first, and what all units have in common."""
 
 import os
 import types
 
 import directory as checkpoints
-import unit_manager
-import unit_more
 import world
 from errors import EXCEPTIONS, code_of, make_error
 from tensorflow_v1 import basic_session_run_hooks, coordinator, tf
 from text import yes_no
-
-
-def play(scenario):
-    w = world.active
-    out = w.events
-    w.log = lambda text: None  # what sessions and coordinators below say of themselves is no part of it
-    w.files_carry_time = True
-    {**PLAYERS, **unit_more.PLAYERS, **unit_manager.PLAYERS}[scenario["unit"]](scenario, out)
-    return {"events": out}
 
 
 def constructed(out, make):

@@ -1,0 +1,17 @@
+"""Unit recordings: small parts of TensorFlow, one operation after the other."""
+
+import unit_manager
+import unit_more
+import units
+import world
+
+PLAYERS = (units.PLAYERS, unit_more.PLAYERS, unit_manager.PLAYERS)
+
+
+def play(scenario):
+    w = world.active
+    out = w.events
+    w.log = lambda text: None  # what sessions and coordinators below say of themselves is no part of it
+    w.files_carry_time = True
+    next(players[scenario["unit"]] for players in PLAYERS if scenario["unit"] in players)(scenario, out)
+    return {"events": out}
