@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vigil/core/graph/group.h"
+
 namespace vigil {
 namespace {
 
@@ -140,9 +142,7 @@ class EdgeFinder {
 
 }  // namespace
 
-bool HasStep(const Node& node) {
-  return !node.def->constant && !node.def->is_resource && (node.def->compute != nullptr || !node.output_types.empty());
-}
+bool HasStep(const Node& node) { return !node.def->constant && !node.def->is_resource && HasWork(node); }
 
 int CutEdges::Find(NodeId consumer, Output from, int device) const {
   if (const auto it = values.find({from, device}); it != values.end()) return it->second;

@@ -4,6 +4,8 @@
 
 namespace vigil {
 
+bool HasWork(const Node& node) { return node.def->compute != nullptr || !node.output_types.empty(); }
+
 std::vector<NodeId> NodesOfGroup(const Graph& graph, NodeId node) {
   std::set<NodeId> seen = {node};
   std::vector<NodeId> todo = {node};
@@ -12,7 +14,7 @@ std::vector<NodeId> NodesOfGroup(const Graph& graph, NodeId node) {
     const NodeId id = todo.back();
     todo.pop_back();
     const Node& each = graph.node(id);
-    if (each.def->compute != nullptr || !each.output_types.empty()) {
+    if (HasWork(each)) {
       found.insert(id);
       continue;
     }

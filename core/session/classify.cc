@@ -33,16 +33,15 @@ CallKind ClassifyCall(const RunCall& call, const Graph& graph) {
   if (wanted == 2 && fetches > 0 && spec.targets.empty() &&
       Contains(graph.Collection(kGlobalStep), spec.fetches.back()))
     return CallKind::kSummary;
-  if (wanted + spec.targets.size() != 1 || !spec.unresolved.empty()) {
-    return RestoresSome(spec, graph) ? CallKind::kRestore : CallKind::kRawRun;
-  }
-  const NodeId node = fetches == 1 ? spec.fetches[0].node : spec.targets[0];
-  for (const WellKnownCall& known : graph.Collection(kWellKnownCalls)) {
-    if (known.node == node) return known.kind;
-  }
-  if (fetches == 1 && (Contains(graph.Collection(kGlobalStepRead), spec.fetches[0]) ||
-                       Contains(graph.Collection(kGlobalStep), spec.fetches[0]))) {
-    return CallKind::kReadStep;
+  if (wanted + spec.targets.size() == 1 && spec.unresolved.empty()) {
+    const NodeId node = fetches == 1 ? spec.fetches[0].node : spec.targets[0];
+    for (const WellKnownCall& known : graph.Collection(kWellKnownCalls)) {
+      if (known.node == node) return known.kind;
+    }
+    if (fetches == 1 && (Contains(graph.Collection(kGlobalStepRead), spec.fetches[0]) ||
+                         Contains(graph.Collection(kGlobalStep), spec.fetches[0]))) {
+      return CallKind::kReadStep;
+    }
   }
   return RestoresSome(spec, graph) ? CallKind::kRestore : CallKind::kRawRun;
 }
