@@ -25,8 +25,8 @@ struct OutputFile {
   std::string path;
 };
 
-// USAGE, naming both, if two outputs are one file, or if one would overwrite an input: that file, or a scenario file that is there in
-// that folder. Special files may be named as often as one likes.
+// USAGE, naming both, if two outputs are one file, or if one would overwrite an input, or be read with it: that file, or by its
+// name a scenario file of that folder, there or not. Special files may be named as often as one likes.
 absl::Status CheckNothingIsLost(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
 // Whether files could be saved in that folder now, which need not exist yet. Nothing is left behind.

@@ -31,10 +31,8 @@ void Results::Print(std::string_view text) {
   }
 }
 
-void Results::Complain(std::string_view what) { console_.Err(fmt::format("error: {}\n", what)); }
-
 void Results::Fail(std::string_view what) {
-  Complain(what);
+  console_.Err(fmt::format("error: {}\n", what));
   failed_ = true;
 }
 

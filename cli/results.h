@@ -33,9 +33,8 @@ class Results {
 
   void Print(std::string_view text);
   void Note(std::string_view text) { console_.Err(text); }
-  // "error: " and the text, which is escaped already and has no newline. The work goes on.
-  void Complain(std::string_view what);
-  // A complaint about what was asked for or cannot be read or written: the exit code is kMisuse, whatever else comes.
+  // "error: " and the text, which is escaped already and has no newline: about what was asked for, or cannot be read or written. The
+  // work goes on, but the exit code is kMisuse, whatever else comes.
   void Fail(std::string_view what);
   // The same where the work cannot be done at all; returns kMisuse.
   int Refuse(const absl::Status& status);
