@@ -1,11 +1,13 @@
 """Unit recordings: small parts of TensorFlow, one operation after the other."""
 
+import types
+
 import unit_manager
 import unit_more
 import units
 import world
 
-PLAYERS = (units.PLAYERS, unit_more.PLAYERS, unit_manager.PLAYERS)
+PLAYERS = types.MappingProxyType({**units.PLAYERS, **unit_more.PLAYERS, **unit_manager.PLAYERS})
 
 
 def play(scenario):
@@ -13,5 +15,5 @@ def play(scenario):
     out = w.events
     w.log = lambda text: None  # what sessions and coordinators below say of themselves is no part of it
     w.files_carry_time = True
-    next(players[scenario["unit"]] for players in PLAYERS if scenario["unit"] in players)(scenario, out)
+    PLAYERS[scenario["unit"]](scenario, out)
     return {"events": out}
