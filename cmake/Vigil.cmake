@@ -32,6 +32,42 @@ function(vigil_read_floors out)
   set(${out} ${folders} PARENT_SCOPE)
 endfunction()
 
+# Compiles a target with the headers that nearly every source reads (the C++ library, fmt, absl's status): read once, they cost a
+# third. A source still includes what it needs (.ci/check_includes.py), and each header is compiled without them when it is looked
+# at by itself. `kind`: sources or tests, which differ in their flags.
+function(vigil_precompile target kind)
+  if(NOT PROJECT_IS_TOP_LEVEL OR NOT VIGIL_PRECOMPILE)
+    return()
+  endif()
+  set(shared vigil_precompiled_${kind})
+  if(NOT TARGET ${shared})
+    set(source ${PROJECT_BINARY_DIR}/${shared}.cc)
+    if(NOT EXISTS ${source})
+      file(WRITE ${source} "// Only so that there is something to compile.\n")
+    endif()
+    add_library(${shared} OBJECT ${source})
+    set(headers <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
+      <string_view> <utility> <vector> <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h>)
+    target_link_libraries(${shared} PRIVATE absl::status absl::statusor fmt::fmt)
+    if(kind STREQUAL tests)
+      list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
+      target_link_libraries(${shared} PRIVATE GTest::gmock GTest::gtest)
+      vigil_test_flags(${shared})
+    endif()
+    target_compile_features(${shared} PRIVATE cxx_std_20)
+    target_precompile_headers(${shared} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${shared})
+endfunction()
+
+# Matchers and assertions are slow to optimise: under the sanitizers that is nearly half of a test's compile time. What is tested
+# stays optimised.
+function(vigil_test_flags target)
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
 # Notes that a target compiles or installs these files of the current folder.
 function(vigil_register)
   foreach(file IN LISTS ARGN)
@@ -130,6 +166,7 @@ function(vigil_library name)
   if(arg_SOURCES)
     set(scope PUBLIC)
     add_library(${name} STATIC ${arg_SOURCES})
+    vigil_precompile(${name} sources)
   else()
     add_library(${name} INTERFACE)
   endif()
@@ -178,11 +215,8 @@ function(vigil_test name)
   vigil_executable(${target}
     HEADERS ${arg_HEADERS} SOURCES ${arg_TESTS} ${arg_SOURCES}
     DEPS ${arg_DEPS} GTest::gmock_main GTest::gmock GTest::gtest)
-  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-    # Matchers and assertions are slow to optimise: under the sanitizers that is nearly half of a test's compile time. What is
-    # tested stays optimised.
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
+  vigil_test_flags(${target})
+  vigil_precompile(${target} tests)
   if(arg_ISOLATED)
     gtest_discover_tests(${target} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT})
     # Not by PROPERTIES above: gtest_discover_tests() reads a second label as the name of the next property.
@@ -207,6 +241,7 @@ function(vigil_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INSTALL" "OUTPUT" "HEADERS;SOURCES;DEPS")
   vigil_refuse_unparsed(${name} ${arg_UNPARSED_ARGUMENTS})
   vigil_executable(${name} HEADERS ${arg_HEADERS} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS})
+  vigil_precompile(${name} sources)
   if(arg_OUTPUT)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${arg_OUTPUT})
   endif()
