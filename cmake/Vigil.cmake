@@ -57,6 +57,8 @@ function(vigil_precompile target kind)
     target_compile_features(${shared} PRIVATE cxx_std_20)
     target_precompile_headers(${shared} PRIVATE ${headers})
   endif()
+  # What they were compiled with, a target must have, too.
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
 

@@ -253,7 +253,7 @@ absl::Status Master::Reset(const std::vector<std::string>& containers, const std
   calls->Reuse(others.size());
   for (std::size_t i = 0; i < others.size(); ++i) {
     calls->Start(i, {.to = others[i]->address,
-                     .method = std::string(kWorkerServicePrefix) + "CleanupAll",
+                     .method = fmt::format("{}CleanupAll", kWorkerServicePrefix),
                      .body = request.SerializeAsString()});
   }
   worker_->CleanupAll(containers);
