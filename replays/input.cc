@@ -141,7 +141,7 @@ class Input {
     chunks = kind.packed  ? UnpackXz(std::move(chunks))
              : kind.trace ? std::move(chunks)
                           : RefusePacked(std::move(chunks));
-    if (kind.trace) return ReadTrace(path, chunks);
+    if (kind.trace) return ReadTrace(path, std::move(chunks), kind.packed);
     LineReader reader(std::move(chunks));
     if (kind.lines) {
       ReadLines(path, reader, 0);
@@ -150,16 +150,29 @@ class Input {
     }
   }
 
-  void ReadTrace(const std::string& path, const ChunkSource& chunks) {
+  // With its parts, which are not packed.
+  void ReadTrace(const std::string& path, ChunkSource chunks, bool packed) {
+    std::vector<std::string> parts;
+    if (!packed) {
+      absl::StatusOr<std::vector<std::string>> found = FindTraceParts(files_, path);
+      if (!found.ok()) return Fail(path, 0, found.status());
+      parts = *std::move(found);
+    }
     std::string bytes;
-    while (true) {
-      const absl::StatusOr<std::string> chunk = chunks();
-      if (!chunk.ok()) return Fail(path, 0, chunk.status());
-      if (chunk->empty()) break;
-      bytes += *chunk;
-      if (bytes.size() > kMostTraceBytes) {
-        return Complain(path, fmt::format("a trace larger than {} MiB", kMostTraceBytes >> 20));
+    for (std::size_t next = 0;; ++next) {
+      while (true) {
+        const absl::StatusOr<std::string> chunk = chunks();
+        if (!chunk.ok()) return Fail(path, 0, chunk.status());
+        if (chunk->empty()) break;
+        bytes += *chunk;
+        if (bytes.size() > kMostTraceBytes) {
+          return Complain(path, fmt::format("a trace larger than {} MiB", kMostTraceBytes >> 20));
+        }
       }
+      if (next == parts.size()) break;
+      absl::StatusOr<std::unique_ptr<File>> file = files_.Open(parts[next], OpenMode::kRead);
+      if (!file.ok()) return Fail(parts[next], 0, file.status());
+      chunks = FileChunks(*std::move(file));
     }
     Hand({path, 1, std::move(bytes), true, {}});
   }

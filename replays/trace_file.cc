@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -12,54 +15,18 @@
 #include "vigil/core/io/record_reader.h"
 #include "vigil/core/io/trace_writer.h"
 #include "vigil/replays/escape.h"
+#include "vigil/replays/trace_event_reader.h"
 #include "vigil/replays/trace_spec.h"
 #include "vigil/replays/trace_text.h"
 
 namespace vigil::replays {
 namespace {
 
+// Besides events a trace has the beginnings of its parts, and an end.
+constexpr std::uint64_t kMostTraceRecords = kMostTraceEvents + 100;
+
 absl::Status NoTrace(std::string_view why) { return MakeStatus(Code::kInvalidArgument, why); }
-absl::Status Damaged(std::string_view what) { return MakeStatus(Code::kDataLoss, what); }
-
-// Of kinds that carry a name in `call`, how many names there are.
-std::uint32_t CallsOf(EventKind kind) {
-  switch (kind) {
-    case EventKind::kHookCall:
-    case EventKind::kHookReturn:
-      return static_cast<std::uint32_t>(HookMethod::kEnd) + 1;
-    case EventKind::kSessionCall:
-      return static_cast<std::uint32_t>(CallKind::kClose) + 1;
-    case EventKind::kWriterCall:
-      return static_cast<std::uint32_t>(WriterCall::kReopen) + 1;
-    case EventKind::kListenerCall:
-      return static_cast<std::uint32_t>(ListenerMethod::kEnd) + 1;
-    case EventKind::kSupervisorCall:
-    case EventKind::kSupervisorReturn:
-      return static_cast<std::uint32_t>(SupervisorMethod::kWriteGraph) + 1;
-    default:
-      return 256;
-  }
-}
-
-// Whether only the task that uses the session emits such events. The others may come from tasks of its queue runners, hooks and
-// services.
-bool IsOfTheUser(const Event& event) {
-  switch (event.kind) {
-    case EventKind::kSupervisorCall:
-    case EventKind::kSupervisorReturn:
-      return event.call <= static_cast<std::uint8_t>(SupervisorMethod::kStop);
-    case EventKind::kSessionCall:
-    case EventKind::kCoordinatorRequestStop:
-    case EventKind::kCoordinatorJoin:
-    case EventKind::kSleep:
-    case EventKind::kWriterCall:
-    case EventKind::kListenerCall:
-    case EventKind::kNote:
-      return false;
-    default:
-      return true;
-  }
-}
+absl::Status DamagedAt(std::size_t at) { return MakeStatus(Code::kDataLoss, fmt::format("damaged at byte {}", at)); }
 
 void ReadSupervisor(const proto::TraceSupervisor& in, SupervisorSpec& out) {
   using Writer = SupervisorSpec::Writer;
@@ -111,58 +78,9 @@ absl::Status ReadHeader(const proto::TraceHeader& header, TraceSpec& out) {
   return absl::OkStatus();
 }
 
-class EventReader {
- public:
-  explicit EventReader(TraceSpec& out) : out_(out) {}
-
-  absl::Status Add(const proto::TraceEvent& record) {
-    if (out_.complete) return Damaged("an event after the end");
-    if (record.end()) {
-      out_.complete = true;
-      return absl::OkStatus();
-    }
-    VIGIL_ASSIGN_OR_RETURN(Event event, EventOf(record));
-    if (IsOfTheUser(event)) {
-      user_ = record.task();
-      has_user_ = true;
-    }
-    if (!has_user_ || user_ == record.task()) {
-      event.subject = *out_.subjects.emplace(record.subject()).first;
-      out_.events.push_back({event, Duration(record.time_ns())});
-    } else if (event.kind == EventKind::kCoordinatorRequestStop) {
-      out_.requests.push_back({out_.events.size(), event.session, event.code, Duration(record.time_ns())});
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  absl::StatusOr<Event> EventOf(const proto::TraceEvent& record) const {
-    if (record.kind() >= static_cast<std::uint32_t>(kEventKinds)) return Damaged("an event of an unknown kind");
-    if (record.status() > static_cast<std::uint32_t>(Code::kNanLoss)) return Damaged("an event with an unknown code");
-    Event event{.kind = static_cast<EventKind>(record.kind()),
-                .code = static_cast<Code>(record.status()),
-                .call = static_cast<std::uint8_t>(record.call()),
-                .closed = record.closed(),
-                .has_value = record.has_value(),
-                .index = record.index(),
-                .session = record.session(),
-                .value = record.value()};
-    if (record.call() >= CallsOf(event.kind)) return Damaged("an event of an unknown call");
-    if (event.kind == EventKind::kHookCall &&
-        (event.index < 0 || event.index >= static_cast<std::int32_t>(out_.hooks.size()))) {
-      return Damaged("a call of a hook that the session does not have");
-    }
-    return event;
-  }
-
-  TraceSpec& out_;
-  bool has_user_ = false;
-  std::uint64_t user_ = 0;  // the task that used the session last
-};
-
-// What comes after the header, as far as it is whole. Nothing: all of it; else a note.
-absl::StatusOr<std::string> ReadEvents(RecordReader& reader, std::size_t size, TraceSpec& out) {
-  EventReader events(out);
+// How the events end. Nothing: as they should; else a note.
+absl::StatusOr<std::string> ReadToTheEnd(RecordReader& reader, std::size_t size, TraceEventReader& events,
+                                         const TraceSpec& out) {
   proto::TraceEvent record;
   for (std::uint64_t count = 0;; ++count) {
     const std::size_t at = reader.offset();
@@ -170,18 +88,27 @@ absl::StatusOr<std::string> ReadEvents(RecordReader& reader, std::size_t size, T
     if (!next.ok() && reader.cut_off()) {
       return fmt::format("the last {} bytes are cut off: the writing process was killed", size - at);
     }
-    if (!next.ok()) return Damaged(fmt::format("damaged at byte {}", at));
+    if (!next.ok()) return DamagedAt(at);
     if (!next->has_value()) break;
-    if (count > kMostTraceEvents) {
+    if (count > kMostTraceRecords) {
       return MakeStatus(Code::kResourceExhausted, fmt::format("has more than {} events", kMostTraceEvents));
     }
     if (!record.ParseFromArray((*next)->data(), static_cast<int>((*next)->size()))) {
-      return Damaged(fmt::format("damaged at byte {}", at));
+      return DamagedAt(at);
     }
     const absl::Status added = events.Add(record);
     if (!added.ok()) return WithMessage(added, fmt::format("damaged at byte {}: {}", at, MessageOf(added)));
   }
   return std::string(out.complete ? "" : "the trace has no end: the writing process was killed");
+}
+
+// What comes after the header, as far as it is whole. Nothing: all of it; else a note.
+absl::StatusOr<std::string> ReadEvents(RecordReader& reader, std::size_t size, TraceSpec& out) {
+  TraceEventReader events(out);
+  VIGIL_ASSIGN_OR_RETURN(std::string note, ReadToTheEnd(reader, size, events, out));
+  if (events.left_out() == 0) return note;
+  return fmt::format("{} events between its beginning and its end are not kept{}{}", events.left_out(),
+                     note.empty() ? "" : "; ", note);
 }
 
 absl::StatusOr<Recording> Parse(std::string_view bytes, std::string_view source) {
@@ -210,6 +137,23 @@ absl::StatusOr<Recording> Parse(std::string_view bytes, std::string_view source)
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindTraceParts(Files& files, const std::string& path) {
+  const std::string directory = Dirname(path);
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory.empty() ? "." : directory));
+  const std::string beginning = Basename(path) + std::string(kTracePartInfix);
+  std::map<std::int64_t, std::string> parts;
+  for (const std::string& name : names) {
+    std::int64_t number = 0;
+    if (!name.starts_with(beginning)) continue;
+    const char* const end = name.data() + name.size();
+    const auto [read, error] = std::from_chars(name.data() + beginning.size(), end, number);
+    if (error == std::errc() && read == end && number > 1) parts.emplace(number, JoinPath(directory, name));
+  }
+  std::vector<std::string> out;
+  for (auto& [number, part] : parts) out.push_back(std::move(part));
+  return out;
+}
 
 absl::StatusOr<Recording> ParseTrace(std::string_view bytes, std::string_view source) {
   absl::StatusOr<Recording> out = Parse(bytes, source);

@@ -8,9 +8,12 @@
 #define VIGIL_REPLAYS_TRACE_FILE_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "vigil/core/env/files.h"
 #include "vigil/replays/scenario.h"
 
 namespace vigil::replays {
@@ -18,8 +21,11 @@ namespace vigil::replays {
 // Larger files are not read: more than any trace has.
 inline constexpr std::uint64_t kMostTraceBytes = std::uint64_t{256} << 20;
 
-// `bytes`: the whole file.
+// `bytes`: the whole file, and behind it those of the parts beside it, in order (FindTraceParts).
 absl::StatusOr<Recording> ParseTrace(std::string_view bytes, std::string_view source);
+
+// The files that go on with the trace `path`, in order. Errors: those of listing its folder.
+absl::StatusOr<std::vector<std::string>> FindTraceParts(Files& files, const std::string& path);
 
 }  // namespace vigil::replays
 

@@ -7,6 +7,7 @@
 
 namespace vigil {
 
+// In order: what is compared with a threshold.
 enum class Severity { kInfo, kWarning, kError };
 
 class Log {

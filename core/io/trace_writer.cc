@@ -23,7 +23,12 @@ std::string NumberedPath(std::string_view path, int number) {
 
 }  // namespace
 
-TraceWriter::TraceWriter(const Env& env) : env_(env), mutex_(env.tasks->NewMutex("trace")) {}
+std::string TracePartPath(const std::string& path, std::int64_t number) {
+  return number == 1 ? path : fmt::format("{}{}{}", path, kTracePartInfix, number);
+}
+
+TraceWriter::TraceWriter(const Env& env, TraceLimits limits)
+    : env_(env), limits_(limits), mutex_(env.tasks->NewMutex("trace")) {}
 
 absl::Status TraceWriter::Open(const std::string& path) {
   const std::string directory = Dirname(path);
@@ -46,7 +51,8 @@ void TraceWriter::Start(const std::string& path, proto::TraceHeader header) {
   start_ = env_.clock->Monotonic();
   header.set_magic(std::string(kTraceMagic));
   header.set_version(kTraceVersion);
-  header.set_start_ns(env_.clock->Now().since_epoch.count());
+  start_ns_ = env_.clock->Now().since_epoch.count();
+  header.set_start_ns(start_ns_);
   const absl::Status opened = Open(path);
   if (!opened.ok()) return Stop(opened);
   env_.log->Write(Severity::kInfo, fmt::format("Tracing to {}.", path_));
@@ -57,11 +63,17 @@ void TraceWriter::Emit(const Event& event) {
   if (env_.events != nullptr) env_.events->Emit(event);
   MutexLock lock(*mutex_);
   if (!file_.has_value()) return;
-  if (++events_ > kMostTraceEvents) {
-    return Stop(MakeStatus(Code::kResourceExhausted, fmt::format("a trace holds {} events", kMostTraceEvents)));
+  if (PartIsDue()) BeginPart();
+  if (!file_.has_value()) return;
+  if (events_of_file_ >= limits_.most_events_of_a_file) {
+    return Stop(MakeStatus(Code::kResourceExhausted,
+                           fmt::format("a file of a trace holds {} events, and the session has "
+                                       "not been at rest for {}",
+                                       limits_.most_events_of_a_file, events_of_file_ - limits_.events_of_a_file)));
   }
+  const std::uint64_t task = env_.tasks->CurrentTask();
   message_.set_time_ns((env_.clock->Monotonic() - start_).count());
-  message_.set_task(env_.tasks->CurrentTask());
+  message_.set_task(task);
   message_.set_kind(static_cast<std::uint32_t>(event.kind));
   message_.set_status(static_cast<std::uint32_t>(event.code));
   message_.set_call(event.call);
@@ -72,6 +84,38 @@ void TraceWriter::Emit(const Event& event) {
   message_.set_session(event.session);
   message_.mutable_subject()->assign(event.subject);
   Append(message_);
+  ++events_;
+  ++events_of_file_;
+  rest_.See(event, task);
+}
+
+bool TraceWriter::PartIsDue() const {
+  return events_of_file_ >= limits_.events_of_a_file && rest_.at_rest() &&
+         (part_ == 1 || rest_.open_calls() == open_calls_);
+}
+
+void TraceWriter::BeginPart() {
+  const absl::Status closed = file_->Close();
+  if (!closed.ok()) return Stop(closed);
+  file_.reset();
+  if (part_ == 1) open_calls_ = rest_.open_calls();
+  ++part_;
+  events_of_file_ = 0;
+  // First, so that there is room for the next one. One that is not there any more, or was never this trace's, is as well.
+  if (part_ - limits_.parts > 1) env_.files->Remove(TracePartPath(path_, part_ - limits_.parts)).IgnoreError();
+  const std::string next = TracePartPath(path_, part_);
+  env_.files->Remove(next).IgnoreError();  // of an older trace of that name
+  absl::StatusOr<std::unique_ptr<File>> file = env_.files->Open(next, OpenMode::kNew);
+  if (!file.ok()) return Stop(file.status());
+  file_.emplace(*std::move(file));
+  proto::TraceEvent first;
+  first.set_time_ns((env_.clock->Monotonic() - start_).count());
+  proto::TracePart& part = *first.mutable_part();
+  part.set_number(part_);
+  part.set_events_before(events_);
+  part.set_session(rest_.session());
+  part.set_start_ns(start_ns_);
+  Append(first);
 }
 
 void TraceWriter::End() {

@@ -135,5 +135,65 @@ TEST_F(TraceWriterTest, AnErrorOfTheCloseIsLogged) {
   EXPECT_THAT(Lines().back(), HasSubstr("input/output error"));
 }
 
+// A caller's run, at the end of which the session is at rest.
+void RunOnce(TraceWriter& writer) {
+  writer.Emit({.kind = EventKind::kRunStart});
+  writer.Emit({.kind = EventKind::kRunEnd});
+}
+
+TEST_F(TraceWriterTest, ALongTraceKeepsItsBeginningAndItsEnd) {
+  TraceWriter writer(fake_.env(), {.events_of_a_file = 5, .most_events_of_a_file = 20, .parts = 2});
+  writer.Start(kPath, {});
+  Emit(writer, 1);
+  for (int i = 0; i < 20; ++i) RunOnce(writer);
+  Emit(writer, 7);  // a recovery
+  for (int i = 0; i < 2; ++i) RunOnce(writer);
+  writer.End();
+  // 41 events up to the recovery: 5 in the first file, then 6 in each, as a file ends where the session is at rest.
+  std::vector<std::string> names;
+  for (const auto& [path, content] : fake_.files.Contents()) names.push_back(path);
+  EXPECT_THAT(names, ElementsAre(kPath, "/runs/x.trace.part7", "/runs/x.trace.part8"));
+  EXPECT_EQ(EventsIn(File()).size(), 5u);
+  // A part is no trace by itself: its first record is taken for a header here.
+  const std::vector<proto::TraceEvent> last = fakes::TraceParts(File() + File("/runs/x.trace.part8")).events;
+  ASSERT_GT(last.size(), 6u);
+  EXPECT_EQ(last[5].part().number(), 8);
+  EXPECT_EQ(last[5].part().events_before(), 41u);
+  EXPECT_EQ(last[5].part().session(), 1);
+  EXPECT_EQ(last[6].session(), 7);
+  EXPECT_TRUE(last.back().end());
+}
+
+TEST_F(TraceWriterTest, APartBeginsOnlyWhereTheSessionIsAtRest) {
+  TraceWriter writer(fake_.env(), {.events_of_a_file = 3, .most_events_of_a_file = 8, .parts = 2});
+  writer.Start(kPath, {});
+  Emit(writer, 1);
+  RunOnce(writer);
+  RunOnce(writer);  // in the second part
+  writer.Emit({.kind = EventKind::kCoordinatorRequestStop, .session = 1});
+  RunOnce(writer);
+  EXPECT_FALSE(Exists(fake_.files, "/runs/x.trace.part3"));
+  Emit(writer, 2);
+  RunOnce(writer);
+  RunOnce(writer);
+  EXPECT_TRUE(Exists(fake_.files, "/runs/x.trace.part3"));
+  writer.Emit({.kind = EventKind::kHookRequestsStop, .index = 0});
+  for (int i = 0; i < 8; ++i) RunOnce(writer);
+  EXPECT_FALSE(Exists(fake_.files, "/runs/x.trace.part4"));
+  EXPECT_THAT(Lines().back(),
+              HasSubstr("a file of a trace holds 8 events, and the session has not been at rest for 5"));
+}
+
+TEST_F(TraceWriterTest, PartsOfAnOlderTraceAreReplaced) {
+  ASSERT_TRUE(fake_.files.MakeDirectory("/runs").ok());
+  ASSERT_TRUE(WriteAtomically(fake_.files, "/runs/x.trace.part2", "stale").ok());
+  TraceWriter writer(fake_.env(), {.events_of_a_file = 3, .most_events_of_a_file = 8, .parts = 2});
+  writer.Start(kPath, {});
+  Emit(writer, 1);
+  RunOnce(writer);
+  RunOnce(writer);
+  EXPECT_EQ(EventsIn(File() + File("/runs/x.trace.part2")).size(), 6u);
+}
+
 }  // namespace
 }  // namespace vigil

@@ -12,7 +12,7 @@ namespace vigil {
 struct RealEnv::Seams {
   explicit Seams(const RealEnvOptions& options)
       : random(options.seed ? *options.seed : EntropySeed()),
-        log(clock, options.log_to_stderr),
+        log(clock, options.log_to_stderr, options.log_threshold),
         events(options.events) {}
 
   SystemClock clock;

@@ -19,7 +19,8 @@ namespace vigil {
 struct RealEnvOptions {
   std::optional<std::uint64_t> seed;  // of the random streams; none: the system's entropy
   bool log_to_stderr = true;
-  EventSink* events = nullptr;  // borrowed; may be null
+  Severity log_threshold = Severity::kInfo;  // lines below it are not written
+  EventSink* events = nullptr;               // borrowed; may be null
 };
 
 class RealEnv {

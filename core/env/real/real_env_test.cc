@@ -51,6 +51,16 @@ TEST(StderrLog, SaysNothingWhenSwitchedOff) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::EndsWith(" E heard\n"));
 }
 
+TEST(StderrLog, WritesNothingBelowItsThreshold) {
+  RealEnv real({.log_threshold = Severity::kWarning});
+  testing::internal::CaptureStderr();
+  real.env().log->Write(Severity::kInfo, "not this");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  real.env().log->Write(Severity::kWarning, "this");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::EndsWith(" W this\n"));
+}
+
 // Without a writer, opening it in the plain way would wait for ever.
 TEST(PosixFiles, APipeIsNoFileToRead) {
   const std::string path = testing::TempDir() + "/vigil_pipe";

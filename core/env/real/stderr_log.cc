@@ -19,7 +19,7 @@ std::string FormatLogLine(Time now, Severity severity, std::string_view line) {
 }
 
 void StderrLog::Write(Severity severity, std::string_view line) {
-  if (!enabled_) return;
+  if (!enabled_ || severity < threshold_) return;
   // One call, so that the lines of two threads do not mix.
   const std::string text = FormatLogLine(clock_.Now(), severity, line);
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());

@@ -12,13 +12,15 @@ namespace vigil {
 
 class StderrLog final : public Log {
  public:
-  // `clock` is borrowed. Not enabled: lines are dropped.
-  StderrLog(Clock& clock, bool enabled) : clock_(clock), enabled_(enabled) {}
+  // `clock` is borrowed. Lines below `threshold` are dropped; not enabled: all of them.
+  StderrLog(Clock& clock, bool enabled, Severity threshold = Severity::kInfo)
+      : clock_(clock), enabled_(enabled), threshold_(threshold) {}
   void Write(Severity severity, std::string_view line) override;
 
  private:
   Clock& clock_;
   const bool enabled_;
+  const Severity threshold_;
 };
 
 // The line with its newline.
