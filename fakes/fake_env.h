@@ -15,6 +15,7 @@
 #include "vigil/fakes/capturing.h"
 #include "vigil/fakes/fake_tasks.h"
 #include "vigil/fakes/manual_clock.h"
+#include "vigil/fakes/manual_signals.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/fakes/sequence_random.h"
 
@@ -27,6 +28,7 @@ struct FakeEnv {
   CapturingLog log;
   CapturingSink events;
   Process process;
+  ManualSignals signals;
   Threads threads;                  // carry the tasks
   FakeTasks tasks{threads, clock};  // goes before the others, since tasks that are still there use them
   InProcessNetwork network{tasks};
@@ -39,7 +41,8 @@ struct FakeEnv {
             .log = &log,
             .process = &process,
             .events = &events,
-            .network = &network};
+            .network = &network,
+            .signals = &signals};
   }
 };
 

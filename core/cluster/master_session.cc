@@ -68,7 +68,7 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
 Time MasterSession::DeadlineOf(const RunOptions* options) const {
   std::int64_t timeout = options == nullptr ? 0 : options->timeout_in_ms;
   if (timeout <= 0) timeout = config_.operation_timeout_in_ms;
-  return timeout <= 0 ? kNever : DeadlineAfter(env_, std::chrono::milliseconds(timeout));
+  return timeout <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout));
 }
 
 absl::Status MasterSession::Run(ClientGraph& graph, const StepCall& call, Time deadline, IncomingCall* caller,

@@ -123,7 +123,7 @@ class RemoteMaster final : public MasterInterface {
 
  private:
   Time DeadlineOf(std::int64_t timeout_in_ms) const {
-    return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, std::chrono::milliseconds(timeout_in_ms));
+    return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout_in_ms));
   }
 
   template <typename Request>

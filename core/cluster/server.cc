@@ -12,6 +12,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
 namespace {
@@ -162,7 +163,8 @@ Server::Server(const Env& env, std::shared_ptr<Impl> impl) : env_(env), impl_(st
 Server::~Server() {
   if (stopped_) return;
   impl_->Close();
-  env_.tasks->Spawn("stop server", [impl = impl_] { impl->End(); });
+  // Where no thread can be made, here and now.
+  if (!TrySpawn(*env_.tasks, "stop server", [impl = impl_] { impl->End(); }).ok()) impl_->End();
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(const Env& env, ServerOptions options) {

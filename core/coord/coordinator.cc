@@ -1,6 +1,7 @@
 #include "vigil/core/coord/coordinator.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -36,9 +37,10 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
     stop_requested_.store(true, std::memory_order_release);
+    // Under the mutex, as ClearStop: between the two a flag that says stop and a notification that does not would part for good.
+    stop_.Notify();
   }
   if (dirty) env_.log->Write(Severity::kInfo, fmt::format("Error reported to Coordinator: {}", MessageOf(error)));
-  stop_.Notify();
   return absl::OkStatus();
 }
 
@@ -78,25 +80,32 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   }
   // TensorFlow sleeps in doubling steps, which adds up to the grace period and one millisecond; a negative one is none at all.
   if (options.stop_grace_period >= Duration::zero()) {
-    const Time deadline = env_.clock->Monotonic() + options.stop_grace_period + std::chrono::milliseconds(1);
+    const Time deadline = DeadlineAfter(env_, options.stop_grace_period) + std::chrono::milliseconds(1);
     for (const TaskPtr& task : tasks) task->Join(deadline);
   }
-  std::string stragglers;
+  std::vector<std::string> stragglers;
   for (const TaskPtr& task : tasks) {
-    if (!task->done()) stragglers += (stragglers.empty() ? "" : " ") + task->name();
+    if (!task->done()) stragglers.push_back(task->name());
   }
   absl::Status error;
   {
     MutexLock lock(*mutex_);
     joined_ = true;
     registered_.clear();
+    stragglers_ = stragglers;
     error = error_;
   }
   if (!error.ok() || stragglers.empty()) return error;
-  const std::string text = fmt::format("Coordinator stopped with threads still running: {}", stragglers);
+  const std::string text =
+      fmt::format("Coordinator stopped with threads still running: {}", fmt::join(stragglers, " "));
   if (!options.ignore_live_tasks) return UsageError(text);
-  env_.log->Write(Severity::kInfo, text);
+  env_.log->Write(options.severity_of_ignored, text);
   return absl::OkStatus();
+}
+
+std::vector<std::string> Coordinator::stragglers() const {
+  MutexLock lock(*mutex_);
+  return stragglers_;
 }
 
 absl::Status Coordinator::StopOnError(const std::function<absl::Status()>& body) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,6 +32,7 @@ struct JoinOptions {
   std::vector<TaskPtr> tasks;  // besides the registered ones
   Duration stop_grace_period = std::chrono::seconds(120);
   bool ignore_live_tasks = false;
+  Severity severity_of_ignored = Severity::kInfo;  // of the line that names the tasks that are ignored
 };
 
 class Coordinator {
@@ -58,6 +60,8 @@ class Coordinator {
   // which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time moves only while a
   // task is really stuck.
   absl::Status Join(const JoinOptions& options = {});
+  // The names of the tasks that the last join gave up on: they go on running, with what they hold.
+  std::vector<std::string> stragglers() const;
 
   // Runs `body`; an error (or an exception) of it becomes a stop request and is swallowed. What RequestStop hands back comes out.
   absl::Status StopOnError(const std::function<absl::Status()>& body);
@@ -75,6 +79,7 @@ class Coordinator {
   absl::Status error_;
   bool joined_ = false;
   std::vector<TaskPtr> registered_;
+  std::vector<std::string> stragglers_;
 };
 
 }  // namespace vigil

@@ -35,6 +35,40 @@ class CoordinatorTest : public testing::Test {
   std::shared_ptr<Coordinator> coord_ = std::make_shared<Coordinator>(env());
 };
 
+TEST_F(CoordinatorTest, AGracePeriodForEverIsWaitedFor) {
+  coord_->Register(Sleeper("slow", 1000));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = Duration::max()}).ok());
+  EXPECT_EQ(Now(), 1000);
+  EXPECT_TRUE(coord_->stragglers().empty());
+}
+
+TEST_F(CoordinatorTest, WhoWasGivenUpOnCanBeAskedFor) {
+  coord_->Register(Sleeper("slow", 1000));
+  coord_->Register(Sleeper("quick", 1));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(10), .ignore_live_tasks = true}).ok());
+  EXPECT_THAT(coord_->stragglers(), testing::ElementsAre("slow"));
+}
+
+// A ClearStop that comes between the flag and the notification would leave a flag that is down and a notification that is up.
+TEST_F(CoordinatorTest, AStopAndItsClearingNeverPart) {
+  class ClearingLog final : public Log {
+   public:
+    void Write(Severity, std::string_view) override {
+      if (coord != nullptr) coord->ClearStop();
+    }
+    Coordinator* coord = nullptr;
+  } log;
+  Env env = fake_.env();
+  env.log = &log;
+  Coordinator coord(env);
+  log.coord = &coord;
+  EXPECT_TRUE(coord.RequestStop(Error("it broke")).ok());
+  EXPECT_FALSE(coord.ShouldStop());
+  EXPECT_FALSE(coord.WaitForStop(Duration::zero()));
+}
+
 TEST_F(CoordinatorTest, StopApi) {
   EXPECT_FALSE(coord_->ShouldStop());
   EXPECT_FALSE(coord_->WaitForStop(milliseconds(10)));

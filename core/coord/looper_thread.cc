@@ -6,8 +6,24 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
+namespace {
+
+// In the place of one that could not be started.
+class EndedTask final : public Task {
+ public:
+  explicit EndedTask(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+  bool done() const override { return true; }
+  bool Join(Time) override { return true; }
+
+ private:
+  const std::string name_;
+};
+
+}  // namespace
 
 LooperThread::LooperThread(const Env& env, std::shared_ptr<Coordinator> coord, std::optional<Duration> interval,
                            Target target, std::string name)
@@ -24,20 +40,27 @@ std::shared_ptr<LooperThread> LooperThread::Loop(const Env& env, std::shared_ptr
 
 const TaskPtr& LooperThread::Start() {
   VIGIL_CHECK(task_ == nullptr);
-  task_ = env_.tasks->Spawn(name_, [self = shared_from_this()] {
+  absl::StatusOr<std::unique_ptr<Task>> task = TrySpawn(*env_.tasks, name_, [self = shared_from_this()] {
     const absl::Status handed_back = self->coord_->StopOnError([&self] { return self->RunUntilStop(); });
     if (handed_back.ok()) return;
     // Somebody has joined the coordinator without this task's end: nobody else is left to be told.
     self->env_.log->Write(Severity::kWarning, fmt::format("{} failed after its coordinator had been joined: {}",
                                                           self->name_, MessageOf(handed_back)));
   });
+  if (task.ok()) {
+    task_ = *std::move(task);
+  } else {
+    task_ = std::make_shared<EndedTask>(name_);
+    // Handed back after a join: whoever starts a task then does not wait for it.
+    coord_->RequestStop(task.status()).IgnoreError();
+  }
   coord_->Register(task_);
   return task_;
 }
 
 absl::Status LooperThread::RunUntilStop() {
   VIGIL_RETURN_IF_ERROR(StartLoop());
-  Time next = env_.clock->Monotonic();
+  Time next = env_.clock->Monotonic();  // stays kNever once it is there: the interval is for ever
   // A wait that is over at once still lets others run where tasks take turns.
   while (!coord_->WaitForStop(interval_.has_value() ? next - env_.clock->Monotonic() : Duration::zero())) {
     next = next + interval_.value_or(Duration::zero());

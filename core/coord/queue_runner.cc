@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
 QueueRunner::QueueRunner(const Env& env, QueueRunnerOptions options)
@@ -31,20 +34,37 @@ absl::StatusOr<std::vector<TaskPtr>> QueueRunner::CreateTasks(std::shared_ptr<Se
   }
   std::vector<TaskPtr> tasks;
   const std::shared_ptr<QueueRunner> self = shared_from_this();
+  absl::Status status;
+  const auto spawn = [&](std::string_view what, std::function<void()> body) {
+    absl::StatusOr<std::unique_ptr<Task>> task =
+        TrySpawn(*env_.tasks, fmt::format("QueueRunnerThread-{}-{}", name(), what), std::move(body));
+    status = task.status();
+    if (status.ok()) tasks.push_back(*std::move(task));
+    return status.ok();
+  };
+  int started = 0;
   for (const NodeId op : options_.enqueue_ops) {
-    tasks.push_back(env_.tasks->Spawn(fmt::format("QueueRunnerThread-{}-{}", name(), session->graph().node(op).name),
-                                      [self, session, coord, op] { self->Enqueue(*session, coord.get(), op); }));
+    if (!spawn(session->graph().node(op).name,
+               [self, session, coord, op] { self->Enqueue(*session, coord.get(), op); })) {
+      // Or they would count as running for ever.
+      Leave(*session, static_cast<int>(options_.enqueue_ops.size()) - started);
+      break;
+    }
+    ++started;
   }
-  if (coord == nullptr) return tasks;
-  tasks.push_back(env_.tasks->Spawn(fmt::format("QueueRunnerThread-{}-close_on_stop", name()),
-                                    [self, session, coord] { self->CloseOnStop(*session, *coord); }));
+  if (coord == nullptr) {
+    if (!status.ok()) return status;
+    return tasks;
+  }
+  if (status.ok()) spawn("close_on_stop", [self, session, coord] { self->CloseOnStop(*session, *coord); });
   for (const TaskPtr& task : tasks) coord->Register(task);
+  if (!status.ok()) return status;
   return tasks;
 }
 
-bool QueueRunner::Leave(const Session& session) {
+bool QueueRunner::Leave(const Session& session, int tasks) {
   MutexLock lock(*mutex_);
-  return --runs_per_session_[session.number()] == 0;
+  return (runs_per_session_[session.number()] -= tasks) == 0;
 }
 
 void QueueRunner::Report(Coordinator* coord, const absl::Status& error) {

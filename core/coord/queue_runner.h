@@ -38,7 +38,8 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
 
   // Starts the tasks and registers them with the coordinator; none if this session has running ones already. Forgets the
   // errors raised before. Without a coordinator (null) there is no task that cancels, and an error other than the end of the
-  // input is logged, kept and ends its task only.
+  // input is logged, kept and ends its task only. RESOURCE_EXHAUSTED where the system has no thread left: those that were started
+  // are registered, and end as always.
   absl::StatusOr<std::vector<TaskPtr>> CreateTasks(std::shared_ptr<Session> session,
                                                    std::shared_ptr<Coordinator> coord);
 
@@ -51,8 +52,8 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
  private:
   QueueRunner(const Env& env, QueueRunnerOptions options);
   void Enqueue(Session& session, Coordinator* coord, NodeId op);
-  // Counts a task that ends; whether it was the session's last.
-  bool Leave(const Session& session);
+  // Counts tasks that end (or never began); whether they were the session's last.
+  bool Leave(const Session& session, int tasks = 1);
   void Report(Coordinator* coord, const absl::Status& error);
   void CloseOnStop(Session& session, Coordinator& coord);
 

@@ -5,10 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/coord/looper_thread.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
@@ -16,6 +23,17 @@
 
 namespace vigil {
 namespace {
+
+// Tasks of a system that runs out of threads.
+class FewThreads final : public ForwardingTasks {
+ public:
+  FewThreads(Tasks& inner, int most) : ForwardingTasks(inner), left(most) {}
+  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
+    if (left-- <= 0) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return ForwardingTasks::Spawn(name, std::move(body));
+  }
+  int left;
+};
 
 using std::chrono::seconds;
 using testing::ElementsAre;
@@ -292,6 +310,35 @@ TEST_F(QueueRunnerTest, OtherCodesMayMeanTheEndOfTheInput) {
                                         .queue_closed_codes = {Code::kCancelled, Code::kInvalidArgument}});
   Join(Start(runner, NewSession()));
   EXPECT_THAT(runner->errors_raised(), IsEmpty());
+}
+
+TEST_F(QueueRunnerTest, ARunnerWhoseTasksCannotBeStartedIsAnErrorAndCanBeStartedLater) {
+  const Counter first = CountUpTo(3, "first");
+  const Counter second = CountUpTo(3, "second");
+  FewThreads few(*env().tasks, 1);
+  Env poor = env();
+  poor.tasks = &few;
+  const auto runner = QueueRunner::Create(poor, {.queue_name = "queue", .enqueue_ops = {first.op, second.op}}).value();
+  const auto session = NewSession();
+  const auto coord = std::make_shared<Coordinator>(env());
+  const absl::StatusOr<std::vector<TaskPtr>> started = runner->CreateTasks(session, coord);
+  EXPECT_EQ(CodeOf(started.status()), Code::kResourceExhausted);
+  EXPECT_THAT(std::string(MessageOf(started.status())), testing::HasSubstr("QueueRunnerThread-queue-second"));
+  EXPECT_TRUE(coord->RequestStop().ok());
+  EXPECT_TRUE(coord->Join().ok()) << "the one that was started is registered";
+  few.left = 10;
+  EXPECT_THAT(*runner->CreateTasks(session, nullptr), SizeIs(2)) << "none counts as running";
+}
+
+TEST_F(QueueRunnerTest, ALooperWhoseTaskCannotBeStartedStopsItsCoordinator) {
+  FewThreads none(*env().tasks, 0);
+  Env poor = env();
+  poor.tasks = &none;
+  const auto coord = std::make_shared<Coordinator>(env());
+  const auto looper = LooperThread::Loop(
+      poor, coord, seconds(1), [] { return absl::OkStatus(); }, "mine");
+  EXPECT_TRUE(looper->task()->done());
+  EXPECT_EQ(CodeOf(coord->Join()), Code::kResourceExhausted);
 }
 
 }  // namespace

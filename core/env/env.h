@@ -12,6 +12,7 @@
 #include "vigil/core/env/network.h"
 #include "vigil/core/env/process.h"
 #include "vigil/core/env/random.h"
+#include "vigil/core/env/stop_signals.h"
 #include "vigil/core/env/tasks.h"
 
 namespace vigil {
@@ -23,15 +24,16 @@ struct Env {
   Random* random = nullptr;
   Log* log = nullptr;
   Process* process = nullptr;
-  EventSink* events = nullptr;  // may be null
-  Network* network = nullptr;   // may be null: then there is no cluster
+  EventSink* events = nullptr;     // may be null
+  Network* network = nullptr;      // may be null: then there is no cluster
+  StopSignals* signals = nullptr;  // may be null: then nobody can ask to be told of them
 
   void Emit(const Event& event) const {
     if (events != nullptr) events->Emit(event);
   }
 };
 
-// `timeout` from now as a deadline; kNever stays kNever.
+// `timeout` from now as a deadline; for ever (Duration::max()) is kNever.
 Time DeadlineAfter(const Env& env, Duration timeout);
 
 }  // namespace vigil

@@ -60,7 +60,8 @@ class Condition {
 class Tasks {
  public:
   virtual ~Tasks() = default;
-  // Starts `body` as a task of this process. What escapes from `body` (but TaskKilled) ends the program.
+  // Starts `body` as a task of this process. What escapes from `body` (but TaskKilled) ends the program. Throws std::system_error
+  // where the system has no thread left: callers that answer to a program use TrySpawn (call_guarded.h).
   virtual std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) = 0;
   virtual void SleepUntil(Time deadline) = 0;
   virtual std::unique_ptr<Mutex> NewMutex(std::string_view name) = 0;

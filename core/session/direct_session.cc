@@ -109,7 +109,7 @@ absl::StatusOr<Engine::Lane*> Engine::AddLane(const RunSpec& spec) {
 Time Engine::DeadlineOf(const RunOptions* options) const {
   std::int64_t timeout = options == nullptr ? 0 : options->timeout_in_ms;
   if (timeout <= 0) timeout = config_.operation_timeout_in_ms;
-  return timeout <= 0 ? kNever : DeadlineAfter(env_, std::chrono::milliseconds(timeout));
+  return timeout <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout));
 }
 
 absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {

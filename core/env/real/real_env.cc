@@ -1,13 +1,25 @@
 #include "vigil/core/env/real/real_env.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/posix_stop_signals.h"
 #include "vigil/core/env/real/seeded_random.h"
 #include "vigil/core/env/real/stderr_log.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/core/env/real/threads.h"
 
 namespace vigil {
+namespace {
+
+constexpr std::chrono::seconds kPatience{1};  // with tasks that are about to end
+
+}  // namespace
 
 struct RealEnv::Seams {
   explicit Seams(const RealEnvOptions& options)
@@ -21,12 +33,24 @@ struct RealEnv::Seams {
   SeededRandom random;
   StderrLog log;
   Process process;
+  PosixStopSignals signals;
   EventSink* events;
   InProcessNetwork network{tasks};
 };
 
-RealEnv::RealEnv(const RealEnvOptions& options) : seams_(std::make_unique<Seams>(options)) {}
-RealEnv::~RealEnv() = default;
+RealEnv::RealEnv(const RealEnvOptions& options) : seams_(std::make_shared<Seams>(options)) {
+  seams_->tasks.KeepAlive(seams_);
+}
+
+RealEnv::~RealEnv() {
+  const std::vector<std::string> left = seams_->tasks.WaitForAll(kPatience);
+  if (left.empty()) return;
+  seams_->log.Write(
+      Severity::kError,
+      fmt::format("Tasks are still running at the end of their RealEnv: {}. What they use of it stays until "
+                  "they have ended. Stop and join what starts tasks before.",
+                  fmt::join(left, ", ")));
+}
 
 Env RealEnv::env() {
   return {.clock = &seams_->clock,
@@ -36,7 +60,8 @@ Env RealEnv::env() {
           .log = &seams_->log,
           .process = &seams_->process,
           .events = seams_->events,
-          .network = &seams_->network};
+          .network = &seams_->network,
+          .signals = &seams_->signals};
 }
 
 std::uint64_t RealEnv::seed() const { return seams_->random.seed(); }

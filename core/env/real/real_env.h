@@ -3,7 +3,8 @@
 //   RealEnv real;
 //   const Env env = real.env();
 //
-// It must outlive its tasks, detached ones too, and whatever was given the Env.
+// It must outlive whatever was given the Env. Tasks that are still running when it goes are waited for for a second; then what they use
+// of it stays until the last of them has ended, and an error in the log names them.
 // Thread safety: as each seam says.
 #ifndef VIGIL_CORE_ENV_REAL_REAL_ENV_H_
 #define VIGIL_CORE_ENV_REAL_REAL_ENV_H_
@@ -36,7 +37,7 @@ class RealEnv {
 
  private:
   struct Seams;
-  std::unique_ptr<Seams> seams_;
+  const std::shared_ptr<Seams> seams_;
 };
 
 }  // namespace vigil

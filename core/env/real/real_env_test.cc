@@ -3,11 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <future>
 #include <string>
+#include <string_view>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
@@ -111,6 +114,67 @@ TEST(PosixFiles, AFullDeviceIsReported) {
   const absl::Status status = (*full)->Append("x");
   EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
   EXPECT_EQ(MessageOf(status), "append to /dev/full: No space left on device");
+}
+
+TEST(RealEnv, WhatATaskThatIsStillRunningUsesStays) {
+  std::promise<void> go;
+  std::promise<Time> read;
+  {
+    RealEnv real({.log_to_stderr = false});
+    const Env env = real.env();
+    env.tasks->Spawn("straggler", [env, wait = go.get_future().share(), &read] {
+      wait.wait();
+      const auto mutex = env.tasks->NewMutex("used late");
+      const MutexLock lock(*mutex);
+      env.log->Write(Severity::kInfo, "still here");
+      read.set_value(env.clock->Monotonic());
+    });
+  }
+  go.set_value();
+  EXPECT_GT(read.get_future().get(), Time{});
+}
+
+TEST(PosixStopSignals, TheFirstSignalIsTold) {
+  RealEnv real;
+  std::promise<std::string> told;
+  std::promise<std::string> too;
+  auto watch = real.env().signals->Watch([&](std::string_view name) { told.set_value(std::string(name)); });
+  auto other = real.env().signals->Watch([&](std::string_view name) { too.set_value(std::string(name)); });
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(CodeOf(RealEnv().env().signals->Watch([](std::string_view) {}).status()), Code::kAlreadyExists);
+  raise(SIGTERM);
+  EXPECT_EQ(told.get_future().get(), "SIGTERM");
+  EXPECT_EQ(too.get_future().get(), "SIGTERM");
+}
+
+TEST(PosixStopSignals, WithoutAWatchTheSignalMeansWhatItMeantBefore) {
+  struct sigaction ignored = {};
+  struct sigaction before = {};
+  ignored.sa_handler = SIG_IGN;
+  sigaction(SIGTERM, &ignored, &before);
+  RealEnv real;
+  {
+    const auto watch = real.env().signals->Watch([](std::string_view) {});
+    ASSERT_TRUE(watch.ok());
+  }
+  struct sigaction now = {};
+  sigaction(SIGTERM, &before, &now);
+  EXPECT_EQ(now.sa_handler, SIG_IGN);
+}
+
+TEST(PosixStopSignalsDeathTest, TheSecondSignalEndsTheProgramAtOnce) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        RealEnv real;
+        std::promise<void> told;
+        const auto watch = real.env().signals->Watch([&](std::string_view) { told.set_value(); });
+        raise(SIGTERM);
+        told.get_future().get();
+        raise(SIGTERM);
+      },
+      testing::KilledBySignal(SIGTERM), "");
 }
 
 }  // namespace

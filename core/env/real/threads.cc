@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -80,9 +81,52 @@ class ThreadTask final : public Task {
 
 }  // namespace
 
+// Who has not ended. Shared with the threads, which may be the last to go.
+class Threads::Roster {
+ public:
+  std::uint64_t Add(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    names_.emplace(++last_, name);
+    return last_;
+  }
+  void Remove(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    names_.erase(number);
+    left_.notify_all();
+  }
+  std::vector<std::string> Wait(Duration patience) {
+    std::unique_lock lock(mutex_);
+    left_.wait_for(lock, patience, [this] { return names_.empty(); });
+    std::vector<std::string> names;
+    for (const auto& [number, name] : names_) names.push_back(name);
+    return names;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::map<std::uint64_t, std::string> names_;
+  std::uint64_t last_ = 0;
+};
+
+Threads::Threads() : running_(std::make_shared<Roster>()) {}
+Threads::~Threads() = default;
+
+std::vector<std::string> Threads::WaitForAll(Duration patience) { return running_->Wait(patience); }
+
 std::unique_ptr<Task> Threads::Spawn(std::string_view name, std::function<void()> body) {
   auto completion = std::make_shared<Completion>();
-  std::thread([completion, body = std::move(body)]() mutable {
+  // Leaves the roster also where no thread can be made. `kept` goes last: it may be what the roster's owner lives in.
+  struct Presence {
+    Presence(std::shared_ptr<void> owner, std::shared_ptr<Roster> all, std::string_view name)
+        : kept(std::move(owner)), roster(std::move(all)), number(roster->Add(name)) {}
+    ~Presence() { roster->Remove(number); }
+    const std::shared_ptr<void> kept;
+    const std::shared_ptr<Roster> roster;
+    const std::uint64_t number;
+  };
+  auto presence = std::make_unique<Presence>(kept_.lock(), running_, name);
+  std::thread([completion, presence = std::move(presence), body = std::move(body)]() mutable {
     try {
       body();
     } catch (const TaskKilled&) {

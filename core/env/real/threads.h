@@ -1,11 +1,15 @@
 // Tasks on threads of the operating system. Contract: tasks.h.
+//
+// A task may outlive whoever started it: what all tasks use can be given to KeepAlive.
 #ifndef VIGIL_CORE_ENV_REAL_THREADS_H_
 #define VIGIL_CORE_ENV_REAL_THREADS_H_
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "vigil/core/env/tasks.h"
 
@@ -13,11 +17,24 @@ namespace vigil {
 
 class Threads final : public Tasks {
  public:
+  Threads();
+  ~Threads() override;
+
   std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override;
   void SleepUntil(Time deadline) override;
   std::unique_ptr<Mutex> NewMutex(std::string_view name) override;
   std::unique_ptr<Condition> NewCondition(std::string_view name) override;
   std::uint64_t CurrentTask() override;
+
+  // Every task started from now on holds `owner`, as long as somebody else does when it starts.
+  void KeepAlive(std::weak_ptr<void> owner) { kept_ = std::move(owner); }
+  // The names of the tasks that have not ended after that time at the latest.
+  std::vector<std::string> WaitForAll(Duration patience);
+
+ private:
+  class Roster;
+  const std::shared_ptr<Roster> running_;
+  std::weak_ptr<void> kept_;
 };
 
 }  // namespace vigil

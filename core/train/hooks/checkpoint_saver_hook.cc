@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/saturating.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
@@ -111,7 +112,7 @@ absl::Status CheckpointSaverHook::BeforeRun(RunContext&, RunArgs& args) {
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
   const std::int64_t stale = StepOf(values.results.tensor());
-  if (!timer_.ShouldTriggerForStep(stale + steps_per_run_)) return absl::OkStatus();
+  if (!timer_.ShouldTriggerForStep(SaturatingAdd(stale, steps_per_run_))) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
   if (!timer_.ShouldTriggerForStep(step)) {
     if (step == timer_.last_triggered_step()) WarnOfFrozenStep(step);

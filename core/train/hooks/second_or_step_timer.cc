@@ -1,6 +1,7 @@
 #include "vigil/core/train/hooks/second_or_step_timer.h"
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/saturating.h"
 
 namespace vigil {
 
@@ -19,13 +20,13 @@ bool SecondOrStepTimer::ShouldTriggerForStep(std::int64_t step) const {
   if (last_->step == step) return false;
   // Differences, not sums: a period of "never" does not overflow.
   if (options_.every_secs.has_value()) return clock_->Monotonic() - last_->time >= *options_.every_secs;
-  return step - last_->step >= *options_.every_steps;
+  return SaturatingSubtract(step, last_->step) >= *options_.every_steps;
 }
 
 std::optional<SecondOrStepTimer::Elapsed> SecondOrStepTimer::UpdateLastTriggeredStep(std::int64_t step) {
   const Trigger now{clock_->Monotonic(), step};
   std::optional<Elapsed> elapsed;
-  if (last_.has_value()) elapsed = Elapsed{now.time - last_->time, step - last_->step};
+  if (last_.has_value()) elapsed = Elapsed{now.time - last_->time, SaturatingSubtract(step, last_->step)};
   last_ = now;
   return elapsed;
 }

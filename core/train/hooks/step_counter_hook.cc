@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/saturating.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/summary/summary_writer_cache.h"
@@ -56,7 +57,7 @@ absl::Status StepCounterHook::BeforeRun(RunContext&, RunArgs& args) {
 
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
   const std::int64_t stale = StepOf(values.results.tensor());
-  if (timer_.ShouldTriggerForStep(stale + steps_per_run_)) {
+  if (timer_.ShouldTriggerForStep(SaturatingAdd(stale, steps_per_run_))) {
     VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
     if (timer_.ShouldTriggerForStep(step)) {
       const std::optional<SecondOrStepTimer::Elapsed> elapsed = timer_.UpdateLastTriggeredStep(step);

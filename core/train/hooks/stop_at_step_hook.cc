@@ -1,6 +1,7 @@
 #include "vigil/core/train/hooks/stop_at_step_hook.h"
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/saturating.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -22,7 +23,7 @@ absl::Status StopAtStepHook::AfterCreateSession(const std::shared_ptr<Session>& 
   const bool may_be_finished = options_.behaviour.finished_runs_nothing && coord != nullptr;
   if (options_.last_step.has_value() && !may_be_finished) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
-  if (!options_.last_step.has_value()) options_.last_step = step + *options_.num_steps;
+  if (!options_.last_step.has_value()) options_.last_step = SaturatingAdd(step, *options_.num_steps);
   if (!may_be_finished || step < *options_.last_step) return absl::OkStatus();
   return coord->RequestStop();
 }
@@ -36,7 +37,7 @@ absl::Status StopAtStepHook::AfterRun(RunContext& context, const RunValues& valu
   if (!options_.last_step.has_value()) {
     return UsageError("StopAtStepHook with num_steps was not told of the session (AfterCreateSession).");
   }
-  if (StepOf(values.results.tensor()) + 1 < *options_.last_step) return absl::OkStatus();
+  if (SaturatingAdd(StepOf(values.results.tensor()), std::int64_t{1}) < *options_.last_step) return absl::OkStatus();
   // The fetched step is from before the train op, and who knows whether this run had one.
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
   if (step >= *options_.last_step) context.RequestStop();
