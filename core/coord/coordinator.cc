@@ -28,6 +28,14 @@ bool Coordinator::IsClean(const absl::Status& error) const {
          options_.clean_stop_codes.end();
 }
 
+void Coordinator::EmitDetail(CoordinatorDetail what, Code code, std::int32_t tasks) const {
+  env_.Emit({.kind = EventKind::kCoordinatorDetail,
+             .code = code,
+             .call = static_cast<std::uint8_t>(what),
+             .index = tasks,
+             .session = options_.session});
+}
+
 absl::Status Coordinator::RequestStop(const absl::Status& error) {
   env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
   const bool dirty = !error.ok() && !IsClean(error);
@@ -37,6 +45,7 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
     if (VIGIL_PLANTED("coordinator.last_error_wins") && dirty) error_ = error;
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
+    if (dirty) EmitDetail(CoordinatorDetail::kStored, CodeOf(error));
     stop_requested_.store(dirty || !VIGIL_PLANTED("coordinator.clean_stop_lost"), std::memory_order_release);
   }
   if (dirty) env_.log->Write(Severity::kInfo, fmt::format("Error reported to Coordinator: {}", MessageOf(error)));
@@ -52,6 +61,7 @@ void Coordinator::ClearStop() {
   error_ = absl::OkStatus();
   stop_requested_.store(false, std::memory_order_release);
   stop_.Clear();
+  EmitDetail(CoordinatorDetail::kCleared, Code::kOk);
 }
 
 absl::Status Coordinator::RequestedError() const {
@@ -71,6 +81,11 @@ void Coordinator::Register(TaskPtr task) {
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
   env_.Emit({.kind = EventKind::kCoordinatorJoin, .session = options_.session});
+  env_.Emit({.kind = EventKind::kCoordinatorDetail,
+             .call = static_cast<std::uint8_t>(CoordinatorDetail::kJoins),
+             .has_value = true,
+             .session = options_.session,
+             .value = ToSeconds(options.stop_grace_period)});
   std::vector<TaskPtr> tasks = options.tasks;
   {
     MutexLock lock(*mutex_);
@@ -84,8 +99,11 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
     for (const TaskPtr& task : tasks) task->Join(deadline);
   }
   std::string stragglers;
+  std::int32_t left = 0;
   for (const TaskPtr& task : tasks) {
-    if (!task->done()) stragglers += (stragglers.empty() ? "" : " ") + task->name();
+    if (task->done()) continue;
+    stragglers += (stragglers.empty() ? "" : " ") + task->name();
+    ++left;
   }
   absl::Status error;
   {
@@ -94,6 +112,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
     registered_.clear();
     error = VIGIL_PLANTED("coordinator.error_lost_by_join") ? absl::OkStatus() : error_;
   }
+  EmitDetail(CoordinatorDetail::kJoined, CodeOf(error), left);
   if (!error.ok() || stragglers.empty()) return error;
   const std::string text = fmt::format("Coordinator stopped with threads still running: {}", stragglers);
   if (!options.ignore_live_tasks) return UsageError(text);

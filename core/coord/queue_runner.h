@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/event.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
@@ -54,6 +55,7 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
   // Counts a task that ends; whether it was the session's last.
   bool Leave(const Session& session);
   void Report(Coordinator* coord, const absl::Status& error);
+  void EmitDetail(const Session& session, QueueDetail what, Event detail = {.kind = EventKind::kQueueDetail}) const;
   void CloseOnStop(Session& session, Coordinator& coord);
 
   const Env env_;
