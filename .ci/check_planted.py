@@ -1,90 +1,75 @@
 #!/usr/bin/env python3
-"""Nothing of the planted bugs (core/base/planted.h) is in a build without VIGIL_PLANTED_BUGS.
+"""Production code does not know of the planted bugs (properties/planted/README.md), and each of them still fits it.
 
-    .ci/check_planted.py                      each source, preprocessed as a release does, holds no id and no switch
-    .ci/check_planted.py --build DIR OBJECT...  what such a build has compiled: neither the objects nor, if DIR is a release, its
-                                              libraries hold a name or a symbol; libraries of a build that has the bugs do
+    .ci/check_planted.py                      no file of core/ or sim/ holds a word of them; what each looks for stands there once
+    .ci/check_planted.py --build DIR          what is compiled: a build without them holds none of their switches; one with them does
 """
 
 import glob
 import os
 import re
-import subprocess
 import sys
 
 import tree
 
-MACRO = "VIGIL_PLANTED("
-SYMBOL = b"PlantedBug"  # mangled names hold it too
-HEADER = "core/base/planted.h"
+sys.path.insert(0, os.path.join(tree.ROOT, "properties", "planted"))
+import weave  # noqa: E402
+
+WORD = re.compile(r"planted", re.I)
+SYMBOL = b"7planted"  # as mangled names spell the namespace of the switches
 FOLDERS = ("core/", "sim/")
 
 
-def ids(root):
-    return re.findall(r'"([a-z_]+\.[a-z_]+)"', tree.code_only(tree.read(root, HEADER)))
-
-
-def preprocessed(root, text):
-    """Without what it includes, but for the macro itself."""
-    own = re.sub(r"^\s*#include.*$", "", text, flags=re.M)
-    header = re.sub(r"^\s*#include.*$", "", tree.read(root, HEADER), flags=re.M)
-    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-E", "-P", "-x", "c++", "-UVIGIL_PLANTED_BUGS", "-"]
-    done = subprocess.run(command, input=header + own, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else MACRO + done.stderr
-
-
 def check(root):
-    known = ids(root)
     errors = []
-    for path in tree.files(root, ".h", ".cc"):
-        text = tree.read(root, path)
-        if not path.startswith(FOLDERS) or path == HEADER or MACRO not in text:
-            continue
-        left = preprocessed(root, text)
-        if MACRO in left or "PlantedBugIsOn" in left:
-            errors.append(f"{path}: a release would ask for a planted bug")
-        errors += [f"{path}: {known_id} is left in a release" for known_id in known if f'"{known_id}"' in left]
-    return errors
+    for path in tree.files(root, ".h", ".cc", ".proto", "CMakeLists.txt"):
+        if path.startswith(FOLDERS) and WORD.search(tree.read(root, path)):
+            errors.append(f"{path} speaks of planted bugs")
+    return errors + weave.check(root)
 
 
-def holds(path, names):
-    with open(path, "rb") as file:
-        data = file.read()
-    return [name.decode() for name in [SYMBOL, *names] if name in data]
-
-
-def check_build(build, objects):
-    """Objects are compiled as a release does, whatever the build is."""
-    names = [name.encode() for name in ids(tree.ROOT)]
+def check_build(build):
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
         planted = re.search(r"^VIGIL_PLANTED_BUGS:BOOL=(ON|1|TRUE|YES)$", cache.read(), re.M) is not None
     libraries = sorted(path for folder in FOLDERS for path in glob.glob(f"{build}/{folder}**/*.a", recursive=True))
-    errors = [] if objects and libraries else [f"{build}: there is nothing to look at"]
-    for path in objects if planted else [*objects, *libraries]:
-        errors += [f"{path} holds {name}" for name in holds(path, names)]
+    holding = set()
+    for path in libraries:
+        with open(path, "rb") as file:
+            if SYMBOL in file.read():
+                holding.add(os.path.relpath(path, build))
+    if not libraries:
+        return [f"{build}: there is nothing to look at"]
+    if not planted:
+        return [f"{build}/{path} holds a planted bug" for path in sorted(holding)]
     # That this way of looking finds something.
-    base, train = f"{build}/core/base/libcore_base.a", f"{build}/core/train/libcore_train.a"
-    if planted and not (len(holds(base, names)) == 1 + len(names) and holds(train, [])):
-        errors.append(f"{build}: it has planted bugs, but they are not seen in {base} and {train}")
-    return errors
+    return [] if "core/train/libcore_train.a" in holding else [f"{build}: it has planted bugs, but they are not seen in core/train"]
 
 
 def self_test():
-    header = ('#ifdef VIGIL_PLANTED_BUGS\n#include <span>\nconstexpr const char* kBugs[] = {"a.b", "a.c"};\n'
-              "#define VIGIL_PLANTED(id) (::vigil::PlantedBugIsOn(id))\n#else\n#define VIGIL_PLANTED(id) (false)\n#endif\n")
+    bug = 'id = "a.{id}"\nmistake = "m"\n[[edit]]\nfile = "core/x.cc"\nfind = "{find}"\nreplace = "{replace}"\n'
 
-    def row(name, text, *wanted, its_header=header):
-        tree.expect(name, tree.planted(check, {HEADER: its_header, "core/x.cc": text, "sim/y.cc": ""}), wanted)
+    def row(name, bugs, *wanted, text="int f() {\n  return 1;\n}\n"):
+        contents = {f"{weave.BUGS}/a.{id}.toml": bug.format(id=id, find=find, replace=replace) for id, find, replace in bugs}
+        tree.expect(name, tree.planted(check, {**contents, "core/x.cc": text}), wanted)
 
-    row("planted", '#include <vector>\nbool b = VIGIL_PLANTED("a.b") || VIGIL_PLANTED("a.c");\n')
-    row("a name besides", 'const char* a = VIGIL_PLANTED("a.b") ? "a.c" : "";\n', "core/x.cc: a.c is left")
-    row("always on", 'bool b = VIGIL_PLANTED("a.b");\n', "core/x.cc: a release would ask", "core/x.cc: a.b is left",
-        its_header=header.replace("(false)", "(::vigil::PlantedBugIsOn(id))"))
+    row("it fits", [("b", "return 1;", "return PLANTED ? 2 : 1;")])
+    row("two at one place", [("b", "1", "(PLANTED ? 2 : 1)"), ("c", "1", "(PLANTED ? 3 : FOUND)")])
+    row("a word in core", [("b", "return 1;", "return PLANTED;")], "core/x.cc speaks of", text="return 1;  // not planted\n")
+    row("it is not there", [("b", "return  1;", "PLANTED")], "a.b: in core/x.cc this stands 0 times")
+    row("it is there twice", [("b", "return", "PLANTED")], "a.b: in core/x.cc this stands 2 times", text="return return")
+    row("they overlap", [("b", "return 1", "PLANTED"), ("c", "1;", "PLANTED")], "planted bugs a.b and a.c")
+    row("one forgets the other", [("b", "1", "PLANTED"), ("c", "1", "PLANTED")], "a.c: a.b is at the same place")
+    row("no switch", [("b", "1", "2")], "a.b: no edit asks the switch")
+
+    bugs = {"a.b": {"id": "a.b", "edit": [{"file": "x.cc", "find": "1;", "replace": "\n2 + PLANTED;"}]}}
+    woven = weave.woven("x.cc", "a(\n1;\n3;\n4;\n", bugs, "/x.cc")
+    if not woven.endswith('#line 1 "/x.cc"\na(\n\n2 + (::vigil::planted::a_b.load(std::memory_order_relaxed));\n#line 3 "/x.cc"\n3;\n4;\n'):
+        sys.exit(f"self-test weave: got {woven}")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--build"]:
-        found = check_build(sys.argv[2], sys.argv[3:])
+        found = check_build(sys.argv[2])
         for line in found:
             print(line)
         sys.exit(1 if found else 0)

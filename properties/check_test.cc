@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "vigil/core/base/planted.h"
 #include "vigil/fakes/manual_clock.h"
 #include "vigil/fakes/memory_files.h"
+#include "vigil/properties/planted/switches.h"
 #include "vigil/properties/shrink.h"
 #include "vigil/replays/parse.h"
 

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/fakes/manual_clock.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/properties/judging_player.h"
+#include "vigil/properties/planted/switches.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/print.h"
 #include "vigil/replays/result.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "vigil/core/base/check.h"
-#include "vigil/core/base/planted.h"
 
 namespace vigil::sim {
 
@@ -36,8 +35,7 @@ std::uint32_t Choices::NumberOf(Key& key, std::size_t index, std::string_view la
 std::size_t Choices::Ask(Key& key, double chance, std::span<const std::string_view> labels) {
   const std::size_t chosen = chooser_ == nullptr ? 0 : chooser_->Choose({key.text, key.made.size(), chance}, labels);
   VIGIL_CHECK(chosen < labels.size());
-  if (!VIGIL_PLANTED("sim.choice_not_kept") || key.made.size() != 2)
-    key.made.push_back(NumberOf(key, chosen, labels[chosen]));
+  key.made.push_back(NumberOf(key, chosen, labels[chosen]));
   hash_.AddChoice(key.text, labels[chosen], labels.size());
   return chosen;
 }

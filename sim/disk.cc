@@ -5,7 +5,6 @@
 #include <ranges>
 #include <utility>
 
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/fakes/memory_files.h"
 
@@ -46,10 +45,8 @@ class DiskFile final : public File {
   }
   absl::Status Sync() override {
     VIGIL_RETURN_IF_ERROR(inner_->Sync());
-    if (!VIGIL_PLANTED("sim.sync_keeps_nothing")) {
-      contents_->synced = contents_->size;
-      contents_->before.reset();
-    }
+    contents_->synced = contents_->size;
+    contents_->before.reset();
     if (std::exchange(name_unsynced_, false)) disk_.SyncDirectory(Dirname(clean_));
     return absl::OkStatus();
   }

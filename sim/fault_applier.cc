@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vigil/core/base/check.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/sim/alarm.h"
 
 namespace vigil::sim {
@@ -254,7 +253,7 @@ void FaultApplier::Resume(Timed& timed) {
     return other->active && other->fault.kind == TimedFault::Kind::kPause && other->fault.task == timed.fault.task &&
            other->life == timed.life;
   });
-  if (others || VIGIL_PLANTED("sim.paused_for_ever")) return;
+  if (others) return;
   Tell(Entry::What::kEnds, timed.fault, fmt::format("resume {}", timed.fault.task));
   node.Resume();
 }

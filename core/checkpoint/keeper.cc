@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/io/tensor_bundle.h"
 
 namespace vigil {
@@ -94,7 +93,7 @@ void Keeper::Add(const Save& save) {
   std::erase_if(last_, same);
   if (options_.limits_hold) std::erase_if(too_many_, same);
   last_.push_back({save.written, env_.clock->Now()});
-  while (std::ssize(last_) > options_.max_to_keep + (VIGIL_PLANTED("saver.keeps_one_more") ? 1 : 0)) {
+  while (std::ssize(last_) > options_.max_to_keep) {
     too_many_.push_back(std::move(last_.front()));
     last_.erase(last_.begin());
     if (!options_.limits_hold) break;

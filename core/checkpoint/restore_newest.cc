@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/tensor_bundle.h"
 
@@ -90,7 +89,7 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     const absl::Status restored = saver.RestoreMissingLast(session, prefix, missing);
     if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
     if (first.ok()) first = restored;
-    if (!fallback || VIGIL_PLANTED("saver.no_fallback")) break;
+    if (!fallback) break;
     // A preemption, a graph that does not fit: another checkpoint would not help, or would hide it.
     const absl::Status damage = VerifyBundle(*env.files, prefix);
     if (damage.ok() || IsPreemption(restored)) return restored;

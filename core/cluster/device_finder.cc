@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/device_spec.h"
 
@@ -30,9 +29,7 @@ class Search : public std::enable_shared_from_this<Search> {
       : env_(env),
         keepalive_(search.keepalive),
         timeout_(search.timeout),
-        deadline_(search.timeout > Duration::zero() && !VIGIL_PLANTED("cluster.creation_waits_for_ever")
-                      ? DeadlineAfter(env, search.timeout)
-                      : kNever),
+        deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
         mutex_(env.tasks->NewMutex("devices")),
         changed_(env.tasks->NewCondition("answers of the tasks of the cluster")) {
     for (const TaskAddress* const task : tasks) {

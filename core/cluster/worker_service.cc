@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
@@ -163,10 +162,7 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   Scratch& scratch = lease.Get();
   proto::RunGraphRequest& request = scratch.run;
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
-  if (const absl::Status repeated = CheckNotRepeated("RunGraph (GrpcWorker)", request); !repeated.ok()) {
-    if (!VIGIL_PLANTED("cluster.duplicate_runs_again")) return repeated;
-    request.set_step_id(ids_.Next());
-  }
+  VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<RegisteredGraph> graph, FindGraph(request.graph_handle()));
   VIGIL_ASSIGN_OR_RETURN(
       RegisteredGraph::Lane* const lane,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "vigil/core/base/planted.h"
 #include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
@@ -42,11 +41,10 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
   {
     MutexLock lock(*mutex_);
     if (joined_ && dirty) return error;
-    if (VIGIL_PLANTED("coordinator.last_error_wins") && dirty) error_ = error;
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
     if (dirty) EmitDetail(CoordinatorDetail::kStored, CodeOf(error));
-    stop_requested_.store(dirty || !VIGIL_PLANTED("coordinator.clean_stop_lost"), std::memory_order_release);
+    stop_requested_.store(true, std::memory_order_release);
   }
   if (dirty) env_.log->Write(Severity::kInfo, fmt::format("Error reported to Coordinator: {}", MessageOf(error)));
   stop_.Notify();
@@ -76,7 +74,7 @@ bool Coordinator::joined() const {
 
 void Coordinator::Register(TaskPtr task) {
   MutexLock lock(*mutex_);
-  if (!VIGIL_PLANTED("coordinator.task_not_registered")) registered_.push_back(std::move(task));
+  registered_.push_back(std::move(task));
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
@@ -94,7 +92,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   while (AnyRunning(tasks) && !WaitForStop(std::chrono::seconds(1))) {
   }
   // TensorFlow sleeps in doubling steps, which adds up to the grace period and one millisecond; a negative one is none at all.
-  if (options.stop_grace_period >= Duration::zero() && !VIGIL_PLANTED("coordinator.join_does_not_wait")) {
+  if (options.stop_grace_period >= Duration::zero()) {
     const Time deadline = env_.clock->Monotonic() + options.stop_grace_period + std::chrono::milliseconds(1);
     for (const TaskPtr& task : tasks) task->Join(deadline);
   }
@@ -110,7 +108,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
     MutexLock lock(*mutex_);
     joined_ = true;
     registered_.clear();
-    error = VIGIL_PLANTED("coordinator.error_lost_by_join") ? absl::OkStatus() : error_;
+    error = error_;
   }
   EmitDetail(CoordinatorDetail::kJoined, CodeOf(error), left);
   if (!error.ok() || stragglers.empty()) return error;

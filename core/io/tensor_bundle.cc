@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -28,8 +27,7 @@ class TemporaryFile {
 
   absl::Status Append(std::string_view bytes) { return Checked(file_->Append(bytes)); }
   absl::Status Finish(Syncing syncing) {
-    if (syncing == Syncing::kYes && !VIGIL_PLANTED("saver.renamed_without_sync"))
-      VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
+    if (syncing == Syncing::kYes) VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
     VIGIL_RETURN_IF_ERROR(Checked(file_->Close()));
     return Checked(files_->Rename(temporary_, path_));
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/op_util.h"
 
@@ -83,8 +82,7 @@ absl::Status ConditionalAccumulator::Take(const KernelContext& run, std::int64_t
   const Turn turn(*this);
   while (true) {
     if (takes_cancelled_ || run.cancelled()) return MakeStatus(Code::kCancelled, "TakeGrad operation was cancelled");
-    const std::int64_t enough = VIGIL_PLANTED("sync.one_gradient_too_few") ? num_required - 1 : num_required;
-    if (turn.HasCome() && count_ >= enough && count_ > 0) break;
+    if (turn.HasCome() && count_ >= num_required && count_ > 0) break;
     if (!changed_->Wait(*mutex_, run.deadline())) {
       return MakeStatus(Code::kDeadlineExceeded, "Timed out waiting for notification");
     }

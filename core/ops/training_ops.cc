@@ -1,5 +1,4 @@
 // The ops of optimizers that update a variable in place.
-#include "vigil/core/base/planted.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
 #include "vigil/core/ops/variable.h"
@@ -29,10 +28,6 @@ absl::Status ApplyGradientDescent(KernelContext& c) {
     if (old.shape() != delta.shape()) {
       return InvalidArgument("var and delta do not have the same shape{} {}", old.shape().ToString(),
                              delta.shape().ToString());
-    }
-    if (VIGIL_PLANTED("cluster.scalar_update_dropped") && old.shape().rank() == 0) {
-      c.set_output(0, *replacement = old);
-      return absl::OkStatus();
     }
     *replacement =
         old.dtype() == DType::kFloat ? Descended<float>(old, alpha, delta) : Descended<double>(old, alpha, delta);

@@ -2,7 +2,6 @@
 
 #include <atomic>
 
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -15,11 +14,7 @@ constexpr SlotKey<SessionCounter> kSessionCounter{"session counter"};
 
 }  // namespace
 
-std::int64_t NextSessionNumber(const Env& env) {
-  std::atomic<std::int64_t>& created = env.process->Slot(kSessionCounter).created;
-  if (VIGIL_PLANTED("session.number_left_out") && created == 1) ++created;
-  return ++created;
-}
+std::int64_t NextSessionNumber(const Env& env) { return ++env.process->Slot(kSessionCounter).created; }
 
 absl::StatusOr<Tensor> RunFetch(Session& session, Output fetch) {
   RunSpec spec;

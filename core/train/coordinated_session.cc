@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/env/call_guarded.h"
@@ -33,15 +32,14 @@ absl::Status CoordinatedSession::RunStepFn(const LayerStepFn& step_fn) {
 
 absl::StatusOr<bool> CoordinatedSession::CheckStop() const {
   // In this order: an error that comes in between must not look like a stop without one, which ends a scope cleanly.
-  const bool stop = coord_->ShouldStop() && !VIGIL_PLANTED("coordinator.clean_stop_not_asked_for");
+  const bool stop = coord_->ShouldStop();
   VIGIL_RETURN_IF_ERROR(coord_->RequestedError());
   return stop;
 }
 
 absl::StatusOr<bool> CoordinatedSession::ShouldStop() {
   VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
-  const bool deaf = VIGIL_PLANTED("hooks.stop_not_asked_for") && !life_.behaviour.stop_survives_recovery;
-  return stop || (hooked_.should_stop() && !deaf);
+  return stop || hooked_.should_stop();
 }
 
 absl::Status CoordinatedSession::Close() {
@@ -50,20 +48,14 @@ absl::Status CoordinatedSession::Close() {
 }
 
 absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life) {
-  const bool stops_late = VIGIL_PLANTED("coordinator.joined_before_stop");
-  if (!stops_late) VIGIL_RETURN_IF_ERROR(coord.RequestStop());
-  if (VIGIL_PLANTED("coordinator.session_closed_first")) session.Close().IgnoreError();
+  VIGIL_RETURN_IF_ERROR(coord.RequestStop());
   Duration grace = life.stop_grace_period;
   if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
   const Time start = env.clock->Monotonic();
-  const JoinOptions how{.stop_grace_period = grace, .ignore_live_tasks = true};
-  const absl::Status joined = coord.Join(how);
-  if (VIGIL_PLANTED("coordinator.joined_twice")) coord.Join(how).IgnoreError();
+  const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
   life.grace_used += env.clock->Monotonic() - start;
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
-  if (stops_late) coord.RequestStop().IgnoreError();
-  const absl::Status closed = session.Close();
-  if (VIGIL_PLANTED("session.close_failure_comes_out") && joined.ok()) return closed;
+  session.Close().IgnoreError();
   return joined;
 }
 
@@ -82,26 +74,16 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
 }
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {
-  const bool any = !session_->graph().Collection(kQueueRunners).empty();
-  if (!any && !VIGIL_PLANTED("init.queue_runners_without_any")) return absl::OkStatus();
-  if (VIGIL_PLANTED("recovery.queue_runners_not_restarted") && life_.recoveries > 0) return absl::OkStatus();
+  if (session_->graph().Collection(kQueueRunners).empty()) return absl::OkStatus();
   const absl::Status status = start_queue_runners_(session_, coord_);
   env_.Emit({.kind = EventKind::kQueueRunners, .code = CodeOf(status), .session = session_->number()});
   return status;
 }
 
 absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
-  if (VIGIL_PLANTED("recovery.hooks_not_told") && life_.recoveries > 0) return absl::OkStatus();
-  if (VIGIL_PLANTED("recovery.hooks_not_told_of_the_second") && life_.recoveries > 1) return absl::OkStatus();
-  const bool reversed = VIGIL_PLANTED("hooks.told_of_the_first_session_in_reverse") && life_.recoveries == 0;
-  for (std::size_t n = 0; n < hooks_.size(); ++n) {
-    const std::size_t i = reversed ? hooks_.size() - 1 - n : n;
-    const auto tell = [&] {
-      return CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr, nullptr,
-                      [&] { return hooks_[i]->AfterCreateSession(session_, coord_); });
-    };
-    if (VIGIL_PLANTED("hooks.first_told_twice_of_a_session") && i == 0) VIGIL_RETURN_IF_ERROR(tell());
-    VIGIL_RETURN_IF_ERROR(tell());
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kAfterCreateSession, session_.get(), nullptr,
+                                   nullptr, [&] { return hooks_[i]->AfterCreateSession(session_, coord_); }));
   }
   return absl::OkStatus();
 }
@@ -110,9 +92,8 @@ absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::C
   VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
   coord_ =
       std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number()});
-  const bool late = VIGIL_PLANTED("init.queue_runners_after_hooks");
-  absl::Status status = late ? CallAfterCreateSession() : StartQueueRunners();
-  if (status.ok()) status = late ? StartQueueRunners() : CallAfterCreateSession();
+  absl::Status status = StartQueueRunners();
+  if (status.ok()) status = CallAfterCreateSession();
   if (status.ok()) return std::make_unique<CoordinatedSession>(env_, session_, hooks_, coord_, life_);
   if (life_.behaviour.close_partial_session) {
     // What it was created for has failed already: that error is the one to tell.

@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/session/session.h"
@@ -43,7 +42,6 @@ absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t in
   const bool stop_before = context != nullptr && context->stop_requested();
   const absl::Status status = CallGuarded(body);
   event.kind = EventKind::kHookReturn;
-  if (VIGIL_PLANTED("hooks.return_names_the_first")) event.index = 0;
   event.code = CodeOf(status);
   event.has_value = context != nullptr;
   event.value = context != nullptr && !stop_before && context->stop_requested() ? 1 : 0;

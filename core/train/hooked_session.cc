@@ -6,7 +6,6 @@
 #include <string>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
 
@@ -34,17 +33,11 @@ void MergeRunOptions(const RunOptions& from, RunOptions* into) {
 
 HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, SessionLife& life)
     : env_(env), details_(env), session_(std::move(session)), hooks_(hooks), life_(life) {
-  if (VIGIL_PLANTED("hooks.stop_kept_by_recovery")) return;
-  const bool forgets = VIGIL_PLANTED("hooks.stop_lost_by_recovery_by_default");
-  if (!life_.behaviour.stop_survives_recovery || forgets) life_.stop_requested = false;
+  if (!life_.behaviour.stop_survives_recovery) life_.stop_requested = false;
 }
 
 absl::Status HookedSession::Run(LayerRun& run) {
-  if (life_.stop_requested && !VIGIL_PLANTED("hooks.run_allowed_after_stop")) {
-    if (VIGIL_PLANTED("hooks.before_run_of_a_refused_run")) {
-      RunContext late(run.fetches, run.feeds, *session_, life_.recoveries);
-      CallBeforeRun(late, run.options).IgnoreError();
-    }
+  if (life_.stop_requested) {
     return UsageError(fmt::format(
         "Run called even after should_stop requested by {}. Ask ShouldStop() before each run.", life_.stopped_by));
   }
@@ -54,8 +47,7 @@ absl::Status HookedSession::Run(LayerRun& run) {
     const std::string_view name = hooks_[context.stopped_by()]->name();
     std::string who =
         name.empty() ? fmt::format("hook number {}", context.stopped_by() + 1) : fmt::format("hook '{}'", name);
-    const bool lost = VIGIL_PLANTED("hooks.stop_lost_in_a_repeated_run") && run.attempts > 1;
-    if ((status.ok() || VIGIL_PLANTED("hooks.stop_kept_by_failed_run")) && !lost) {
+    if (status.ok()) {
       life_.RequestStop(std::move(who));
     } else if (life_.behaviour.stop_survives_recovery) {
       life_.stop_pending = true;
@@ -70,10 +62,8 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
   feed_values_.clear();
   requests_.clear();
   if (run.attempts++ > 0 && !run.options_given) run.options = RunOptions();
-  if (!VIGIL_PLANTED("recovery.before_run_not_repeated") || run.attempts == 1) {
-    VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
-  }
-  if (!VIGIL_PLANTED("recovery.feed_lost") || run.attempts == 1) VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
+  VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
+  VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
   MergeFetches(run);
   details_.SessionGets(session_->graph(), spec_, feed_values_, run.options);
   run.result->Set(run.fetches);
@@ -84,12 +74,6 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
                                           .metadata = &run.result->mutable_metadata(),
                                           .with_hooks = true},
                                          &run.result->tensors());
-  const bool goes_on = (VIGIL_PLANTED("hooks.after_run_on_out_of_range") && CodeOf(ran) == Code::kOutOfRange) ||
-                       (VIGIL_PLANTED("hooks.after_run_on_internal") && CodeOf(ran) == Code::kInternal);
-  if (goes_on) {
-    requests_.clear();
-    CallAfterRun(context, run).IgnoreError();
-  }
   VIGIL_RETURN_IF_ERROR(WithOrigin(ran, kOriginRun));
   return CallAfterRun(context, run);
 }
@@ -103,9 +87,7 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
     return status.ok() ? status : OfHook(std::move(status), *hooks_[hook], hook, method);
   }
   const bool stop_before = context.stop_requested();
-  const bool hidden = VIGIL_PLANTED("hooks.no_session_in_after_run") && method == HookMethod::kAfterRun;
-  const Session* const session = hidden ? nullptr : session_.get();
-  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session, results, &context, body);
+  const absl::Status status = CallHook(env_, *hooks_[hook], hook, method, session_.get(), results, &context, body);
   if (status.ok() && !stop_before && context.stop_requested()) {
     env_.Emit({.kind = EventKind::kHookRequestsStop,
                .index = static_cast<std::int32_t>(hook),
@@ -116,17 +98,10 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
 
 absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& options) {
   asked_.Clear();  // a hook may have failed after it had asked for something
-  const bool skips =
-      VIGIL_PLANTED("hooks.before_run_skipped_with_options") && context.recoveries() == 0 && options != RunOptions();
-  for (std::size_t n = 0; n < hooks_.size(); ++n) {
-    const bool last_two = hooks_.size() > 2 && n + 2 >= hooks_.size();
-    const bool swaps = VIGIL_PLANTED("hooks.before_run_swaps_the_last_two") && last_two;
-    const std::size_t i = swaps ? 2 * hooks_.size() - 3 - n : n;
-    if (skips && n + 1 == hooks_.size()) break;
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
     SessionRunHook& hook = *hooks_[i];
-    const absl::Status status =
-        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); });
-    if (!VIGIL_PLANTED("hooks.before_run_error_lost")) VIGIL_RETURN_IF_ERROR(status);
+    VIGIL_RETURN_IF_ERROR(
+        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); }));
     if (!asked_.empty()) VIGIL_RETURN_IF_ERROR(TakeRequest(i, options));
   }
   return absl::OkStatus();
@@ -158,8 +133,7 @@ absl::Status HookedSession::AddCallerFeeds(const Feeds& feeds) {
       return FeedConflict("a SessionRunHook and user", session_->graph(), feed.tensor);
     }
     spec_.feeds.push_back(feed.tensor);
-    const bool zeros = VIGIL_PLANTED("recovery.zeros_are_fed") && life_.recoveries > 0;
-    feed_values_.push_back(zeros ? Tensor(feed.value.dtype(), feed.value.shape()) : feed.value);
+    feed_values_.push_back(feed.value);
   }
   return absl::OkStatus();
 }
@@ -191,17 +165,12 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
   if (life_.behaviour.nan_stop_saves_nothing) VIGIL_RETURN_IF_ERROR(CallInspect(run));
   const Tensor* const tensors = run.result->tensors().data();
   const RunValues nothing{FetchedValues(), run.options, run.result->metadata()};
-  const bool skips = VIGIL_PLANTED("hooks.after_run_skipped_with_options") && run.options_given;
   auto request = requests_.begin();
-  for (std::size_t n = 0; n < hooks_.size(); ++n) {
-    const std::size_t i = VIGIL_PLANTED("hooks.after_run_reversed") ? hooks_.size() - 1 - n : n;
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
     SessionRunHook& hook = *hooks_[i];
-    if (VIGIL_PLANTED("hooks.after_run_skips_the_last") && i + 1 == hooks_.size()) break;
-    if (skips && i + 1 == hooks_.size() && !context.stop_requested()) break;
     if (request == requests_.end() || request->hook != i) {
-      const absl::Status status =
-          Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); });
-      if (!VIGIL_PLANTED("hooks.after_run_goes_on_after_a_failure")) VIGIL_RETURN_IF_ERROR(status);
+      VIGIL_RETURN_IF_ERROR(
+          Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); }));
       continue;
     }
     const RunValues values{FetchedValues(request->fetches, tensors + request->first_value), run.options,

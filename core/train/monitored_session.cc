@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
 #include "vigil/core/train/recoverable_session.h"
@@ -109,15 +108,9 @@ void MonitoredSessionBase::ReleaseHooks() {
 
 absl::Status MonitoredSessionBase::CallBegin() {
   BeginContext context{env_, graph_};
-  for (std::size_t n = 0; n < hooks_.size(); ++n) {
-    const std::size_t i = VIGIL_PLANTED("hooks.begin_reversed") ? hooks_.size() - 1 - n : n;
-    if (VIGIL_PLANTED("session.begin_skips_the_last_hook") && i + 1 == hooks_.size()) break;
-    const auto begin = [&] {
-      return CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
-                      [&] { return hooks_[i]->Begin(context); });
-    };
-    if (VIGIL_PLANTED("session.first_hook_begins_twice") && i == 0) VIGIL_RETURN_IF_ERROR(begin());
-    VIGIL_RETURN_IF_ERROR(begin());
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kBegin, nullptr, nullptr, nullptr,
+                                   [&] { return hooks_[i]->Begin(context); }));
   }
   return absl::OkStatus();
 }
@@ -126,18 +119,14 @@ absl::Status MonitoredSessionBase::Init() {
   // Refused before anything is done: there is nothing to trace.
   VIGIL_RETURN_IF_ERROR(TakeHooks());
   if (trace_ != nullptr) StartTrace(trace_path_);
-  absl::Status status = Construct();
-  if (VIGIL_PLANTED("session.construction_hides_the_error") && CodeOf(status) == Code::kOutOfRange) {
-    status = MakeStatus(Code::kCancelled, MessageOf(status));
-  }
-  if (VIGIL_PLANTED("session.construction_not_told_without_hooks") && hooks_.empty()) return status;
+  const absl::Status status = Construct();
   env_.Emit({.kind = EventKind::kConstructed, .code = CodeOf(status)});
   return status;
 }
 
 absl::Status MonitoredSessionBase::Construct() {
   VIGIL_RETURN_IF_ERROR(CallBegin());
-  if (recover_ || VIGIL_PLANTED("session.singular_recovers")) {
+  if (recover_) {
     VIGIL_ASSIGN_OR_RETURN(layer_, RecoverableSession::Create(env_, creator_, life_));
   } else {
     VIGIL_ASSIGN_OR_RETURN(layer_, creator_.Create());
@@ -152,12 +141,7 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
   RunEvents(env_).CallerGives(graph_, feeds, options);
   run_options_ = options;
   LayerRun run{fetches, feeds, run_options_, result, options != RunOptions()};
-  absl::Status status = layer_->Run(run);
-  if (VIGIL_PLANTED("session.two_runs_without_hooks") && hooks_.empty() && status.ok()) status = layer_->Run(run);
-  if (VIGIL_PLANTED("session.run_changes_the_code") && CodeOf(status) == Code::kInternal) {
-    status = MakeStatus(Code::kUnknown, MessageOf(status));
-  }
-  if (VIGIL_PLANTED("recovery.stop_forgotten_in_job") && run.attempts > 1) life_.stop_requested = false;
+  const absl::Status status = layer_->Run(run);
   life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});
   return status;
@@ -176,25 +160,18 @@ absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
   const SessionPtr session_at_start = raw();
   const absl::Status status = layer_->RunStepFn([&](const RunWithHooks& run) {
     // Held: the function may outlive the session in a recovery.
-    const bool newest = life_.behaviour.step_fn_sees_new_session ? !VIGIL_PLANTED("step.old_session_by_default")
-                                                                 : VIGIL_PLANTED("step.new_session_by_tensorflow");
-    const SessionPtr session = newest ? raw() : session_at_start;
+    const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
     const vigil::RunWithHooks inner = [&](LayerRun& inner_run) {
       env_.Emit({.kind = EventKind::kInnerRunStart});
       RunEvents(env_).CallerGives(graph_, inner_run.feeds, inner_run.options);
       absl::Status inner_end = run(inner_run);
-      const bool twice = VIGIL_PLANTED("step.two_runs_without_hooks") && hooks_.empty() && inner_end.ok();
-      if (twice) inner_end = run(inner_run);
       env_.Emit({.kind = EventKind::kInnerRunEnd, .code = CodeOf(inner_end)});
       return inner_end;
     };
     StepContext context(*session, inner);
     absl::Status end = CallStepFn(env_, step_fn, context);
-    if (VIGIL_PLANTED("step.called_twice") && end.ok()) end = CallStepFn(env_, step_fn, context);
-    const bool kept = life_.behaviour.step_fn_stop_is_kept && !VIGIL_PLANTED("step.stop_lost_by_default");
-    if (context.stop_requested() && kept) life_.RequestStop("a step function");
-    const bool swallowed = VIGIL_PLANTED("step.stop_iteration_swallowed") && context.stop_requested();
-    return swallowed && CodeOf(end) == Code::kStopIteration ? absl::OkStatus() : end;
+    if (context.stop_requested() && life_.behaviour.step_fn_stop_is_kept) life_.RequestStop("a step function");
+    return end;
   });
   life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kStepFunction});
@@ -226,7 +203,7 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
 }
 
 absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
-  if (layer_ == nullptr) return !VIGIL_PLANTED("session.should_stop_says_no_after_close");
+  if (layer_ == nullptr) return true;
   const absl::StatusOr<bool> stop = layer_->ShouldStop();
   env_.Emit({.kind = EventKind::kShouldStop,
              .code = CodeOf(stop.status()),
@@ -237,10 +214,7 @@ absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
 
 absl::Status MonitoredSessionBase::Close() {
   env_.Emit({.kind = EventKind::kCloseStart});
-  absl::Status status = CloseInternal(/*clean=*/true);
-  if (VIGIL_PLANTED("session.close_returns_what_was_recovered") && life_.recoveries > 0 && status.ok()) {
-    status = MakeStatus(Code::kAborted, "The session was lost, and created anew.");
-  }
+  const absl::Status status = CloseInternal(/*clean=*/true);
   env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
   return status;
 }
@@ -248,8 +222,6 @@ absl::Status MonitoredSessionBase::Close() {
 // Whether an error that left the scope means the end of the input and nothing worse.
 bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
   if (body.ok()) return true;
-  if (VIGIL_PLANTED("session.end_on_cancelled") && CodeOf(body) == Code::kCancelled) return true;
-  if (VIGIL_PLANTED("session.no_end_on_out_of_range") && CodeOf(body) == Code::kOutOfRange) return false;
   if (!IsCleanEnd(body)) return false;
   if (!life_.behaviour.clean_end_from_run_only) return true;
   const std::string origin = OriginOf(body);
@@ -259,11 +231,9 @@ bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
 absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
   env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body), .subject = OriginOf(body)});
   const bool clean = IsCleanExit(body);
-  const bool ends = clean || (VIGIL_PLANTED("session.end_on_internal") && CodeOf(body) == Code::kInternal);
-  absl::Status status = CloseInternal(ends);
+  absl::Status status = CloseInternal(clean);
   // An error of the close takes the place of the body's, as an exception in a finally block does.
-  const bool lost = VIGIL_PLANTED("session.internal_error_swallowed") && CodeOf(body) == Code::kInternal;
-  if (status.ok() && !lost && (!clean || VIGIL_PLANTED("session.clean_end_comes_out"))) status = body;
+  if (status.ok() && !clean) status = body;
   if (status.ok() || clean || !IsCleanEnd(body)) {
     env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
     return status;
@@ -278,9 +248,8 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
 }
 
 absl::Status MonitoredSessionBase::CallEnd() {
-  Session* const session = VIGIL_PLANTED("session.end_sees_no_session") ? nullptr : raw().get();
-  for (std::size_t n = 0; n < hooks_.size(); ++n) {
-    const std::size_t i = VIGIL_PLANTED("hooks.end_reversed") ? hooks_.size() - 1 - n : n;
+  Session* const session = raw().get();
+  for (std::size_t i = 0; i < hooks_.size(); ++i) {
     VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr,
                                    [&] { return hooks_[i]->End(session); }));
   }
@@ -289,21 +258,16 @@ absl::Status MonitoredSessionBase::CallEnd() {
 
 // The later error wins at each step, and each step is made whatever went wrong before.
 absl::Status MonitoredSessionBase::CloseInternal(bool clean) {
-  const bool late = VIGIL_PLANTED("session.end_after_close");
-  absl::Status status = clean && !late ? CallEnd() : absl::OkStatus();
-  if (VIGIL_PLANTED("session.end_twice") && clean && status.ok()) status = CallEnd();
+  absl::Status status = clean ? CallEnd() : absl::OkStatus();
   if (layer_ == nullptr) {
-    if (!VIGIL_PLANTED("session.second_close_is_silent")) status = UsageError("Session is already closed.");
-  } else if (!VIGIL_PLANTED("session.end_failure_leaves_session_open") || status.ok()) {
-    const absl::Status closed = layer_->Close();
-    const bool takes_its_place = !VIGIL_PLANTED("session.first_error_of_close_wins") || status.ok();
-    if ((!closed.ok() || VIGIL_PLANTED("session.end_error_lost")) && takes_its_place) status = closed;
+    status = UsageError("Session is already closed.");
+  } else if (const absl::Status closed = layer_->Close(); !closed.ok()) {
+    status = closed;
   }
-  if (late && clean) status.Update(CallEnd());
-  if (!VIGIL_PLANTED("session.usable_after_close")) layer_ = nullptr;
+  layer_ = nullptr;
   creator_.Forget();
   ReleaseHooks();
-  if (!graph_was_finalized_ && graph_.finalized() && !VIGIL_PLANTED("session.graph_left_finalized")) {
+  if (!graph_was_finalized_ && graph_.finalized()) {
     graph_.Unfinalize();
     env_.Emit({.kind = EventKind::kGraphUnfinalized});
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -20,8 +19,7 @@ absl::StatusOr<std::unique_ptr<RecoverableSession>> RecoverableSession::Create(c
 
 void RecoverableSession::NoteRecovery(const absl::Status& why, std::int64_t session) {
   ++life_.recoveries;
-  const Code cause = VIGIL_PLANTED("recovery.names_another_cause") ? Code::kAborted : CodeOf(why);
-  env_.Emit({.kind = EventKind::kRecovery, .code = cause, .session = session});
+  env_.Emit({.kind = EventKind::kRecovery, .code = CodeOf(why), .session = session});
   env_.log->Write(
       Severity::kWarning,
       fmt::format("Recovery {}: {}. This may be due to a preemption of a connected worker or parameter server. {} "
@@ -39,7 +37,6 @@ absl::Status RecoverableSession::CreateSession() {
       return absl::OkStatus();
     }
     if (!IsPreemption(made.status())) return made.status();
-    if (VIGIL_PLANTED("recovery.failed_creation_ends_it") && life_.recoveries > 0) return made.status();
     NoteRecovery(made.status(), 0);
     if (life_.behaviour.bounded_recovery) {
       VIGIL_RETURN_IF_ERROR(policy_.BeforeNextAttempt(made.status(), creator_.time_waited()));
@@ -53,18 +50,16 @@ absl::Status RecoverableSession::GiveUp(const absl::Status& why) {
     life_.stop_pending = true;
     life_.stopped_by = "the coordinator";
   }
-  if (VIGIL_PLANTED("recovery.old_session_left_open")) session_ = nullptr;
-  if (VIGIL_PLANTED("recovery.second_session_left_open") && life_.recoveries > 1) session_ = nullptr;
   VIGIL_RETURN_IF_ERROR(Close());
-  const bool pauses = life_.behaviour.bounded_recovery || VIGIL_PLANTED("recovery.pause_by_tensorflow");
-  return pauses ? policy_.BeforeNextAttempt(why, creator_.time_waited()) : absl::OkStatus();
+  if (!life_.behaviour.bounded_recovery) return absl::OkStatus();
+  return policy_.BeforeNextAttempt(why, creator_.time_waited());
 }
 
 absl::Status RecoverableSession::Close() {
   if (session_ == nullptr) return absl::OkStatus();
   const std::shared_ptr<CoordinatedSession> closing = std::move(session_);
   const absl::Status status = closing->Close();
-  if (!IsPreemption(status) || VIGIL_PLANTED("recovery.close_error_ends_it")) return status;
+  if (!IsPreemption(status)) return status;
   env_.log->Write(Severity::kError,
                   fmt::format("An error occurred when attempting to close the session. This may be due to a "
                               "preemption in a connected worker or parameter server. Error: {}",
@@ -74,7 +69,7 @@ absl::Status RecoverableSession::Close() {
 
 template <typename Attempt>
 absl::Status RecoverableSession::Retry(Attempt attempt) {
-  for (int failed = 0; true; ++failed) {
+  while (true) {
     absl::Status status;
     if (session_ == nullptr) status = CreateSession();
     // Held: a step function may run the monitored session itself, which may give this one up.
@@ -83,11 +78,7 @@ absl::Status RecoverableSession::Retry(Attempt attempt) {
       status = attempt(*session);
       if (status.ok()) policy_.Completed();
     }
-    const bool also = VIGIL_PLANTED("recovery.on_cancelled") && CodeOf(status) == Code::kCancelled;
-    if (VIGIL_PLANTED("recovery.given_up_on_internal") && CodeOf(status) == Code::kInternal) Close().IgnoreError();
-    if (!IsPreemption(status) && !also) return status;
-    if (VIGIL_PLANTED("recovery.once_a_call") && failed > 0) return status;
-    if (VIGIL_PLANTED("recovery.unavailable_leaves_run") && CodeOf(status) == Code::kUnavailable) return status;
+    if (!IsPreemption(status)) return status;
     VIGIL_RETURN_IF_ERROR(GiveUp(status));
   }
 }
@@ -97,7 +88,6 @@ absl::Status RecoverableSession::Run(LayerRun& run) {
 }
 
 absl::Status RecoverableSession::RunStepFn(const LayerStepFn& step_fn) {
-  if (VIGIL_PLANTED("recovery.step_function_leaves_run") && session_ != nullptr) return session_->RunStepFn(step_fn);
   return Retry([&step_fn](CoordinatedSession& session) { return session.RunStepFn(step_fn); });
 }
 
@@ -108,7 +98,6 @@ absl::StatusOr<bool> RecoverableSession::CheckStop() {
   if (stop.ok()) return *stop;
   if (!IsPreemption(stop.status())) return true;
   VIGIL_RETURN_IF_ERROR(GiveUp(stop.status()));
-  if (VIGIL_PLANTED("recovery.should_stop_creates_nothing")) return true;
   VIGIL_RETURN_IF_ERROR(CreateSession());
   life_.SettleStop();
   return false;
@@ -117,10 +106,6 @@ absl::StatusOr<bool> RecoverableSession::CheckStop() {
 absl::StatusOr<bool> RecoverableSession::ShouldStop() {
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
-    if (VIGIL_PLANTED("recovery.lost_session_stops_once") && session_ == nullptr &&
-        !life_.behaviour.should_stop_recovers) {
-      return std::exchange(life_.stopped_by, "nobody") != "nobody";
-    }
     if (stop || session_ == nullptr) return true;
     // The second look at the coordinator: meanwhile a task, or a hook of a new session, may have reported an error. TensorFlow lets it
     // out; otherwise it is seen to as if the first look had found it.

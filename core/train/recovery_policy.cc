@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/train/session_manager.h"
 
 namespace vigil {
@@ -45,9 +44,7 @@ absl::Status RecoveryPolicy::BeforeNextAttempt(const absl::Status& why, Duration
   // Only the bits that make a fraction of 2^-53 exactly: the same on every machine.
   const double chance = static_cast<double>(env_.random->Draw("recovery jitter") >> 11) * 0x1.0p-53;
   const Duration jitter(static_cast<Duration::rep>(static_cast<double>(wait_.count()) * chance / 4));
-  if (VIGIL_PLANTED("recovery.no_pause")) return absl::OkStatus();
-  const Duration pause = std::min(wait_ + jitter, kGiveUpAfter - elapsed);
-  SleepFor(env_, VIGIL_PLANTED("recovery.pause_too_short") ? pause / 2 : pause);
+  SleepFor(env_, std::min(wait_ + jitter, kGiveUpAfter - elapsed));
   wait_ = std::min(2 * wait_, kLongestWait);
   return absl::OkStatus();
 }

@@ -1,6 +1,5 @@
 #include "vigil/core/train/session_creator.h"
 
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/cluster_session.h"
 
@@ -35,7 +34,6 @@ ChiefSessionCreator::ChiefSessionCreator(const Env& env, Graph& graph, ChiefSess
 absl::StatusOr<SessionPtr> ChiefSessionCreator::CreateSession() {
   Scaffold& scaffold = *options_.scaffold;
   VIGIL_RETURN_IF_ERROR(scaffold.Finalize());
-  if (VIGIL_PLANTED("recovery.nothing_restored") && manager_ != nullptr) options_.checkpoint_dir.clear();
   if (manager_ == nullptr) {
     VIGIL_ASSIGN_OR_RETURN(manager_, ManagerFor(env_, graph_, scaffold, options_.factory, options_.behaviour));
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/cluster_session.h"
@@ -102,9 +101,7 @@ absl::StatusOr<Readiness> SessionManager::TryLocalInit(Session& session) {
   const RunSpec spec{.targets = {*options_.local_init_op}};
   std::vector<Tensor> nothing;
   const RunOptions* const how = options_.local_init_run_options ? &*options_.local_init_run_options : nullptr;
-  const bool skipped = VIGIL_PLANTED("init.local_init_skipped");
-  const absl::Status ran = skipped ? absl::OkStatus() : session.Run({.spec = spec, .options = how}, &nothing);
-  if (!VIGIL_PLANTED("init.local_init_error_lost")) VIGIL_RETURN_IF_ERROR(ran);
+  VIGIL_RETURN_IF_ERROR(session.Run({.spec = spec, .options = how}, &nothing));
   env_.log->Write(Severity::kInfo, "Done running local_init_op.");
   return Readiness{};
 }
@@ -113,14 +110,6 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
   if (!init.init_op.has_value() && init.init_fn == nullptr && !options_.local_init_op.has_value()) {
     return UsageError("Model is not initialized and no init_op or init_fn or local_init_op was given");
   }
-  const auto call_init_fn = [&] {
-    if (init.init_fn == nullptr) return absl::OkStatus();
-    const absl::Status status = CallGuarded([&] { return init.init_fn(session); });
-    env_.Emit({.kind = EventKind::kInitFn, .code = CodeOf(status), .session = session.number()});
-    return status;
-  };
-  const bool init_fn_first = VIGIL_PLANTED("init.init_fn_first");
-  if (init_fn_first) VIGIL_RETURN_IF_ERROR(call_init_fn());
   if (init.init_op.has_value()) {
     RunSpec spec{.targets = {*init.init_op}};
     std::vector<Tensor> values;
@@ -129,11 +118,12 @@ absl::Status SessionManager::Initialize(Session& session, const InitOptions& ini
       values.push_back(feed.value);
     }
     std::vector<Tensor> nothing;
-    const absl::Status ran = session.Run({.spec = spec, .feed_values = values}, &nothing);
-    if (VIGIL_PLANTED("init.init_fn_after_a_failed_init") && !ran.ok()) call_init_fn().IgnoreError();
-    if (!VIGIL_PLANTED("recovery.init_error_ignored") || session.number() == 1) VIGIL_RETURN_IF_ERROR(ran);
+    VIGIL_RETURN_IF_ERROR(session.Run({.spec = spec, .feed_values = values}, &nothing));
   }
-  return init_fn_first ? absl::OkStatus() : call_init_fn();
+  if (init.init_fn == nullptr) return absl::OkStatus();
+  const absl::Status status = CallGuarded([&] { return init.init_fn(session); });
+  env_.Emit({.kind = EventKind::kInitFn, .code = CodeOf(status), .session = session.number()});
+  return status;
 }
 
 absl::Status SessionManager::NotReadyError(std::string_view for_what, bool restored, const InitOptions& init,
@@ -168,7 +158,7 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
   }
   VIGIL_ASSIGN_OR_RETURN(const Readiness alive, Ready(op, session, "Model not ready"));
   *missing = alive.missing;
-  if (!alive.ready || VIGIL_PLANTED("cluster.chief_restores_over_live_model")) return false;
+  if (!alive.ready) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return false;
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
@@ -182,13 +172,10 @@ absl::StatusOr<bool> SessionManager::JoinLiveModel(const SessionTarget& target, 
 
 absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& restore, const InitOptions& init,
                                        const std::vector<std::string>& missing) {
-  absl::StatusOr<bool> found = RestoreCheckpoint(session, restore, missing);
-  if (VIGIL_PLANTED("recovery.restore_error_ignored") && session.number() > 1 && !found.ok()) found = false;
-  VIGIL_ASSIGN_OR_RETURN(const bool restored, found);
-  if (!restored || VIGIL_PLANTED("init.init_after_restore")) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
+  VIGIL_ASSIGN_OR_RETURN(const bool restored, RestoreCheckpoint(session, restore, missing));
+  if (!restored) VIGIL_RETURN_IF_ERROR(Initialize(session, init));
   VIGIL_ASSIGN_OR_RETURN(const Readiness local, TryLocalInit(session));
   if (!local.ready) return NotReadyError("ready for local_init", restored, init, local.why_not);
-  if (VIGIL_PLANTED("init.ready_not_asked_after_restore") && restored) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const Readiness ready, Ready(options_.ready_op, session, "Model not ready"));
   if (!ready.ready) return NotReadyError("ready", restored, init, ready.why_not);
   return absl::OkStatus();
@@ -197,7 +184,6 @@ absl::Status SessionManager::MakeReady(Session& session, const RestoreOptions& r
 absl::StatusOr<SessionPtr> SessionManager::Prepare(const SessionTarget& target, const RestoreOptions& restore,
                                                    const InitOptions& init) {
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
-  if (VIGIL_PLANTED("recovery.new_session_closed") && session->number() > 1) session->Close().IgnoreError();
   std::vector<std::string> missing;
   const absl::StatusOr<bool> joined = JoinLiveModel(target, *session, restore, &missing);
   if (joined.ok() && *joined) return session;
@@ -256,11 +242,6 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
                       : options_.recovery_wait;
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewSession(target));
-    if (VIGIL_PLANTED("worker.initialises_too")) {
-      for (const WellKnownCall& known : graph_.Collection(kWellKnownCalls)) {
-        if (known.kind == CallKind::kInit) RunTarget(*session, known.node).IgnoreError();
-      }
-    }
     const absl::StatusOr<bool> ready = LookWhetherReady(*session);
     if (!ready.ok()) {
       CloseUnready(*session);
@@ -268,7 +249,7 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
     }
     if (*ready) return session;
     // What a session that is given up fails to close with is of no use to who waits.
-    if (!VIGIL_PLANTED("worker.unready_session_left_open")) session->Close().IgnoreError();
+    session->Close().IgnoreError();
     if (max_wait.has_value()) {
       const Duration left = std::max(Duration::zero(), *max_wait - (env_.clock->Monotonic() - start));
       if (left - wait < Duration::zero()) {
@@ -276,7 +257,7 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
                           fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
       }
     }
-    if (!VIGIL_PLANTED("worker.looks_again_at_once") || session->number() > 1) SleepFor(env_, wait);
+    SleepFor(env_, wait);
     if (slept != nullptr) *slept += wait;
     wait = std::min(2 * wait, options_.recovery_wait);
   }

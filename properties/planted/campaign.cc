@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/properties/in_order.h"
 #include "vigil/properties/planted/play_with_bug.h"
+#include "vigil/properties/planted/switches.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil::properties {

@@ -1,7 +1,7 @@
-// The planted bugs (core/base/planted.h): what each of them is, and which rule must find it.
+// The planted bugs (README.md beside this file): what each of them is, and which rule must find it.
 //
-// The list was written down before any of them was played: the rule that finds a bug is named by what the rule promises, not by
-// what was seen. Thread safety: data.
+// The list is made of the files in bugs/, with which the bugs are planted, too. The rule that finds a bug was written down before it
+// was played: named by what the rule promises, not by what was seen. Thread safety: data.
 #ifndef VIGIL_PROPERTIES_PLANTED_REGISTRY_H_
 #define VIGIL_PROPERTIES_PLANTED_REGISTRY_H_
 
@@ -27,7 +27,7 @@ inline constexpr std::string_view kComesToAnEnd = "run.comes_to_an_end";
 
 struct PlantedBug {
   std::string_view id;
-  std::string_view where;    // the file
+  std::string_view where;    // the file; of several the first
   std::string_view mistake;  // one line
   unsigned needs = 0;        // kNeeds... together
   std::string_view rules;    // rules or invariants, separated by spaces: one of them must find it
@@ -42,9 +42,7 @@ struct PlantedBug {
   std::string NeedsText() const;  // "recovery, cluster"; "" = nothing
 };
 
-std::span<const PlantedBug> PlantedBugs();
-// A part of them, in a file of its own.
-std::span<const PlantedBug> BugsForOneRule();
+std::span<const PlantedBug> PlantedBugs();  // by id
 
 // The bugs that this rule or invariant must find, alone or as one of several.
 std::vector<const PlantedBug*> BugsThatMustBeFoundBy(std::string_view rule);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
@@ -106,9 +105,7 @@ absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Sessi
   VIGIL_RETURN_IF_ERROR(GetSaver().status());
   VIGIL_RETURN_IF_ERROR(writer_->AddGraph(*graph_));
   VIGIL_RETURN_IF_ERROR(writer_->AddMetaGraph(*graph_));
-  const bool saves = !VIGIL_PLANTED("saver.saves_on_the_first_session_only") || session->number() == 1;
-  if (saves)
-    VIGIL_RETURN_IF_ERROR(Save(*session, step).status());  // what listeners think of a stop does not count here
+  VIGIL_RETURN_IF_ERROR(Save(*session, step).status());  // what listeners think of a stop does not count here
   timer_.UpdateLastTriggeredStep(step);
   return absl::OkStatus();
 }
@@ -135,16 +132,14 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 
 absl::Status CheckpointSaverHook::End(Session* session) {
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
-  const bool saved = VIGIL_PLANTED("saver.last_step_not_saved") ? step <= timer_.last_triggered_step().value_or(-1) + 1
-                                                                : step == timer_.last_triggered_step();
-  const bool saves = !saved && !KeepsNothing(step);
-  const bool late = VIGIL_PLANTED("saver.listeners_end_before_the_last_save");
-  if (saves && !late) VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
+  if (step != timer_.last_triggered_step() && !KeepsNothing(step)) {
+    VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
+  }
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kEnd, step,
                                        [&] { return listener->End(*session, step); }));
   }
-  return saves && late ? Save(*session, step).status() : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t step) {
@@ -158,12 +153,10 @@ absl::StatusOr<bool> CheckpointSaverHook::SaveAndTell(Session& session, std::int
   Log& log = *env_.log;
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners before saving checkpoint {}...", step));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
-    if (VIGIL_PLANTED("saver.listeners_not_told_before")) break;
     VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kBeforeSave, step,
                                        [&] { return listener->BeforeSave(session, step); }));
   }
-  const absl::Status written = WriteCheckpoint(session, step);
-  if (!VIGIL_PLANTED("saver.write_error_lost")) VIGIL_RETURN_IF_ERROR(written);
+  VIGIL_RETURN_IF_ERROR(WriteCheckpoint(session, step));
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
   bool should_stop = false;
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
@@ -189,15 +182,9 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
   }
   env_.log->Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
   const SaveOptions how{.latest_filename = state_file_, .write_meta_graph = options_.save_graph_def};
-  const absl::Status saved = saver->Save(session, save_path_, step, how).status();
-  if (VIGIL_PLANTED("summary.log_of_a_failed_save") && !saved.ok()) {
-    writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_).IgnoreError();
-  }
-  VIGIL_RETURN_IF_ERROR(saved);
+  VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, how).status());
   last.Note(options_.checkpoint_dir, mine, saver);
-  if (VIGIL_PLANTED("summary.log_lost_after_recovery") && session.number() > 1) return absl::OkStatus();
-  const std::int64_t logged = VIGIL_PLANTED("summary.log_of_the_step_before") ? step - 1 : step;
-  return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, logged, save_path_);
+  return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_);
 }
 
 bool CheckpointSaverHook::KeepsNothing(std::int64_t step) {

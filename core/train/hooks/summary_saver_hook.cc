@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/summary/summary_writer_cache.h"
 #include "vigil/core/train/run_events.h"
@@ -61,8 +60,7 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
   if (requested_) {
     VIGIL_ASSIGN_OR_RETURN(step, step_.Read(&context.session()));
   }
-  const bool again = VIGIL_PLANTED("summary.start_after_each_recovery") && context.recoveries() > 0;
-  if (!next_step_.has_value() || again) {
+  if (!next_step_.has_value()) {
     VIGIL_RETURN_IF_ERROR(options_.summary_writer->AddSessionLog(SessionLogStatus::kStart, step));
   }
   if (requested_) {
@@ -85,7 +83,6 @@ absl::Status SummarySaverHook::WriteSummaries(const FetchedValues& summaries, st
 }
 
 absl::Status SummarySaverHook::End(Session*) {
-  if (VIGIL_PLANTED("summary.not_flushed")) return absl::OkStatus();
   return options_.summary_writer != nullptr ? options_.summary_writer->Flush() : absl::OkStatus();
 }
 

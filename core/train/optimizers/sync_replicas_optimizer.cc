@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/training.h"
 #include "vigil/core/train/optimizers/graph_names.h"
@@ -112,9 +111,7 @@ Output SyncReplicasOptimizer::AddTokens(Builder& b, NodeId update, Nodes& nodes,
            {.name = "sync_token_q_Dequeue", .control_inputs = nodes.pushes, .attrs = {{"component_types", types}}});
   const Output train_op = ops::Assign(b, "Assign", nodes.local_step.ref, token);
   // The step itself, not its read: after the update. (TensorFlow's read shows the new value all the same: it shares the buffer.)
-  const int spare = VIGIL_PLANTED("sync.a_token_more_each_step") ? 1 : 0;
-  const Output tokens =
-      Tokens(b, std::max(total(), options_.replicas_to_aggregate) + spare, nodes.global_step, {update});
+  const Output tokens = Tokens(b, std::max(total(), options_.replicas_to_aggregate), nodes.global_step, {update});
   sync_op = b.Op("QueueEnqueueManyV2", {nodes.token_queue, tokens}, {.name = "sync_token_q_EnqueueMany"}).node;
   return train_op;
 }
@@ -205,7 +202,7 @@ absl::StatusOr<NodeId> SyncReplicasOptimizer::GetInitTokensOp(Builder& b, int nu
   if (!applied_) return UsageError("get_init_tokens_op() should be called after apply_gradients().");
   const int needed = options_.replicas_to_aggregate - total();
   if (num_tokens == -1) {
-    num_tokens = options_.replicas_to_aggregate + (VIGIL_PLANTED("sync.one_token_too_many") ? 1 : 0);
+    num_tokens = options_.replicas_to_aggregate;
   } else if (num_tokens < needed) {
     return UsageError(
         fmt::format("Too few tokens to finish the first step: {} (given) vs {} (needed)", num_tokens, needed));

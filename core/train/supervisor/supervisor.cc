@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/graph/graph_def.h"
@@ -79,7 +78,6 @@ absl::Status Supervisor::Init() {
   }
   if (!is_chief()) VIGIL_RETURN_IF_ERROR(CheckVariablesHaveDevices(graph_));
   if (trace_ != nullptr) StartTrace(makes_session_manager);
-  if (VIGIL_PLANTED("supervisor.graph_left_changeable")) return absl::OkStatus();
   if (!graph_.finalized()) env_.Emit({.kind = EventKind::kGraphFinalized});
   graph_.Finalize();
   return absl::OkStatus();
@@ -106,17 +104,13 @@ absl::Status Supervisor::WriteGraph() {
 
 absl::StatusOr<SessionPtr> Supervisor::NewReadySession(const PrepareSessionOptions& options) {
   if (!is_chief()) return session_manager()->WaitForSession(options.target, options.max_wait_secs);
-  absl::StatusOr<SessionPtr> session = session_manager()->Prepare(
+  return session_manager()->Prepare(
       options.target,
       {.saver = saver(),
        .checkpoint_dir = logdir(),
        .wait_for_checkpoint = options.wait_for_checkpoint,
        .max_wait = options.max_wait_secs.value_or(Duration::max())},
       {.init_op = init_op(), .init_feed_dict = init_feed_dict(), .init_fn = options_.init_fn});
-  if (VIGIL_PLANTED("supervisor.initialises_what_it_restored") && session.ok() && init_op().has_value()) {
-    RunTarget(**session, *init_op()).IgnoreError();
-  }
-  return session;
 }
 
 absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services) {
@@ -133,9 +127,6 @@ absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool sta
 absl::StatusOr<SessionPtr> Supervisor::Prepare(const PrepareSessionOptions& options) {
   coord_->ClearStop();
   if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(Written(summary_writer_->Reopen()));
-  if (VIGIL_PLANTED("supervisor.start_logged_too_early") && summary_writer_ != nullptr) {
-    summary_writer_->AddSessionLog(SessionLogStatus::kStart, 0).IgnoreError();
-  }
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewReadySession(options));
   const absl::Status status = StartWhatRunsBeside(session, options.start_standard_services);
   if (status.ok()) return session;
@@ -201,15 +192,12 @@ absl::Status Supervisor::WriteSummary(const SessionPtr& session, const std::stri
 absl::Status Supervisor::StopAll(const StopOptions& options) {
   // Without an error nothing is handed back.
   VIGIL_RETURN_IF_ERROR(coord_->RequestStop());
-  const bool logs = options.close_summary_writer && summary_writer_ != nullptr;
-  const bool early = VIGIL_PLANTED("supervisor.stop_logged_before_the_join") && logs;
-  if (early) summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt).IgnoreError();
   const absl::Status joined = coord_->Join({.tasks = options.tasks,
                                             .stop_grace_period = options_.stop_grace_secs,
                                             .ignore_live_tasks = options.ignore_live_tasks});
-  if (!logs) return joined;
+  if (!options.close_summary_writer || summary_writer_ == nullptr) return joined;
   // An error of the writer takes the place of the join's, as an exception in a finally block does.
-  if (!early) VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt)));
+  VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt)));
   VIGIL_RETURN_IF_ERROR(Written(summary_writer_->Close()));
   graph_added_to_summary_ = false;
   return joined;
@@ -219,7 +207,7 @@ absl::Status Supervisor::LeaveManagedSession(const absl::Status& error, bool clo
   // Handed back if the body has joined the coordinator; the supervisor is stopped all the same.
   const absl::Status handed_back = error.ok() ? absl::OkStatus() : RequestStop(error);
   const absl::Status stopped = Stop({.close_summary_writer = close_summary_writer});
-  return stopped.ok() || VIGIL_PLANTED("supervisor.error_lost_when_it_stops") ? handed_back : stopped;
+  return stopped.ok() ? handed_back : stopped;
 }
 
 absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
@@ -229,7 +217,6 @@ absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
                                .max_wait_secs = options.max_wait_secs,
                                .start_standard_services = options.start_standard_services});
   const absl::Status error = session.ok() ? CallBody(*session, body) : session.status();
-  if (VIGIL_PLANTED("supervisor.session_closed_first") && session.ok()) (*session)->Close().IgnoreError();
   const absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
   // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.
   if (session.ok()) (*session)->Close().IgnoreError();

@@ -1,6 +1,5 @@
 // The methods of a supervisor that its user calls, and what is said of each: that it is called, and what came of it.
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/train/supervisor/supervisor.h"
@@ -54,8 +53,7 @@ absl::Status Supervisor::SummaryComputed(const SessionPtr& session, const proto:
 }
 
 bool Supervisor::ShouldStop() const {
-  const bool ignored = VIGIL_PLANTED("supervisor.should_stop_ignores_clean_stops") && coord_->RequestedError().ok();
-  const bool stop = coord_->ShouldStop() && !ignored;
+  const bool stop = coord_->ShouldStop();
   Event answer = ReturnOf(SupervisorMethod::kShouldStop, absl::OkStatus());
   answer.has_value = true;
   answer.value = stop ? 1 : 0;
