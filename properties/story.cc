@@ -44,6 +44,7 @@ std::string FaultText(const replays::Fault& fault) {
   if (fault.code.has_value())
     text += fmt::format(" {} with {}", fault.calls.size() > 1 ? "fail" : "fails", CodeName(*fault.code));
   if (fault.lost_reply) text += " after it took effect";
+  if (fault.not_ready) text += ": the model is not ready";
   if (fault.advance_step.has_value()) text += fmt::format(", the step goes on by {}", *fault.advance_step);
   if (fault.chief_init.has_value()) text += fmt::format(", the chief initialises step {}", *fault.chief_init);
   return text;

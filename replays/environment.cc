@@ -1,5 +1,7 @@
 #include "vigil/replays/environment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -54,7 +56,9 @@ sim::SessionFault Environment::Next(FaultPoint point, const std::shared_ptr<Sess
     if (std::find(fault.calls.begin(), fault.calls.end(), number) == fault.calls.end()) continue;
     if (absl::Status failed = Act(fault); !failed.ok()) return {.error = std::move(failed)};
     if (fault.code.has_value()) {
-      hit.error = MakeStatus(*fault.code, "scenario " + std::string(CodeName(*fault.code)));
+      // By this text an op says that the model is not ready, and fails otherwise.
+      const std::string_view why = fault.not_ready ? ": a variable is uninitialized" : "";
+      hit.error = MakeStatus(*fault.code, fmt::format("scenario {}{}", CodeName(*fault.code), why));
       hit.lost_reply = fault.lost_reply;
     }
   }

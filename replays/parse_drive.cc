@@ -154,8 +154,9 @@ void ReadFault(Reading& reading, Json value, const Place& place, Fault& out) {
   fields.Optional("code").ErrorCode(out.code);
   const Field effect = fields.Optional("effect");
   std::string name;
-  effect.OneOf({"lost_request", "lost_reply"}, name);
+  effect.OneOf({"lost_request", "lost_reply", "not_ready"}, name);
   out.lost_reply = name == "lost_reply";
+  out.not_ready = name == "not_ready";
   fields.Optional("advance_step").Integer(kSteps, out.advance_step);
   fields.Optional("chief_init").Integer(kSteps, out.chief_init);
   const Field file = fields.Optional("file");
@@ -171,6 +172,9 @@ void ReadFault(Reading& reading, Json value, const Place& place, Fault& out) {
   }
   if (file.present()) reading.Fail(place, "'file' is for 'write' only");
   if (effect.present() && !out.code.has_value()) reading.Fail(place, "'effect' needs 'code'");
+  const bool asks = out.at == FaultPoint::kReady || out.at == FaultPoint::kReadyForLocalInit;
+  if (out.not_ready && (!asks || out.code != Code::kFailedPrecondition))
+    reading.Fail(place, "'not_ready' is for 'ready' and 'ready_for_local_init' with FAILED_PRECONDITION");
   if (!out.code.has_value() && !out.advance_step.has_value() && !out.chief_init.has_value()) {
     reading.Fail(place, "does nothing: give 'code', 'advance_step' or 'chief_init'");
   }

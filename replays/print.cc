@@ -130,6 +130,7 @@ void PrintFault(JsonWriter& w, const Fault& fault) {
   PrintCalls(w, fault.calls);
   PrintIf(w, "code", fault.code);
   if (fault.lost_reply) w.Key("effect").String("lost_reply");
+  if (fault.not_ready) w.Key("effect").String("not_ready");
   PrintIf(w, "advance_step", fault.advance_step);
   PrintIf(w, "chief_init", fault.chief_init);
   if (!fault.file.empty()) w.Key("file").String(fault.file);

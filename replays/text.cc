@@ -279,6 +279,11 @@ std::optional<std::string> TextOf(const Event& event) {
     case EventKind::kBareRunEnd:
     case EventKind::kSupervisorCall:
     case EventKind::kSupervisorReturn:
+    case EventKind::kRunPart:
+    case EventKind::kHookDetail:
+    case EventKind::kSaverDetail:
+    case EventKind::kCoordinatorDetail:
+    case EventKind::kQueueDetail:
       return std::nullopt;
   }
   return std::nullopt;

@@ -40,6 +40,7 @@ MarkKind KindOfEvent(const Event& event) {
     case EventKind::kHookCall:
     case EventKind::kHookReturn:
     case EventKind::kListenerCall:
+    case EventKind::kHookDetail:
       return MarkKind::kHook;
     case EventKind::kRunStart:
     case EventKind::kRunEnd:
@@ -49,7 +50,9 @@ MarkKind KindOfEvent(const Event& event) {
     case EventKind::kInnerRunEnd:
     case EventKind::kBareRunStart:
     case EventKind::kBareRunEnd:
+    case EventKind::kRunPart:
       return MarkKind::kRun;
+    case EventKind::kCoordinatorDetail:
     case EventKind::kHookRequestsStop:
     case EventKind::kCoordinatorRequestStop:
     case EventKind::kCoordinatorJoin:
@@ -58,6 +61,7 @@ MarkKind KindOfEvent(const Event& event) {
     case EventKind::kCloseEnd:
       return MarkKind::kStop;
     case EventKind::kWriterCall:
+    case EventKind::kSaverDetail:
       return MarkKind::kSave;
     case EventKind::kSessionCall:
       return static_cast<CallKind>(event.call) == CallKind::kSave ? MarkKind::kSave : MarkKind::kCall;
@@ -73,6 +77,7 @@ MarkKind KindOfEvent(const Event& event) {
     case EventKind::kSessionCreateFailed:
     case EventKind::kInitFn:
     case EventKind::kQueueRunners:
+    case EventKind::kQueueDetail:
     case EventKind::kConstructed:
       return MarkKind::kCall;
     case EventKind::kSupervisorCall:

@@ -37,7 +37,8 @@ void TraceScript::Know(std::int64_t session, const std::shared_ptr<Coordinator>&
 }
 
 void TraceScript::Emit(const Event& event) {
-  if (mutes_ > 0 || stopped_) return;
+  // What a run is made of here is the script's own.
+  if (mutes_ > 0 || stopped_ || IsDetail(event.kind)) return;
   if (!parted_) Follow(event);
   if (stopped_) return;
   inner_.Emit(event);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "vigil/replays/text.h"
@@ -78,6 +80,36 @@ std::string SupervisorText(const Event& event) {
                      method == SupervisorMethod::kStop && event.value != 0 ? ", tasks are left behind" : "");
 }
 
+std::string WhoseText(std::int32_t index) {
+  if (index == kOfCaller) return "caller";
+  return index == kMerged ? "merged" : fmt::format("hook number {}", index + 1);
+}
+
+// "hook number 2: feed feed_me:0 = 7"
+std::string DetailText(const Event& event) {
+  std::string text(DetailName(event.kind, event.call));
+  std::string subject(event.subject);
+  while (!subject.empty() && (subject.back() == ' ' || subject.back() == '\n')) subject.pop_back();
+  std::replace(subject.begin(), subject.end(), '\n', ' ');
+  if (!subject.empty()) text += " " + subject;
+  if (event.has_value) text += fmt::format(" {}{}", event.kind == EventKind::kRunPart ? "= " : "", event.value);
+  if (event.code != Code::kOk) text += fmt::format(" {}", CodeName(event.code));
+  switch (event.kind) {
+    case EventKind::kRunPart:
+      return fmt::format("{}: {}", WhoseText(event.index), text);
+    case EventKind::kHookDetail:
+      if (event.call == static_cast<std::uint8_t>(HookDetail::kTimerAsked))
+        text += event.index == 1 ? " -> yes" : " -> no";
+      return "in a hook: " + text;
+    case EventKind::kSaverDetail:
+      return "saver " + text;
+    case EventKind::kCoordinatorDetail:
+      return "coordinator " + text;
+    default:
+      return "queue runner " + text;
+  }
+}
+
 }  // namespace
 
 std::string TraceLine(const Event& event) {
@@ -116,6 +148,12 @@ std::string TraceLine(const Event& event) {
     case EventKind::kSupervisorCall:
     case EventKind::kSupervisorReturn:
       return SupervisorText(event);
+    case EventKind::kRunPart:
+    case EventKind::kHookDetail:
+    case EventKind::kSaverDetail:
+    case EventKind::kCoordinatorDetail:
+    case EventKind::kQueueDetail:
+      return DetailText(event);
     default:
       return CallerText(event);
   }

@@ -120,13 +120,16 @@ SharedDisk& World::shared_disk() {
 Trace World::TakeTrace() { return std::exchange(trace_, Trace()); }
 
 void World::Record(std::uint32_t node, const Event& event) {
-  if (options_.max_events != 0 && trace_.size() >= options_.max_events) {
-    scheduler_.StopNow(StopReason::kLimit, fmt::format("{} events", trace_.size()));
-    return;
+  if (!IsDetail(event.kind)) {
+    if (options_.max_events != 0 && events_ >= options_.max_events) {
+      scheduler_.StopNow(StopReason::kLimit, fmt::format("{} events", events_));
+      return;
+    }
+    ++events_;
+    hash_.AddEvent(event);
   }
   const TaskState* const task = scheduler_.current();
   trace_.Append(node, task == nullptr ? 0 : task->identity->id, now(), event);
-  hash_.AddEvent(event);
 }
 
 std::uint32_t World::AddTask(std::string_view label) {

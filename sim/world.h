@@ -124,6 +124,7 @@ class World {
   Choices choices_;
   Scheduler scheduler_;
   Trace trace_;
+  std::uint64_t events_ = 0;  // without details
   struct WorldClock final : Clock {
     explicit WorldClock(World& owner) : world(owner) {}
     Time Now() override { return world.now(); }

@@ -44,4 +44,44 @@ std::string_view ListenerMethodName(ListenerMethod method) {
   return kNames[static_cast<size_t>(method)];
 }
 
+std::string_view DetailName(EventKind kind, std::uint8_t call) {
+  constexpr std::array<std::string_view, 5> kRunParts = {"fetches", "results", "feed", "option", "watch"};
+  constexpr std::array<std::string_view, 18> kOfHooks = {"stops after",
+                                                         "stops at",
+                                                         "watches for NaN",
+                                                         "counts steps",
+                                                         "writes summaries",
+                                                         "profiles",
+                                                         "logs",
+                                                         "waits for step",
+                                                         "saves checkpoints",
+                                                         "saves input",
+                                                         "every so many steps",
+                                                         "every so many seconds",
+                                                         "timer is asked",
+                                                         "timer triggers",
+                                                         "saves",
+                                                         "has saved",
+                                                         "was saved before",
+                                                         "keeps nothing"};
+  constexpr std::array<std::string_view, 6> kOfSavers = {"saves",      "has written", "lists",
+                                                         "has listed", "deletes",     "writes the meta graph of"};
+  constexpr std::array<std::string_view, 4> kOfCoordinators = {"keeps", "forgets", "joins", "has joined"};
+  constexpr std::array<std::string_view, 4> kOfQueues = {"starts", "task ends", "closes", "cancels"};
+  switch (kind) {
+    case EventKind::kRunPart:
+      return kRunParts[call];
+    case EventKind::kHookDetail:
+      return kOfHooks[call];
+    case EventKind::kSaverDetail:
+      return kOfSavers[call];
+    case EventKind::kCoordinatorDetail:
+      return kOfCoordinators[call];
+    case EventKind::kQueueDetail:
+      return kOfQueues[call];
+    default:
+      return "?";
+  }
+}
+
 }  // namespace vigil

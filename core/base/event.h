@@ -40,7 +40,7 @@ enum class EventKind : std::uint8_t {
   // A call on a summary writer is made: call = WriterCall, value = its global step (has_value: one was given).
   // kSummary: subject = the serialized Summary; kSessionLog: index = its status; kRunMetadata: subject = the tag.
   kWriterCall,
-  // A checkpoint saver's listener is about to be called: subject = its name, call = ListenerMethod, value = the global step
+  // A checkpoint saver's listener is about to be called: subject = its name, index = its place, call = ListenerMethod, value = the step
   // (has_value: not at its begin).
   kListenerCall,
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
@@ -58,8 +58,22 @@ enum class EventKind : std::uint8_t {
   // A supervisor's method is called, by its user or by the supervisor itself: call = SupervisorMethod, index and value = its arguments.
   kSupervisorCall,
   kSupervisorReturn,  // ... and has returned: code, call
+  // From here on details (IsDetail): what the events above are made of. Only rules look at them: traces do not record them, and no
+  // two runs differ by them alone.
+  // A part of what a run with hooks is made of: call = RunPart, index = whose: a place in the list of hooks, kOfCaller, or kMerged.
+  kRunPart,
+  // A hook says what it goes by, within its own call: call = HookDetail.
+  kHookDetail,
+  // A saver says what it does: call = SaverDetail.
+  kSaverDetail,
+  // What comes of requests to a coordinator: call = CoordinatorDetail, session = whose coordinator, 0 = not said.
+  kCoordinatorDetail,
+  // What a queue runner's tasks do: call = QueueDetail, session, subject = the queue.
+  kQueueDetail,
 };
+// Those that traces hold.
 inline constexpr int kEventKinds = static_cast<int>(EventKind::kSupervisorReturn) + 1;
+constexpr bool IsDetail(EventKind kind) { return static_cast<int>(kind) >= kEventKinds; }
 
 enum class HookMethod : std::uint8_t { kBegin, kAfterCreateSession, kBeforeRun, kAfterRun, kEnd };
 
@@ -112,17 +126,78 @@ inline constexpr std::int32_t kSupervisorIgnoresLiveTasks = 8;
 
 enum class ListenerMethod : std::uint8_t { kBegin, kBeforeSave, kAfterSave, kEnd };
 
+inline constexpr std::int32_t kOfCaller = -1;
+inline constexpr std::int32_t kMerged = -2;  // what the session gets
+enum class RunPart : std::uint8_t {
+  kFetches,  // asked for: subject = names of tensors, each followed by a space
+  kResults,  // handed to AfterRun: subject = the tensors whose values they are
+  kFeed,     // subject = the tensor, value = what is fed, if that is a number (has_value)
+  kOption,   // one that is not as by default: subject = its name, value
+  kWatch,    // a debug watch: subject
+};
+
+enum class HookDetail : std::uint8_t {
+  // Once, in begin or in after_create_session: what the hook is for.
+  kStopsAfter,        // value = so many steps from the first session on
+  kStopsAt,           // value = the last step
+  kWatchesForNan,     // value 1 = NaN fails the run, 0 = it requests a stop
+  kCountsSteps,       // value 1 = it writes to the writer of a directory, which has events
+  kWritesSummaries,   // the same
+  kProfiles,          // runs are traced now and then
+  kLogs,              // value 1 = now and then, 0 = at the end only
+  kWaitsForStep,      // value = the step
+  kSavesCheckpoints,  // index = how many listeners it has
+  kSavesInput,        // beside: of the input, which it restores or saves at the first run of a session
+  kEverySteps,        // value = the period of its timer
+  kEverySeconds,      // the same
+  // At any time:
+  kTimerAsked,    // value = step, index = the answer, 0 or 1
+  kTimerSet,      // value = step: it triggers now
+  kSaves,         // a save of the hook begins, listeners included: value = step
+  kSaved,         // ... and has ended: code
+  kSavedBefore,   // another hook has saved this step of this session already: value = step
+  kKeepsNothing,  // the model has diverged: value = the step that is not saved
+};
+
+enum class SaverDetail : std::uint8_t {
+  kSaves,    // subject = the prefix that is going to be written
+  kWritten,  // the save op has returned: code, subject = what it says that it wrote
+  // The state file is going to be written: subject = the checkpoints that are kept, oldest first, each followed by a line break;
+  // index = how many; value = the most that are kept (0: all, and none is listed but the newest).
+  kLists,
+  kListed,  // ... and was: code
+  kDeletes,  // a checkpoint is going to be deleted: subject = its prefix; value 1 = all that are too many are deleted at once
+  kWritesMeta,  // subject = the prefix
+};
+
+enum class CoordinatorDetail : std::uint8_t {
+  kStored,   // an error was kept: code
+  kCleared,  // forgets everything
+  kJoins,    // a join begins: value = the grace period in seconds
+  kJoined,   // a join ends: code = of the error that was kept, index = how many tasks still run
+};
+
+enum class QueueDetail : std::uint8_t {
+  kStarted,  // index = how many tasks enqueue, closed = one more is there to cancel what they wait for, value 1 = there is a way to close the queue
+  kEnqueueEnded,  // one of them has ended: code, index 0 = it was the last, closed = by a code that means the end of the input
+  kCloses,   // the queue is being closed
+  kCancels,  // what waits for the queue is being cancelled
+};
+
 // "before_run", "ready_for_local_init", "session_log", ...
 std::string_view HookMethodName(HookMethod method);
 std::string_view WriterCallName(WriterCall call);
 std::string_view ListenerMethodName(ListenerMethod method);
 std::string_view CallKindName(CallKind kind);
 std::string_view SupervisorMethodName(SupervisorMethod method);
+// Of a detail: "asks to fetch", "timer is asked", ...
+std::string_view DetailName(EventKind kind, std::uint8_t call);
 
 struct Event {
   EventKind kind;
   Code code = Code::kOk;
-  std::uint8_t call = 0;  // HookMethod, CallKind, WriterCall, ListenerMethod, SupervisorMethod or as the kind says
+  std::uint8_t call =
+      0;  // HookMethod, CallKind, WriterCall, ListenerMethod, SupervisorMethod, one of a detail, or as the kind says
   bool closed = false;
   bool has_value = false;
   std::int32_t index = -1;

@@ -111,7 +111,19 @@ absl::Status Keeper::Commit(const Save& save) {
   return absl::OkStatus();
 }
 
+void Keeper::EmitLists() const {
+  if (env_.events == nullptr) return;
+  std::string kept;
+  for (const KeptCheckpoint& each : last_) kept += each.prefix + '\n';
+  EmitSaverDetail(env_.events, SaverDetail::kLists, kept,
+                  {.kind = EventKind::kSaverDetail,
+                   .has_value = true,
+                   .index = static_cast<std::int32_t>(last_.size()),
+                   .value = static_cast<double>(options_.max_to_keep)});
+}
+
 absl::Status Keeper::WriteState(const Save& save) const {
+  EmitLists();
   CheckpointState state{.model_checkpoint_path = save.written};
   if (options_.limits_hold) {
     for (const std::vector<KeptCheckpoint>* list : {&too_many_, &last_}) {
@@ -126,9 +138,11 @@ absl::Status Keeper::WriteState(const Save& save) const {
   } else {
     state.all_model_checkpoint_paths = paths();
   }
-  return UpdateCheckpointState(
+  absl::Status listed = UpdateCheckpointState(
       env_, save.directory, std::move(state),
       {.relative_paths = options_.relative_paths, .state_file = save.state_file, .synced = options_.synced});
+  EmitSaverDetail(env_.events, SaverDetail::kListed, "", {.kind = EventKind::kSaverDetail, .code = CodeOf(listed)});
+  return listed;
 }
 
 bool Keeper::DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save) {
@@ -136,6 +150,8 @@ bool Keeper::DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save
     preserve_after_ = Later(preserve_after_, options_.preserve_every);
     return true;
   }
+  EmitSaverDetail(env_.events, SaverDetail::kDeletes, checkpoint.prefix,
+                  {.kind = EventKind::kSaverDetail, .has_value = true, .value = options_.limits_hold ? 1.0 : 0.0});
   const absl::Status status = RemoveCheckpoint(*env_.files, checkpoint.prefix, save.meta_graph_suffix);
   if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
   return status.ok();

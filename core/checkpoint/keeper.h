@@ -15,14 +15,25 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/event.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/checkpoint/leftovers.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
+
+// For who watches (core/base/event.h).
+inline void EmitSaverDetail(EventSink* events, SaverDetail what, std::string_view subject,
+                            Event detail = {.kind = EventKind::kSaverDetail}) {
+  if (events == nullptr) return;
+  detail.call = static_cast<std::uint8_t>(what);
+  detail.subject = subject;
+  events->Emit(detail);
+}
 
 struct KeptCheckpoint {
   std::string prefix;
@@ -66,6 +77,7 @@ class Keeper {
  private:
   void TakeOver(const Save& save);
   absl::Status WriteState(const Save& save) const;
+  void EmitLists() const;
   // True: it is done with, deleted or preserved.
   bool DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save);
   void DeleteOne(const Save& save);

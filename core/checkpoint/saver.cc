@@ -140,8 +140,11 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
 absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written) {
   const Tensor fed = Tensor::Scalar<std::string>(target.file);
   std::vector<Tensor> fetched;
-  VIGIL_RETURN_IF_ERROR(session.Run({.spec = ops_->save, .feed_values = {&fed, 1}}, &fetched));
-  *written = fetched[0].scalar<std::string>();
+  EmitSaverDetail(env_.events, SaverDetail::kSaves, target.file);
+  const absl::Status ran = session.Run({.spec = ops_->save, .feed_values = {&fed, 1}}, &fetched);
+  if (ran.ok()) *written = fetched[0].scalar<std::string>();
+  EmitSaverDetail(env_.events, SaverDetail::kWritten, *written, {.kind = EventKind::kSaverDetail, .code = CodeOf(ran)});
+  VIGIL_RETURN_IF_ERROR(ran);
   const Keeper::Save save{.directory = target.directory,
                           .save_path = target.path,
                           .state_file = options.latest_filename,
@@ -155,6 +158,7 @@ absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveO
 }
 
 absl::Status Saver::WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const {
+  EmitSaverDetail(env_.events, SaverDetail::kWritesMeta, file);
   VIGIL_ASSIGN_OR_RETURN(proto::MetaGraphDef def, ExportMetaGraph(session.graph()));
   // What has a default is not written anyway (ops/implied_attrs.cc).
   if (options.strip_default_attrs) def.mutable_meta_info_def()->set_stripped_default_attrs(true);

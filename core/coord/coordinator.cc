@@ -28,6 +28,14 @@ bool Coordinator::IsClean(const absl::Status& error) const {
          options_.clean_stop_codes.end();
 }
 
+void Coordinator::EmitDetail(CoordinatorDetail what, Code code, std::int32_t tasks) const {
+  env_.Emit({.kind = EventKind::kCoordinatorDetail,
+             .code = code,
+             .call = static_cast<std::uint8_t>(what),
+             .index = tasks,
+             .session = options_.session});
+}
+
 absl::Status Coordinator::RequestStop(const absl::Status& error) {
   env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
   const bool dirty = !error.ok() && !IsClean(error);
@@ -36,6 +44,7 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
     if (joined_ && dirty) return error;
     if (stop_requested_.load(std::memory_order_relaxed)) return absl::OkStatus();
     if (dirty) error_ = error;
+    if (dirty) EmitDetail(CoordinatorDetail::kStored, CodeOf(error));
     stop_requested_.store(true, std::memory_order_release);
     // Under the mutex, as ClearStop: between the two a flag that says stop and a notification that does not would part for good.
     stop_.Notify();
@@ -52,6 +61,7 @@ void Coordinator::ClearStop() {
   error_ = absl::OkStatus();
   stop_requested_.store(false, std::memory_order_release);
   stop_.Clear();
+  EmitDetail(CoordinatorDetail::kCleared, Code::kOk);
 }
 
 absl::Status Coordinator::RequestedError() const {
@@ -71,6 +81,11 @@ void Coordinator::Register(TaskPtr task) {
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
   env_.Emit({.kind = EventKind::kCoordinatorJoin, .session = options_.session});
+  env_.Emit({.kind = EventKind::kCoordinatorDetail,
+             .call = static_cast<std::uint8_t>(CoordinatorDetail::kJoins),
+             .has_value = true,
+             .session = options_.session,
+             .value = ToSeconds(options.stop_grace_period)});
   std::vector<TaskPtr> tasks = options.tasks;
   {
     MutexLock lock(*mutex_);
@@ -95,6 +110,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
     stragglers_ = stragglers;
     error = error_;
   }
+  EmitDetail(CoordinatorDetail::kJoined, CodeOf(error), static_cast<std::int32_t>(stragglers.size()));
   if (!error.ok() || stragglers.empty()) return error;
   const std::string text =
       fmt::format("Coordinator stopped with threads still running: {}", fmt::join(stragglers, " "));

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/event.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/notification.h"
 
@@ -68,6 +69,7 @@ class Coordinator {
 
  private:
   bool IsClean(const absl::Status& error) const;
+  void EmitDetail(CoordinatorDetail what, Code code, std::int32_t tasks = -1) const;
 
   const Env env_;
   const CoordinatorOptions options_;

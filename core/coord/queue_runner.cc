@@ -32,6 +32,11 @@ absl::StatusOr<std::vector<TaskPtr>> QueueRunner::CreateTasks(std::shared_ptr<Se
     running = static_cast<int>(options_.enqueue_ops.size());
     errors_raised_.clear();
   }
+  EmitDetail(*session, QueueDetail::kStarted,
+             {.kind = EventKind::kQueueDetail,
+              .closed = coord != nullptr && options_.cancel_op != kNoNode,
+              .index = static_cast<std::int32_t>(options_.enqueue_ops.size()),
+              .value = options_.close_op != kNoNode ? 1.0 : 0.0});
   std::vector<TaskPtr> tasks;
   const std::shared_ptr<QueueRunner> self = shared_from_this();
   absl::Status status;
@@ -62,6 +67,13 @@ absl::StatusOr<std::vector<TaskPtr>> QueueRunner::CreateTasks(std::shared_ptr<Se
   return tasks;
 }
 
+void QueueRunner::EmitDetail(const Session& session, QueueDetail what, Event detail) const {
+  detail.call = static_cast<std::uint8_t>(what);
+  detail.session = session.number();
+  detail.subject = name();
+  env_.Emit(detail);
+}
+
 bool QueueRunner::Leave(const Session& session, int tasks) {
   MutexLock lock(*mutex_);
   return (runs_per_session_[session.number()] -= tasks) == 0;
@@ -85,14 +97,20 @@ void QueueRunner::Enqueue(Session& session, Coordinator* coord, NodeId op) {
   const bool ended = !status.ok() && std::ranges::find(closed, CodeOf(status)) != closed.end();
   if (!status.ok() && !ended) Report(coord, status);
   const bool last = Leave(session);
+  EmitDetail(session, QueueDetail::kEnqueueEnded,
+             {.kind = EventKind::kQueueDetail, .code = CodeOf(status), .closed = ended, .index = last ? 0 : 1});
   // Whatever close fails with, the input has ended; TensorFlow ignores it too.
-  if (ended && last && options_.close_op != kNoNode) RunTarget(session, options_.close_op).IgnoreError();
+  if (!ended || !last || options_.close_op == kNoNode) return;
+  EmitDetail(session, QueueDetail::kCloses);
+  RunTarget(session, options_.close_op).IgnoreError();
 }
 
 void QueueRunner::CloseOnStop(Session& session, Coordinator& coord) {
   coord.WaitForStop(Duration::max());
   // Fails when the session has been closed meanwhile: then nobody waits for the queue any more.
-  if (options_.cancel_op != kNoNode) RunTarget(session, options_.cancel_op).IgnoreError();
+  if (options_.cancel_op == kNoNode) return;
+  EmitDetail(session, QueueDetail::kCancels);
+  RunTarget(session, options_.cancel_op).IgnoreError();
 }
 
 std::vector<absl::Status> QueueRunner::errors_raised() const {

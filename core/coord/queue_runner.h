@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/base/event.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
@@ -55,6 +56,7 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
   // Counts tasks that end (or never began); whether they were the session's last.
   bool Leave(const Session& session, int tasks = 1);
   void Report(Coordinator* coord, const absl::Status& error);
+  void EmitDetail(const Session& session, QueueDetail what, Event detail = {.kind = EventKind::kQueueDetail}) const;
   void CloseOnStop(Session& session, Coordinator& coord);
 
   const Env env_;

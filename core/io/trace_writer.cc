@@ -61,6 +61,7 @@ void TraceWriter::Start(const std::string& path, proto::TraceHeader header) {
 
 void TraceWriter::Emit(const Event& event) {
   if (env_.events != nullptr) env_.events->Emit(event);
+  if (IsDetail(event.kind)) return;
   MutexLock lock(*mutex_);
   if (!file_.has_value()) return;
   if (PartIsDue()) BeginPart();

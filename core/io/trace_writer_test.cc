@@ -69,6 +69,16 @@ TEST_F(TraceWriterTest, EveryEventIsInTheFileAtOnceWithTimeAndTask) {
   EXPECT_EQ(fake_.events.events().size(), 4u);
 }
 
+TEST_F(TraceWriterTest, DetailsArePassedOnAndNotRecorded) {
+  TraceWriter writer(fake_.env());
+  writer.Start(kPath, {});
+  writer.Emit({.kind = EventKind::kRunPart});
+  writer.Emit({.kind = EventKind::kQueueDetail});
+  Emit(writer, 1);
+  EXPECT_EQ(EventsIn(File()).size(), 1u);
+  EXPECT_EQ(fake_.events.events().size(), 3u);
+}
+
 // Numbers in files are for ever: whoever changes one of these needs a new version of the format.
 TEST_F(TraceWriterTest, NumbersOfKindsDoNotChange) {
   EXPECT_EQ(static_cast<int>(EventKind::kHookCall), 0);

@@ -86,6 +86,10 @@ void Fetches::AppendTo(const Graph& graph, RunSpec* spec) const {
 
 bool FetchedValues::none() const { return tree_ == nullptr || tree_->kind == Fetches::Tree::Kind::kOp; }
 
+std::span<const Tensor> FetchedValues::flat() const {
+  return tree_ == nullptr ? std::span<const Tensor>() : std::span<const Tensor>(values_, tree_->num_values);
+}
+
 bool FetchedValues::is_tensor() const {
   return tree_ != nullptr && (tree_->kind == Fetches::Tree::Kind::kTensor || tree_->kind == Fetches::Tree::Kind::kName);
 }

@@ -9,6 +9,7 @@
 #define VIGIL_CORE_TRAIN_FETCHES_H_
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,8 @@ class FetchedValues {
 
   // Nothing was asked for, or an op.
   bool none() const;
+  // All of them, one after the other.
+  std::span<const Tensor> flat() const;
   // REQUIRES: a single fetched tensor.
   const Tensor& tensor() const;
   template <typename T>

@@ -32,7 +32,7 @@ void MergeRunOptions(const RunOptions& from, RunOptions* into) {
 }
 
 HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks, SessionLife& life)
-    : env_(env), session_(std::move(session)), hooks_(hooks), life_(life) {
+    : env_(env), details_(env), session_(std::move(session)), hooks_(hooks), life_(life) {
   if (!life_.behaviour.stop_survives_recovery) life_.stop_requested = false;
 }
 
@@ -65,6 +65,7 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
   VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
   VIGIL_RETURN_IF_ERROR(AddCallerFeeds(run.feeds));
   MergeFetches(run);
+  details_.SessionGets(session_->graph(), spec_, feed_values_, run.options);
   run.result->Set(run.fetches);
   run.result->mutable_metadata().Clear();
   const absl::Status ran = session_->Run({.spec = spec_,
@@ -108,6 +109,7 @@ absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& optio
 
 // A conflict between hooks is found at the second of them: later hooks are not asked any more.
 absl::Status HookedSession::TakeRequest(std::size_t hook, RunOptions& options) {
+  details_.HookAsks(hook, session_->graph(), asked_);
   for (const Feed& feed : asked_.feeds) {
     if (std::find(spec_.feeds.begin(), spec_.feeds.end(), feed.tensor) != spec_.feeds.end()) {
       return FeedConflict("two hooks", session_->graph(), feed.tensor);
@@ -173,6 +175,7 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
     }
     const RunValues values{FetchedValues(request->fetches, tensors + request->first_value), run.options,
                            run.result->metadata()};
+    details_.HookSees(i, session_->graph(), spec_, run.result->tensors(), values.results);
     VIGIL_RETURN_IF_ERROR(
         Call(i, HookMethod::kAfterRun, context, &values.results, [&] { return hook.AfterRun(context, values); }));
     ++request;

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/train/run_events.h"
 #include "vigil/core/train/session_layer.h"
 #include "vigil/core/train/session_life.h"
 #include "vigil/core/train/session_manager.h"
@@ -45,6 +46,7 @@ class HookedSession {
   absl::Status Call(std::size_t hook, HookMethod method, RunContext& context, const FetchedValues* results, Body body);
 
   const Env env_;
+  RunEvents details_;
   const SessionPtr session_;
   const std::vector<HookPtr>& hooks_;
   SessionLife& life_;

@@ -138,6 +138,7 @@ absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fet
                                            const RunOptions& options) {
   if (layer_ == nullptr) return ClosedError("Run");
   env_.Emit({.kind = EventKind::kRunStart, .call = kPlainRun});
+  RunEvents(env_).CallerGives(graph_, feeds, options);
   run_options_ = options;
   LayerRun run{fetches, feeds, run_options_, result, options != RunOptions()};
   const absl::Status status = layer_->Run(run);
@@ -162,6 +163,7 @@ absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
     const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
     const vigil::RunWithHooks inner = [&](LayerRun& inner_run) {
       env_.Emit({.kind = EventKind::kInnerRunStart});
+      RunEvents(env_).CallerGives(graph_, inner_run.feeds, inner_run.options);
       absl::Status inner_end = run(inner_run);
       env_.Emit({.kind = EventKind::kInnerRunEnd, .code = CodeOf(inner_end)});
       return inner_end;

@@ -54,9 +54,12 @@ class SessionTraceTest : public testing::Test {
       out.push_back(event.end() ? -1 : static_cast<int>(event.kind()));
     return out;
   }
+  // Without details, which are not for traces.
   static std::vector<int> KindsOf(const std::vector<Event>& events) {
     std::vector<int> out;
-    for (const Event& event : events) out.push_back(static_cast<int>(event.kind));
+    for (const Event& event : events) {
+      if (!IsDetail(event.kind)) out.push_back(static_cast<int>(event.kind));
+    }
     return out;
   }
 

@@ -387,6 +387,43 @@ void GiveFaultsTheirPlace(Draws draws, Scenario& scenario) {
   }
 }
 
+// A model that says "not ready" where it should be.
+void AddUnreadiness(Draws draws, Scenario& scenario) {
+  Fault fault;
+  fault.at = draws.Chance(60) ? FaultPoint::kReady : FaultPoint::kReadyForLocalInit;
+  fault.calls = {draws.Between(1, 3)};
+  if (draws.Chance(20)) fault.calls.push_back(fault.calls[0] + 1);
+  fault.code = Code::kFailedPrecondition;
+  fault.not_ready = true;
+  scenario.faults.push_back(std::move(fault));
+}
+
+// A hook that waits for a step, and others who make it: one with each look.
+void AddWaiter(Draws draws, Scenario& scenario) {
+  HookSpec hook;
+  hook.hook = "global_step_waiter";
+  hook.args["wait_until_step"] = Number(draws, 1, 4);
+  scenario.hooks.insert(scenario.hooks.begin(), std::move(hook));
+  Fault fault;
+  fault.at = FaultPoint::kReadStep;
+  fault.calls = {1, 2, 3, 4, 5, 6, 7, 8};
+  fault.advance_step = 1;
+  scenario.faults.push_back(std::move(fault));
+  scenario.model.global_step = true;
+}
+
+// Hooks that feed the same thing, to runs of a caller who may feed it, too.
+void AddFeedConflict(Draws draws, Scenario& scenario) {
+  for (const char* const name : {"first", "second"}) {
+    PlanEntry feeds;
+    feeds.method = "before_run";
+    feeds.calls = {draws.Between(1, 2)};
+    feeds.action = Action::kFeed;
+    feeds.value = draws.Between(1, 9);
+    scenario.hooks.push_back({.hook = "probe", .name = name, .plan = {std::move(feeds)}, .listeners = {}, .args = {}});
+  }
+}
+
 // A few switches of ours on top of TensorFlow's behaviour.
 void DrawSwitches(Draws draws, Scenario& scenario) {
   const std::span<const BehaviourSwitch> all = BehaviourSwitches();
@@ -414,6 +451,10 @@ void AddVarieties(const Draws& draws, Scenario& scenario) {
   if (kinds.Chance(12)) AddRequests(draws.Split("requests"), scenario);
   if (kinds.Chance(8)) AddStuckTask(draws.Split("stuck"), scenario);
   if (kinds.Chance(15)) AddModel(draws.Split("model besides"), scenario);
+  Draws further = draws.Split("further varieties");
+  if (further.Chance(4)) AddUnreadiness(draws.Split("unreadiness"), scenario);
+  if (further.Chance(3)) AddWaiter(draws.Split("waiter"), scenario);
+  if (further.Chance(3)) AddFeedConflict(draws.Split("feed conflict"), scenario);
 }
 
 }  // namespace vigil::properties

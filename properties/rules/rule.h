@@ -56,6 +56,7 @@ struct Moment {
   std::size_t index;
   bool on_main;  // in the task that uses the session
   Time time;     // the world's
+  std::uint32_t task = 0;
 
   bool Is(EventKind kind) const { return on_main && event.kind == kind; }
   bool HookCall(HookMethod method) const {
@@ -73,6 +74,26 @@ struct Moment {
     return HookCall(HookMethod::kAfterCreateSession) || HookCall(HookMethod::kBeforeRun) || LayerCall(CallKind::kRun);
   }
   bool Says(replays::Note note) const { return Is(EventKind::kNote) && event.call == static_cast<std::uint8_t>(note); }
+  bool Part(RunPart part) const { return Is(EventKind::kRunPart) && event.call == static_cast<std::uint8_t>(part); }
+  bool Detail(HookDetail detail) const {
+    return Is(EventKind::kHookDetail) && event.call == static_cast<std::uint8_t>(detail);
+  }
+  // By any task:
+  bool Saver(SaverDetail detail) const {
+    return event.kind == EventKind::kSaverDetail && event.call == static_cast<std::uint8_t>(detail);
+  }
+  bool Coordinates(CoordinatorDetail detail) const {
+    return event.kind == EventKind::kCoordinatorDetail && event.call == static_cast<std::uint8_t>(detail);
+  }
+  bool Queues(QueueDetail detail) const {
+    return event.kind == EventKind::kQueueDetail && event.call == static_cast<std::uint8_t>(detail);
+  }
+  // A step was read.
+  bool ReadsStep() const {
+    return Is(EventKind::kSessionCall) && ok() && event.call == static_cast<std::uint8_t>(CallKind::kReadStep);
+  }
+  // A hook runs, and it is for this.
+  bool InHookThat(HookDetail is) const { return run.HookThat(run.hook, is) != nullptr; }
   bool ok() const { return event.code == Code::kOk; }
   bool yes() const { return ok() && event.value != 0; }
 };

@@ -9,8 +9,9 @@ namespace {
 std::vector<RuleFactory> Concatenate() {
   std::vector<RuleFactory> all;
   for (const auto family :
-       {BeginRules, OrderRules, InitRules, CreationRules, RunRules, EndRules, RecoveryRules, StopRules, CloseRules,
-        ErrorRules, ConstructRules, HookRules, SaveRules, StepRules, WorkerRules, SupervisorRules}) {
+       {BeginRules,  OrderRules,      InitRules,    CreationRules,    RunRules,     EndRules,  RecoveryRules,
+        StopRules,   CloseRules,      ErrorRules,   ConstructRules,   HookRules,    SaveRules, StepRules,
+        WorkerRules, SupervisorRules, RequestRules, CoordinatorRules, BuiltInRules, SaverRules}) {
     const std::vector<RuleFactory> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());
   }
@@ -48,7 +49,7 @@ Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFac
     const sim::TraceRecord& record = trace[i];
     const sim::TraceRecord& begin = trace[part.first];
     if (record.node != begin.node) continue;
-    const Moment now{watch, record.event, i, record.task == begin.task, record.time};
+    const Moment now{watch, record.event, i, record.task == begin.task, record.time, record.task};
     for (const std::unique_ptr<Rule>& rule : rules) {
       if (rule != nullptr) rule->OnEvent(now);
     }

@@ -61,6 +61,10 @@ std::vector<RuleFactory> SaveRules();
 std::vector<RuleFactory> StepRules();
 std::vector<RuleFactory> WorkerRules();
 std::vector<RuleFactory> SupervisorRules();
+std::vector<RuleFactory> RequestRules();
+std::vector<RuleFactory> CoordinatorRules();
+std::vector<RuleFactory> BuiltInRules();
+std::vector<RuleFactory> SaverRules();
 
 }  // namespace vigil::properties
 

@@ -38,9 +38,10 @@ const std::map<std::string, CallKind, std::less<>> kCalls = {
     {"raw", CallKind::kRawRun},      {"read", CallKind::kReadStep},   {"close", CallKind::kClose},
     {"save", CallKind::kSave},       {"final", CallKind::kFinalOps}};
 const std::map<std::string, WriterCall, std::less<>> kWriterCalls = {
-    {"flush", WriterCall::kFlush},         {"wclose", WriterCall::kClose},
-    {"reopen", WriterCall::kReopen},       {"log:start", WriterCall::kSessionLog},
-    {"log:stop", WriterCall::kSessionLog}, {"log:checkpoint", WriterCall::kSessionLog}};
+    {"flush", WriterCall::kFlush},          {"wclose", WriterCall::kClose},
+    {"reopen", WriterCall::kReopen},        {"summary", WriterCall::kSummary},
+    {"metadata", WriterCall::kRunMetadata}, {"log:start", WriterCall::kSessionLog},
+    {"log:stop", WriterCall::kSessionLog},  {"log:checkpoint", WriterCall::kSessionLog}};
 const std::map<std::string, SessionLogStatus, std::less<>> kLogs = {{"log:start", SessionLogStatus::kStart},
                                                                     {"log:stop", SessionLogStatus::kStop},
                                                                     {"log:checkpoint", SessionLogStatus::kCheckpoint}};
@@ -80,6 +81,57 @@ const std::map<std::string, Note, std::less<>> kNotes = {{"note:construct_failed
                                                          {"note:exit_clean", Note::kExitClean},
                                                          {"note:exit_failed", Note::kExitFailed}};
 
+// Kind and call.
+using Detail = std::pair<EventKind, std::uint8_t>;
+template <typename Call>
+Detail Of(EventKind kind, Call call) {
+  return {kind, static_cast<std::uint8_t>(call)};
+}
+Detail OfHook(HookDetail call) { return Of(EventKind::kHookDetail, call); }
+Detail OfRun(RunPart call) { return Of(EventKind::kRunPart, call); }
+Detail OfSaver(SaverDetail call) { return Of(EventKind::kSaverDetail, call); }
+Detail OfCoordinator(CoordinatorDetail call) { return Of(EventKind::kCoordinatorDetail, call); }
+Detail OfQueue(QueueDetail call) { return Of(EventKind::kQueueDetail, call); }
+
+const std::map<std::string, Detail, std::less<>> kDetails = {
+    {"fetches", OfRun(RunPart::kFetches)},
+    {"results", OfRun(RunPart::kResults)},
+    {"feed", OfRun(RunPart::kFeed)},
+    {"option", OfRun(RunPart::kOption)},
+    {"watch", OfRun(RunPart::kWatch)},
+    {"is:stops_after", OfHook(HookDetail::kStopsAfter)},
+    {"is:stops_at", OfHook(HookDetail::kStopsAt)},
+    {"is:watches_for_nan", OfHook(HookDetail::kWatchesForNan)},
+    {"is:counts_steps", OfHook(HookDetail::kCountsSteps)},
+    {"is:writes_summaries", OfHook(HookDetail::kWritesSummaries)},
+    {"is:profiles", OfHook(HookDetail::kProfiles)},
+    {"is:logs", OfHook(HookDetail::kLogs)},
+    {"is:waits_for_step", OfHook(HookDetail::kWaitsForStep)},
+    {"is:saves_checkpoints", OfHook(HookDetail::kSavesCheckpoints)},
+    {"is:saves_input", OfHook(HookDetail::kSavesInput)},
+    {"is:every_steps", OfHook(HookDetail::kEverySteps)},
+    {"is:every_seconds", OfHook(HookDetail::kEverySeconds)},
+    {"asked", OfHook(HookDetail::kTimerAsked)},
+    {"set", OfHook(HookDetail::kTimerSet)},
+    {"saves", OfHook(HookDetail::kSaves)},
+    {"saved", OfHook(HookDetail::kSaved)},
+    {"saved_before", OfHook(HookDetail::kSavedBefore)},
+    {"keeps_nothing", OfHook(HookDetail::kKeepsNothing)},
+    {"saver:saves", OfSaver(SaverDetail::kSaves)},
+    {"saver:written", OfSaver(SaverDetail::kWritten)},
+    {"saver:lists", OfSaver(SaverDetail::kLists)},
+    {"saver:listed", OfSaver(SaverDetail::kListed)},
+    {"saver:deletes", OfSaver(SaverDetail::kDeletes)},
+    {"saver:meta", OfSaver(SaverDetail::kWritesMeta)},
+    {"coord:stored", OfCoordinator(CoordinatorDetail::kStored)},
+    {"coord:cleared", OfCoordinator(CoordinatorDetail::kCleared)},
+    {"coord:joins", OfCoordinator(CoordinatorDetail::kJoins)},
+    {"coord:joined", OfCoordinator(CoordinatorDetail::kJoined)},
+    {"queue:started", OfQueue(QueueDetail::kStarted)},
+    {"queue:ended", OfQueue(QueueDetail::kEnqueueEnded)},
+    {"queue:closes", OfQueue(QueueDetail::kCloses)},
+    {"queue:cancels", OfQueue(QueueDetail::kCancels)}};
+
 // "yes", "no" or a number.
 double ValueOf(const std::string& text) {
   if (text == "yes" || text == "no") return text == "yes" ? 1 : 0;
@@ -90,7 +142,7 @@ double ValueOf(const std::string& text) {
 std::optional<std::string> Cut(std::string& word, char mark) {
   const std::size_t at = word.find(mark);
   if (at == std::string::npos) return std::nullopt;
-  const std::size_t end = std::min(word.find_first_of("!@=", at + 1), word.size());
+  const std::size_t end = std::min(word.find_first_of("!@=~", at + 1), word.size());
   std::string found = word.substr(at + 1, end - at - 1);
   word.erase(at, end - at);
   return found;
@@ -129,11 +181,33 @@ class Builder {
       event.value = ValueOf(*value);
     }
     session_ = Cut(rest_, '@');
+    subject_ = Cut(rest_, '~').value_or("");
+    std::replace(subject_.begin(), subject_.end(), ';', '\n');
+    std::replace(subject_.begin(), subject_.end(), ',', ' ');
     if (!rest_.empty() && std::isdigit(static_cast<unsigned char>(rest_.back())) != 0) {
       event.index = rest_.back() - '0';
       rest_.pop_back();
     }
-    VIGIL_CHECK(Written(event) || Hook(event) || Call(event) || Other(event));
+    VIGIL_CHECK(Detailed(event) || Written(event) || Hook(event) || Call(event) || Other(event));
+  }
+
+  bool Detailed(Event event) {
+    if (rest_.ends_with("C") || rest_.ends_with("M")) {
+      event.index = rest_.ends_with("C") ? kOfCaller : kMerged;
+      rest_.pop_back();
+    }
+    const auto detail = kDetails.find(rest_);
+    if (detail == kDetails.end()) return false;
+    event.kind = detail->second.first;
+    event.call = detail->second.second;
+    event.subject = subject_;
+    if (event.kind == EventKind::kCoordinatorDetail || event.kind == EventKind::kQueueDetail) SetSession(event);
+    // All that a queue runner can have; a task that ends by what means the end of the input.
+    if (rest_ == "queue:started") event.value = 1;
+    if (event.kind == EventKind::kQueueDetail)
+      event.closed = rest_ == "queue:started" || event.code == Code::kOutOfRange;
+    Add(event);
+    return true;
   }
 
   bool Hook(Event event) {
@@ -169,9 +243,11 @@ class Builder {
     if (const auto writer = kWriterCalls.find(rest_); writer != kWriterCalls.end()) {
       event.kind = EventKind::kWriterCall;
       event.call = static_cast<std::uint8_t>(writer->second);
+      event.subject = subject_;
       if (const auto log = kLogs.find(rest_); log != kLogs.end()) event.index = static_cast<std::int32_t>(log->second);
     } else if (const auto listener = kListeners.find(rest_); listener != kListeners.end()) {
       event.kind = EventKind::kListenerCall;
+      event.index = std::max(event.index, 0);
       event.call = static_cast<std::uint8_t>(listener->second);
     } else {
       return false;
@@ -219,7 +295,7 @@ class Builder {
   std::uint32_t task_ = 0;
   Time now_;
   std::int64_t newest_ = 0;
-  std::string word_, rest_;
+  std::string word_, rest_, subject_;
   std::optional<std::string> session_;
 };
 

@@ -14,6 +14,11 @@
 //   constructed  fn( fn(@1 fn)=yes  inner( inner)         the construction has ended; a step function; its run_with_hooks
 //   final log:start=1 log:checkpoint=3 log:stop flush wclose reopen listener:begin listener:before=3 listener:after=3
 //   note:session note:prepare note:close note:exit_clean note:exit_failed!OTHER
+// Details, whose subject stands behind ~ (";" is a line break, "," a space):
+//   fetches0~x:0, results0~x:0, feed0~x:0=7 feedC~x:0=7 feedM~x:0=7 (of the caller, merged) option0~timeout_in_ms=5 watchC~x:0
+//   is:stops_at=5 is:saves_checkpoints2 asked1=7 asked0=7 set=7 saves=3 saved keeps_nothing=3      a hook says; asked1 = "yes"
+//   saver:saves~p-3 saver:written~p-3 saver:lists2~p-2;p-3;=5 saver:listed saver:deletes~p-1=1 saver:meta~p-3
+//   coord:stored!ABORTED coord:cleared coord:joins=120 coord:joined0      queue:started2~q queue:ended0~q queue:closes~q
 //   +2                            two seconds later
 //   q:cstop                       the same by another task
 // Words that stand for several, for a list of two hooks:

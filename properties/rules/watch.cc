@@ -25,18 +25,49 @@ void Watch::CheckLive() {
   if (ready && (queue_started_ || !facts_.queue) && after_created >= hooks() && attempt.code == Code::kOk) live = true;
 }
 
+const BuiltIn::Said* Watch::HookThat(std::int32_t number, HookDetail is) const {
+  const auto found = built_in_.find(number);
+  if (found == built_in_.end()) return nullptr;
+  const auto said = found->second.said.find(is);
+  if (said == found->second.said.end()) return nullptr;
+  // One that counts periods of several timers, or is several hooks in one, cannot be told apart.
+  for (const auto& [what, each] : found->second.said) {
+    if (each.times > 1) return nullptr;
+  }
+  return &said->second;
+}
+
+Seen Watch::StoredBy(std::int64_t coordinator_of) const {
+  const auto found = stored_.find(coordinator_of);
+  return found == stored_.end() ? Seen{} : found->second;
+}
+
+// What a hook says of itself in one call.
+void Watch::OnDetail(const Event& event, std::size_t index) {
+  const auto what = static_cast<HookDetail>(event.call);
+  if (!in_hook || what > HookDetail::kEverySeconds) return;
+  BuiltIn::Said& said = built_in_[hook].said[what];
+  said = {index, event.value, event.index, said.times + 1};
+}
+
 void Watch::OnHook(const Event& event, std::size_t index) {
-  const auto method = static_cast<HookMethod>(event.call);
+  const auto called = static_cast<HookMethod>(event.call);
   if (event.kind == EventKind::kHookCall) {
     in_hook = true;
+    hook = event.index;
+    method = called;
+    const bool tells = called == HookMethod::kBegin || called == HookMethod::kAfterCreateSession;
+    if (tells) {
+      for (auto& [what, said] : built_in_[hook].said) said.times = 0;
+    }
     const bool starts = event.index == 0 || round.over || round.run || round.failed;
-    if (method == HookMethod::kBeforeRun && starts) round = {.session = event.session, .over = false};
+    if (called == HookMethod::kBeforeRun && starts) round = {.session = event.session, .over = false};
     return;
   }
   in_hook = false;
   Failed(event, index);
   const bool ok = event.code == Code::kOk;
-  switch (method) {
+  switch (called) {
     case HookMethod::kBegin:
       begun += ok ? 1 : 0;
       return;
@@ -46,7 +77,7 @@ void Watch::OnHook(const Event& event, std::size_t index) {
       return;
     case HookMethod::kBeforeRun:
     case HookMethod::kAfterRun:
-      (method == HookMethod::kBeforeRun ? round.before : round.after) += ok ? 1 : 0;
+      (called == HookMethod::kBeforeRun ? round.before : round.after) += ok ? 1 : 0;
       if (!ok) round.failed = {index, event.code};
       return;
     case HookMethod::kEnd:
@@ -120,11 +151,20 @@ void Watch::OnNote(const Event& event, std::size_t index) {
 void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_main) {
   const Event& event = record.event;
   if (event.kind == EventKind::kCoordinatorRequestStop) return OnStopRequest(event, index, on_main);
+  if (event.kind == EventKind::kCoordinatorDetail) {
+    const auto what = static_cast<CoordinatorDetail>(event.call);
+    if (what == CoordinatorDetail::kStored) stored_[event.session] = {index, event.code};
+    if (what == CoordinatorDetail::kCleared) stored_.erase(event.session);
+    return;
+  }
   if (!on_main) return;
   switch (event.kind) {
     case EventKind::kHookCall:
     case EventKind::kHookReturn:
       OnHook(event, index);
+      break;
+    case EventKind::kHookDetail:
+      OnDetail(event, index);
       break;
     case EventKind::kHookRequestsStop:
       if (!round.stop) round.stop = {index, event.code};

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "vigil/core/base/event.h"
@@ -37,6 +38,18 @@ struct Round {
   bool over = true;  // nothing more may belong to it
 };
 
+// What a hook of the list says that it is for.
+struct BuiltIn {
+  // By what it says of itself: the value, and the index.
+  struct Said {
+    std::size_t at = kNever;
+    double value = 0;
+    std::int32_t index = -1;
+    int times = 0;  // in one call
+  };
+  std::map<HookDetail, Said> said;
+};
+
 // What the caller is doing.
 enum class Phase { kConstructing, kBetween, kRun, kStep, kClose };
 
@@ -50,16 +63,23 @@ class Watch {
   bool GivesUp(Code code) const { return !facts_.tensorflow && recovery && code == Code::kDeadlineExceeded; }
   std::size_t hooks() const { return facts_.hooks; }
 
+  // What hook number `hook` says as to `is`; null: it is not for that, or it is made of several such hooks.
+  const BuiltIn::Said* HookThat(std::int32_t hook, HookDetail is) const;
+  // What the coordinator of a session keeps.
+  Seen StoredBy(std::int64_t coordinator_of) const;
+
   Phase phase = Phase::kConstructing;
   Seen phase_start;        // the RunStart or CloseStart of a phase
   bool left_clean = true;  // of a close: what the scope was left with means the end of the training
   Seen closed;             // the first CloseEnd
   Seen constructed;        // the construction has ended
   bool in_hook = false;    // between a hook's call and its return
-  std::size_t begun = 0;   // begin calls that returned OK
-  Seen finalized;          // the graph is
-  Seen attempt;            // the last creation of a session, failed or not
-  Seen recovery;           // the last one
+  std::int32_t hook = -1;  // the hook that was called last
+  HookMethod method = HookMethod::kBegin;
+  std::size_t begun = 0;  // begin calls that returned OK
+  Seen finalized;         // the graph is
+  Seen attempt;           // the last creation of a session, failed or not
+  Seen recovery;          // the last one
   // The newest session:
   std::int64_t session = 0;
   std::size_t session_at = kNever;
@@ -76,6 +96,7 @@ class Watch {
   Seen failure;  // the last failure of anything but a close since the phase or the last recovery began
 
  private:
+  void OnDetail(const Event& event, std::size_t index);
   void OnHook(const Event& event, std::size_t index);
   void OnSessionCall(const Event& event, std::size_t index);
   void OnStopRequest(const Event& event, std::size_t index, bool on_main);
@@ -86,6 +107,8 @@ class Watch {
 
   const RunFacts facts_;
   bool queue_started_ = false;
+  std::map<std::int32_t, BuiltIn> built_in_;
+  std::map<std::int64_t, Seen> stored_;
 };
 
 }  // namespace vigil::properties

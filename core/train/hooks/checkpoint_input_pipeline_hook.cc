@@ -10,6 +10,7 @@
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/coord/queue_runner_def.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 
@@ -37,6 +38,7 @@ absl::Status CheckpointInputPipelineHook::Begin(BeginContext& context) {
     VIGIL_RETURN_IF_ERROR(made->Build(context.graph));
     saver = std::move(made);
   }
+  EmitHookDetail(env_.events, HookDetail::kSavesInput);
   return saving_->Begin(context);
 }
 

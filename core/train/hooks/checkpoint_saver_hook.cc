@@ -13,20 +13,23 @@
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/summary_writer_cache.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 namespace {
 
-// Calls `body`, which calls `method` of `listener`.
+// Calls `body`, which calls `method` of one of `listeners`.
 template <typename Body>
-auto CallListener(const Env& env, const CheckpointSaverListener& listener, ListenerMethod method,
-                  std::optional<std::int64_t> step, Body&& body) {
+auto CallListener(const Env& env, const std::vector<CheckpointSaverListenerPtr>& listeners,
+                  const CheckpointSaverListenerPtr& listener, ListenerMethod method, std::optional<std::int64_t> step,
+                  Body&& body) {
   if (env.events != nullptr) {
     env.events->Emit({.kind = EventKind::kListenerCall,
                       .call = static_cast<std::uint8_t>(method),
                       .has_value = step.has_value(),
+                      .index = static_cast<std::int32_t>(&listener - listeners.data()),
                       .value = static_cast<double>(step.value_or(0)),
-                      .subject = listener.name()});
+                      .subject = listener->name()});
   }
   return CallGuarded(std::forward<Body>(body));
 }
@@ -81,10 +84,13 @@ CheckpointSaverHook::CheckpointSaverHook(const Env& env, CheckpointSaverHookOpti
 absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
   graph_ = &context.graph;
   writer_ = GetCachedWriter(env_, options_.checkpoint_dir, graph_, options_.behaviour);
+  EmitHookDetail(env_.events, HookDetail::kSavesCheckpoints, std::nullopt,
+                 static_cast<std::int32_t>(options_.listeners.size()));
+  timer_.TellPeriod();
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "CheckpointSaverHook"));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
-    VIGIL_RETURN_IF_ERROR(
-        CallListener(env_, *listener, ListenerMethod::kBegin, std::nullopt, [&] { return listener->Begin(context); }));
+    VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kBegin, std::nullopt,
+                                       [&] { return listener->Begin(context); }));
   }
   return absl::OkStatus();
 }
@@ -131,25 +137,32 @@ absl::Status CheckpointSaverHook::End(Session* session) {
     VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
   }
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
-    VIGIL_RETURN_IF_ERROR(
-        CallListener(env_, *listener, ListenerMethod::kEnd, step, [&] { return listener->End(*session, step); }));
+    VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kEnd, step,
+                                       [&] { return listener->End(*session, step); }));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t step) {
+  EmitHookDetail(env_.events, HookDetail::kSaves, static_cast<double>(step));
+  absl::StatusOr<bool> stop = SaveAndTell(session, step);
+  EmitHookDetail(env_.events, HookDetail::kSaved, static_cast<double>(step), -1, CodeOf(stop.status()));
+  return stop;
+}
+
+absl::StatusOr<bool> CheckpointSaverHook::SaveAndTell(Session& session, std::int64_t step) {
   Log& log = *env_.log;
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners before saving checkpoint {}...", step));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
-    VIGIL_RETURN_IF_ERROR(CallListener(env_, *listener, ListenerMethod::kBeforeSave, step,
+    VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kBeforeSave, step,
                                        [&] { return listener->BeforeSave(session, step); }));
   }
   VIGIL_RETURN_IF_ERROR(WriteCheckpoint(session, step));
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
   bool should_stop = false;
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
-    VIGIL_ASSIGN_OR_RETURN(const bool stop, CallListener(env_, *listener, ListenerMethod::kAfterSave, step,
-                                                         [&] { return listener->AfterSave(session, step); }));
+    VIGIL_ASSIGN_OR_RETURN(const bool stop, CallListener(env_, options_.listeners, listener, ListenerMethod::kAfterSave,
+                                                         step, [&] { return listener->AfterSave(session, step); }));
     if (!stop) continue;
     log.Write(Severity::kInfo, fmt::format("A CheckpointSaverListener requested that training be stopped. listener: {}",
                                            listener->name()));
@@ -163,6 +176,7 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
   LastSaves& last = env_.process->Slot(kLastSaves);
   const LastSaves::Step mine{.session = session.number(), .step = step};
   if (options_.behaviour.one_save_a_step && last.Has(options_.checkpoint_dir, mine, saver)) {
+    EmitHookDetail(env_.events, HookDetail::kSavedBefore, static_cast<double>(step));
     env_.log->Write(Severity::kInfo, fmt::format("Step {} is in {} already: another hook of this session saved it.",
                                                  step, options_.checkpoint_dir));
     return absl::OkStatus();
@@ -176,6 +190,7 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
 
 bool CheckpointSaverHook::KeepsNothing(std::int64_t step) {
   if (!options_.behaviour.nan_stop_saves_nothing || coord_ == nullptr || !coord_->diverged()) return false;
+  EmitHookDetail(env_.events, HookDetail::kKeepsNothing, static_cast<double>(step));
   env_.log->Write(Severity::kWarning,
                   fmt::format("The model has diverged: step {} is not saved into {}.", step, options_.checkpoint_dir));
   return true;

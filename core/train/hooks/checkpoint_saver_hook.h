@@ -70,6 +70,7 @@ class CheckpointSaverHook : public SessionRunHook {
   CheckpointSaverHook(const Env& env, CheckpointSaverHookOptions options, SecondOrStepTimer timer);
   // True: a listener asks for a stop.
   absl::StatusOr<bool> Save(Session& session, std::int64_t step);
+  absl::StatusOr<bool> SaveAndTell(Session& session, std::int64_t step);
   absl::Status WriteCheckpoint(Session& session, std::int64_t step);
   // The loss was NaN: what the session holds is not worth keeping. Logs that it is not saved.
   bool KeepsNothing(std::int64_t step);

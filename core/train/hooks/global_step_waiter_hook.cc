@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/train/run_events.h"
 #include "vigil/core/train/session_manager.h"
 
 namespace vigil {
@@ -20,6 +21,7 @@ absl::StatusOr<std::shared_ptr<GlobalStepWaiterHook>> GlobalStepWaiterHook::Crea
 
 absl::Status GlobalStepWaiterHook::Begin(BeginContext& context) {
   started_ = false;
+  EmitHookDetail(env_.events, HookDetail::kWaitsForStep, static_cast<double>(options_.wait_until_step));
   return step_.Init(context, "_GlobalStepWaiterHook");
 }
 

@@ -6,6 +6,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/train/hooks/tensor_text.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 namespace {
@@ -59,7 +60,11 @@ LoggingTensorHook::LoggingTensorHook(const Env& env, LoggingTensorHookOptions op
     : env_(env), options_(std::move(options)), timer_(timer) {}
 
 absl::Status LoggingTensorHook::Begin(BeginContext& context) {
-  if (timer_.has_value()) timer_->Reset();
+  EmitHookDetail(env_.events, HookDetail::kLogs, timer_.has_value() ? 1 : 0);
+  if (timer_.has_value()) {
+    timer_->Reset();
+    timer_->TellPeriod();
+  }
   iteration_ = 0;
   tags_.clear();
   std::vector<std::pair<std::string, Fetches>> items;

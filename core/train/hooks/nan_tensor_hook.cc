@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 namespace {
@@ -35,6 +36,7 @@ NanTensorHook::NanTensorHook(const Env& env, NanTensorHookOptions options)
 absl::Status NanTensorHook::AfterCreateSession(const std::shared_ptr<Session>&,
                                                const std::shared_ptr<Coordinator>& coord) {
   coord_ = coord;
+  EmitHookDetail(env_.events, HookDetail::kWatchesForNan, options_.fail_on_nan_loss ? 1 : 0);
   return absl::OkStatus();
 }
 

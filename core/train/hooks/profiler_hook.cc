@@ -8,6 +8,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/summary/summary_writer_cache.h"
 #include "vigil/core/train/hooks/chrome_trace.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 
@@ -26,6 +27,8 @@ absl::Status ProfilerHook::Begin(BeginContext& context) {
   graph_ = &context.graph;
   writer_ = GetCachedWriter(env_, options_.output_dir, graph_, options_.behaviour);
   next_step_.reset();
+  EmitHookDetail(env_.events, HookDetail::kProfiles);
+  timer_.TellPeriod();
   return step_.Init(context, "ProfilerHook");
 }
 

@@ -2,6 +2,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/saturating.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 
@@ -15,7 +16,21 @@ absl::StatusOr<SecondOrStepTimer> SecondOrStepTimer::Create(const Env& env, Seco
   return SecondOrStepTimer(env, options);
 }
 
+void SecondOrStepTimer::TellPeriod() const {
+  if (options_.every_secs.has_value()) {
+    EmitHookDetail(events_, HookDetail::kEverySeconds, ToSeconds(*options_.every_secs));
+  } else {
+    EmitHookDetail(events_, HookDetail::kEverySteps, static_cast<double>(*options_.every_steps));
+  }
+}
+
 bool SecondOrStepTimer::ShouldTriggerForStep(std::int64_t step) const {
+  const bool due = IsDue(step);
+  EmitHookDetail(events_, HookDetail::kTimerAsked, static_cast<double>(step), due ? 1 : 0);
+  return due;
+}
+
+bool SecondOrStepTimer::IsDue(std::int64_t step) const {
   if (!last_.has_value()) return true;
   if (last_->step == step) return false;
   // Differences, not sums: a period of "never" does not overflow.
@@ -28,6 +43,7 @@ std::optional<SecondOrStepTimer::Elapsed> SecondOrStepTimer::UpdateLastTriggered
   std::optional<Elapsed> elapsed;
   if (last_.has_value()) elapsed = Elapsed{now.time - last_->time, SaturatingSubtract(step, last_->step)};
   last_ = now;
+  EmitHookDetail(events_, HookDetail::kTimerSet, static_cast<double>(step));
   return elapsed;
 }
 

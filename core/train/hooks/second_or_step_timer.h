@@ -40,6 +40,8 @@ class SecondOrStepTimer {
 
   std::optional<std::int64_t> last_triggered_step() const;
   std::optional<Time> last_trigger_time() const;  // of the monotonic clock
+  // Says its period to who watches: for a hook's Begin.
+  void TellPeriod() const;
   // As if it had never triggered.
   void Reset() { last_.reset(); }
 
@@ -49,9 +51,12 @@ class SecondOrStepTimer {
     std::int64_t step = 0;
   };
 
-  SecondOrStepTimer(const Env& env, SecondOrStepTimerOptions options) : clock_(env.clock), options_(options) {}
+  SecondOrStepTimer(const Env& env, SecondOrStepTimerOptions options)
+      : clock_(env.clock), events_(env.events), options_(options) {}
+  bool IsDue(std::int64_t step) const;
 
   Clock* clock_;
+  EventSink* events_;
   SecondOrStepTimerOptions options_;
   std::optional<Trigger> last_;
 };

@@ -11,6 +11,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/core/summary/summary_writer_cache.h"
+#include "vigil/core/train/run_events.h"
 #include "vigil/core/train/training_util.h"
 
 namespace vigil {
@@ -39,7 +40,10 @@ StepCounterHook::StepCounterHook(const Env& env, StepCounterHookOptions options,
     : env_(env), options_(std::move(options)), timer_(timer) {}
 
 absl::Status StepCounterHook::Begin(BeginContext& context) {
-  if (options_.summary_writer == nullptr && !options_.output_dir.empty()) {
+  const bool makes_writer = options_.summary_writer == nullptr && !options_.output_dir.empty();
+  EmitHookDetail(env_.events, HookDetail::kCountsSteps, makes_writer ? 1 : 0);
+  timer_.TellPeriod();
+  if (makes_writer) {
     options_.summary_writer = GetCachedWriter(env_, options_.output_dir, &context.graph, options_.behaviour);
   }
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "StepCounterHook"));

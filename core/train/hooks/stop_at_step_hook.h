@@ -42,8 +42,9 @@ class StopAtStepHook : public SessionRunHook {
   std::optional<std::int64_t> last_step() const { return options_.last_step; }
 
  private:
-  explicit StopAtStepHook(StopAtStepHookOptions options) : options_(options) {}
+  StopAtStepHook(const Env& env, StopAtStepHookOptions options) : events_(env.events), options_(options) {}
 
+  EventSink* events_;
   StopAtStepHookOptions options_;
   GlobalStepReader step_;
 };

@@ -5,6 +5,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/summary/summary_writer_cache.h"
+#include "vigil/core/train/run_events.h"
 
 namespace vigil {
 
@@ -22,7 +23,10 @@ SummarySaverHook::SummarySaverHook(const Env& env, SummarySaverHookOptions optio
     : env_(env), options_(std::move(options)), timer_(timer) {}
 
 absl::Status SummarySaverHook::Begin(BeginContext& context) {
-  if (options_.summary_writer == nullptr && !options_.output_dir.empty()) {
+  const bool makes_writer = options_.summary_writer == nullptr && !options_.output_dir.empty();
+  EmitHookDetail(env_.events, HookDetail::kWritesSummaries, makes_writer ? 1 : 0);
+  timer_.TellPeriod();
+  if (makes_writer) {
     options_.summary_writer = GetCachedWriter(env_, options_.output_dir, &context.graph, options_.behaviour);
   }
   next_step_.reset();

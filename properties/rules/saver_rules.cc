@@ -1,0 +1,362 @@
+// When hooks save checkpoints, and what a saver does with its files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/summary/summary_writer.h"
+#include "vigil/properties/rules/rules.h"
+
+namespace vigil::properties {
+namespace {
+
+bool SavesInput(const Moment& now, std::int32_t hook) {
+  return now.run.HookThat(hook, HookDetail::kSavesInput) != nullptr;
+}
+
+// Follows the saves of a hook in its call in progress.
+class HookSaveRule : public Rule {
+ public:
+  using Rule::Rule;
+  void OnEvent(const Moment& now) final {
+    if (now.Is(EventKind::kHookCall)) {
+      call_ = {.at = now.index, .has_value = now.event.has_value, .value = now.event.value};
+    } else if (now.run.in_hook && now.ReadsStep()) {
+      call_.read = now.index;
+      call_.step = now.event.value;
+    } else if (now.Detail(HookDetail::kTimerAsked)) {
+      call_.asked.push_back({now.index, now.event.value, now.event.index == 1});
+    } else if (now.Detail(HookDetail::kTimerSet)) {
+      call_.set = now.index;
+      call_.set_to = now.event.value;
+    } else if (now.Detail(HookDetail::kSaves)) {
+      call_.saves = now.index;
+      call_.saves_step = now.event.value;
+    } else if (now.Detail(HookDetail::kKeepsNothing)) {
+      call_.keeps_nothing = true;
+    }
+    const BuiltIn::Said* const is = now.run.HookThat(now.run.hook, HookDetail::kSavesCheckpoints);
+    if (now.run.in_hook && is != nullptr) OnSaver(now, *is);
+  }
+
+ protected:
+  struct Question {
+    std::size_t at;
+    double step;
+    bool yes;
+  };
+  struct Call {
+    std::size_t at = kNever;
+    bool has_value = false;
+    double value = 0;  // of after_run: what the hook sees
+    std::size_t read = kNever;
+    double step = 0;
+    std::vector<Question> asked;  // of the timer
+    std::size_t set = kNever;
+    double set_to = 0;
+    std::size_t saves = kNever;  // the last save that began
+    double saves_step = 0;
+    bool keeps_nothing = false;
+  };
+  virtual void OnSaver(const Moment& now, const BuiltIn::Said& is) = 0;
+  Call call_;
+};
+
+constexpr RuleInfo kAtCreation{
+    .id = "save.when_a_session_is_created",
+    .sentence =
+        "A CheckpointSaverHook saves each new session, at the step that it reads there; by default what another hook "
+        "has saved of this very step and session counts.",
+    .documented = "SessionRunHook.after_create_session: called when new TensorFlow session is created",
+    .observed = "checkpoint_every_two_steps checkpoint_after_resume training_defaults",
+};
+class AtCreation : public HookSaveRule {
+ public:
+  AtCreation() : HookSaveRule(kAtCreation) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    if (!now.HookReturn(HookMethod::kAfterCreateSession) || !now.ok() || SavesInput(now, now.event.index)) return;
+    Arm();
+    if (call_.saves == kNever) {
+      Violate({now.run.session_at, call_.read, now.index}, "a save of the new session", "none");
+    } else if (call_.read == kNever || call_.step != call_.saves_step) {
+      Violate({call_.read, call_.saves, now.index}, "a save at the step that was read",
+              fmt::format("at {}", call_.saves_step));
+    }
+  }
+};
+
+constexpr RuleInfo kWhenDue{
+    .id = "save.when_it_is_due",
+    .sentence =
+        "After a run a CheckpointSaverHook asks its timer, reads the step if that may be due, and saves that step if "
+        "and "
+        "only if it is; the timer triggers first, so that a save that fails counts.",
+    .documented = "CheckpointSaverHook: saves checkpoints every N steps or seconds",
+    .observed = "checkpoint_every_two_steps checkpoint_every_two_secs save_aborts",
+};
+class WhenDue : public HookSaveRule {
+ public:
+  WhenDue() : HookSaveRule(kWhenDue) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    if (now.run.method != HookMethod::kAfterRun) return;
+    const std::vector<Question>& asked = call_.asked;
+    const bool due = call_.read != kNever && asked.size() > 1 && asked.back().yes && asked.back().step == call_.step;
+    if (now.Detail(HookDetail::kSaves)) {
+      if (!due || call_.saves_step != call_.step) {
+        Violate({call_.read, now.index}, "no save before it is due", fmt::format("a save at {}", call_.saves_step));
+      } else if (call_.set == kNever || call_.set_to != call_.step) {
+        Violate({call_.read, call_.set, now.index}, "the timer triggers before the save", "it does not");
+      }
+    }
+    if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
+    Arm();
+    if (asked.empty() || (call_.has_value && asked.front().step <= call_.value)) {
+      Violate({call_.at, asked.empty() ? kNever : asked.front().at, now.index}, "the timer is asked of a later step",
+              asked.empty() ? "it is not asked" : fmt::format("of {}", asked.front().step));
+    } else if (asked.front().yes && call_.read == kNever) {
+      Violate({asked.front().at, now.index}, "a look at the step", "none");
+    } else if (due && call_.saves == kNever && !call_.keeps_nothing) {
+      Violate({call_.read, asked.back().at, now.index}, "a save", "none");
+    }
+  }
+};
+
+constexpr RuleInfo kAtTheEnd{
+    .id = "save.at_the_end_once",
+    .sentence =
+        "At the end a CheckpointSaverHook saves the step that it reads, unless its timer has triggered last at this "
+        "very step: then there is a checkpoint of it.",
+    .documented = "CheckpointSaverHook, end: saves the last step",
+    .observed = "checkpoint_every_two_steps out_of_range_saves_at_end training_defaults",
+};
+class AtTheEnd : public HookSaveRule {
+ public:
+  AtTheEnd() : HookSaveRule(kAtTheEnd) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    const std::int32_t hook = now.run.hook;
+    if (now.Detail(HookDetail::kSavesCheckpoints)) last_.erase(hook);
+    if (now.Detail(HookDetail::kTimerSet)) last_[hook] = {now.index, now.event.value};
+    if (!now.HookReturn(HookMethod::kEnd) || !now.ok() || call_.read == kNever) return;
+    Arm();
+    const auto last = last_.find(hook);
+    const bool there = last != last_.end() && last->second.second == call_.step;
+    const std::size_t at = last == last_.end() ? kNever : last->second.first;
+    if (there && call_.saves != kNever) Violate({at, call_.read, call_.saves}, "no second save of this step", "one");
+    if (!there && !call_.keeps_nothing && (call_.saves == kNever || call_.saves_step != call_.step))
+      Violate({at, call_.read, now.index}, fmt::format("a save of step {}", call_.step), "none");
+  }
+  std::map<std::int32_t, std::pair<std::size_t, double>> last_;  // by hook: its last trigger
+};
+
+constexpr RuleInfo kInOrder{
+    .id = "listener.each_in_its_place",
+    .sentence =
+        "In a save of a hook each listener is told before, in list order, then it is saved and CHECKPOINT logged, then "
+        "each listener is told after, in list order; begin and end reach each listener in list order, too.",
+    .documented = "CheckpointSaverListener: before_save and after_save around each save",
+    .observed = "checkpoint_listeners checkpoint_listener_stops",
+};
+class InOrder : public HookSaveRule {
+ public:
+  InOrder() : HookSaveRule(kInOrder) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said& is) override {
+    if (now.Detail(HookDetail::kSaves)) {
+      told_[ListenerMethod::kBeforeSave] = told_[ListenerMethod::kAfterSave] = 0;
+      logged_ = false;
+    }
+    const bool logs = now.Is(EventKind::kWriterCall) &&
+                      now.event.call == static_cast<std::uint8_t>(WriterCall::kSessionLog) &&
+                      now.event.index == static_cast<std::int32_t>(SessionLogStatus::kCheckpoint);
+    if (logs || now.Detail(HookDetail::kSavedBefore)) {
+      logged_ = true;
+      if (told_[ListenerMethod::kBeforeSave] != is.index)
+        Violate({call_.saves, now.index}, Told(is.index, "before"), Told(told_[ListenerMethod::kBeforeSave], "before"));
+    }
+    if (now.Is(EventKind::kListenerCall)) OnListener(now);
+    if (now.Detail(HookDetail::kSaved) && now.ok()) {
+      if (is.index > 0) Arm();
+      if (told_[ListenerMethod::kAfterSave] != is.index)
+        Violate({call_.saves, now.index}, Told(is.index, "after"), Told(told_[ListenerMethod::kAfterSave], "after"));
+    }
+    if (!now.Is(EventKind::kHookReturn)) return;
+    const bool begins = now.run.method == HookMethod::kBegin;
+    if (now.ok() && (begins || now.run.method == HookMethod::kEnd)) {
+      const int told = told_[begins ? ListenerMethod::kBegin : ListenerMethod::kEnd];
+      if (told != is.index) Violate({call_.at, now.index}, Told(is.index, "of it"), Told(told, "of it"));
+    }
+    told_.clear();
+  }
+
+  void OnListener(const Moment& now) {
+    const auto method = static_cast<ListenerMethod>(now.event.call);
+    int& told = told_[method];
+    if (now.event.index != told)
+      Violate({call_.saves, now.index}, fmt::format("listener {} is told next", told + 1),
+              fmt::format("listener {}", now.event.index + 1));
+    ++told;
+    if (method == ListenerMethod::kAfterSave && !logged_)
+      Violate({call_.saves, now.index}, "CHECKPOINT is logged before", "it is not");
+  }
+  static std::string Told(int listeners, std::string_view what) {
+    return fmt::format("{} listeners are told {}", listeners, what);
+  }
+
+  std::map<ListenerMethod, int> told_;
+  bool logged_ = false;  // this save
+};
+
+constexpr RuleInfo kWrites{
+    .id = "saver.writes_in_order",
+    .sentence =
+        "A save runs the save op first, then writes the state file, then deletes what is too much; what fails ends it, "
+        "and the state file names what was written as the newest. TensorFlow writes the meta graph last, by default it "
+        "comes before the state file.",
+    .documented = "Saver.save: returns the path prefix; the state file lists recent checkpoints",
+    .observed = "checkpoint_keeps_five training_defaults",
+    .of = SpeaksOf::kBoth,
+};
+class Writes : public Rule {
+ public:
+  Writes() : Rule(kWrites) {}
+  void OnEvent(const Moment& now) override {
+    if (now.event.kind != EventKind::kSaverDetail) return;
+    Save& save = saves_[now.task];
+    switch (static_cast<SaverDetail>(now.event.call)) {
+      case SaverDetail::kSaves:
+        save = {.at = now.index};
+        return;
+      case SaverDetail::kWritten:
+        save.written = {now.index, now.event.code};
+        save.prefix = std::string(now.event.subject);
+        return;
+      case SaverDetail::kLists:
+        Arm();
+        if (!Done(save.written))
+          return Violate({save.at, save.written.at, now.index}, "the save op first", "it has not worked");
+        if (now.event.value > 0 && Newest(now.event.subject) != save.prefix)
+          Violate({save.written.at, now.index}, save.prefix + " as the newest", Newest(now.event.subject));
+        save.listed = {};
+        save.lists = true;
+        return;
+      case SaverDetail::kListed:
+        save.listed = {now.index, now.event.code};
+        return;
+      case SaverDetail::kDeletes:
+        if (!Done(save.listed))
+          Violate({save.at, save.listed.at, now.index}, "the state file first", "it is not written");
+        return;
+      case SaverDetail::kWritesMeta:
+        if (save.at == kNever) return;  // there was nothing to save
+        if (!Done(save.written))
+          Violate({save.at, save.written.at, now.index}, "the save op first", "it has not worked");
+        if (now.run.facts().by_default && save.lists)
+          Violate({save.at, now.index}, "the meta graph before the state file", "after it");
+        if (now.run.facts().tensorflow && save.lists && !Done(save.listed))
+          Violate({save.listed.at, now.index}, "no meta graph of what is not listed", "one");
+        return;
+    }
+  }
+
+ private:
+  struct Save {
+    std::size_t at = kNever;
+    Seen written, listed;
+    bool lists = false;
+    std::string prefix;
+  };
+  static bool Done(const Seen& seen) { return seen && seen.code == Code::kOk; }
+  static std::string Newest(std::string_view list) {
+    if (!list.empty()) list.remove_suffix(1);
+    const std::size_t before = list.rfind('\n');
+    return std::string(before == std::string_view::npos ? list : list.substr(before + 1));
+  }
+  std::map<std::uint32_t, Save> saves_;  // by task
+};
+
+constexpr RuleInfo kListLength{
+    .id = "keep.list_is_never_too_long",
+    .sentence =
+        "A saver lists no more checkpoints as kept than it shall keep; in TensorFlow a list that was restored longer "
+        "stays as long.",
+    .documented = "Saver, max_to_keep: the maximum number of recent checkpoint files to keep",
+    .observed = "checkpoint_keeps_five training_defaults",
+    .of = SpeaksOf::kBoth,
+};
+class ListLength : public Rule {
+ public:
+  ListLength() : Rule(kListLength) {}
+  void OnEvent(const Moment& now) override {
+    const bool restores =
+        now.event.kind == EventKind::kSessionCall && now.event.call == static_cast<std::uint8_t>(CallKind::kRestore);
+    if (restores) longest_.clear();
+    if (!now.Saver(SaverDetail::kLists) || now.event.value <= 0) return;
+    Arm();
+    const std::string_view list = now.event.subject;
+    const std::string_view oldest = list.substr(0, list.find('\n'));
+    const std::pair key{std::string(oldest.substr(0, oldest.rfind('-'))), now.event.value};
+    const auto [longest, is_new] = longest_.emplace(key, now.event.index);
+    const bool may_be_longer = !now.run.facts().by_default && (is_new || now.event.index <= longest->second);
+    if (now.event.index > now.event.value && !may_be_longer)
+      Violate({now.index}, fmt::format("{} at most", now.event.value), fmt::format("{}", now.event.index));
+  }
+
+ private:
+  std::map<std::pair<std::string, double>, std::int32_t> longest_;  // by path and limit: the first list since a restore
+};
+
+constexpr RuleInfo kDeletesOthers{
+    .id = "keep.deletes_nothing_that_it_lists",
+    .sentence =
+        "A saver deletes no checkpoint that it has just listed as kept, and in TensorFlow one at most with each save.",
+    .documented = "Saver, max_to_keep: as new files are created, older files are deleted",
+    .observed = "checkpoint_keeps_five",
+    .of = SpeaksOf::kBoth,
+};
+class DeletesOthers : public Rule {
+ public:
+  DeletesOthers() : Rule(kDeletesOthers) {}
+  void OnEvent(const Moment& now) override {
+    if (now.event.kind != EventKind::kSaverDetail) return;
+    Save& save = saves_[now.task];
+    if (now.Saver(SaverDetail::kSaves)) save = {};
+    if (now.Saver(SaverDetail::kLists)) {
+      save.listed = now.index;
+      save.list = "\n" + std::string(now.event.subject);
+    }
+    if (!now.Saver(SaverDetail::kDeletes)) return;
+    Arm();
+    if (save.list.find(fmt::format("\n{}\n", now.event.subject)) != std::string::npos)
+      Violate({save.listed, now.index}, "what is listed stays", fmt::format("{} is deleted", now.event.subject));
+    if (save.deleted != kNever && now.event.value == 0)
+      Violate({save.deleted, now.index}, "one at most is deleted", "two are");
+    save.deleted = now.index;
+  }
+
+ private:
+  struct Save {
+    std::size_t listed = kNever, deleted = kNever;
+    std::string list;
+  };
+  std::map<std::uint32_t, Save> saves_;  // by task
+};
+
+}  // namespace
+
+std::vector<RuleFactory> SaverRules() {
+  return {NewRule<AtCreation>, NewRule<WhenDue>,    NewRule<AtTheEnd>,     NewRule<InOrder>,
+          NewRule<Writes>,     NewRule<ListLength>, NewRule<DeletesOthers>};
+}
+
+}  // namespace vigil::properties
