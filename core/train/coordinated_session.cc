@@ -1,15 +1,40 @@
 #include "vigil/core/train/coordinated_session.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/planted.h"
+#include "vigil/core/base/saturating.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/train/hook_call.h"
 
 namespace vigil {
+namespace {
+
+// They keep what they use: their session with its graph, the coordinator.
+void NoteStragglers(const Env& env, const Coordinator& coord, const Session& session, Duration waited,
+                    SessionLife& life) {
+  const std::vector<std::string> left = coord.stragglers();
+  if (left.empty()) return;
+  life.grace_used = SaturatingAdd(life.grace_used, waited);
+  life.stragglers.insert(life.stragglers.end(), left.begin(), left.end());
+  if (!life.behaviour.one_grace_period) return;
+  env.log->Write(
+      Severity::kError,
+      fmt::format("Session {} is closed while tasks of its coordinator still run: {}. They did not end within the "
+                  "stop grace period ({:g} s for all sessions of a monitored one); what they are given by you must "
+                  "outlive them.",
+                  session.number(), fmt::join(left, ", "), ToSeconds(life.stop_grace_period)));
+}
+
+}  // namespace
 
 CoordinatedSession::CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks,
                                        std::shared_ptr<Coordinator> coord, SessionLife& life)
@@ -59,10 +84,10 @@ absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& sessi
   const JoinOptions how{.stop_grace_period = grace, .ignore_live_tasks = true};
   const absl::Status joined = coord.Join(how);
   if (VIGIL_PLANTED("coordinator.joined_twice")) coord.Join(how).IgnoreError();
-  life.grace_used += env.clock->Monotonic() - start;
+  NoteStragglers(env, coord, session, env.clock->Monotonic() - start, life);
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
   if (stops_late) coord.RequestStop().IgnoreError();
-  const absl::Status closed = session.Close();
+  const absl::Status closed = CallGuarded([&] { return session.Close(); });
   if (VIGIL_PLANTED("session.close_failure_comes_out") && joined.ok()) return closed;
   return joined;
 }
@@ -85,7 +110,7 @@ absl::Status CoordinatedSessionCreator::StartQueueRunners() {
   const bool any = !session_->graph().Collection(kQueueRunners).empty();
   if (!any && !VIGIL_PLANTED("init.queue_runners_without_any")) return absl::OkStatus();
   if (VIGIL_PLANTED("recovery.queue_runners_not_restarted") && life_.recoveries > 0) return absl::OkStatus();
-  const absl::Status status = start_queue_runners_(session_, coord_);
+  const absl::Status status = CallGuarded([this] { return start_queue_runners_(session_, coord_); });
   env_.Emit({.kind = EventKind::kQueueRunners, .code = CodeOf(status), .session = session_->number()});
   return status;
 }
@@ -107,6 +132,11 @@ absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
 }
 
 absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::Create() {
+  struct Creating {
+    explicit Creating(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Creating() { flag_ = false; }
+    bool& flag_;
+  } const creating(life_.creating);
   VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
   coord_ =
       std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number()});

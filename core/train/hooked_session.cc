@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/planted.h"
@@ -39,6 +40,24 @@ HookedSession::HookedSession(const Env& env, SessionPtr session, const std::vect
   if (!life_.behaviour.stop_survives_recovery || forgets) life_.stop_requested = false;
 }
 
+class HookedSession::InProgress {
+ public:
+  explicit InProgress(HookedSession& session) : session_(session), nested_(std::exchange(session.running_, true)) {
+    if (nested_) std::swap(outer_, session_.now_);
+  }
+  ~InProgress() {
+    if (nested_) std::swap(outer_, session_.now_);
+    session_.running_ = nested_;
+  }
+  InProgress(const InProgress&) = delete;
+  InProgress& operator=(const InProgress&) = delete;
+
+ private:
+  HookedSession& session_;
+  const bool nested_;
+  Gathered outer_;
+};
+
 absl::Status HookedSession::Run(LayerRun& run) {
   if (life_.stop_requested && !VIGIL_PLANTED("hooks.run_allowed_after_stop")) {
     if (VIGIL_PLANTED("hooks.before_run_of_a_refused_run")) {
@@ -48,7 +67,9 @@ absl::Status HookedSession::Run(LayerRun& run) {
     return UsageError(fmt::format(
         "Run called even after should_stop requested by {}. Ask ShouldStop() before each run.", life_.stopped_by));
   }
+  const InProgress in_progress(*this);
   RunContext context(run.fetches, run.feeds, *session_, life_.recoveries);
+  context.set_stop(life_.stop.get());
   const absl::Status status = RunOnce(run, context);
   if (context.stop_requested()) {
     const std::string_view name = hooks_[context.stopped_by()]->name();
@@ -66,9 +87,9 @@ absl::Status HookedSession::Run(LayerRun& run) {
 }
 
 absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
-  spec_.Clear();
-  feed_values_.clear();
-  requests_.clear();
+  now_.spec.Clear();
+  now_.feed_values.clear();
+  now_.requests.clear();
   if (run.attempts++ > 0 && !run.options_given) run.options = RunOptions();
   if (!VIGIL_PLANTED("recovery.before_run_not_repeated") || run.attempts == 1) {
     VIGIL_RETURN_IF_ERROR(CallBeforeRun(context, run.options));
@@ -77,16 +98,18 @@ absl::Status HookedSession::RunOnce(LayerRun& run, RunContext& context) {
   MergeFetches(run);
   run.result->Set(run.fetches);
   run.result->mutable_metadata().Clear();
-  const absl::Status ran = session_->Run({.spec = spec_,
-                                          .feed_values = feed_values_,
-                                          .options = &run.options,
-                                          .metadata = &run.result->mutable_metadata(),
-                                          .with_hooks = true},
-                                         &run.result->tensors());
+  const absl::Status ran = CallGuarded([&] {
+    return session_->Run({.spec = now_.spec,
+                          .feed_values = now_.feed_values,
+                          .options = &run.options,
+                          .metadata = &run.result->mutable_metadata(),
+                          .with_hooks = true},
+                         &run.result->tensors());
+  });
   const bool goes_on = (VIGIL_PLANTED("hooks.after_run_on_out_of_range") && CodeOf(ran) == Code::kOutOfRange) ||
                        (VIGIL_PLANTED("hooks.after_run_on_internal") && CodeOf(ran) == Code::kInternal);
   if (goes_on) {
-    requests_.clear();
+    now_.requests.clear();
     CallAfterRun(context, run).IgnoreError();
   }
   VIGIL_RETURN_IF_ERROR(WithOrigin(ran, kOriginRun));
@@ -114,7 +137,7 @@ absl::Status HookedSession::Call(std::size_t hook, HookMethod method, RunContext
 }
 
 absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& options) {
-  asked_.Clear();  // a hook may have failed after it had asked for something
+  now_.asked.Clear();  // a hook may have failed after it had asked for something
   const bool skips =
       VIGIL_PLANTED("hooks.before_run_skipped_with_options") && context.recoveries() == 0 && options != RunOptions();
   for (std::size_t n = 0; n < hooks_.size(); ++n) {
@@ -124,56 +147,56 @@ absl::Status HookedSession::CallBeforeRun(RunContext& context, RunOptions& optio
     if (skips && n + 1 == hooks_.size()) break;
     SessionRunHook& hook = *hooks_[i];
     const absl::Status status =
-        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, asked_); });
+        Call(i, HookMethod::kBeforeRun, context, nullptr, [&] { return hook.BeforeRun(context, now_.asked); });
     if (!VIGIL_PLANTED("hooks.before_run_error_lost")) VIGIL_RETURN_IF_ERROR(status);
-    if (!asked_.empty()) VIGIL_RETURN_IF_ERROR(TakeRequest(i, options));
+    if (!now_.asked.empty()) VIGIL_RETURN_IF_ERROR(TakeRequest(i, options));
   }
   return absl::OkStatus();
 }
 
 // A conflict between hooks is found at the second of them: later hooks are not asked any more.
 absl::Status HookedSession::TakeRequest(std::size_t hook, RunOptions& options) {
-  for (const Feed& feed : asked_.feeds) {
-    if (std::find(spec_.feeds.begin(), spec_.feeds.end(), feed.tensor) != spec_.feeds.end()) {
+  for (const Feed& feed : now_.asked.feeds) {
+    if (std::find(now_.spec.feeds.begin(), now_.spec.feeds.end(), feed.tensor) != now_.spec.feeds.end()) {
       return FeedConflict("two hooks", session_->graph(), feed.tensor);
     }
   }
-  for (const Feed& feed : asked_.feeds) {
-    spec_.feeds.push_back(feed.tensor);
-    feed_values_.push_back(feed.value);
+  for (const Feed& feed : now_.asked.feeds) {
+    now_.spec.feeds.push_back(feed.tensor);
+    now_.feed_values.push_back(feed.value);
   }
-  if (asked_.options.has_value()) MergeRunOptions(*asked_.options, &options);
-  if (!asked_.fetches.empty()) requests_.push_back({hook, std::move(asked_.fetches), 0});
-  asked_.Clear();
+  if (now_.asked.options.has_value()) MergeRunOptions(*now_.asked.options, &options);
+  if (!now_.asked.fetches.empty()) now_.requests.push_back({hook, std::move(now_.asked.fetches), 0});
+  now_.asked.Clear();
   return absl::OkStatus();
 }
 
 absl::Status HookedSession::AddCallerFeeds(const Feeds& feeds) {
-  const std::size_t from_hooks = spec_.feeds.size();
+  const std::size_t from_hooks = now_.spec.feeds.size();
   for (const Feed& feed : feeds) {
-    const auto end = spec_.feeds.begin() + static_cast<std::ptrdiff_t>(from_hooks);
-    if (std::find(spec_.feeds.begin(), end, feed.tensor) != end) {
+    const auto end = now_.spec.feeds.begin() + static_cast<std::ptrdiff_t>(from_hooks);
+    if (std::find(now_.spec.feeds.begin(), end, feed.tensor) != end) {
       return FeedConflict("a SessionRunHook and user", session_->graph(), feed.tensor);
     }
-    spec_.feeds.push_back(feed.tensor);
+    now_.spec.feeds.push_back(feed.tensor);
     const bool zeros = VIGIL_PLANTED("recovery.zeros_are_fed") && life_.recoveries > 0;
-    feed_values_.push_back(zeros ? Tensor(feed.value.dtype(), feed.value.shape()) : feed.value);
+    now_.feed_values.push_back(zeros ? Tensor(feed.value.dtype(), feed.value.shape()) : feed.value);
   }
   return absl::OkStatus();
 }
 
 void HookedSession::MergeFetches(const LayerRun& run) {
-  run.fetches.AppendTo(session_->graph(), &spec_);
-  for (Request& request : requests_) {
-    request.first_value = spec_.fetches.size();
-    request.fetches.AppendTo(session_->graph(), &spec_);
+  run.fetches.AppendTo(session_->graph(), &now_.spec);
+  for (Request& request : now_.requests) {
+    request.first_value = now_.spec.fetches.size();
+    request.fetches.AppendTo(session_->graph(), &now_.spec);
   }
 }
 
 // An exception of one is an error of its AfterRun.
 absl::Status HookedSession::CallInspect(const LayerRun& run) {
   const Tensor* const tensors = run.result->tensors().data();
-  for (const Request& request : requests_) {
+  for (const Request& request : now_.requests) {
     SessionRunHook& hook = *hooks_[request.hook];
     const FetchedValues results(request.fetches, tensors + request.first_value);
     VIGIL_RETURN_IF_ERROR(OfHook(CallGuarded([&] {
@@ -190,13 +213,13 @@ absl::Status HookedSession::CallAfterRun(RunContext& context, const LayerRun& ru
   const Tensor* const tensors = run.result->tensors().data();
   const RunValues nothing{FetchedValues(), run.options, run.result->metadata()};
   const bool skips = VIGIL_PLANTED("hooks.after_run_skipped_with_options") && run.options_given;
-  auto request = requests_.begin();
+  auto request = now_.requests.begin();
   for (std::size_t n = 0; n < hooks_.size(); ++n) {
     const std::size_t i = VIGIL_PLANTED("hooks.after_run_reversed") ? hooks_.size() - 1 - n : n;
     SessionRunHook& hook = *hooks_[i];
     if (VIGIL_PLANTED("hooks.after_run_skips_the_last") && i + 1 == hooks_.size()) break;
     if (skips && i + 1 == hooks_.size() && !context.stop_requested()) break;
-    if (request == requests_.end() || request->hook != i) {
+    if (request == now_.requests.end() || request->hook != i) {
       const absl::Status status =
           Call(i, HookMethod::kAfterRun, context, nullptr, [&] { return hook.AfterRun(context, nothing); });
       if (!VIGIL_PLANTED("hooks.after_run_goes_on_after_a_failure")) VIGIL_RETURN_IF_ERROR(status);
