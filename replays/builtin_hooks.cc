@@ -105,8 +105,9 @@ Made FeedFn(const HookSpec& spec, const HookParts& parts) {
 }
 
 Made GlobalStepWaiter(const HookSpec& spec, const HookParts& parts) {
-  return GlobalStepWaiterHook::Create(parts.env,
-                                      {.wait_until_step = IntegerArg(spec.args, "wait_until_step").value_or(0)});
+  return GlobalStepWaiterHook::Create(
+      parts.env,
+      {.wait_until_step = IntegerArg(spec.args, "wait_until_step").value_or(0), .behaviour = parts.behaviour});
 }
 
 Made Profiler(const HookSpec& spec, const HookParts& parts) {

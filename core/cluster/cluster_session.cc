@@ -25,14 +25,16 @@ class Client {
  public:
   Client(const Env& env, const Graph& graph, std::shared_ptr<MasterInterface> master, const std::string& handle,
          std::int64_t version, int nodes)
-      : graph_(graph),
+      : given_graph_(graph),
+        shared_graph_(graph.Share()),
+        graph_(*shared_graph_),
         master_(std::move(master)),
         handle_(handle),
         growing_(env.tasks->NewMutex("session graph")),
         version_(version),
         nodes_(nodes) {}
 
-  const Graph& graph() const { return graph_; }
+  const Graph& graph() const { return given_graph_; }
   bool closed() const { return closed_.load(std::memory_order_acquire); }
 
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) {
@@ -98,6 +100,8 @@ class Client {
     return absl::OkStatus();
   }
 
+  const Graph& given_graph_;  // may be gone before the last run
+  const std::shared_ptr<const Graph> shared_graph_;
   const Graph& graph_;
   const std::shared_ptr<MasterInterface> master_;
   const std::string handle_;

@@ -23,12 +23,16 @@ bool IsValidName(std::string_view name) {
 
 }  // namespace
 
-Graph::Graph(const OpRegistry& ops) : ops_(ops) {}
-
-Graph::~Graph() {
-  const Attachment* attachment = attachments();
+Graph::State::~State() {
+  const Attachment* attachment = attachments.load();
   while (attachment != nullptr) delete std::exchange(attachment, attachment->next());
 }
+
+Graph::Graph(const OpRegistry& ops) : state_(std::make_shared<State>(ops)) {}
+Graph::Graph(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Graph::~Graph() = default;
+
+std::shared_ptr<const Graph> Graph::Share() const { return std::shared_ptr<const Graph>(new Graph(state_)); }
 
 absl::StatusOr<NodeId> Graph::Add(Node node) {
   if (finalized_) return UsageError("Graph is finalized and cannot be modified.");

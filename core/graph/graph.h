@@ -3,6 +3,7 @@
 // There is no default graph: the graph is passed. Node ids are dense, in order of creation, which is a topological order
 // (inputs exist before their consumers). A finalized graph refuses every change but Unfinalize().
 // Thread safety: none while it is built; const access from any task once finalized.
+// Ownership: a session shares the graph (Share), so that a run that outlives the graph reads no freed node.
 // Source: spec of tf.Graph; GraphKeys for the names of collections.
 #ifndef VIGIL_CORE_GRAPH_GRAPH_H_
 #define VIGIL_CORE_GRAPH_GRAPH_H_
@@ -83,6 +84,9 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
+  // The same graph under another owner: it lives until the last of them goes.
+  std::shared_ptr<const Graph> Share() const;
+
   // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op; USAGE "Graph
   // is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do not fit.
   absl::StatusOr<NodeId> Add(Node node);
@@ -135,13 +139,28 @@ class Graph {
   absl::Status CheckReference(const Node& node, int i) const;
   std::string UniqueName(const std::string& wanted);
 
-  const OpRegistry& ops_;
-  std::deque<Node> nodes_;
-  std::map<std::string, NodeId, std::less<>> by_name_;
-  std::map<std::string, int, std::less<>> next_suffix_;
-  std::map<std::string, std::any, std::less<>> collections_;
-  bool finalized_ = false;
-  mutable std::atomic<const Attachment*> attachments_{nullptr};
+  struct State {
+    explicit State(const OpRegistry& registry) : ops(registry) {}
+    ~State();
+    const OpRegistry& ops;
+    std::deque<Node> nodes;
+    std::map<std::string, NodeId, std::less<>> by_name;
+    std::map<std::string, int, std::less<>> next_suffix;
+    std::map<std::string, std::any, std::less<>> collections;
+    bool finalized = false;
+    std::atomic<const Attachment*> attachments{nullptr};
+  };
+  explicit Graph(std::shared_ptr<State> state);
+
+  const std::shared_ptr<State> state_;
+  // Its parts.
+  const OpRegistry& ops_ = state_->ops;
+  std::deque<Node>& nodes_ = state_->nodes;
+  std::map<std::string, NodeId, std::less<>>& by_name_ = state_->by_name;
+  std::map<std::string, int, std::less<>>& next_suffix_ = state_->next_suffix;
+  std::map<std::string, std::any, std::less<>>& collections_ = state_->collections;
+  bool& finalized_ = state_->finalized;
+  std::atomic<const Attachment*>& attachments_ = state_->attachments;
 };
 
 // TensorFlow's names. Variables are the nodes that hold them.

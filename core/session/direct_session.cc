@@ -20,13 +20,15 @@ class Engine {
  public:
   Engine(const Env& env, const Graph& graph, DirectSessionOptions options)
       : env_(env),
-        graph_(graph),
+        given_graph_(graph),
+        shared_graph_(graph.Share()),
+        graph_(*shared_graph_),
         config_(std::move(options.config)),
         own_(std::make_unique<ResourceManager>(env)),
         shared_holder_(std::move(options.shared_resources)),
         shared_(shared_holder_ == nullptr ? *own_ : *shared_holder_) {}
 
-  const Graph& graph() const { return graph_; }
+  const Graph& graph() const { return given_graph_; }
   bool closed() const { return cancellation_.cancelled(); }
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched);
   absl::Status Close();
@@ -49,6 +51,8 @@ class Engine {
   Time DeadlineOf(const RunOptions* options) const;
 
   const Env env_;
+  const Graph& given_graph_;  // may be gone before the last run
+  const std::shared_ptr<const Graph> shared_graph_;
   const Graph& graph_;
   const SessionConfig config_;
   const std::unique_ptr<ResourceManager> own_;

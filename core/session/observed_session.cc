@@ -31,7 +31,8 @@ void AddRefusal(CallKind kind, const absl::Status& status, Event& event) {
 
 class ObservedSession : public Session {
  public:
-  ObservedSession(EventSink& events, std::unique_ptr<Session> inner) : events_(events), inner_(std::move(inner)) {}
+  ObservedSession(EventSink& events, std::unique_ptr<Session> inner)
+      : events_(events), inner_(std::move(inner)), graph_(inner_->graph().Share()) {}
 
   std::int64_t number() const override { return inner_->number(); }
   const Graph& graph() const override { return inner_->graph(); }
@@ -40,7 +41,7 @@ class ObservedSession : public Session {
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
     // Nothing of this object is used after the run: it may have been destroyed meanwhile.
     EventSink& events = events_;
-    const CallKind kind = ClassifyCall(call, graph());
+    const CallKind kind = ClassifyCall(call, *graph_);
     Event event{.kind = EventKind::kSessionCall, .call = static_cast<std::uint8_t>(kind), .session = number()};
     absl::Status status = inner_->Run(call, fetched);
     event.code = CodeOf(status);
@@ -65,6 +66,7 @@ class ObservedSession : public Session {
  private:
   EventSink& events_;
   const std::unique_ptr<Session> inner_;
+  const std::shared_ptr<const Graph> graph_;  // a task that goes on may run the session when its graph is gone
   std::atomic<bool> close_seen_{false};
 };
 

@@ -5,7 +5,8 @@
 // Errors are TensorFlow's: FAILED_PRECONDITION "Attempting to use uninitialized value x", OUT_OF_RANGE at the end of an
 // input, CANCELLED when the session was closed meanwhile, USAGE for names that are not in the graph or a closed session
 // ("Attempted to use a closed Session.").
-// Thread safety: all methods from any task. Ownership: the graph must outlive the session.
+// Thread safety: all methods from any task. Ownership: the graph must outlive the session, but for runs
+// in flight and tasks that still hold it: what they use of the graph is kept (Graph::Share). The registry of ops outlives them all.
 #ifndef VIGIL_CORE_SESSION_SESSION_H_
 #define VIGIL_CORE_SESSION_SESSION_H_
 
@@ -49,7 +50,7 @@ class Session {
   virtual ~Session() = default;
   // The number of this session in its process: created sessions are counted from 1.
   virtual std::int64_t number() const = 0;
-  virtual const Graph& graph() const = 0;
+  virtual const Graph& graph() const = 0;  // the one it was made with: while that lives
   virtual bool closed() const = 0;
   // `fetched` gets one tensor for each fetch; its storage is reused.
   virtual absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) = 0;

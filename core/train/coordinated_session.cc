@@ -1,14 +1,39 @@
 #include "vigil/core/train/coordinated_session.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/saturating.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/train/hook_call.h"
 
 namespace vigil {
+namespace {
+
+// They keep what they use: their session with its graph, the coordinator.
+void NoteStragglers(const Env& env, const Coordinator& coord, const Session& session, Duration waited,
+                    SessionLife& life) {
+  const std::vector<std::string> left = coord.stragglers();
+  if (left.empty()) return;
+  life.grace_used = SaturatingAdd(life.grace_used, waited);
+  life.stragglers.insert(life.stragglers.end(), left.begin(), left.end());
+  if (!life.behaviour.one_grace_period) return;
+  env.log->Write(
+      Severity::kError,
+      fmt::format("Session {} is closed while tasks of its coordinator still run: {}. They did not end within the "
+                  "stop grace period ({:g} s for all sessions of a monitored one); what they are given by you must "
+                  "outlive them.",
+                  session.number(), fmt::join(left, ", "), ToSeconds(life.stop_grace_period)));
+}
+
+}  // namespace
 
 CoordinatedSession::CoordinatedSession(const Env& env, SessionPtr session, const std::vector<HookPtr>& hooks,
                                        std::shared_ptr<Coordinator> coord, SessionLife& life)
@@ -52,10 +77,12 @@ absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& sessi
   Duration grace = life.stop_grace_period;
   if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
   const Time start = env.clock->Monotonic();
-  const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
-  life.grace_used += env.clock->Monotonic() - start;
+  const JoinOptions how{.stop_grace_period = grace, .ignore_live_tasks = true};
+  const absl::Status joined = coord.Join(how);
+  NoteStragglers(env, coord, session, env.clock->Monotonic() - start, life);
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
-  session.Close().IgnoreError();
+  if (stops_late) coord.RequestStop().IgnoreError();
+  const absl::Status closed = CallGuarded([&] { return session.Close(); });
   return joined;
 }
 
@@ -74,8 +101,9 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
 }
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {
-  if (session_->graph().Collection(kQueueRunners).empty()) return absl::OkStatus();
-  const absl::Status status = start_queue_runners_(session_, coord_);
+  const bool any = !session_->graph().Collection(kQueueRunners).empty();
+  if (!any) return absl::OkStatus();
+  const absl::Status status = CallGuarded([this] { return start_queue_runners_(session_, coord_); });
   env_.Emit({.kind = EventKind::kQueueRunners, .code = CodeOf(status), .session = session_->number()});
   return status;
 }
@@ -89,6 +117,11 @@ absl::Status CoordinatedSessionCreator::CallAfterCreateSession() {
 }
 
 absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::Create() {
+  struct Creating {
+    explicit Creating(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Creating() { flag_ = false; }
+    bool& flag_;
+  } const creating(life_.creating);
   VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
   coord_ =
       std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number()});

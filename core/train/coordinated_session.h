@@ -46,7 +46,9 @@ class CoordinatedSession : public SessionLayer {
   bool closed_ = false;
 };
 
-// Requests a stop, joins for what is left of the grace period, closes the session whatever the join says; the join's error.
+// Requests a stop, joins for what is left of the grace period, closes the session whatever the join says; the join's error. Tasks that
+// have not ended by then are named in the log (an error, but under Behaviour::TensorFlow()) and kept in life.stragglers; only they
+// use up the grace period.
 absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life);
 
 using QueueRunnerStarter =

@@ -1,7 +1,7 @@
 // The layer that calls the hooks around a raw run. See session_layer.h.
 //
 // Steady state allocates nothing: what hooks ask for goes into reused storage. A hook that asks for nothing costs its two calls and
-// little more: it leaves no trace in what is merged.
+// little more: it leaves no trace in what is merged. A hook may run the session itself: what the outer run has gathered is set aside.
 #ifndef VIGIL_CORE_TRAIN_HOOKED_SESSION_H_
 #define VIGIL_CORE_TRAIN_HOOKED_SESSION_H_
 
@@ -34,6 +34,16 @@ class HookedSession {
     std::size_t first_value = 0;  // in the result
   };
 
+  // What a run gathers. Reused by each run.
+  struct Gathered {
+    RunArgs asked;                  // by the hook that is being called
+    std::vector<Request> requests;  // in list order
+    RunSpec spec;
+    std::vector<Tensor> feed_values;
+  };
+  // Marks a run in progress; one inside of another gets storage of its own, and what it replaces comes back in its place.
+  class InProgress;
+
   absl::Status RunOnce(LayerRun& run, RunContext& context);
   absl::Status CallBeforeRun(RunContext& context, RunOptions& options);
   absl::Status TakeRequest(std::size_t hook, RunOptions& options);
@@ -50,11 +60,8 @@ class HookedSession {
   const SessionPtr session_;
   const std::vector<HookPtr>& hooks_;
   SessionLife& life_;
-  // Reused by each run.
-  RunArgs asked_;                  // by the hook that is being called
-  std::vector<Request> requests_;  // in list order
-  RunSpec spec_;
-  std::vector<Tensor> feed_values_;
+  Gathered now_;  // by the innermost run
+  bool running_ = false;
 };
 
 // Merges `from` into `into` as TensorFlow does: max of levels and limits, watches appended, flags or-ed.

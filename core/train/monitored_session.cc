@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/hook_call.h"
@@ -19,6 +21,11 @@ constexpr std::uint8_t kStepFunction = 1;
 absl::Status ClosedError(std::string_view what) {
   return UsageError(std::string(what) +
                     " was called on a closed session. Create a new one, or close it after the last call.");
+}
+
+// What a session listens to; null: nothing.
+StopRequestPtr StopOf(const Env& env, StopRequestPtr given, bool stop_on_sigterm) {
+  return given != nullptr || !stop_on_sigterm ? given : std::make_shared<StopRequest>(env);
 }
 
 absl::Status CallStepFn(const Env& env, const StepFn& step_fn, StepContext& context) {
@@ -58,9 +65,26 @@ MonitoredSessionBase::MonitoredSessionBase(const Env& env, Graph& graph, Setting
       recover_(settings.recover),
       hooks_(std::move(settings.hooks)),
       life_(std::move(settings.life)),
-      creator_(env_, std::move(settings.creator), hooks_, life_, std::move(settings.start_queue_runners)) {}
+      creator_(env_, std::move(settings.creator), hooks_, life_, std::move(settings.start_queue_runners)),
+      stop_on_sigterm_(settings.stop_on_sigterm) {}
+
+class MonitoredSessionBase::Call {
+ public:
+  explicit Call(MonitoredSessionBase& session) : layer(session.layer_), session_(session) { ++session_.calls_; }
+  ~Call() { --session_.calls_; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  bool outermost() const { return session_.calls_ == 1; }
+
+  const std::shared_ptr<SessionLayer> layer;
+
+ private:
+  MonitoredSessionBase& session_;
+};
 
 MonitoredSessionBase::~MonitoredSessionBase() {
+  VIGIL_CHECK(calls_ == 0);  // destroyed by one of its own callbacks
+  if (layer_ != nullptr) Drop();
   ReleaseHooks();
   if (trace_ != nullptr) trace_->End();
 }
@@ -68,6 +92,58 @@ MonitoredSessionBase::~MonitoredSessionBase() {
 Env MonitoredSessionBase::WithTrace(Env env) const {
   if (trace_ != nullptr) env.events = trace_;
   return env;
+}
+
+void MonitoredSessionBase::Drop() {
+  env_.log->Write(
+      Severity::kWarning,
+      "A monitored session is destroyed without Close() or WithSession(): End of its hooks is not called. It is "
+      "stopped and closed now.");
+  if (std::uncaught_exceptions() == 0) {
+    try {
+      CallGuarded([this] { return Leave(MakeStatus(Code::kCancelled, "The session was dropped.")); }).IgnoreError();
+    } catch (const TaskKilled&) {
+      // The process ends (in a simulation): the next call of this task says so again.
+    }
+    return;
+  }
+  // Nothing may wait here while an exception passes: a task of its own does it, and keeps what it needs.
+  const auto close = [env = env_, coord = creator_.coordinator(), session = raw(), life = life_]() mutable {
+    if (session != nullptr) StopJoinAndClose(env, *coord, *session, life).IgnoreError();
+  };
+  TrySpawn(*env_.tasks, "close dropped session", close).status().IgnoreError();
+}
+
+absl::Status MonitoredSessionBase::WatchSignals() {
+  if (life_.stop != nullptr) creator_.creator().StopWaitingOn(life_.stop);
+  if (!stop_on_sigterm_) return absl::OkStatus();
+  if (env_.signals == nullptr) {
+    return UsageError("stop_on_sigterm needs an Env with signals, such as that of a RealEnv.");
+  }
+  VIGIL_ASSIGN_OR_RETURN(watch_, env_.signals->Watch([log = env_.log, stop = life_.stop](std::string_view signal) {
+    stop->Request(signal);
+    log->Write(Severity::kWarning, fmt::format("{}: the training ends after the run in progress. The next {} ends the "
+                                               "program at once.",
+                                               signal, signal));
+  }));
+  return absl::OkStatus();
+}
+
+absl::Status MonitoredSessionBase::RefuseRun(std::string_view what) const {
+  if (layer_ == nullptr) return ClosedError(what);
+  if (!life_.creating) return absl::OkStatus();
+  return UsageError(fmt::format(
+      "{} was called while the session is being made anew, from inside of AfterCreateSession, init_fn or the start of "
+      "the queue runners. Use the session that is given to them.",
+      what));
+}
+
+absl::Status MonitoredSessionBase::RefuseClose() const {
+  if (calls_ == 0) return absl::OkStatus();
+  return UsageError(
+      "A session cannot be closed from inside of one of its own calls (a hook, a listener, a step function, or End). "
+      "Ask "
+      "for a stop there, and close it after the call.");
 }
 
 void MonitoredSessionBase::StartTrace(const std::string& path) {
@@ -118,8 +194,9 @@ absl::Status MonitoredSessionBase::CallBegin() {
 absl::Status MonitoredSessionBase::Init() {
   // Refused before anything is done: there is nothing to trace.
   VIGIL_RETURN_IF_ERROR(TakeHooks());
+  VIGIL_RETURN_IF_ERROR(WatchSignals());
   if (trace_ != nullptr) StartTrace(trace_path_);
-  const absl::Status status = Construct();
+  const absl::Status status = CallGuarded([this] { return Construct(); });
   env_.Emit({.kind = EventKind::kConstructed, .code = CodeOf(status)});
   return status;
 }
@@ -136,13 +213,16 @@ absl::Status MonitoredSessionBase::Construct() {
 
 absl::Status MonitoredSessionBase::RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds,
                                            const RunOptions& options) {
-  if (layer_ == nullptr) return ClosedError("Run");
+  VIGIL_RETURN_IF_ERROR(RefuseRun("Run"));
+  const Call call(*this);
   env_.Emit({.kind = EventKind::kRunStart, .call = kPlainRun});
   RunEvents(env_).CallerGives(graph_, feeds, options);
-  run_options_ = options;
-  LayerRun run{fetches, feeds, run_options_, result, options != RunOptions()};
-  const absl::Status status = layer_->Run(run);
-  life_.SettleStop();
+  RunOptions nested;  // the run around this one goes on with its own
+  RunOptions& merged = call.outermost() ? run_options_ : nested;
+  merged = options;
+  LayerRun run{fetches, feeds, merged, result, options != RunOptions()};
+  const absl::Status status = call.layer->Run(run);
+  if (call.outermost()) life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kPlainRun});
   return status;
 }
@@ -155,10 +235,11 @@ absl::StatusOr<RunResult> MonitoredSessionBase::Run(const Fetches& fetches, cons
 }
 
 absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
-  if (layer_ == nullptr) return ClosedError("RunStepFn");
+  VIGIL_RETURN_IF_ERROR(RefuseRun("RunStepFn"));
+  const Call call(*this);
   env_.Emit({.kind = EventKind::kRunStart, .call = kStepFunction});
   const SessionPtr session_at_start = raw();
-  const absl::Status status = layer_->RunStepFn([&](const RunWithHooks& run) {
+  const absl::Status status = call.layer->RunStepFn([&](const RunWithHooks& run) {
     // Held: the function may outlive the session in a recovery.
     const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
     const vigil::RunWithHooks inner = [&](LayerRun& inner_run) {
@@ -173,14 +254,15 @@ absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
     if (context.stop_requested() && life_.behaviour.step_fn_stop_is_kept) life_.RequestStop("a step function");
     return end;
   });
-  life_.SettleStop();
+  if (call.outermost()) life_.SettleStop();
   env_.Emit({.kind = EventKind::kRunEnd, .code = CodeOf(status), .call = kStepFunction});
   return status;
 }
 
 absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& fetches, const Feeds& feeds,
                                                                 const RunOptions& options) {
-  if (layer_ == nullptr) return ClosedError("RunWithoutHooks");
+  VIGIL_RETURN_IF_ERROR(RefuseRun("RunWithoutHooks"));
+  const Call call(*this);
   RunResult result;
   RunSpec spec;
   std::vector<Tensor> values;
@@ -191,10 +273,14 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
   }
   result.Set(fetches);
   env_.Emit({.kind = EventKind::kBareRunStart});
-  const absl::Status status = layer_->RunStepFn([&](const RunWithHooks&) {
+  const absl::Status status = call.layer->RunStepFn([&](const RunWithHooks&) {
+    const SessionPtr session = raw();
     return WithOrigin(
-        raw()->Run({.spec = spec, .feed_values = values, .options = &options, .metadata = &result.mutable_metadata()},
-                   &result.tensors()),
+        CallGuarded([&] {
+          return session->Run(
+              {.spec = spec, .feed_values = values, .options = &options, .metadata = &result.mutable_metadata()},
+              &result.tensors());
+        }),
         kOriginRun);
   });
   env_.Emit({.kind = EventKind::kBareRunEnd, .code = CodeOf(status)});
@@ -204,7 +290,9 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
 
 absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
   if (layer_ == nullptr) return true;
-  const absl::StatusOr<bool> stop = layer_->ShouldStop();
+  const Call call(*this);
+  absl::StatusOr<bool> stop = StopWanted() ? absl::StatusOr<bool>(true) : call.layer->ShouldStop();
+  if (stop.ok() && StopWanted()) stop = true;  // it may have waited
   env_.Emit({.kind = EventKind::kShouldStop,
              .code = CodeOf(stop.status()),
              .has_value = stop.ok(),
@@ -213,6 +301,7 @@ absl::StatusOr<bool> MonitoredSessionBase::ShouldStop() {
 }
 
 absl::Status MonitoredSessionBase::Close() {
+  VIGIL_RETURN_IF_ERROR(RefuseClose());
   env_.Emit({.kind = EventKind::kCloseStart});
   const absl::Status status = CloseInternal(/*clean=*/true);
   env_.Emit({.kind = EventKind::kCloseEnd, .code = CodeOf(status)});
@@ -229,6 +318,11 @@ bool MonitoredSessionBase::IsCleanExit(const absl::Status& body) const {
 }
 
 absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
+  VIGIL_RETURN_IF_ERROR(RefuseClose());
+  return Leave(body);
+}
+
+absl::Status MonitoredSessionBase::Leave(const absl::Status& body) {
   env_.Emit({.kind = EventKind::kCloseStart, .code = CodeOf(body), .subject = OriginOf(body)});
   const bool clean = IsCleanExit(body);
   absl::Status status = CloseInternal(clean);
@@ -248,24 +342,27 @@ absl::Status MonitoredSessionBase::Exit(const absl::Status& body) {
 }
 
 absl::Status MonitoredSessionBase::CallEnd() {
-  Session* const session = raw().get();
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
-    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, session, nullptr, nullptr,
-                                   [&] { return hooks_[i]->End(session); }));
+    // Held, and asked for anew: a hook that runs the session may have made it recover.
+    const SessionPtr held = raw();
+    VIGIL_RETURN_IF_ERROR(CallHook(env_, *hooks_[i], i, HookMethod::kEnd, held.get(), nullptr, nullptr,
+                                   [&] { return hooks_[i]->End(held.get()); }));
   }
   return absl::OkStatus();
 }
 
 // The later error wins at each step, and each step is made whatever went wrong before.
 absl::Status MonitoredSessionBase::CloseInternal(bool clean) {
+  const Call call(*this);
   absl::Status status = clean ? CallEnd() : absl::OkStatus();
   if (layer_ == nullptr) {
     status = UsageError("Session is already closed.");
-  } else if (const absl::Status closed = layer_->Close(); !closed.ok()) {
+  } else if (const absl::Status closed = call.layer->Close(); !closed.ok()) {
     status = closed;
   }
   layer_ = nullptr;
   creator_.Forget();
+  watch_ = nullptr;
   ReleaseHooks();
   if (!graph_was_finalized_ && graph_.finalized()) {
     graph_.Unfinalize();
@@ -286,9 +383,13 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredSession::Create(const
       new MonitoredSession(env, graph,
                            {.creator = std::move(options.session_creator),
                             .hooks = std::move(options.hooks),
-                            .life = {.behaviour = options.behaviour, .stop_grace_period = options.stop_grace_period},
+                            .life = {.behaviour = options.behaviour,
+                                     .stop_grace_period = options.stop_grace_period,
+                                     .give_up_recovery_after = options.give_up_recovery_after,
+                                     .stop = StopOf(env, std::move(options.stop), options.stop_on_sigterm)},
                             .start_queue_runners = std::move(options.start_queue_runners),
-                            .trace_path = std::move(options.trace_path)}));
+                            .trace_path = std::move(options.trace_path),
+                            .stop_on_sigterm = options.stop_on_sigterm}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
 }
@@ -303,14 +404,17 @@ absl::StatusOr<std::unique_ptr<SingularMonitoredSession>> SingularMonitoredSessi
                                  .checkpoint_filename_with_path = options.checkpoint_filename_with_path,
                                  .factory = std::move(options.factory),
                                  .behaviour = options.behaviour});
-  std::unique_ptr<SingularMonitoredSession> made(new SingularMonitoredSession(
-      env, graph,
-      {.creator = std::move(creator),
-       .hooks = std::move(options.hooks),
-       .life = {.behaviour = options.behaviour, .stop_grace_period = options.stop_grace_period},
-       .start_queue_runners = std::move(options.start_queue_runners),
-       .recover = false,
-       .trace_path = std::move(options.trace_path)}));
+  std::unique_ptr<SingularMonitoredSession> made(
+      new SingularMonitoredSession(env, graph,
+                                   {.creator = std::move(creator),
+                                    .hooks = std::move(options.hooks),
+                                    .life = {.behaviour = options.behaviour,
+                                             .stop_grace_period = options.stop_grace_period,
+                                             .stop = StopOf(env, std::move(options.stop), options.stop_on_sigterm)},
+                                    .start_queue_runners = std::move(options.start_queue_runners),
+                                    .recover = false,
+                                    .trace_path = std::move(options.trace_path),
+                                    .stop_on_sigterm = options.stop_on_sigterm}));
   VIGIL_RETURN_IF_ERROR(made->Init());
   return made;
 }

@@ -12,6 +12,10 @@
 // Creation: Begin of every hook, then the scaffold is finalized, then a session is created, initialised or restored, queue
 // runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned OK, OUT_OF_RANGE
 // or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. Any other error skips End and is returned.
+// A session that is dropped without Close() or Exit() takes the error path: no End; stopped, joined for the grace period and closed by
+// its destructor, which says so in the log. Tasks that do not end in time are named there, and keep what they use of the session.
+// Callbacks (hooks, listeners, step functions) may run the session, ask whether it should stop and save; they may not close it, nor
+// run it while it is being made anew (USAGE), nor destroy it.
 // Thread safety: one task at a time. Ownership: env's seams and the graph must outlive the session.
 // Source: monitored_session.py; recorded in replays/tensorflow.
 #ifndef VIGIL_CORE_TRAIN_MONITORED_SESSION_H_
@@ -27,6 +31,7 @@
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/stop_request.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/train/coordinated_session.h"
 #include "vigil/core/train/session_creator.h"
@@ -77,8 +82,11 @@ class MonitoredSessionBase {
   absl::StatusOr<bool> ShouldStop();
   // How many times a session was given up and created anew.
   int recoveries() const { return life_.recoveries; }
+  // Tasks that did not end within the grace period when a session of this one was closed. They still ran then.
+  const std::vector<std::string>& stragglers() const { return life_.stragglers; }
 
-  // End of every hook, then close. A second one is USAGE "Session is already closed."
+  // End of every hook, then close. A second one is USAGE "Session is already closed."; one from inside of a call of this session's
+  // (a hook, a step function) is USAGE and does nothing: ask for a stop there.
   absl::Status Close();
   // Leaves the scope with what its body returned; what this returns is what the scope as a whole ended with.
   absl::Status Exit(const absl::Status& body);
@@ -95,6 +103,7 @@ class MonitoredSessionBase {
     QueueRunnerStarter start_queue_runners;
     bool recover = true;
     std::string trace_path;
+    bool stop_on_sigterm = false;
   };
   MonitoredSessionBase(const Env& env, Graph& graph, Settings settings);
   absl::Status Init();
@@ -103,12 +112,22 @@ class MonitoredSessionBase {
  private:
   Env WithTrace(Env env) const;
   void StartTrace(const std::string& path);
+  absl::Status WatchSignals();
   absl::Status Construct();
   absl::Status TakeHooks();
   void ReleaseHooks();
   absl::Status CallBegin();
   absl::Status CallEnd();
   absl::Status CloseInternal(bool clean);
+  absl::Status Leave(const absl::Status& body);
+  // Without having been left.
+  void Drop();
+  // USAGE where `what` cannot be done from inside of a callback.
+  absl::Status RefuseRun(std::string_view what) const;
+  absl::Status RefuseClose() const;
+  bool StopWanted() const { return life_.stop != nullptr && life_.stop->requested(); }
+  // A call in progress: keeps the layers, whatever happens to the session meanwhile.
+  class Call;
   bool IsCleanExit(const absl::Status& body) const;
 
   TraceWriter* const trace_;  // the process'; null: not traced
@@ -121,8 +140,11 @@ class MonitoredSessionBase {
   bool hooks_taken_ = false;
   SessionLife life_;
   CoordinatedSessionCreator creator_;
-  std::unique_ptr<SessionLayer> layer_;  // null once closed
-  RunOptions run_options_;               // of the run in progress; reused
+  std::shared_ptr<SessionLayer> layer_;  // null once closed
+  int calls_ = 0;                        // in progress, one inside of the other
+  const bool stop_on_sigterm_;
+  std::unique_ptr<SignalWatch> watch_;
+  RunOptions run_options_;  // of the run in progress; reused
 };
 
 struct MonitoredSessionOptions {
@@ -134,6 +156,13 @@ struct MonitoredSessionOptions {
   // A file (best called x.trace) in which everything the session does is written down as it happens: `vigil replay` plays it
   // again. An existing file is kept, the new one gets a number. "" = none, at no cost. docs/traces.md
   std::string trace_path;
+  // How long recovery may fail before it is given up (Behaviour::bounded_recovery); Duration::max() = never.
+  Duration give_up_recovery_after = RecoveryPolicy::kGiveUpAfter;
+  // Ends the training in good order, from any task: the run in progress is finished, ShouldStop() is true from then on, waits (for a
+  // chief, before the next attempt of a recovery) end with CANCELLED. Runs are not refused.
+  StopRequestPtr stop = nullptr;
+  // SIGTERM is such a request; a second one ends the program at once. USAGE where the env has no signals. docs/ending.md
+  bool stop_on_sigterm = false;
 };
 
 // Recovers from ABORTED and UNAVAILABLE.
@@ -157,7 +186,9 @@ struct SingularMonitoredSessionOptions {
   Behaviour behaviour = Behaviour::Default();
   std::shared_ptr<SessionFactory> factory;  // null: ClusterSessionFactory
   QueueRunnerStarter start_queue_runners;   // null: StartQueueRunners
-  std::string trace_path;                   // as MonitoredSessionOptions'
+  std::string trace_path;                   // as MonitoredSessionOptions', the next two also
+  StopRequestPtr stop = nullptr;
+  bool stop_on_sigterm = false;
 };
 
 // Recovers from nothing, is always the chief, and gives access to its raw session.

@@ -9,6 +9,17 @@
 
 namespace vigil {
 
+class RecoverableSession::Counted {
+ public:
+  explicit Counted(RecoveryPolicy& policy) : policy_(policy) { policy_.CallBegins(); }
+  ~Counted() { policy_.CallEnds(); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  RecoveryPolicy& policy_;
+};
+
 absl::StatusOr<std::unique_ptr<RecoverableSession>> RecoverableSession::Create(const Env& env,
                                                                                CoordinatedSessionCreator& creator,
                                                                                SessionLife& life) {
@@ -30,6 +41,7 @@ void RecoverableSession::NoteRecovery(const absl::Status& why, std::int64_t sess
 }
 
 absl::Status RecoverableSession::CreateSession() {
+  const Counted call(policy_);
   while (true) {
     absl::StatusOr<std::unique_ptr<CoordinatedSession>> made = creator_.Create();
     if (made.ok()) {
@@ -40,6 +52,8 @@ absl::Status RecoverableSession::CreateSession() {
     NoteRecovery(made.status(), 0);
     if (life_.behaviour.bounded_recovery) {
       VIGIL_RETURN_IF_ERROR(policy_.BeforeNextAttempt(made.status(), creator_.time_waited()));
+    } else if (life_.stop != nullptr && life_.stop->requested()) {
+      return StoppedWhile(*life_.stop, "creating a session");
     }
   }
 }
@@ -69,6 +83,7 @@ absl::Status RecoverableSession::Close() {
 
 template <typename Attempt>
 absl::Status RecoverableSession::Retry(Attempt attempt) {
+  const Counted call(policy_);
   while (true) {
     absl::Status status;
     if (session_ == nullptr) status = CreateSession();
@@ -93,6 +108,7 @@ absl::Status RecoverableSession::RunStepFn(const LayerStepFn& step_fn) {
 
 // Any error but a preemption means: stop. It is not reported here: the next run or the close will.
 absl::StatusOr<bool> RecoverableSession::CheckStop() {
+  const Counted call(policy_);
   if (session_ == nullptr) return true;
   const absl::StatusOr<bool> stop = session_->CheckStop();
   if (stop.ok()) return *stop;

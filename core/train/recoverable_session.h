@@ -29,7 +29,7 @@ class RecoverableSession : public SessionLayer {
 
  private:
   RecoverableSession(const Env& env, CoordinatedSessionCreator& creator, SessionLife& life)
-      : env_(env), creator_(creator), life_(life), policy_(env) {}
+      : env_(env), creator_(creator), life_(life), policy_(env, life.give_up_recovery_after, life.stop) {}
   // Until one is created or the creation fails with something else than a preemption.
   absl::Status CreateSession();
   // Counts the recovery and tells about it. `session` = the one that is given up, 0 if it was being created.
@@ -39,6 +39,8 @@ class RecoverableSession : public SessionLayer {
   // Calls `attempt` with a session, again after each preemption.
   template <typename Attempt>
   absl::Status Retry(Attempt attempt);
+  // Tells the policy of a call while it lives.
+  class Counted;
   absl::StatusOr<bool> CheckStop();
 
   const Env env_;

@@ -9,12 +9,15 @@ namespace {
 // The manager for a scaffold's pieces. REQUIRES: it was finalized.
 absl::StatusOr<std::unique_ptr<SessionManager>> ManagerFor(const Env& env, const Graph& graph, const Scaffold& scaffold,
                                                            std::shared_ptr<SessionFactory> factory,
-                                                           const Behaviour& behaviour) {
+                                                           const Behaviour& behaviour, StopRequestPtr stop = nullptr) {
+  StopWait stop_wait;
+  if (stop != nullptr) stop_wait = [stop = std::move(stop)](Time deadline) { return stop->Wait(deadline); };
   return SessionManager::Create(env, graph, std::move(factory),
                                 {.local_init_op = scaffold.local_init_op(),
                                  .ready_op = scaffold.ready_op(),
                                  .ready_for_local_init_op = scaffold.ready_for_local_init_op(),
-                                 .behaviour = behaviour});
+                                 .behaviour = behaviour,
+                                 .stop_wait = std::move(stop_wait)});
 }
 
 std::shared_ptr<Scaffold> DefaultScaffold(const Env& env, Graph& graph, const Behaviour& behaviour) {
@@ -69,9 +72,14 @@ absl::StatusOr<SessionPtr> WorkerSessionCreator::CreateSession() {
   VIGIL_RETURN_IF_ERROR(options_.scaffold->Finalize());
   if (manager_ == nullptr) {
     VIGIL_ASSIGN_OR_RETURN(manager_,
-                           ManagerFor(env_, graph_, *options_.scaffold, options_.factory, options_.behaviour));
+                           ManagerFor(env_, graph_, *options_.scaffold, options_.factory, options_.behaviour, stop_));
   }
   return manager_->WaitForSession(options_.target, options_.max_wait, &time_waited_);
+}
+
+void WorkerSessionCreator::StopWaitingOn(StopRequestPtr stop) {
+  stop_ = std::move(stop);
+  manager_ = nullptr;
 }
 
 void WorkerSessionCreator::Watch(EventSink& sink) {

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/stop_request.h"
 #include "vigil/core/train/scaffold.h"
 #include "vigil/core/train/session_manager.h"
 
@@ -34,6 +35,8 @@ class SessionCreator {
   virtual absl::StatusOr<SessionPtr> CreateSession() = 0;
   // How long all calls together have waited for others (a worker for its chief), which has a bound of its own.
   virtual Duration time_waited() const { return Duration::zero(); }
+  // What waits in further creations ends with CANCELLED when `stop` is requested.
+  virtual void StopWaitingOn(StopRequestPtr) {}
   // Events of further creations, and of the sessions made by them, go to `sink`. It outlives them.
   virtual void Watch(EventSink&) {}
   // None: sessions of such a creator cannot be traced.
@@ -80,6 +83,7 @@ class WorkerSessionCreator : public SessionCreator {
   WorkerSessionCreator(const Env& env, Graph& graph, WorkerSessionCreatorOptions options = {});
   absl::StatusOr<SessionPtr> CreateSession() override;
   Duration time_waited() const override { return time_waited_; }
+  void StopWaitingOn(StopRequestPtr stop) override;
   void Watch(EventSink& sink) override;
   std::optional<CreatorTraits> traits() const override;
 
@@ -87,6 +91,7 @@ class WorkerSessionCreator : public SessionCreator {
   Env env_;
   Graph& graph_;
   WorkerSessionCreatorOptions options_;
+  StopRequestPtr stop_;                      // null: nobody asks
   std::unique_ptr<SessionManager> manager_;  // made after the first Finalize
   Duration time_waited_{0};
 };

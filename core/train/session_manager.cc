@@ -25,9 +25,19 @@ bool InCluster(const SessionTarget& target) { return IsClusterTarget(target.mast
 
 }  // namespace
 
-void SleepFor(const Env& env, Duration duration) {
+bool SleepFor(const Env& env, Duration duration, StopRequest* stop) {
   env.Emit({.kind = EventKind::kSleep, .has_value = true, .value = ToSeconds(duration)});
-  env.tasks->SleepUntil(DeadlineAfter(env, duration));
+  return SleepUnlessStopped(env, stop, DeadlineAfter(env, duration));
+}
+
+absl::Status SessionManager::Pause(Duration duration, std::string_view waiting_for) const {
+  if (options_.stop_wait == nullptr) {
+    SleepFor(env_, duration);
+    return absl::OkStatus();
+  }
+  env_.Emit({.kind = EventKind::kSleep, .has_value = true, .value = ToSeconds(duration)});
+  if (!options_.stop_wait(DeadlineAfter(env_, duration))) return absl::OkStatus();
+  return MakeStatus(Code::kCancelled, fmt::format("A stop was requested while waiting for {}.", waiting_for));
 }
 
 SessionManager::SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
@@ -78,8 +88,8 @@ absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const R
   while (!state.has_value()) {
     if (!restore.wait_for_checkpoint || waited >= restore.max_wait) return false;
     env_.log->Write(Severity::kInfo, "Waiting for checkpoint to be available.");
-    SleepFor(env_, options_.recovery_wait);
-    waited += options_.recovery_wait;
+    VIGIL_RETURN_IF_ERROR(Pause(options_.recovery_wait, "a checkpoint"));
+    waited = SaturatingAdd(waited, options_.recovery_wait);
     VIGIL_ASSIGN_OR_RETURN(state, FindCheckpoints(env_, directory, fallback));
   }
   VIGIL_RETURN_IF_ERROR(RestoreNewest(env_, *restore.saver, session, *state, fallback, missing));
@@ -257,9 +267,9 @@ absl::StatusOr<SessionPtr> SessionManager::WaitForSession(const SessionTarget& t
                           fmt::format("Session was not ready after waiting {} secs.", ToSeconds(*max_wait)));
       }
     }
-    SleepFor(env_, wait);
-    if (slept != nullptr) *slept += wait;
-    wait = std::min(2 * wait, options_.recovery_wait);
+    VIGIL_RETURN_IF_ERROR(Pause(wait, "the chief to make the model ready"));
+    if (slept != nullptr) *slept = SaturatingAdd(*slept, wait);
+    wait = std::min(SaturatingAdd(wait, wait), options_.recovery_wait);
   }
 }
 

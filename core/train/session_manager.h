@@ -6,7 +6,7 @@
 // the half-made session (not so under Behaviour::TensorFlow()). Recover: like Prepare without initialising. Wait: poll until another task
 // (the chief) has made the model ready.
 // Thread safety: one task at a time. Errors: USAGE for contradictory arguments and for a model that does not get ready,
-// DEADLINE_EXCEEDED from Wait, else what the session's calls fail with.
+// DEADLINE_EXCEEDED from Wait, CANCELLED from whatever waits when a stop is requested, else what the session's calls fail with.
 // Source: session_manager.py.
 #ifndef VIGIL_CORE_TRAIN_SESSION_MANAGER_H_
 #define VIGIL_CORE_TRAIN_SESSION_MANAGER_H_
@@ -23,6 +23,7 @@
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/checkpoint/saver.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/stop_request.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/train/fetches.h"
@@ -32,6 +33,9 @@ namespace vigil {
 
 using SessionPtr = std::shared_ptr<Session>;
 
+// Waits until the deadline; true: a stop was requested before it.
+using StopWait = std::function<bool(Time deadline)>;
+
 struct SessionManagerOptions {
   std::optional<NodeId> local_init_op;
   std::optional<Output> ready_op;
@@ -39,6 +43,7 @@ struct SessionManagerOptions {
   Duration recovery_wait = std::chrono::seconds(30);
   std::optional<RunOptions> local_init_run_options;
   Behaviour behaviour = Behaviour::Default();
+  StopWait stop_wait = nullptr;  // null: sleeps
 };
 
 // What Prepare and Recover restore from: at most one of directory and file; nothing without a saver.
@@ -84,6 +89,8 @@ class SessionManager {
                  SessionManagerOptions options);
   SessionConfig ConfigFor(const SessionTarget& target) const;
   absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
+  // CANCELLED if a stop is requested meanwhile.
+  absl::Status Pause(Duration duration, std::string_view waiting_for) const;
   // True = the model was alive already, and the session is ready.
   // True = joined. Else `missing` is what is not initialised, as far as somebody asked.
   absl::StatusOr<bool> JoinLiveModel(const SessionTarget& target, Session& session, const RestoreOptions& restore,
@@ -109,8 +116,8 @@ class SessionManager {
   const SessionManagerOptions options_;
 };
 
-// Emits kSleep, then sleeps: the one place where the session layer sleeps.
-void SleepFor(const Env& env, Duration duration);
+// Emits kSleep, then sleeps: the one place where the session layer sleeps. True: `stop` (may be null) was requested meanwhile.
+bool SleepFor(const Env& env, Duration duration, StopRequest* stop = nullptr);
 
 }  // namespace vigil
 

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/stop_request.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/train/fetches.h"
@@ -57,8 +58,11 @@ class RunContext {
     stop_requested_ = true;
   }
   bool stop_requested() const { return stop_requested_; }
+  // Somebody outside of the session (a signal) wants the training to end: hooks that wait give up waiting, and let the run be made.
+  bool stop_wanted() const { return stop_ != nullptr && stop_->requested(); }
 
   // For the session: whose turn it is, and whose it was when the stop was requested.
+  void set_stop(const StopRequest* stop) { stop_ = stop; }
   void set_current_hook(std::size_t hook) { current_hook_ = hook; }
   std::size_t stopped_by() const { return stopped_by_; }
 
@@ -67,6 +71,7 @@ class RunContext {
   const Feeds& original_feeds_;
   Session& session_;
   const int recoveries_;
+  const StopRequest* stop_ = nullptr;
   bool stop_requested_ = false;
   std::size_t current_hook_ = 0;
   std::size_t stopped_by_ = 0;

@@ -25,6 +25,12 @@ absl::Status GlobalStepWaiterHook::Begin(BeginContext& context) {
   return step_.Init(context, "_GlobalStepWaiterHook");
 }
 
+absl::Status GlobalStepWaiterHook::AfterCreateSession(const std::shared_ptr<Session>&,
+                                                      const std::shared_ptr<Coordinator>& coord) {
+  coord_ = coord;
+  return absl::OkStatus();
+}
+
 absl::Status GlobalStepWaiterHook::BeforeRun(RunContext& context, RunArgs&) {
   if (started_) return absl::OkStatus();
   const std::int64_t wanted = options_.wait_until_step;
@@ -34,11 +40,17 @@ absl::Status GlobalStepWaiterHook::BeforeRun(RunContext& context, RunArgs&) {
     while (true) {
       VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
       if (step >= wanted) break;
-      if (step - last_logged > kStepsBetweenLines) {
+      if (SaturatingSubtract(step, last_logged) > kStepsBetweenLines) {
         env_.log->Write(
             Severity::kInfo,
             fmt::format("Waiting for global step {} before starting training. Current step is {}.", wanted, step));
         last_logged = step;
+      }
+      const bool ends = context.stop_wanted() || (coord_ != nullptr && coord_->ShouldStop());
+      if (ends && options_.behaviour.bounded_waits) {
+        env_.log->Write(Severity::kInfo,
+                        fmt::format("A stop was requested at global step {}: waiting no longer.", step));
+        return absl::OkStatus();
       }
       SleepFor(env_, kPoll);
     }

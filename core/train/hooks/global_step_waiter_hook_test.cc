@@ -89,5 +89,15 @@ TEST_F(GlobalStepWaiterHookTest, AWaitThatFailedStartsAgain) {
   EXPECT_THAT(TakeLog(), ElementsAre("Waiting for global step 10 before starting training."));
 }
 
+TEST_F(GlobalStepWaiterHookTest, AStopEndsTheWait) {
+  StartWaitingFor(1000);
+  const auto other = env().tasks->Spawn("other", [this] {
+    env().tasks->SleepUntil({10200ms});
+    coord_->RequestStop().IgnoreError();
+  });
+  EXPECT_TRUE(Run().ok());
+  EXPECT_EQ(fake_.clock.Monotonic().since_epoch, 10500ms) << "the next look";
+}
+
 }  // namespace
 }  // namespace vigil

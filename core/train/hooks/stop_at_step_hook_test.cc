@@ -83,6 +83,19 @@ TEST_F(StopAtStepHookTest, CountsFromTheFirstSession) {
   EXPECT_TRUE(StopsAt(16));
 }
 
+TEST_F(StopAtStepHookTest, ForEverDoesNotStop) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const auto& hook : {Make({.num_steps = most}), Make({.last_step = most})}) {
+    ASSERT_TRUE(Begin(hook).ok());
+    ASSERT_TRUE(NewSession(false).ok());
+    SetStep(5);
+    ASSERT_TRUE(hook->AfterCreateSession(session_, coord_).ok());
+    EXPECT_EQ(hook->last_step(), most);
+    EXPECT_FALSE(coord_->ShouldStop());
+    EXPECT_FALSE(StopsAt(100));
+  }
+}
+
 TEST_F(StopAtStepHookTest, AJumpPastTheLastStepStops) {
   auto hook = Make({.num_steps = 10});
   ASSERT_TRUE(Begin(hook).ok());

@@ -1,12 +1,16 @@
 #include "vigil/core/train/supervisor/supervisor.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <exception>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/cluster_session.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/session_trace.h"
@@ -25,7 +29,69 @@ Supervisor::Supervisor(const Env& env, Graph& graph, SupervisorOptions options, 
       coord_(std::make_shared<Coordinator>(env_)) {}
 
 Supervisor::~Supervisor() {
+  watch_ = nullptr;
+  if (runs_) Drop();
   if (trace_ != nullptr) trace_->End();
+}
+
+void Supervisor::Drop() {
+  env_.log->Write(Severity::kWarning, "A supervisor is destroyed without Stop(): it is stopped now.");
+  const auto end = [env = env_, coord = coord_, grace = options_.stop_grace_secs, sessions = sessions_,
+                    writer = summary_writer_] {
+    coord->RequestStop().IgnoreError();
+    const absl::Status joined = coord->Join({.stop_grace_period = grace, .ignore_live_tasks = true});
+    for (const std::weak_ptr<Session>& each : sessions) {
+      if (const SessionPtr session = each.lock(); session != nullptr) session->Close().IgnoreError();
+    }
+    const absl::Status closed = writer == nullptr ? absl::OkStatus() : writer->Close();
+    const std::vector<std::string> left = coord->stragglers();
+    if (!left.empty()) {
+      env.log->Write(
+          Severity::kError,
+          fmt::format("Tasks of the supervisor still run after the stop grace period of {:g} s: {}. What they are "
+                      "given by you must outlive them.",
+                      ToSeconds(grace), fmt::join(left, ", ")));
+    }
+    for (const absl::Status& lost : {joined, closed}) {
+      if (!lost.ok()) env.log->Write(Severity::kError, fmt::format("The supervisor failed: {}", MessageOf(lost)));
+    }
+    return absl::OkStatus();
+  };
+  if (std::uncaught_exceptions() == 0) {
+    try {
+      CallGuarded(end).IgnoreError();
+    } catch (const TaskKilled&) {
+      // The process ends (in a simulation): the next call of this task says so again.
+    }
+    return;
+  }
+  // Nothing may wait here while an exception passes: a task of its own does it, and keeps what it needs.
+  TrySpawn(*env_.tasks, "stop dropped supervisor", [end] { CallGuarded(end).IgnoreError(); }).status().IgnoreError();
+}
+
+absl::Status Supervisor::WatchSignals() {
+  if (!options_.stop_on_sigterm) return absl::OkStatus();
+  if (env_.signals == nullptr) {
+    return UsageError("stop_on_sigterm needs an Env with signals, such as that of a RealEnv.");
+  }
+  VIGIL_ASSIGN_OR_RETURN(
+      watch_, env_.signals->Watch([log = env_.log, coord = coord_, signalled = signalled_](std::string_view signal) {
+        signalled->store(true);
+        coord->RequestStop().IgnoreError();
+        log->Write(Severity::kWarning,
+                   fmt::format("{}: the supervisor stops. The next {} ends the program at once.", signal, signal));
+      }));
+  return absl::OkStatus();
+}
+
+absl::Status Supervisor::SaveLast(Session& session) {
+  if (!signalled_->load() || !is_chief() || saver() == nullptr || save_path_.empty()) return absl::OkStatus();
+  std::optional<std::int64_t> step;
+  if (global_step().has_value()) {
+    VIGIL_ASSIGN_OR_RETURN(step, ReadGlobalStep(session, *global_step()));
+  }
+  env_.log->Write(Severity::kInfo, fmt::format("Saving a last checkpoint to path {}", save_path_));
+  return saver()->Save(session, save_path_, step).status();
 }
 
 Env Supervisor::WithTrace(Env env) const {
@@ -64,8 +130,15 @@ absl::Status Supervisor::Init() {
   } else {
     options_.logdir.clear();
   }
+  VIGIL_RETURN_IF_ERROR(WatchSignals());
   const bool makes_session_manager = options_.session_manager == nullptr;
   if (makes_session_manager) {
+    StopWait stop_wait;
+    if (options_.behaviour.bounded_waits) {
+      stop_wait = [coord = coord_, clock = env_.clock](Time deadline) {
+        return coord->WaitForStop(deadline - clock->Monotonic());
+      };
+    }
     if (options_.factory == nullptr) options_.factory = std::make_shared<ClusterSessionFactory>(env_);
     VIGIL_ASSIGN_OR_RETURN(options_.session_manager,
                            SessionManager::Create(env_, graph_, options_.factory,
@@ -74,7 +147,8 @@ absl::Status Supervisor::Init() {
                                                    .ready_for_local_init_op = model_.ready_for_local_init_op,
                                                    .recovery_wait = options_.recovery_wait_secs,
                                                    .local_init_run_options = options_.local_init_run_options,
-                                                   .behaviour = options_.behaviour}));
+                                                   .behaviour = options_.behaviour,
+                                                   .stop_wait = std::move(stop_wait)}));
   }
   if (!is_chief()) VIGIL_RETURN_IF_ERROR(CheckVariablesHaveDevices(graph_));
   if (trace_ != nullptr) StartTrace(makes_session_manager);
@@ -125,9 +199,12 @@ absl::Status Supervisor::StartWhatRunsBeside(const SessionPtr& session, bool sta
 }
 
 absl::StatusOr<SessionPtr> Supervisor::Prepare(const PrepareSessionOptions& options) {
+  // A signal does not pass: who was told to end begins nothing.
+  if (signalled_->load()) return MakeStatus(Code::kCancelled, "SIGTERM has stopped this supervisor.");
   coord_->ClearStop();
   if (summary_writer_ != nullptr) VIGIL_RETURN_IF_ERROR(Written(summary_writer_->Reopen()));
   VIGIL_ASSIGN_OR_RETURN(SessionPtr session, NewReadySession(options));
+  sessions_.push_back(session);
   const absl::Status status = StartWhatRunsBeside(session, options.start_standard_services);
   if (status.ok()) return session;
   // Its own error is of no interest beside the one that nobody gets this session for.
@@ -158,6 +235,7 @@ absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartServices(co
     services.push_back(std::make_shared<SVTimerCheckpointThread>(*this, session));
   }
   Started started(std::in_place);
+  runs_ = runs_ || !services.empty();
   for (const auto& service : services) started->push_back(service->Start());
   return started;
 }
@@ -168,6 +246,7 @@ absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartRunners(
       queue_runners.has_value() ? *queue_runners : graph_.Collection(kQueueRunners);
   if (!runners.empty()) VIGIL_RETURN_IF_ERROR(RequireSession(session));
   std::vector<TaskPtr> tasks;
+  runs_ = runs_ || !runners.empty();
   for (const QueueRunnerPtr& runner : runners) {
     VIGIL_ASSIGN_OR_RETURN(const std::vector<TaskPtr> started, runner->CreateTasks(session, coord_));
     tasks.insert(tasks.end(), started.begin(), started.end());
@@ -177,6 +256,7 @@ absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartRunners(
 
 std::shared_ptr<LooperThread> Supervisor::Loop(std::optional<Duration> timer_interval, LooperThread::Target target,
                                                std::string name) {
+  runs_ = true;
   return LooperThread::Loop(env_, coord_, timer_interval, std::move(target), std::move(name));
 }
 
@@ -195,6 +275,8 @@ absl::Status Supervisor::StopAll(const StopOptions& options) {
   const absl::Status joined = coord_->Join({.tasks = options.tasks,
                                             .stop_grace_period = options_.stop_grace_secs,
                                             .ignore_live_tasks = options.ignore_live_tasks});
+  runs_ = false;
+  sessions_.clear();
   if (!options.close_summary_writer || summary_writer_ == nullptr) return joined;
   // An error of the writer takes the place of the join's, as an exception in a finally block does.
   VIGIL_RETURN_IF_ERROR(Written(summary_writer_->AddSessionLog(SessionLogStatus::kStop, std::nullopt)));
@@ -217,7 +299,8 @@ absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
                                .max_wait_secs = options.max_wait_secs,
                                .start_standard_services = options.start_standard_services});
   const absl::Status error = session.ok() ? CallBody(*session, body) : session.status();
-  const absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
+  absl::Status end = LeaveManagedSession(error, options.close_summary_writer);
+  if (session.ok() && end.ok()) end = CallGuarded([&] { return SaveLast(**session); });
   // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.
   if (session.ok()) (*session)->Close().IgnoreError();
   if (!session.ok() && options_.behaviour.clean_end_from_run_only) return end.ok() ? error : end;

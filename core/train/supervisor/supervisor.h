@@ -11,11 +11,14 @@
 // works with (saver, init_op, ...) are given, found or made in Create, which finalizes the graph for good.
 // Thread safety: one task at a time, but for RequestStop, ShouldStop, StopOnError, WaitForStop and coord(): from any task. While
 // the checkpoint service runs the saver is its own.
-// Ownership: env's seams and the graph must outlive the supervisor and whatever it started that is still running.
+// Dropped while it runs something (without Stop) it takes the error path: its destructor stops the coordinator, joins for the grace
+// period, closes the sessions it has made and the writer, and says in the log who is left.
+// Ownership: env's seams must outlive the supervisor and whatever it started that is still running, the graph the supervisor.
 // Source: supervisor.py; recorded in replays/tensorflow.
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
 #define VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -126,6 +129,10 @@ class Supervisor {
   absl::StatusOr<SessionPtr> NewReadySession(const PrepareSessionOptions& options);
   absl::Status StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services);
   absl::Status WriteGraph();
+  void Drop();
+  absl::Status WatchSignals();
+  // The last checkpoint of a chief that a signal has stopped.
+  absl::Status SaveLast(Session& session);
   absl::Status LeaveManagedSession(const absl::Status& error, bool close_summary_writer);
 
   TraceWriter* const trace_;  // the process'; null: none
@@ -137,6 +144,10 @@ class Supervisor {
   std::string save_path_;
   SummaryWriterPtr summary_writer_;
   bool graph_added_to_summary_ = false;
+  bool runs_ = false;                             // something that Stop would end
+  std::vector<std::weak_ptr<Session>> sessions_;  // made since the last Stop
+  const std::shared_ptr<std::atomic<bool>> signalled_ = std::make_shared<std::atomic<bool>>(false);
+  std::unique_ptr<SignalWatch> watch_;
 };
 
 }  // namespace vigil

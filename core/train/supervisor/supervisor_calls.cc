@@ -14,7 +14,7 @@ absl::Status Supervisor::Failing(SupervisorMethod method, absl::Status status) c
 
 absl::StatusOr<SessionPtr> Supervisor::PrepareOrWaitForSession(const PrepareSessionOptions& options) {
   env_.Emit(CallOf(options));
-  absl::StatusOr<SessionPtr> session = Prepare(options);
+  absl::StatusOr<SessionPtr> session = CallGuarded([&] { return Prepare(options); });
   Event end = ReturnOf(SupervisorMethod::kPrepare, session.status());
   if (session.ok()) end.session = (*session)->number();
   env_.Emit(end);
@@ -23,7 +23,7 @@ absl::StatusOr<SessionPtr> Supervisor::PrepareOrWaitForSession(const PrepareSess
 
 absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardServices(const SessionPtr& session) {
   env_.Emit(CallOf(SupervisorMethod::kStartServices, session));
-  absl::StatusOr<std::optional<std::vector<TaskPtr>>> started = StartServices(session);
+  absl::StatusOr<std::optional<std::vector<TaskPtr>>> started = CallGuarded([&] { return StartServices(session); });
   env_.Emit(ReturnOf(SupervisorMethod::kStartServices, started.status()));
   return started;
 }
@@ -31,7 +31,7 @@ absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartStandardSer
 absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartQueueRunners(
     const SessionPtr& session, const std::optional<std::vector<QueueRunnerPtr>>& queue_runners) {
   env_.Emit(CallOf(SupervisorMethod::kStartQueueRunners, session));
-  absl::StatusOr<std::vector<TaskPtr>> started = StartRunners(session, queue_runners);
+  absl::StatusOr<std::vector<TaskPtr>> started = CallGuarded([&] { return StartRunners(session, queue_runners); });
   env_.Emit(ReturnOf(SupervisorMethod::kStartQueueRunners, started.status()));
   return started;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/supervisor/testing.h"
 
 namespace vigil {
@@ -50,6 +52,59 @@ TEST_F(SupervisorStopTest, TheWriterMayStayOpen) {
   EXPECT_THAT(Events(EventsFiles()[0]), Not(Contains(StartsWith("STOP"))));
   EXPECT_EQ(Text(sv->Stop()), "OK");
   EXPECT_THAT(Events(EventsFiles()[0]), Contains(StartsWith("STOP")));
+}
+
+TEST_F(SupervisorStopTest, ADroppedSupervisorStopsWhatItStarted) {
+  bool stopped = false;
+  SessionPtr session;
+  TaskPtr task;
+  {
+    const auto sv = Make({.logdir = kLogdir, .stop_grace_secs = seconds(5)});
+    session = Prepare(*sv);
+    task = sv->Loop(
+                 seconds(1), [] { return absl::OkStatus(); }, "mine")
+               ->task();
+    sv->coord()->Register(env().tasks->Spawn("stuck", [this] { SleepUntil(1000); }));
+    stopped = sv->ShouldStop();
+  }
+  EXPECT_FALSE(stopped);
+  EXPECT_TRUE(task->done());
+  EXPECT_TRUE(session->closed());
+  EXPECT_EQ(Now(), 5.001);
+  bool named = false;
+  for (const auto& line : fake_.log.lines()) {
+    named = named || (line.severity == Severity::kError && line.text.find("stuck") != std::string::npos);
+  }
+  EXPECT_TRUE(named);
+}
+
+TEST_F(SupervisorStopTest, ASignalStopsItAndTheChiefSavesOnceMore) {
+  const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}, .stop_on_sigterm = true});
+  int runs = 0;
+  const absl::Status end = sv->ManagedSession({}, [&](const SessionPtr& session) -> absl::Status {
+    while (!sv->ShouldStop()) {
+      VIGIL_RETURN_IF_ERROR(RunTarget(*session, train_.node));
+      if (++runs == 3) fake_.signals.Raise();
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(Text(end), "OK");
+  EXPECT_EQ(runs, 3);
+  EXPECT_TRUE(Exists("model.ckpt-3.index"));
+}
+
+TEST_F(SupervisorStopTest, AStopEndsTheWaitForAChief) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output never = b.Const("uninitialized", Tensor::Vector<std::string>({"w"}));
+  const auto sv = Supervisor::Create(env(), graph, {.ready_op = never, .is_chief = false}).value();
+  const auto other = env().tasks->Spawn("other", [&] {
+    SleepUntil(100);
+    sv->RequestStop().IgnoreError();
+  });
+  const absl::Status end = sv->ManagedSession({}, [](const SessionPtr&) { return absl::OkStatus(); });
+  EXPECT_EQ(CodeOf(end), Code::kCancelled) << end;
+  EXPECT_EQ(Now(), 100);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "vigil/core/train/training/monitored_training_session.h"
 
+#include <fmt/format.h>
+
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/cluster_session.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
@@ -28,10 +31,11 @@ Period PeriodOf(const OrDefault<Duration>& secs, const OrDefault<std::int64_t>& 
 absl::Status AddStepCounter(const Env& env, const MonitoredTrainingSessionOptions& options,
                             std::vector<HookPtr>& hooks) {
   if (options.log_step_count_steps.value_or(0) <= 0) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(HookPtr hook, StepCounterHook::Create(env, {.every_n_steps = options.log_step_count_steps,
-                                                                     .output_dir = options.summary_dir,
-                                                                     .behaviour = options.behaviour}));
-  hooks.push_back(std::move(hook));
+  VIGIL_ASSIGN_OR_RETURN(const auto hook, StepCounterHook::Create(env, {.every_n_steps = options.log_step_count_steps,
+                                                                        .output_dir = options.summary_dir,
+                                                                        .behaviour = options.behaviour}));
+  if (options.steps_per_run.has_value()) hook->set_steps_per_run(*options.steps_per_run);
+  hooks.push_back(hook);
   return absl::OkStatus();
 }
 
@@ -53,13 +57,14 @@ absl::Status AddCheckpointSaver(const Env& env, const MonitoredTrainingSessionOp
   const Period period =
       PeriodOf(options.save_checkpoint_secs, options.save_checkpoint_steps, {.secs = std::chrono::seconds(600)});
   if (!period.is_positive()) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(HookPtr hook, CheckpointSaverHook::Create(env, {.checkpoint_dir = options.checkpoint_dir,
-                                                                         .save_secs = period.secs,
-                                                                         .save_steps = period.steps,
-                                                                         .scaffold = options.scaffold,
-                                                                         .save_graph_def = options.save_graph_def,
-                                                                         .behaviour = options.behaviour}));
-  hooks.push_back(std::move(hook));
+  VIGIL_ASSIGN_OR_RETURN(const auto hook, CheckpointSaverHook::Create(env, {.checkpoint_dir = options.checkpoint_dir,
+                                                                            .save_secs = period.secs,
+                                                                            .save_steps = period.steps,
+                                                                            .scaffold = options.scaffold,
+                                                                            .save_graph_def = options.save_graph_def,
+                                                                            .behaviour = options.behaviour}));
+  if (options.steps_per_run.has_value()) hook->set_steps_per_run(*options.steps_per_run);
+  hooks.push_back(hook);
   return absl::OkStatus();
 }
 
@@ -78,6 +83,9 @@ absl::StatusOr<std::vector<HookPtr>> ChiefHooks(const Env& env, const MonitoredT
 
 absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const Env& env, Graph& graph,
                                                                            MonitoredTrainingSessionOptions options) {
+  if (options.steps_per_run.value_or(1) < 1) {
+    return UsageError(fmt::format("steps_per_run is {}: a run makes at least one step.", *options.steps_per_run));
+  }
   if (options.scaffold == nullptr) {
     ScaffoldOptions scaffold;
     scaffold.behaviour = options.behaviour;
@@ -88,7 +96,10 @@ absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(const
   MonitoredSessionOptions session{.stop_grace_period = options.stop_grace_period,
                                   .behaviour = options.behaviour,
                                   .start_queue_runners = options.start_queue_runners,
-                                  .trace_path = options.trace_path};
+                                  .trace_path = options.trace_path,
+                                  .give_up_recovery_after = options.give_up_recovery_after,
+                                  .stop = options.stop,
+                                  .stop_on_sigterm = options.stop_on_sigterm};
   if (options.is_chief) {
     VIGIL_ASSIGN_OR_RETURN(session.hooks, ChiefHooks(env, options));
     session.session_creator =

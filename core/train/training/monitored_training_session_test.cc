@@ -4,14 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/io/event.pb.h"
 #include "vigil/core/io/record_reader.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/core/session/classify.h"
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
@@ -252,6 +257,43 @@ TEST_F(MonitoredTrainingSessionTest, AWorkerWaitsForItsChiefAndHasItsOwnHooksOnl
   EXPECT_EQ(ours->runs, 1);
   EXPECT_EQ(the_chiefs->begun, 0);
   EXPECT_THAT(Names(""), IsEmpty()) << "checkpoints and summaries are the chief's";
+}
+
+// Signalled at step 3, with nothing due before step 1000.
+TEST_F(MonitoredTrainingSessionTest, ASignalBringsALastCheckpoint) {
+  const auto session = Open({.checkpoint_dir = kDir, .save_checkpoint_steps = 1000, .stop_on_sigterm = true});
+  int runs = 0;
+  const absl::Status end = WithSession(*session, [&](MonitoredSession& s) -> absl::Status {
+    while (!*s.ShouldStop()) {
+      VIGIL_RETURN_IF_ERROR(s.Run(train_).status());
+      if (++runs == 3) fake_.signals.Raise();
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(Text(end), "OK");
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(StepAfterRestart(), 3);
+}
+
+TEST_F(MonitoredTrainingSessionTest, WithStepsPerRunTheStepIsReadWhenSomethingIsDueOnly) {
+  const auto reads_of = [this](std::optional<std::int64_t> steps_per_run) {
+    NewGraph();
+    const auto session = Open({.checkpoint_dir = fmt::format("/run{}", steps_per_run.value_or(0)),
+                               .save_checkpoint_steps = 10,
+                               .steps_per_run = steps_per_run});
+    fake_.events.Clear();
+    Train(*session, 20);
+    int reads = 0;
+    for (const Event& event : fake_.events.events()) {
+      const bool read = event.kind == EventKind::kSessionCall && event.call == static_cast<int>(CallKind::kReadStep);
+      reads += read ? 1 : 0;
+    }
+    EXPECT_EQ(Text(session->Close()), "OK");
+    return reads;
+  };
+  EXPECT_GE(reads_of(std::nullopt), 20);
+  EXPECT_LE(reads_of(1), 4) << "the step counter at its first run, the saver at steps 10 and 20";
+  EXPECT_EQ(CodeOf(MonitoredTrainingSession(env(), *graph_, {.steps_per_run = 0}).status()), Code::kUsage);
 }
 
 }  // namespace
