@@ -106,7 +106,8 @@ struct Fault {
   std::vector<std::int64_t> calls;
   std::optional<Code> code;
   bool lost_reply = false;  // fails after it took effect
-  bool not_ready = false;   // of a question for readiness: the error says that a variable is uninitialized, which means "no"
+  bool not_ready =
+      false;  // of a question for readiness: the error says that a variable is uninitialized, which means "no"
   std::optional<std::int64_t> advance_step;
   std::optional<std::int64_t> chief_init;
   std::string file;  // of write: part of the file's name

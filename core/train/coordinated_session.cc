@@ -77,12 +77,10 @@ absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& sessi
   Duration grace = life.stop_grace_period;
   if (life.behaviour.one_grace_period) grace = std::max(Duration::zero(), grace - life.grace_used);
   const Time start = env.clock->Monotonic();
-  const JoinOptions how{.stop_grace_period = grace, .ignore_live_tasks = true};
-  const absl::Status joined = coord.Join(how);
+  const absl::Status joined = coord.Join({.stop_grace_period = grace, .ignore_live_tasks = true});
   NoteStragglers(env, coord, session, env.clock->Monotonic() - start, life);
   // TensorFlow ignores what closing the raw session fails with: the run is over either way.
-  if (stops_late) coord.RequestStop().IgnoreError();
-  const absl::Status closed = CallGuarded([&] { return session.Close(); });
+  CallGuarded([&] { return session.Close(); }).IgnoreError();
   return joined;
 }
 
@@ -101,8 +99,7 @@ CoordinatedSessionCreator::CoordinatedSessionCreator(const Env& env, std::shared
 }
 
 absl::Status CoordinatedSessionCreator::StartQueueRunners() {
-  const bool any = !session_->graph().Collection(kQueueRunners).empty();
-  if (!any) return absl::OkStatus();
+  if (session_->graph().Collection(kQueueRunners).empty()) return absl::OkStatus();
   const absl::Status status = CallGuarded([this] { return start_queue_runners_(session_, coord_); });
   env_.Emit({.kind = EventKind::kQueueRunners, .code = CodeOf(status), .session = session_->number()});
   return status;
