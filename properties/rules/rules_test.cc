@@ -129,6 +129,13 @@ TEST(RulesTest, AWorkerThatIsAskedAnewNeedNotHaveSlept) {
       IsEmpty());
 }
 
+TEST(RulesTest, AReadinessThatSaysNoByFailingIsNoFailure) {
+  const std::string stream = "open run( before0!ABORTED recovery!ABORTED@1 giveup created init rfl local ready!";
+  EXPECT_THAT(Judge(ParseStream(stream + "FAILED_PRECONDITION=0 run)!USAGE").trace, FactsFor("")).violations,
+              IsEmpty());
+  EXPECT_EQ(Judge(ParseStream(stream + "ABORTED=0 run)!USAGE").trace, FactsFor("")).violations.size(), 1U);
+}
+
 TEST(RulesTest, ARuleOfTensorFlowAloneIsSilentElsewhere) {
   const Stream stream = ParseStream("begin0 begin1 finalized created!ABORTED recovery!ABORTED sleep new");
   RunFacts facts = FactsFor("");

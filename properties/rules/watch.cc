@@ -91,15 +91,18 @@ void Watch::OnSessionCall(const Event& event, std::size_t index) {
     if (event.session == session) live = false;
     return;
   }
-  Failed(event, index);
+  const bool asks = kind == CallKind::kReady || kind == CallKind::kReadyForLocalInit;
+  // An op may say "no" by failing.
+  const bool says_no =
+      asks && (event.code == Code::kOk ? event.value == 0 : event.code == Code::kFailedPrecondition && event.has_value);
+  if (says_no) not_ready = {index, event.code};
+  if (!says_no) Failed(event, index);
   if (kind == CallKind::kReady && event.session == session && event.code == Code::kOk && event.value != 0) {
     ready = true;
     asked_to_stop = {};
     stopped_from_elsewhere = false;
     CheckLive();
   }
-  const bool asks = kind == CallKind::kReady || kind == CallKind::kReadyForLocalInit;
-  if (asks && event.code == Code::kOk && event.value == 0) not_ready = {index, event.code};
   if (kind != CallKind::kRun || in_hook) return;
   if (hooks() == 0 || round.over) round = {.over = false};
   round.run = {index, event.code};
