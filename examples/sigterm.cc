@@ -21,12 +21,13 @@ std::int64_t most_runs = 0;  // 0 = until somebody asks
 absl::Status Train(const Env& env) {
   Graph graph(BuiltinOps());
   VIGIL_ASSIGN_OR_RETURN(const Regression model, BuildRegression(env, graph));
-  VIGIL_ASSIGN_OR_RETURN(auto session, MonitoredTrainingSession(env, graph,
-                                                                {.checkpoint_dir = folder,
-                                                                 .save_checkpoint_secs = Duration(std::chrono::hours(1)),
-                                                                 .save_summaries_steps = std::nullopt,
-                                                                 .log_step_count_steps = std::nullopt,
-                                                                 .stop_on_sigterm = true}));
+  VIGIL_ASSIGN_OR_RETURN(auto session,
+                         MonitoredTrainingSession(env, graph,
+                                                  {.checkpoint_dir = folder,
+                                                   .save_checkpoint_secs = Duration(std::chrono::hours(1)),
+                                                   .save_summaries_steps = std::nullopt,
+                                                   .log_step_count_steps = std::nullopt,
+                                                   .stop_on_sigterm = true}));
   std::int64_t step = 0;
   VIGIL_RETURN_IF_ERROR(WithSession(*session, [&](MonitoredSession& s) -> absl::Status {
     for (std::int64_t run = 0; most_runs == 0 || run < most_runs; ++run) {
