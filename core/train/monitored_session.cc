@@ -84,7 +84,8 @@ class MonitoredSessionBase::Call {
 
 MonitoredSessionBase::~MonitoredSessionBase() {
   VIGIL_CHECK(calls_ == 0);  // destroyed by one of its own callbacks
-  if (layer_ != nullptr) Drop();
+  // TensorFlow leaves it open; what its tasks use is theirs as well.
+  if (layer_ != nullptr && life_.behaviour.close_partial_session) Drop();
   ReleaseHooks();
   if (trace_ != nullptr) trace_->End();
 }

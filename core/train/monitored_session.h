@@ -13,7 +13,7 @@
 // runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned OK, OUT_OF_RANGE
 // or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. Any other error skips End and is returned.
 // A session that is dropped without Close() or Exit() takes the error path: no End; stopped, joined for the grace period and closed by
-// its destructor, which says so in the log. Tasks that do not end in time are named there, and keep what they use of the session.
+// its destructor, which says so in the log (by TensorFlow's behaviour it is left open, and its tasks run on). Tasks that do not end in time are named there, and keep what they use of the session.
 // Callbacks (hooks, listeners, step functions) may run the session, ask whether it should stop and save; they may not close it, nor
 // run it while it is being made anew (USAGE), nor destroy it.
 // Thread safety: one task at a time. Ownership: env's seams and the graph must outlive the session.

@@ -102,21 +102,35 @@ class OwnershipTest : public testing::Test {
 };
 
 TEST_F(OwnershipTest, ADroppedSessionTakesTheErrorPath) {
-  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
-    bool ended = false;
-    hook_->created = [&](const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& coord) {
-      coord->Register(env().tasks->Spawn("mine", [&ended, coord] {
-        coord->WaitForStop(Duration::max());
-        ended = true;
-      }));
-    };
-    ASSERT_TRUE(Open({.behaviour = behaviour})->Run(train_).ok());
-    EXPECT_TRUE(ended);
-    EXPECT_TRUE(hook_->last_session->closed());
-    EXPECT_EQ(hook_->ends, 0);
-    EXPECT_FALSE(graph_->finalized());
-    EXPECT_THAT(Log(Severity::kWarning), Contains(HasSubstr("destroyed without Close()")));
-  }
+  bool ended = false;
+  hook_->created = [&](const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& coord) {
+    coord->Register(env().tasks->Spawn("mine", [&ended, coord] {
+      coord->WaitForStop(Duration::max());
+      ended = true;
+    }));
+  };
+  ASSERT_TRUE(Open()->Run(train_).ok());
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(hook_->last_session->closed());
+  EXPECT_EQ(hook_->ends, 0);
+  EXPECT_FALSE(graph_->finalized());
+  EXPECT_THAT(Log(Severity::kWarning), Contains(HasSubstr("destroyed without Close()")));
+}
+
+// As it was recorded: nobody stops the tasks. They work with what they hold.
+TEST_F(OwnershipTest, ByTensorFlowsBehaviourTheTasksOfADroppedSessionRunOn) {
+  absl::Status late = MakeStatus(Code::kUnknown, "has not run");
+  hook_->created = [&](const std::shared_ptr<Session>& session, const std::shared_ptr<Coordinator>& coord) {
+    coord->Register(env().tasks->Spawn("runs on", [this, &late, session, train = train_.node] {
+      env().tasks->SleepUntil({1000s});
+      late = RunTarget(*session, train);
+    }));
+  };
+  Open({.behaviour = Behaviour::TensorFlow()}).reset();
+  hook_ = nullptr;
+  graph_ = nullptr;
+  env().tasks->SleepUntil({1001s});
+  EXPECT_TRUE(late.ok()) << late;
 }
 
 TEST_F(OwnershipTest, ASessionThatAnExceptionDropsIsClosedByATaskOfItsOwn) {

@@ -14,6 +14,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/core/env/real/posix_stop_signals.h"
 #include "vigil/core/env/real/seeded_random.h"
 #include "vigil/core/env/real/stderr_log.h"
 

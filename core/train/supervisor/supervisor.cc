@@ -30,7 +30,8 @@ Supervisor::Supervisor(const Env& env, Graph& graph, SupervisorOptions options, 
 
 Supervisor::~Supervisor() {
   watch_ = nullptr;
-  if (runs_) Drop();
+  // TensorFlow lets everything run on; what the tasks use is theirs as well.
+  if (runs_ && options_.behaviour.close_partial_session) Drop();
   if (trace_ != nullptr) trace_->End();
 }
 
@@ -114,7 +115,7 @@ absl::StatusOr<std::unique_ptr<Supervisor>> Supervisor::Create(const Env& env, G
                                                                SupervisorOptions options) {
   VIGIL_ASSIGN_OR_RETURN(SupervisorModel model, FindOrMakePieces(env, graph, options));
   std::unique_ptr<Supervisor> made(new Supervisor(env, graph, std::move(options), std::move(model)));
-  VIGIL_RETURN_IF_ERROR(made->Init());
+  VIGIL_RETURN_IF_ERROR(CallGuarded([&] { return made->Init(); }));
   return made;
 }
 

@@ -12,7 +12,7 @@
 // Thread safety: one task at a time, but for RequestStop, ShouldStop, StopOnError, WaitForStop and coord(): from any task. While
 // the checkpoint service runs the saver is its own.
 // Dropped while it runs something (without Stop) it takes the error path: its destructor stops the coordinator, joins for the grace
-// period, closes the sessions it has made and the writer, and says in the log who is left.
+// period, closes the sessions it has made and the writer, and says in the log who is left (by TensorFlow's behaviour all run on).
 // Ownership: env's seams must outlive the supervisor and whatever it started that is still running, the graph the supervisor.
 // Source: supervisor.py; recorded in replays/tensorflow.
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
