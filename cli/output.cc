@@ -12,9 +12,7 @@ namespace vigil::cli {
 absl::Status WriteOutput(Files& files, const std::string& path, std::string_view data) {
   if (IsSpecialFile(path)) return WriteSpecialFile(path, data);
   const std::string target = BehindLinks(path);
-  absl::Status status = WriteAtomically(files, target, data);
-  if (!status.ok()) files.Remove(target + ".tmp").IgnoreError();
-  return status;
+  return WriteAtomically(files, target, data);
 }
 
 absl::Status CheckOutput(Files& files, const std::string& path) {
@@ -23,7 +21,9 @@ absl::Status CheckOutput(Files& files, const std::string& path) {
   const absl::StatusOr<FileInfo> info = files.Stat(target);
   if (info.ok() && info->is_directory) return MakeStatus(Code::kFailedPrecondition, "it is a folder");
   const std::string temporary = target + ".tmp";
-  VIGIL_RETURN_IF_ERROR(files.Open(temporary, OpenMode::kTruncate).status());
+  const absl::Status opened = files.Open(temporary, OpenMode::kTemporary).status();
+  if (CodeOf(opened) == Code::kAlreadyExists) return absl::OkStatus();  // somebody else's: it can be written there
+  VIGIL_RETURN_IF_ERROR(opened);
   return files.Remove(temporary);
 }
 

@@ -99,7 +99,9 @@ absl::StatusOr<std::unique_ptr<File>> MemoryFiles::Open(const std::string& path,
   if (clean.empty() || (node != nullptr && node->is_directory)) {
     return Error(Code::kFailedPrecondition, "open", path, "is a directory");
   }
-  if (node != nullptr && mode == OpenMode::kNew) return Error(Code::kAlreadyExists, "create", path, "file exists");
+  if (node != nullptr && (mode == OpenMode::kNew || mode == OpenMode::kTemporary)) {
+    return Error(Code::kAlreadyExists, "create", path, "file exists");
+  }
   if (node == nullptr && mode == OpenMode::kRead) return NoSuchFile("open", path);
   if (node == nullptr) {
     node = nodes_[clean] = std::make_shared<Node>();
@@ -179,6 +181,16 @@ absl::Status MemoryFiles::MakeDirectory(const std::string& path) {
     if (!node->is_directory) return Error(Code::kFailedPrecondition, "make directory", path, "not a directory");
   }
   return absl::OkStatus();
+}
+
+absl::Status MemoryFiles::SyncDirectory(const std::string& directory) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kSync, directory));
+  const std::string clean = CleanPath(directory);
+  if (clean.empty()) return absl::OkStatus();
+  const Node* const node = Find(clean);
+  if (node == nullptr) return NoSuchFile("sync directory", directory);
+  return node->is_directory ? absl::OkStatus()
+                            : Error(Code::kFailedPrecondition, "sync directory", directory, "not a directory");
 }
 
 void MemoryFiles::FailOnce(FileOp op, int call, absl::Status error) {

@@ -41,6 +41,7 @@ class MemoryFiles final : public Files {
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::Status MakeDirectory(const std::string& path) override;
+  absl::Status SyncDirectory(const std::string& directory) override;
 
   void set_fault(Fault fault) { fault_ = std::move(fault); }
   // Fails the `call`-th operation of that kind from now on (1 = the next), once. Replaces an earlier fault.

@@ -146,7 +146,9 @@ class Exploration {
 
  private:
   absl::Status Resume() {
-    if (options_.state.empty() || !Exists(files_, options_.state)) return absl::OkStatus();
+    if (options_.state.empty()) return absl::OkStatus();
+    VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files_, options_.state));
+    if (!there) return absl::OkStatus();
     VIGIL_ASSIGN_OR_RETURN(const std::string text, ReadAll(files_, options_.state));
     absl::StatusOr<ExploreCounts> counts = ParseExploreState(text, options_);
     if (!counts.ok() || counts->played > summary_.planned) {

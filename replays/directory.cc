@@ -61,8 +61,10 @@ absl::Status Apply(Files& files, const std::string& directory, const CheckpointS
       return WriteFile(files, state, "");
     case Damage::kGarbageState:
       return WriteFile(files, state, "!!! not a state file {{{");
-    case Damage::kMissingState:
-      return Exists(files, state) ? files.Remove(state) : absl::OkStatus();
+    case Damage::kMissingState: {
+      VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files, state));
+      return there ? files.Remove(state) : absl::OkStatus();
+    }
     case Damage::kMissingIndex:
       return files.Remove(IndexFileName(newest));
     case Damage::kMissingData:

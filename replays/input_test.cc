@@ -158,6 +158,7 @@ class EndlessFolders : public Files {
   absl::Status Rename(const std::string&, const std::string&) override { return No(); }
   absl::Status Remove(const std::string&) override { return No(); }
   absl::Status MakeDirectory(const std::string&) override { return No(); }
+  absl::Status SyncDirectory(const std::string&) override { return No(); }
 
  private:
   static absl::Status No() { return MakeStatus(Code::kUnimplemented, "no"); }

@@ -44,7 +44,8 @@ absl::StatusOr<std::string> DamageCheckpoints(const Env& env, const Args& args, 
   const std::string prefix =
       JoinPath(kUnitDirectory, fmt::format("{}-{}", checkpoint_name, IntegerArg(args, "step").value_or(0)));
   if (what == "missing_index") {
-    if (Exists(*env.files, IndexFileName(prefix))) VIGIL_RETURN_IF_ERROR(env.files->Remove(IndexFileName(prefix)));
+    VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(*env.files, IndexFileName(prefix)));
+    if (there) VIGIL_RETURN_IF_ERROR(env.files->Remove(IndexFileName(prefix)));
   } else if (what == "missing_dir_entry") {
     VIGIL_RETURN_IF_ERROR(RemoveCheckpoint(*env.files, prefix));
   } else {
@@ -67,7 +68,7 @@ std::string DiskLine(const Env& env) {
   std::ranges::sort(indexes);
   std::ranges::sort(metas);
   std::string out = fmt::format("disk index={} meta={}", Joined(indexes, ","), Joined(metas, ","));
-  if (!Exists(*env.files, JoinPath(kUnitDirectory, kDefaultStateFile))) return out;
+  if (!Exists(*env.files, JoinPath(kUnitDirectory, kDefaultStateFile)).value_or(true)) return out;
   const absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env, kUnitDirectory);
   if (!state.ok()) return out + " state=invalid";
   if (!state->has_value()) return out + " state=none all=";

@@ -31,8 +31,13 @@ void MoveBelow(Map& map, const std::string& from, const std::string& to) {
 
 class DiskFile final : public File {
  public:
-  DiskFile(Disk& disk, std::string clean, std::unique_ptr<File> inner, std::shared_ptr<Disk::Contents> contents)
-      : disk_(disk), clean_(std::move(clean)), inner_(std::move(inner)), contents_(std::move(contents)) {}
+  DiskFile(Disk& disk, std::string clean, std::unique_ptr<File> inner, std::shared_ptr<Disk::Contents> contents,
+           OpenMode mode)
+      : disk_(disk),
+        clean_(std::move(clean)),
+        inner_(std::move(inner)),
+        contents_(std::move(contents)),
+        name_unsynced_(mode != OpenMode::kTemporary) {}
 
   absl::Status Append(std::string_view data) override {
     VIGIL_RETURN_IF_ERROR(inner_->Append(data));
@@ -47,7 +52,7 @@ class DiskFile final : public File {
     VIGIL_RETURN_IF_ERROR(inner_->Sync());
     contents_->synced = contents_->size;
     contents_->before.reset();
-    if (std::exchange(name_unsynced_, false)) disk_.SyncDirectory(Dirname(clean_));
+    if (std::exchange(name_unsynced_, false)) disk_.SyncNames(Dirname(clean_));
     return absl::OkStatus();
   }
   absl::Status Close() override { return inner_->Close(); }
@@ -57,13 +62,13 @@ class DiskFile final : public File {
   const std::string clean_;  // when it was opened
   const std::unique_ptr<File> inner_;
   const std::shared_ptr<Disk::Contents> contents_;
-  bool name_unsynced_ = true;  // its directory may not know it yet
+  bool name_unsynced_;  // its directory may not know it yet
 };
 
 absl::StatusOr<std::unique_ptr<File>> Disk::Open(const std::string& path, OpenMode mode) {
   if (mode == OpenMode::kRead) return inner_.Open(path, mode);
   std::string clean = Clean(path);
-  const bool existed = Exists(inner_, path);
+  VIGIL_ASSIGN_OR_RETURN(const bool existed, Exists(inner_, path));
   std::optional<std::string> before;
   if (existed && mode == OpenMode::kTruncate) {
     VIGIL_ASSIGN_OR_RETURN(before, Durable(clean));
@@ -80,7 +85,7 @@ absl::StatusOr<std::unique_ptr<File>> Disk::Open(const std::string& path, OpenMo
     }
   }
   contents->writer = this;
-  return std::unique_ptr<File>(new DiskFile(*this, std::move(clean), std::move(file), contents));
+  return std::unique_ptr<File>(new DiskFile(*this, std::move(clean), std::move(file), contents, mode));
 }
 
 // A name that was not there: undone by a cut.
@@ -89,34 +94,62 @@ void Disk::MakeNew(const std::string& clean) {
   it->second.writer = this;  // what was there before stays what the disk believes
 }
 
-// The names in a directory, and those of the directories above, are as the processes see them.
-void Disk::SyncDirectory(const std::string& clean) {
+// The names in a directory are as the processes see them.
+void Disk::SyncNames(const std::string& clean) {
   const std::string prefix = clean == "/" ? clean : clean + "/";
   auto& names = journal_.names_;
   for (auto it = clean.empty() ? names.begin() : names.lower_bound(prefix); it != names.end();) {
     if (!clean.empty() && !it->first.starts_with(prefix)) break;
     it = Dirname(it->first) == clean ? names.erase(it) : std::next(it);
   }
-  for (std::string above = clean; !above.empty() && above != "/"; above = Dirname(above)) names.erase(above);
+}
+
+absl::Status Disk::SyncDirectory(const std::string& directory) {
+  VIGIL_RETURN_IF_ERROR(inner_.SyncDirectory(directory));
+  const std::string clean = Clean(directory);
+  SyncNames(clean.empty() && directory.starts_with('/') ? "/" : clean);
+  return absl::OkStatus();
 }
 
 absl::Status Disk::Rename(const std::string& from, const std::string& to) {
-  VIGIL_RETURN_IF_ERROR(inner_.Rename(from, to));
   const std::string source = Clean(from);
   const std::string target = Clean(to);
-  if (source != target) {
-    const auto moved = journal_.contents_.find(source);
-    if (moved == journal_.contents_.end()) {
-      journal_.contents_.erase(target);
-    } else {
-      journal_.contents_[target] = std::move(moved->second);
-      journal_.contents_.erase(moved);
+  const absl::StatusOr<FileInfo> info = inner_.Stat(from);
+  if (source == target || !info.ok()) return inner_.Rename(from, to);
+  VIGIL_ASSIGN_OR_RETURN(const bool replaces, Exists(inner_, to));
+  std::optional<std::string> replaced;
+  if (replaces && !info->is_directory) {
+    VIGIL_ASSIGN_OR_RETURN(const FileInfo there, inner_.Stat(to));
+    if (!there.is_directory) {
+      VIGIL_ASSIGN_OR_RETURN(replaced, Durable(target));
     }
+  }
+  std::optional<std::string> moved_away;
+  if (!info->is_directory && !journal_.names_.contains(source)) {
+    VIGIL_ASSIGN_OR_RETURN(moved_away, Durable(source));
+  }
+  VIGIL_RETURN_IF_ERROR(inner_.Rename(from, to));
+  const auto moved = journal_.contents_.find(source);
+  if (moved == journal_.contents_.end()) {
+    journal_.contents_.erase(target);
+  } else {
+    journal_.contents_[target] = std::move(moved->second);
+    journal_.contents_.erase(moved);
+  }
+  if (info->is_directory) {
     MoveBelow(journal_.contents_, source, target);
     MoveBelow(journal_.names_, source, target);
+    SyncNames(Dirname(target));
+    SyncNames(Dirname(source));
+    return absl::OkStatus();
   }
-  SyncDirectory(Dirname(target));
-  SyncDirectory(Dirname(source));
+  // What the disk believes of either name is what it believed before the first change since its last sync.
+  journal_.names_.try_emplace(target, Name{.writer = this, .removed = std::move(replaced)});
+  if (moved_away.has_value()) {
+    journal_.names_[source] = Name{.writer = this, .removed = std::move(moved_away)};
+  } else if (const auto known = journal_.names_.find(source); !known->second.removed.has_value()) {
+    journal_.names_.erase(known);  // the disk never heard of it
+  }
   return absl::OkStatus();
 }
 
@@ -147,7 +180,8 @@ absl::Status Disk::MakeDirectory(const std::string& path) {
   for (std::size_t end = 0; end < clean.size();) {
     end = std::min(clean.find('/', end + 1), clean.size());
     std::string part = clean.substr(0, end);
-    if (!Exists(inner_, part)) made.push_back(std::move(part));
+    VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(inner_, part));
+    if (!there) made.push_back(std::move(part));
   }
   VIGIL_RETURN_IF_ERROR(inner_.MakeDirectory(path));
   for (const std::string& part : made) MakeNew(part);
@@ -203,23 +237,42 @@ absl::StatusOr<std::int64_t> Disk::CutContents(const Draw& torn) {
   return changed;
 }
 
+// How many names went. None: it is not there.
+absl::StatusOr<std::int64_t> Disk::RemoveTree(const std::string& clean) {
+  const absl::StatusOr<FileInfo> info = inner_.Stat(clean);
+  if (!info.ok()) return 0;
+  std::int64_t gone = 1;
+  if (info->is_directory) {
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, inner_.List(clean));
+    for (const std::string& name : names) {
+      VIGIL_ASSIGN_OR_RETURN(const std::int64_t below, RemoveTree(JoinPath(clean, name)));
+      gone += below;
+    }
+  }
+  VIGIL_RETURN_IF_ERROR(inner_.Remove(clean));
+  journal_.contents_.erase(clean);
+  return gone;
+}
+
 absl::StatusOr<std::int64_t> Disk::CutNames(const Draw& torn) {
   std::int64_t changed = 0;
   std::vector<std::string> undone;
   for (const auto& [clean, name] : journal_.names_) {
     if (name.writer == this && (torn == nullptr || torn(kNameLabels) == 0)) undone.push_back(clean);
   }
-  // New names go, those in a directory before it; it stays if something durable is in it.
+  // New names go, directories with all that is in them.
   for (const std::string& clean : undone | std::views::reverse) {
-    if (journal_.names_[clean].removed.has_value() || !Exists(inner_, clean)) continue;
-    if (inner_.Remove(clean).ok()) ++changed;
-    journal_.contents_.erase(clean);
+    if (journal_.names_[clean].removed.has_value()) continue;
+    VIGIL_ASSIGN_OR_RETURN(const std::int64_t gone, RemoveTree(clean));
+    changed += gone;
   }
   for (const std::string& clean : undone) {
     const Name& name = journal_.names_[clean];
     if (!name.removed.has_value()) continue;
     const std::string above = Dirname(clean);
-    if (!above.empty() && above != "/" && !Exists(inner_, above)) continue;  // the removal of that one was durable
+    // The directory is gone, and that is durable.
+    VIGIL_ASSIGN_OR_RETURN(const bool has_place, Exists(inner_, above));
+    if (!has_place) continue;
     ++changed;
     journal_.contents_.erase(clean);
     VIGIL_RETURN_IF_ERROR(name.directory ? inner_.MakeDirectory(clean) : Put(clean, *name.removed));

@@ -7,8 +7,9 @@
 // The rules are those of a journalling file system under core/env/real/posix_files.cc:
 //   - what was appended survives once File::Sync has returned; without it, no byte since the last sync does. A file that was
 //     emptied on opening has its old contents back until then;
-//   - a new name survives once its directory was synced, which Files::Rename does for both directories and the first Sync of an
-//     open file for its own; the directories above become durable with it. A removed file is back until then;
+//   - a name is as it was made, replaced or removed once its directory was synced, by Files::SyncDirectory or by the first
+//     Sync of an open file that is no kTemporary; until then a removed or replaced file is back. That of a directory likewise: a new one
+//     goes with all that is in it until the one above was synced. (Renamed directories are durable at once.)
 //   - what is there when the disk is made, and what is written past it, is durable.
 // Torn: of each file an unsynced beginning may survive, of each name either may be true; a draw decides.
 //
@@ -75,6 +76,7 @@ class Disk final : public Files {
     return inner_.List(directory);
   }
   absl::Status MakeDirectory(const std::string& path) override;
+  absl::Status SyncDirectory(const std::string& directory) override;
 
   // The index of one of the labels; the first = all that was not synced is lost.
   using Draw = std::function<std::size_t(std::span<const std::string_view> labels)>;
@@ -89,7 +91,8 @@ class Disk final : public Files {
   using Name = DiskJournal::Name;
 
   void MakeNew(const std::string& clean);
-  void SyncDirectory(const std::string& clean);
+  void SyncNames(const std::string& clean);
+  absl::StatusOr<std::int64_t> RemoveTree(const std::string& clean);
   absl::StatusOr<std::string> Durable(const std::string& clean);
   absl::StatusOr<std::string> Torn(const std::string& clean, const Contents& contents, const Draw& torn);
   absl::Status Put(const std::string& clean, std::string_view data);

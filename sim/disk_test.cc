@@ -50,29 +50,46 @@ TEST_F(DiskTest, WhatWasSyncedStays) {
   EXPECT_EQ(Cut(), 0);
 }
 
-TEST_F(DiskTest, ARenameIsDurableButNotTheContents) {
+TEST_F(DiskTest, ARenameIsDurableWithItsDirectoryButNotTheContents) {
   Write(disk_, "/d/x.tmp", OpenMode::kNew, "abc", false);
   ASSERT_TRUE(disk_.Rename("/d/x.tmp", "/d/x").ok());
+  ASSERT_TRUE(disk_.SyncDirectory("/d").ok());
   Cut();
   EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/x", "")));
 }
 
-TEST_F(DiskTest, ARenameMakesTheOtherNamesOfItsDirectoryDurable) {
+TEST_F(DiskTest, ARenameIsUndoneUntilThen) {
+  Write(disk_, "/d/x", OpenMode::kNew, "old", true);
+  Write(disk_, "/d/moved", OpenMode::kNew, "moved", true);
+  Write(disk_, "/d/x.tmp", OpenMode::kTemporary, "new", true);
+  Write(disk_, "/d/y.tmp", OpenMode::kTemporary, "new", true);
+  ASSERT_TRUE(disk_.Rename("/d/x.tmp", "/d/x").ok());
+  ASSERT_TRUE(disk_.Rename("/d/y.tmp", "/d/y").ok());
+  ASSERT_TRUE(disk_.Rename("/d/moved", "/d/z").ok());
+  Cut();
+  EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/moved", "moved"), Pair("/d/x", "old")));
+}
+
+TEST_F(DiskTest, ASyncMakesAllNamesOfTheDirectoryDurable) {
   ASSERT_TRUE(disk_.MakeDirectory("/d/e/f").ok());
+  for (const char* above : {"/d", "/d/e"}) ASSERT_TRUE(disk_.SyncDirectory(above).ok());
   Write(disk_, "/d/e/f/other", OpenMode::kNew, "", false);
   Write(disk_, "/d/elsewhere", OpenMode::kNew, "", false);
   Write(disk_, "/d/e/f/x.tmp", OpenMode::kNew, "abc", true);
   ASSERT_TRUE(disk_.Rename("/d/e/f/x.tmp", "/d//e/./f/x").ok());
+  ASSERT_TRUE(disk_.SyncDirectory("/d//e/./f/").ok());
   Cut();
   EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/e/f/other", ""), Pair("/d/e/f/x", "abc")));
 }
 
-TEST_F(DiskTest, NewDirectoriesGoUnlessSomethingDurableIsInThem) {
-  ASSERT_TRUE(disk_.MakeDirectory("/d/lost/below").ok());
+TEST_F(DiskTest, NewDirectoriesGoWithAllThatIsInThemUntilTheOneAboveIsSynced) {
   ASSERT_TRUE(disk_.MakeDirectory("/d/kept").ok());
+  ASSERT_TRUE(disk_.SyncDirectory("/d").ok());
+  ASSERT_TRUE(disk_.MakeDirectory("/d/lost/below").ok());
   Write(disk_, "/d/kept/x", OpenMode::kNew, "abc", true);
+  Write(disk_, "/d/lost/below/x", OpenMode::kNew, "abc", true);
   Cut();
-  EXPECT_FALSE(Exists(files_, "/d/lost"));
+  EXPECT_FALSE(*Exists(files_, "/d/lost"));
   EXPECT_THAT(files_.Contents(), ElementsAre(Pair("/d/kept/x", "abc")));
 }
 
@@ -156,7 +173,7 @@ TEST(NodeFiles, OneFileSystemIsShared) {
   b.Spawn("main", [&] {
     world.AdvanceBy(seconds(1));
     EXPECT_EQ(ReadAll(*b.env().files, "/shared/x").value(), "from a");
-    EXPECT_FALSE(Exists(*b.env().files, "/own"));
+    EXPECT_FALSE(*Exists(*b.env().files, "/own"));
     Write(*b.env().files, "/shared/x", OpenMode::kAppend, " and b", false);
     EXPECT_EQ(b.env().files->List("/shared").value(), std::vector<std::string>{"x"});
   });

@@ -188,7 +188,7 @@ TEST_F(KillTest, DestructorsOfAKilledTaskDoNoHarm) {
   EXPECT_EQ(RunAndKill().verdict, WorldVerdict::kDone);
   EXPECT_TRUE(world_.trace().empty());
   EXPECT_TRUE(node_.log().empty());
-  EXPECT_FALSE(Exists(node_.disk(), "/from_a_destructor"));
+  EXPECT_FALSE(*Exists(node_.disk(), "/from_a_destructor"));
 }
 
 TEST_F(KillTest, TheEnvOfADeadNodeDoesNothing) {

@@ -141,6 +141,11 @@ absl::Status NodeFiles::MakeDirectory(const std::string& path) {
   return DiskOf(path).MakeDirectory(path);
 }
 
+absl::Status NodeFiles::SyncDirectory(const std::string& directory) {
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kSync, directory));
+  return DiskOf(directory).SyncDirectory(directory);
+}
+
 std::int64_t NodeFiles::Lose(DiskLoss loss) {
   if (loss == DiskLoss::kNothing) return 0;
   World& world = node_.world_;

@@ -67,6 +67,7 @@ class NodeFiles final : public Files {
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::Status MakeDirectory(const std::string& path) override;
+  absl::Status SyncDirectory(const std::string& directory) override;
 
   // The node's own files, without its faults.
   fakes::MemoryFiles& own() { return files_; }

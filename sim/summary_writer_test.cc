@@ -42,6 +42,7 @@ class TroubledFiles final : public Files {
     return env_.files->List(directory);
   }
   absl::Status MakeDirectory(const std::string& path) override { return env_.files->MakeDirectory(path); }
+  absl::Status SyncDirectory(const std::string& path) override { return env_.files->SyncDirectory(path); }
 
  private:
   class TroubledFile final : public File {

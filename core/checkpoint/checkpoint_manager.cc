@@ -8,6 +8,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/ops/ops.h"
 
 namespace vigil {
@@ -80,7 +81,7 @@ std::vector<std::string> CheckpointManager::checkpoints() const {
 
 absl::StatusOr<std::int64_t> CheckpointManager::Step(Session& session) const {
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, *options_.step_counter));
-  return value.dtype() == DType::kInt32 ? value.scalar<std::int32_t>() : value.scalar<std::int64_t>();
+  return StepIn(value);
 }
 
 absl::Status CheckpointManager::WriteState() const {
@@ -115,7 +116,7 @@ absl::StatusOr<std::int64_t> CheckpointManager::NextNumber(Session& session) con
   if (!options_.save_counter.has_value()) return last_number_ + 1;
   VIGIL_RETURN_IF_ERROR(RunTarget(session, options_.save_counter->increment));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, options_.save_counter->value));
-  return value.scalar<std::int64_t>();
+  return StepIn(value);
 }
 
 absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& session, std::optional<std::int64_t> number,
@@ -145,7 +146,8 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& sess
 
 absl::StatusOr<std::optional<std::string>> CheckpointManager::RestoreOrInitialize(Session& session) {
   if (latest_.has_value()) {
-    if (!CheckpointExists(env_, *latest_)) {
+    VIGIL_ASSIGN_OR_RETURN(const bool there, CheckpointExists(env_, *latest_));
+    if (!there) {
       return MakeStatus(Code::kNotFound,
                         fmt::format("Error when restoring from checkpoint at {}: there is none.", *latest_));
     }
@@ -155,7 +157,9 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::RestoreOrInitializ
     }
     return latest_;
   }
-  if (options_.init_fn != nullptr) VIGIL_RETURN_IF_ERROR(options_.init_fn(session));
+  if (options_.init_fn != nullptr) {
+    VIGIL_RETURN_IF_ERROR(CallGuarded([&]() -> absl::Status { return options_.init_fn(session); }));
+  }
   return std::nullopt;
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
@@ -176,6 +178,39 @@ TEST_F(CheckpointManagerTest, NumbersOfACounterCountSavesAndAreRestored) {
   ASSERT_EQ(Text(RunTarget(*session_, init)), "OK");
   manager = New({.save_counter = *counter});
   EXPECT_EQ(**manager->Save(*session_), "/d/ckpt-1") << "a process that has not restored";
+}
+
+TEST_F(CheckpointManagerTest, AnInitFunctionThatThrowsIsAnError) {
+  auto manager = New({.init_fn = [](Session&) -> absl::Status { throw std::runtime_error("thrown"); }});
+  EXPECT_EQ(Text(manager->RestoreOrInitialize(*session_).status()), "OTHER: thrown");
+}
+
+TEST_F(CheckpointManagerTest, AStepThatIsNoIntegerIsAnError) {
+  const Output text = b_.Const("text", Tensor::Scalar<std::string>("x"));
+  const Output pair = b_.Const("pair", Tensor::Vector<std::int64_t>({1, 2}));
+  for (const Output step : {text, pair}) {
+    auto manager = New({.checkpoint_interval = 1, .step_counter = step});
+    EXPECT_THAT(Save(*manager), HasSubstr("USAGE: A global step must be one integer"));
+    auto counted = New({.save_counter = SaveCounter{step, v_.initializer}});
+    EXPECT_THAT(Save(*counted), HasSubstr("USAGE: A global step must be one integer"));
+  }
+}
+
+TEST_F(CheckpointManagerTest, WhatCannotBeReadIsNotTakenForMissing) {
+  auto manager = New({});
+  Save(*manager);
+  bool initialized = false;
+  for (int call = 1; call <= 2; ++call) {
+    fake_.files.FailOnce(fakes::FileOp::kStat, call, MakeStatus(Code::kUnknown, "not now"));
+    CheckpointManagerOptions options{.directory = "/d", .init_fn = [&](Session&) {
+                                       initialized = true;
+                                       return absl::OkStatus();
+                                     }};
+    auto again = CheckpointManager::Create(fake_.env(), saver_, std::move(options));
+    const absl::Status status = again.ok() ? (*again)->RestoreOrInitialize(*session_).status() : again.status();
+    EXPECT_EQ(Text(status), "UNKNOWN: not now");
+  }
+  EXPECT_FALSE(initialized);
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ bool IsDataFile(std::string_view name, std::string_view base) {
 }
 
 absl::Status RemoveIfThere(Files& files, const std::string& path) {
-  return Exists(files, path) ? files.Remove(path) : absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files, path));
+  return there ? files.Remove(path) : absl::OkStatus();
 }
 
 }  // namespace
@@ -61,10 +62,13 @@ absl::Status RemoveIfThere(Files& files, const std::string& path) {
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
                                                                   std::string_view state_file) {
   const std::string path = JoinPath(directory, state_file);
-  if (!Exists(*env.files, path)) return std::nullopt;
+  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(*env.files, path));
+  if (!there) return std::nullopt;
   const absl::StatusOr<std::string> text = ReadAll(*env.files, path);
+  if (CodeOf(text.status()) == Code::kNotFound) return std::nullopt;  // removed since
+  VIGIL_RETURN_IF_ERROR(text.status());
   proto::CheckpointState parsed;
-  const absl::Status read = text.ok() ? ParseProtoText(*text, &parsed, UnknownFields::kRefused) : text.status();
+  const absl::Status read = ParseProtoText(*text, &parsed, UnknownFields::kRefused);
   if (!read.ok()) {
     env.log->Write(Severity::kWarning, fmt::format("{}: {}", path, MessageOf(read)));
     env.log->Write(Severity::kWarning, fmt::format("{}: Checkpoint ignored", path));
@@ -125,21 +129,26 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, cons
                                                             std::string_view state_file) {
   VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state, GetCheckpointState(env, directory, state_file));
   if (!state.has_value()) return std::nullopt;
-  if (CheckpointExists(env, state->model_checkpoint_path)) return state->model_checkpoint_path;
+  VIGIL_ASSIGN_OR_RETURN(const bool there, CheckpointExists(env, state->model_checkpoint_path));
+  if (there) return state->model_checkpoint_path;
   env.log->Write(Severity::kError, fmt::format("Couldn't match files for checkpoint {}", state->model_checkpoint_path));
   return std::nullopt;
 }
 
-bool CheckpointExists(const Env& env, const std::string& prefix) {
-  return Exists(*env.files, IndexFileName(prefix)) || Exists(*env.files, prefix);
+absl::StatusOr<bool> CheckpointExists(const Env& env, const std::string& prefix) {
+  VIGIL_ASSIGN_OR_RETURN(const bool has_index, Exists(*env.files, IndexFileName(prefix)));
+  if (has_index) return true;
+  return Exists(*env.files, prefix);
 }
 
-std::vector<Time> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes) {
+absl::StatusOr<std::vector<Time>> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes) {
   std::vector<Time> out;
   for (const std::string& prefix : prefixes) {
     absl::StatusOr<FileInfo> info = env.files->Stat(IndexFileName(prefix));
-    if (!info.ok()) info = env.files->Stat(prefix);
-    if (info.ok()) out.push_back(info->modified);
+    if (CodeOf(info.status()) == Code::kNotFound) info = env.files->Stat(prefix);
+    if (CodeOf(info.status()) == Code::kNotFound) continue;
+    VIGIL_RETURN_IF_ERROR(info.status());
+    out.push_back(info->modified);
   }
   return out;
 }

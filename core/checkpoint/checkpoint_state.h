@@ -24,8 +24,9 @@ struct CheckpointState {
 
 inline constexpr std::string_view kDefaultStateFile = "checkpoint";
 
-// nullopt: no file, or an unreadable one (a warning is logged). USAGE "Invalid checkpoint state loaded from ..." for one
-// without a model path (an empty file). Relative paths come back with the directory prepended.
+// nullopt: no file, or one whose bytes are no state (a warning is logged). USAGE "Invalid checkpoint state loaded from ..." for one
+// without a model path (an empty file). What keeps it from being read is the error. Relative paths come back with the directory
+// prepended.
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
                                                                   std::string_view state_file = kDefaultStateFile);
 
@@ -44,16 +45,16 @@ struct UpdateStateOptions {
 absl::Status UpdateCheckpointState(const Env& env, const std::string& directory, CheckpointState state,
                                    const UpdateStateOptions& options = {});
 
-// The newest checkpoint by the state file, if its files are there (else an error is logged); nullopt: none. USAGE as
+// The newest checkpoint by the state file, if its files are there (else an error is logged); nullopt: none. Errors as
 // GetCheckpointState.
 absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, const std::string& directory,
                                                             std::string_view state_file = kDefaultStateFile);
 
-// Whether a checkpoint of that prefix exists (its .index, or a file of that very name).
-bool CheckpointExists(const Env& env, const std::string& prefix);
+// Whether a checkpoint of that prefix exists (its .index, or a file of that very name). Errors as Exists.
+absl::StatusOr<bool> CheckpointExists(const Env& env, const std::string& prefix);
 
-// When each was written. Those that are gone are left out: there may be fewer times than prefixes.
-std::vector<Time> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes);
+// When each was written. Those that are gone are left out: there may be fewer times than prefixes. The file seam's errors.
+absl::StatusOr<std::vector<Time>> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes);
 
 inline constexpr std::string_view kDefaultMetaGraphSuffix = "meta";
 // "<prefix>.meta"; of "<prefix>-?????-of-00003" and the like (a sharded checkpoint's other name) too.

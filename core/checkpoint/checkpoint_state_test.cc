@@ -100,11 +100,11 @@ TEST_F(CheckpointStateTest, RefusesWhatWouldNotBeReadBack) {
 }
 
 TEST_F(CheckpointStateTest, ACheckpointIsItsIndexOrABareFile) {
-  EXPECT_FALSE(CheckpointExists(fake_.env(), "/d/m-1"));
+  EXPECT_FALSE(*CheckpointExists(fake_.env(), "/d/m-1"));
   Write("/d/m-1.index", "");
-  EXPECT_TRUE(CheckpointExists(fake_.env(), "/d/m-1"));
+  EXPECT_TRUE(*CheckpointExists(fake_.env(), "/d/m-1"));
   Write("/d/m-2", "");
-  EXPECT_TRUE(CheckpointExists(fake_.env(), "/d/m-2"));
+  EXPECT_TRUE(*CheckpointExists(fake_.env(), "/d/m-2"));
 }
 
 TEST(MetaGraphFileNameTest, IsOneForAllShards) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/tensor_bundle.h"
 
 namespace vigil {
@@ -62,32 +63,47 @@ std::vector<std::string> Keeper::paths() const {
   return out;
 }
 
-void Keeper::TakeOver(const Save& save) {
-  if (!taken_over_.insert(JoinPath(save.directory, save.state_file)).second) return;
+absl::Status Keeper::Begin(const Save& save) {
+  if (!options_.limits_hold) return absl::OkStatus();
+  const std::string path = JoinPath(save.directory, save.state_file);
+  if (taken_over_.contains(path)) return absl::OkStatus();
+  VIGIL_RETURN_IF_ERROR(TakeOver(save));
+  taken_over_.insert(path);
+  return absl::OkStatus();
+}
+
+absl::Status Keeper::TakeOver(const Save& save) {
   const absl::StatusOr<std::optional<CheckpointState>> found =
       GetCheckpointState(env_, save.directory, save.state_file);
-  if (!found.ok() || !found->has_value()) return;
+  if (CodeOf(found.status()) == Code::kUsage) return absl::OkStatus();  // its bytes say nothing; it is replaced
+  VIGIL_RETURN_IF_ERROR(found.status());
+  if (!found->has_value()) return absl::OkStatus();
   const CheckpointState& state = **found;
   if (const double at = state.last_preserved_timestamp.value_or(kLongest); std::abs(at) < kLongest) {
     preserve_after_ = std::min(preserve_after_, Later(AtSeconds(at), options_.preserve_every));
   }
   const std::vector<std::string>& all = state.all_model_checkpoint_paths;
   const std::vector<double>& times = state.all_model_checkpoint_timestamps;
+  std::vector<KeptCheckpoint> kept;
+  std::vector<KeptCheckpoint> half_deleted;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (StepText(all[i], save.save_path).empty()) continue;
     if (std::ranges::count(last_, all[i], &KeptCheckpoint::prefix) != 0) continue;
     const absl::StatusOr<FileInfo> index = env_.files->Stat(IndexFileName(all[i]));
     if (CodeOf(index.status()) == Code::kNotFound) {
-      too_many_.push_back({all[i], kLongAgo});  // half deleted: the rest goes
-    } else if (index.ok() && !was_set_) {
-      last_.push_back({all[i], times.size() == all.size() ? AtSeconds(times[i]) : index->modified});
+      half_deleted.push_back({all[i], kLongAgo});  // the rest goes
+      continue;
     }
+    VIGIL_RETURN_IF_ERROR(index.status());
+    if (!was_set_) kept.push_back({all[i], times.size() == all.size() ? AtSeconds(times[i]) : index->modified});
   }
+  last_.insert(last_.end(), kept.begin(), kept.end());
+  too_many_.insert(too_many_.end(), half_deleted.begin(), half_deleted.end());
   std::ranges::stable_sort(last_, {}, &KeptCheckpoint::written);
+  return absl::OkStatus();
 }
 
 void Keeper::Add(const Save& save) {
-  if (options_.limits_hold) TakeOver(save);
   if (options_.max_to_keep == 0) return;
   const auto same = [&save](const KeptCheckpoint& each) { return each.prefix == save.written; };
   std::erase_if(last_, same);
@@ -174,13 +190,19 @@ void Keeper::DeleteAll(const Save& save) {
 
 void Keeper::DeleteLeftovers(const Save& save) {
   const auto [it, first] = leftovers_.try_emplace(save.save_path);
-  if (first) it->second = FindLeftovers(*env_.files, save.save_path);
+  if (first) it->second = FindLeftovers(*env_.files, save.save_path, save.state_file);
   const std::string_view digits = StepText(save.written, save.save_path);
   std::int64_t step = 0;
   if (std::from_chars(digits.data(), digits.data() + digits.size(), step).ec != std::errc()) return;
+  if (it->second.empty()) return;
+  // Just written: the file system's clock, which need not be this machine's.
+  const absl::StatusOr<FileInfo> state = env_.files->Stat(JoinPath(save.directory, save.state_file));
+  if (!state.ok()) return;
   std::erase_if(it->second, [&](const Leftover& leftover) {
     if (leftover.step > step) return false;
-    const absl::Status status = RemoveLeftover(*env_.files, leftover);
+    const absl::StatusOr<bool> abandoned = IsAbandoned(*env_.files, leftover, state->modified);
+    if (abandoned.ok() && !*abandoned) return false;
+    const absl::Status status = abandoned.ok() ? RemoveLeftover(*env_.files, leftover) : abandoned.status();
     if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
     return status.ok();
   });

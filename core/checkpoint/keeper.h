@@ -61,7 +61,7 @@ class Keeper {
   void Set(std::vector<KeptCheckpoint> checkpoints);
   std::vector<std::string> paths() const;  // oldest first
 
-  // A save, in these two steps. `save_path`: without the step.
+  // A save, in these three steps. `save_path`: without the step.
   struct Save {
     std::string directory;
     std::string save_path;
@@ -69,13 +69,16 @@ class Keeper {
     std::string written;  // the prefix
     std::string meta_graph_suffix;
   };
+  // Before anything is written; `written` is not known yet. A state file that cannot be read is the error, and there is no save: it
+  // would replace a list that nobody has seen.
+  absl::Status Begin(const Save& save);
   // The checkpoint is written.
   void Add(const Save& save);
   // Writes the state file and deletes what is too many; what goes wrong with deleting is logged.
   absl::Status Commit(const Save& save);
 
  private:
-  void TakeOver(const Save& save);
+  absl::Status TakeOver(const Save& save);
   absl::Status WriteState(const Save& save) const;
   void EmitLists() const;
   // True: it is done with, deleted or preserved.

@@ -38,6 +38,7 @@ class KeeperTest : public testing::Test {
   // A second passes, a checkpoint is written.
   std::string Save(Keeper& keeper, int step) {
     fake_.clock.Advance(std::chrono::seconds(1));
+    EXPECT_EQ(Text(keeper.Begin(At(step))), "OK");
     Write(At(step).written);
     keeper.Add(At(step));
     return Text(keeper.Commit(At(step)));

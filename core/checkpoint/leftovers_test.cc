@@ -33,7 +33,8 @@ class LeftoversTest : public testing::Test {
     ASSERT_EQ(Text(file.status()), "OK");
     EXPECT_EQ(Text((*file)->Append("x")), "OK");
   }
-  bool Has(const std::string& path) { return Exists(files(), path); }
+  void TimePasses() { fake_.clock.Advance(kAbandonedAfter); }
+  bool Has(const std::string& path) { return *Exists(files(), path); }
   std::vector<std::string> Warnings() {
     std::vector<std::string> out;
     for (const auto& line : fake_.log.lines()) {
@@ -49,19 +50,23 @@ class LeftoversTest : public testing::Test {
 TEST_F(LeftoversTest, AreTemporaryNamesOfTheSavePathOnly) {
   for (const char* name :
        {"m-7_temp/part-00000-of-00002.index", "m-00000008_temp/x", "m-7.index.tempstate123",
-        "m-7.data-00000-of-00001.tempstate5", "m-7.meta.tmp",
+        "m-7.data-00000-of-00001.tempstate5", "m-7.meta.tmp", "m-7.meta.tmp3",
+        "m-7_temp_00000000000000ff/part-00000-of-00002.index", "m-6.data-00000-of-00001", "checkpoint.tmp12",
         // Not these:
         "m-7.index", "m-7.data-00000-of-00001", "m-7.meta", "m-7", "m-7_temporary", "m-x_temp/x", "m-_temp/x",
         "m_temp/x", "m--7_temp/x", "mm-7_temp/x", "other-7_temp/x", "m-7.index.tempstate", "m-7.index.tempstate5x",
-        "m-7tmp", "m-99999999999999999999_temp/x", "checkpoint.tmp"}) {
+        "m-7tmp", "m-99999999999999999999_temp/x", "m-7_temp_/x", "m-7_temp_xyz/x", "m-7.meta.tmpx", "checkpoint",
+        "checkpoint_2.tmp", "checkpoint.tmp.old"}) {
     Touch(std::string("/d/") + name);
   }
   std::vector<std::string> found;
-  for (const Leftover& each : FindLeftovers(files(), "/d/m")) {
+  for (const Leftover& each : FindLeftovers(files(), "/d/m", "checkpoint")) {
     found.push_back(each.path + " " + std::to_string(each.step));
   }
-  EXPECT_THAT(found, ElementsAre("/d/m-00000008_temp 8", "/d/m-7.data-00000-of-00001.tempstate5 7",
-                                 "/d/m-7.index.tempstate123 7", "/d/m-7.meta.tmp 7", "/d/m-7_temp 7"));
+  EXPECT_THAT(found,
+              ElementsAre("/d/checkpoint.tmp12 0", "/d/m-00000008_temp 8", "/d/m-6.data-00000-of-00001 6",
+                          "/d/m-7.data-00000-of-00001.tempstate5 7", "/d/m-7.index.tempstate123 7", "/d/m-7.meta.tmp 7",
+                          "/d/m-7.meta.tmp3 7", "/d/m-7_temp 7", "/d/m-7_temp_00000000000000ff 7"));
   EXPECT_THAT(FindLeftovers(files(), "/nowhere/m"), IsEmpty());
 }
 
@@ -99,6 +104,7 @@ TEST_F(SavedLeftoversTest, GoWithTheFirstSaveThatIsAsFar) {
                            "m-5.meta.tmp", "other-1_temp/part"}) {
     Touch(std::string("/d/") + name);
   }
+  TimePasses();
   const auto saver = NewProcess();
   Save(*saver, 4);
   EXPECT_FALSE(Has("/d/m-3_temp"));
@@ -113,6 +119,7 @@ TEST_F(SavedLeftoversTest, GoWithTheFirstSaveThatIsAsFar) {
   EXPECT_FALSE(Has("/d/m-9_temp"));
   EXPECT_TRUE(Has("/d/other-1_temp"));
   EXPECT_TRUE(Has("/d/m-10.index"));
+  TimePasses();
   Save(*NewProcess(), 11);
   EXPECT_FALSE(Has("/d/m-2_temp"));
 }
@@ -120,6 +127,7 @@ TEST_F(SavedLeftoversTest, GoWithTheFirstSaveThatIsAsFar) {
 TEST_F(SavedLeftoversTest, OfEachPathThatIsSavedTo) {
   Touch("/d/m-3_temp/part");
   Touch("/d/n-3_temp/part");
+  TimePasses();
   const auto saver = NewProcess();
   Save(*saver, 9);
   EXPECT_EQ(Text(saver->Save(*session_, "/d/n", 2).status()), "OK");
@@ -130,6 +138,7 @@ TEST_F(SavedLeftoversTest, OfEachPathThatIsSavedTo) {
 
 TEST_F(SavedLeftoversTest, StayWithTensorFlow) {
   Touch("/d/m-3_temp/part");
+  TimePasses();
   Behaviour behaviour;
   behaviour.keep_limits = false;
   Save(*NewProcess(behaviour), 4);
@@ -138,6 +147,7 @@ TEST_F(SavedLeftoversTest, StayWithTensorFlow) {
 
 TEST_F(SavedLeftoversTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
   Touch("/d/m-3_temp/part");
+  TimePasses();
   const auto saver = NewProcess();
   fake_.files.FailOnce(fakes::FileOp::kRemove, 2,
                        MakeStatus(Code::kPermissionDenied, "no"));  // 1: the part of this save
@@ -152,9 +162,47 @@ TEST_F(SavedLeftoversTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
 
 TEST_F(SavedLeftoversTest, ASaveWithoutAStepTellsNothing) {
   Touch("/d/m-3_temp/part");
+  TimePasses();
   const auto saver = NewProcess();
   EXPECT_EQ(Text(saver->Save(*session_, "/d/m", std::nullopt).status()), "OK");
   EXPECT_TRUE(Has("/d/m-3_temp"));
+}
+
+// Another process writes there: at first it is slow, then it makes progress.
+TEST_F(SavedLeftoversTest, WhatALivingWriterHasIsNotTakenFromIt) {
+  Touch("/d/m-3_temp_00000000000000aa/part-00000-of-00002.index");
+  Touch("/d/m-3.meta.tmp");
+  const auto saver = NewProcess();
+  fake_.clock.Advance(kAbandonedAfter - std::chrono::seconds(1));
+  Save(*saver, 4);
+  EXPECT_TRUE(Has("/d/m-3_temp_00000000000000aa"));
+  EXPECT_TRUE(Has("/d/m-3.meta.tmp"));
+  Touch("/d/m-3_temp_00000000000000aa/part-00001-of-00002.index");
+  fake_.clock.Advance(std::chrono::seconds(1));
+  Save(*saver, 5);
+  EXPECT_TRUE(Has("/d/m-3_temp_00000000000000aa"));
+  EXPECT_FALSE(Has("/d/m-3.meta.tmp"));
+  TimePasses();
+  Save(*saver, 6);
+  EXPECT_FALSE(Has("/d/m-3_temp_00000000000000aa"));
+}
+
+TEST_F(SavedLeftoversTest, DataWithoutAnIndexGoUnlessTheyHaveOneByThen) {
+  Touch("/d/m-3.data-00000-of-00001");
+  Touch("/d/m-5.data-00000-of-00001");
+  TimePasses();
+  const auto saver = NewProcess();
+  Save(*saver, 3);  // beside what is there
+  EXPECT_TRUE(Has("/d/m-3.data-00001-of-00002"));
+  Save(*saver, 5);
+  EXPECT_TRUE(Has("/d/m-3.data-00000-of-00001")) << "it goes with its checkpoint";
+  EXPECT_EQ(Text(RemoveCheckpoint(files(), "/d/m-3")), "OK");
+  EXPECT_THAT(FindLeftovers(files(), "/d/m"), IsEmpty());
+  Touch("/d/m-4.data-00000-of-00001");
+  TimePasses();
+  Save(*NewProcess(), 6);
+  EXPECT_FALSE(Has("/d/m-4.data-00000-of-00001"));
+  EXPECT_TRUE(Has("/d/m-5.index"));
 }
 
 }  // namespace

@@ -38,16 +38,16 @@ bool HasStateFileOfItsOwn(const std::set<std::string>& names, std::string_view i
 }
 
 // What is in the directory, the newest last: by when it was written, then by its step.
-std::vector<std::string> CheckpointsIn(const Env& env, const std::string& directory) {
+absl::StatusOr<std::vector<std::string>> CheckpointsIn(const Env& env, const std::string& directory) {
   std::vector<std::tuple<Time, std::int64_t, std::string>> found;
-  const absl::StatusOr<std::vector<std::string>> listed = env.files->List(directory);
-  std::set<std::string> names;
-  if (listed.ok()) names.insert(listed->begin(), listed->end());
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> listed, env.files->List(directory));
+  const std::set<std::string> names(listed.begin(), listed.end());
   for (const std::string& name : names) {
     const std::optional<std::int64_t> step = StepOfIndex(name);
     if (!step.has_value() || HasStateFileOfItsOwn(names, name)) continue;
     const absl::StatusOr<FileInfo> info = env.files->Stat(JoinPath(directory, name));
-    if (!info.ok()) continue;
+    if (CodeOf(info.status()) == Code::kNotFound) continue;  // deleted since
+    VIGIL_RETURN_IF_ERROR(info.status());
     found.emplace_back(info->modified, *step, JoinPath(directory, name.substr(0, name.rfind('.'))));
   }
   std::ranges::sort(found);
@@ -56,6 +56,15 @@ std::vector<std::string> CheckpointsIn(const Env& env, const std::string& direct
   return out;
 }
 
+// What another checkpoint helps against. All else (no descriptors, a disk that does not answer, no permission) is no reason to go back.
+bool IsDamage(const absl::Status& status) {
+  const Code code = CodeOf(status);
+  return code == Code::kDataLoss || code == Code::kNotFound;
+}
+
+// The state file is there and its bytes say nothing (rather than: it could not be read).
+bool IsInvalidState(const absl::Status& status) { return CodeOf(status) == Code::kUsage; }
+
 }  // namespace
 
 absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
@@ -63,9 +72,11 @@ absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, c
   absl::StatusOr<std::optional<CheckpointState>> state = GetCheckpointState(env, directory);
   const bool says_something = state.ok() && state->has_value();
   const std::string path = JoinPath(directory, kDefaultStateFile);
+  if (!fallback || says_something || (!state.ok() && !IsInvalidState(state.status()))) return state;
   // Without the file the directory was never used, or its owner wants to begin anew.
-  if (!fallback || says_something || !Exists(*env.files, path)) return state;
-  std::vector<std::string> found = CheckpointsIn(env, directory);
+  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(*env.files, path));
+  if (!there) return state;
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::string> found, CheckpointsIn(env, directory));
   env.log->Write(Severity::kWarning,
                  fmt::format("{} does not say which checkpoint is the newest; {}", path,
                              found.empty() ? "there is none in the directory" : "the directory says " + found.back()));
@@ -90,9 +101,10 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
     if (first.ok()) first = restored;
     if (!fallback) break;
-    // A preemption, a graph that does not fit: another checkpoint would not help, or would hide it.
+    // A preemption, a graph that does not fit, files that cannot be read now: another checkpoint would not help, or would hide it.
     const absl::Status damage = VerifyBundle(*env.files, prefix);
     if (damage.ok() || IsPreemption(restored)) return restored;
+    if (!IsDamage(damage)) return damage;
     env.log->Write(Severity::kWarning,
                    fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix, MessageOf(damage)));
   }

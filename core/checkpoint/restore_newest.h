@@ -1,8 +1,9 @@
 // Restoring from a directory: the newest checkpoint that is whole.
 //
 // As TensorFlow does it (`fallback` off) that is the one that the state file names, or an error. With `fallback` a checkpoint whose files
-// are missing or damaged is passed over with a warning, and the one before is restored; an empty or unreadable state file is replaced by
-// what is in the directory. A checkpoint that is whole but does not fit the graph is an error either way.
+// are missing or damaged is passed over with a warning, and the one before is restored; a state file that is empty or damaged is replaced
+// by what is in the directory. A checkpoint that is whole but does not fit the graph is an error either way, and so is whatever keeps
+// files from being read (no descriptors, an I/O error, no permission): going back to an older checkpoint for that would lose training.
 // Thread safety: as the saver.
 // Source: session_manager.py (_restore_checkpoint).
 #ifndef VIGIL_CORE_CHECKPOINT_RESTORE_NEWEST_H_

@@ -13,6 +13,8 @@
 namespace vigil {
 namespace {
 
+constexpr std::string_view kTemporaryStream = "checkpoint/temporary";
+
 // NOT_FOUND and INVALID_ARGUMENT of a restore say what it means.
 absl::Status Explain(const absl::Status& status) {
   const Code code = CodeOf(status);
@@ -38,6 +40,13 @@ absl::Status CheckFileNames(const std::string& path, bool numbered, bool sharded
 }
 
 }  // namespace
+
+absl::StatusOr<std::int64_t> StepIn(const Tensor& value) {
+  if (value.num_elements() != 1 || (value.dtype() != DType::kInt64 && value.dtype() != DType::kInt32)) {
+    return UsageError(fmt::format("A global step must be one integer, not {}.", value.Describe()));
+  }
+  return value.dtype() == DType::kInt64 ? value.scalar<std::int64_t>() : value.scalar<std::int32_t>();
+}
 
 Saver::Saver(const Env& env, SaverOptions options) : env_(env), options_(std::move(options)), keeper_(env) {}
 
@@ -68,7 +77,8 @@ absl::Status Saver::Build(Graph& graph) {
                                                     .filename = options_.filename,
                                                     .reshape = options_.reshape,
                                                     .sharded = options_.sharded,
-                                                    .synced = options_.behaviour.durable_saves}));
+                                                    .synced = options_.behaviour.durable_saves,
+                                                    .unique = env_.random->Draw(kTemporaryStream)}));
   ops.def.set_max_to_keep(static_cast<std::int32_t>(options_.max_to_keep.value_or(0)));
   ops.def.set_keep_checkpoint_every_n_hours(static_cast<float>(options_.keep_checkpoint_every_n_hours));
   TakeDef(std::move(ops));
@@ -99,11 +109,7 @@ void Saver::TakeDef(SaverOps ops) {
 absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& path, Output global_step,
                                         const SaveOptions& options) {
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, global_step));
-  if (value.num_elements() != 1 || (value.dtype() != DType::kInt64 && value.dtype() != DType::kInt32)) {
-    return UsageError(fmt::format("A global step must be one integer, not {}.", value.Describe()));
-  }
-  const std::int64_t step =
-      value.dtype() == DType::kInt64 ? value.scalar<std::int64_t>() : value.scalar<std::int32_t>();
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, StepIn(value));
   return Save(session, path, std::optional<std::int64_t>(step), options);
 }
 
@@ -138,23 +144,47 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
 }
 
 absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written) {
-  const Tensor fed = Tensor::Scalar<std::string>(target.file);
-  std::vector<Tensor> fetched;
+  Keeper::Save save{.directory = target.directory,
+                    .save_path = target.path,
+                    .state_file = options.latest_filename,
+                    .written = {},
+                    .meta_graph_suffix = options.meta_graph_suffix};
+  if (options.write_state) VIGIL_RETURN_IF_ERROR(keeper_.Begin(save));
   EmitSaverDetail(env_.events, SaverDetail::kSaves, target.file);
-  const absl::Status ran = session.Run({.spec = ops_->save, .feed_values = {&fed, 1}}, &fetched);
-  if (ran.ok()) *written = fetched[0].scalar<std::string>();
-  EmitSaverDetail(env_.events, SaverDetail::kWritten, *written, {.kind = EventKind::kSaverDetail, .code = CodeOf(ran)});
-  VIGIL_RETURN_IF_ERROR(ran);
-  const Keeper::Save save{.directory = target.directory,
-                          .save_path = target.path,
-                          .state_file = options.latest_filename,
-                          .written = *written,
-                          .meta_graph_suffix = options.meta_graph_suffix};
+  const absl::StatusOr<std::vector<Tensor>> fetched = RunSave(session, target.file);
+  const bool told = fetched.ok() && (*fetched)[0].dtype() == DType::kString && (*fetched)[0].num_elements() == 1;
+  if (told) *written = save.written = (*fetched)[0].scalar<std::string>();
+  EmitSaverDetail(env_.events, SaverDetail::kWritten, *written,
+                  {.kind = EventKind::kSaverDetail, .code = CodeOf(fetched.status())});
+  VIGIL_RETURN_IF_ERROR(fetched.status());
+  if (!told) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("The save op gives {}, not the prefix that it wrote.",
+                                                          (*fetched)[0].Describe()));
+  }
+  // A directory that was made for this may not be on the disk yet.
+  if (options_.behaviour.durable_saves && !synced_parents_.contains(target.directory)) {
+    VIGIL_RETURN_IF_ERROR(SyncParents(*env_.files, target.directory));
+    synced_parents_.insert(target.directory);
+  }
   if (options.write_state) keeper_.Add(save);
   if (options.write_meta_graph && options_.behaviour.meta_before_state) {
     VIGIL_RETURN_IF_ERROR(WriteMeta(session, target.file, options));
   }
   return options.write_state ? keeper_.Commit(save) : absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tensor>> Saver::RunSave(Session& session, const std::string& file) {
+  const bool has_temporary = ops_->save.feeds.size() > 1;
+  std::vector<Tensor> fed = {Tensor::Scalar<std::string>(file)};
+  if (has_temporary) fed.emplace_back();
+  constexpr int kAttempts = 3;  // processes that were given the same seed draw the same numbers
+  for (int attempt = 1;; ++attempt) {
+    if (has_temporary) fed[1] = Tensor::Scalar(TemporarySuffix(env_.random->Draw(kTemporaryStream)));
+    std::vector<Tensor> fetched;
+    const absl::Status status = session.Run({.spec = ops_->save, .feed_values = fed}, &fetched);
+    if (status.ok()) return fetched;
+    if (!has_temporary || CodeOf(status) != Code::kAlreadyExists || attempt == kAttempts) return status;
+  }
 }
 
 absl::Status Saver::WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const {
@@ -198,7 +228,8 @@ absl::Status Saver::RunRestore(Session& session, const std::string& path, const 
   if (!built_) return UsageError("`build()` should be called before restore if defer_build==True");
   if (!ops_.has_value()) return absl::OkStatus();
   if (path.empty()) return UsageError("Can't load save_path when it is None.");
-  if (!CheckpointExists(env_, path)) {
+  VIGIL_ASSIGN_OR_RETURN(const bool there, CheckpointExists(env_, path));
+  if (!there) {
     return UsageError(fmt::format("The passed save_path is not a valid checkpoint: {}", path));
   }
   env_.log->Write(Severity::kInfo, fmt::format("Restoring parameters from {}", path));
@@ -210,7 +241,7 @@ absl::Status Saver::RunRestore(Session& session, const std::string& path, const 
 absl::Status Saver::RecoverLastCheckpoints(const std::vector<std::string>& paths) {
   std::vector<KeptCheckpoint> found;
   for (const std::string& path : paths) {
-    const std::vector<Time> modified = GetCheckpointMtimes(env_, {path});
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<Time> modified, GetCheckpointMtimes(env_, {path}));
     if (!modified.empty()) found.push_back({path, modified[0]});
   }
   keeper_.Set(std::move(found));

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,13 +60,16 @@ struct SaveOptions {
   bool strip_default_attrs = false;
 };
 
+// A step as a tensor holds it. USAGE "A global step must be one integer, not ...".
+absl::StatusOr<std::int64_t> StepIn(const Tensor& value);
+
 class Saver {
  public:
   explicit Saver(const Env& env, SaverOptions options = {});
   // What is virtual is what tests put a mock in the place of (fakes/mocks).
   virtual ~Saver() = default;
   // For a graph that has a saver's nodes already (import): `scope` goes before the names in `def`, which says how to keep.
-  // USAGE and UNIMPLEMENTED as FindSaverOps.
+  // Errors as FindSaverOps.
   static absl::StatusOr<std::shared_ptr<Saver>> FromDef(const Env& env, Graph& graph, const proto::SaverDef& def,
                                                         const std::string& scope = "", SaverOptions options = {});
 
@@ -90,7 +94,7 @@ class Saver {
   absl::Status RestoreMissingLast(Session& session, const std::string& path, const std::vector<std::string>& missing);
 
   // What exists already, oldest first: to be kept or deleted as if this saver had written it.
-  // Those of `paths` that still exist, with their file times:
+  // Those of `paths` that still exist, with their file times. The file seam's errors; then nothing has changed.
   absl::Status RecoverLastCheckpoints(const std::vector<std::string>& paths);
   // Never deleted (they count as written at the end of time):
   void SetLastCheckpoints(const std::vector<std::string>& paths);
@@ -115,6 +119,7 @@ class Saver {
   void TakeDef(SaverOps ops);
   absl::Status RunRestore(Session& session, const std::string& path, const RunSpec& restore);
   absl::Status WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written);
+  absl::StatusOr<std::vector<Tensor>> RunSave(Session& session, const std::string& file);
   absl::Status WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const;
 
   const Env env_;
@@ -122,6 +127,7 @@ class Saver {
   bool built_ = false;
   std::optional<SaverOps> ops_;  // once built, if there is something to save
   Keeper keeper_;
+  std::set<std::string> synced_parents_;  // directories whose own names are on the disk
 };
 
 using SaverPtr = std::shared_ptr<Saver>;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
@@ -85,6 +87,28 @@ TEST_F(SaverMetaGraphTest, RefusesADefThatDoesNotFit) {
   EXPECT_EQ(refused([](proto::SaverDef& d) { d.set_restore_op_name("none"); }),
             "USAGE: saver_def names 'none', which is not in the graph");
   EXPECT_THAT(refused([](proto::SaverDef& d) { d.set_version(proto::SaverDef::V1); }), HasSubstr("UNIMPLEMENTED"));
+  EXPECT_EQ(refused([](proto::SaverDef& d) { d.set_max_to_keep(-1); }),
+            "INVALID_ARGUMENT: saver_def.max_to_keep must be at least 0 (all are kept), got -1");
+  for (const float hours : {-1.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_THAT(refused([hours](proto::SaverDef& d) { d.set_keep_checkpoint_every_n_hours(hours); }),
+                HasSubstr("INVALID_ARGUMENT: saver_def.keep_checkpoint_every_n_hours must be at least 0, got "));
+  }
+  EXPECT_THAT(refused([](proto::SaverDef& d) { d.set_save_tensor_name("v:0"); }),
+              HasSubstr("INVALID_ARGUMENT: saver_def names 'save/Const:0' (string) and 'v:0' (int64)"));
+  EXPECT_THAT(refused([](proto::SaverDef& d) { d.set_filename_tensor_name("v:0"); }),
+              HasSubstr("both must be strings"));
+}
+
+// Hours without end are longer than any time.
+TEST_F(SaverMetaGraphTest, ADefMayKeepForAsLongAsItLikes) {
+  proto::SaverDef def = *Add()->AsSaverDef();
+  for (const float hours : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::max()}) {
+    def.set_keep_checkpoint_every_n_hours(hours);
+    const auto saver = Saver::FromDef(fake_.env(), graph_, def);
+    ASSERT_EQ(Text(saver.status()), "OK");
+    SaveOne(**saver);
+    SaveOne(**saver);
+  }
 }
 
 TEST_F(SaverMetaGraphTest, WithoutVariablesThereIsNoSaver) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -79,6 +80,7 @@ class SaverBuilder {
     VIGIL_RETURN_IF_ERROR(b_.status());
     SaverOps out;
     out.save.feeds = out.restore.feeds = {prefix_};
+    if (temporary_.has_value()) out.save.feeds.push_back(*temporary_);
     out.save.fetches = {saved};
     out.restore.targets = {all.node};
     out.def.set_filename_tensor_name(graph_.NameOf(prefix_));
@@ -108,7 +110,9 @@ class SaverBuilder {
   Output Save(const NamedVariables& variables, Output prefix) {
     std::vector<Output> inputs = Keys("SaveV2", prefix, variables);
     for (const auto& [name, variable] : variables) inputs.push_back(ValueOf(variable));
-    const Output save = b_.Op("SaveV2", std::move(inputs), {.name = Name("SaveV2"), .attrs = Syncing()});
+    Attrs attrs = Syncing();
+    if (options_.sharded) attrs.emplace(ops::kWritesPart, true);
+    const Output save = b_.Op("SaveV2", std::move(inputs), {.name = Name("SaveV2"), .attrs = std::move(attrs)});
     return b_.Op("Identity", {prefix}, {.name = Name("control_dependency"), .control_inputs = {save.node}});
   }
 
@@ -120,8 +124,8 @@ class SaverBuilder {
   // Each device writes a part beside the checkpoint; the parts are then merged into it.
   Output SaveShards(const std::map<std::string, NamedVariables>& by_device) {
     const auto count = static_cast<std::int32_t>(by_device.size());
-    const Output suffix = b_.Const(Name("Const_1"), Tensor::Scalar<std::string>("_temp/part"));
-    const Output temporary = b_.Op("StringJoin", {prefix_, suffix}, {.name = Name("StringJoin")});
+    temporary_ = b_.Const(Name("Const_1"), Tensor::Scalar(TemporarySuffix(options_.unique)));
+    const Output temporary = b_.Op("StringJoin", {prefix_, *temporary_}, {.name = Name("StringJoin")});
     const Output shards = b_.Const(Name("num_shards"), Tensor::Scalar(count));
     std::vector<Output> parts;
     std::vector<NodeId> saves;
@@ -178,6 +182,7 @@ class SaverBuilder {
   const std::string scope_;
   Builder b_;
   Output prefix_;
+  std::optional<Output> temporary_;
   std::map<Output, ops::Variable> made_;
 };
 
@@ -192,7 +197,24 @@ void NoteCalls(Graph& graph, const SaverOps& ops) {
   note(ops.restore.targets[0], CallKind::kRestore);
 }
 
+// Where a sharded saver's graph says where its parts go: "<scope>Const_1". nullopt: it was made by someone who does it otherwise.
+std::optional<Output> FindTemporary(const Graph& graph, const proto::SaverDef& def) {
+  if (!def.sharded()) return std::nullopt;
+  const std::string& prefix = def.filename_tensor_name();
+  const std::optional<NodeId> id = graph.Find(prefix.substr(0, prefix.rfind('/') + 1) + "Const_1");
+  if (!id.has_value()) return std::nullopt;
+  const Node& node = graph.node(*id);
+  const auto value = node.attrs.find("value");
+  if (node.op != "Const" || value == node.attrs.end()) return std::nullopt;
+  const Tensor* const text = std::get_if<Tensor>(&value->second);
+  const bool is_temporary = text != nullptr && text->dtype() == DType::kString && text->num_elements() == 1 &&
+                            text->scalar<std::string>().starts_with(kTemporaryFolder);
+  return is_temporary ? std::optional(Output{*id, 0}) : std::nullopt;
+}
+
 }  // namespace
+
+std::string TemporarySuffix(std::uint64_t unique) { return fmt::format("{}_{:016x}/part", kTemporaryFolder, unique); }
 
 absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vector<Output>& variables) {
   NamedVariables out;
@@ -245,6 +267,16 @@ absl::StatusOr<SaverOps> FindSaverOps(Graph& graph, const proto::SaverDef& def, 
   const auto missing = [](const std::string& name) {
     return UsageError(fmt::format("saver_def names '{}', which is not in the graph", name));
   };
+  if (def.max_to_keep() < 0) {
+    return MakeStatus(
+        Code::kInvalidArgument,
+        fmt::format("saver_def.max_to_keep must be at least 0 (all are kept), got {}", def.max_to_keep()));
+  }
+  if (std::isnan(def.keep_checkpoint_every_n_hours()) || def.keep_checkpoint_every_n_hours() < 0) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("saver_def.keep_checkpoint_every_n_hours must be at least 0, got {}",
+                                  def.keep_checkpoint_every_n_hours()));
+  }
   SaverOps out;
   out.def = def;
   out.def.set_filename_tensor_name(scoped(def.filename_tensor_name()));
@@ -256,7 +288,15 @@ absl::StatusOr<SaverOps> FindSaverOps(Graph& graph, const proto::SaverDef& def, 
   if (!saved.has_value()) return missing(out.def.save_tensor_name());
   const std::optional<NodeId> restore = graph.Find(out.def.restore_op_name());
   if (!restore.has_value()) return missing(out.def.restore_op_name());
+  if (graph.TypeOf(*prefix) != DType::kString || graph.TypeOf(*saved) != DType::kString) {
+    return MakeStatus(
+        Code::kInvalidArgument,
+        fmt::format("saver_def names '{}' ({}) and '{}' ({}) for the names of checkpoints: both must be strings",
+                    out.def.filename_tensor_name(), DTypeName(graph.TypeOf(*prefix)), out.def.save_tensor_name(),
+                    DTypeName(graph.TypeOf(*saved))));
+  }
   out.save.feeds = out.restore.feeds = {*prefix};
+  if (const std::optional<Output> temporary = FindTemporary(graph, out.def)) out.save.feeds.push_back(*temporary);
   out.save.fetches = {*saved};
   out.restore.targets = {*restore};
   NoteCalls(graph, out);

@@ -79,8 +79,12 @@ TEST_F(SaverWritesTest, EachFileIsSyncedBeforeItGetsItsNameAndTheStateFileIsLast
   Saver saver = Built();
   Watch();
   EXPECT_EQ(Save(saver, 1), "/d/m-1");
-  EXPECT_THAT(calls_, ElementsAre("sync m-1.data-00000-of-00001", "m-1.data-00000-of-00001", "sync m-1.index",
-                                  "m-1.index", "sync m-1.meta", "m-1.meta", "sync checkpoint", "checkpoint"));
+  EXPECT_THAT(calls_, ElementsAre("sync m-1.data-00000-of-00001", "m-1.data-00000-of-00001", "sync d", "sync m-1.index",
+                                  "m-1.index", "sync d", "sync ", "sync m-1.meta", "m-1.meta", "sync d",
+                                  "sync checkpoint", "checkpoint", "sync d"));
+  calls_.clear();
+  EXPECT_EQ(Save(saver, 2), "/d/m-2");
+  EXPECT_THAT(calls_, testing::Not(testing::Contains("sync "))) << "the directory's own name is on the disk by now";
 }
 
 TEST_F(SaverWritesTest, AsTensorFlowDoesItNothingIsSyncedAndTheMetaGraphIsLast) {
@@ -98,7 +102,9 @@ TEST_F(SaverWritesTest, TheTwoSwitchesAreIndependent) {
   Saver late = Built({.behaviour = Without(&Behaviour::meta_before_state)});
   Watch();
   Save(late, 2);
-  EXPECT_EQ(calls_.back(), "m-2.meta");
+  EXPECT_THAT(calls_, testing::Contains("m-2.meta"));
+  EXPECT_LT(std::ranges::find(calls_, "checkpoint") - calls_.begin(),
+            std::ranges::find(calls_, "m-2.meta") - calls_.begin());
   EXPECT_THAT(calls_, testing::Contains("sync m-2.meta"));
 }
 
@@ -121,7 +127,7 @@ TEST_F(SaverWritesTest, WhereverASaveEndsTheStateFileNamesAWholeCheckpoint) {
       ASSERT_TRUE(state.ok() && state->has_value()) << end;
       const std::string newest = (*state)->model_checkpoint_path;
       EXPECT_EQ(Text(VerifyBundle(fake_.files, newest)), "OK") << end;
-      if (!Exists(fake_.files, newest + ".meta")) named_one_without_meta = true;
+      if (!*Exists(fake_.files, newest + ".meta")) named_one_without_meta = true;
       const std::vector<std::string> names = Files();
       for (const std::string& name : names) EXPECT_EQ(Text(fake_.files.Remove("/d/" + name)), "OK");
     }
@@ -159,7 +165,8 @@ TEST_F(SaverWritesTest, ShardsAreSyncedUnlessTheBehaviourIsTensorFlows) {
     Watch();
     Save(saver, 1);
     const auto syncs = std::ranges::count_if(calls_, [](const std::string& call) { return call.starts_with("sync"); });
-    EXPECT_EQ(syncs, synced ? 7 : 0);  // two shards with an index each, the index, the meta graph, the state file
+    // The data of two shards and their names, the index and its name, the directory's own; meta graph and state file with their names.
+    EXPECT_EQ(syncs, synced ? 10 : 0);
   }
 }
 
@@ -296,6 +303,30 @@ TEST_F(SaverWritesTest, AVariableOfAnotherTypeIsAMismatch) {
   EXPECT_THAT(restored, HasSubstr("INVALID_ARGUMENT: Restoring from checkpoint failed. This is most likely due to a "
                                   "mismatch between the current graph and the graph"));
   EXPECT_THAT(restored, HasSubstr("tensor_name = w; expected dtype int64 does not equal original dtype float"));
+}
+
+// Else it would be replaced by a list that knows nothing of what is there.
+TEST_F(SaverWritesTest, AStateFileThatCannotBeReadEndsTheSaveBeforeItBegins) {
+  Saver before = Built();
+  EXPECT_EQ(Save(before, 1), "/d/m-1");
+  const std::map<std::string, std::string> whole = fake_.files.Contents();
+  for (const fakes::FileOp op : {fakes::FileOp::kStat, fakes::FileOp::kOpen, fakes::FileOp::kRead}) {
+    Saver saver = Built({.max_to_keep = 1});
+    bool failed = false;
+    fake_.files.set_fault([&](fakes::FileOp asked, const std::string& path) {
+      if (failed || asked != op || path != "/d/checkpoint") return absl::OkStatus();
+      failed = true;
+      return MakeStatus(Code::kUnknown, "not now");
+    });
+    EXPECT_EQ(Save(saver, 2), "UNKNOWN: not now");
+    EXPECT_EQ(fake_.files.Contents(), whole);
+    EXPECT_EQ(Save(saver, 2), "/d/m-2") << "the next save asks again";
+    fake_.files.set_fault(nullptr);
+    EXPECT_THAT(Files(), testing::Not(testing::Contains("m-1.index"))) << "was taken over";
+    fake_.files.Clear();
+    EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK");
+    for (const auto& [path, bytes] : whole) EXPECT_EQ(Text(WriteAtomically(fake_.files, path, bytes)), "OK");
+  }
 }
 
 }  // namespace

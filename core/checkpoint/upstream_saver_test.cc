@@ -177,13 +177,13 @@ TEST_F(UpstreamSaverTest, TimesAndRemovalOfCheckpoints) {
     EXPECT_TRUE(saver->Save(*session, "/d/a", std::nullopt).ok());
     fake_.clock.Advance(std::chrono::seconds(2));
     EXPECT_TRUE(saver->Save(*session, "/d/b", std::nullopt).ok());
-    const std::vector<Time> times = GetCheckpointMtimes(fake_.env(), {"/d/a", "/d/none", "/d/b"});
+    const std::vector<Time> times = *GetCheckpointMtimes(fake_.env(), {"/d/a", "/d/none", "/d/b"});
     ASSERT_EQ(times.size(), 2u);
     EXPECT_EQ(times[1] - times[0], std::chrono::seconds(2));
     for (const char* prefix : {"/d/a", "/d/b"}) {
-      EXPECT_TRUE(CheckpointExists(fake_.env(), prefix));
+      EXPECT_TRUE(*CheckpointExists(fake_.env(), prefix));
       EXPECT_EQ(Text(RemoveCheckpoint(fake_.files, prefix)), "OK");
-      EXPECT_FALSE(CheckpointExists(fake_.env(), prefix));
+      EXPECT_FALSE(*CheckpointExists(fake_.env(), prefix));
     }
     EXPECT_THAT(Files(), ElementsAre("checkpoint")) << "nothing of them is left";
   }

@@ -1,6 +1,7 @@
 // The helpers over the seams. The seams themselves are tested in properties/contracts.
 #include "vigil/core/env/env.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -65,6 +66,77 @@ TEST(Files, AFileLargerThanOneReadIsReadWhole) {
   data += "end";
   ASSERT_TRUE(WriteAtomically(fake.files, "/a", data).ok());
   EXPECT_EQ(ReadAll(fake.files, "/a").value(), data);
+}
+
+TEST(WriteAtomically, TheLastOfTwoWritersWinsWhole) {
+  for (int at = 1; at <= 4; ++at) {  // open, append, close, rename
+    fakes::FakeEnv fake;
+    int left = at;
+    fake.files.set_fault([&](fakes::FileOp, const std::string&) {
+      if (--left == 0) {
+        EXPECT_TRUE(WriteAtomically(fake.files, "/a", "the other's").ok());
+      }
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(WriteAtomically(fake.files, "/a", "mine, and longer").ok());
+    EXPECT_THAT(fake.files.Contents(), testing::ElementsAre(testing::Pair("/a", "mine, and longer")));
+  }
+}
+
+TEST(WriteAtomically, WhatFailsLeavesNothingAndTakesNothingFromOthers) {
+  for (const fakes::FileOp op :
+       {fakes::FileOp::kAppend, fakes::FileOp::kSync, fakes::FileOp::kClose, fakes::FileOp::kRename}) {
+    fakes::FakeEnv fake;
+    EXPECT_TRUE(WriteAtomically(fake.files, "/a", "old").ok());
+    EXPECT_TRUE((*fake.files.Open("/a.tmp", OpenMode::kNew))->Append("somebody else's").ok());
+    fake.files.FailOnce(op, 1, MakeStatus(Code::kResourceExhausted, "no space"));
+    EXPECT_EQ(MessageOf(WriteAtomically(fake.files, "/a", "new", true)), "no space");
+    EXPECT_THAT(fake.files.Contents(),
+                testing::ElementsAre(testing::Pair("/a", "old"), testing::Pair("/a.tmp", "somebody else's")));
+  }
+}
+
+TEST(WriteAtomically, SyncsTheDirectoryOnlyIfAsked) {
+  fakes::FakeEnv fake;
+  std::vector<std::string> synced;
+  fake.files.set_fault([&](fakes::FileOp op, const std::string& path) {
+    if (op == fakes::FileOp::kSync) synced.push_back(path);
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(WriteAtomically(fake.files, "/a", "x").ok());
+  EXPECT_THAT(synced, testing::IsEmpty());
+  EXPECT_TRUE(WriteAtomically(fake.files, "/a", "x", true).ok());
+  EXPECT_THAT(synced, testing::ElementsAre("/a.tmp", "/"));
+}
+
+TEST(Files, OnlyWhatIsNotFoundIsMissing) {
+  fakes::FakeEnv fake;
+  EXPECT_FALSE(*Exists(fake.files, "/a"));
+  EXPECT_TRUE(WriteAtomically(fake.files, "/a", "x").ok());
+  EXPECT_TRUE(*Exists(fake.files, "/a"));
+  for (const Code code : {Code::kUnknown, Code::kPermissionDenied, Code::kResourceExhausted}) {
+    fake.files.FailOnce(fakes::FileOp::kStat, 1, MakeStatus(code, "no"));
+    EXPECT_EQ(CodeOf(Exists(fake.files, "/a").status()), code);
+  }
+}
+
+TEST(Files, ParentsAreSyncedAsFarAsTheyMayBeRead) {
+  fakes::FakeEnv fake;
+  EXPECT_TRUE(fake.files.MakeDirectory("/a/b/c").ok());
+  EXPECT_TRUE(fake.files.MakeDirectory("x").ok());
+  std::vector<std::string> synced;
+  Code code = Code::kPermissionDenied;
+  fake.files.set_fault([&](fakes::FileOp, const std::string& path) {
+    synced.push_back(path);
+    return path == "/a" ? MakeStatus(code, "no") : absl::OkStatus();
+  });
+  EXPECT_TRUE(SyncParents(fake.files, "/a/b/c").ok());
+  EXPECT_THAT(synced, testing::ElementsAre("/a/b", "/a", "/"));
+  code = Code::kUnknown;
+  EXPECT_EQ(CodeOf(SyncParents(fake.files, "/a/b/c")), Code::kUnknown);
+  synced.clear();
+  EXPECT_TRUE(SyncParents(fake.files, "x/y").ok());
+  EXPECT_THAT(synced, testing::ElementsAre("x", ""));
 }
 
 }  // namespace

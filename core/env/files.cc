@@ -1,5 +1,10 @@
 #include "vigil/core/env/files.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -16,15 +21,44 @@ absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path) {
 }
 
 absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data, bool sync) {
-  const std::string temporary = path + ".tmp";
-  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(temporary, OpenMode::kTruncate));
-  VIGIL_RETURN_IF_ERROR(file->Append(data));
-  if (sync) VIGIL_RETURN_IF_ERROR(file->Sync());
-  VIGIL_RETURN_IF_ERROR(file->Close());
-  return files.Rename(temporary, path);
+  // What a crash left, or what somebody is writing now, is passed by; so many are neither.
+  constexpr int kAttempts = 1000;
+  std::string temporary = path + ".tmp";
+  absl::StatusOr<std::unique_ptr<File>> file = files.Open(temporary, OpenMode::kTemporary);
+  for (int i = 1; i < kAttempts && CodeOf(file.status()) == Code::kAlreadyExists; ++i) {
+    temporary = fmt::format("{}.tmp{}", path, i);
+    file = files.Open(temporary, OpenMode::kTemporary);
+  }
+  VIGIL_RETURN_IF_ERROR(file.status());
+  absl::Status status = (*file)->Append(data);
+  if (status.ok() && sync) status = (*file)->Sync();
+  if (status.ok()) status = (*file)->Close();
+  if (status.ok()) status = files.Rename(temporary, path);
+  if (!status.ok()) {
+    files.Remove(temporary).IgnoreError();  // why it could not be written is the error to tell
+    return status;
+  }
+  return sync ? files.SyncDirectory(Dirname(path)) : absl::OkStatus();
 }
 
-bool Exists(Files& files, const std::string& path) { return files.Stat(path).ok(); }
+absl::StatusOr<bool> Exists(Files& files, const std::string& path) {
+  const absl::Status status = files.Stat(path).status();
+  if (CodeOf(status) == Code::kNotFound) return false;
+  VIGIL_RETURN_IF_ERROR(status);
+  return true;
+}
+
+absl::Status SyncParents(Files& files, const std::string& directory) {
+  std::string below = directory;
+  while (!below.empty() && below != "/") {
+    std::string above = Dirname(below);
+    const absl::Status status = files.SyncDirectory(above);
+    // One that may be passed through but not read was not made by us.
+    if (!status.ok() && CodeOf(status) != Code::kPermissionDenied) return status;
+    below = std::move(above);
+  }
+  return absl::OkStatus();
+}
 
 std::string JoinPath(std::string_view directory, std::string_view name) {
   if (directory.empty() || (!name.empty() && name.front() == '/')) return std::string(name);

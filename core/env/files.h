@@ -1,6 +1,10 @@
-// The file seam. Paths use '/'; errors are NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space),
-// FAILED_PRECONDITION (a directory where a file is needed, or the reverse), UNAVAILABLE never; anything else UNKNOWN.
-// A message names the path and what was attempted.
+// The file seam. Paths use '/'; errors are NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space, no
+// descriptors), FAILED_PRECONDITION (a directory where a file is needed, or the reverse), UNAVAILABLE never; anything else UNKNOWN.
+// A message names the path and what was attempted. Only NOT_FOUND says that something is not there: no other error may be taken for it.
+//
+// What survives a power cut: a file's contents once File::Sync returned; a name (made, replaced or removed) once the directory it is in
+// was synced, by SyncDirectory or by the first Sync of the new file; a directory as any other name, so one that is new with all in it
+// only once the one above was synced. Nothing else syncs: whoever does without durability pays nothing for it.
 // Thread safety: Files is safe from any task; a File belongs to one task at a time.
 #ifndef VIGIL_CORE_ENV_FILES_H_
 #define VIGIL_CORE_ENV_FILES_H_
@@ -25,7 +29,7 @@ class File {
   virtual absl::Status Append(std::string_view data) = 0;
   // Up to `size` bytes from `offset`; fewer (or none) at the end of the file.
   virtual absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) = 0;
-  // What was appended survives a power cut.
+  // What was appended survives a power cut; so does the file's name, but for kTemporary.
   virtual absl::Status Sync() = 0;
   virtual absl::Status Close() = 0;
 };
@@ -35,6 +39,7 @@ enum class OpenMode {
   kTruncate,  // created, or emptied
   kAppend,    // created, or continued
   kNew,       // ALREADY_EXISTS if there is one
+  kTemporary  // as kNew; it gets another name before it matters, so Sync does not look after this one
 };
 
 struct FileInfo {
@@ -49,7 +54,7 @@ class Files {
  public:
   virtual ~Files() = default;
   virtual absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, OpenMode mode) = 0;
-  // Replaces `to` atomically. The rename itself survives a power cut only after the directory was synced: Files does that.
+  // Replaces `to` atomically.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   // A file or an empty directory.
   virtual absl::Status Remove(const std::string& path) = 0;
@@ -58,13 +63,19 @@ class Files {
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& directory) = 0;
   // With all its parents; fine if it exists.
   virtual absl::Status MakeDirectory(const std::string& path) = 0;
+  // The names in it are on the disk as they are now. "" = the working directory.
+  virtual absl::Status SyncDirectory(const std::string& directory) = 0;
 };
 
 // Helpers over the seam.
 absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path);
-// Writes "<path>.tmp" (and syncs it), then renames it over `path`.
+// Writes a file of its own ("<path>.tmp", ".tmp1", ...: the first that nobody has), then renames it over `path`: of several who write at
+// once one wins, whole. With `sync` it then survives a power cut. What fails leaves no temporary file (a crash may).
 absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data, bool sync = false);
-bool Exists(Files& files, const std::string& path);
+// False only for what is not there (NOT_FOUND); whatever else keeps Stat from answering is the error.
+absl::StatusOr<bool> Exists(Files& files, const std::string& path);
+// The directories above are synced, as far as they may be read: then `directory`'s own name survives a power cut.
+absl::Status SyncParents(Files& files, const std::string& directory);
 std::string JoinPath(std::string_view directory, std::string_view name);  // an absolute `name` stays as it is
 std::string Dirname(std::string_view path);                               // "" if there is none
 std::string Basename(std::string_view path);

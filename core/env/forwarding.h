@@ -47,6 +47,7 @@ class ForwardingFiles : public Files {
     return inner_.List(directory);
   }
   absl::Status MakeDirectory(const std::string& path) override { return inner_.MakeDirectory(path); }
+  absl::Status SyncDirectory(const std::string& directory) override { return inner_.SyncDirectory(directory); }
 
  protected:
   Files& inner() const { return inner_; }

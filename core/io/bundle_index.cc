@@ -16,8 +16,7 @@ static_assert(std::endian::native == std::endian::little,
               "the files are little-endian; big-endian machines need swaps here");
 
 constexpr std::string_view kMagic = "vigil-bundle-2\n";
-constexpr std::uint64_t kMaxRank = 254;      // as TensorFlow
-constexpr std::uint64_t kMaxShards = 99999;  // their number has five digits in a file's name
+constexpr std::uint64_t kMaxRank = 254;  // as TensorFlow
 
 // Numbers and strings one after the other.
 class Packer {

@@ -27,6 +27,8 @@ struct BundleEntry {
   std::uint64_t checksum = 0;
 };
 
+inline constexpr int kMaxShards = 99999;  // their number has five digits in a file's name
+
 struct BundleIndex {
   int shards = 1;  // data files
   std::map<std::string, BundleEntry, std::less<>> entries;

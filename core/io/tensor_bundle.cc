@@ -7,64 +7,40 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/io/bundle_publishing.h"
 
 namespace vigil {
 namespace {
 
-// Writes under a temporary name and renames. What goes away unfinished takes its file along.
-class TemporaryFile {
- public:
-  static absl::StatusOr<TemporaryFile> Open(const Env& env, const std::string& path) {
-    TemporaryFile out;
-    out.files_ = env.files;
-    out.path_ = path;
-    out.temporary_ = fmt::format("{}.tempstate{}", path, env.random->Draw("checkpoint/tempstate"));
-    VIGIL_ASSIGN_OR_RETURN(out.file_, env.files->Open(out.temporary_, OpenMode::kTruncate));
-    return out;
-  }
-  TemporaryFile(TemporaryFile&&) = default;
-  TemporaryFile& operator=(TemporaryFile&&) = default;
-
-  absl::Status Append(std::string_view bytes) { return Checked(file_->Append(bytes)); }
-  absl::Status Finish(Syncing syncing) {
-    if (syncing == Syncing::kYes) VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
-    VIGIL_RETURN_IF_ERROR(Checked(file_->Close()));
-    return Checked(files_->Rename(temporary_, path_));
-  }
-
- private:
-  TemporaryFile() = default;
-  absl::Status Checked(absl::Status status) {
-    // Why it could not be written is the error to tell.
-    if (!status.ok()) files_->Remove(temporary_).IgnoreError();
-    return status;
-  }
-
-  Files* files_ = nullptr;
-  std::string path_;
-  std::string temporary_;
-  std::unique_ptr<File> file_;
-};
-
 // As TensorFlow: one level, so that a mistyped path is still an error.
 absl::Status MakeDirectoryOf(Files& files, const std::string& prefix) {
   const std::string directory = Dirname(prefix);
-  if (directory.empty() || Exists(files, directory)) return absl::OkStatus();
+  if (directory.empty()) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files, directory));
+  if (there) return absl::OkStatus();
   const std::string above = Dirname(directory);
+  if (above.empty()) return files.MakeDirectory(directory);
+  VIGIL_ASSIGN_OR_RETURN(const bool has_place, Exists(files, above));
   // Where that is missing too, opening the file says so.
-  return above.empty() || Exists(files, above) ? files.MakeDirectory(directory) : absl::OkStatus();
+  return has_place ? files.MakeDirectory(directory) : absl::OkStatus();
 }
 
-absl::Status WriteIndex(const Env& env, const std::string& prefix, const BundleIndex& index, Syncing syncing) {
-  VIGIL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Open(env, IndexFileName(prefix)));
-  VIGIL_RETURN_IF_ERROR(file.Append(EncodeIndex(index)));
-  return file.Finish(syncing);
-}
-
-absl::StatusOr<BundleIndex> ReadIndex(Files& files, const std::string& prefix) {
-  const std::string path = IndexFileName(prefix);
-  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(files, path));
-  return DecodeIndex(bytes, path);
+// All tensors in that file; `index` says where each is in it.
+absl::Status WriteData(TemporaryFile& data, const std::map<std::string, Tensor>& tensors, bool synced,
+                       BundleIndex* index) {
+  std::uint64_t offset = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const std::string packed = tensor.dtype() == DType::kString ? PackStrings(tensor) : std::string();
+    const std::string_view bytes = tensor.dtype() == DType::kString ? std::string_view(packed) : tensor.bytes();
+    VIGIL_RETURN_IF_ERROR(data.Append(bytes));
+    index->entries.emplace(name, BundleEntry{.dtype = tensor.dtype(),
+                                             .shape = tensor.shape(),
+                                             .offset = offset,
+                                             .size = bytes.size(),
+                                             .checksum = BundleChecksum(bytes)});
+    offset += bytes.size();
+  }
+  return data.Finish(synced);
 }
 
 }  // namespace
@@ -80,20 +56,23 @@ absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::m
   VIGIL_RETURN_IF_ERROR(MakeDirectoryOf(*env.files, prefix));
   VIGIL_ASSIGN_OR_RETURN(TemporaryFile data, TemporaryFile::Open(env, DataFileName(prefix, 0, 1)));
   BundleIndex index;
-  std::uint64_t offset = 0;
-  for (const auto& [name, tensor] : tensors) {
-    const std::string packed = tensor.dtype() == DType::kString ? PackStrings(tensor) : std::string();
-    const std::string_view bytes = tensor.dtype() == DType::kString ? std::string_view(packed) : tensor.bytes();
-    VIGIL_RETURN_IF_ERROR(data.Append(bytes));
-    index.entries.emplace(name, BundleEntry{.dtype = tensor.dtype(),
-                                            .shape = tensor.shape(),
-                                            .offset = offset,
-                                            .size = bytes.size(),
-                                            .checksum = BundleChecksum(bytes)});
-    offset += bytes.size();
+  VIGIL_RETURN_IF_ERROR(WriteData(data, tensors, syncing == Syncing::kYes, &index));
+  return PublishBundle(env, {data.path()}, std::move(index), prefix, syncing);
+}
+
+absl::Status WriteBundlePart(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
+                             Syncing syncing) {
+  constexpr int kAttempts = 3;  // who was given the same seed may have had the directory, and have removed it
+  absl::StatusOr<TemporaryFile> data;
+  for (int i = 0; i < kAttempts; ++i) {
+    VIGIL_RETURN_IF_ERROR(MakeDirectoryOf(*env.files, prefix));
+    data = TemporaryFile::OpenAs(*env.files, DataFileName(prefix, 0, 1));
+    if (CodeOf(data.status()) != Code::kNotFound) break;
   }
-  VIGIL_RETURN_IF_ERROR(data.Finish(syncing));
-  return WriteIndex(env, prefix, index, syncing);
+  VIGIL_RETURN_IF_ERROR(data.status());
+  BundleIndex index;
+  VIGIL_RETURN_IF_ERROR(WriteData(*data, tensors, syncing == Syncing::kYes, &index));
+  return WriteBundleIndex(env, prefix, index, Syncing::kNo);
 }
 
 absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
@@ -101,9 +80,10 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
   Files& files = *env.files;
   BundleIndex merged;
   merged.shards = static_cast<int>(parts.size());
+  std::vector<std::string> data;
   for (int shard = 0; shard < merged.shards; ++shard) {
     const std::string& part = parts[static_cast<std::size_t>(shard)];
-    VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadIndex(files, part));
+    VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadBundleIndex(files, part));
     if (index.shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
     for (auto& [name, entry] : index.entries) {
       entry.shard = shard;
@@ -111,20 +91,17 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
         return MakeStatus(Code::kInvalidArgument, fmt::format("Two parts of checkpoint {} have key {}", prefix, name));
       }
     }
+    data.push_back(DataFileName(part, 0, 1));
   }
-  for (int shard = 0; shard < merged.shards; ++shard) {
-    const std::string& part = parts[static_cast<std::size_t>(shard)];
-    VIGIL_RETURN_IF_ERROR(files.Rename(DataFileName(part, 0, 1), DataFileName(prefix, shard, merged.shards)));
-  }
-  VIGIL_RETURN_IF_ERROR(WriteIndex(env, prefix, merged, syncing));
-  // The checkpoint is complete; what cannot be cleaned up does no harm.
+  const absl::Status published = PublishBundle(env, data, std::move(merged), prefix, syncing);
+  // What cannot be cleaned up does no harm.
   std::set<std::string> directories;
   for (const std::string& part : parts) {
     files.Remove(IndexFileName(part)).IgnoreError();
     if (Dirname(part) != Dirname(prefix)) directories.insert(Dirname(part));
   }
   for (const std::string& directory : directories) files.Remove(directory).IgnoreError();
-  return absl::OkStatus();
+  return published;
 }
 
 absl::Status VerifyBundle(Files& files, const std::string& prefix) {
@@ -134,8 +111,20 @@ absl::Status VerifyBundle(Files& files, const std::string& prefix) {
 }
 
 absl::StatusOr<BundleReader> BundleReader::Open(Files& files, const std::string& prefix) {
-  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadIndex(files, prefix));
+  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadBundleIndex(files, prefix));
   return BundleReader(files, prefix, std::move(index));
+}
+
+// True: the checkpoint was written again since the index was read, and nothing was read of the one before.
+absl::StatusOr<bool> BundleReader::TakeNewerIndex() {
+  for (const auto& [shard, file] : data_) {
+    if (file != nullptr) return false;
+  }
+  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadBundleIndex(*files_, prefix_));
+  if (EncodeIndex(index) == EncodeIndex(index_)) return false;
+  data_.clear();
+  index_ = std::move(index);
+  return true;
 }
 
 absl::StatusOr<Tensor> BundleReader::Read(const std::string& key) {
@@ -147,7 +136,12 @@ absl::StatusOr<Tensor> BundleReader::Read(const std::string& key) {
   const std::string path = DataFileName(prefix_, entry.shard, index_.shards);
   std::unique_ptr<File>& data = data_[entry.shard];
   if (data == nullptr) {
-    VIGIL_ASSIGN_OR_RETURN(data, files_->Open(path, OpenMode::kRead));
+    absl::StatusOr<std::unique_ptr<File>> opened = files_->Open(path, OpenMode::kRead);
+    if (CodeOf(opened.status()) == Code::kNotFound) {
+      VIGIL_ASSIGN_OR_RETURN(const bool replaced, TakeNewerIndex());
+      if (replaced) return Read(key);
+    }
+    VIGIL_ASSIGN_OR_RETURN(data, std::move(opened));
   }
   VIGIL_ASSIGN_OR_RETURN(const std::string bytes, data->Read(entry.offset, entry.size));
   if (bytes.size() != entry.size) return DataLoss(fmt::format("the file ends before the value of {}", key), path);

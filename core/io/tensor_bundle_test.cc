@@ -112,6 +112,7 @@ TEST_F(TensorBundleTest, DataIsInPlaceBeforeTheIndex) {
     absl::StatusOr<FileInfo> Stat(const std::string& path) override { return files.Stat(path); }
     absl::StatusOr<std::vector<std::string>> List(const std::string& path) override { return files.List(path); }
     absl::Status MakeDirectory(const std::string& path) override { return files.MakeDirectory(path); }
+    absl::Status SyncDirectory(const std::string& path) override { return files.SyncDirectory(path); }
     Files& files;
     std::vector<std::string> calls;
   } recording(fake_.files);
@@ -119,7 +120,8 @@ TEST_F(TensorBundleTest, DataIsInPlaceBeforeTheIndex) {
   Env env = fake_.env();
   env.files = &recording;
   ASSERT_EQ(Text(WriteBundle(env, "/d/p", some_)), "OK");
-  EXPECT_THAT(recording.calls, ElementsAre("open /d/p.data-00000-of-00001.tempstate11",
+  EXPECT_THAT(recording.calls, ElementsAre("open /d/p.data-00000-of-00001.tempstate11", "open /d/p.index",
+                                           "open /d/p.data-00000-of-00001",  // what stands there; ours now
                                            "rename /d/p.data-00000-of-00001.tempstate11 /d/p.data-00000-of-00001",
                                            "open /d/p.index.tempstate22", "rename /d/p.index.tempstate22 /d/p.index"));
 }
@@ -131,7 +133,7 @@ TEST_F(TensorBundleTest, PartsOfOneCheckpointShareNoKey) {
   const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
   EXPECT_EQ(CodeOf(merged), Code::kInvalidArgument);
   EXPECT_EQ(MessageOf(merged), "Two parts of checkpoint /d/p have key same");
-  EXPECT_FALSE(Exists(fake_.files, "/d/p.index"));
+  EXPECT_FALSE(*Exists(fake_.files, "/d/p.index"));
 }
 
 }  // namespace

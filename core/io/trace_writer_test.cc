@@ -106,7 +106,7 @@ TEST_F(TraceWriterTest, AnExistingTraceIsKept) {
   writer.Start("/runs/other", {});
   TraceWriter second(fake_.env());
   second.Start("/runs/other", {});
-  EXPECT_TRUE(Exists(fake_.files, "/runs/other.2"));
+  EXPECT_TRUE(*Exists(fake_.files, "/runs/other.2"));
 }
 
 TEST_F(TraceWriterTest, AFileThatCannotBeOpenedIsLoggedAndThatIsAll) {
@@ -117,7 +117,7 @@ TEST_F(TraceWriterTest, AFileThatCannotBeOpenedIsLoggedAndThatIsAll) {
   writer.End();
   EXPECT_THAT(Lines(), ElementsAre("The trace /runs/x.trace ends here, the session goes on: open /runs/x.trace: no"));
   EXPECT_EQ(fake_.events.events().size(), 1u);
-  EXPECT_FALSE(Exists(fake_.files, kPath));
+  EXPECT_FALSE(*Exists(fake_.files, kPath));
 }
 
 TEST_F(TraceWriterTest, AFullDiskEndsTheTraceOnce) {

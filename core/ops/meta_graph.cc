@@ -196,7 +196,8 @@ absl::Status WriteMetaGraph(const Env& env, const proto::MetaGraphDef& def, cons
 }
 
 absl::StatusOr<proto::MetaGraphDef> ReadMetaGraph(const Env& env, const std::string& path) {
-  if (!Exists(*env.files, path)) return UsageError(fmt::format("File {} does not exist.", path));
+  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(*env.files, path));
+  if (!there) return UsageError(fmt::format("File {} does not exist.", path));
   VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(*env.files, path));
   proto::MetaGraphDef def;
   if (def.ParseFromString(bytes)) return def;

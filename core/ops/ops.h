@@ -34,6 +34,8 @@ inline constexpr CollectionKey<Variable> kVariables{"vigil/variables"};
 
 // An attribute of SaveV2 and MergeV2Checkpoints: true = their files are not synced. (TensorFlow's own graphs have none.)
 inline constexpr std::string_view kNotSynced = "_vigil_not_synced";
+// An attribute of SaveV2: true = what it writes is for MergeV2Checkpoints in the same run, under a prefix that is that run's alone.
+inline constexpr std::string_view kWritesPart = "_vigil_writes_part";
 Variable MakeVariable(Builder& b, std::string name, Output initial_value,
                       CollectionKey<Output> collection = kGlobalVariables);
 Output Assign(Builder& b, std::string name, Output ref, Output value);

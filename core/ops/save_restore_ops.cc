@@ -24,7 +24,8 @@ absl::Status Save(KernelContext& c) {
   }
   std::map<std::string, Tensor> tensors;
   for (std::size_t i = 0; i < names.size(); ++i) tensors.insert_or_assign(names[i], c.input(static_cast<int>(i) + 3));
-  return WriteBundle(c.env(), c.input(0).scalar<std::string>(), tensors, SyncingOf(c));
+  const auto write = c.attr_or<bool>(ops::kWritesPart, false) ? WriteBundlePart : WriteBundle;
+  return write(c.env(), c.input(0).scalar<std::string>(), tensors, SyncingOf(c));
 }
 
 // Inputs: prefix, names, slices (only ""). Outputs: the tensors.
@@ -82,6 +83,7 @@ absl::Status StringJoin(KernelContext& c) {
 absl::Status RequireStrings(const Node& node, const std::vector<DType>& inputs) {
   if (inputs.size() < 3) return UsageError(fmt::format("'{}' Op needs a prefix, names and slices.", node.op));
   for (int i = 0; i < 3; ++i) VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, i, {DType::kString}));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, ops::kWritesPart));
   return AllowAttr<bool>(node, ops::kNotSynced);
 }
 

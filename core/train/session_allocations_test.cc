@@ -157,6 +157,7 @@ class NoFiles : public Files {
   absl::StatusOr<FileInfo> Stat(const std::string&) override { return FileInfo(); }
   absl::StatusOr<std::vector<std::string>> List(const std::string&) override { return std::vector<std::string>(); }
   absl::Status MakeDirectory(const std::string&) override { return absl::OkStatus(); }
+  absl::Status SyncDirectory(const std::string&) override { return absl::OkStatus(); }
   int opened = 0;
 };
 

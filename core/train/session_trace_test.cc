@@ -140,7 +140,7 @@ TEST_F(SessionTraceTest, OfACreatorOfOnesOwnIsRefusedInTheLog) {
   auto session = MonitoredSession::Create(
       fake_.env(), graph_, {.session_creator = std::make_shared<OwnCreator>(fake_.env(), graph_), .trace_path = kPath});
   ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_FALSE(Exists(fake_.files, kPath));
+  EXPECT_FALSE(*Exists(fake_.files, kPath));
   EXPECT_THAT(fake_.log.lines()[0].text, HasSubstr("sessions of a creator of one's own cannot be traced"));
 }
 

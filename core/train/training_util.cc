@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/ops.h"
@@ -71,7 +73,10 @@ absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, 
 
 absl::StatusOr<std::int64_t> GlobalStepValue(const Tensor& fetched) {
   double number = 0;
-  if (!fetched.AsNumber(&number)) return UsageError("The global step is not a number: " + fetched.Describe());
+  constexpr double kTooLarge = 9.2e18;  // for an int64
+  if (!fetched.AsNumber(&number) || !(std::abs(number) < kTooLarge)) {
+    return UsageError("The global step is not a number: " + fetched.Describe());
+  }
   return fetched.dtype() == DType::kInt64 ? fetched.scalar<std::int64_t>() : static_cast<std::int64_t>(number);
 }
 

@@ -97,13 +97,16 @@ TYPED_TEST_P(FilesContract, OpenNamesWhatIsWrong) {
   this->RunFiles([](Files& files, const auto& path) {
     using Contract = FilesContract<TypeParam>;
     Contract::Write(files, path("a"), "x");
-    for (const OpenMode mode : {OpenMode::kTruncate, OpenMode::kAppend, OpenMode::kNew, OpenMode::kRead}) {
+    for (const OpenMode mode :
+         {OpenMode::kTruncate, OpenMode::kAppend, OpenMode::kNew, OpenMode::kTemporary, OpenMode::kRead}) {
       Contract::ExpectError(files.Open(path("none/a"), mode).status(), Code::kNotFound, path("none/a"));
       Contract::ExpectError(files.Open(path("a/b"), mode).status(), Code::kFailedPrecondition, path("a/b"));
       Contract::ExpectError(files.Open(path("a/b/c"), mode).status(), Code::kFailedPrecondition, path("a/b/c"));
     }
     Contract::ExpectError(files.Open(path("none"), OpenMode::kRead).status(), Code::kNotFound, path("none"));
-    Contract::ExpectError(files.Open(path("a"), OpenMode::kNew).status(), Code::kAlreadyExists, path("a"));
+    for (const OpenMode mode : {OpenMode::kNew, OpenMode::kTemporary}) {
+      Contract::ExpectError(files.Open(path("a"), mode).status(), Code::kAlreadyExists, path("a"));
+    }
     EXPECT_TRUE(files.MakeDirectory(path("d")).ok());
     for (const OpenMode mode : {OpenMode::kTruncate, OpenMode::kAppend, OpenMode::kRead}) {
       Contract::ExpectError(files.Open(path("d"), mode).status(), Code::kFailedPrecondition, path("d"));
@@ -136,7 +139,7 @@ TYPED_TEST_P(FilesContract, RenameReplacesAndKeepsOpenFilesAlive) {
     ASSERT_TRUE(reader.ok());
     EXPECT_TRUE(files.Rename(path("new"), path("old")).ok());
     EXPECT_EQ(Contract::Read(files, path("old")), "new");
-    EXPECT_FALSE(Exists(files, path("new")));
+    EXPECT_FALSE(*Exists(files, path("new")));
     EXPECT_EQ((*reader)->Read(0, 10).value(), "old");
     EXPECT_TRUE(files.Rename(path("old"), path("old")).ok());
     EXPECT_EQ(Contract::Read(files, path("old")), "new");
@@ -152,7 +155,7 @@ TYPED_TEST_P(FilesContract, RenameMovesDirectories) {
     EXPECT_TRUE(files.MakeDirectory(path("empty")).ok());
     EXPECT_TRUE(files.Rename(path("d"), path("empty")).ok());
     EXPECT_EQ(Contract::Read(files, path("empty/e/f")), "deep");
-    EXPECT_FALSE(Exists(files, path("d")));
+    EXPECT_FALSE(*Exists(files, path("d")));
     EXPECT_EQ(Contract::Read(files, path("d.txt")), "beside");
   });
 }
@@ -183,7 +186,7 @@ TYPED_TEST_P(FilesContract, RemoveTakesFilesAndEmptyDirectories) {
     EXPECT_TRUE(files.Remove(path("d/a")).ok());
     EXPECT_EQ((*reader)->Read(0, 10).value(), "x");
     EXPECT_TRUE(files.Remove(path("d")).ok());
-    EXPECT_FALSE(Exists(files, path("d")));
+    EXPECT_FALSE(*Exists(files, path("d")));
     Contract::ExpectError(files.Remove(path("d")), Code::kNotFound, path("d"));
   });
 }
@@ -232,9 +235,14 @@ TYPED_TEST_P(FilesContract, MakeDirectoryMakesParentsToo) {
     EXPECT_TRUE(files.MakeDirectory(path("x/y/z")).ok());
     EXPECT_TRUE(files.MakeDirectory(path("x/y/z")).ok());
     EXPECT_TRUE(files.MakeDirectory(path("x//y/w/")).ok());
+    for (const char* made : {"x", "x/y/", "x//y"}) EXPECT_TRUE(files.SyncDirectory(path(made)).ok()) << made;
+    EXPECT_TRUE(files.SyncDirectory("").ok());
+    EXPECT_TRUE(files.SyncDirectory("/").ok());
+    Contract::ExpectError(files.SyncDirectory(path("none")), Code::kNotFound, path("none"));
     EXPECT_TRUE(files.Stat(path("x/y/w"))->is_directory);
     Contract::Write(files, path("f"), "x");
     Contract::ExpectError(files.MakeDirectory(path("f")), Code::kFailedPrecondition, path("f"));
+    Contract::ExpectError(files.SyncDirectory(path("f")), Code::kFailedPrecondition, path("f"));
     Contract::ExpectError(files.MakeDirectory(path("f/g")), Code::kFailedPrecondition, path("f/g"));
   });
 }

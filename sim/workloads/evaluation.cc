@@ -31,7 +31,8 @@ absl::StatusOr<std::optional<Evaluated>> Evaluator::Look(Session& session) {
   VIGIL_ASSIGN_OR_RETURN(const std::optional<std::string> newest, LatestCheckpoint(env_, directory_));
   if (!newest.has_value() || *newest == last_) return std::optional<Evaluated>();
   if (absl::Status restored = evaluation_.saver->Restore(session, *newest); !restored.ok()) {
-    if (!CheckpointExists(env_, *newest)) return std::optional<Evaluated>();
+    VIGIL_ASSIGN_OR_RETURN(const bool there, CheckpointExists(env_, *newest));
+    if (!there) return std::optional<Evaluated>();
     return restored;
   }
   const RunSpec spec{.fetches = {evaluation_.global_step, evaluation_.loss, evaluation_.w.ref, evaluation_.b.ref}};

@@ -59,7 +59,7 @@ auto Retry(Call call) {
 }
 
 // The entries of a directory survive a power cut.
-absl::Status SyncDirectory(const std::string& directory) {
+absl::Status SyncNames(const std::string& directory) {
   const int fd = Retry([&] { return ::open(NonEmpty(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (fd < 0) return PosixError(errno, "open directory", directory);
   const int result = Retry([&] { return ::fsync(fd); });
@@ -73,7 +73,10 @@ absl::Status SyncDirectory(const std::string& directory) {
 class PosixFile final : public File {
  public:
   PosixFile(std::string path, int fd, OpenMode mode)
-      : path_(std::move(path)), fd_(fd), writable_(mode != OpenMode::kRead), entry_unsynced_(writable_) {}
+      : path_(std::move(path)),
+        fd_(fd),
+        writable_(mode != OpenMode::kRead),
+        entry_unsynced_(writable_ && mode != OpenMode::kTemporary) {}
   ~PosixFile() override {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -110,7 +113,7 @@ class PosixFile final : public File {
   absl::Status Sync() override {
     if (Retry([&] { return ::fdatasync(fd_); }) < 0) return PosixError(errno, "sync", path_);
     if (!entry_unsynced_) return absl::OkStatus();
-    VIGIL_RETURN_IF_ERROR(SyncDirectory(Dirname(path_)));
+    VIGIL_RETURN_IF_ERROR(SyncNames(Dirname(path_)));
     entry_unsynced_ = false;
     return absl::OkStatus();
   }
@@ -138,6 +141,7 @@ int FlagsOf(OpenMode mode) {
     case OpenMode::kAppend:
       return O_RDWR | O_CREAT | O_APPEND;
     case OpenMode::kNew:
+    case OpenMode::kTemporary:
       return O_RDWR | O_CREAT | O_EXCL;
   }
   return O_RDONLY;
@@ -167,8 +171,7 @@ absl::Status PosixFiles::Rename(const std::string& from, const std::string& to) 
     // Both say that the target is a directory with something in it.
     return PosixError(errno == EEXIST ? ENOTEMPTY : errno, fmt::format("rename {} to", from), to);
   }
-  VIGIL_RETURN_IF_ERROR(SyncDirectory(Dirname(to)));
-  return Dirname(from) == Dirname(to) ? absl::OkStatus() : SyncDirectory(Dirname(from));
+  return absl::OkStatus();
 }
 
 absl::Status PosixFiles::Remove(const std::string& path) {
@@ -213,5 +216,7 @@ absl::Status PosixFiles::MakeDirectory(const std::string& path) {
   }
   return absl::OkStatus();
 }
+
+absl::Status PosixFiles::SyncDirectory(const std::string& directory) { return SyncNames(directory); }
 
 }  // namespace vigil

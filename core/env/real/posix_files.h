@@ -19,6 +19,7 @@ class PosixFiles final : public Files {
   absl::StatusOr<FileInfo> Stat(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& directory) override;
   absl::Status MakeDirectory(const std::string& path) override;
+  absl::Status SyncDirectory(const std::string& directory) override;
 };
 
 // The status for an errno: "<action> <path>: No space left on device".

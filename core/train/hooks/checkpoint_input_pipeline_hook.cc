@@ -75,10 +75,14 @@ absl::StatusOr<bool> CheckpointInputPipelineHook::RestoreNewestState(Session& se
   }
   VIGIL_ASSIGN_OR_RETURN(const std::optional<CheckpointState> state,
                          GetCheckpointState(env_, directory, saving_->state_file_));
-  const auto exists = [this](const std::string& prefix) { return CheckpointExists(env_, prefix); };
   if (!state.has_value()) return false;
+  VIGIL_ASSIGN_OR_RETURN(bool any, CheckpointExists(env_, state->model_checkpoint_path));
+  for (const std::string& prefix : state->all_model_checkpoint_paths) {
+    if (any) break;
+    VIGIL_ASSIGN_OR_RETURN(any, CheckpointExists(env_, prefix));
+  }
   // As with TensorFlow: where all files are gone the input begins anew.
-  if (!exists(state->model_checkpoint_path) && std::ranges::none_of(state->all_model_checkpoint_paths, exists)) {
+  if (!any) {
     env_.log->Write(Severity::kError,
                     fmt::format("Couldn't match files for checkpoint {}", state->model_checkpoint_path));
     return false;

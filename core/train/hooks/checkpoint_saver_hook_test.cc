@@ -286,7 +286,7 @@ TEST_F(CheckpointSaverHookTest, TwoHooksOfADirectoryMakeOneSaveAStep) {
     BeginContext context{begin_env, graph_};
     ASSERT_TRUE(other->Begin(context).ok());
     ASSERT_TRUE(other->AfterCreateSession(session_, coord_).ok());
-    EXPECT_EQ(Exists(fake_.files, "/checkpoints/other-1.index"), !one);
+    EXPECT_EQ(*Exists(fake_.files, "/checkpoints/other-1.index"), !one);
     Lines calls = {"graph", "meta_graph"};
     if (!one) calls.emplace_back("session_log step=1");
     EXPECT_EQ(TakeWriterCalls(), calls);
@@ -363,10 +363,10 @@ TEST_F(CheckpointSaverHookTest, ASaverOfStepsWaitsForSteps) {
 TEST_F(CheckpointSaverHookTest, WritesGraphAndSaves) {
   Start(Make({.save_steps = 1}));
   EXPECT_THAT(TakeWriterCalls(), ElementsAre("graph", "meta_graph", "session_log step=0"));
-  EXPECT_TRUE(Exists(fake_.files, JoinPath(kDir, "graph.pbtxt")));
-  EXPECT_TRUE(Exists(fake_.files, JoinPath(kDir, "model.ckpt-0.meta")));
+  EXPECT_TRUE(*Exists(fake_.files, JoinPath(kDir, "graph.pbtxt")));
+  EXPECT_TRUE(*Exists(fake_.files, JoinPath(kDir, "model.ckpt-0.meta")));
   ASSERT_TRUE(Run().ok());
-  EXPECT_TRUE(Exists(fake_.files, JoinPath(kDir, "model.ckpt-1.meta")));
+  EXPECT_TRUE(*Exists(fake_.files, JoinPath(kDir, "model.ckpt-1.meta")));
   EXPECT_THAT(TakeWriterCalls(), ElementsAre("session_log step=1"));
 }
 

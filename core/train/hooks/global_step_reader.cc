@@ -25,11 +25,7 @@ absl::StatusOr<std::int64_t> GlobalStepReader::Read(Session* session) {
     return UsageError("The global step cannot be read: the session was closed before its scope was left.");
   }
   VIGIL_RETURN_IF_ERROR(session->Run({.spec = spec_}, &fetched_));
-  return StepOf(fetched_[0]);
-}
-
-std::int64_t StepOf(const Tensor& tensor) {
-  return tensor.dtype() == DType::kInt32 ? tensor.scalar<std::int32_t>() : tensor.scalar<std::int64_t>();
+  return GlobalStepValue(fetched_[0]);
 }
 
 }  // namespace vigil

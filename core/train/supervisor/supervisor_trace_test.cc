@@ -82,14 +82,14 @@ TEST_F(SupervisorTraceTest, HasWhatTheSinkOfTheEnvHas) {
 
 TEST_F(SupervisorTraceTest, WithoutAPathThereIsNone) {
   Make({.logdir = kLogdir});
-  EXPECT_FALSE(vigil::Exists(fake_.files, kTracePath));
+  EXPECT_FALSE(*vigil::Exists(fake_.files, kTracePath));
 }
 
 TEST_F(SupervisorTraceTest, ASessionManagerOfOnesOwnIsRefusedInTheLog) {
   auto manager = SessionManager::Create(env(), graph_, std::make_shared<TestFactory>(env()), {});
   ASSERT_TRUE(manager.ok()) << manager.status();
   const auto sv = Make({.session_manager = *std::move(manager), .trace_path = kTracePath});
-  EXPECT_FALSE(vigil::Exists(fake_.files, kTracePath));
+  EXPECT_FALSE(*vigil::Exists(fake_.files, kTracePath));
   EXPECT_THAT(fake_.log.lines(),
               Contains(Field(&fakes::CapturingLog::Line::text,
                              HasSubstr("what a session manager of one's own does cannot be traced"))));

@@ -58,7 +58,7 @@ class SupervisorTest : public testing::Test {
   std::vector<std::string> EventsFiles();
   // "version", "graph", "meta_graph", "START step=0", "summary step=3 mine=1.5".
   std::vector<std::string> Events(const std::string& path);
-  bool Exists(const std::string& name) { return vigil::Exists(fake_.files, std::string(kLogdir) + "/" + name); }
+  bool Exists(const std::string& name) { return *vigil::Exists(fake_.files, std::string(kLogdir) + "/" + name); }
 
   fakes::FakeEnv fake_;
   Graph graph_{BuiltinOps()};

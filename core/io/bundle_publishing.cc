@@ -1,0 +1,170 @@
+// Order is everything here: data before the index, claims before data, the old data last.
+#include "vigil/core/io/bundle_publishing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/planted.h"
+#include "vigil/core/base/status_macros.h"
+
+namespace vigil {
+namespace {
+
+void RemoveAll(Files& files, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) files.Remove(path).IgnoreError();
+}
+
+// The files of data that an index speaks of.
+std::vector<std::string> DataOf(const BundleIndex& index, const std::string& prefix) {
+  std::set<int> shards;
+  for (const auto& [name, entry] : index.entries) shards.insert(entry.shard);
+  std::vector<std::string> out;
+  for (const int shard : shards) out.push_back(DataFileName(prefix, shard, index.shards));
+  return out;
+}
+
+// Whether both say the same of the same bytes, under whatever names those are.
+bool SameBundle(const BundleIndex& standing, const BundleIndex& index) {
+  const int first = standing.shards - index.shards;
+  const auto same = [first](const auto& a, const auto& b) {
+    const BundleEntry& one = a.second;
+    const BundleEntry& other = b.second;
+    return a.first == b.first && one.dtype == other.dtype && one.shape == other.shape &&
+           one.shard == first + other.shard && one.offset == other.offset && one.size == other.size &&
+           one.checksum == other.checksum;
+  };
+  return first >= 0 && std::ranges::equal(standing.entries, index.entries, same);
+}
+
+// Makes the files of the first shards from `first` on that nobody has, empty. Then they are this writer's.
+absl::StatusOr<std::vector<std::string>> Claim(Files& files, const std::string& prefix, int first, BundleIndex* index) {
+  constexpr int kAttempts = 1000;
+  const int count = index->shards;
+  absl::Status status;
+  for (int attempt = first / count; attempt < first / count + kAttempts; ++attempt) {
+    if ((attempt + 1) * count > kMaxShards) break;
+    std::vector<std::string> claimed;
+    status = absl::OkStatus();
+    for (int shard = 0; shard < count && status.ok(); ++shard) {
+      const std::string name = DataFileName(prefix, attempt * count + shard, (attempt + 1) * count);
+      status = files.Open(name, OpenMode::kTemporary).status();
+      if (status.ok()) claimed.push_back(name);
+    }
+    if (status.ok()) {
+      for (auto& [key, entry] : index->entries) entry.shard += attempt * count;
+      index->shards = (attempt + 1) * count;
+      return claimed;
+    }
+    RemoveAll(files, claimed);
+    if (CodeOf(status) != Code::kAlreadyExists) return status;
+  }
+  // All numbers are used up; the first ones have been free for long.
+  return first == 0 ? status : Claim(files, prefix, 0, index);
+}
+
+// What stands there is on the disk, whoever wrote it.
+absl::Status SyncStanding(Files& files, const std::vector<std::string>& data, const std::string& prefix) {
+  std::vector<std::string> all = data;
+  all.push_back(IndexFileName(prefix));
+  for (const std::string& path : all) {
+    VIGIL_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, files.Open(path, OpenMode::kAppend));
+    VIGIL_RETURN_IF_ERROR(file->Sync());
+  }
+  return absl::OkStatus();
+}
+
+// Another process may think that the checkpoint is too many, and delete it while it is written.
+absl::Status CheckIsThere(Files& files, const std::vector<std::string>& data, const std::string& prefix) {
+  for (const std::string& path : data) {
+    VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files, path));
+    if (there) continue;
+    // Or it has written the same one again since.
+    const absl::Status whole = VerifyBundle(files, prefix);
+    if (whole.ok()) return absl::OkStatus();
+    return MakeStatus(Code::kAborted,
+                      fmt::format("Checkpoint {} was deleted by another writer while it was saved: {}; save it again.",
+                                  prefix, MessageOf(whole)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TemporaryFile> TemporaryFile::OpenAs(Files& files, const std::string& path) {
+  TemporaryFile out;
+  out.files_ = &files;
+  out.path_ = path;
+  VIGIL_ASSIGN_OR_RETURN(out.file_, files.Open(path, OpenMode::kTemporary));
+  return out;
+}
+
+absl::StatusOr<TemporaryFile> TemporaryFile::Open(const Env& env, const std::string& path) {
+  constexpr int kAttempts = 10;  // processes that were given the same seed draw the same numbers
+  absl::StatusOr<TemporaryFile> out;
+  for (int i = 0; i < kAttempts; ++i) {
+    out = OpenAs(*env.files, fmt::format("{}.tempstate{}", path, env.random->Draw("checkpoint/tempstate")));
+    if (CodeOf(out.status()) != Code::kAlreadyExists) break;
+  }
+  return out;
+}
+
+absl::Status TemporaryFile::Finish(bool synced) {
+  if (synced && !VIGIL_PLANTED("saver.renamed_without_sync")) VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
+  return Checked(file_->Close());
+}
+
+absl::Status WriteBundleIndex(const Env& env, const std::string& prefix, const BundleIndex& index, Syncing syncing) {
+  VIGIL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::Open(env, IndexFileName(prefix)));
+  VIGIL_RETURN_IF_ERROR(file.Append(EncodeIndex(index)));
+  VIGIL_RETURN_IF_ERROR(file.Finish(syncing == Syncing::kYes));
+  const absl::Status renamed = env.files->Rename(file.path(), IndexFileName(prefix));
+  if (!renamed.ok()) env.files->Remove(file.path()).IgnoreError();
+  return renamed;
+}
+
+absl::StatusOr<BundleIndex> ReadBundleIndex(Files& files, const std::string& prefix) {
+  const std::string path = IndexFileName(prefix);
+  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, ReadAll(files, path));
+  return DecodeIndex(bytes, path);
+}
+
+absl::Status PublishBundle(const Env& env, const std::vector<std::string>& data, BundleIndex index,
+                           const std::string& prefix, Syncing syncing) {
+  Files& files = *env.files;
+  const auto failed = [&files, &data](absl::Status status) {
+    RemoveAll(files, data);
+    return status;
+  };
+  const absl::StatusOr<BundleIndex> standing = ReadBundleIndex(files, prefix);
+  const Code read = CodeOf(standing.status());
+  if (!standing.ok() && read != Code::kNotFound && read != Code::kDataLoss) return failed(standing.status());
+  std::vector<std::string> replaced;
+  if (standing.ok()) {
+    replaced = DataOf(*standing, prefix);
+    if (SameBundle(*standing, index) && VerifyBundle(files, prefix).ok()) {
+      RemoveAll(files, data);
+      return syncing == Syncing::kYes ? SyncStanding(files, replaced, prefix) : absl::OkStatus();
+    }
+  }
+  // Never numbers that were used before: a slow writer may be about to remove those files.
+  const int first = standing.ok() ? standing->shards : 0;
+  const absl::StatusOr<std::vector<std::string>> names = Claim(files, prefix, first, &index);
+  if (!names.ok()) return failed(names.status());
+  absl::Status status;
+  for (std::size_t i = 0; i < data.size() && status.ok(); ++i) status = files.Rename(data[i], (*names)[i]);
+  if (status.ok() && syncing == Syncing::kYes) status = files.SyncDirectory(Dirname(prefix));
+  if (status.ok()) status = WriteBundleIndex(env, prefix, index, syncing);
+  if (!status.ok()) {
+    RemoveAll(files, *names);
+    return failed(status);
+  }
+  if (syncing == Syncing::kYes) VIGIL_RETURN_IF_ERROR(files.SyncDirectory(Dirname(prefix)));
+  RemoveAll(files, replaced);
+  return CheckIsThere(files, *names, prefix);
+}
+
+}  // namespace vigil
