@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
@@ -113,7 +112,7 @@ absl::StatusOr<TemporaryFile> TemporaryFile::Open(const Env& env, const std::str
 }
 
 absl::Status TemporaryFile::Finish(bool synced) {
-  if (synced && !VIGIL_PLANTED("saver.renamed_without_sync")) VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
+  if (synced) VIGIL_RETURN_IF_ERROR(Checked(file_->Sync()));
   return Checked(file_->Close());
 }
 
