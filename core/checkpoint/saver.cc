@@ -99,11 +99,7 @@ void Saver::TakeDef(SaverOps ops) {
 absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& path, Output global_step,
                                         const SaveOptions& options) {
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, global_step));
-  if (value.num_elements() != 1 || (value.dtype() != DType::kInt64 && value.dtype() != DType::kInt32)) {
-    return UsageError(fmt::format("A global step must be one integer, not {}.", value.Describe()));
-  }
-  const std::int64_t step =
-      value.dtype() == DType::kInt64 ? value.scalar<std::int64_t>() : value.scalar<std::int32_t>();
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, StepOf(value));
   return Save(session, path, std::optional<std::int64_t>(step), options);
 }
 

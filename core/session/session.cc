@@ -1,7 +1,10 @@
 #include "vigil/core/session/session.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/base/planted.h"
 #include "vigil/core/base/status_macros.h"
 
@@ -19,6 +22,13 @@ std::int64_t NextSessionNumber(const Env& env) {
   std::atomic<std::int64_t>& created = env.process->Slot(kSessionCounter).created;
   if (VIGIL_PLANTED("session.number_left_out") && created == 1) ++created;
   return ++created;
+}
+
+absl::StatusOr<std::int64_t> StepOf(const Tensor& fetched) {
+  const bool one = fetched.num_elements() == 1;
+  if (one && fetched.dtype() == DType::kInt64) return fetched.scalar<std::int64_t>();
+  if (one && fetched.dtype() == DType::kInt32) return std::int64_t{fetched.scalar<std::int32_t>()};
+  return UsageError(fmt::format("A global step must be one integer, not {}.", fetched.Describe()));
 }
 
 absl::StatusOr<Tensor> RunFetch(Session& session, Output fetch) {

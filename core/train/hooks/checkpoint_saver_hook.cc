@@ -113,7 +113,7 @@ absl::Status CheckpointSaverHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  const std::int64_t stale = StepOf(values.results.tensor());
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   if (!timer_.ShouldTriggerForStep(stale + steps_per_run_)) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
   if (!timer_.ShouldTriggerForStep(step)) {

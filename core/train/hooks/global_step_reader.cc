@@ -28,8 +28,4 @@ absl::StatusOr<std::int64_t> GlobalStepReader::Read(Session* session) {
   return StepOf(fetched_[0]);
 }
 
-std::int64_t StepOf(const Tensor& tensor) {
-  return tensor.dtype() == DType::kInt32 ? tensor.scalar<std::int32_t>() : tensor.scalar<std::int64_t>();
-}
-
 }  // namespace vigil

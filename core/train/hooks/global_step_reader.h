@@ -34,9 +34,6 @@ class GlobalStepReader {
   std::vector<Tensor> fetched_;
 };
 
-// The step in a fetched value: int64 or int32.
-std::int64_t StepOf(const Tensor& tensor);
-
 }  // namespace vigil
 
 #endif  // VIGIL_CORE_TRAIN_HOOKS_GLOBAL_STEP_READER_H_

@@ -37,7 +37,7 @@ absl::Status ProfilerHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values) {
-  const std::int64_t stale = StepOf(values.results.tensor());
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   // So that the first trace comes only after the first period.
   if (!next_step_.has_value()) timer_.UpdateLastTriggeredStep(stale);
   std::int64_t step = stale + 1;

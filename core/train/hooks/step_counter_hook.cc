@@ -55,7 +55,7 @@ absl::Status StepCounterHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
-  const std::int64_t stale = StepOf(values.results.tensor());
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   if (timer_.ShouldTriggerForStep(stale + steps_per_run_)) {
     VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
     if (timer_.ShouldTriggerForStep(step)) {

@@ -36,7 +36,8 @@ absl::Status StopAtStepHook::AfterRun(RunContext& context, const RunValues& valu
   if (!options_.last_step.has_value()) {
     return UsageError("StopAtStepHook with num_steps was not told of the session (AfterCreateSession).");
   }
-  if (StepOf(values.results.tensor()) + 1 < *options_.last_step) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
+  if (stale + 1 < *options_.last_step) return absl::OkStatus();
   // The fetched step is from before the train op, and who knows whether this run had one.
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
   if (step >= *options_.last_step) context.RequestStop();

@@ -53,7 +53,8 @@ absl::Status SummarySaverHook::BeforeRun(RunContext&, RunArgs& args) {
 
 absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& values) {
   if (options_.summary_writer == nullptr) return absl::OkStatus();
-  std::int64_t step = StepOf(values.results[0].tensor()) + 1;
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results[0].tensor()));
+  std::int64_t step = stale + 1;
   if (requested_) {
     VIGIL_ASSIGN_OR_RETURN(step, step_.Read(&context.session()));
   }
