@@ -81,7 +81,7 @@ std::vector<std::string> CheckpointManager::checkpoints() const {
 
 absl::StatusOr<std::int64_t> CheckpointManager::Step(Session& session) const {
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, *options_.step_counter));
-  return StepIn(value);
+  return StepOf(value);
 }
 
 absl::Status CheckpointManager::WriteState() const {
@@ -116,7 +116,7 @@ absl::StatusOr<std::int64_t> CheckpointManager::NextNumber(Session& session) con
   if (!options_.save_counter.has_value()) return last_number_ + 1;
   VIGIL_RETURN_IF_ERROR(RunTarget(session, options_.save_counter->increment));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, options_.save_counter->value));
-  return StepIn(value);
+  return StepOf(value);
 }
 
 absl::StatusOr<std::optional<std::string>> CheckpointManager::Save(Session& session, std::optional<std::int64_t> number,

@@ -41,13 +41,6 @@ absl::Status CheckFileNames(const std::string& path, bool numbered, bool sharded
 
 }  // namespace
 
-absl::StatusOr<std::int64_t> StepIn(const Tensor& value) {
-  if (value.num_elements() != 1 || (value.dtype() != DType::kInt64 && value.dtype() != DType::kInt32)) {
-    return UsageError(fmt::format("A global step must be one integer, not {}.", value.Describe()));
-  }
-  return value.dtype() == DType::kInt64 ? value.scalar<std::int64_t>() : value.scalar<std::int32_t>();
-}
-
 Saver::Saver(const Env& env, SaverOptions options) : env_(env), options_(std::move(options)), keeper_(env) {}
 
 absl::Status Saver::Build(Graph& graph) {
@@ -109,7 +102,7 @@ void Saver::TakeDef(SaverOps ops) {
 absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& path, Output global_step,
                                         const SaveOptions& options) {
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, RunFetch(session, global_step));
-  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, StepIn(value));
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, StepOf(value));
   return Save(session, path, std::optional<std::int64_t>(step), options);
 }
 

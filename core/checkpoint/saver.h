@@ -60,9 +60,6 @@ struct SaveOptions {
   bool strip_default_attrs = false;
 };
 
-// A step as a tensor holds it. USAGE "A global step must be one integer, not ...".
-absl::StatusOr<std::int64_t> StepIn(const Tensor& value);
-
 class Saver {
  public:
   explicit Saver(const Env& env, SaverOptions options = {});

@@ -40,6 +40,7 @@ class Client {
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) {
     if (call.metadata != nullptr) call.metadata->Clear();
     if (closed()) return UsageError("Attempted to use a closed Session.");
+    VIGIL_RETURN_IF_ERROR(CheckRunOptions(call.options, /*gives_partition_graphs=*/false));
     std::shared_ptr<PreparedStep> step = Find(call.spec);
     if (step == nullptr) {
       VIGIL_ASSIGN_OR_RETURN(step, Prepare(call.spec));

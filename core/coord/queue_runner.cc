@@ -17,6 +17,9 @@ QueueRunner::QueueRunner(const Env& env, QueueRunnerOptions options)
 absl::StatusOr<std::shared_ptr<QueueRunner>> QueueRunner::Create(const Env& env, QueueRunnerOptions options) {
   if (options.queue_name.empty() || options.enqueue_ops.empty())
     return UsageError("Must provide queue and enqueue_ops.");
+  if (std::ranges::find(options.enqueue_ops, kNoNode) != options.enqueue_ops.end()) {
+    return UsageError(fmt::format("An enqueue op of the queue runner '{}' is no node of a graph.", options.queue_name));
+  }
   if (options.queue_closed_codes.empty()) {
     return UsageError("queue_closed_codes must not be empty: name the codes that mean the end of the input.");
   }

@@ -51,6 +51,10 @@ absl::StatusOr<QueueRunnerOptions> OptionsOf(const Finder& finder, const std::st
   if (!def.ParseFromString(bytes)) return MakeStatus(Code::kInvalidArgument, "an item is no QueueRunnerDef");
   QueueRunnerOptions options{.queue_name = finder.Scoped(def.queue_name()), .enqueue_ops = {}};
   for (const std::string& name : def.enqueue_op_name()) {
+    if (name.empty()) {
+      return MakeStatus(Code::kInvalidArgument,
+                        fmt::format("an enqueue op of the queue runner '{}' has no name", def.queue_name()));
+    }
     VIGIL_ASSIGN_OR_RETURN(options.enqueue_ops.emplace_back(), finder.Find(name));
   }
   VIGIL_ASSIGN_OR_RETURN(options.close_op, finder.Find(def.close_op_name()));

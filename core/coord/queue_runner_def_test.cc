@@ -75,6 +75,8 @@ TEST_F(QueueRunnerDefTest, RefusesWhatItCannotRead) {
   def.set_queue_name("queue");
   def.add_enqueue_op_name("nowhere");
   EXPECT_EQ(ErrorOf(def), "INVALID_ARGUMENT: 'nowhere' is not in the graph");
+  def.set_enqueue_op_name(0, "");
+  EXPECT_EQ(ErrorOf(def), "INVALID_ARGUMENT: an enqueue op of the queue runner 'queue' has no name");
   def.set_enqueue_op_name(0, "enqueue");
   def.add_queue_closed_exception_types(4711);
   EXPECT_EQ(ErrorOf(def), "INVALID_ARGUMENT: 4711 is no code of an error");

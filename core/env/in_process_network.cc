@@ -96,13 +96,14 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
     std::uint64_t number = 0;
     const auto call = std::make_shared<Call>(tasks_, std::move(request), std::move(done));
     const Time deadline = call->request().deadline;
+    absl::Status started;
     {
       MutexLock lock(*mutex_);
       number = ++last_call_;
       if (const auto it = endpoints_.find(call->request().to); it != endpoints_.end()) {
         handler = it->second;
         calls_.emplace(number, call);
-        if (deadline != kNever) AddDeadline(deadline, number);
+        if (deadline != kNever) started = AddDeadline(deadline, number);
       }
     }
     if (handler == nullptr) {
@@ -113,11 +114,17 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
       return number;
     }
     if (deadline != kNever) changed_->NotifyAll();
-    tasks_.Spawn(call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
-      NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
-      state->Finish(number);
-      call->Answer(std::move(reply), true);
-    });
+    if (started.ok()) {
+      started = Spawn(call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
+        NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
+        state->Finish(number);
+        call->Answer(std::move(reply), true);
+      });
+    }
+    if (!started.ok()) {
+      Finish(number);
+      call->Answer(started, false);
+    }
     return number;
   }
 
@@ -143,12 +150,24 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
     changed_->NotifyAll();
   }
 
+  // RESOURCE_EXHAUSTED where no task can be made.
+  absl::Status Spawn(const std::string& name, std::function<void()> body) {
+    const absl::Status spawned = CallGuarded([&] {
+      tasks_.Spawn(name, std::move(body));
+      return absl::OkStatus();
+    });
+    if (spawned.ok()) return spawned;
+    return MakeStatus(Code::kResourceExhausted,
+                      fmt::format("No task can be made for '{}': {}", name, MessageOf(spawned)));
+  }
+
   // REQUIRES: *mutex_ is held. One task waits for all deadlines, as long as there are any.
-  void AddDeadline(Time deadline, std::uint64_t number) {
+  absl::Status AddDeadline(Time deadline, std::uint64_t number) {
     deadlines_.emplace(deadline, number);
-    if (watching_) return;
-    watching_ = true;
-    tasks_.Spawn("network deadlines", [state = shared_from_this()] { state->Watch(); });
+    if (watching_) return absl::OkStatus();
+    const absl::Status spawned = Spawn("network deadlines", [state = shared_from_this()] { state->Watch(); });
+    watching_ = spawned.ok();
+    return spawned;
   }
 
   void Watch() {

@@ -90,7 +90,7 @@ void ToProto(const AttrValue& value, proto::AttrValue* out) {
   std::visit(Writer{out}, value);
 }
 
-absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value) {
+absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value, std::int64_t* may_fill) {
   switch (value.value_case()) {
     case proto::AttrValue::kS:
       return MaybeValue(value.s());
@@ -110,7 +110,7 @@ absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value
       return MaybeValue(std::move(shape));
     }
     case proto::AttrValue::kTensor: {
-      VIGIL_ASSIGN_OR_RETURN(Tensor tensor, FromProto(value.tensor()));
+      VIGIL_ASSIGN_OR_RETURN(Tensor tensor, FromProto(value.tensor(), may_fill));
       return MaybeValue(std::move(tensor));
     }
     case proto::AttrValue::kList:

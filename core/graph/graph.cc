@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 
@@ -46,6 +47,24 @@ absl::StatusOr<NodeId> Graph::Add(Node node) {
 
 void Graph::TakeBack(int size) {
   for (; this->size() > size; nodes_.pop_back()) by_name_.erase(nodes_.back().name);
+}
+
+Graph::Mark Graph::Now() const {
+  Mark mark;
+  mark.size = size();
+  mark.next_suffix = next_suffix_;
+  mark.collections = collections_;
+  return mark;
+}
+
+void Graph::TakeBack(Mark mark) {
+  TakeBack(mark.size);
+  next_suffix_ = std::move(mark.next_suffix);
+  collections_ = std::move(mark.collections);
+}
+
+void Graph::WrongItems(std::string_view collection) {
+  CheckFailed(__FILE__, __LINE__, fmt::format("the collection '{}' holds items of another type", collection).c_str());
 }
 
 // Fills in what the graph knows of the node: its definition and its output types.

@@ -94,6 +94,17 @@ class Graph {
   // their names were free.
   void TakeBack(int size);
 
+  // What the graph held at some time: nodes, collections. For whoever adds more than nodes and may have to take it back.
+  class Mark {
+    friend class Graph;
+    int size = 0;
+    std::map<std::string, int, std::less<>> next_suffix;
+    std::map<std::string, std::any, std::less<>> collections;
+  };
+  Mark Now() const;
+  // REQUIRES: as above; no node has gone since.
+  void TakeBack(Mark mark);
+
   const OpRegistry& ops() const { return ops_; }
   // Stays where it is for the graph's life. REQUIRES: 0 <= id < size().
   const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
@@ -111,16 +122,17 @@ class Graph {
   bool finalized() const { return finalized_; }
 
   // The items of a collection in order of addition. May be called on a finalized graph: collections are not structure.
+  // REQUIRES (also of AddToCollection): what is in the collection of that name is a T.
   template <typename T>
   const std::vector<T>& Collection(CollectionKey<T> key) const {
     static const std::vector<T> kEmpty;
     const auto it = collections_.find(key.name);
-    return it == collections_.end() ? kEmpty : *std::any_cast<std::vector<T>>(&it->second);
+    return it == collections_.end() ? kEmpty : *ItemsOf<T>(&it->second, key.name);
   }
   template <typename T>
   void AddToCollection(CollectionKey<T> key, T item) {
     std::any& slot = collections_.try_emplace(std::string(key.name), std::vector<T>()).first->second;
-    std::any_cast<std::vector<T>>(&slot)->push_back(std::move(item));
+    ItemsOf<T>(&slot, key.name)->push_back(std::move(item));
   }
   void ClearCollection(std::string_view name);
   // As Collection(), but null if there is none of that name, or its items are of another type.
@@ -135,6 +147,13 @@ class Graph {
   void Attach(std::unique_ptr<Attachment> attachment) const;
 
  private:
+  template <typename T, typename Any>
+  static auto ItemsOf(Any* slot, std::string_view name) {
+    auto* const items = std::any_cast<std::vector<T>>(slot);
+    if (items == nullptr) WrongItems(name);
+    return items;
+  }
+  [[noreturn]] static void WrongItems(std::string_view collection);
   absl::Status Check(Node& node) const;
   absl::Status CheckReference(const Node& node, int i) const;
   std::string UniqueName(const std::string& wanted);

@@ -107,14 +107,17 @@ class Importer {
     VIGIL_RETURN_IF_ERROR(ReadNames());
     VIGIL_RETURN_IF_ERROR(ReadInputs());
     VIGIL_ASSIGN_OR_RETURN(const std::vector<int> order, Order());
-    const int before = graph_.size();
+    // Also where memory runs out on the way.
+    struct Undo {
+      ~Undo() { graph.TakeBack(size); }
+      Graph& graph;
+      int size;
+    } undo{graph_, graph_.size()};
     added_.resize(order.size());
     for (const int i : order) {
-      if (absl::Status status = AddNode(i); !status.ok()) {
-        graph_.TakeBack(before);
-        return Of(def_.node(i), status);
-      }
+      if (absl::Status status = AddNode(i); !status.ok()) return Of(def_.node(i), status);
     }
+    undo.size = graph_.size();
     return absl::OkStatus();
   }
 
@@ -126,7 +129,7 @@ class Importer {
   absl::Status ReadInputs();
   absl::StatusOr<std::vector<int>> Order() const;
   absl::Status AddNode(int i);
-  absl::Status ReadAttrs(const proto::NodeDef& from, Node& node) const;
+  absl::Status ReadAttrs(const proto::NodeDef& from, Node& node);
   absl::Status CheckImplied(const proto::NodeDef& from, const Node& node) const;
 
   const proto::GraphDef& def_;
@@ -135,6 +138,7 @@ class Importer {
   std::map<std::string_view, int, std::less<>> by_name_;  // places in the GraphDef
   std::vector<std::vector<Input>> inputs_;                // by place
   std::vector<NodeId> added_;                             // by place
+  std::int64_t may_fill_ = kMostFilledBytes;
 };
 
 absl::Status Importer::ReadNames() {
@@ -220,13 +224,15 @@ bool IsImplied(const OpDef& op, std::string_view attr) {
   return false;
 }
 
-absl::Status Importer::ReadAttrs(const proto::NodeDef& from, Node& node) const {
+absl::Status Importer::ReadAttrs(const proto::NodeDef& from, Node& node) {
   const OpDef* const op = graph_.ops().Find(node.op);
   if (op == nullptr) return absl::OkStatus();  // Add() will say so
-  // The order of the map means nothing: the attributes go into an ordered one.
-  for (const auto& [name, value] : from.attr()) {
+  // The order of the map means nothing, not even for which of two errors is told.
+  std::map<std::string_view, const proto::AttrValue*> ordered;
+  for (const auto& [name, value] : from.attr()) ordered.emplace(name, &value);
+  for (const auto& [name, value] : ordered) {
     if (IsImplied(*op, name)) continue;
-    absl::StatusOr<std::optional<AttrValue>> read = FromProto(value);
+    absl::StatusOr<std::optional<AttrValue>> read = FromProto(*value, &may_fill_);
     // An underscore marks what is said to TensorFlow's own passes.
     if (!read.ok() && name.starts_with('_')) continue;
     if (!read.ok())

@@ -199,6 +199,23 @@ TEST_F(GraphDefTest, RefusesFunctions) {
   EXPECT_EQ(CodeOf(ImportGraphDef(def, graph_)), Code::kUnimplemented);
 }
 
+TEST_F(GraphDefTest, TakesNoMemoryThatTheMessageDoesNotAccountFor) {
+  // Each of the tensors alone would be let through.
+  proto::GraphDef def;
+  for (int i = 0; i < 3; ++i) {
+    proto::NodeDef& node = *def.add_node();
+    node.set_name(fmt::format("n{}", i));
+    node.set_op("NoOp");
+    proto::TensorProto& tensor = *(*node.mutable_attr())["value"].mutable_tensor();
+    tensor.set_dtype(proto::DT_FLOAT);
+    tensor.mutable_tensor_shape()->add_dim()->set_size(std::int64_t{1} << 25);  // 128 MiB
+  }
+  const absl::Status status = ImportGraphDef(def, graph_);
+  EXPECT_EQ(CodeOf(status), Code::kInvalidArgument);
+  EXPECT_THAT(std::string(MessageOf(status)), HasSubstr("Node 'n2' (NoOp): attribute 'value': A tensor of type float"));
+  EXPECT_EQ(graph_.size(), 0);
+}
+
 TEST_F(GraphDefTest, TextIsWrittenAndRead) {
   fakes::FakeEnv fake;
   Builder b(graph_);

@@ -190,5 +190,25 @@ TEST(OpRegistryDeathTest, ANameIsRegisteredOnce) {
   EXPECT_DEATH(registry.Register({.name = "X"}), "CHECK failed");
 }
 
+TEST_F(GraphTest, WhatWasAddedIsTakenBack) {
+  Builder b(graph_);
+  const Output kept = b.Op("Cell", {}, {.name = "x"});
+  graph_.AddToCollection(kGlobalVariables, kept);
+  const Graph::Mark mark = graph_.Now();
+  graph_.AddToCollection(kGlobalVariables, b.Op("Cell", {}, {.name = "x"}));
+  graph_.AddToCollection(kLocalVariables, kept);
+  graph_.TakeBack(mark);
+  EXPECT_EQ(graph_.size(), 1);
+  EXPECT_THAT(graph_.CollectionNames(), ElementsAre("variables"));
+  EXPECT_THAT(graph_.Collection(kGlobalVariables), ElementsAre(kept));
+  EXPECT_EQ(graph_.node(b.Op("Cell", {}, {.name = "x"}).node).name, "x_1") << "as if nothing had been";
+}
+
+TEST_F(GraphTest, ACollectionOfOtherItemsIsNamed) {
+  graph_.AddToCollection(kGlobalVariables, Output{0, 0});
+  EXPECT_DEATH(graph_.AddToCollection(CollectionKey<int>{"variables"}, 1),
+               "the collection 'variables' holds items of another type");
+}
+
 }  // namespace
 }  // namespace vigil

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/graph/rendezvous.h"
@@ -52,16 +54,21 @@ class KernelContext {
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
   const Node& holder() const { return *call_->holder; }
   // The resource of that node, by its container and shared_name or name; made by `make` (a shared_ptr<T>()) if there is none.
+  // INVALID_ARGUMENT if the node stands for a resource of another kind, or the one of that name does not fit the node.
   template <typename T, typename Make>
-  T& resource(Make make) {
+  absl::StatusOr<T*> resource(Make make) {
     std::shared_ptr<Resource>& cached = *call_->cached;
     if (cached == nullptr) {
+      VIGIL_RETURN_IF_ERROR(CheckKind(T::kKind));
       const std::string& shared_name = AttrOr(holder(), "shared_name", kEmpty);
       ResourceManager& manager = T::kPerSession && shared_name.empty() ? own_ : shared_;
-      cached = manager.GetOrCreate<T>(AttrOr(holder(), "container", kEmpty),
-                                      shared_name.empty() ? holder().name : shared_name, [&make] { return make(); });
+      std::shared_ptr<T> found =
+          manager.GetOrCreate<T>(AttrOr(holder(), "container", kEmpty),
+                                 shared_name.empty() ? holder().name : shared_name, [&make] { return make(); });
+      VIGIL_RETURN_IF_ERROR(found->Fits(holder()));
+      cached = std::move(found);
     }
-    return static_cast<T&>(*cached);
+    return static_cast<T*>(cached.get());
   }
 
   // REQUIRES: the attribute exists with that type (the op's signature has checked it).
@@ -69,6 +76,7 @@ class KernelContext {
   const T& attr(std::string_view name) const {
     return std::get<T>(node().attrs.find(name)->second);
   }
+  // `missing` also for an attribute of another type, which the op's signature should have refused.
   template <typename T>
   T attr_or(std::string_view name, const T& missing) const {
     return AttrOr(node(), name, missing);
@@ -90,8 +98,12 @@ class KernelContext {
   template <typename T>
   static const T& AttrOr(const Node& node, std::string_view name, const T& missing) {
     const auto it = node.attrs.find(name);
-    return it == node.attrs.end() ? missing : std::get<T>(it->second);
+    if (it == node.attrs.end()) return missing;
+    const T* const value = std::get_if<T>(&it->second);
+    return value == nullptr ? missing : *value;
   }
+
+  absl::Status CheckKind(std::string_view wanted) const;
 
   static inline const std::string kEmpty;
 

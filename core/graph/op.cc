@@ -47,6 +47,9 @@ OutputTypesFn FromAttr(std::string attr) {
     const DType* const type = it == node.attrs.end() ? nullptr : std::get_if<DType>(&it->second);
     if (type == nullptr)
       return UsageError(fmt::format("'{}' Op needs an attribute '{}' of type DType.", node.op, attr));
+    if (*type == DType::kInvalid) {
+      return UsageError(fmt::format("'{}' Op has an attribute '{}' that is no type of a tensor.", node.op, attr));
+    }
     return std::vector<DType>{*type};
   };
 }

@@ -58,6 +58,8 @@ struct OpDef {
   // Of the few ops that deal with state or cost nothing:
   std::uint32_t ref_inputs = 0;  // bit i: input i is not a value but a reference to a resource (0 to 31)
   bool is_resource = false;      // the node stands for a resource: output 0 refers to it, and nothing is computed
+  std::string_view resource_kind =
+      {};  // the kKind of that resource (resource.h): kernels that want another get an error; "": unknown
   Kernel read =
       nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
   bool forwards_ref = false;  // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
@@ -75,6 +77,7 @@ class OpRegistry {
   // Sets the implied attributes of an op. REQUIRES: there is one of that name.
   void Imply(std::string_view name, std::vector<ImpliedAttr> attrs);
   const OpDef* Find(std::string_view name) const;  // null: unknown
+  const std::map<std::string, OpDef, std::less<>>& all() const { return ops_; }
 
  private:
   std::map<std::string, OpDef, std::less<>> ops_;
@@ -83,7 +86,8 @@ class OpRegistry {
 // Signatures that many ops share.
 OutputTypesFn SameAsInput(int i);
 OutputTypesFn Always(std::vector<DType> types);
-OutputTypesFn FromAttr(std::string attr);  // one output of the type named by that attribute
+// One output of the type named by that attribute; USAGE for one that has no tensors.
+OutputTypesFn FromAttr(std::string attr);
 
 }  // namespace vigil
 

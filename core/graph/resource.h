@@ -15,14 +15,20 @@
 #include <string_view>
 #include <tuple>
 
+#include "absl/status/status.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
+
+struct Node;
 
 // Thread safety: runs share resources; each looks after itself.
 class Resource {
  public:
   virtual ~Resource() = default;
+  // INVALID_ARGUMENT if the node, which has the resource's name, cannot stand for it: it promises other types. Asked before a kernel of
+  // a run gets the resource by way of that node for the first time.
+  virtual absl::Status Fits(const Node& /*holder*/) const { return absl::OkStatus(); }
   // Wakes up whoever waits in this resource, to look whether its run was cancelled.
   virtual void Cancel() {}
 };

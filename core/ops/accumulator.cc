@@ -13,12 +13,11 @@ namespace vigil {
 namespace {
 
 template <typename T>
-Tensor Divided(const Tensor& sum, std::int64_t count) {
-  Tensor out(sum.dtype(), sum.shape());
-  const T divisor = static_cast<T>(count);
-  T* to = out.mutable_flat<T>().data();
-  for (const T value : sum.flat<T>()) *to++ = value / divisor;
-  return out;
+absl::Status DivideBy(Tensor& sum, std::int64_t count) {
+  return Rewrite(sum, [divisor = static_cast<T>(count)](const Tensor& old, Tensor& out) {
+    T* to = out.mutable_flat<T>().data();
+    for (const T value : old.flat<T>()) *to++ = value / divisor;
+  });
 }
 
 }  // namespace
@@ -47,12 +46,31 @@ ConditionalAccumulator::ConditionalAccumulator(const Env& env, AccumulatorOption
       mutex_(env.tasks->NewMutex(options_.name)),
       changed_(env.tasks->NewCondition(options_.name)) {}
 
+AccumulatorOptions ConditionalAccumulator::OptionsOf(const Node& node) {
+  const auto text = [&node](std::string_view name) {
+    const auto it = node.attrs.find(name);
+    return it == node.attrs.end() ? std::string() : std::get<std::string>(it->second);
+  };
+  AccumulatorOptions options;
+  options.name = text("shared_name");
+  if (options.name.empty()) options.name = "_0_" + node.name;
+  options.dtype = std::get<DType>(node.attrs.find("dtype")->second);
+  const auto shape = node.attrs.find("shape");
+  if (shape != node.attrs.end()) options.shape = std::get<Shape>(shape->second);
+  options.takes_mean = text("reduction_type") != "SUM";
+  return options;
+}
+
 absl::Status ConditionalAccumulator::Add(const Tensor& gradient) {
   const Shape* const expected = count_ > 0 ? &sum_.shape() : options_.shape.has_value() ? &*options_.shape : nullptr;
   if (expected != nullptr && *expected != gradient.shape()) {
     return InvalidArgument("Shape mismatch: expected {}, got {}", expected->ToString(), gradient.shape().ToString());
   }
-  sum_ = count_ > 0 ? AddSame(sum_, gradient) : gradient;
+  if (count_ > 0) {
+    VIGIL_RETURN_IF_ERROR(AddInto(sum_, gradient));
+  } else {
+    sum_ = gradient;
+  }
   ++count_;
   return absl::OkStatus();
 }
@@ -69,12 +87,12 @@ absl::Status ConditionalAccumulator::Apply(std::int64_t local_step, const Tensor
   return absl::OkStatus();
 }
 
-Tensor ConditionalAccumulator::TakeSum() {
+absl::Status ConditionalAccumulator::TakeSum(Tensor* sum) {
   const std::int64_t count = std::exchange(count_, 0);
-  Tensor sum = std::exchange(sum_, Tensor());
+  *sum = std::exchange(sum_, Tensor());
   ++step_;
-  if (!options_.takes_mean) return sum;
-  return options_.dtype == DType::kFloat ? Divided<float>(sum, count) : Divided<double>(sum, count);
+  if (!options_.takes_mean) return absl::OkStatus();
+  return options_.dtype == DType::kFloat ? DivideBy<float>(*sum, count) : DivideBy<double>(*sum, count);
 }
 
 absl::Status ConditionalAccumulator::Take(const KernelContext& run, std::int64_t num_required, Tensor* gradient) {
@@ -87,8 +105,7 @@ absl::Status ConditionalAccumulator::Take(const KernelContext& run, std::int64_t
       return MakeStatus(Code::kDeadlineExceeded, "Timed out waiting for notification");
     }
   }
-  *gradient = TakeSum();
-  return absl::OkStatus();
+  return TakeSum(gradient);
 }
 
 std::int64_t ConditionalAccumulator::NumAccumulated() const {

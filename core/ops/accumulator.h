@@ -37,6 +37,8 @@ class ConditionalAccumulator : public Resource {
   static constexpr bool kPerSession = true;
 
   ConditionalAccumulator(const Env& env, AccumulatorOptions options);
+  // What the node says that stands for one. REQUIRES: its signature was checked.
+  static AccumulatorOptions OptionsOf(const Node& node);
 
   DType dtype() const { return options_.dtype; }
   absl::Status Apply(std::int64_t local_step, const Tensor& gradient);
@@ -52,8 +54,9 @@ class ConditionalAccumulator : public Resource {
  private:
   class Turn;
 
-  absl::Status Add(const Tensor& gradient);  // REQUIRES: *mutex_ is held
-  Tensor TakeSum();                          // REQUIRES: *mutex_ is held
+  // REQUIRES: *mutex_ is held.
+  absl::Status Add(const Tensor& gradient);
+  absl::Status TakeSum(Tensor* sum);
 
   const AccumulatorOptions options_;
   const std::unique_ptr<Mutex> mutex_;

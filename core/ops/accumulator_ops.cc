@@ -9,32 +9,16 @@ namespace vigil {
 namespace {
 
 constexpr std::string_view kResource = "ResourceConditionalAccumulator";
-constexpr std::string_view kLegacy = "ConditionalAccumulator";
 
-AccumulatorOptions OptionsFrom(const KernelContext& c) {
-  AccumulatorOptions options;
-  options.name = c.holder_attr_or<std::string>("shared_name", "");
-  if (options.name.empty()) options.name = "_0_" + c.holder().name;
-  options.dtype = c.holder_attr_or<DType>("dtype", DType::kInvalid);
-  const auto shape = c.holder().attrs.find("shape");
-  if (shape != c.holder().attrs.end()) options.shape = std::get<Shape>(shape->second);
-  options.takes_mean = c.holder_attr_or<std::string>("reduction_type", "MEAN") == "MEAN";
-  return options;
-}
-
-// The accumulator, once it is known that the node stands for one.
 absl::StatusOr<ConditionalAccumulator*> AccumulatorOf(KernelContext& c) {
-  if (c.holder().op != kResource && c.holder().op != kLegacy) {
-    return InvalidArgument("Trying to access a handle's resource using the wrong type: '{}' is a {}", c.holder().name,
-                           c.holder().op);
-  }
-  const DType dtype = c.holder_attr_or<DType>("dtype", DType::kInvalid);
+  const DType dtype = c.holder_attr_or<DType>("dtype", DType::kFloat);
   if (dtype != DType::kFloat && dtype != DType::kDouble) {
     return MakeStatus(Code::kUnimplemented,
                       fmt::format("'{}' Op has no kernel for {}", c.holder().op, DTypeName(dtype)));
   }
-  return &c.resource<ConditionalAccumulator>(
-      [&c] { return std::make_shared<ConditionalAccumulator>(c.env(), OptionsFrom(c)); });
+  return c.resource<ConditionalAccumulator>([&c] {
+    return std::make_shared<ConditionalAccumulator>(c.env(), ConditionalAccumulator::OptionsOf(c.holder()));
+  });
 }
 
 absl::Status RequireScalar(const Tensor& tensor, std::string_view argument) {
@@ -123,7 +107,10 @@ Types SetGlobalStepTypes(const Node& node, const std::vector<DType>& inputs) {
 }
 
 void RegisterFamily(OpRegistry& registry, const std::string& prefix) {
-  registry.Register({.name = prefix + "ConditionalAccumulator", .output_types = AccumulatorTypes, .is_resource = true});
+  registry.Register({.name = prefix + "ConditionalAccumulator",
+                     .output_types = AccumulatorTypes,
+                     .is_resource = true,
+                     .resource_kind = ConditionalAccumulator::kKind});
   registry.Register({.name = prefix + "AccumulatorApplyGradient",
                      .inputs = 3,
                      .output_types = ApplyTypes,

@@ -1,6 +1,9 @@
 // Ops that rearrange elements without computing with them; for every element type.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
@@ -46,7 +49,7 @@ absl::Status Pack(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::size_t axis,
                          Axis(c.attr_or<std::int64_t>("axis", 0), static_cast<std::int64_t>(dims.size()) + 1));
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), c.num_inputs());
-  Tensor out(c.input(0).dtype(), Shape(dims));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(c.input(0).dtype(), dims));
   if (out.num_elements() > 0) Interleave(parts, Product(dims, 0, axis), out);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -63,7 +66,9 @@ absl::Status ConcatV2(KernelContext& c) {
   for (int i = 0; i < n; ++i) {
     std::vector<std::int64_t> here = c.input(i).shape().dims();
     const bool fits = here.size() == dims.size();
-    if (fits) total += std::exchange(here[axis], dims[axis]);
+    const std::optional<std::int64_t> sum = CheckedSum(total, fits ? std::exchange(here[axis], dims[axis]) : 0);
+    if (!sum.has_value()) return InvalidArgument("ConcatOp : the inputs are too long together along axis {}", axis);
+    total = *sum;
     if (!fits || here != dims) {
       return InvalidArgument("ConcatOp : Dimension mismatch: shape[0] = {} vs. shape[{}] = {}",
                              c.input(0).shape().ToString(), i, c.input(i).shape().ToString());
@@ -71,7 +76,7 @@ absl::Status ConcatV2(KernelContext& c) {
     parts.push_back(&c.input(i));
   }
   dims[axis] = total;
-  Tensor out(c.input(0).dtype(), Shape(dims));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(c.input(0).dtype(), dims));
   if (out.num_elements() > 0) Interleave(parts, Product(dims, 0, axis), out);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -83,7 +88,7 @@ absl::Status Where(KernelContext& c) {
   const Shape& shape = condition.shape();
   const auto all = condition.flat<bool>();
   const std::int64_t count = std::ranges::count(all, true);
-  Tensor out(DType::kInt64, Shape({count, shape.rank()}));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DType::kInt64, {count, shape.rank()}));
   std::int64_t* row = out.mutable_flat<std::int64_t>().data();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) continue;
@@ -114,8 +119,9 @@ absl::Status GatherV2(KernelContext& c) {
   const std::vector<std::int64_t>& middle = c.input(1).shape().dims();
   dims.insert(dims.end(), middle.begin(), middle.end());
   dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
-  Tensor out(params.dtype(), Shape(dims));
-  const std::int64_t outer = Product(from, 0, axis);
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
+  // Nothing to copy, but perhaps very often.
+  const std::int64_t outer = out.num_elements() == 0 ? 0 : Product(from, 0, axis);
   const std::int64_t inner = Product(from, axis + 1, from.size());
   std::int64_t to = 0;
   for (std::int64_t block = 0; block < outer; ++block) {
@@ -158,15 +164,19 @@ absl::Status Reshape(KernelContext& c) {
     if (dim == -1) {
       unknown = &dim;
     } else {
-      known *= dim;
+      const std::optional<std::int64_t> product = CheckedProduct(known, dim);
+      if (!product.has_value())
+        return InvalidArgument("The shape [{}] has too many elements to count.", fmt::join(dims, ","));
+      known = *product;
     }
   }
   if (unknown != nullptr) *unknown = known == 0 ? 0 : n / known;
-  if (Shape(dims).num_elements() != n) {
+  VIGIL_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::move(dims)));
+  if (shape.num_elements() != n) {
     return InvalidArgument("Input to reshape is a tensor with {} values, but the requested shape has {}", n,
-                           unknown == nullptr ? known : *unknown * known);
+                           shape.num_elements());
   }
-  c.set_output(0, c.input(0).Reshaped(Shape(dims)));
+  c.set_output(0, c.input(0).Reshaped(std::move(shape)));
   return absl::OkStatus();
 }
 
@@ -175,24 +185,59 @@ absl::Status ShapeOf(KernelContext& c) {
   if (c.attr_or<DType>("out_type", DType::kInt32) == DType::kInt64) {
     c.set_output(0, Tensor::Vector<std::int64_t>(dims));
   } else {
+    for (const std::int64_t dim : dims) {
+      if (dim > std::numeric_limits<std::int32_t>::max()) {
+        return InvalidArgument("Shape output type is 32-bit but a dimension of {} is {}", c.input(0).shape().ToString(),
+                               dim);
+      }
+    }
     c.set_output(0, Tensor::Vector<std::int32_t>(std::vector<std::int32_t>(dims.begin(), dims.end())));
   }
   return absl::OkStatus();
 }
 
 absl::Status Fill(KernelContext& c) {
-  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> dims, Integers(c.input(0)));
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(0)));
   if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim < 0; })) {
     return InvalidArgument("Fill dimensions must be >= 0, not [{}]", fmt::join(dims, ","));
   }
   const Tensor& value = c.input(1);
   if (value.num_elements() != 1)
     return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());
-  Tensor out(value.dtype(), Shape(dims));
-  const std::int64_t n = out.num_elements();
-  for (std::int64_t i = 0; i < n; ++i) CopyElements(value, 0, out, i, 1);
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(value.dtype(), std::move(dims)));
+  const auto fill = [&]<typename T>() { std::ranges::fill(out.mutable_flat<T>(), value.scalar<T>()); };
+  if (value.dtype() == DType::kString) {
+    fill.template operator()<std::string>();
+  } else if (value.dtype() == DType::kBool) {
+    fill.template operator()<bool>();
+  } else if (value.dtype() == DType::kUint8) {
+    fill.template operator()<std::uint8_t>();
+  } else if (!ForNumeric(value.dtype(), fill)) {
+    return NoKernel(c);
+  }
   c.set_output(0, std::move(out));
   return absl::OkStatus();
+}
+
+// How many steps of `delta` lead from `start` up to (but not to) `limit`. REQUIRES: delta leads there. Above what a tensor can hold it is any
+// such number.
+template <typename T>
+std::int64_t StepsBetween(T start, T limit, T delta) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    const auto distance = [](T from, T to) {
+      return static_cast<Unsigned>(static_cast<Unsigned>(to) - static_cast<Unsigned>(from));
+    };
+    const Unsigned length = delta > 0 ? distance(start, limit) : distance(limit, start);
+    const Unsigned step = delta > 0 ? distance(0, delta) : distance(delta, 0);
+    const std::uint64_t count = std::uint64_t{length / step} + (length % step == 0 ? 0 : 1);
+    return count > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(count);
+  } else {
+    const double count =
+        std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
+    return count < static_cast<double>(kMost) ? static_cast<std::int64_t>(count) : kMost;
+  }
 }
 
 template <typename T>
@@ -204,18 +249,26 @@ absl::Status RangeOf(KernelContext& c) {
   const T start = c.input(0).scalar<T>();
   const T limit = c.input(1).scalar<T>();
   const T delta = c.input(2).scalar<T>();
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(start) || !std::isfinite(limit) || !std::isfinite(delta)) {
+      return InvalidArgument("start, limit and delta must be finite: {}, {}, {}", start, limit, delta);
+    }
+  }
   if (delta == 0) return InvalidArgument("Requires delta != 0: {}", delta);
   if (delta > 0 ? start > limit : start < limit) {
     return InvalidArgument("Requires start {} limit when delta {} 0: {}/{}",
                            delta > 0 ? "<=" : ">=", delta > 0 ? ">" : "<", start, limit);
   }
-  const auto count = static_cast<std::int64_t>(
-      std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta))));
-  Tensor out(DTypeOf<T>(), Shape({count}));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<T>(), {StepsBetween(start, limit, delta)}));
   T value = start;
   for (T& element : out.mutable_flat<T>()) {
     element = value;
-    value = static_cast<T>(value + delta);
+    if constexpr (std::is_integral_v<T>) {  // beyond the last one it may wrap around
+      using Unsigned = std::make_unsigned_t<T>;
+      value = static_cast<T>(static_cast<Unsigned>(value) + static_cast<Unsigned>(delta));
+    } else {
+      value = value + delta;
+    }
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "vigil/core/ops/testing.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -123,6 +125,63 @@ TEST_F(ArrayOpsTest, RefusesTypesWhenTheGraphIsBuilt) {
 TEST_F(ArrayOpsTest, DoublesAreNumbersToo) {
   EXPECT_EQ(Show(b_.Op("MatMul", {Matrix<double>(1, {2, 3}), Matrix<double>(2, {4, 5})})), "double [1,1] 23");
   EXPECT_EQ(Show(b_.Op("AddV2", {Scalar<double>(0.5), Scalar<double>(0.25)})), "double [] 0.75");
+}
+
+// Sizes that no tensor can have, from inputs that are small.
+constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+
+TEST_F(ArrayOpsTest, ShapesThatOverflowAreRefused) {
+  const Output eight = Vec<float>({1, 2, 3, 4, 5, 6, 7, 8});
+  const auto reshaped = [&](std::vector<std::int64_t> dims) {
+    return Show(b_.Op("Reshape", {eight, Vec<std::int64_t>(std::move(dims))}));
+  };
+  EXPECT_EQ(reshaped({4, kHuge + 2}),
+            "INVALID_ARGUMENT: The shape [4,4611686018427387906] has too many elements to count.");
+  EXPECT_EQ(reshaped({-1, kHuge, 4}),
+            "INVALID_ARGUMENT: The shape [-1,4611686018427387904,4] has too many elements to count.");
+  const auto filled = [&](std::vector<std::int64_t> dims) {
+    return Show(b_.Op("Fill", {Vec<std::int64_t>(std::move(dims)), Scalar<float>(1)}));
+  };
+  EXPECT_EQ(filled({kHuge, 4}), "INVALID_ARGUMENT: The shape [4611686018427387904,4] has too many elements to count.");
+  EXPECT_THAT(filled({std::int64_t{1} << 31, std::int64_t{1} << 31, 2}), HasSubstr("too many elements to count"));
+  EXPECT_THAT(filled({std::int64_t{1} << 40}),
+              HasSubstr("RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[1099511627776]"));
+  const Output wide = b_.Const("wide", Tensor(DType::kFloat, Shape({std::int64_t{1} << 62, 0})));
+  const Output axis = Scalar<std::int32_t>(0);
+  EXPECT_EQ(Show(b_.Op("ConcatV2", {wide, wide, axis})),
+            "INVALID_ARGUMENT: ConcatOp : the inputs are too long together along axis 0");
+  EXPECT_THAT(Show(b_.Op("Pack", {wide, wide})), HasSubstr("too many elements to count"));
+  EXPECT_EQ(Show(b_.Op("Shape", {wide})),
+            "INVALID_ARGUMENT: Shape output type is 32-bit but a dimension of [4611686018427387904,0] is "
+            "4611686018427387904");
+}
+
+TEST_F(ArrayOpsTest, RangesThatDoNotEndAreRefused) {
+  const auto range = [this](Output start, Output limit, Output delta) {
+    return Show(b_.Op("Range", {start, limit, delta}));
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(range(Scalar<float>(0), Scalar<float>(nan), Scalar<float>(1)),
+            "INVALID_ARGUMENT: start, limit and delta must be finite: 0, nan, 1");
+  EXPECT_EQ(range(Scalar<float>(0), Scalar<float>(inf), Scalar<float>(1)),
+            "INVALID_ARGUMENT: start, limit and delta must be finite: 0, inf, 1");
+  EXPECT_THAT(range(Scalar<double>(0), Scalar<double>(1e300), Scalar<double>(1)), HasSubstr("RESOURCE_EXHAUSTED: OOM"));
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(range(Scalar<std::int64_t>(kLeast), Scalar<std::int64_t>(kMost), Scalar<std::int64_t>(1)),
+              HasSubstr("RESOURCE_EXHAUSTED: OOM"));
+  EXPECT_EQ(range(Scalar<std::int64_t>(kMost - 2), Scalar<std::int64_t>(kMost), Scalar<std::int64_t>(3)),
+            "int64 [1] 9223372036854775805");
+  EXPECT_EQ(range(Scalar<std::int64_t>(kMost), Scalar<std::int64_t>(kLeast), Scalar<std::int64_t>(kLeast)),
+            "int64 [2] 9223372036854775807 -1");
+}
+
+TEST_F(ArrayOpsTest, FillIsForEveryType) {
+  const Output two = Vec<std::int32_t>({2});
+  EXPECT_EQ(Show(b_.Op("Fill", {two, Scalar<bool>(true)})), "bool [2] true true");
+  EXPECT_EQ(Show(b_.Op("Fill", {two, Scalar<std::string>("x")})), "string [2] x x");
+  EXPECT_EQ(Show(b_.Op("Fill", {two, Scalar<double>(0.5)})), "double [2] 0.5 0.5");
 }
 
 }  // namespace

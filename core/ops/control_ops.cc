@@ -7,7 +7,12 @@ namespace {
 
 absl::StatusOr<std::vector<DType>> ConstTypes(const Node& node, const std::vector<DType>&) {
   VIGIL_RETURN_IF_ERROR(RequireAttr<Tensor>(node, "value"));
-  return std::vector<DType>{std::get<Tensor>(node.attrs.find("value")->second).dtype()};
+  const DType type = std::get<Tensor>(node.attrs.find("value")->second).dtype();
+  if (type == DType::kInvalid || type == DType::kResource) {
+    return UsageError(
+        fmt::format("The 'value' of a '{}' Op must be a tensor with values, not {}.", node.op, DTypeName(type)));
+  }
+  return std::vector<DType>{type};
 }
 
 const Tensor& ConstValue(const Node& node) { return std::get<Tensor>(node.attrs.find("value")->second); }

@@ -134,7 +134,7 @@ absl::Status Compute(const Tensor& a, const Tensor& b, Tensor* out, F f) {
     return absl::OkStatus();
   }
   if (a.shape() == b.shape()) {
-    *out = Tensor(DTypeOf<Out>(), a.shape());
+    VIGIL_ASSIGN_OR_RETURN(*out, Tensor::MakeUnwritten(DTypeOf<Out>(), a.shape().dims()));
     ComputeSame<T, Out>(a, b, *out, f);
     return absl::OkStatus();
   }
@@ -142,7 +142,7 @@ absl::Status Compute(const Tensor& a, const Tensor& b, Tensor* out, F f) {
   if (!BroadcastShape(a.shape(), b.shape(), &dims)) {
     return InvalidArgument("Incompatible shapes: {} vs. {}", a.shape().ToString(), b.shape().ToString());
   }
-  *out = Tensor(DTypeOf<Out>(), Shape(dims));
+  VIGIL_ASSIGN_OR_RETURN(*out, Tensor::MakeUnwritten(DTypeOf<Out>(), dims));
   ComputeBroadcast<T, Out>(a, b, dims, *out, f);
   return absl::OkStatus();
 }
@@ -180,7 +180,7 @@ absl::Status Comparison(KernelContext& c) {
 template <typename F>
 absl::Status Unary(KernelContext& c, F f) {
   const Tensor& in = c.input(0);
-  Tensor out(in.dtype(), in.shape());
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
   const bool known = ForNumeric(
       in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = AsArray<T>(in).unaryExpr([f](T x) { return f(x); }); });
   if (!known) return NoKernel(c);
@@ -200,16 +200,16 @@ absl::StatusOr<std::vector<DType>> ComparisonTypes(const Node& node, const std::
 
 }  // namespace
 
-Tensor AddSame(const Tensor& a, const Tensor& b) {
-  Tensor out;
-  ForNumeric(a.dtype(), [&]<typename T>() { Compute<T, T>(a, b, &out, Plus()).IgnoreError(); });
-  return out;
+absl::Status AddInto(Tensor& to, const Tensor& by) {
+  return Rewrite(to, [&by](const Tensor& old, Tensor& out) {
+    ForNumeric(by.dtype(), [&]<typename T>() { ComputeSame<T, T>(old, by, out, Plus()); });
+  });
 }
 
-Tensor SubtractSame(const Tensor& a, const Tensor& b) {
-  Tensor out;
-  ForNumeric(a.dtype(), [&]<typename T>() { Compute<T, T>(a, b, &out, Minus()).IgnoreError(); });
-  return out;
+absl::Status SubtractFrom(Tensor& to, const Tensor& by) {
+  return Rewrite(to, [&by](const Tensor& old, Tensor& out) {
+    ForNumeric(by.dtype(), [&]<typename T>() { ComputeSame<T, T>(old, by, out, Minus()); });
+  });
 }
 
 void RegisterElementwiseOps(OpRegistry& registry) {

@@ -71,6 +71,20 @@ TEST_F(ElementwiseOpsTest, LogicalNot) {
             "USAGE: Input 0 of 'LogicalNot' Op has type float, not bool.");
 }
 
+TEST_F(ElementwiseOpsTest, NumbersThatAnIntegerCannotHoldBecomeTheLeast) {
+  const auto cast = [this](double value, DType to) {
+    return Show(b_.Op("Cast", {Scalar<double>(value)}, {.attrs = {{"DstT", to}}}));
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : {nan, 1e300, -1e300, 2147483648.0})
+    EXPECT_EQ(cast(value, DType::kInt32), "int32 [] -2147483648");
+  for (const double value : {nan, 1e300, 9223372036854775808.0}) {
+    EXPECT_EQ(cast(value, DType::kInt64), "int64 [] -9223372036854775808");
+  }
+  EXPECT_EQ(cast(2147483647.5, DType::kInt32), "int32 [] 2147483647");
+  EXPECT_EQ(cast(nan, DType::kBool), "bool [] true");
+}
+
 TEST_F(ElementwiseOpsTest, Cast) {
   const auto cast = [this](Output value, DType to) { return Show(b_.Op("Cast", {value}, {.attrs = {{"DstT", to}}})); };
   EXPECT_EQ(cast(Vec<float>({1.9F, -1.9F}), DType::kInt32), "int32 [2] 1 -1");

@@ -8,8 +8,18 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/ops/op_util.h"
 
 namespace vigil {
+namespace {
+
+std::string Names(const std::vector<DType>& types) {
+  std::vector<std::string_view> names;
+  for (const DType type : types) names.push_back(DTypeName(type));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 // A place in a line; gives it up when destroyed, also when the task is killed. REQUIRES: the queue's mutex is held throughout
 // (but for waiting).
@@ -31,11 +41,26 @@ class FifoQueue::Turn {
   Attempt attempt_;
 };
 
-FifoQueue::FifoQueue(const Env& env, std::string name, std::int64_t capacity)
+FifoQueue::FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity)
     : name_(std::move(name)),
+      component_types_(std::move(component_types)),
       capacity_(capacity),
       mutex_(env.tasks->NewMutex(name_)),
       changed_(env.tasks->NewCondition(name_)) {}
+
+absl::Status FifoQueue::Fits(const Node& holder) const {
+  const auto types = holder.attrs.find("component_types");
+  const auto* const wanted = types == holder.attrs.end() ? nullptr : std::get_if<std::vector<DType>>(&types->second);
+  if (wanted == nullptr || *wanted != component_types_) {
+    return InvalidArgument("Shared queue '{}' has component types [{}] but requested component types were [{}]", name_,
+                           Names(component_types_), wanted == nullptr ? "" : Names(*wanted));
+  }
+  const auto at = holder.attrs.find("capacity");
+  const auto* const given = at == holder.attrs.end() ? nullptr : std::get_if<std::int64_t>(&at->second);
+  const std::int64_t capacity = given == nullptr ? -1 : *given;
+  if (capacity == capacity_) return absl::OkStatus();
+  return InvalidArgument("Shared queue '{}' has capacity {} but requested capacity was {}", name_, capacity_, capacity);
+}
 
 absl::Status FifoQueue::Wait(const KernelContext& run, std::string_view operation) {
   if (run.cancelled()) return MakeStatus(Code::kCancelled, fmt::format("{} operation was cancelled", operation));

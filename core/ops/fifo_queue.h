@@ -29,7 +29,9 @@ class FifoQueue : public Resource {
   using Element = std::vector<Tensor>;
 
   // capacity < 0: without bound.
-  FifoQueue(const Env& env, std::string name, std::int64_t capacity);
+  FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity);
+
+  absl::Status Fits(const Node& holder) const override;
 
   // Puts in one after the other, waiting for room before each. `renew`: first takes out what is in it, and opens it if it was closed.
   absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
@@ -51,6 +53,7 @@ class FifoQueue : public Resource {
   absl::Status Wait(const KernelContext& run, std::string_view operation);
 
   const std::string name_;
+  const std::vector<DType> component_types_;
   const std::int64_t capacity_;
   const std::unique_ptr<Mutex> mutex_;
   const std::unique_ptr<Condition> changed_;

@@ -31,13 +31,14 @@ class RangePosition : public Resource {
   std::atomic<std::int64_t> next_{0};
 };
 
-RangePosition& PositionOf(KernelContext& c) {
+absl::StatusOr<RangePosition*> PositionOf(KernelContext& c) {
   return c.resource<RangePosition>([] { return std::make_shared<RangePosition>(); });
 }
 
 absl::Status GetNext(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(RangePosition* const position, PositionOf(c));
   std::int64_t value = 0;
-  if (!PositionOf(c).Next(c.holder_attr_or<std::int64_t>("stop", 0), &value)) {
+  if (!position->Next(c.holder_attr_or<std::int64_t>("stop", 0), &value)) {
     return MakeStatus(Code::kOutOfRange, "End of sequence");
   }
   c.set_output(0, Tensor::Scalar<std::int64_t>(value));
@@ -45,11 +46,13 @@ absl::Status GetNext(KernelContext& c) {
 }
 
 absl::Status Serialize(KernelContext& c) {
-  c.set_output(0, Tensor::Scalar<std::string>(fmt::format("{}", PositionOf(c).next())));
+  VIGIL_ASSIGN_OR_RETURN(const RangePosition* const position, PositionOf(c));
+  c.set_output(0, Tensor::Scalar<std::string>(fmt::format("{}", position->next())));
   return absl::OkStatus();
 }
 
 absl::Status Deserialize(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(RangePosition* const position, PositionOf(c));
   if (c.input(1).num_elements() != 1) {
     return InvalidArgument("An iterator's state must be a scalar, got {} instead.", c.input(1).Describe());
   }
@@ -59,7 +62,7 @@ absl::Status Deserialize(KernelContext& c) {
   if (error != std::errc() || end != state.data() + state.size() || next < 0) {
     return InvalidArgument("'{}' is no state of the iterator '{}'.", state, c.holder().name);
   }
-  PositionOf(c).Set(next);
+  position->Set(next);
   return absl::OkStatus();
 }
 
@@ -84,7 +87,10 @@ absl::StatusOr<std::vector<DType>> IteratorTypes(const Node& node, const std::ve
 }  // namespace
 
 void RegisterIteratorOps(OpRegistry& registry) {
-  registry.Register({.name = "OneShotIterator", .output_types = IteratorTypes, .is_resource = true});
+  registry.Register({.name = "OneShotIterator",
+                     .output_types = IteratorTypes,
+                     .is_resource = true,
+                     .resource_kind = RangePosition::kKind});
   registry.Register({.name = "IteratorGetNext",
                      .inputs = 1,
                      .output_types = Always({DType::kInt64}),

@@ -1,5 +1,6 @@
 // MatMul and the reductions.
 #include <algorithm>
+#include <type_traits>
 
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
@@ -34,7 +35,8 @@ absl::Status MatMul(KernelContext& c) {
     return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape().ToString(),
                            b.shape().ToString());
   }
-  Tensor out(a.dtype(), Shape({a.shape().dim(transpose_a ? 1 : 0), b.shape().dim(transpose_b ? 0 : 1)}));
+  VIGIL_ASSIGN_OR_RETURN(
+      Tensor out, Tensor::Make(a.dtype(), {a.shape().dim(transpose_a ? 1 : 0), b.shape().dim(transpose_b ? 0 : 1)}));
   if (a.dtype() == DType::kFloat) {
     Multiply<float>(a, transpose_a, b, transpose_b, out);
   } else {
@@ -58,6 +60,16 @@ absl::StatusOr<std::vector<bool>> ReducedAxes(const Tensor& in, const Tensor& ax
   return reduced;
 }
 
+// Integers wrap around.
+template <typename T>
+T Added(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+  } else {
+    return a + b;
+  }
+}
+
 template <typename T>
 void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
   const std::vector<std::int64_t>& dims = in.shape().dims();
@@ -72,7 +84,7 @@ void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
   std::vector<std::int64_t> index(dims.size(), 0);
   std::int64_t at = 0;
   for (const T value : in.flat<T>()) {
-    to[at] = static_cast<T>(to[at] + value);
+    to[at] = Added(to[at], value);
     for (std::size_t d = dims.size(); d-- > 0;) {
       at += step[d];
       if (++index[d] < dims[d]) break;
@@ -80,6 +92,34 @@ void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
       index[d] = 0;
     }
   }
+}
+
+template <typename T>
+T SumOfAll(const Tensor& in) {
+  if constexpr (std::is_integral_v<T>) {
+    T sum = 0;
+    for (const T value : in.flat<T>()) sum = Added(sum, value);
+    return sum;
+  } else {
+    return AsArray<T>(in).sum();
+  }
+}
+
+// Divides each sum by how many elements it is made of. Of no integers there is no mean; of no floating-point numbers it is NaN.
+template <typename T>
+absl::Status DivideByCount(const Tensor& in, Tensor& out) {
+  if (out.num_elements() == 0) return absl::OkStatus();
+  const std::int64_t count = in.num_elements() / out.num_elements();
+  if (std::is_integral_v<T> && count == 0)
+    return InvalidArgument("'Mean' Op: there is no mean of no elements: {}", in.Describe());
+  for (T& element : out.mutable_flat<T>()) {
+    if constexpr (std::is_integral_v<T>) {
+      element = static_cast<T>(element / count);
+    } else {
+      element = element / static_cast<T>(count);
+    }
+  }
+  return absl::OkStatus();
 }
 
 template <bool kMean>
@@ -95,21 +135,18 @@ absl::Status Reduce(KernelContext& c) {
       dims.push_back(1);
     }
   }
-  Tensor out(in.dtype(), Shape(dims));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), std::move(dims)));
+  absl::Status status;
   const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
     if (std::ranges::find(reduced, false) == reduced.end() && in.num_elements() > 0) {
-      out.mutable_flat<T>()[0] = AsArray<T>(in).sum();
+      out.mutable_flat<T>()[0] = SumOfAll<T>(in);
     } else {
       SumInto<T>(in, reduced, out);
     }
-    if (kMean && out.num_elements() > 0) {
-      const T count = static_cast<T>(in.num_elements() / out.num_elements());
-      for (T& element : out.mutable_flat<T>()) element = static_cast<T>(element / count);
-    }
+    if (kMean) status = DivideByCount<T>(in, out);
   });
-  if (!known)
-    return MakeStatus(Code::kUnimplemented,
-                      fmt::format("'{}' Op has no kernel for {}", c.node().op, DTypeName(in.dtype())));
+  if (!known) return NoKernel(c);
+  VIGIL_RETURN_IF_ERROR(status);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <limits>
 
 #include "vigil/core/ops/testing.h"
 #include "vigil/fakes/fake_env.h"
@@ -36,6 +39,39 @@ TEST_F(MatrixOpsTest, Reductions) {
   EXPECT_EQ(reduce("Sum", {}), "float [2,3] 1 2 3 4 5 6");
   EXPECT_THAT(reduce("Sum", {2}), HasSubstr("Invalid reduction dimension"));
   EXPECT_EQ(Show(b_.Op("Mean", {Vec<std::int64_t>({1, 2}), Scalar<std::int32_t>(0)})), "int64 [] 1");
+}
+
+TEST_F(MatrixOpsTest, OfNoElements) {
+  const Output axis = Scalar<std::int32_t>(0);
+  for (const DType type : {DType::kInt32, DType::kInt64}) {
+    EXPECT_EQ(Show(b_.Op("Mean", {b_.Const("c", Tensor(type, Shape({0}))), axis})),
+              fmt::format("INVALID_ARGUMENT: 'Mean' Op: there is no mean of no elements: {} [0]", DTypeName(type)));
+    EXPECT_EQ(Show(b_.Op("Sum", {b_.Const("c", Tensor(type, Shape({0}))), axis})),
+              fmt::format("{} [] 0", DTypeName(type)));
+    EXPECT_EQ(Show(b_.Op("Mean", {b_.Const("c", Tensor(type, Shape({0, 0}))), axis})),
+              fmt::format("{} [0]", DTypeName(type)));
+  }
+  EXPECT_THAT(Show(b_.Op("Mean", {b_.Const("c", Tensor(DType::kFloat, Shape({0}))), axis})), HasSubstr("nan"));
+}
+
+TEST_F(MatrixOpsTest, ResultsThatCannotBeAreRefused) {
+  const auto matrix = [this](std::int64_t rows, std::int64_t columns) {
+    return b_.Const("c", Tensor(DType::kFloat, Shape({rows, columns})));
+  };
+  constexpr std::int64_t kLarge = std::int64_t{1} << 32;
+  EXPECT_EQ(Show(b_.Op("MatMul", {matrix(kLarge, 0), matrix(0, kLarge)})),
+            "INVALID_ARGUMENT: The shape [4294967296,4294967296] has too many elements to count.");
+  EXPECT_THAT(Show(b_.Op("MatMul", {matrix(kLarge, 0), matrix(0, 1 << 10)})), HasSubstr("RESOURCE_EXHAUSTED: OOM"));
+  EXPECT_EQ(Show(b_.Op("MatMul", {matrix(2, 0), matrix(0, 2)})), "float [2,2] 0 0 0 0");
+  EXPECT_THAT(Show(b_.Op("Sum", {matrix(0, std::int64_t{1} << 40), Scalar<std::int32_t>(0)})),
+              HasSubstr("RESOURCE_EXHAUSTED: OOM"));
+}
+
+TEST_F(MatrixOpsTest, IntegersWrapAround) {
+  const Output most = Vec<std::int64_t>({std::numeric_limits<std::int64_t>::max(), 1});
+  EXPECT_EQ(Show(b_.Op("Sum", {most, Scalar<std::int32_t>(0)})), "int64 [] -9223372036854775808");
+  EXPECT_EQ(Show(b_.Op("Sum", {Matrix<std::int32_t>(2, {2147483647, 0, 1, 0}), Scalar<std::int32_t>(0)})),
+            "int32 [2] -2147483648 0");
 }
 
 }  // namespace

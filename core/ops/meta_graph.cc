@@ -127,7 +127,21 @@ class Importer {
     VIGIL_ASSIGN_OR_RETURN(const Output initializer, Find(def.initializer_name()));
     variable.initializer = initializer.node;
     VIGIL_ASSIGN_OR_RETURN(variable.read, Find(def.snapshot_name()));
+    const OpDef& op = *graph_.node(variable.ref.node).def;
+    if (variable.ref.index != 0 || !op.is_resource || !op.read) return Not(def.variable_name(), "a variable");
+    // What is written of it later: the value that it assigns.
+    const Node& assign = graph_.node(initializer.node);
+    if (!assign.def->forwards_ref || assign.inputs.size() != 2 || assign.inputs[0] != variable.ref) {
+      return Not(def.initializer_name(), fmt::format("an assignment to '{}'", def.variable_name()));
+    }
+    if (!graph_.Has(variable.read) || graph_.TypeOf(variable.read) != graph_.TypeOf(variable.ref)) {
+      return Not(def.snapshot_name(), fmt::format("the value of '{}'", def.variable_name()));
+    }
     return variable;
+  }
+
+  static absl::Status Not(std::string_view name, std::string_view what) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is not {}", name, what));
   }
 
   Graph& graph_;
@@ -165,6 +179,14 @@ absl::StatusOr<proto::MetaGraphDef> ExportMetaGraph(const Graph& graph, const Ex
 
 absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphDef& def, Graph& graph,
                                                          const ImportMetaGraphOptions& options) {
+  struct Undo {
+    explicit Undo(Graph& into) : graph(into), mark(into.Now()) {}
+    ~Undo() {
+      if (mark.has_value()) graph.TakeBack(*std::move(mark));
+    }
+    Graph& graph;
+    std::optional<Graph::Mark> mark;
+  } undo(graph);
   VIGIL_RETURN_IF_ERROR(ImportGraphDef(def.graph_def(), graph, options.graph));
   // The map's order means nothing.
   std::map<std::string, const proto::CollectionDef*> collections;
@@ -178,6 +200,7 @@ absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphD
     }
     if (!*read) unread.push_back(name);
   }
+  undo.mark.reset();
   return unread;
 }
 

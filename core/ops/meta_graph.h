@@ -46,7 +46,8 @@ struct ImportMetaGraphOptions {
 
 // Adds nodes and collections; variables are known to VariablesInitializer() and the like. Returns the names of the collections that
 // it could not read: those without a codec, and those whose name the graph has for something else. Errors: as ImportGraphDef; INVALID_ARGUMENT
-// for a collection's item that is not in the graph, or is no VariableDef (the nodes stay).
+// for a collection's item that is not in the graph, or is no VariableDef of a variable. An import that fails, or throws, leaves the graph
+// as it was (what a codec keeps outside of the graph is its own affair).
 absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphDef& def, Graph& graph,
                                                          const ImportMetaGraphOptions& options = {});
 

@@ -1,7 +1,10 @@
 #include "vigil/core/ops/meta_graph.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <stdexcept>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/variable.pb.h"
@@ -150,6 +153,62 @@ TEST_F(MetaGraphTest, RefusesItemsThatItDoesNotFind) {
   def = Export();
   def.mutable_collection_def()->at("variables").mutable_bytes_list()->add_value(variable.SerializeAsString());
   EXPECT_THAT(error(def), HasSubstr("variable 'step:0' is a resource variable"));
+}
+
+TEST_F(MetaGraphTest, AVariableIsOneWithItsAssignment) {
+  const auto error = [this](const auto& change) {
+    proto::MetaGraphDef def = Export();
+    std::string& item = *def.mutable_collection_def()->at("variables").mutable_bytes_list()->mutable_value(0);
+    proto::VariableDef variable;
+    EXPECT_TRUE(variable.ParseFromString(item));
+    change(variable);
+    item = variable.SerializeAsString();
+    Graph other(BuiltinOps());
+    const absl::Status status = ImportMetaGraph(def, other).status();
+    if (!status.ok()) {
+      EXPECT_EQ(other.size(), 0) << "a failed import leaves nothing behind";
+      EXPECT_THAT(other.CollectionNames(), IsEmpty());
+    }
+    return status.ok() ? std::string("OK") : std::string(MessageOf(status));
+  };
+  EXPECT_EQ(error([](proto::VariableDef&) {}), "OK");
+  const std::string constant = graph_.node(graph_.node(step_.initializer).inputs[1].node).name;
+  EXPECT_EQ(error([&](proto::VariableDef& v) { v.set_initializer_name(constant); }),
+            fmt::format("Collection 'variables': '{}' is not an assignment to 'step:0'", constant));
+  EXPECT_EQ(error([&](proto::VariableDef& v) { v.set_variable_name(constant + ":0"); }),
+            fmt::format("Collection 'variables': '{}:0' is not a variable", constant));
+  EXPECT_EQ(error([](proto::VariableDef& v) { v.set_snapshot_name("init"); }),
+            "Collection 'variables': 'init' is not the value of 'step:0'");
+}
+
+TEST_F(MetaGraphTest, AFailedImportLeavesNothingBehind) {
+  const CollectionCodec codec{
+      .name = "words",
+      .write = [](const Graph&) { return std::vector<std::string>{"w"}; },
+      .read = [&](Graph& graph, const std::vector<std::string>& items, const std::string&) -> absl::Status {
+        graph.AddToCollection(kWords, items[0]);
+        throw std::runtime_error("thrown by a codec");
+      }};
+  graph_.AddToCollection(kWords, std::string("w"));
+  const proto::MetaGraphDef def = Export({.codecs = {codec}});
+  Graph other(BuiltinOps());
+  Builder b(other);
+  const Output mine = b.Const("mine", Tensor::Scalar<float>(1));
+  other.AddToCollection(CollectionKey<Output>{"variables"}, mine);
+  EXPECT_THROW(ImportMetaGraph(def, other, {.graph = {.scope = "s"}, .codecs = {codec}}).IgnoreError(),
+               std::runtime_error);
+  EXPECT_EQ(other.size(), 1);
+  EXPECT_THAT(other.CollectionNames(), ElementsAre("variables"));
+  EXPECT_THAT(other.Collection(kGlobalVariables), ElementsAre(mine));
+  EXPECT_TRUE(ImportMetaGraph(Export(), other, {.graph = {.scope = "s"}}).ok()) << "and is no obstacle to another";
+}
+
+TEST_F(MetaGraphTest, TextNestedTooDeeplyIsRefused) {
+  std::string text;
+  for (int i = 0; i < 1'000'000; ++i) text += "a{";
+  ASSERT_TRUE(WriteAtomically(fake_.files, "/deep.meta", text).ok());
+  EXPECT_THAT(std::string(MessageOf(ReadMetaGraph(fake_.env(), "/deep.meta").status())),
+              HasSubstr("Cannot parse file /deep.meta: 1:1: "));
 }
 
 TEST_F(MetaGraphTest, FilesAreBinaryOrText) {

@@ -71,12 +71,26 @@ bool ForNumeric(DType dtype, Body&& body) {
 // The elements of an int32 or int64 tensor.
 absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
 
-// Copies `count` elements. REQUIRES: same type, both ranges exist, nobody shares `to`.
+// Copies `count` elements. REQUIRES: same type, both ranges exist.
 void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset, std::int64_t count);
 
-// a + b or a - b. REQUIRES: same numeric type, same shape.
-Tensor AddSame(const Tensor& a, const Tensor& b);
-Tensor SubtractSame(const Tensor& a, const Tensor& b);
+// Replaces `value` by what write(const Tensor& old, Tensor& out) makes of it, element by element: in place (old and out are one) if nobody
+// shares the elements, else in new ones.
+template <typename Write>
+absl::Status Rewrite(Tensor& value, Write write) {
+  if (value.unique()) {
+    write(std::as_const(value), value);
+    return absl::OkStatus();
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(value.dtype(), value.shape().dims()));
+  write(std::as_const(value), out);
+  value = std::move(out);
+  return absl::OkStatus();
+}
+
+// to += by or to -= by, as Rewrite(). REQUIRES: same numeric type, same shape.
+absl::Status AddInto(Tensor& to, const Tensor& by);
+absl::Status SubtractFrom(Tensor& to, const Tensor& by);
 
 }  // namespace vigil
 

@@ -1,4 +1,6 @@
 // FIFOQueueV2 and the ops on it.
+#include <algorithm>
+
 #include "vigil/core/ops/fifo_queue.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
@@ -10,10 +12,13 @@ namespace {
 using Element = FifoQueue::Element;
 using ComponentTypes = std::vector<DType>;
 
-FifoQueue& QueueOf(KernelContext& c) {
+constexpr std::int64_t kMostEmptyElements = 1 << 20;
+
+absl::StatusOr<FifoQueue*> QueueOf(KernelContext& c) {
   return c.resource<FifoQueue>([&c] {
     const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
     return std::make_shared<FifoQueue>(c.env(), shared_name.empty() ? "_0_" + c.holder().name : shared_name,
+                                       c.holder_attr_or<ComponentTypes>("component_types", {}),
                                        c.holder_attr_or<std::int64_t>("capacity", -1));
   });
 }
@@ -36,32 +41,42 @@ absl::Status CheckComponents(const KernelContext& c) {
 }
 
 absl::Status Enqueue(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
   VIGIL_RETURN_IF_ERROR(CheckComponents(c));
   std::vector<Element> elements(1);
   for (int i = 1; i < c.num_inputs(); ++i) elements[0].push_back(c.input(i));
-  return QueueOf(c).Enqueue(c, std::move(elements));
+  return queue->Enqueue(c, std::move(elements));
 }
 
 absl::Status EnqueueMany(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
   VIGIL_RETURN_IF_ERROR(CheckComponents(c));
   const Shape& first = c.input(1).shape();
+  std::int64_t values = 0;
   for (int i = 1; i < c.num_inputs(); ++i) {
     const Shape& shape = c.input(i).shape();
     if (shape.rank() == 0 || shape.dim(0) != first.dim(0)) {
       return InvalidArgument("All components must have the same size in dimension 0; component {} has shape {}", i - 1,
                              shape.ToString());
     }
+    values = std::max(values, c.input(i).num_elements());
+  }
+  // Elements without values are elements, too, and a shape alone may ask for any number of them.
+  if (first.dim(0) > std::max(values, kMostEmptyElements)) {
+    return MakeStatus(Code::kResourceExhausted,
+                      fmt::format("{} elements without a value are too many to enqueue at once (at most {})",
+                                  first.dim(0), kMostEmptyElements));
   }
   std::vector<Element> elements(static_cast<std::size_t>(first.dim(0)));
   for (std::size_t row = 0; row < elements.size(); ++row) {
     for (int i = 1; i < c.num_inputs(); ++i) {
       const std::vector<std::int64_t>& dims = c.input(i).shape().dims();
-      Tensor part(c.input(i).dtype(), Shape(std::vector<std::int64_t>(dims.begin() + 1, dims.end())));
+      VIGIL_ASSIGN_OR_RETURN(Tensor part, Tensor::MakeUnwritten(c.input(i).dtype(), {dims.begin() + 1, dims.end()}));
       CopyElements(c.input(i), static_cast<std::int64_t>(row) * part.num_elements(), part, 0, part.num_elements());
       elements[row].push_back(std::move(part));
     }
   }
-  return QueueOf(c).Enqueue(c, std::move(elements), c.attr_or<bool>(ops::kRenewsQueue, false));
+  return queue->Enqueue(c, std::move(elements), c.attr_or<bool>(ops::kRenewsQueue, false));
 }
 
 // What comes out of the queue must be what the node promises.
@@ -71,9 +86,10 @@ absl::Status CheckPromise(const KernelContext& c) {
 }
 
 absl::Status Dequeue(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
   VIGIL_RETURN_IF_ERROR(CheckPromise(c));
   std::vector<Element> elements;
-  VIGIL_RETURN_IF_ERROR(QueueOf(c).Dequeue(c, 1, &elements));
+  VIGIL_RETURN_IF_ERROR(queue->Dequeue(c, 1, &elements));
   for (std::size_t i = 0; i < elements[0].size(); ++i) c.set_output(static_cast<int>(i), std::move(elements[0][i]));
   return absl::OkStatus();
 }
@@ -81,14 +97,15 @@ absl::Status Dequeue(KernelContext& c) {
 absl::Status DequeueMany(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> count, Integers(c.input(1)));
   if (count.size() != 1 || count[0] < 1) return InvalidArgument("DequeueMany requires one positive number of elements");
+  VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
   VIGIL_RETURN_IF_ERROR(CheckPromise(c));
   std::vector<Element> elements;
-  VIGIL_RETURN_IF_ERROR(QueueOf(c).Dequeue(c, count[0], &elements));
+  VIGIL_RETURN_IF_ERROR(queue->Dequeue(c, count[0], &elements));
   for (std::size_t i = 0; i < elements[0].size(); ++i) {
     const Tensor& first = elements[0][i];
     std::vector<std::int64_t> dims = first.shape().dims();
     dims.insert(dims.begin(), count[0]);
-    Tensor out(first.dtype(), Shape(dims));
+    VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(first.dtype(), std::move(dims)));
     std::int64_t row = 0;
     for (const Element& element : elements) {
       if (element[i].shape() != first.shape()) {
@@ -102,10 +119,14 @@ absl::Status DequeueMany(KernelContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status Close(KernelContext& c) { return QueueOf(c).Close(c, c.attr_or<bool>("cancel_pending_enqueues", false)); }
+absl::Status Close(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
+  return queue->Close(c, c.attr_or<bool>("cancel_pending_enqueues", false));
+}
 
 absl::Status Size(KernelContext& c) {
-  c.set_output(0, Tensor::Scalar<std::int32_t>(static_cast<std::int32_t>(QueueOf(c).Size())));
+  VIGIL_ASSIGN_OR_RETURN(const FifoQueue* const queue, QueueOf(c));
+  c.set_output(0, Tensor::Scalar<std::int32_t>(static_cast<std::int32_t>(queue->Size())));
   return absl::OkStatus();
 }
 
@@ -138,7 +159,8 @@ Types CloseTypes(const Node& node, const std::vector<DType>&) {
 }  // namespace
 
 void RegisterQueueOps(OpRegistry& registry) {
-  registry.Register({.name = "FIFOQueueV2", .output_types = QueueTypes, .is_resource = true});
+  registry.Register(
+      {.name = "FIFOQueueV2", .output_types = QueueTypes, .is_resource = true, .resource_kind = FifoQueue::kKind});
   registry.Register(
       {.name = "QueueEnqueueV2", .inputs = -1, .output_types = EnqueueTypes, .compute = Enqueue, .ref_inputs = 1});
   registry.Register({.name = "QueueEnqueueManyV2",

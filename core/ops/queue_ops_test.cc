@@ -174,5 +174,36 @@ TEST_F(QueueOpsTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(Size(), "int32 [] 0") << "nothing of it is in the queue";
 }
 
+TEST_F(QueueOpsTest, QueuesOfOneSharedNameAreAlike) {
+  const auto queue = [this](std::vector<DType> types, std::int64_t capacity) {
+    return b_.Op(
+        "FIFOQueueV2", {},
+        {.attrs = {{"component_types", std::move(types)}, {"capacity", capacity}, {"shared_name", std::string("s")}}});
+  };
+  const Output one = queue({DType::kInt64}, 5);
+  const Output two = queue({DType::kInt64, DType::kInt64}, 5);
+  const Output other = queue({DType::kFloat}, 5);
+  const Output larger = queue({DType::kInt64}, 6);
+  const Output number = Scalar<std::int64_t>(1);
+  ASSERT_EQ(vigil::Show(Run(b_.Op("QueueEnqueueV2", {one, number}).node)), "OK");
+  EXPECT_EQ(vigil::Show(Run(b_.Op("QueueEnqueueV2", {two, number, number}).node)),
+            "INVALID_ARGUMENT: Shared queue 's' has component types [int64] but requested component types were [int64, "
+            "int64]");
+  EXPECT_EQ(
+      Show(b_.Op("QueueDequeueV2", {other}, {.attrs = {{"component_types", std::vector<DType>{DType::kFloat}}}})),
+      "INVALID_ARGUMENT: Shared queue 's' has component types [int64] but requested component types were [float]");
+  EXPECT_EQ(Show(b_.Op("QueueSizeV2", {larger})),
+            "INVALID_ARGUMENT: Shared queue 's' has capacity 5 but requested capacity was 6");
+  EXPECT_EQ(Show(b_.Op("QueueSizeV2", {queue({DType::kInt64}, 5)})), "int32 [] 1");
+}
+
+TEST_F(QueueOpsTest, ElementsWithoutValuesAreCounted) {
+  const Output handle = b_.Op("FIFOQueueV2", {}, {.attrs = {{"component_types", std::vector<DType>{DType::kFloat}}}});
+  const Output many = b_.Const("c", Tensor(DType::kFloat, Shape({std::int64_t{1} << 40, 0})));
+  EXPECT_EQ(
+      vigil::Show(Run(b_.Op("QueueEnqueueManyV2", {handle, many}).node)),
+      "RESOURCE_EXHAUSTED: 1099511627776 elements without a value are too many to enqueue at once (at most 1048576)");
+}
+
 }  // namespace
 }  // namespace vigil

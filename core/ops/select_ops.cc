@@ -1,4 +1,7 @@
 // Ops that choose or convert elements: Select, Cast, LogicalNot.
+#include <limits>
+#include <type_traits>
+
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
 
@@ -6,31 +9,41 @@ namespace vigil {
 namespace {
 
 absl::Status LogicalNot(KernelContext& c) {
-  Tensor out(DType::kBool, c.input(0).shape());
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DType::kBool, c.input(0).shape().dims()));
   bool* to = out.mutable_flat<bool>().data();
   for (const bool value : c.input(0).flat<bool>()) *to++ = !value;
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
 
+// As TensorFlow's kernels on x86: what an integer cannot hold (NaN too) becomes the least one. In C++ it would be anything.
+template <typename To, typename From>
+To Converted(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    // Both ends are powers of two: exact.
+    constexpr From kLeast = static_cast<From>(std::numeric_limits<To>::min());
+    if (!(value >= kLeast && value < -kLeast)) return std::numeric_limits<To>::min();
+  }
+  return static_cast<To>(value);
+}
+
 template <typename From, typename To>
-Tensor CastTo(const Tensor& in) {
-  Tensor out(DTypeOf<To>(), in.shape());
+absl::Status CastTo(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<To>(), in.shape().dims()));
   To* to = out.mutable_flat<To>().data();
-  for (const From value : in.flat<From>()) *to++ = static_cast<To>(value);
-  return out;
+  for (const From value : in.flat<From>()) *to++ = Converted<To>(value);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
 }
 
 template <typename From>
 absl::Status CastFrom(KernelContext& c) {
-  const Tensor& in = c.input(0);
   const DType target = c.attr<DType>("DstT");
-  if (target == DType::kBool) {
-    c.set_output(0, CastTo<From, bool>(in));
-    return absl::OkStatus();
-  }
-  if (!ForNumeric(target, [&]<typename To>() { c.set_output(0, CastTo<From, To>(in)); })) return NoKernel(c);
-  return absl::OkStatus();
+  if (target == DType::kBool) return CastTo<From, bool>(c);
+  absl::Status status;
+  if (!ForNumeric(target, [&]<typename To>() { status = CastTo<From, To>(c); })) return NoKernel(c);
+  return status;
 }
 
 absl::Status Cast(KernelContext& c) {

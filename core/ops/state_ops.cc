@@ -8,24 +8,22 @@
 namespace vigil {
 namespace {
 
-vigil::Variable& VariableOf(KernelContext& c) {
-  return c.resource<vigil::Variable>([] { return std::make_shared<vigil::Variable>(); });
-}
-
 absl::Status Uninitialized(const KernelContext& c) {
   return MakeStatus(Code::kFailedPrecondition,
                     fmt::format("Attempting to use uninitialized value {}", c.holder().name));
 }
 
 absl::Status ReadVariable(KernelContext& c) {
-  Tensor value = VariableOf(c).Read();
+  VIGIL_ASSIGN_OR_RETURN(const vigil::Variable* const variable, vigil::Variable::Of(c));
+  Tensor value = variable->Read();
   if (!value.valid()) return Uninitialized(c);
   c.set_output(0, std::move(value));
   return absl::OkStatus();
 }
 
 absl::Status IsVariableInitialized(KernelContext& c) {
-  c.set_output(0, Tensor::Scalar<bool>(VariableOf(c).Read().valid()));
+  VIGIL_ASSIGN_OR_RETURN(const vigil::Variable* const variable, vigil::Variable::Of(c));
+  c.set_output(0, Tensor::Scalar<bool>(variable->Read().valid()));
   return absl::OkStatus();
 }
 
@@ -35,25 +33,27 @@ absl::Status ShapesDiffer(const KernelContext& c, const Shape& left, const Shape
 }
 
 absl::Status Assign(KernelContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   const Tensor& value = c.input(1);
   const auto declared = c.holder().attrs.find("shape");
   if (declared != c.holder().attrs.end() && c.attr_or<bool>("validate_shape", true)) {
     const Shape& shape = std::get<Shape>(declared->second);
     if (shape != value.shape()) return ShapesDiffer(c, shape, value.shape());
   }
-  VariableOf(c).Assign(value);
+  variable->Assign(value);
   c.set_output(0, value);
   return absl::OkStatus();
 }
 
 // AssignAdd and AssignSub.
-template <Tensor (*kCombine)(const Tensor&, const Tensor&)>
+template <absl::Status (*kCombine)(Tensor&, const Tensor&)>
 absl::Status AssignUpdate(KernelContext& c) {
-  return VariableOf(c).Update([&c](const Tensor& old, Tensor* replacement) {
-    if (!old.valid()) return Uninitialized(c);
-    if (old.shape() != c.input(1).shape()) return ShapesDiffer(c, old.shape(), c.input(1).shape());
-    *replacement = kCombine(old, c.input(1));
-    c.set_output(0, *replacement);
+  VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
+  return variable->Update([&c](Tensor* value) {
+    if (!value->valid()) return Uninitialized(c);
+    if (value->shape() != c.input(1).shape()) return ShapesDiffer(c, value->shape(), c.input(1).shape());
+    VIGIL_RETURN_IF_ERROR(kCombine(*value, c.input(1)));
+    c.set_output(0, *value);
     return absl::OkStatus();
   });
 }
@@ -61,12 +61,17 @@ absl::Status AssignUpdate(KernelContext& c) {
 template <typename T>
 absl::Status CountUpToLimit(KernelContext& c) {
   const std::int64_t limit = c.attr<std::int64_t>("limit");
-  return VariableOf(c).Update([&c, limit](const Tensor& old, Tensor* replacement) {
-    if (!old.valid()) return Uninitialized(c);
-    if (old.shape().rank() != 0) return InvalidArgument("input is not a scalar: {}", old.Describe());
-    if (old.scalar<T>() >= limit) return MakeStatus(Code::kOutOfRange, fmt::format("Reached limit of {}", limit));
-    *replacement = Tensor::Scalar<T>(old.scalar<T>() + 1);
-    c.set_output(0, old);
+  VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
+  return variable->Update([&c, limit](Tensor* value) {
+    if (!value->valid()) return Uninitialized(c);
+    if (value->shape().rank() != 0) return InvalidArgument("input is not a scalar: {}", value->Describe());
+    const T count = value->scalar<T>();
+    // The largest number there is comes to an end as well: there is no next one.
+    if (count >= limit || count == std::numeric_limits<T>::max()) {
+      return MakeStatus(Code::kOutOfRange, fmt::format("Reached limit of {}", limit));
+    }
+    c.set_output(0, *value);
+    *value = Tensor::Scalar<T>(static_cast<T>(count + 1));
     return absl::OkStatus();
   });
 }
@@ -76,7 +81,7 @@ absl::StatusOr<std::vector<DType>> VariableTypes(const Node& node, const std::ve
   VIGIL_RETURN_IF_ERROR(AllowAttr<Shape>(node, "shape"));
   VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, "container"));
   VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, "shared_name"));
-  return std::vector<DType>{std::get<DType>(node.attrs.find("dtype")->second)};
+  return FromAttr("dtype")(node, {});
 }
 
 absl::StatusOr<std::vector<DType>> AssignTypes(const Node& node, const std::vector<DType>& inputs) {
@@ -107,7 +112,11 @@ absl::Status CountUpTo(KernelContext& c) {
 }  // namespace
 
 void RegisterStateOps(OpRegistry& registry) {
-  registry.Register({.name = "VariableV2", .output_types = VariableTypes, .is_resource = true, .read = ReadVariable});
+  registry.Register({.name = "VariableV2",
+                     .output_types = VariableTypes,
+                     .is_resource = true,
+                     .resource_kind = vigil::Variable::kKind,
+                     .read = ReadVariable});
   registry.Register({.name = "Assign",
                      .inputs = 2,
                      .output_types = AssignTypes,
@@ -117,13 +126,13 @@ void RegisterStateOps(OpRegistry& registry) {
   registry.Register({.name = "AssignAdd",
                      .inputs = 2,
                      .output_types = AssignUpdateTypes,
-                     .compute = AssignUpdate<AddSame>,
+                     .compute = AssignUpdate<AddInto>,
                      .ref_inputs = 1,
                      .forwards_ref = true});
   registry.Register({.name = "AssignSub",
                      .inputs = 2,
                      .output_types = AssignUpdateTypes,
-                     .compute = AssignUpdate<SubtractSame>,
+                     .compute = AssignUpdate<SubtractFrom>,
                      .ref_inputs = 1,
                      .forwards_ref = true});
   registry.Register({.name = "IsVariableInitialized",

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <limits>
+
 #include "vigil/core/ops/testing.h"
 #include "vigil/core/ops/variable.h"
 #include "vigil/fakes/fake_env.h"
@@ -50,6 +53,40 @@ TEST_F(StateOpsTest, VariablesOfOneSharedNameAreOne) {
   const Output b = b_.Op("VariableV2", {}, {.name = "b", .attrs = attrs});
   ASSERT_EQ(vigil::Show(Run(ops::Assign(b_, "set", a, Scalar<std::int64_t>(4)).node)), "OK");
   EXPECT_EQ(Show(ops::Identity(b_, "read", b)), "int64 [] 4");
+}
+
+TEST_F(StateOpsTest, VariablesOfOneSharedNameHaveOneType) {
+  const auto variable = [this](std::string name, DType type) {
+    return b_.Op("VariableV2", {},
+                 {.name = std::move(name), .attrs = {{"dtype", type}, {"shared_name", std::string("s")}}});
+  };
+  const Output a = variable("a", DType::kInt64);
+  const Output b = variable("b", DType::kFloat);
+  ASSERT_EQ(vigil::Show(Run(ops::Assign(b_, "set", a, Scalar<std::int64_t>(4)).node)), "OK");
+  const std::string refusal =
+      "INVALID_ARGUMENT: 'b' is a variable of type float, but the variable of that name has type int64.";
+  EXPECT_EQ(Show(ops::Identity(b_, "read", b)), refusal);
+  EXPECT_EQ(Show(ops::Assign(b_, "set_b", b, Scalar<float>(4))), refusal);
+}
+
+TEST_F(StateOpsTest, AReferenceIsToAVariable) {
+  const Output queue = ops::FifoQueue(b_, "q", 1).handle;
+  EXPECT_EQ(Show(b_.Op("IsVariableInitialized", {queue})),
+            "INVALID_ARGUMENT: Trying to access a handle's resource using the wrong type: 'q' is a FIFOQueueV2");
+  const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(5));
+  EXPECT_EQ(Show(b_.Op("QueueSizeV2", {v.ref})),
+            "INVALID_ARGUMENT: Trying to access a handle's resource using the wrong type: 'v' is a VariableV2");
+}
+
+TEST_F(StateOpsTest, TheLargestNumberEndsACount) {
+  const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(std::numeric_limits<std::int64_t>::max()));
+  const ops::Variable w = ops::MakeVariable(b_, "w", Scalar<std::int32_t>(std::numeric_limits<std::int32_t>::max()));
+  for (const ops::Variable& each : {v, w}) {
+    ASSERT_EQ(vigil::Show(Run(each.initializer)), "OK");
+    const Output count =
+        b_.Op("CountUpTo", {each.ref}, {.attrs = {{"limit", std::numeric_limits<std::int64_t>::max()}}});
+    EXPECT_EQ(Show(count), "OUT_OF_RANGE: Reached limit of 9223372036854775807");
+  }
 }
 
 TEST_F(StateOpsTest, CountUpToGivesTheValueBeforeAndEndsAtTheLimit) {
@@ -146,23 +183,33 @@ TEST(VariableTest, NoUpdateOfSeveralThreadsIsLost) {
   constexpr int kThreads = 4;
   constexpr int kUpdates = 2000;
   fakes::FakeEnv fake;
-  Variable variable;
+  Env env = fake.env();
+  env.tasks = &fake.threads;
+  Variable variable(env, DType::kInt64);
   variable.Assign(Tensor::Vector<std::int64_t>({0, 0}));
+  std::atomic<bool> torn = false;
+  std::atomic<int> computed = 0;
   std::vector<std::unique_ptr<Task>> tasks;
   for (int t = 0; t < kThreads; ++t) {
-    tasks.push_back(fake.threads.Spawn("adder", [&variable] {
+    tasks.push_back(fake.threads.Spawn("adder", [&] {
       for (int i = 0; i < kUpdates; ++i) {
-        const absl::Status status = variable.Update([](const Tensor& old, Tensor* replacement) {
-          const auto elements = old.flat<std::int64_t>();
-          *replacement = Tensor::Vector<std::int64_t>({elements[0] + 1, elements[1] + 2});
+        const absl::Status status = variable.Update([&computed](Tensor* value) {
+          ++computed;
+          const auto elements = value->mutable_flat<std::int64_t>();
+          elements[0] += 1;
+          elements[1] += 2;
           return absl::OkStatus();
         });
         if (!status.ok()) ADD_FAILURE() << vigil::Show(status);
+        const Tensor seen = variable.Read();
+        if (seen.flat<std::int64_t>()[1] != 2 * seen.flat<std::int64_t>()[0]) torn = true;
       }
     }));
   }
   for (const std::unique_ptr<Task>& task : tasks) ASSERT_TRUE(task->Join(kNever));
   EXPECT_THAT(variable.Read().flat<std::int64_t>(), ElementsAre(kThreads * kUpdates, 2 * kThreads * kUpdates));
+  EXPECT_FALSE(torn) << "nobody sees half of an update";
+  EXPECT_EQ(computed, kThreads * kUpdates) << "nor is one computed twice";
 }
 
 TEST_F(StateOpsTest, AVariableNeedsAnInitialValueOfItsGraph) {

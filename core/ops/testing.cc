@@ -59,6 +59,11 @@ absl::Status OpRunner::Run(NodeId node, Time deadline) {
   return Outputs(node, deadline).status();
 }
 
+absl::Status OpRunner::RunAll(NodeId node, Time deadline, std::vector<Tensor>* values) {
+  VIGIL_ASSIGN_OR_RETURN(*values, Outputs(node, deadline));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Tensor> OpRunner::Value(Output output, Time deadline) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<Tensor> all, Outputs(output.node, deadline));
   return all[static_cast<std::size_t>(output.index)];

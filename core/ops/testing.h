@@ -25,6 +25,8 @@ class OpRunner {
   absl::StatusOr<Tensor> Get(Output output);
   // Runs a node for its effect.
   absl::Status Run(NodeId node, Time deadline = kNever);
+  // ... and gives all of its values.
+  absl::Status RunAll(NodeId node, Time deadline, std::vector<Tensor>* values);
   std::string Show(Output output) { return vigil::Show(Get(output)); }
 
   template <typename T>

@@ -7,31 +7,31 @@
 namespace vigil {
 namespace {
 
-// variable - alpha * delta. REQUIRES: one floating-point type, variable and delta of one shape, alpha a scalar.
+// variable -= alpha * delta. REQUIRES: one floating-point type, variable and delta of one shape, alpha a scalar.
 template <typename T>
-Tensor Descended(const Tensor& variable, const Tensor& alpha, const Tensor& delta) {
-  Tensor out(variable.dtype(), variable.shape());
-  AsMutableArray<T>(out) = AsArray<T>(variable) - AsArray<T>(delta) * alpha.scalar<T>();
-  return out;
+absl::Status Descend(Tensor& variable, const Tensor& alpha, const Tensor& delta) {
+  return Rewrite(variable, [&](const Tensor& old, Tensor& out) {
+    AsMutableArray<T>(out) = AsArray<T>(old) - AsArray<T>(delta) * alpha.scalar<T>();
+  });
 }
 
 absl::Status ApplyGradientDescent(KernelContext& c) {
-  Variable& variable = c.resource<Variable>([] { return std::make_shared<Variable>(); });
+  VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   const Tensor& alpha = c.input(1);
   const Tensor& delta = c.input(2);
-  return variable.Update([&](const Tensor& old, Tensor* replacement) {
-    if (!old.valid()) {
+  return variable->Update([&](Tensor* value) {
+    if (!value->valid()) {
       return MakeStatus(Code::kFailedPrecondition,
                         fmt::format("Attempting to use uninitialized value {}", c.holder().name));
     }
     if (alpha.shape().rank() != 0) return InvalidArgument("alpha is not a scalar: {}", alpha.shape().ToString());
-    if (old.shape() != delta.shape()) {
-      return InvalidArgument("var and delta do not have the same shape{} {}", old.shape().ToString(),
+    if (value->shape() != delta.shape()) {
+      return InvalidArgument("var and delta do not have the same shape{} {}", value->shape().ToString(),
                              delta.shape().ToString());
     }
-    *replacement =
-        old.dtype() == DType::kFloat ? Descended<float>(old, alpha, delta) : Descended<double>(old, alpha, delta);
-    c.set_output(0, *replacement);
+    VIGIL_RETURN_IF_ERROR(value->dtype() == DType::kFloat ? Descend<float>(*value, alpha, delta)
+                                                          : Descend<double>(*value, alpha, delta));
+    c.set_output(0, *value);
     return absl::OkStatus();
   });
 }

@@ -1,18 +1,20 @@
 // The value behind a VariableV2 node.
 //
-// A value is replaced as a whole; an update is computed outside the lock and thrown away and repeated when another one came
-// first. So no update is lost, and nobody waits for arithmetic.
+// Changes come one after the other: each is computed once, on what the one before it has left. An update that finds the value with nobody
+// else (the usual case) works in place; who wants to read meanwhile waits for it. Otherwise readers get the old value, and the update
+// makes a new one. So nobody ever sees half of an update, and what was read stays as it was.
 // Thread safety: safe from any task.
 #ifndef VIGIL_CORE_OPS_VARIABLE_H_
 #define VIGIL_CORE_OPS_VARIABLE_H_
 
-#include <cstdint>
+#include <memory>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "vigil/core/base/spin_lock.h"
-#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/kernel.h"
 #include "vigil/core/graph/resource.h"
 #include "vigil/core/tensor/tensor.h"
 
@@ -23,43 +25,59 @@ class Variable : public Resource {
   static constexpr std::string_view kKind = "variable";
   static constexpr bool kPerSession = false;
 
+  Variable(const Env& env, DType dtype);
+  // The variable that the kernel's first reference refers to.
+  static absl::StatusOr<Variable*> Of(KernelContext& c);
+
+  absl::Status Fits(const Node& holder) const override;
+
   // An invalid tensor as long as nothing was assigned.
-  Tensor Read() const {
-    SpinGuard lock(lock_);
-    return value_;
-  }
+  Tensor Read() const;
+  // REQUIRES: a value of the variable's type.
+  void Assign(Tensor value);
 
-  void Assign(Tensor value) {
-    SpinGuard lock(lock_);
-    std::swap(value_, value);  // the old value is destroyed after the lock was released
-    ++version_;
-  }
-
-  // Replaces the value by what `compute(const Tensor& old, Tensor* replacement)` makes of it, unless that fails.
+  // Changes the value by `compute(Tensor* value)`, which writes into *value or replaces it, and leaves it as it is if it fails. It
+  // calls no seam (the others wait). An invalid tensor if nothing was assigned.
   template <typename Compute>
   absl::Status Update(Compute compute) {
-    while (true) {
-      Tensor old;
-      std::uint64_t version = 0;
-      {
-        SpinGuard lock(lock_);
-        old = value_;
-        version = version_;
-      }
-      Tensor replacement;
-      VIGIL_RETURN_IF_ERROR(compute(std::as_const(old), &replacement));
-      SpinGuard lock(lock_);
-      if (version_ != version) continue;
-      std::swap(value_, replacement);
-      ++version_;
-      return absl::OkStatus();
-    }
+    Turn turn(*this);
+    absl::Status status = compute(&turn.value());
+    if (status.ok()) turn.Keep();
+    return status;
   }
 
  private:
+  // Who changes the value. Gives it back when destroyed.
+  class Turn {
+   public:
+    explicit Turn(Variable& variable);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    Tensor& value() { return value_; }
+    void Keep() { keep_ = true; }
+
+   private:
+    Variable& variable_;
+    Tensor value_;
+    bool keep_ = false;
+  };
+
+  // Waits until `*flag` (guarded by lock_) is false, then calls `then` under lock_.
+  template <typename Then>
+  void WhenFalse(const bool& flag, Then then) const;
+
+  const DType dtype_;
+  // For those who must wait, which is seldom: nobody locks the mutex otherwise.
+  const std::unique_ptr<Mutex> mutex_;
+  const std::unique_ptr<Condition> changed_;
+
   mutable SpinLock lock_;
-  Tensor value_;               // guarded by lock_
-  std::uint64_t version_ = 0;  // guarded by lock_; counts the assignments
+  // Guarded by lock_.
+  Tensor value_;           // invalid while it is lent
+  bool changing_ = false;  // somebody has a turn
+  bool lent_ = false;      // ... and the value itself, to change it in place
+  mutable int waiting_ = 0;
 };
 
 }  // namespace vigil

@@ -9,11 +9,25 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/graph_def.h"
 #include "vigil/core/session/frame.h"
 #include "vigil/core/session/plan.h"
+#include "vigil/core/tensor/proto_util.h"
 
 namespace vigil {
 namespace {
+
+// Adds the part of the graph that a run of the spec needs to what comes back beside its values.
+absl::Status AddGraph(const Graph& graph, const RunSpec& spec, RunMetadata* metadata) {
+  VIGIL_ASSIGN_OR_RETURN(const NeededNodes found, FindNeeded(graph, spec));
+  proto::GraphDef def;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (found.needed[static_cast<std::size_t>(id)]) ToProto(graph, graph.node(id), def.add_node());
+  }
+  def.mutable_versions()->set_producer(kGraphDefVersion);
+  VIGIL_ASSIGN_OR_RETURN(metadata->partition_graphs.emplace_back(), SerializeDeterministically(def));
+  return absl::OkStatus();
+}
 
 // What the runs of a session work with. Outlives the session as long as runs are in flight.
 class Engine {
@@ -131,13 +145,17 @@ absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {
     }
   }
   Lease lease(*this, known, std::move(idle));
+  VIGIL_RETURN_IF_ERROR(CheckRunOptions(call.options, /*gives_partition_graphs=*/true));
   if (lease.lane == nullptr) {
     VIGIL_ASSIGN_OR_RETURN(lease.lane, AddLane(call.spec));
   }
   if (lease.frame == nullptr) {
     lease.frame = std::make_unique<Frame>(env_, graph_, *lease.lane->plan, *own_, shared_, cancellation_);
   }
-  return lease.frame->Run(call, DeadlineOf(call.options), shared_.generation(), fetched);
+  VIGIL_RETURN_IF_ERROR(lease.frame->Run(call, DeadlineOf(call.options), shared_.generation(), fetched));
+  if (call.metadata == nullptr || call.options == nullptr || !call.options->output_partition_graphs)
+    return absl::OkStatus();
+  return AddGraph(graph_, call.spec, call.metadata);
 }
 
 absl::Status Engine::Close() {

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/graph/graph_def.h"
 #include "vigil/core/session/test_ops.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/fakes/status_text.h"
@@ -180,6 +181,44 @@ TEST_F(DirectSessionTest, EveryTraceLevelTracesAndSoDoesAReportOfAllocations) {
   }
   EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, RunOptions{.output_partition_graphs = true}), "5");
   EXPECT_THAT(metadata_.step_stats, IsEmpty());
+}
+
+TEST_F(DirectSessionTest, GivesTheGraphThatItRan) {
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, RunOptions{.output_partition_graphs = true}), "5");
+  ASSERT_EQ(metadata_.partition_graphs.size(), 1u);
+  proto::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(metadata_.partition_graphs[0]));
+  std::vector<std::string> names;
+  for (const proto::NodeDef& node : def.node()) names.push_back(node.op());
+  EXPECT_THAT(names, testing::ElementsAre("Value", "Add")) << "not what was fed, nor what was not needed";
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}), "5");
+  EXPECT_THAT(metadata_.partition_graphs, IsEmpty());
+}
+
+TEST_F(DirectSessionTest, RefusesByNameWhatItCannotDo) {
+  const std::unique_ptr<Session> session = NewSession();
+  RunOptions options{.debug_tensor_watch_opts = {{.node_name = "sum"}}};
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, options), "5")
+      << "a watch without debug ops watches nothing";
+  options.debug_tensor_watch_opts[0].debug_ops = {"DebugIdentity", "DebugNanCount"};
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, options),
+            "UNIMPLEMENTED: RunOptions.debug_tensor_watch_opts: 'sum:0' is to be watched by 'DebugIdentity', "
+            "'DebugNanCount', but "
+            "there are no debug ops here: fetch the tensor, or leave debug_ops empty.");
+  options = RunOptions{.output_partition_graphs = true};
+  EXPECT_EQ(CodeOf(CheckRunOptions(&options, false)), Code::kUnimplemented);
+  EXPECT_TRUE(CheckRunOptions(nullptr, false).ok());
+}
+
+TEST_F(DirectSessionTest, AStepIsOneInteger) {
+  EXPECT_EQ(*StepOf(Tensor::Scalar<std::int64_t>(7)), 7);
+  EXPECT_EQ(*StepOf(Tensor::Scalar<std::int32_t>(7)), 7);
+  EXPECT_EQ(*StepOf(Tensor::Vector<std::int64_t>({7})), 7);
+  for (const Tensor& other : {Tensor::Scalar<float>(7), Tensor::Scalar<std::string>("7"), Tensor(),
+                              Tensor::Vector<std::int64_t>({}), Tensor::Vector<std::int64_t>({1, 2})}) {
+    EXPECT_EQ(MessageOf(StepOf(other).status()), "A global step must be one integer, not " + other.Describe() + ".");
+  }
 }
 
 TEST_F(DirectSessionTest, ErrorsKeepTheirCodeAndWhatIsThrownIsOther) {

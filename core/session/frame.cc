@@ -78,21 +78,33 @@ absl::Status Frame::TakeFeeds(const RunCall& call) {
 
 absl::Status Frame::Execute(RunMetadata* trace) {
   if (trace == nullptr) {
-    for (const KernelCall& step : calls_) VIGIL_RETURN_IF_ERROR(ExecuteStep(step));
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      VIGIL_RETURN_IF_ERROR(ExecuteStep(calls_[i]));
+      Release(plan_.steps[i]);
+    }
     return absl::OkStatus();
   }
-  for (const KernelCall& step : calls_) {
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const KernelCall& step = calls_[i];
     NodeStats stats{.node_name = step.node->name, .op = step.node->op};
     stats.start_ns = env_.clock->Monotonic().since_epoch.count();
     const absl::Status status = ExecuteStep(step);
     stats.end_ns = env_.clock->Monotonic().since_epoch.count();
     if (status.ok()) {
-      for (std::size_t i = 0; i < step.node->output_types.size(); ++i) stats.output_bytes += BytesOf(step.outputs[i]);
+      for (std::size_t k = 0; k < step.node->output_types.size(); ++k) stats.output_bytes += BytesOf(step.outputs[k]);
     }
     trace->step_stats.push_back(std::move(stats));
     VIGIL_RETURN_IF_ERROR(status);
+    Release(plan_.steps[i]);
   }
   return absl::OkStatus();
+}
+
+void Frame::Release(const PlanStep& step) {
+  for (std::int32_t i = step.first_release; i < step.end_release; ++i) {
+    Tensor& slot = slots_[static_cast<std::size_t>(plan_.releases[static_cast<std::size_t>(i)])];
+    if (slot.has_buffer()) slot = Tensor();
+  }
 }
 
 absl::Status Frame::ExecuteStep(const KernelCall& step) {
@@ -103,7 +115,7 @@ absl::Status Frame::ExecuteStep(const KernelCall& step) {
   return WithNode(status, *step.node);
 }
 
-// Large values are not kept from one run to the next.
+// Large values are not kept from one run to the next. Most are gone already, unless the run has failed.
 void Frame::Clean() {
   for (Tensor& slot : slots_) {
     if (slot.has_buffer()) slot = Tensor();

@@ -33,6 +33,7 @@ class Frame {
   absl::Status TakeFeeds(const RunCall& call);
   absl::Status Execute(RunMetadata* trace);
   absl::Status ExecuteStep(const KernelCall& step);
+  void Release(const PlanStep& step);
   void Clean();
 
   const Env& env_;

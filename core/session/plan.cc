@@ -100,6 +100,7 @@ class Planner {
       if (found_.needed[static_cast<std::size_t>(id)]) VIGIL_RETURN_IF_ERROR(AddSteps(id));
     }
     for (const Output fetch : spec_.fetches) AddFetch(fetch);
+    AddReleases();
     plan_->spec = spec_;
     return std::move(plan_);
   }
@@ -168,6 +169,36 @@ class Planner {
     const auto [it, added] = values_.try_emplace(fetch);
     if (added) it->second = Read(graph_.node(fetch.node));  // once, however often it is fetched
     plan_->fetches.push_back(it->second);
+  }
+
+  // Each slot belongs to the last step that reads or fills it, unless it is fetched.
+  void AddReleases() {
+    constexpr std::int32_t kNobody = -1;
+    std::vector<std::int32_t> last(static_cast<std::size_t>(plan_->slots), kNobody);
+    for (std::size_t i = 0; i < plan_->steps.size(); ++i) {
+      const PlanStep& step = plan_->steps[i];
+      const auto use = [&](std::int32_t slot) {
+        if (slot >= 0) last[static_cast<std::size_t>(slot)] = static_cast<std::int32_t>(i);
+      };
+      const bool reads = step.kernel == &step.node->def->read;
+      const std::size_t inputs = reads ? 0 : step.node->inputs.size();
+      for (std::size_t k = 0; k < inputs; ++k) use(plan_->inputs[static_cast<std::size_t>(step.first_input) + k].slot);
+      const std::size_t outputs = reads ? 1 : step.node->output_types.size();
+      for (std::size_t k = 0; k < outputs; ++k) use(step.first_output + static_cast<std::int32_t>(k));
+    }
+    for (const ValueSource& fetch : plan_->fetches) {
+      if (fetch.slot >= 0) last[static_cast<std::size_t>(fetch.slot)] = kNobody;
+    }
+    std::vector<std::vector<std::int32_t>> by_step(plan_->steps.size());
+    for (std::size_t slot = 0; slot < last.size(); ++slot) {
+      if (last[slot] != kNobody)
+        by_step[static_cast<std::size_t>(last[slot])].push_back(static_cast<std::int32_t>(slot));
+    }
+    for (std::size_t i = 0; i < by_step.size(); ++i) {
+      plan_->steps[i].first_release = static_cast<std::int32_t>(plan_->releases.size());
+      plan_->releases.insert(plan_->releases.end(), by_step[i].begin(), by_step[i].end());
+      plan_->steps[i].end_release = static_cast<std::int32_t>(plan_->releases.size());
+    }
   }
 
   const Graph& graph_;

@@ -31,6 +31,10 @@ struct PlanStep {
   const Node* holder = nullptr;
   std::int32_t first_input = 0;   // in Plan::inputs; as many as the node has (none for a read)
   std::int32_t first_output = 0;  // slot
+  // In Plan::releases: the slots that nobody looks at after this step. What they hold need not wait for the end of the run: a variable that
+  // was read has its value for itself again when it is updated.
+  std::int32_t first_release = 0;
+  std::int32_t end_release = 0;
 };
 
 struct Plan : Attachment {
@@ -42,6 +46,7 @@ struct Plan : Attachment {
   std::vector<PlanStep> steps;
   std::vector<ValueSource> inputs;
   std::vector<ValueSource> fetches;
+  std::vector<std::int32_t> releases;
   std::int32_t slots = 0;  // the first ones are the feeds
 };
 

@@ -98,5 +98,23 @@ TEST_F(PlanTest, AGraphKeepsOnePlanForEachSpec) {
   EXPECT_FALSE(PlanFor(g_.graph, {.unresolved = {"x"}}).ok());
 }
 
+TEST_F(PlanTest, ASlotIsReleasedByTheLastThatLooksAtIt) {
+  const Output a = g_.Node("Copy", "a", {cell_});             // slot 0: read(cell), slot 1: a
+  const Output b = g_.Node("Add", "b", {a, one_});            // slot 2
+  const Output c = g_.Node("Add", "c", {a, b});               // slot 3
+  const Output again = g_.Node("Bump", "again", {cell_, c});  // slot 4, which nobody looks at
+  const absl::StatusOr<std::unique_ptr<Plan>> plan = MakePlan(g_.graph, {.fetches = {b}, .targets = {again.node}});
+  ASSERT_TRUE(plan.ok());
+  std::string out;
+  for (const PlanStep& step : (*plan)->steps) {
+    out += step.node->name + ":";
+    for (std::int32_t i = step.first_release; i < step.end_release; ++i) {
+      out += std::to_string((*plan)->releases[static_cast<std::size_t>(i)]);
+    }
+    out += " ";
+  }
+  EXPECT_EQ(out, "cell: a:0 b: c:1 again:34 ") << "b is fetched";
+}
+
 }  // namespace
 }  // namespace vigil

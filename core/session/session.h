@@ -79,6 +79,10 @@ class SessionFactory {
 // The number of a session that was just created in this process.
 std::int64_t NextSessionNumber(const Env& env);
 
+// The number in a fetched global step. USAGE for anything but one int64 or int32: a graph from elsewhere may say that something else is its
+// step.
+absl::StatusOr<std::int64_t> StepOf(const Tensor& fetched);
+
 // Shorthands. Each is one run.
 absl::StatusOr<Tensor> RunFetch(Session& session, Output fetch);
 absl::Status RunTarget(Session& session, NodeId target);

@@ -18,7 +18,7 @@ struct Cell : Resource {
 };
 
 Cell& CellOf(KernelContext& c) {
-  return c.resource<Cell>([] { return std::make_shared<Cell>(); });
+  return **c.resource<Cell>([] { return std::make_shared<Cell>(); });
 }
 
 absl::Status Give(KernelContext& c, std::int64_t value) {
@@ -56,7 +56,7 @@ struct Gate : Resource {
 };
 
 Gate& GateOf(KernelContext& c) {
-  return c.resource<Gate>([&c] { return std::make_shared<Gate>(c.env()); });
+  return **c.resource<Gate>([&c] { return std::make_shared<Gate>(c.env()); });
 }
 
 absl::Status WaitAtGate(KernelContext& c) {

@@ -67,6 +67,13 @@ TEST_F(FileWriterTest, WritesSummariesAndSessionLogs) {
   EXPECT_EQ(events[1].wall_time(), 1000);
 }
 
+TEST_F(FileWriterTest, AScalarIsASummaryOfOneValue) {
+  const auto writer = Open();
+  EXPECT_TRUE(writer->AddScalar("loss", 0.5, 3).ok());
+  EXPECT_TRUE(writer->Close().ok());
+  EXPECT_THAT(Texts(), testing::Contains(R"(step: 3 summary { value { tag: "loss" simple_value: 0.5 } })"));
+}
+
 TEST_F(FileWriterTest, KeepsTheMetadataOfTheFirstValueOfATag) {
   proto::Summary summary;
   for (const char* tag : {"a", "b", "a"}) {

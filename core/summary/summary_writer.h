@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "vigil/core/graph/graph.h"
@@ -22,6 +23,8 @@ class SummaryWriter {
  public:
   virtual ~SummaryWriter() = default;
   virtual const std::string& logdir() const = 0;
+  // One number under a tag, as tf.summary.scalar makes it of a tensor (a float).
+  absl::Status AddScalar(std::string_view tag, double value, std::optional<std::int64_t> global_step);
   // `summary`: a serialized Summary.
   virtual absl::Status AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) = 0;
   virtual absl::Status AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,

@@ -6,6 +6,8 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
+#include <string_view>
+
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 
@@ -13,6 +15,7 @@ namespace vigil {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{2} << 30;
+constexpr int kDeepest = 100;  // as protobuf's parser of bytes
 
 // Keeps the first complaint; without a collector protobuf writes to standard error.
 class FirstError : public google::protobuf::io::ErrorCollector {
@@ -26,6 +29,34 @@ class FirstError : public google::protobuf::io::ErrorCollector {
  private:
   std::string text_;
 };
+
+// Whether brackets are nested deeper than that. protobuf's own limit for text leaves out the fields that it passes over: a stack overflow.
+bool IsTooDeep(std::string_view text) {
+  int depth = 0;
+  char quote = 0;  // of the string that this is inside of
+  bool comment = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      quote = 0;
+      comment = false;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '{' || c == '<' || c == '[') {
+      if (++depth > kDeepest) return true;
+    } else if (c == '}' || c == '>' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -55,6 +86,10 @@ std::string PrintProtoText(const google::protobuf::Message& message) {
 }
 
 absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message, UnknownFields unknown) {
+  if (IsTooDeep(text)) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("1:1: The message has others inside of it that are deeper than {}.", kDeepest));
+  }
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);

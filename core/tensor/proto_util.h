@@ -22,7 +22,7 @@ absl::StatusOr<std::string> SerializeDeterministically(const google::protobuf::M
 // Equal messages give equal text.
 std::string PrintProtoText(const google::protobuf::Message& message);
 enum class UnknownFields : std::uint8_t { kPassedOver, kRefused };
-// INVALID_ARGUMENT "<line>:<column>: what is wrong".
+// INVALID_ARGUMENT "<line>:<column>: what is wrong"; also for messages in messages deeper than 100, as in bytes.
 absl::Status ParseProtoText(const std::string& text, google::protobuf::Message* message,
                             UnknownFields unknown = UnknownFields::kPassedOver);
 

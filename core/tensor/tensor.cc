@@ -3,45 +3,99 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 
 namespace vigil {
 namespace {
 
-std::shared_ptr<void> NewBuffer(DType dtype, std::size_t n) {
-  switch (dtype) {
-    case DType::kFloat:
-      return std::make_shared<float[]>(n);
-    case DType::kDouble:
-      return std::make_shared<double[]>(n);
-    case DType::kInt32:
-      return std::make_shared<std::int32_t[]>(n);
-    case DType::kUint8:
-      return std::make_shared<std::uint8_t[]>(n);
-    case DType::kString:
-      return std::make_shared<std::string[]>(n);
-    case DType::kInt64:
-      return std::make_shared<std::int64_t[]>(n);
-    case DType::kBool:
-      return std::make_shared<bool[]>(n);
-    case DType::kInvalid:
-    case DType::kResource:
-      break;
-  }
-  VIGIL_CHECK(!"a tensor with elements needs an element type");
-  return nullptr;
-}
+std::size_t BytesPerElement(DType dtype) { return dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype); }
 
 }  // namespace
 
+TensorElements::TensorElements(DType dtype, std::size_t n, bool cleared) {
+  const std::size_t bytes = n * BytesPerElement(dtype);
+  void* const memory = ::operator new(sizeof(Block) + bytes, std::align_val_t(alignof(Block)));
+  block_ = new (memory) Block;
+  if (dtype == DType::kString) {
+    std::uninitialized_value_construct_n(static_cast<std::string*>(data()), n);
+    block_->strings = n;
+  } else if (cleared) {
+    std::memset(data(), 0, bytes);
+  }
+}
+
+void TensorElements::Free() {
+  std::destroy_n(static_cast<std::string*>(data()), block_->strings);
+  block_->~Block();
+  ::operator delete(block_, std::align_val_t(alignof(Block)));
+}
+
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
+  // A scalar's type may also be one without elements: a handle.
+  if (shape_.rank() > 0 || dtype == DType::kString) {
+    if (const absl::Status status = BytesOf(dtype, shape_).status(); !status.ok()) {
+      CheckFailed(__FILE__, __LINE__, std::string(MessageOf(status)).c_str());
+    }
+  }
   const std::int64_t n = num_elements();
-  VIGIL_CHECK(n >= 0);
-  if (n > 1 || (n == 1 && dtype == DType::kString)) buffer_ = NewBuffer(dtype, static_cast<std::size_t>(n));
+  if (n > 1 || (n == 1 && dtype == DType::kString)) {
+    elements_ = TensorElements(dtype, static_cast<std::size_t>(n), /*cleared=*/true);
+  }
+}
+
+absl::StatusOr<std::int64_t> Tensor::BytesOf(DType dtype, const Shape& shape) {
+  VIGIL_RETURN_IF_ERROR(Shape::Make(shape.dims()).status());
+  const auto size = static_cast<std::int64_t>(BytesPerElement(dtype));
+  if (size == 0) {
+    return MakeStatus(Code::kUnimplemented, fmt::format("There are no tensors of type {} here.", DTypeName(dtype)));
+  }
+  if (shape.num_elements() > kMostTensorBytes / size) {
+    return MakeStatus(Code::kResourceExhausted,
+                      fmt::format("OOM when allocating tensor with shape{} and type {}: it would take more than {} GiB",
+                                  shape.ToString(), DTypeName(dtype), kMostTensorBytes >> 30));
+  }
+  return shape.num_elements() * size;
+}
+
+absl::StatusOr<Tensor> Tensor::MakeWith(DType dtype, std::vector<std::int64_t> dims, bool cleared) {
+  VIGIL_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::move(dims)));
+  VIGIL_RETURN_IF_ERROR(BytesOf(dtype, shape).status());
+  Tensor out;
+  out.dtype_ = dtype;
+  out.shape_ = std::move(shape);
+  const std::int64_t n = out.num_elements();
+  if (n == 0 || (n == 1 && dtype != DType::kString)) return out;
+  try {
+    out.elements_ = TensorElements(dtype, static_cast<std::size_t>(n), cleared);
+  } catch (const std::bad_alloc&) {
+    return MakeStatus(Code::kResourceExhausted, fmt::format("OOM when allocating tensor with shape{} and type {}",
+                                                            out.shape_.ToString(), DTypeName(dtype)));
+  }
+  return out;
+}
+
+absl::StatusOr<Tensor> Tensor::Make(DType dtype, std::vector<std::int64_t> dims) {
+  return MakeWith(dtype, std::move(dims), /*cleared=*/true);
+}
+
+absl::StatusOr<Tensor> Tensor::MakeUnwritten(DType dtype, std::vector<std::int64_t> dims) {
+  return MakeWith(dtype, std::move(dims), /*cleared=*/false);
+}
+
+void Tensor::NotAsAsked(const char* call, DType asked) const {
+  CheckFailed(__FILE__, __LINE__,
+              fmt::format("{}<{}>() of a tensor that is {}", call, DTypeName(asked), Describe()).c_str());
 }
 
 Tensor Tensor::Clone() const {
   if (!has_buffer()) return *this;
-  Tensor out(dtype_, shape_);
+  Tensor out;
+  out.dtype_ = dtype_;
+  out.shape_ = shape_;
+  out.elements_ = TensorElements(dtype_, static_cast<std::size_t>(num_elements()), /*cleared=*/false);
   if (dtype_ == DType::kString) {
     std::ranges::copy(flat<std::string>(), out.mutable_flat<std::string>().begin());
   } else {
@@ -63,6 +117,7 @@ std::string_view Tensor::bytes() const {
 }
 
 std::span<char> Tensor::mutable_bytes() {
+  BeAlone();
   const std::string_view all = bytes();
   return {const_cast<char*>(all.data()), all.size()};
 }

@@ -1,16 +1,17 @@
 // A dense tensor: element type, shape and shared elements.
 //
-// A value type: copying shares the elements, which nobody changes once the tensor has been handed on (mutable_flat() is for
-// the one who just made it; Clone() makes a copy of one's own). One element that is not a string lives inside the object:
-// making, copying and passing a scalar allocates nothing.
+// A value type: copying shares the elements until somebody writes, who then gets a copy of their own (mutable_flat()). So what was fed,
+// fetched or assigned to a variable stays what it was, whatever becomes of the tensor that it came from. One element that is
+// not a string lives inside the object: making, copying and passing a scalar allocates nothing.
 // Thread safety: as a value; shared elements may be read from any task.
 #ifndef VIGIL_CORE_TENSOR_TENSOR_H_
 #define VIGIL_CORE_TENSOR_TENSOR_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,17 +19,62 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "vigil/core/base/check.h"
 #include "vigil/core/tensor/dtype.h"
 #include "vigil/core/tensor/shape.h"
 
 namespace vigil {
 
+// What a tensor may take: whatever asks for more has miscounted. Strings count as they lie in memory, without their text.
+inline constexpr std::int64_t kMostTensorBytes = std::int64_t{16} << 30;
+
+// Elements that tensors share. Part of Tensor.
+class TensorElements {
+ public:
+  TensorElements() = default;
+  // REQUIRES: an element type; all of them have room in memory (else bad_alloc). `cleared`: zeros; else anything but for strings,
+  // which are empty.
+  TensorElements(DType dtype, std::size_t n, bool cleared);
+  TensorElements(const TensorElements& other) : block_(other.block_) {
+    if (block_ != nullptr) block_->users.fetch_add(1, std::memory_order_relaxed);
+  }
+  TensorElements(TensorElements&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  TensorElements& operator=(TensorElements other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~TensorElements() {
+    if (block_ != nullptr && block_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) Free();
+  }
+
+  void* data() const { return block_ == nullptr ? nullptr : block_ + 1; }
+  // Whoever sees true is alone with the elements: what others read of them has been read.
+  bool unique() const { return block_ == nullptr || block_->users.load(std::memory_order_acquire) == 1; }
+
+ private:
+  // The elements follow.
+  struct alignas(16) Block {
+    std::atomic<std::int64_t> users{1};
+    std::size_t strings = 0;
+  };
+  void Free();
+
+  Block* block_ = nullptr;
+};
+
 class Tensor {
  public:
   Tensor() = default;  // dtype kInvalid
-  // Zeros (empty strings).
+  // Zeros (empty strings). REQUIRES: what Make() accepts.
   Tensor(DType dtype, Shape shape);
+  // The same for a shape that comes from outside or from inputs, however huge. Errors: those of Shape::Make; UNIMPLEMENTED for a
+  // type that has no elements; RESOURCE_EXHAUSTED for more than kMostTensorBytes, and where there is no memory.
+  static absl::StatusOr<Tensor> Make(DType dtype, std::vector<std::int64_t> dims);
+  // Elements that are yet to be written: they hold anything (strings are empty).
+  static absl::StatusOr<Tensor> MakeUnwritten(DType dtype, std::vector<std::int64_t> dims);
+  // How many bytes its elements would take; the same errors but for the last.
+  static absl::StatusOr<std::int64_t> BytesOf(DType dtype, const Shape& shape);
 
   template <typename T>
   static Tensor Scalar(T value) {
@@ -61,14 +107,16 @@ class Tensor {
   std::span<const T> flat() const {
     return {static_cast<const T*>(Data(DTypeOf<T>())), static_cast<std::size_t>(num_elements())};
   }
-  // REQUIRES: nobody shares the elements yet.
+  // To be written, until the tensor is copied the next time. Elements that others share are copied first. REQUIRES: T is the element type.
   template <typename T>
   std::span<T> mutable_flat() {
+    BeAlone();
     return {static_cast<T*>(const_cast<void*>(Data(DTypeOf<T>()))), static_cast<std::size_t>(num_elements())};
   }
   // REQUIRES: one element of that type.
   template <typename T>
   const T& scalar() const {
+    if (num_elements() != 1) NotAsAsked("scalar", DTypeOf<T>());
     return *flat<T>().data();
   }
 
@@ -77,12 +125,12 @@ class Tensor {
   Tensor Reshaped(Shape shape) const;
   // Bytes of the elements. REQUIRES: not a string tensor.
   std::string_view bytes() const;
-  // REQUIRES: nobody shares the elements yet; not a string tensor.
+  // As mutable_flat(). REQUIRES: not a string tensor.
   std::span<char> mutable_bytes();
   // Whether the elements live in a buffer that copies share.
-  bool has_buffer() const { return buffer_ != nullptr; }
+  bool has_buffer() const { return elements_.data() != nullptr; }
   // Whether no other tensor shares the elements.
-  bool unique() const { return buffer_.use_count() <= 1; }
+  bool unique() const { return elements_.unique(); }
   // "int64 [2,3]"
   std::string Describe() const;
   // The value of a numeric (or bool) scalar as double; false if it is none.
@@ -92,16 +140,23 @@ class Tensor {
   friend bool operator==(const Tensor& a, const Tensor& b);
 
  private:
-  const void* Data() const { return buffer_ != nullptr ? buffer_.get() : inline_; }
+  static absl::StatusOr<Tensor> MakeWith(DType dtype, std::vector<std::int64_t> dims, bool cleared);
+
+  const void* Data() const { return has_buffer() ? elements_.data() : inline_; }
   const void* Data(DType asked) const {
-    VIGIL_CHECK(asked == dtype_);
+    if (asked != dtype_) NotAsAsked("flat", asked);
     return Data();
   }
+  void BeAlone() {
+    if (!unique()) *this = Clone();
+  }
+  // Ends the program: names what the caller took this tensor for, and what it is.
+  [[noreturn]] void NotAsAsked(const char* call, DType asked) const;
 
   DType dtype_ = DType::kInvalid;
   Shape shape_;
   alignas(8) std::byte inline_[8] = {};
-  std::shared_ptr<void> buffer_;  // array of elements, or std::string[]; null if they are inline, or none
+  TensorElements elements_;  // none if there is one that is no string (it is inline), or none at all
 };
 
 }  // namespace vigil

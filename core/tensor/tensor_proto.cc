@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <optional>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -14,47 +14,56 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensor_content is little-endian");
 
-constexpr std::int64_t kMostTensorBytes = std::int64_t{2} << 30;  // what fits into one protocol buffer
-
 template <typename... Args>
 absl::Status Invalid(fmt::format_string<Args...> format, Args&&... args) {
   return MakeStatus(Code::kInvalidArgument, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Elements of a tensor that is to be made, or an error: the shape comes from outside.
-absl::StatusOr<std::int64_t> CheckedElements(DType dtype, const Shape& shape) {
-  const auto size = static_cast<std::int64_t>(dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype));
-  std::int64_t n = 1;
-  for (const std::int64_t dim : shape.dims()) {
-    if (dim < 0) return Invalid("A tensor cannot have the shape {}.", shape.ToString());
-    if (dim != 0 && n > kMostTensorBytes / size / dim)
-      return Invalid("A tensor of shape {} is too large.", shape.ToString());
-    n *= dim;
+std::int64_t SizeOf(const std::string& value) { return static_cast<std::int64_t>(sizeof(value) + value.size()); }
+template <typename T>
+std::int64_t SizeOf(const T&) {
+  return sizeof(T);
+}
+
+// Takes the bytes of the elements that `given` values leave out; an error if there are too many. `each`: bytes of one.
+absl::Status TakeFilled(DType dtype, const Shape& shape, std::int64_t given, std::int64_t each,
+                        std::int64_t* may_fill) {
+  const std::int64_t missing = shape.num_elements() - given;
+  if (missing < 0) return Invalid("A tensor of shape {} is given {} values.", shape.ToString(), given);
+  const std::optional<std::int64_t> bytes = CheckedProduct(missing, each);
+  if (!bytes.has_value() || *bytes > *may_fill) {
+    return Invalid(
+        "A tensor of type {} and shape {} is given {} values; the others would take more than the {} bytes that are "
+        "left of what "
+        "a message may leave out.",
+        DTypeName(dtype), shape.ToString(), given, *may_fill);
   }
-  return n;
+  *may_fill -= *bytes;
+  return absl::OkStatus();
 }
 
 // Element i of `values`, the last one if there are fewer, zero if there are none.
 template <typename T, typename Values>
-absl::StatusOr<Tensor> FromList(DType dtype, Shape shape, const Values& values) {
-  Tensor out(dtype, std::move(shape));
-  if (values.size() > out.num_elements()) {
-    return Invalid("A tensor of shape {} is given {} values.", out.shape().ToString(), values.size());
-  }
+absl::StatusOr<Tensor> FromList(DType dtype, const Shape& shape, const Values& values, std::int64_t* may_fill) {
+  const T last = values.empty() ? T() : static_cast<T>(*values.rbegin());
+  VIGIL_RETURN_IF_ERROR(TakeFilled(dtype, shape, values.size(), SizeOf(last), may_fill));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(dtype, shape.dims()));
   const std::span<T> elements = out.mutable_flat<T>();
   auto next = elements.begin();
   for (const auto& value : values) *next++ = static_cast<T>(value);
-  if (!values.empty()) std::fill(next, elements.end(), static_cast<T>(*values.rbegin()));
+  std::fill(next, elements.end(), last);
   return out;
 }
 
-absl::StatusOr<Tensor> FromContent(DType dtype, Shape shape, const std::string& content) {
+absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, const std::string& content) {
   if (dtype == DType::kString) return Invalid("The values of a string tensor are not a list.");
-  Tensor out(dtype, std::move(shape));
-  const std::span<char> bytes = out.mutable_bytes();
-  if (bytes.size() != content.size()) {
-    return Invalid("A tensor {} is given {} bytes, not {}.", out.Describe(), content.size(), bytes.size());
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t wanted, Tensor::BytesOf(dtype, shape));
+  if (static_cast<std::size_t>(wanted) != content.size()) {
+    return Invalid("A tensor {} {} is given {} bytes, not {}.", DTypeName(dtype), shape.ToString(), content.size(),
+                   wanted);
   }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(dtype, shape.dims()));
+  const std::span<char> bytes = out.mutable_bytes();
   if (dtype == DType::kBool) {  // any other byte would be no bool
     std::ranges::transform(content, bytes.begin(), [](char c) { return static_cast<char>(c != 0); });
   } else {
@@ -95,7 +104,7 @@ absl::StatusOr<Shape> FromProto(const proto::TensorShapeProto& shape) {
     if (dim.size() < 0) return Invalid("A shape with an unknown dimension cannot be used here.");
     dims.push_back(dim.size());
   }
-  return Shape(std::move(dims));
+  return Shape::Make(std::move(dims));
 }
 
 void ToProto(const Tensor& tensor, proto::TensorProto* out) {
@@ -131,26 +140,30 @@ void ToProto(const Tensor& tensor, proto::TensorProto* out) {
 }
 
 absl::StatusOr<Tensor> FromProto(const proto::TensorProto& tensor) {
+  std::int64_t may_fill = kMostFilledBytes;
+  return FromProto(tensor, &may_fill);
+}
+
+absl::StatusOr<Tensor> FromProto(const proto::TensorProto& tensor, std::int64_t* may_fill) {
   VIGIL_ASSIGN_OR_RETURN(const DType dtype, FromProto(tensor.dtype()));
-  VIGIL_ASSIGN_OR_RETURN(Shape shape, FromProto(tensor.tensor_shape()));
+  VIGIL_ASSIGN_OR_RETURN(const Shape shape, FromProto(tensor.tensor_shape()));
   if (dtype == DType::kResource) return MakeStatus(Code::kUnimplemented, "A handle has no value.");
-  VIGIL_RETURN_IF_ERROR(CheckedElements(dtype, shape).status());
-  if (!tensor.tensor_content().empty()) return FromContent(dtype, std::move(shape), tensor.tensor_content());
+  if (!tensor.tensor_content().empty()) return FromContent(dtype, shape, tensor.tensor_content());
   switch (dtype) {
     case DType::kFloat:
-      return FromList<float>(dtype, std::move(shape), tensor.float_val());
+      return FromList<float>(dtype, shape, tensor.float_val(), may_fill);
     case DType::kDouble:
-      return FromList<double>(dtype, std::move(shape), tensor.double_val());
+      return FromList<double>(dtype, shape, tensor.double_val(), may_fill);
     case DType::kInt32:
-      return FromList<std::int32_t>(dtype, std::move(shape), tensor.int_val());
+      return FromList<std::int32_t>(dtype, shape, tensor.int_val(), may_fill);
     case DType::kUint8:
-      return FromList<std::uint8_t>(dtype, std::move(shape), tensor.int_val());
+      return FromList<std::uint8_t>(dtype, shape, tensor.int_val(), may_fill);
     case DType::kString:
-      return FromList<std::string>(dtype, std::move(shape), tensor.string_val());
+      return FromList<std::string>(dtype, shape, tensor.string_val(), may_fill);
     case DType::kInt64:
-      return FromList<std::int64_t>(dtype, std::move(shape), tensor.int64_val());
+      return FromList<std::int64_t>(dtype, shape, tensor.int64_val(), may_fill);
     case DType::kBool:
-      return FromList<bool>(dtype, std::move(shape), tensor.bool_val());
+      return FromList<bool>(dtype, shape, tensor.bool_val(), may_fill);
     case DType::kInvalid:
     case DType::kResource:
       break;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/tensor/proto_util.h"
 
 namespace vigil {
 namespace {
@@ -78,6 +79,36 @@ TEST(TensorProto, RefusesWhatDoesNotFit) {
   tensor = WithShape(proto::DT_FLOAT, {});
   tensor.mutable_tensor_shape()->set_unknown_rank(true);
   EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument);
+}
+
+TEST(TensorProto, FillsOnlySoMuch) {
+  proto::TensorProto tensor = WithShape(proto::DT_FLOAT, {1000, 1000});
+  tensor.add_float_val(2);
+  std::int64_t may_fill = 5'000'000;
+  ASSERT_TRUE(FromProto(tensor, &may_fill).ok());
+  EXPECT_EQ(may_fill, 5'000'000 - 4 * 999'999);
+  EXPECT_EQ(MessageOf(FromProto(tensor, &may_fill).status()),
+            "A tensor of type float and shape [1000,1000] is given 1 values; the others would take more than the "
+            "1000004 bytes "
+            "that are left of what a message may leave out.");
+  proto::TensorProto words = WithShape(proto::DT_STRING, {1000, 1000});
+  words.add_string_val(std::string(1000, 'x'));
+  EXPECT_EQ(CodeOfRead(words), Code::kInvalidArgument) << "the text counts, too";
+  EXPECT_EQ(CodeOfRead(WithShape(proto::DT_FLOAT, {0, std::int64_t{1} << 62, 3})), Code::kInvalidArgument);
+}
+
+TEST(TensorProto, TextIsNotReadDeeperThanBytes) {
+  proto::TensorProto message;
+  for (const std::string_view open : {"a {", "a <", "a: [", "tensor_shape {"}) {
+    std::string text;
+    for (int i = 0; i < 1'000'000; ++i) text += open;
+    EXPECT_EQ(CodeOf(ParseProtoText(text, &message)), Code::kInvalidArgument) << open;
+  }
+  EXPECT_TRUE(ParseProtoText("string_val: \"" + std::string(200, '{') + "\\\"{\" # " + std::string(200, '{') +
+                                 "\ndtype: DT_STRING",
+                             &message)
+                  .ok())
+      << "only brackets count";
 }
 
 TEST(TensorProto, RefusesTypesByName) {

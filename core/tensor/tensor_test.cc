@@ -1,10 +1,12 @@
 #include "vigil/core/tensor/tensor.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "vigil/core/base/code.h"
 #include "vigil/core/tensor/eigen_view.h"
 
 namespace vigil {
@@ -23,13 +25,57 @@ TEST(TensorTest, AScalarLivesInsideTheTensor) {
   EXPECT_TRUE(Tensor::Scalar<std::string>("x").has_buffer());
 }
 
-TEST(TensorTest, CopiesShareElementsAndClonesDoNot) {
+TEST(TensorTest, CopiesShareElementsUntilOneIsWritten) {
   Tensor a(DType::kFloat, Shape({2, 2}));
   const Tensor shared = a;
-  const Tensor own = a.Clone();
+  EXPECT_EQ(shared.bytes().data(), a.bytes().data());
+  EXPECT_FALSE(a.unique());
+  EXPECT_NE(a.Clone().bytes().data(), a.bytes().data());
   a.mutable_flat<float>()[3] = 5;
-  EXPECT_EQ(shared.flat<float>()[3], 5);
-  EXPECT_EQ(own.flat<float>()[3], 0);
+  EXPECT_EQ(shared.flat<float>()[3], 0) << "what somebody else holds stays what it is";
+  EXPECT_EQ(a.flat<float>()[3], 5);
+  EXPECT_TRUE(a.unique());
+  const void* const own = a.bytes().data();
+  a.mutable_flat<float>()[2] = 5;
+  EXPECT_EQ(a.bytes().data(), own) << "nobody shares it any more: no further copy";
+  Tensor words = Tensor::Vector<std::string>({"a", "b"});
+  const Tensor before = words;
+  words.mutable_flat<std::string>()[0] = "c";
+  EXPECT_THAT(before.flat<std::string>(), ElementsAre("a", "b"));
+}
+
+std::string Refusal(const absl::Status& status) {
+  return fmt::format("{} {}", CodeName(CodeOf(status)), MessageOf(status));
+}
+
+TEST(TensorTest, ShapesThatCannotBeAreRefused) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  EXPECT_EQ(Refusal(Tensor::Make(DType::kFloat, {2, -1}).status()),
+            "INVALID_ARGUMENT Dimension -1 of the shape [2,-1] must be >= 0.");
+  for (const std::vector<std::int64_t>& dims : {std::vector<std::int64_t>{4, kHuge + 2},
+                                                {kHuge, 4},
+                                                {std::int64_t{1} << 31, std::int64_t{1} << 31, 2},
+                                                {0, kHuge, 3}}) {
+    EXPECT_THAT(Refusal(Tensor::Make(DType::kFloat, dims).status()), testing::HasSubstr("too many elements to count"));
+    EXPECT_FALSE(Shape::Make(dims).ok());
+  }
+  EXPECT_EQ(Refusal(Tensor::Make(DType::kUint8, {1 << 20, 1 << 20}).status()),
+            "RESOURCE_EXHAUSTED OOM when allocating tensor with shape[1048576,1048576] and type uint8: it would take "
+            "more than "
+            "16 GiB");
+  EXPECT_EQ(Refusal(Tensor::Make(DType::kResource, {2}).status()),
+            "UNIMPLEMENTED There are no tensors of type resource here.");
+  EXPECT_EQ(Tensor::Make(DType::kFloat, {0, kHuge})->num_elements(), 0);
+  EXPECT_THAT(Tensor::Make(DType::kInt32, {2})->flat<std::int32_t>(), ElementsAre(0, 0));
+  EXPECT_THAT(Tensor::MakeUnwritten(DType::kString, {1})->flat<std::string>(), ElementsAre(""));
+  EXPECT_DEATH(Tensor(DType::kFloat, Shape({kHuge, 4})), "CHECK failed: The shape .* has too many elements");
+}
+
+TEST(TensorTest, AWrongTypeIsNamed) {
+  const Tensor ids = Tensor::Vector<std::int64_t>({1, 2});
+  EXPECT_DEATH(ids.flat<float>(), "flat<float>\\(\\) of a tensor that is int64 \\[2\\]");
+  EXPECT_DEATH(static_cast<void>(ids.scalar<std::int64_t>()), "scalar<int64>\\(\\) of a tensor that is int64 \\[2\\]");
+  EXPECT_DEATH(Tensor().flat<float>(), "of a tensor that is invalid");
 }
 
 TEST(TensorTest, ANewTensorIsZero) {

@@ -1,6 +1,7 @@
 #include "vigil/core/tensor/tensor_wire.h"
 
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -196,7 +197,7 @@ std::optional<Tensor> ParsePlain(std::string_view bytes) {
   // The product may overflow only where the bytes are not there.
   std::uint64_t elements = 1;
   for (const std::int64_t dim : shape->dims()) {
-    if (dim == 0 || static_cast<std::uint64_t>(dim) > bytes.size() || elements > bytes.size()) return std::nullopt;
+    if (dim <= 0 || static_cast<std::uint64_t>(dim) > bytes.size() || elements > bytes.size()) return std::nullopt;
     elements *= static_cast<std::uint64_t>(dim);
   }
   if (plain->values_field == kInt64s && dtype == DType::kInt64 && elements == 1) {
@@ -210,9 +211,10 @@ std::optional<Tensor> ParsePlain(std::string_view bytes) {
   const bool in_memory_order =
       plain->values_field == kContent || (elements == 1 && plain->values_field == ScalarField(dtype));
   if (!in_memory_order || plain->values.size() != elements * DTypeSize(dtype)) return std::nullopt;
-  Tensor out(dtype, *std::move(shape));
-  std::memcpy(out.mutable_bytes().data(), plain->values.data(), plain->values.size());
-  return out;
+  absl::StatusOr<Tensor> out = Tensor::MakeUnwritten(dtype, shape->dims());
+  if (!out.ok()) return std::nullopt;
+  std::memcpy(out->mutable_bytes().data(), plain->values.data(), plain->values.size());
+  return *std::move(out);
 }
 
 }  // namespace
@@ -253,7 +255,8 @@ void AppendIntegerField(int number, std::int64_t value, std::string* out) {
 absl::StatusOr<Tensor> ParseTensor(std::string_view bytes) {
   if (std::optional<Tensor> plain = ParsePlain(bytes); plain.has_value()) return *std::move(plain);
   proto::TensorProto message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (bytes.size() > std::size_t{std::numeric_limits<int>::max()} ||
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return MakeStatus(Code::kInvalidArgument, "The bytes of a tensor cannot be parsed.");
   }
   return FromProto(message);

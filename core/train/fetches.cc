@@ -1,5 +1,7 @@
 #include "vigil/core/train/fetches.h"
 
+#include <fmt/format.h>
+
 #include "vigil/core/base/check.h"
 
 namespace vigil {
@@ -84,6 +86,30 @@ void Fetches::AppendTo(const Graph& graph, RunSpec* spec) const {
   }
 }
 
+namespace {
+
+std::string Describe(const Fetches::Tree* tree) {
+  if (tree == nullptr) return "no fetches";
+  switch (tree->kind) {
+    case Fetches::Tree::Kind::kTensor:
+    case Fetches::Tree::Kind::kName:
+      return "a fetched tensor";
+    case Fetches::Tree::Kind::kOp:
+      return "an op, which has no value";
+    case Fetches::Tree::Kind::kList:
+      return fmt::format("a list of {}", tree->items.size());
+    case Fetches::Tree::Kind::kMap:
+      return fmt::format("a map with the keys '{}'", fmt::join(tree->keys, "', '"));
+  }
+  return "fetches";
+}
+
+[[noreturn]] void WrongUse(const std::string& what) {
+  CheckFailed(__FILE__, __LINE__, ("there is no " + what).c_str());
+}
+
+}  // namespace
+
 bool FetchedValues::none() const { return tree_ == nullptr || tree_->kind == Fetches::Tree::Kind::kOp; }
 
 std::span<const Tensor> FetchedValues::flat() const {
@@ -97,28 +123,27 @@ bool FetchedValues::is_tensor() const {
 bool FetchedValues::is_map() const { return tree_ != nullptr && tree_->kind == Fetches::Tree::Kind::kMap; }
 
 std::string_view FetchedValues::key(std::size_t i) const {
-  VIGIL_CHECK(is_map() && i < size());
+  if (!is_map() || i >= size()) WrongUse(fmt::format("key {} of {}", i, Describe(tree_)));
   return tree_->keys[i];
 }
 
-const Tensor& FetchedValues::tensor() const {
-  VIGIL_CHECK(is_tensor());
+const Tensor& FetchedValues::tensor() const& {
+  if (!is_tensor()) WrongUse(fmt::format("tensor() of {}", Describe(tree_)));
   return *values_;
 }
 
 std::size_t FetchedValues::size() const { return tree_ == nullptr ? 0 : tree_->items.size(); }
 
 FetchedValues FetchedValues::operator[](std::size_t i) const {
-  VIGIL_CHECK(i < size());
-  return {tree_->items[i].tree(), values_ + tree_->first_value[i]};
+  if (i >= size()) WrongUse(fmt::format("item {} of {}", i, Describe(tree_)));
+  return {tree_->items[i].tree(), values_ + tree_->first_value[i], owner_};
 }
 
 FetchedValues FetchedValues::operator[](std::string_view key) const {
   for (std::size_t i = 0; tree_ != nullptr && i < tree_->keys.size(); ++i) {
     if (tree_->keys[i] == key) return (*this)[i];
   }
-  VIGIL_CHECK(!"no such key in the fetches");
-  return {};
+  WrongUse(fmt::format("'{}' of {}", key, Describe(tree_)));
 }
 
 }  // namespace vigil

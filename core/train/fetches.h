@@ -45,25 +45,32 @@ class Fetches {
   std::shared_ptr<const Tree> tree_;
 };
 
-// A look at the values of a run, in the shape of its Fetches. Valid as long as both live.
+// A look at the values of a run, in the shape of its Fetches. What RunResult::values() gives keeps them alive; what hooks are given is
+// valid as long as the run's call lasts.
 class FetchedValues {
  public:
   FetchedValues() = default;  // none
-  FetchedValues(const Fetches& fetches, const Tensor* values) : tree_(fetches.tree()), values_(values) {}
+  FetchedValues(const Fetches& fetches, const Tensor* values, std::shared_ptr<const void> owner = nullptr)
+      : tree_(fetches.tree()), values_(values), owner_(std::move(owner)) {}
 
   // Nothing was asked for, or an op.
   bool none() const;
   // All of them, one after the other.
   std::span<const Tensor> flat() const;
-  // REQUIRES: a single fetched tensor.
-  const Tensor& tensor() const;
+  // REQUIRES: a single fetched tensor. Of a temporary (session.Run(x)->values().tensor()) it is a tensor of its own.
+  const Tensor& tensor() const&;
+  Tensor tensor() && { return std::as_const(*this).tensor(); }
   template <typename T>
-  const T& scalar() const {
-    return tensor().scalar<T>();
+  const T& scalar() const& {
+    return tensor().template scalar<T>();
+  }
+  template <typename T>
+  T scalar() && {
+    return std::as_const(*this).template scalar<T>();
   }
   bool is_tensor() const;
   bool is_map() const;
-  // Of a list or a map. REQUIRES: there is such an item.
+  // Of a list or a map. REQUIRES: there is such an item (a wrong key or type ends the program, and is named).
   std::size_t size() const;
   FetchedValues operator[](std::size_t i) const;
   FetchedValues operator[](std::string_view key) const;
@@ -71,9 +78,11 @@ class FetchedValues {
   std::string_view key(std::size_t i) const;
 
  private:
-  FetchedValues(const Fetches::Tree* tree, const Tensor* values) : tree_(tree), values_(values) {}
+  FetchedValues(const Fetches::Tree* tree, const Tensor* values, std::shared_ptr<const void> owner)
+      : tree_(tree), values_(values), owner_(std::move(owner)) {}
   const Fetches::Tree* tree_ = nullptr;
   const Tensor* values_ = nullptr;
+  std::shared_ptr<const void> owner_;  // of both; null: somebody else sees to it
 };
 
 struct Feed {
@@ -82,20 +91,32 @@ struct Feed {
 };
 using Feeds = std::vector<Feed>;
 
-// What a run returned. Reusing one for further runs of the same fetches allocates nothing.
+// What a run returned. Reusing one for further runs of the same fetches allocates nothing, unless somebody still looks at the values (they
+// stay what they are).
 class RunResult {
  public:
-  FetchedValues values() const { return {fetches_, values_.data()}; }
+  // Keeps the values alive: session.Run(x)->values() may outlive the result.
+  FetchedValues values() const {
+    return kept_ == nullptr ? FetchedValues() : FetchedValues(kept_->fetches, kept_->values.data(), kept_);
+  }
   const RunMetadata& metadata() const { return metadata_; }
 
   // For the session layers.
-  void Set(const Fetches& fetches) { fetches_ = fetches; }
-  std::vector<Tensor>& tensors() { return values_; }
+  void Set(const Fetches& fetches) { Own().fetches = fetches; }
+  std::vector<Tensor>& tensors() { return Own().values; }
   RunMetadata& mutable_metadata() { return metadata_; }
 
  private:
-  Fetches fetches_;
-  std::vector<Tensor> values_;
+  struct Kept {
+    Fetches fetches;
+    std::vector<Tensor> values;
+  };
+  Kept& Own() {
+    if (kept_ == nullptr || kept_.use_count() > 1) kept_ = std::make_shared<Kept>(kept_ == nullptr ? Kept() : *kept_);
+    return *kept_;
+  }
+
+  std::shared_ptr<Kept> kept_;
   RunMetadata metadata_;
 };
 

@@ -65,5 +65,36 @@ TEST_F(FetchesTest, AskingForAValueThatIsNoneStopsTheProgram) {
   EXPECT_DEATH(FetchedValues()["step"], "no such key");
 }
 
+TEST_F(FetchesTest, WhatIsNotThereIsNamed) {
+  const Fetches fetches = Fetches::Map({{"step", one_}, {"ops", Fetches::List({Fetches::Op(nothing_.node)})}});
+  const Tensor value = Tensor::Scalar<std::int64_t>(10);
+  const FetchedValues got(fetches, &value);
+  EXPECT_DEATH(got["stpe"], "there is no 'stpe' of a map with the keys 'step', 'ops'");
+  EXPECT_DEATH(got["ops"][3], "there is no item 3 of a list of 1");
+  EXPECT_DEATH(static_cast<void>(got["ops"].tensor()), "there is no tensor\\(\\) of a list of 1");
+  EXPECT_DEATH(static_cast<void>(got["ops"][0].tensor()), "there is no tensor\\(\\) of an op, which has no value");
+  EXPECT_DEATH(static_cast<void>(got["step"].scalar<float>()), "flat<float>\\(\\) of a tensor that is int64 \\[\\]");
+}
+
+TEST_F(FetchesTest, ValuesOutliveTheirResult) {
+  const auto run = [this] {
+    RunResult result;
+    result.Set(one_);
+    result.tensors() = {Tensor::Vector<std::int64_t>({1, 2})};
+    return result;
+  };
+  const Tensor& kept = run().values().tensor();
+  EXPECT_EQ(kept.flat<std::int64_t>()[1], 2);
+  const FetchedValues values = run().values();
+  EXPECT_EQ(values.tensor().flat<std::int64_t>()[0], 1);
+
+  RunResult reused = run();
+  const FetchedValues before = reused.values();
+  reused.Set(two_);
+  reused.tensors() = {Tensor::Scalar<std::int64_t>(5)};
+  EXPECT_EQ(before.tensor().num_elements(), 2) << "what somebody still looks at stays";
+  EXPECT_EQ(reused.values().scalar<std::int64_t>(), 5);
+}
+
 }  // namespace
 }  // namespace vigil

@@ -73,11 +73,11 @@ absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, 
 
 absl::StatusOr<std::int64_t> GlobalStepValue(const Tensor& fetched) {
   double number = 0;
-  constexpr double kTooLarge = 9.2e18;  // for an int64
-  if (!fetched.AsNumber(&number) || !(std::abs(number) < kTooLarge)) {
-    return UsageError("The global step is not a number: " + fetched.Describe());
-  }
-  return fetched.dtype() == DType::kInt64 ? fetched.scalar<std::int64_t>() : static_cast<std::int64_t>(number);
+  if (!fetched.AsNumber(&number)) return UsageError("The global step is not a number: " + fetched.Describe());
+  if (fetched.dtype() == DType::kInt64) return fetched.scalar<std::int64_t>();
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  if (!(number >= -kEnd && number < kEnd)) return UsageError(fmt::format("The global step is no step: {}", number));
+  return static_cast<std::int64_t>(number);
 }
 
 absl::StatusOr<std::int64_t> ReadGlobalStep(Session& session, Output global_step) {

@@ -9,14 +9,22 @@
 namespace {
 
 std::atomic<std::uint64_t> allocations{0};
+std::atomic<std::uint64_t> largest{0};
+
+void Count(std::size_t size) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  std::uint64_t before = largest.load(std::memory_order_relaxed);
+  while (before < size && !largest.compare_exchange_weak(before, size, std::memory_order_relaxed)) {
+  }
+}
 
 void* Allocate(std::size_t size) noexcept {
-  allocations.fetch_add(1, std::memory_order_relaxed);
+  Count(size);
   return std::malloc(size == 0 ? 1 : size);
 }
 
 void* Allocate(std::size_t size, std::align_val_t alignment) noexcept {
-  allocations.fetch_add(1, std::memory_order_relaxed);
+  Count(size);
   const auto align = static_cast<std::size_t>(alignment);
   return std::aligned_alloc(align, (size + align - 1) / align * align + (size == 0 ? align : 0));
 }
@@ -44,5 +52,6 @@ void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept 
 namespace vigil::fakes {
 
 std::uint64_t Allocations() { return allocations.load(std::memory_order_relaxed); }
+std::uint64_t TakeLargestAllocation() { return largest.exchange(0, std::memory_order_relaxed); }
 
 }  // namespace vigil::fakes

@@ -14,6 +14,8 @@
 namespace vigil::fakes {
 
 std::uint64_t Allocations();  // since the start of the program, of all threads
+// The bytes of the largest one since the last call of this function, of all threads.
+std::uint64_t TakeLargestAllocation();
 
 }  // namespace vigil::fakes
 

@@ -64,12 +64,9 @@ TEST(WrongServers, OneUpdateInTenIsDropped) {
   const OpRegistry ops = WithKernel("ApplyGradientDescent", [&draws](const Kernel& right) -> Kernel {
     return [&draws, right](KernelContext& c) -> absl::Status {
       if (draws.Next() % 10 != 0) return right(c);
-      const auto keep = [&c](const Tensor& old, Tensor* replacement) {
-        *replacement = old;
-        c.set_output(0, old);
-        return absl::OkStatus();
-      };
-      return c.resource<Variable>([] { return std::make_shared<Variable>(); }).Update(keep);
+      VIGIL_ASSIGN_OR_RETURN(const Variable* const variable, Variable::Of(c));
+      c.set_output(0, variable->Read());
+      return absl::OkStatus();
     };
   });
   EXPECT_THAT(BrokenOn(ops, WorkloadKind::kAsyncRegression), Contains("updates.exactly_once"));

@@ -14,7 +14,6 @@
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/summary_writer_cache.h"
 #include "vigil/core/train/run_events.h"
-#include "vigil/core/train/training_util.h"
 
 namespace vigil {
 namespace {
@@ -118,7 +117,7 @@ absl::Status CheckpointSaverHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, GlobalStepValue(values.results.tensor()));
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   if (!timer_.ShouldTriggerForStep(SaturatingAdd(stale, steps_per_run_))) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
   if (!timer_.ShouldTriggerForStep(step)) {

@@ -25,7 +25,7 @@ absl::StatusOr<std::int64_t> GlobalStepReader::Read(Session* session) {
     return UsageError("The global step cannot be read: the session was closed before its scope was left.");
   }
   VIGIL_RETURN_IF_ERROR(session->Run({.spec = spec_}, &fetched_));
-  return GlobalStepValue(fetched_[0]);
+  return StepOf(fetched_[0]);
 }
 
 }  // namespace vigil

@@ -9,7 +9,6 @@
 #include "vigil/core/summary/summary_writer_cache.h"
 #include "vigil/core/train/hooks/chrome_trace.h"
 #include "vigil/core/train/run_events.h"
-#include "vigil/core/train/training_util.h"
 
 namespace vigil {
 
@@ -41,7 +40,7 @@ absl::Status ProfilerHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values) {
-  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, GlobalStepValue(values.results.tensor()));
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   // So that the first trace comes only after the first period.
   if (!next_step_.has_value()) timer_.UpdateLastTriggeredStep(stale);
   std::int64_t step = stale + 1;

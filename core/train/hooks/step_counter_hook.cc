@@ -60,7 +60,7 @@ absl::Status StepCounterHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
-  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, GlobalStepValue(values.results.tensor()));
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   if (timer_.ShouldTriggerForStep(SaturatingAdd(stale, steps_per_run_))) {
     VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
     if (timer_.ShouldTriggerForStep(step)) {

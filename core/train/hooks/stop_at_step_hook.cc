@@ -4,7 +4,6 @@
 #include "vigil/core/base/saturating.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/train/run_events.h"
-#include "vigil/core/train/training_util.h"
 
 namespace vigil {
 
@@ -47,7 +46,7 @@ absl::Status StopAtStepHook::AfterRun(RunContext& context, const RunValues& valu
   if (!options_.last_step.has_value()) {
     return UsageError("StopAtStepHook with num_steps was not told of the session (AfterCreateSession).");
   }
-  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, GlobalStepValue(values.results.tensor()));
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   if (SaturatingAdd(stale, std::int64_t{1}) < *options_.last_step) return absl::OkStatus();
   // The fetched step is from before the train op, and who knows whether this run had one.
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));

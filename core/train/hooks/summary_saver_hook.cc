@@ -6,7 +6,6 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/summary/summary_writer_cache.h"
 #include "vigil/core/train/run_events.h"
-#include "vigil/core/train/training_util.h"
 
 namespace vigil {
 
@@ -57,7 +56,7 @@ absl::Status SummarySaverHook::BeforeRun(RunContext&, RunArgs& args) {
 
 absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& values) {
   if (options_.summary_writer == nullptr) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(std::int64_t step, GlobalStepValue(values.results[0].tensor()));
+  VIGIL_ASSIGN_OR_RETURN(std::int64_t step, StepOf(values.results[0].tensor()));
   ++step;
   if (requested_) {
     VIGIL_ASSIGN_OR_RETURN(step, step_.Read(&context.session()));

@@ -53,6 +53,9 @@ absl::Status SVSummaryThread::RunLoop() {
   }
   env().log->Write(Severity::kInfo, fmt::format("Recording summary at step {}.",
                                                 step.has_value() ? fmt::to_string(*step) : std::string("None")));
+  if (values[0].dtype() != DType::kString || values[0].num_elements() != 1) {
+    return UsageError("A summary op must give one serialized Summary, not " + values[0].Describe() + ".");
+  }
   return writer_->AddSummary(values[0].scalar<std::string>(), step);
 }
 

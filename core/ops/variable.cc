@@ -1,0 +1,77 @@
+#include "vigil/core/ops/variable.h"
+
+#include "vigil/core/ops/op_util.h"
+
+namespace vigil {
+
+Variable::Variable(const Env& env, DType dtype)
+    : dtype_(dtype), mutex_(env.tasks->NewMutex("variable")), changed_(env.tasks->NewCondition("variable")) {}
+
+absl::StatusOr<Variable*> Variable::Of(KernelContext& c) {
+  return c.resource<Variable>([&c] { return std::make_shared<Variable>(c.env(), c.holder().output_types[0]); });
+}
+
+absl::Status Variable::Fits(const Node& holder) const {
+  const DType wanted = holder.output_types[0];
+  if (wanted == dtype_) return absl::OkStatus();
+  return InvalidArgument("'{}' is a variable of type {}, but the variable of that name has type {}.", holder.name,
+                         DTypeName(wanted), DTypeName(dtype_));
+}
+
+template <typename Then>
+void Variable::WhenFalse(const bool& flag, Then then) const {
+  {
+    const SpinGuard lock(lock_);
+    if (!flag) return then();
+  }
+  // Under the mutex from the look to the waiting, so that whoever gives the value back cannot be missed.
+  const MutexLock waiting(*mutex_);
+  while (true) {
+    {
+      const SpinGuard lock(lock_);
+      if (!flag) return then();
+      ++waiting_;
+    }
+    changed_->Wait(*mutex_, kNever);
+    const SpinGuard lock(lock_);
+    --waiting_;
+  }
+}
+
+Variable::Turn::Turn(Variable& variable) : variable_(variable) {
+  variable.WhenFalse(variable.changing_, [this] {
+    variable_.changing_ = true;
+    variable_.lent_ = variable_.value_.has_buffer() && variable_.value_.unique();
+    value_ = variable_.lent_ ? std::exchange(variable_.value_, Tensor()) : variable_.value_;
+  });
+}
+
+Variable::Turn::~Turn() {
+  bool others_wait = false;
+  {
+    const SpinGuard lock(variable_.lock_);
+    // The old value is destroyed with the turn, after the lock was released.
+    if (keep_ || variable_.lent_) std::swap(variable_.value_, value_);
+    variable_.changing_ = false;
+    variable_.lent_ = false;
+    others_wait = variable_.waiting_ > 0;
+  }
+  if (!others_wait) return;
+  const MutexLock lock(*variable_.mutex_);
+  variable_.changed_->NotifyAll();
+}
+
+Tensor Variable::Read() const {
+  Tensor value;
+  WhenFalse(lent_, [&] { value = value_; });
+  return value;
+}
+
+void Variable::Assign(Tensor value) {
+  Update([&value](Tensor* held) {
+    *held = std::move(value);
+    return absl::OkStatus();
+  }).IgnoreError();
+}
+
+}  // namespace vigil
