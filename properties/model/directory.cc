@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace vigil::properties::model {
 namespace {
@@ -11,7 +12,7 @@ constexpr std::size_t kKept = 5;
 
 }  // namespace
 
-Directory::Directory(const replays::CheckpointSpec& spec) {
+Directory::Directory(const replays::CheckpointSpec& spec, bool limits_hold) : limits_hold_(limits_hold) {
   if (spec.preload.empty()) {
     if (spec.damage == replays::Damage::kEmptyState) state_ = State::kInvalid;
     if (spec.damage == replays::Damage::kGarbageState) state_ = State::kGarbage;
@@ -61,6 +62,7 @@ Code Directory::Restore(std::int64_t name, bool global_step_alone, std::int64_t&
 void Directory::Write(std::int64_t name, std::int64_t step) { files_[name] = {.step = step}; }
 
 void Directory::Record(std::int64_t name) {
+  if (limits_hold_) return RecordWithinLimits(name);
   std::erase(last_, name);
   last_.push_back(name);
   std::int64_t too_old = -1;
@@ -73,7 +75,24 @@ void Directory::Record(std::int64_t name) {
   if (too_old >= 0) files_.erase(too_old);
 }
 
+void Directory::RecordWithinLimits(std::int64_t name) {
+  if (!std::exchange(taken_over_, true) && !restored_ && state_ == State::kNamesCheckpoints) {
+    for (const std::int64_t step : all_) {
+      if (HasIndex(step) && step != name) last_.push_back(step);
+    }
+  }
+  std::erase(last_, name);
+  last_.push_back(name);
+  state_ = State::kNamesCheckpoints;
+  all_ = last_;  // written before what is too many is deleted
+  while (last_.size() > kKept) {
+    files_.erase(last_.front());
+    last_.erase(last_.begin());
+  }
+}
+
 void Directory::RecoverLast() {
+  restored_ = true;
   last_ = all_;
   std::erase_if(last_, [this](std::int64_t step) { return !HasIndex(step); });
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "vigil/properties/model/arguments.h"
+#include "vigil/replays/behaviour.h"
 
 namespace vigil::properties::model {
 namespace {
@@ -54,17 +55,25 @@ std::string OfSupervisor(const Scenario& scenario) {
   return "";
 }
 
+// What differs from TensorFlow and is not modelled.
+std::string OfBehaviour(const Scenario& scenario) {
+  if (scenario.behaviour.name == "tensorflow") return "";
+  if (scenario.session.kind == SessionKind::kSupervisor) return "session.kind supervisor by another behaviour";
+  if (replays::BehaviourOf(scenario.behaviour).restore_fallback && scenario.checkpoint.damage != replays::Damage::kNone)
+    return "checkpoint.damage where a restore falls back";
+  return "";
+}
+
 }  // namespace
 
 std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.unit.has_value()) return "unit";
   if (scenario.job.has_value()) return "cluster";
   if (scenario.trace != nullptr) return "a trace";
-  if (scenario.behaviour.name != "tensorflow") return fmt::format("behaviour {}", scenario.behaviour.name);
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
   if (!scenario.model.fed_variable && scenario.init_feed.has_value())
     return "scaffold.init_feed without model.fed_variable";
-  for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario)}) {
+  for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario), OfBehaviour(scenario)}) {
     if (!what.empty()) return what;
   }
   return "";

@@ -1,5 +1,7 @@
 #include "vigil/properties/model/session_manager.h"
 
+#include <algorithm>
+
 #include "vigil/properties/model/input_queue.h"
 
 namespace vigil::properties::model {
@@ -7,6 +9,21 @@ namespace vigil::properties::model {
 Code SessionManagerModel::Prepare(RawSessionPtr& made) {
   RawSessionPtr session;
   if (const Code code = world_.CreateSession(session); code != Code::kOk) return code;
+  const Code code = MakeReady(*session);
+  if (code == Code::kOk) {
+    made = session;
+  } else {
+    CloseUnready(*session);
+  }
+  return code;
+}
+
+void SessionManagerModel::CloseUnready(RawSession& session) {
+  if (world_.behaviour().close_partial_session) world_.CloseSession(session);
+}
+
+Code SessionManagerModel::MakeReady(RawSession& made) {
+  RawSession* const session = &made;
   bool restored = false;
   if (const Code code = Restore(*session, restored); code != Code::kOk) return code;
   if (!restored) {
@@ -16,9 +33,7 @@ Code SessionManagerModel::Prepare(RawSessionPtr& made) {
   if (const Code code = TryLocalInit(*session, ready); code != Code::kOk) return code;
   if (!ready) return Code::kUsage;
   if (const Code code = IsReady(*session, FaultPoint::kReady, ready); code != Code::kOk) return code;
-  if (!ready) return Code::kUsage;
-  made = session;
-  return Code::kOk;
+  return ready ? Code::kOk : Code::kUsage;
 }
 
 Code SessionManagerModel::Initialize(RawSession& session) {
@@ -41,13 +56,17 @@ Code SessionManagerModel::Initialize(RawSession& session) {
 
 Code SessionManagerModel::Wait(double max_wait_secs, RawSessionPtr& made) {
   const double start = world_.now();
+  double wait = options_.recovery_wait_secs;
+  if (world_.behaviour().worker_backs_off) wait = std::min(1.0, wait);
   while (!world_.over()) {
     RawSessionPtr session;
     if (const Code code = world_.CreateSession(session); code != Code::kOk) return code;
     bool ready = false;
-    if (const Code code = TryLocalInit(*session, ready); code != Code::kOk) return code;
-    if (ready) {
-      if (const Code code = IsReady(*session, FaultPoint::kReady, ready); code != Code::kOk) return code;
+    Code looked = TryLocalInit(*session, ready);
+    if (looked == Code::kOk && ready) looked = IsReady(*session, FaultPoint::kReady, ready);
+    if (looked != Code::kOk) {
+      CloseUnready(*session);
+      return looked;
     }
     if (ready) {
       made = session;
@@ -56,8 +75,10 @@ Code SessionManagerModel::Wait(double max_wait_secs, RawSessionPtr& made) {
     world_.CloseSession(*session);
     double left = max_wait_secs - (world_.now() - start);
     if (left < 0) left = 0;
-    if (left - options_.recovery_wait_secs < 0) return Code::kDeadlineExceeded;
-    world_.Sleep(options_.recovery_wait_secs);
+    if (left - wait < 0) return Code::kDeadlineExceeded;
+    world_.Sleep(wait);
+    waited_ += wait;
+    wait = std::min(2 * wait, options_.recovery_wait_secs);
   }
   return Code::kInternal;
 }
@@ -83,11 +104,15 @@ Code SessionManagerModel::RestoreFile(RawSession& session, std::int64_t name) {
   if (!model.global_step && !model.fed_variable) return Code::kOk;  // nothing to restore, no call
   const Directory& directory = world_.directory();
   if (!directory.HasIndex(name)) return Code::kUsage;  // before the session is called
-  return world_.Call(session, FaultPoint::kRestore, [&] {
+  const Code restored = world_.Call(session, FaultPoint::kRestore, [&] {
     const Code code = directory.Restore(name, !model.fed_variable, session.variables->step);
     if (code == Code::kOk) session.variables->initialized = true;
     return code;
   });
+  // An older one may be tried then.
+  if (world_.behaviour().restore_fallback && restored != Code::kOk && !IsPreemptionError(restored))
+    world_.Refuse("a restore that falls back");
+  return restored;
 }
 
 // Ready for the local initialisation: what is global is there. Ready: what is local as well.

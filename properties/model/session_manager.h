@@ -28,7 +28,11 @@ class SessionManagerModel {
   // A worker's: until the chief has made the model ready.
   Code Wait(double max_wait_secs, RawSessionPtr& made);
 
+  double waited() const { return waited_; }  // of all waits for a chief
+
  private:
+  Code MakeReady(RawSession& made);
+  void CloseUnready(RawSession& session);
   Code Initialize(RawSession& session);
   Code Restore(RawSession& session, bool& restored);
   Code RestoreFile(RawSession& session, std::int64_t name);
@@ -37,6 +41,7 @@ class SessionManagerModel {
 
   World& world_;
   const Options options_;
+  double waited_ = 0;
 };
 
 }  // namespace vigil::properties::model

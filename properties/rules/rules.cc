@@ -8,9 +8,9 @@ namespace {
 
 std::vector<RuleFactory> Concatenate() {
   std::vector<RuleFactory> all;
-  for (const auto family :
-       {BeginRules, OrderRules, InitRules, CreationRules, RunRules, EndRules, RecoveryRules, StopRules, CloseRules,
-        ErrorRules, ConstructRules, HookRules, SaveRules, StepRules, WorkerRules, SupervisorRules}) {
+  for (const auto family : {BeginRules, OrderRules, InitRules, CreationRules, RunRules, EndRules, RecoveryRules,
+                            StopRules, CloseRules, ErrorRules, ConstructRules, HookRules, SaveRules, StepRules,
+                            WorkerRules, SupervisorRules, SupervisorEndRules}) {
     const std::vector<RuleFactory> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());
   }

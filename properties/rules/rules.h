@@ -61,6 +61,7 @@ std::vector<RuleFactory> SaveRules();
 std::vector<RuleFactory> StepRules();
 std::vector<RuleFactory> WorkerRules();
 std::vector<RuleFactory> SupervisorRules();
+std::vector<RuleFactory> SupervisorEndRules();
 
 }  // namespace vigil::properties
 

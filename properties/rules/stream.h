@@ -13,7 +13,7 @@
 //   note:construct_failed note:should_stop=no note:step_requests_stop note:step_raises!OTHER note:run
 //   constructed  fn( fn(@1 fn)=yes  inner( inner)         the construction has ended; a step function; its run_with_hooks
 //   final log:start=1 log:checkpoint=3 log:stop flush wclose reopen listener:begin listener:before=3 listener:after=3
-//   note:session note:prepare note:close note:exit_clean note:exit_failed!OTHER
+//   note:session note:prepare note:stop note:close note:exit_clean note:exit_failed!OTHER
 //   +2                            two seconds later
 //   q:cstop                       the same by another task
 // Words that stand for several, for a list of two hooks:

@@ -56,6 +56,8 @@ struct Checker {
   void (*check)(const JobRun& run, Findings& findings) = nullptr;
   std::string_view stays =
       "";  // why it stays though no planted bug is lost without it; "" = one is (properties/planted)
+  std::string_view excuses = "nothing";  // what it lets pass although its sentence, taken alone, forbids it
+  std::string_view why = "";             // it excuses that
 };
 
 // In a fixed order.
@@ -82,6 +84,8 @@ extern const Checker kCheckpointLogged;
 extern const Checker kKeepLimit;
 extern const Checker kNoRunAfterAStop;
 extern const Checker kErrorsHaveACause;
+extern const Checker kRestoresNewestReported;
+extern const Checker kNothingFailsWithoutAFault;
 
 }  // namespace vigil::sim
 
