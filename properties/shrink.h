@@ -26,7 +26,8 @@ struct ShrinkOptions {
 struct Shrunk {
   replays::Scenario scenario;
   std::uint64_t plays = 0;
-  bool minimal = false;  // no single entry, pair of entries or smaller number, alone or with fewer runs, can be had; else the budget was spent
+  bool minimal =
+      false;  // no single entry, pair of entries or smaller number, alone or with fewer runs, can be had; else the budget was spent
 };
 
 // Whether it (still) fails in the way that is looked into.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace vigil::properties::model {
@@ -52,6 +53,29 @@ bool Directory::HasIndex(std::int64_t step) const {
   return found != files_.end() && found->second.index;
 }
 
+std::vector<std::int64_t> Directory::NewestFirst() const {
+  if (state_ == State::kNone) return {};
+  std::vector<std::int64_t> names;
+  if (state_ == State::kNamesCheckpoints) {
+    names = all_;
+  } else {
+    for (const auto& [name, file] : files_) {
+      if (file.index) names.push_back(name);
+    }
+  }
+  std::ranges::reverse(names);
+  return names;
+}
+
+std::string Directory::DamageOf(std::int64_t name) const {
+  const auto found = files_.find(name);
+  const auto missing = [name](std::string_view part) {
+    return fmt::format("open DIR/model.ckpt-{}.{}: no such file or directory", name, part);
+  };
+  if (found == files_.end() || !found->second.index) return missing("index");
+  return found->second.data ? "" : missing("data-00000-of-00001");
+}
+
 Code Directory::Restore(std::int64_t name, bool global_step_alone, std::int64_t& step) const {
   const File& file = files_.at(name);
   if (!file.data || (!file.whole && !global_step_alone)) return Code::kNotFound;
@@ -83,17 +107,18 @@ void Directory::RecordWithinLimits(std::int64_t name) {
   }
   std::erase(last_, name);
   last_.push_back(name);
-  state_ = State::kNamesCheckpoints;
-  all_ = last_;  // written before what is too many is deleted
   while (last_.size() > kKept) {
     files_.erase(last_.front());
     last_.erase(last_.begin());
   }
+  state_ = State::kNamesCheckpoints;
+  all_ = last_;
 }
 
 void Directory::RecoverLast() {
   restored_ = true;
-  last_ = all_;
+  last_ = NewestFirst();
+  std::ranges::reverse(last_);
   std::erase_if(last_, [this](std::int64_t step) { return !HasIndex(step); });
 }
 

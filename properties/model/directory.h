@@ -26,6 +26,10 @@ class Directory {
   std::int64_t latest() const { return all_.back(); }
 
   bool HasIndex(std::int64_t step) const;
+  // Of those that the state file lists; where it is unreadable, of those that are there.
+  std::vector<std::int64_t> NewestFirst() const;
+  // What is missing of it, in words; "" = nothing.
+  std::string DamageOf(std::int64_t name) const;
   // What restoring that checkpoint gives; its index is there. What an earlier process saved has the global step alone.
   Code Restore(std::int64_t name, bool global_step_alone, std::int64_t& step) const;
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "vigil/properties/model/arguments.h"
-#include "vigil/replays/behaviour.h"
 
 namespace vigil::properties::model {
 namespace {
@@ -55,15 +54,6 @@ std::string OfSupervisor(const Scenario& scenario) {
   return "";
 }
 
-// What differs from TensorFlow and is not modelled.
-std::string OfBehaviour(const Scenario& scenario) {
-  if (scenario.behaviour.name == "tensorflow") return "";
-  if (scenario.session.kind == SessionKind::kSupervisor) return "session.kind supervisor by another behaviour";
-  if (replays::BehaviourOf(scenario.behaviour).restore_fallback && scenario.checkpoint.damage != replays::Damage::kNone)
-    return "checkpoint.damage where a restore falls back";
-  return "";
-}
-
 }  // namespace
 
 std::string WhatIsNotModelled(const Scenario& scenario) {
@@ -73,7 +63,7 @@ std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
   if (!scenario.model.fed_variable && scenario.init_feed.has_value())
     return "scaffold.init_feed without model.fed_variable";
-  for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario), OfBehaviour(scenario)}) {
+  for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario)}) {
     if (!what.empty()) return what;
   }
   return "";

@@ -1,6 +1,7 @@
 #include "vigil/properties/model/session_manager.h"
 
 #include <algorithm>
+#include <string>
 
 #include "vigil/properties/model/input_queue.h"
 
@@ -91,12 +92,33 @@ Code SessionManagerModel::Restore(RawSession& session, bool& restored) {
     restored = true;
     return RestoreFile(session, *options_.filename);
   }
+  if (world_.behaviour().restore_fallback) return RestoreNewestWhole(session, restored);
   if (directory.state() == Directory::State::kInvalid) return Code::kUsage;
   if (directory.state() != Directory::State::kNamesCheckpoints) return Code::kOk;
   if (const Code code = RestoreFile(session, directory.latest()); code != Code::kOk) return code;
   directory.RecoverLast();
   restored = true;
   return Code::kOk;
+}
+
+// The newest one that is not damaged; where the state file is unreadable the directory says which there are.
+Code SessionManagerModel::RestoreNewestWhole(RawSession& session, bool& restored) {
+  Directory& directory = world_.directory();
+  Code first = Code::kOk;
+  for (const std::int64_t name : directory.NewestFirst()) {
+    const Code code = RestoreFile(session, name);
+    restored = code == Code::kOk;
+    if (restored) directory.RecoverLast();
+    if (first == Code::kOk) first = code;
+    if (restored) return Code::kOk;
+    const std::string damage = directory.DamageOf(name);
+    if (damage.empty() || IsPreemptionError(code)) return code;
+    constexpr std::size_t kLongestLine = 120;
+    const std::string line =
+        fmt::format("Checkpoint DIR/model.ckpt-{} is not complete and is passed over: {}", name, damage);
+    world_.Say("log WARNING {}", line.substr(0, kLongestLine));
+  }
+  return first;
 }
 
 Code SessionManagerModel::RestoreFile(RawSession& session, std::int64_t name) {
@@ -109,9 +131,6 @@ Code SessionManagerModel::RestoreFile(RawSession& session, std::int64_t name) {
     if (code == Code::kOk) session.variables->initialized = true;
     return code;
   });
-  // An older one may be tried then.
-  if (world_.behaviour().restore_fallback && restored != Code::kOk && !IsPreemptionError(restored))
-    world_.Refuse("a restore that falls back");
   return restored;
 }
 

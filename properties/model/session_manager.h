@@ -35,6 +35,7 @@ class SessionManagerModel {
   void CloseUnready(RawSession& session);
   Code Initialize(RawSession& session);
   Code Restore(RawSession& session, bool& restored);
+  Code RestoreNewestWhole(RawSession& session, bool& restored);
   Code RestoreFile(RawSession& session, std::int64_t name);
   Code IsReady(RawSession& session, FaultPoint which, bool& ready);
   Code TryLocalInit(RawSession& session, bool& done);

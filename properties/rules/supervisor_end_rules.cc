@@ -1,6 +1,4 @@
 // How the scope of a supervisor ends that was stopped without an error.
-#include <fmt/format.h>
-
 #include <string>
 
 #include "vigil/properties/rules/rules.h"
@@ -33,9 +31,14 @@ class CleanStop : public Rule {
     if (now.Says(Note::kSession)) handed_out_ = true;
     if (now.Says(Note::kPrepare)) {
       first_ = {};
-      handed_out_ = false;
+      handed_out_ = joined_ = false;
     }
-    if (now.event.kind == EventKind::kCoordinatorRequestStop && !first_) first_ = {now.index, now.event.code};
+    if (now.Is(EventKind::kCoordinatorJoin)) joined_ = true;
+    if (now.event.kind == EventKind::kCoordinatorRequestStop) {
+      // What is reported after a join is handed back to who reports it.
+      if (joined_ && !now.ok() && now.event.code != Code::kOutOfRange) handed_out_ = false;
+      if (!first_) first_ = {now.index, now.event.code};
+    }
     // The writer's errors come out, too.
     if (now.event.kind == EventKind::kSupervisorReturn && !now.ok() &&
         (now.event.call == static_cast<std::uint8_t>(SupervisorMethod::kWriter) ||
@@ -51,6 +54,7 @@ class CleanStop : public Rule {
  private:
   Seen first_;  // request to the coordinator since the session was prepared
   bool handed_out_ = false;
+  bool joined_ = false;
 };
 
 }  // namespace

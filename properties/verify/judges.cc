@@ -63,6 +63,10 @@ constexpr Excuse kExcusesOfRules[] = {
      "a chief makes the model ready; restoring nothing is silent"},
     {"supervisor.reported_error_comes_out", "OUT_OF_RANGE, and supervisors without a scope",
      "the end of the input is a clean end; without a scope there is nothing to come out of"},
+    {"supervisor.clean_stop_ends_well",
+     "USAGE, errors of the writer, errors that are reported after a join, and supervisors without a scope",
+     "a thread that does not end is complained about; the writer's errors come out; what comes after a join is handed "
+     "back"},
     {"supervisor.session_is_closed_after_the_join", "a session that its caller closes", "it need not wait"},
 };
 
