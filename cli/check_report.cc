@@ -60,17 +60,16 @@ std::string SuiteText(const std::string& name, const SuiteCount& count, const Ch
     text += fmt::format("  {} of them are not told: {}{}\n", count.untold_count, ids,
                         count.untold_count > count.untold.size() ? ", ..." : "");
   }
-  if (count.played() == 0 && count.unreadable == 0 && count.unbuilt.empty()) text += Nothing(name, options, stopped);
-  std::uint64_t unbuilt = 0;
-  for (const auto& [what, times] : count.unbuilt) unbuilt += times;
-  if (unbuilt > 0) text += fmt::format("  {} more need what is not built yet:\n", unbuilt);
-  for (const auto& [what, times] : count.unbuilt) text += fmt::format("  {:>8}  {}\n", times, replays::Escaped(what));
+  if (count.played() == 0 && count.unreadable == 0) text += Nothing(name, options, stopped);
   return text;
 }
 
 std::string ModelText(const properties::Tally& tally) {
   if (tally.modelled == 0 && tally.refused.empty()) return "";
-  std::string text = fmt::format("the reference model said what {} scenarios do\n", tally.modelled);
+  std::uint64_t all = tally.modelled;
+  for (const auto& [what, times] : tally.refused) all += times;
+  std::string text = fmt::format("the reference model said what {} of {} scenarios do, {:.1f} %\n", tally.modelled, all,
+                                 100 * static_cast<double>(tally.modelled) / static_cast<double>(all));
   for (const auto& [what, times] : tally.refused)
     text += fmt::format("  {:>8}  not modelled: {}\n", times, replays::Escaped(what));
   return text;
@@ -121,9 +120,7 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
     w.Key(name).Open('{').Key("passed").Natural(count.passed).Key("failed").Natural(count.failed);
     if (count.seeds.has_value()) w.Key("seeds").String(fmt::format("{}..{}", count.seeds->first, count.seeds->second));
     if (options.shards > 1) w.Key("shard").String(fmt::format("{}/{}", options.shard, options.shards));
-    w.Key("unbuilt").Open('{');
-    for (const auto& [what, times] : count.unbuilt) w.Key(what).Natural(times);
-    w.Close('}').Close('}');
+    w.Close('}');
   }
   w.Close('}').Newline().Key("rules").Open('[');
   for (const auto& [id, count] : RulesByName(summary.tally)) {

@@ -44,6 +44,22 @@ TEST_F(CheckTest, JUnitIsXmlWhateverAScenarioIsCalled) {
   EXPECT_THAT(ran.out, EndsWith("  vigil.recorded '1 could not be read'\n    error 'see standard error' None\n"));
 }
 
+// A scenario that cannot be set up is red everywhere, also where nothing is expected to happen.
+TEST_F(CheckTest, WhatCannotBeSetUpFails) {
+  folder_.Write("unit.jsonl", R"({"id":"broken","unit":"looper","args":{},"ops":[],"expect":{"events":[]}})");
+  const Ran replayed = Run("$VIGIL replay unit.jsonl");
+  EXPECT_EQ(replayed.code, 1) << replayed.err;
+  EXPECT_THAT(replayed.out, HasSubstr("\n  not set up: A looper needs a pass"));
+  EXPECT_THAT(replayed.out, EndsWith("\n0 passed, 1 failed\n"));
+  const Ran checked = Run("$VIGIL check --suite recorded --recordings unit.jsonl --junit out.xml >out; echo $?; " +
+                          std::string(kReadXml) + "; tail -n 1 out");
+  EXPECT_THAT(checked.out, StartsWith("1\ntestsuite vigil.recorded 1 1 0 0\n")) << checked.err;
+  EXPECT_THAT(checked.out, EndsWith("0 passed, 1 failed\n"));
+  const Ran saved = Run("mkdir failures && cp unit.jsonl failures && $VIGIL check --suite saved");
+  EXPECT_EQ(saved.code, 1);
+  EXPECT_THAT(saved.out, HasSubstr("\n  not set up: "));
+}
+
 TEST_F(CheckTest, JUnitCountsWhatPassed) {
   const Ran ran =
       Run("$VIGIL check --suite random --seeds 3..42 --junit out.xml >out; echo $?; " + std::string(kReadXml));

@@ -49,7 +49,7 @@ int ShowDiff(const std::string& first, const std::string& second, bool json, Con
       return kMisuse;
     }
     outcomes.push_back(PlayForDiff(*std::move(run)));
-    if (outcomes.back().verdict == replays::Verdict::kUnsupported) {
+    if (outcomes.back().verdict == replays::Verdict::kNotSetUp) {
       console.Err(fmt::format("error: {}: {}\n", replays::Escaped(*name), replays::Escaped(outcomes.back().reason)));
       return kMisuse;
     }

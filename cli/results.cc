@@ -42,7 +42,6 @@ int Results::Refuse(const absl::Status& status) {
 }
 
 void Results::Tick(std::string_view progress) {
-  signals_.Poll();
   console_.Flush();
   console_.Progress(progress);
 }

@@ -39,7 +39,7 @@ class Results {
   // The same where the work cannot be done at all; returns kMisuse.
   int Refuse(const absl::Status& status);
 
-  // A few times a second: looks for signals and shows how far it got.
+  // A few times a second: what was printed goes out, and how far it got is shown.
   void Tick(std::string_view progress);
   // What was printed goes out now.
   void Flush() { console_.Flush(); }

@@ -11,6 +11,7 @@
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
 #include "vigil/properties/rules_document.h"
+#include "vigil/properties/verify/judges.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil::cli {
@@ -26,6 +27,7 @@ constexpr char kRulesNotes[] =
     "  vigil rules end.only_on_clean_exit\n"
     "  vigil rules --json | jq -r '.rules[].id'\n"
     "  vigil rules --markdown > docs/rules.md\n"
+    "  vigil rules --judges > docs/judges.md\n"
     "\n"
     "Exit codes: 0 listed, 2 misuse (no such rule) or output that cannot be written.\n";
 
@@ -33,11 +35,16 @@ struct RulesArguments {
   std::vector<std::string> ids;
   bool json = false;
   bool markdown = false;
+  bool judges = false;
 };
 
 int ShowRules(const RulesArguments& arguments, Console& console) {
   if (arguments.markdown) {
     console.Out(properties::RulesDocument());
+    return kPassed;
+  }
+  if (arguments.judges) {
+    console.Out(JudgesDocument());
     return kPassed;
   }
   std::vector<std::string> missing;
@@ -62,7 +69,11 @@ int Rules(const std::vector<std::string>& arguments) {
   CLI::App app{"Lists the rules: what every run keeps", "vigil rules"};
   app.add_option("ID", parsed.ids, "Show these in full")->type_name("");
   CLI::Option* const json = app.add_flag("--json", parsed.json, "The same as JSON");
-  app.add_flag("--markdown", parsed.markdown, "Print what docs/rules.md holds")->excludes(json);
+  CLI::Option* const markdown = app.add_flag("--markdown", parsed.markdown, "Print what docs/rules.md holds");
+  markdown->excludes(json);
+  app.add_flag("--judges", parsed.judges, "Print what docs/judges.md holds: all that judges, and what it excuses")
+      ->excludes(json)
+      ->excludes(markdown);
   app.footer(kRulesNotes);
   if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;

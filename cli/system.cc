@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -24,12 +25,14 @@ constexpr std::size_t kChunkBytes = 64 << 10;
 constexpr int kPollMilliseconds = 100;
 constexpr int kShellSignalBase = 128;
 
-sigset_t StopSet() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  return set;
+// What a signal handler may touch.
+std::atomic<bool> stop_asked{false};
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void OnStopSignal(int signal) {
+  if (stop_signal.exchange(signal) != 0) _exit(kShellSignalBase + signal);
+  stop_asked = true;
 }
 
 // Of "/dev/stdout" and the other names of the standard streams that are written to.
@@ -52,19 +55,14 @@ std::filesystem::path WholeName(const std::string& path) {
 }  // namespace
 
 StopSignals::StopSignals() {
-  const sigset_t set = StopSet();
-  sigprocmask(SIG_BLOCK, &set, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = OnStopSignal;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-void StopSignals::Poll() {
-  const sigset_t set = StopSet();
-  const timespec now = {};
-  const int signal = sigtimedwait(&set, nullptr, &now);
-  if (signal <= 0) return;
-  if (signal_ != 0) _exit(kShellSignalBase + signal);
-  signal_ = signal;
-  stopped_ = true;
-}
+const std::atomic<bool>& StopSignals::stopped() const { return stop_asked; }
+int StopSignals::signal() const { return stop_signal; }
 
 void DieQuietlyOnClosedPipes() { std::signal(SIGPIPE, SIG_DFL); }
 

@@ -14,20 +14,14 @@
 
 namespace vigil::cli {
 
-// Ctrl-C and SIGTERM, kept away from all threads and asked for where it suits.
+// Ctrl-C and SIGTERM, from now on and whatever the program is busy with: the first one raises stopped(), the second one ends the
+// process at once.
+// Thread safety: any thread may look.
 class StopSignals {
  public:
-  // REQUIRES: no other thread has been started.
   StopSignals();
-
-  // Looks for a signal. The first one raises stopped(); the second one ends the process at once.
-  void Poll();
-  const std::atomic<bool>& stopped() const { return stopped_; }  // any thread may look
-  int signal() const { return signal_; }                         // 0 = none
-
- private:
-  std::atomic<bool> stopped_{false};
-  int signal_ = 0;
+  const std::atomic<bool>& stopped() const;
+  int signal() const;  // 0 = none
 };
 
 // A closed pipe ends the process quietly, also if our parent ignores SIGPIPE.

@@ -217,7 +217,7 @@ class Campaign {
           outcome.violated = IdsOf(*outcome.job);
           return replays::PlainOutcome(std::move(outcome));
         }
-        if (outcome.verdict == Verdict::kUnsupported || !rules) return replays::PlainOutcome(outcome);
+        if (outcome.verdict == Verdict::kNotSetUp || !rules) return replays::PlainOutcome(outcome);
         const Judgement judgement = CheckRules(outcome, recording.scenario);
         tally->Add(outcome, judgement);
         outcome.violated = IdsOf(judgement);
@@ -260,10 +260,6 @@ class Campaign {
     const replays::PlainOutcome& outcome = result.outcome;
     const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
     const bool recorded = !IsDrawn(suite);
-    if (recorded && outcome.verdict == Verdict::kUnsupported) {
-      ++count.unbuilt[outcome.reason];
-      return;
-    }
     const bool as_recorded = recorded && result.status == replays::Status::kPassed;
     const bool passed = (as_recorded || (!recorded && outcome.verdict == Verdict::kPlayed)) && outcome.reason.empty();
     if (passed && !broke_a_rule) {

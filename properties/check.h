@@ -2,8 +2,8 @@
 //
 // Suite saved: plays what failed before and was saved: it passes once it has been mended.
 // Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model says, checks
-// the rules; what real clusters did is held against several plays, as `vigil replay` does, and no rule against it. What needs a part that is
-// not built yet is counted apart, by reason: neither passed nor failed.
+// the rules; what real clusters did is held against several plays, as `vigil replay` does, and no rule against it. What cannot even
+// be set up has failed.
 // Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
 // against them: many rules say what TensorFlow does.
 // Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
@@ -70,7 +70,6 @@ struct SuiteCount {
   std::uint64_t passed = 0;
   std::uint64_t failed = 0;
   std::uint64_t unreadable = 0;
-  std::map<std::string, std::uint64_t> unbuilt;  // what is missing: how many need it
   // Of those that failed, the ids of some that no failure tells of; how many there are.
   std::vector<std::string> untold;
   std::uint64_t untold_count = 0;

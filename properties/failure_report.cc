@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/broken.h"
+#include "vigil/properties/same_failure.h"
 #include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
 #include "vigil/replays/escape.h"
@@ -19,39 +20,29 @@ using replays::Scenario;
 
 constexpr std::chrono::seconds kLongestShrinking{60};
 
-// The model says something else of a session that breaks no rule.
-bool Disagrees(const Outcome& outcome, const Scenario& scenario) {
-  return !scenario.job.has_value() && outcome.verdict == replays::Verdict::kPlayed &&
-         !HoldByModel(scenario, outcome).disagreement.empty();
-}
-
-bool IsEndless(replays::Verdict verdict) {
-  return verdict == replays::Verdict::kDeadlock || verdict == replays::Verdict::kRunaway;
-}
-
 }  // namespace
+
+// A job may take a minute: nobody shall wait for it who has asked for the end. A session is soon told in full.
+Outcome FailureReporter::Play(const Scenario& scenario, replays::RunnerOptions how) {
+  if (options_.on_tick) options_.on_tick();
+  if (scenario.job.has_value()) how.interrupt = &stop_;
+  return runner_.Run(scenario, how);
+}
 
 // Replaces the scenario by the least that fails in the same way; says what came of it.
 std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
   if (scenario.unit.has_value() || scenario.trace != nullptr || !shrunk_.insert(failed.rule).second) return "";
-  const replays::RunnerOptions how{.judge = !failed.rule.empty()};
-  Outcome whole = runner_.Run(scenario, how);
-  const auto same_failure = [&, verdict = whole.verdict](Outcome& outcome, const Scenario& candidate) {
-    if (!failed.rule.empty()) return Breaks(outcome, candidate, failed.rule);
-    if (IsEndless(verdict)) return outcome.verdict == verdict;
-    return Disagrees(outcome, candidate);
-  };
-  if (!same_failure(whole, scenario)) return "";
+  const replays::RunnerOptions how;
+  Outcome whole = Play(scenario, how);
+  const FailureKind kind{.rule = failed.rule, .verdict = whole.verdict};
+  if (!FailsLike(kind, whole, scenario)) return "";
   const StillFails fails = [&](const Scenario& candidate) {
-    Outcome outcome = runner_.Run(candidate, how);
-    return same_failure(outcome, candidate);
+    Outcome outcome = Play(candidate, how);
+    return FailsLike(kind, outcome, candidate);
   };
   const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
   ShrinkOptions options;
-  options.stop = [&] {
-    if (options_.on_tick) options_.on_tick();
-    return stop_ || (options_.now && options_.now() > end);
-  };
+  options.stop = [&] { return stop_ || (options_.now && options_.now() > end); };
   const std::size_t before = Elements(scenario);
   const auto events = static_cast<std::int64_t>(whole.trace.size());
   Shrunk shrunk = ShrinkBroken(scenario, failed.rule, events, fails, options);
@@ -65,9 +56,15 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
                             failed.rule.empty() ? "no rule" : failed.rule);
   Scenario scenario = failed.scenario;
-  if (failed.drawn) scenario.choices = runner_.Run(scenario, {.random_schedule = true, .judge = false}).choices;
+  if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .judge = false}).choices;
   const std::string shrunk = Shrunken(failed, scenario);
-  Outcome outcome = runner_.Run(scenario);
+  Outcome outcome = Play(scenario, {});
+  if (outcome.verdict == replays::Verdict::kInterrupted) {
+    report.text +=
+        fmt::format("  {}\n  interrupted before it was played once more\n", replays::Escaped(Story(scenario)));
+    Save(failed, scenario, {}, report);
+    return report;
+  }
   if (!scenario.choices.empty()) scenario.choices = outcome.choices;  // without those that nothing asks for any more
   report.text += fmt::format("  {}\n", replays::Escaped(Story(scenario)));
   std::string others;
@@ -94,7 +91,8 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   if (!reason.empty()) report.text += fmt::format("  {}\n", replays::Escaped(reason));
   report.text += by_model ? says.report : failed.explanation;
   report.text += shrunk;
-  if (runner_.Run(scenario, {.judge = false}).hash != outcome.hash)
+  const Outcome repeated = Play(scenario, {.judge = false});
+  if (repeated.verdict != replays::Verdict::kInterrupted && repeated.hash != outcome.hash)
     report.text += "  played twice by the same choices, it went two ways\n";
   Save(failed, scenario, says, report);
   return report;

@@ -39,12 +39,12 @@ struct FailureReporterOptions {
   std::string plant = {};                            // the planted bug that is on; the line that replays names it
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
-  std::function<void()> on_tick;                     // may be empty; before each play of the shrinking
+  std::function<void()> on_tick;                     // may be empty; before each play
 };
 
 class FailureReporter {
  public:
-  // Borrows `files` and `stop`, which ends shrinking early.
+  // Borrows `files` and `stop`, which ends plays and shrinking early.
   FailureReporter(Files& files, FailureReporterOptions options, const std::atomic<bool>& stop)
       : options_(std::move(options)), folder_(files, options_.folder), stop_(stop) {}
 
@@ -52,6 +52,7 @@ class FailureReporter {
   FailureReport Report(const FailedRun& failed);
 
  private:
+  replays::Outcome Play(const replays::Scenario& scenario, replays::RunnerOptions how);
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelSays& says, FailureReport& report);
 

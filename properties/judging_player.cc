@@ -29,7 +29,7 @@ Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, co
   const bool names_a_rule = recording.expect.has_value() && !recording.expect->violates.empty();
   if (names_a_rule && !IsRule(recording.expect->violates)) {
     Outcome unknown;
-    unknown.verdict = replays::Verdict::kUnsupported;
+    unknown.verdict = replays::Verdict::kNotSetUp;
     unknown.reason = fmt::format("/expect/violates: no rule is called {}; vigil rules lists them",
                                  replays::Quoted(recording.expect->violates));
     return unknown;

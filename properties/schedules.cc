@@ -70,7 +70,7 @@ class SchedulesRun {
           "that there is nothing to hold every schedule against (--as-expected).");
     if (HasOwn()) PlayOwn();
     Outcome calm = PlayFirst(scenario_, options_.preempt);
-    if (calm.verdict == Verdict::kUnsupported)
+    if (calm.verdict == Verdict::kNotSetUp)
       return UsageError(fmt::format("This scenario cannot be played: {}", replays::Escaped(calm.reason)));
     summary_.choices = ScheduleChoices(calm, options_.all_points);
     Part first;
@@ -100,7 +100,7 @@ class SchedulesRun {
   // As `vigil replay` does.
   void PlayOwn() {
     Outcome outcome = PlayFirst(own_, false);
-    if (outcome.verdict == Verdict::kInterrupted || outcome.verdict == Verdict::kUnsupported) return;
+    if (outcome.verdict == Verdict::kInterrupted || outcome.verdict == Verdict::kNotSetUp) return;
     Part part;
     Add(Judge(std::move(outcome), "the choices of the file"), true, part);
     summary_.own = true;

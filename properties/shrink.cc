@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +53,7 @@ class Shrinker {
       Numbers();
       if (!changed_) Lists(true);
       if (!changed_) Pairs();
+      if (!changed_) Together();
     } while (changed_ && !spent_);
     return {.scenario = std::move(best_), .plays = plays_, .minimal = !spent_};
   }
@@ -113,7 +116,7 @@ class Shrinker {
     for (std::size_t i = 0; !spent_;) {
       const std::vector<std::string> bodies = text_.Bodies();
       if (i >= bodies.size()) return;
-      if (!Try(text_.Unwrapped(bodies[i]))) ++i;
+      if (!Try(text_.Unwrapped(bodies[i])) && !Try(text_.AsRun(bodies[i]))) ++i;
     }
   }
 
@@ -160,6 +163,61 @@ class Shrinker {
     }
   }
 
+  // The numbers of calls that something happens at and the runs that lead there need one another: neither falls alone.
+  void Together() {
+    if (best_.job.has_value()) return;
+    std::vector<EditedText::Number> calls;
+    std::vector<EditedText::Number> repeats;
+    for (EditedText::Number& number : text_.Numbers()) {
+      if (number.place.find("/call") != std::string::npos && Lowered(number) >= 1) {
+        calls.push_back(std::move(number));
+      } else if (number.place.ends_with("/times") || number.place.ends_with("/max")) {
+        repeats.push_back(std::move(number));
+      }
+    }
+    for (const std::vector<EditedText::Number>& group : GroupsOf(calls)) {
+      for (const bool to_one : {true, false}) {
+        EditedText lowered = text_;
+        for (const EditedText::Number& call : group) lowered = lowered.With(call.place, to_one ? 1 : Lowered(call));
+        if (TryWithFewerRuns(lowered, repeats)) return;
+      }
+    }
+  }
+
+  // By one.
+  static double Lowered(const EditedText::Number& number) { return *std::ranges::max_element(number.smaller); }
+
+  // Each alone, those of faults, those of plans, all.
+  static std::vector<std::vector<EditedText::Number>> GroupsOf(const std::vector<EditedText::Number>& calls) {
+    std::vector<std::vector<EditedText::Number>> groups;
+    for (const EditedText::Number& call : calls) groups.push_back({call});
+    const auto add = [&](std::string_view part) {
+      std::vector<EditedText::Number> group;
+      std::ranges::copy_if(calls, std::back_inserter(group), [part](const EditedText::Number& call) {
+        return call.place.find(part) != std::string::npos;
+      });
+      if (group.size() > 1) groups.push_back(std::move(group));
+    };
+    for (const std::string_view part : {"/faults/", "/plan/", "/"}) add(part);
+    return groups;
+  }
+
+  bool TryWithFewerRuns(const EditedText& lowered, const std::vector<EditedText::Number>& repeats) {
+    if (Try(lowered)) return true;
+    for (const EditedText::Number& repeat : repeats) {
+      for (const double smaller : repeat.smaller) {
+        if (Try(lowered.With(repeat.place, smaller))) return true;
+      }
+    }
+    for (const EditedText::List& list : lowered.Lists()) {
+      if (!list.place.starts_with("/drive") || list.members) continue;
+      for (std::size_t at = list.size; at-- > 0;) {
+        if (Try(lowered.Without(list, at, 1))) return true;
+      }
+    }
+    return false;
+  }
+
   const StillFails& fails_;
   const ShrinkOptions& options_;
   Scenario best_;
@@ -168,6 +226,14 @@ class Shrinker {
   bool changed_ = false;
   bool spent_ = false;
 };
+
+// What the default link does to all messages.
+std::size_t FaultsOf(const sim::LinkSpec& link) {
+  std::size_t count = 0;
+  for (const double fault : {link.loss, link.duplication, link.reordering, link.bytes_per_s})
+    count += fault > 0 ? 1 : 0;
+  return count;
+}
 
 std::size_t StatementsIn(const std::vector<replays::Statement>& statements) {
   std::size_t count = statements.size();
@@ -184,7 +250,8 @@ Shrunk Shrink(const Scenario& failing, const StillFails& fails, const ShrinkOpti
 std::size_t Elements(const Scenario& scenario) {
   if (scenario.job.has_value()) {
     const sim::FaultPlan& plan = scenario.job->plan;
-    return plan.timed.size() + plan.rpcs.size() + plan.disks.size() + plan.session_calls.size() + plan.links.size();
+    return plan.timed.size() + plan.rpcs.size() + plan.disks.size() + plan.session_calls.size() + plan.links.size() +
+           FaultsOf(plan.default_link);
   }
   return scenario.hooks.size() + scenario.session.chief_only_hooks.size() + scenario.faults.size() +
          StatementsIn(scenario.drive) + StatementsIn(scenario.after);

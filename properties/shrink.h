@@ -2,7 +2,7 @@
 //
 // The idea: lists (hooks, faults, statements, the plan, choices) lose halves, then quarters, ... then single entries; members that
 // may be absent go; bodies take the place of their loops; two faults, probes or runs become one that does the work of both; numbers
-// come down; then pairs go at once. Every candidate is played again and must fail in the same way. It ends where no single step is
+// come down; then pairs go at once, and the numbers of calls come down together with the runs that lead there. Every candidate is played again and must fail in the same way. It ends where no single step is
 // left (minimal), or with the budget.
 // Works on the text of the scenario (replays/edits.h): sessions and clusters alike.
 //
@@ -26,7 +26,8 @@ struct ShrinkOptions {
 struct Shrunk {
   replays::Scenario scenario;
   std::uint64_t plays = 0;
-  bool minimal = false;  // no single entry, pair of entries or smaller number can be had; else the budget was spent
+  bool minimal =
+      false;  // no single entry, pair of entries or smaller number, alone or with fewer runs, can be had; else the budget was spent
 };
 
 // Whether it (still) fails in the way that is looked into.
@@ -35,7 +36,7 @@ using StillFails = std::function<bool(const replays::Scenario&)>;
 // REQUIRES: fails(failing), by failing.choices.
 Shrunk Shrink(const replays::Scenario& failing, const StillFails& fails, const ShrinkOptions& options = {});
 
-// Hooks, faults (of a cluster: entries of the plan) and statements, those in bodies included: how big it is for a reader.
+// Hooks, faults (of a cluster: entries of the plan, and what its links do to messages) and statements, those in bodies included: how big it is for a reader.
 std::size_t Elements(const replays::Scenario& scenario);
 
 }  // namespace vigil::properties

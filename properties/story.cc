@@ -9,6 +9,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/replays/job_names.h"
 #include "vigil/replays/names.h"
+#include "vigil/replays/run_parts.h"
 
 namespace vigil::properties {
 namespace {
@@ -21,10 +22,27 @@ std::string Calls(const std::vector<std::int64_t>& calls) {
   return calls.empty() ? "always" : fmt::format("{}", fmt::join(calls, ","));
 }
 
+std::string FetchText(const replays::FetchSpec& fetch) {
+  using Kind = replays::FetchSpec::Kind;
+  if (fetch.kind == Kind::kName) return fetch.name;
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < fetch.items.size(); ++i) {
+    const std::string item = FetchText(fetch.items[i]);
+    items.push_back(fetch.kind == Kind::kMap ? fmt::format("{}: {}", fetch.keys[i], item) : item);
+  }
+  return fetch.kind == Kind::kMap ? fmt::format("{{{}}}", fmt::join(items, ", "))
+                                  : fmt::format("[{}]", fmt::join(items, ", "));
+}
+
 std::string EntryText(const replays::PlanEntry& entry) {
+  using replays::Action;
   std::string text =
       fmt::format("{} {}: {}", entry.method, Calls(entry.calls), NameOf(replays::kActions, entry.action));
   if (entry.code != Code::kOk) text += fmt::format(" {}", CodeName(entry.code));
+  if (entry.action == Action::kFetch) text += " " + (entry.nested.has_value() ? FetchText(*entry.nested) : entry.what);
+  if (entry.action == Action::kFeed) text += fmt::format(" {}", entry.value);
+  if (entry.action == Action::kStartThread) text += fmt::format(" deaf for {} s", entry.value);
+  if (entry.options.has_value()) text += fmt::format(" {}", replays::OptionsText(*entry.options));
   return text;
 }
 
@@ -57,7 +75,19 @@ std::string StatementText(const replays::Statement& statement) {
   if (statement.times != 1) text += fmt::format(" x{}", statement.times);
   if (statement.max != 0) text += fmt::format(" up to {}", statement.max);
   if (statement.code.has_value()) text += fmt::format(" {}", CodeName(*statement.code));
+  if (!statement.name.empty()) text += " " + statement.name;
   if (statement.secs != 0) text += fmt::format(" {:g} s", statement.secs);
+  if (statement.every_secs != 0) text += fmt::format(" every {:g} s", statement.every_secs);
+  if (statement.max_wait_secs.has_value()) text += fmt::format(" for at most {:g} s", *statement.max_wait_secs);
+  if (statement.step.has_value()) text += fmt::format(" of step {}", *statement.step);
+  if (statement.fetch_missing) text += " fetching what is in no graph";
+  if (statement.fetch.has_value()) text += " fetching " + FetchText(*statement.fetch);
+  if (statement.feed.has_value()) text += fmt::format(" feeding {}", *statement.feed);
+  if (statement.options.has_value()) text += fmt::format(" with {}", replays::OptionsText(*statement.options));
+  if (statement.metadata) text += " asking for metadata";
+  if (statement.on_call.has_value()) text += fmt::format(" in call {}", *statement.on_call);
+  if (statement.close_summary_writer == false) text += " leaving the writer open";
+  if (statement.ignore_live_threads == true) text += " ignoring live threads";
   if (statement.catch_error) text += " (caught)";
   if (!statement.body.empty()) text += fmt::format(" {{{}}}", StatementsText(statement.body));
   return text;
@@ -75,7 +105,11 @@ std::string SessionStory(const Scenario& scenario) {
     for (const replays::HookSpec& hook : *list) hooks.push_back(HookText(hook));
   }
   std::string story = fmt::format("a {} session", NameOf(replays::kSessionKinds, scenario.session.kind));
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : scenario.session.args) arguments.push_back(name);
+  if (!arguments.empty()) story += fmt::format(" ({})", fmt::join(arguments, ", "));
   if (!hooks.empty()) story += fmt::format(" with {}", fmt::join(hooks, ", "));
+  if (!scenario.scope_with) story += "; without a scope";
   if (!scenario.checkpoint.preload.empty())
     story += fmt::format("; checkpoints of step {}", fmt::join(scenario.checkpoint.preload, ", "));
   for (const replays::Fault& fault : scenario.faults) story += "; " + FaultText(fault);
@@ -118,6 +152,19 @@ std::string What(const TimedFault& fault) {
   return "";
 }
 
+// Which of the calls that match: 0 = every one.
+std::string CallNumber(std::int64_t call) { return call == 0 ? "each call" : fmt::format("call {}", call); }
+
+// "" = it does nothing to its messages.
+std::string LinkText(const sim::LinkSpec& link) {
+  std::vector<std::string> faults;
+  if (link.loss > 0) faults.push_back(fmt::format("loses {:g} %", 100 * link.loss));
+  if (link.duplication > 0) faults.push_back(fmt::format("repeats {:g} %", 100 * link.duplication));
+  if (link.reordering > 0) faults.push_back(fmt::format("reorders {:g} %", 100 * link.reordering));
+  if (link.bytes_per_s > 0) faults.push_back(fmt::format("carries {:g} bytes/s", link.bytes_per_s));
+  return faults.empty() ? "" : fmt::format("{} of its messages", fmt::join(faults, ", "));
+}
+
 std::string Who(std::string_view task) { return task.empty() ? "any task" : std::string(task); }
 
 std::string JobStory(const sim::JobSpec& job) {
@@ -130,16 +177,24 @@ std::string JobStory(const sim::JobSpec& job) {
   for (const TimedFault& fault : job.plan.timed)
     story += fmt::format("; at {:g} s {}", ToSeconds(fault.at), What(fault));
   for (const sim::RpcFault& fault : job.plan.rpcs) {
-    story += fmt::format("; {} {} from {} to {}: {}", fault.method.empty() ? "request" : fault.method, fault.call,
-                         Who(fault.from), Who(fault.to), NameOf(replays::kRpcEffects, fault.effect));
+    story +=
+        fmt::format("; {} from {} to {}, {}: {}", fault.method.empty() ? "any request" : fault.method, Who(fault.from),
+                    Who(fault.to), CallNumber(fault.call), NameOf(replays::kRpcEffects, fault.effect));
+    if (fault.effect == sim::RpcFault::Effect::kError) story += fmt::format(" {}", CodeName(fault.code));
+    if (fault.effect == sim::RpcFault::Effect::kDelayed) story += fmt::format(" by {:g} s", ToSeconds(fault.by));
   }
   for (const sim::DiskFault& fault : job.plan.disks) {
-    story += fmt::format("; {} {} of {}'s files: {}", fault.op, fault.call, Who(fault.task),
+    story += fmt::format("; {} of {}'s files, {}: {}", fault.op, Who(fault.task), CallNumber(fault.call),
                          NameOf(replays::kDiskEffects, fault.effect));
   }
   for (const sim::SessionCallFault& fault : job.plan.session_calls) {
-    story += fmt::format("; {} {} of {} fails with {}{}", CallKindName(fault.at), fault.call, fault.task,
+    story += fmt::format("; {} of {}, {}: fails with {}{}", CallKindName(fault.at), fault.task, CallNumber(fault.call),
                          CodeName(fault.code), fault.lost_reply ? " after it took effect" : "");
+  }
+  if (const std::string link = LinkText(job.plan.default_link); !link.empty())
+    story += fmt::format("; every link {}", link);
+  for (const auto& [ends, spec] : job.plan.links) {
+    if (const std::string link = LinkText(spec); !link.empty()) story += fmt::format("; the link {} {}", ends, link);
   }
   return story;
 }

@@ -33,8 +33,7 @@ void TellTimeline(const replays::Scenario& scenario, const replays::Outcome& out
   timeline.title = replays::Escaped(scenario.title);
   timeline.end = std::string(replays::VerdictName(outcome.verdict));
   if (!outcome.reason.empty()) timeline.end += ": " + replays::Escaped(outcome.reason);
-  if (scenario.unit.has_value() || scenario.trace != nullptr || outcome.verdict == replays::Verdict::kUnsupported)
-    return;
+  if (scenario.unit.has_value() || scenario.trace != nullptr || outcome.verdict == replays::Verdict::kNotSetUp) return;
   if (!outcome.job.has_value()) {
     for (const Violation& violation : CheckRules(outcome, scenario).violations) AddFinding(violation, "", timeline);
     return;

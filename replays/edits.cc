@@ -159,6 +159,12 @@ EditedText EditedText::Unwrapped(const std::string& place) const {
   return EditedText(std::move(tree));
 }
 
+EditedText EditedText::AsRun(const std::string& place) const {
+  auto tree = std::make_shared<Tree>(*tree_);
+  tree->root[Pointer(place)] = {{"op", "run"}};
+  return EditedText(std::move(tree));
+}
+
 std::vector<EditedText::Twins> EditedText::Mergeable() const {
   std::vector<Twins> twins;
   Walk(tree_->root, Pointer(), [&](const Pointer& place, const nlohmann::ordered_json& list) {

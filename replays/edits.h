@@ -39,6 +39,8 @@ class EditedText {
   // Statements with a body: loops, steps. The body's statements take its place; what a step function runs with hooks is a run then.
   std::vector<std::string> Bodies() const;
   EditedText Unwrapped(const std::string& place) const;
+  // ... or a plain run does.
+  EditedText AsRun(const std::string& place) const;
 
   // Two entries of a list of which the first could do the work of both: faults at the same point, probes, runs that follow one another.
   struct Twins {

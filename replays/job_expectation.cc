@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vigil/replays/tolerances.h"
+
 namespace vigil::replays {
 namespace {
-
-constexpr double kPollSeconds = 30;  // what a worker of TensorFlow sleeps before it looks again
 
 std::string CodesText(const std::vector<Code>& codes) {
   std::string text;
@@ -19,7 +19,8 @@ std::string CodesText(const std::vector<Code>& codes) {
 // Collects the misses of one task.
 class Comparison {
  public:
-  Comparison(std::string_view task, std::vector<std::string>& misses) : task_(task), misses_(misses) {}
+  Comparison(std::string_view task, std::int64_t save_steps, std::vector<std::string>& misses)
+      : task_(task), save_steps_(static_cast<double>(save_steps)), misses_(misses) {}
 
   void Miss(std::string_view field, std::string_view recorded, std::string_view seen) {
     misses_.push_back(fmt::format("{} {}: recorded {}, seen {}", task_, field, recorded, seen));
@@ -33,23 +34,63 @@ class Comparison {
         std::ranges::all_of(seen, [&](Code code) { return std::ranges::find(recorded, code) != recorded.end(); });
     if (!known) Miss(field, CodesText(recorded), CodesText(seen));
   }
-  void Seconds(std::string_view field, const Span<double>& recorded, double seen) {
-    const double least = std::min(recorded.least / 2, recorded.least - 2);
-    const double most = std::max(recorded.most * 1.5, recorded.most + 2);
-    if (seen >= least && seen <= most) return;
-    Miss(field, fmt::format("{:g} to {:g} s", recorded.least, recorded.most), fmt::format("{:.2f} s", seen));
+  // By its tolerance.
+  void Amount(std::string_view field, std::string_view tolerance, double least, double most, double seen) {
+    if (!Tolerates(ToleranceOf(tolerance), least, most, save_steps_, seen))
+      Miss(field, fmt::format("{:g} to {:g}", least, most), fmt::format("{:.4g}", seen));
+  }
+  void Amounts(std::string_view field, std::string_view tolerance, const std::optional<Span<std::int64_t>>& recorded,
+               const std::vector<std::int64_t>& seen) {
+    if (!recorded.has_value()) return;  // then the count says that there is to be none
+    for (const std::int64_t amount : seen)
+      Amount(field, tolerance, static_cast<double>(recorded->least), static_cast<double>(recorded->most),
+             static_cast<double>(amount));
   }
 
  private:
   const std::string_view task_;
+  const double save_steps_;
   std::vector<std::string>& misses_;
 };
 
-double Polls(double seconds) { return std::floor(seconds / kPollSeconds); }
+bool EndsClean(const TaskExpectation& recorded) {
+  return recorded.outcome.size() == 1 && recorded.outcome.front() == "clean";
+}
 
-void CompareTask(std::string_view task, Duration own_pauses, std::int64_t lost_nothing, const sim::TaskFacts& seen,
+Duration PausesOf(std::string_view task, const sim::JobSpec& job) {
+  Duration sum{0};
+  for (const sim::TimedFault& fault : job.plan.timed) {
+    if (fault.kind == sim::TimedFault::Kind::kPause && fault.task == task) sum += fault.lasts.value_or(Duration(0));
+  }
+  return sum;
+}
+
+// How often a worker has looked, with a sleep after each look.
+double Polls(double seconds) { return std::floor(seconds / ToleranceOf("opened_after_s").slack); }
+
+void CompareTimes(Comparison& compare, Duration own_pauses, const sim::TaskFacts& seen,
+                  const TaskExpectation& recorded) {
+  compare.Amount("longest_run_s", "longest_run_s", recorded.longest_run_s.least,
+                 recorded.longest_run_s.most + ToSeconds(own_pauses), ToSeconds(seen.longest_run));
+  if (recorded.opened_after_s.has_value() != seen.opened_after.has_value()) {
+    // Where some plays never opened a session, the sessions' range says so.
+    if (seen.opened_after.has_value() || recorded.sessions.least > 0) {
+      compare.Miss("opened_after_s", recorded.opened_after_s.has_value() ? "opened" : "never opened",
+                   seen.opened_after.has_value() ? "opened" : "never opened");
+    }
+  } else if (seen.opened_after.has_value()) {
+    const double polls = Polls(ToSeconds(*seen.opened_after));
+    if (polls < Polls(recorded.opened_after_s->least) || polls > Polls(recorded.opened_after_s->most)) {
+      compare.Miss("opened_after_s",
+                   fmt::format("{:g} to {:g} s", recorded.opened_after_s->least, recorded.opened_after_s->most),
+                   fmt::format("{:.1f} s", ToSeconds(*seen.opened_after)));
+    }
+  }
+}
+
+void CompareTask(std::string_view task, const sim::JobSpec& job, std::int64_t lost_nothing, const sim::TaskFacts& seen,
                  const TaskExpectation& recorded, std::vector<std::string>& misses) {
-  Comparison compare(task, misses);
+  Comparison compare(task, job.workload.save_steps, misses);
   if (std::ranges::find(recorded.outcome, seen.outcome) == recorded.outcome.end()) {
     compare.Miss("outcome", fmt::format("{}", fmt::join(recorded.outcome, ", ")),
                  seen.text.empty() ? seen.outcome : fmt::format("{} ({})", seen.outcome, seen.text));
@@ -68,31 +109,13 @@ void CompareTask(std::string_view task, Duration own_pauses, std::int64_t lost_n
   if (back_recorded.most > 0) back = std::min(back, back_recorded.most);  // how many of its recoveries: chance
   compare.Count("step_back_recovered_times", back_recorded,
                 std::max(back, std::min(back + seen.step_kept_recovered, back_recorded.least)));
-  const Span<double> longest{recorded.longest_run_s.least, recorded.longest_run_s.most + ToSeconds(own_pauses)};
-  compare.Seconds("longest_run_s", longest, ToSeconds(seen.longest_run));
+  compare.Amounts("step_back_silent", "step_back_silent", recorded.step_back_silent, seen.step_back_silent);
+  compare.Amounts("step_back_recovered", "step_back_recovered", recorded.step_back_recovered, seen.step_back_recovered);
+  CompareTimes(compare, PausesOf(task, job), seen, recorded);
+  const bool clean = EndsClean(recorded);
+  compare.Amounts("last_step", clean ? "last_step" : "last_step of a task that is cut off", recorded.last_step,
+                  {seen.last_step});
   compare.Count("hook_end", recorded.hook_end, seen.hook_end);
-  if (recorded.opened_after_s.has_value() != seen.opened_after.has_value()) {
-    // Where some plays never opened a session, the sessions' range says so.
-    if (seen.opened_after.has_value() || recorded.sessions.least > 0) {
-      compare.Miss("opened_after_s", recorded.opened_after_s.has_value() ? "opened" : "never opened",
-                   seen.opened_after.has_value() ? "opened" : "never opened");
-    }
-  } else if (seen.opened_after.has_value()) {
-    const double polls = Polls(ToSeconds(*seen.opened_after));
-    if (polls < Polls(recorded.opened_after_s->least) || polls > Polls(recorded.opened_after_s->most)) {
-      compare.Miss("opened_after_s",
-                   fmt::format("{:g} to {:g} s", recorded.opened_after_s->least, recorded.opened_after_s->most),
-                   fmt::format("{:.1f} s", ToSeconds(*seen.opened_after)));
-    }
-  }
-}
-
-Duration PausesOf(std::string_view task, const sim::JobSpec& job) {
-  Duration sum{0};
-  for (const sim::TimedFault& fault : job.plan.timed) {
-    if (fault.kind == sim::TimedFault::Kind::kPause && fault.task == task) sum += fault.lasts.value_or(Duration(0));
-  }
-  return sum;
 }
 
 void CompareCheckpoint(const sim::JobFacts& seen, const JobExpectation& recorded, std::vector<std::string>& misses) {
@@ -103,15 +126,12 @@ void CompareCheckpoint(const sim::JobFacts& seen, const JobExpectation& recorded
     return;
   }
   if (!seen.newest_checkpoint.has_value()) return;
-  // A job that ends by itself ends at its last step, but for a step a task; what is cut off in the middle depends on how fast the
-  // machine was.
   const Span<std::int64_t>& span = *recorded.newest_checkpoint;
-  const bool ended = std::ranges::all_of(recorded.tasks, [](const auto& task) {
-    return task.second.outcome.size() == 1 && task.second.outcome.front() == "clean";
-  });
-  const std::int64_t least = ended ? span.least - 3 : span.least / 3;
-  const std::int64_t most = ended ? span.most + 3 : span.most * 3;
-  if (*seen.newest_checkpoint >= least && *seen.newest_checkpoint <= most) return;
+  const bool ended = std::ranges::all_of(recorded.tasks, [](const auto& task) { return EndsClean(task.second); });
+  const Tolerance& tolerance = ToleranceOf(ended ? "newest_checkpoint" : "newest_checkpoint of a job that is cut off");
+  if (Tolerates(tolerance, static_cast<double>(span.least), static_cast<double>(span.most), 0,
+                static_cast<double>(*seen.newest_checkpoint)))
+    return;
   misses.push_back(
       fmt::format("newest_checkpoint: recorded {} to {}, seen {}", span.least, span.most, *seen.newest_checkpoint));
 }
@@ -142,7 +162,7 @@ std::vector<std::string> Misses(const sim::JobSpec& job, const sim::JobFacts& se
     if (it == seen.tasks.end()) {
       misses.push_back(fmt::format("{}: recorded, but the cluster has no such task", task));
     } else {
-      CompareTask(task, PausesOf(task, job), seen.restores_without_loss, it->second, expected, misses);
+      CompareTask(task, job, seen.restores_without_loss, it->second, expected, misses);
     }
   }
   CompareCheckpoint(seen, recorded, misses);

@@ -1,13 +1,9 @@
 // What real TensorFlow clusters did in several plays of one scenario, as sets and ranges; and whether a play in the simulator is
 // one that they could have made.
 //
-// It holds: outcomes and codes are among those recorded; the step goes back, silently or recovered, exactly where it is recorded
-// to; numbers of sessions and of calls of end are within the range; durations within half to one and a half of it, two seconds
-// either way at least. Of opened_after_s only the number of 30 s sleeps is held. Where the recordings show two ways, several
-// plays together must show both (JobCoverage). One thing is held more loosely: whether the step goes back after a recovery depends on
-// whether the newest checkpoint happened to be of the very step; a recovery (or a restore by a chief that is back) without a step
-// back counts where one was recorded, and where one was recorded more than that may go back. And
-// whether a pause of the task itself meets a run or the time between two is chance: its longest run may be longer by that.
+// Outcomes and codes are among those recorded, counts and amounts within the recorded range. What may differ all the same, by how much
+// and why, stands in one table (tolerances.h; as a document docs/judges.md). Where the recordings show two ways, several plays
+// together must show both (JobCoverage).
 //
 // Thread safety: data and pure functions. Source: replays/cluster/README.md.
 #ifndef VIGIL_REPLAYS_JOB_EXPECTATION_H_
@@ -45,8 +41,8 @@ struct TaskExpectation {
   Span<std::int64_t> step_back_recovered_times;
   std::optional<Span<std::int64_t>> step_back_recovered;
   Span<double> longest_run_s;
-  std::optional<Span<double>> opened_after_s;   // absent: it never opened one
-  std::optional<Span<std::int64_t>> last_step;  // for reading only
+  std::optional<Span<double>> opened_after_s;  // absent: it never opened one
+  std::optional<Span<std::int64_t>> last_step;
   Span<std::int64_t> hook_end;
   std::vector<std::string> texts;  // for reading only
   friend bool operator==(const TaskExpectation&, const TaskExpectation&) = default;

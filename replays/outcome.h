@@ -18,7 +18,7 @@ namespace vigil::replays {
 // Thread safety: data.
 enum class Verdict {
   kPlayed,       // to its end, however the session fared
-  kUnsupported,  // needs something that is not built yet: `reason` names it
+  kNotSetUp,     // what it is about could not even be made: `reason` says why. That is a failure like any other
   kRunaway,      // more events or virtual time than its limits
   kDeadlock,     // nobody can run: `reason` says who waits for what
   kInterrupted,  // it was no longer wanted (RunnerOptions::interrupt): not to be judged

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kTitleBytes = 200;
 constexpr std::size_t kUnusedChoices = 5;
 
-std::string Place(const Result& result) { return fmt::format("{}:{}", Escaped(result.source), result.record); }
+std::string WhereOf(const Result& result) { return fmt::format("{}:{}", Escaped(result.source), result.record); }
 
 void AppendText(JsonWriter& w, std::string_view key, const std::optional<std::string>& text) {
   w.Key(key);
@@ -41,7 +41,7 @@ std::string ReplayLine(const Result& result, const ReplayHow& how) {
 std::string FailureText(const Result& result, const ReplayHow& how) {
   std::string text = "FAILED " + Escaped(result.id);
   if (!result.title.empty()) text += ": " + Shortened(result.title, kTitleBytes);
-  text += fmt::format("\n  {}\n  {}\n{}", Place(result), result.reason, result.difference.report);
+  text += fmt::format("\n  {}\n  {}\n{}", WhereOf(result), result.reason, result.difference.report);
   const std::vector<std::string>& unused = result.outcome.unused_choices;
   for (std::size_t i = 0; i < std::min(unused.size(), kUnusedChoices); ++i) {
     text += fmt::format("  a choice that nothing asked for: {}\n", Escaped(unused[i]));
@@ -62,7 +62,7 @@ void Reporter::Add(const Result& result) {
     err_(fmt::format("error: {}\n", result.reason));
   } else {
     if (options_.trace) {
-      std::string text = fmt::format("== {} ({})\n", Escaped(result.id), Place(result));
+      std::string text = fmt::format("== {} ({})\n", Escaped(result.id), WhereOf(result));
       for (const std::string& event : result.outcome.events) text += Escaped(event) + "\n";
       out_(text);
     }
@@ -86,7 +86,7 @@ void Reporter::PrintFailure(const Result& result) {
     return;
   }
   if (failed_ == kFullFailures + 1) out_("Further failures in one line each:\n");
-  out_(fmt::format("FAILED {} ({}): {}\n", Escaped(result.id), Place(result), result.reason));
+  out_(fmt::format("FAILED {} ({}): {}\n", Escaped(result.id), WhereOf(result), result.reason));
 }
 
 void Reporter::AddToJson(const Result& result) {

@@ -184,10 +184,10 @@ TEST(Judge, WhatCannotBePlayedIsNotCompared) {
   Recording recording;
   recording.expect.emplace().events = {"x"};
   PlainOutcome outcome;
-  outcome.verdict = Verdict::kUnsupported;
-  outcome.reason = "cluster";
+  outcome.verdict = Verdict::kNotSetUp;
+  outcome.reason = "no such file";
   const Result result = Judge(recording, outcome);
-  EXPECT_EQ(result.reason, "unsupported: cluster");
+  EXPECT_EQ(result.reason, "not set up: no such file");
   EXPECT_EQ(result.difference.report, "");
 }
 

@@ -47,7 +47,7 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
   result.by_seeds = of_a_cluster && recording.scenario.choices.empty();
   const bool compare =
-      expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kUnsupported;
+      expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kNotSetUp;
   if (compare) result.difference = Compare(outcome, *expect);
   if (outcome.verdict != Verdict::kPlayed) {
     result.reason = std::string(VerdictName(outcome.verdict));
@@ -87,8 +87,8 @@ std::string_view VerdictName(Verdict verdict) {
   switch (verdict) {
     case Verdict::kPlayed:
       return "played";
-    case Verdict::kUnsupported:
-      return "unsupported";
+    case Verdict::kNotSetUp:
+      return "not set up";
     case Verdict::kRunaway:
       return "runaway";
     case Verdict::kDeadlock:

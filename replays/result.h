@@ -34,7 +34,7 @@ struct Result {
 Result Judge(const Recording& recording, PlainOutcome outcome);
 
 std::string_view StatusName(Status status);     // "passed", "failed", "unreadable"
-std::string_view VerdictName(Verdict verdict);  // "played", "unsupported", "runaway", "deadlock", "interrupted"
+std::string_view VerdictName(Verdict verdict);  // "played", "not set up", "runaway", "deadlock", "interrupted"
 
 }  // namespace vigil::replays
 

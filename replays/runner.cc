@@ -30,7 +30,6 @@
 #include "vigil/replays/timeline.h"
 #include "vigil/replays/trace_player.h"
 #include "vigil/replays/training.h"
-#include "vigil/replays/unbuilt.h"
 #include "vigil/replays/unit.h"
 #include "vigil/sim/faulty_session.h"
 #include "vigil/sim/world.h"
@@ -302,11 +301,6 @@ constexpr std::uint64_t kMostSwitches = 5'000'000;
 // Plays a scenario of one session, or of a unit.
 Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
-  outcome.reason = WhatIsUnbuilt(scenario);
-  if (!outcome.reason.empty()) {
-    outcome.verdict = Verdict::kUnsupported;
-    return outcome;
-  }
   std::optional<Play> play;  // outlives the world: service tasks that it ends use the model and the log
   Choosing choosing(scenario, options);
   sim::World world({.chooser = choosing.chooser(),
@@ -321,7 +315,7 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
   absl::Status set_up;
   node.Spawn(kTask, [&] {
     if (scenario.unit.has_value()) {
-      set_up = FindUnitPlayer(scenario.unit->unit)(*scenario.unit, node.env(), outcome.events);
+      set_up = PlayUnit(*scenario.unit, node.env(), outcome.events);
     } else {
       play.emplace(scenario, node.env(), world, options);
       set_up = play->Body();
@@ -332,8 +326,11 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
   });
   const sim::WorldResult result = world.Run();
   outcome.verdict = VerdictOf(result.verdict);
-  outcome.reason = set_up.ok() ? result.report : fmt::format("the scenario could not be set up: {}", MessageOf(set_up));
-  if (!set_up.ok()) outcome.verdict = Verdict::kUnsupported;
+  outcome.reason = result.report;
+  if (!set_up.ok()) {
+    outcome.verdict = Verdict::kNotSetUp;
+    outcome.reason = MessageOf(set_up);
+  }
   if (options.write_trace) {
     const auto contents = node.disk().Contents();
     if (const auto written = contents.find(kTracePath); written != contents.end())

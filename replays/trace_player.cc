@@ -215,7 +215,7 @@ Played PlayOnce(const TraceSpec& trace, const LateRequests& late, sim::StackPool
   if (result.verdict == sim::WorldVerdict::kDeadlock) played.outcome.verdict = Verdict::kDeadlock;
   played.outcome.reason = result.report;
   if (!set_up.ok()) {
-    played.outcome.verdict = Verdict::kUnsupported;
+    played.outcome.verdict = Verdict::kNotSetUp;
     played.outcome.reason = MessageOf(set_up);
   }
   played.outcome.hash = world.hash();

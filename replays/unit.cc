@@ -1,9 +1,16 @@
 #include "vigil/replays/unit.h"
 
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "vigil/core/base/code.h"
 #include "vigil/replays/names.h"
 
 namespace vigil::replays {
 namespace {
+
+using UnitPlayer = absl::Status (*)(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 
 constexpr Named<UnitPlayer> kPlayers[] = {
     {"arguments", PlayArguments},
@@ -17,6 +24,10 @@ constexpr Named<UnitPlayer> kPlayers[] = {
 
 }  // namespace
 
-UnitPlayer FindUnitPlayer(std::string_view unit) { return FromName(kPlayers, unit).value_or(nullptr); }
+absl::Status PlayUnit(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines) {
+  const std::optional<UnitPlayer> player = FromName(kPlayers, unit.unit);
+  if (!player.has_value()) return UsageError(fmt::format("no unit is called \"{}\"", unit.unit));
+  return (*player)(unit, env, lines);
+}
 
 }  // namespace vigil::replays

@@ -6,7 +6,6 @@
 #define VIGIL_REPLAYS_UNIT_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,10 +15,7 @@
 namespace vigil::replays {
 
 // Plays a unit in a task of a simulated process and appends its lines. A status is a failure of the set-up, not of the unit.
-using UnitPlayer = absl::Status (*)(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
-
-// Null if nothing can play that unit yet.
-UnitPlayer FindUnitPlayer(std::string_view unit);
+absl::Status PlayUnit(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 
 // One file each.
 absl::Status PlayCoordinator(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);

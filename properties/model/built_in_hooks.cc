@@ -15,12 +15,13 @@ class StopAtStepModel : public Hook {
       : world_(world), num_steps_(num_steps), last_step_(last_step) {}
 
   Code Begin() override { return world_.scenario().model.global_step ? Code::kOk : Code::kUsage; }
-  Code AfterCreateSession(const RawSessionPtr& session, const std::shared_ptr<Coordinator>&) override {
-    if (last_step_.has_value()) return Code::kOk;
+  Code AfterCreateSession(const RawSessionPtr& session, const std::shared_ptr<Coordinator>& coord) override {
+    const bool may_be_finished = world_.behaviour().finished_runs_nothing;
+    if (last_step_.has_value() && !may_be_finished) return Code::kOk;
     std::int64_t step = 0;
     if (const Code code = world_.ReadStep(*session, step); code != Code::kOk) return code;
-    last_step_ = step + *num_steps_;
-    return Code::kOk;
+    if (!last_step_.has_value()) last_step_ = step + *num_steps_;
+    return may_be_finished && step >= *last_step_ ? coord->RequestStop(Code::kOk) : Code::kOk;
   }
   Code BeforeRun(RunContext&, HookRequest& request) override {
     request.fetches = {Value::kStep};
@@ -43,6 +44,13 @@ class StopAtStepModel : public Hook {
 class NanModel : public Hook {
  public:
   NanModel(World& world, bool fails) : world_(world), fails_(fails) {}
+  Code AfterCreateSession(const RawSessionPtr&, const std::shared_ptr<Coordinator>& coord) override {
+    coord_ = coord;
+    return Code::kOk;
+  }
+  void Inspect(const HookResult& result) override {
+    if (std::isnan(result.values[0])) coord_->MarkDiverged();
+  }
   Code BeforeRun(RunContext&, HookRequest& request) override {
     request.fetches = {Value::kLoss};
     return Code::kOk;
@@ -58,6 +66,7 @@ class NanModel : public Hook {
  private:
   World& world_;
   const bool fails_;
+  std::shared_ptr<Coordinator> coord_;
 };
 
 class FinalOpsModel : public Hook {

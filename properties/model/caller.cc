@@ -33,6 +33,7 @@ Code CallerModel::Step(const Statement& statement) {
     world_.Say("driver step call={} session={}", calls, World::Name(context.session.get()));
     for (const Statement& inner : statement.body) {
       if (inner.on_call.has_value() && *inner.on_call != calls) continue;
+      session_.ForgetOrigin();
       const Code failed = InStep(context, inner);
       if (failed == Code::kOk) continue;
       if (!inner.catch_error) return failed;
@@ -58,6 +59,8 @@ Code CallerModel::InStep(StepContext& context, const Statement& statement) {
     }
     case Op::kRequestStop:
       world_.Say("driver step requests_stop");
+      context.stop = true;
+      session_.EndsByStepFunction();
       return Code::kStopIteration;
     case Op::kRaise:
       world_.Say("driver step raises {}", CodeName(statement.code.value_or(Code::kOther)));

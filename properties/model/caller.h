@@ -13,6 +13,7 @@ class CallerModel : public Statements {
 
  private:
   static RunRequest RequestOf(const replays::Statement& statement);
+  void Next() override { session_.ForgetOrigin(); }
   StopAnswer ShouldStop() override { return session_.ShouldStop(); }
   Code Run(const replays::Statement& statement) override;
   Code Close() override { return session_.Close(); }

@@ -25,6 +25,10 @@ class Coordinator {
   Code Join(bool ignore_live_threads = true);
   // As if nothing had been requested, reported or joined.
   void ClearStop();
+  void set_grace(double secs) { grace_secs_ = secs; }
+  // A loss that is not a number was seen.
+  void MarkDiverged() { diverged_ = true; }
+  bool diverged() const { return diverged_; }
   // A thread that ends after so many seconds, whatever it is told.
   void StartThread(double secs);
   // A thread that fills a queue.
@@ -39,9 +43,10 @@ class Coordinator {
   void Store(Code error);
 
   World& world_;
-  const double grace_secs_;
+  double grace_secs_;
   const bool knows_clean_end_;
   double threads_end_ = 0;  // of the last one
+  bool diverged_ = false;
   bool stop_ = false;
   bool joined_ = false;
   Code stored_ = Code::kOk;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace vigil::properties::model {
 namespace {
@@ -11,7 +13,7 @@ constexpr std::size_t kKept = 5;
 
 }  // namespace
 
-Directory::Directory(const replays::CheckpointSpec& spec) {
+Directory::Directory(const replays::CheckpointSpec& spec, bool limits_hold) : limits_hold_(limits_hold) {
   if (spec.preload.empty()) {
     if (spec.damage == replays::Damage::kEmptyState) state_ = State::kInvalid;
     if (spec.damage == replays::Damage::kGarbageState) state_ = State::kGarbage;
@@ -51,6 +53,29 @@ bool Directory::HasIndex(std::int64_t step) const {
   return found != files_.end() && found->second.index;
 }
 
+std::vector<std::int64_t> Directory::NewestFirst() const {
+  if (state_ == State::kNone) return {};
+  std::vector<std::int64_t> names;
+  if (state_ == State::kNamesCheckpoints) {
+    names = all_;
+  } else {
+    for (const auto& [name, file] : files_) {
+      if (file.index) names.push_back(name);
+    }
+  }
+  std::ranges::reverse(names);
+  return names;
+}
+
+std::string Directory::DamageOf(std::int64_t name) const {
+  const auto found = files_.find(name);
+  const auto missing = [name](std::string_view part) {
+    return fmt::format("open DIR/model.ckpt-{}.{}: no such file or directory", name, part);
+  };
+  if (found == files_.end() || !found->second.index) return missing("index");
+  return found->second.data ? "" : missing("data-00000-of-00001");
+}
+
 Code Directory::Restore(std::int64_t name, bool global_step_alone, std::int64_t& step) const {
   const File& file = files_.at(name);
   if (!file.data || (!file.whole && !global_step_alone)) return Code::kNotFound;
@@ -61,6 +86,7 @@ Code Directory::Restore(std::int64_t name, bool global_step_alone, std::int64_t&
 void Directory::Write(std::int64_t name, std::int64_t step) { files_[name] = {.step = step}; }
 
 void Directory::Record(std::int64_t name) {
+  if (limits_hold_) return RecordWithinLimits(name);
   std::erase(last_, name);
   last_.push_back(name);
   std::int64_t too_old = -1;
@@ -73,8 +99,26 @@ void Directory::Record(std::int64_t name) {
   if (too_old >= 0) files_.erase(too_old);
 }
 
+void Directory::RecordWithinLimits(std::int64_t name) {
+  if (!std::exchange(taken_over_, true) && !restored_ && state_ == State::kNamesCheckpoints) {
+    for (const std::int64_t step : all_) {
+      if (HasIndex(step) && step != name) last_.push_back(step);
+    }
+  }
+  std::erase(last_, name);
+  last_.push_back(name);
+  while (last_.size() > kKept) {
+    files_.erase(last_.front());
+    last_.erase(last_.begin());
+  }
+  state_ = State::kNamesCheckpoints;
+  all_ = last_;
+}
+
 void Directory::RecoverLast() {
-  last_ = all_;
+  restored_ = true;
+  last_ = NewestFirst();
+  std::ranges::reverse(last_);
   std::erase_if(last_, [this](std::int64_t step) { return !HasIndex(step); });
 }
 

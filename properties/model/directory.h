@@ -17,7 +17,8 @@ namespace vigil::properties::model {
 
 class Directory {
  public:
-  explicit Directory(const replays::CheckpointSpec& spec);
+  // `limits_hold`: the keep limit holds across restarts, and all that is too many goes.
+  Directory(const replays::CheckpointSpec& spec, bool limits_hold);
 
   enum class State { kNone, kNamesCheckpoints, kInvalid, kGarbage };
   State state() const { return state_; }
@@ -25,6 +26,10 @@ class Directory {
   std::int64_t latest() const { return all_.back(); }
 
   bool HasIndex(std::int64_t step) const;
+  // Of those that the state file lists; where it is unreadable, of those that are there.
+  std::vector<std::int64_t> NewestFirst() const;
+  // What is missing of it, in words; "" = nothing.
+  std::string DamageOf(std::int64_t name) const;
   // What restoring that checkpoint gives; its index is there. What an earlier process saved has the global step alone.
   Code Restore(std::int64_t name, bool global_step_alone, std::int64_t& step) const;
 
@@ -38,12 +43,16 @@ class Directory {
   replays::FinalState Final() const;
 
  private:
+  void RecordWithinLimits(std::int64_t name);
   struct File {
     std::int64_t step = 0;  // that it holds
     bool index = true;
     bool data = true;
     bool whole = true;  // has all variables
   };
+  const bool limits_hold_;
+  bool taken_over_ = false;  // what the state file listed before the first save
+  bool restored_ = false;
   std::map<std::int64_t, File> files_;  // by the number in the name
   State state_ = State::kNone;
   std::vector<std::int64_t> all_;   // in the state file; the last is the latest

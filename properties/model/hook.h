@@ -36,6 +36,7 @@ struct HookResult {
 struct RunContext {
   RawSessionPtr session;
   bool stop = false;
+  bool caller_trains = true;  // by what it fetches
 };
 
 class Hook {
@@ -44,6 +45,8 @@ class Hook {
   virtual Code Begin() { return Code::kOk; }
   virtual Code AfterCreateSession(const RawSessionPtr&, const std::shared_ptr<Coordinator>&) { return Code::kOk; }
   virtual Code BeforeRun(RunContext&, HookRequest&) { return Code::kOk; }
+  // Before any hook hears of the run.
+  virtual void Inspect(const HookResult&) {}
   virtual Code AfterRun(RunContext&, const HookResult&) { return Code::kOk; }
   virtual Code End(const RawSessionPtr&) { return Code::kOk; }
 };

@@ -61,7 +61,6 @@ std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.unit.has_value()) return "unit";
   if (scenario.job.has_value()) return "cluster";
   if (scenario.trace != nullptr) return "a trace";
-  if (scenario.behaviour.name != "tensorflow") return fmt::format("behaviour {}", scenario.behaviour.name);
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
   if (!scenario.model.fed_variable && scenario.init_feed.has_value())
     return "scaffold.init_feed without model.fed_variable";

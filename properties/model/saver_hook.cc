@@ -1,5 +1,7 @@
 // The modelled hook that saves checkpoints, and its listeners.
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "vigil/properties/model/arguments.h"
@@ -46,7 +48,8 @@ class CheckpointSaverModel : public Hook {
     return CallListeners("begin", std::nullopt);
   }
 
-  Code AfterCreateSession(const RawSessionPtr& session, const std::shared_ptr<Coordinator>&) override {
+  Code AfterCreateSession(const RawSessionPtr& session, const std::shared_ptr<Coordinator>& coord) override {
+    coord_ = coord;
     std::int64_t step = 0;
     if (const Code code = world_.ReadStep(*session, step); code != Code::kOk) return code;
     world_.Say("writer graph");
@@ -67,7 +70,11 @@ class CheckpointSaverModel : public Hook {
     if (!timer_.ShouldTrigger(stale + kStepsPerRun, world_.now())) return Code::kOk;
     std::int64_t step = 0;
     if (const Code code = world_.ReadStep(*context.session, step); code != Code::kOk) return code;
-    if (!timer_.ShouldTrigger(step, world_.now())) return Code::kOk;
+    if (!timer_.ShouldTrigger(step, world_.now())) {
+      if (step == timer_.last_step) WarnOfFrozenStep(step);
+      return Code::kOk;
+    }
+    if (KeepsNothing(step)) return Code::kOk;
     timer_.Update(step, world_.now());
     bool stop = false;
     if (const Code code = Save(*context.session, step, stop); code != Code::kOk) return code;
@@ -79,7 +86,7 @@ class CheckpointSaverModel : public Hook {
     if (session == nullptr) return Code::kUsage;
     std::int64_t step = 0;
     if (const Code code = world_.ReadStep(*session, step); code != Code::kOk) return code;
-    if (timer_.last_step != step) {
+    if (timer_.last_step != step && !KeepsNothing(step)) {
       bool ignored = false;
       if (const Code code = Save(*session, step, ignored); code != Code::kOk) return code;
     }
@@ -96,8 +103,27 @@ class CheckpointSaverModel : public Hook {
     return Code::kOk;
   }
 
+  bool KeepsNothing(std::int64_t step) {
+    if (!world_.behaviour().nan_stop_saves_nothing || coord_ == nullptr || !coord_->diverged()) return false;
+    world_.Say("log WARNING The model has diverged: step {} is not saved into DIR.", step);
+    return true;
+  }
+
+  // Once a period.
+  void WarnOfFrozenStep(std::int64_t step) {
+    if (!world_.behaviour().warn_frozen_saver || !timer_.secs.has_value()) return;
+    const double now = world_.now();
+    const double since = std::max(timer_.last_time, last_frozen_.value_or(0));
+    if (now - since < *timer_.secs) return;
+    last_frozen_ = now;
+    world_.Say("log WARNING Nothing is saved into DIR as the global step has stood at {} since the last checkpoint",
+               step);
+  }
+
   Code Save(RawSession& session, std::int64_t step, bool& stop) {
     if (const Code code = CallListeners("before_save", step); code != Code::kOk) return code;
+    if (world_.behaviour().one_save_a_step && world_.HasSaved(session.number, step))
+      return CallListeners("after_save", step, &stop);
     Directory& directory = world_.directory();
     const Code saved = world_.Call(session, FaultPoint::kSave, [&] {
       directory.Write(step, session.variables->step);
@@ -105,12 +131,15 @@ class CheckpointSaverModel : public Hook {
     });
     if (saved != Code::kOk) return saved;
     directory.Record(step);
+    world_.NoteSave(session.number, step);
     world_.Say("writer session_log CHECKPOINT step={}", step);
     return CallListeners("after_save", step, &stop);
   }
 
   World& world_;
   StepTimer timer_;
+  std::optional<double> last_frozen_;
+  std::shared_ptr<Coordinator> coord_;
   std::vector<ListenerModel> listeners_;
 };
 

@@ -1,4 +1,6 @@
 // How a modelled session comes into being, and comes again after a preemption.
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "vigil/properties/model/arguments.h"
@@ -25,8 +27,31 @@ Code SessionModel::CreateUntilItWorks() {
   while (!world_.over()) {
     const Code code = CreateCoordinated(session_);
     if (!IsPreemptionError(code)) return code;
+    if (const Code given_up = PauseBeforeNextAttempt(); given_up != Code::kOk) return given_up;
   }
   return Code::kInternal;
+}
+
+Code SessionModel::PauseBeforeNextAttempt() {
+  if (!world_.behaviour().bounded_recovery) return Code::kOk;
+  failing_ = true;
+  waited_last_ = waited_;
+  const double elapsed = world_.now() - attempts_since_ - (waited_ - waited_at_start_);
+  if (elapsed >= kGiveUpAfter) return Code::kDeadlineExceeded;
+  // Time has whole nanoseconds.
+  constexpr double kTicks = 1e9;
+  const double jitter = std::floor(wait_ * kTicks * world_.DrawJitter() / 4) / kTicks;
+  world_.Sleep(std::min(wait_ + jitter, kGiveUpAfter - elapsed));
+  wait_ = std::min(2 * wait_, kLongestWait);
+  return Code::kOk;
+}
+
+void SessionModel::Completed() {
+  attempts_since_ = world_.clock();
+  if (!failing_) return;
+  failing_ = false;
+  wait_ = kFirstWait;
+  waited_at_start_ = waited_last_;
 }
 
 Code SessionModel::CreateCoordinated(std::unique_ptr<Coordinated>& made) {
@@ -36,9 +61,22 @@ Code SessionModel::CreateCoordinated(std::unique_ptr<Coordinated>& made) {
   const replays::CheckpointSpec& checkpoint = world_.scenario().checkpoint;
   SessionManagerModel manager(world_, {.directory = checkpoint.dir, .filename = checkpoint.filename});
   const Code created = IsWorker(world_.scenario()) ? manager.Wait(max_wait_secs_, raw) : manager.Prepare(raw);
+  waited_ += manager.waited();
   if (created != Code::kOk) return created;
   raw_ = raw;
   auto coord = std::make_shared<Coordinator>(world_, GraceSecs(world_.scenario()));
+  if (const Code code = StartCoordinated(raw, coord); code != Code::kOk) {
+    if (world_.behaviour().close_partial_session) StopJoinAndClose(*raw, *coord);
+    return code;
+  }
+  if (!world_.behaviour().stop_survives_recovery) stop_requested_ = false;
+  made = std::make_unique<Coordinated>();
+  made->raw = raw;
+  made->coord = coord;
+  return Code::kOk;
+}
+
+Code SessionModel::StartCoordinated(const RawSessionPtr& raw, const std::shared_ptr<Coordinator>& coord) {
   if (HasInputQueue(world_.scenario().model)) {
     const World::Hit hit = world_.Next(FaultPoint::kQueueRunners);
     if (hit.code != Code::kOk) {
@@ -51,10 +89,17 @@ Code SessionModel::CreateCoordinated(std::unique_ptr<Coordinated>& made) {
   for (const std::unique_ptr<Hook>& hook : hooks_) {
     if (const Code code = hook->AfterCreateSession(raw, coord); code != Code::kOk) return code;
   }
-  made = std::make_unique<Coordinated>();
-  made->raw = raw;
-  made->coord = coord;
   return Code::kOk;
+}
+
+Code SessionModel::StopJoinAndClose(RawSession& raw, Coordinator& coord) {
+  coord.RequestStop(Code::kOk);
+  if (world_.behaviour().one_grace_period) coord.set_grace(std::max(0.0, GraceSecs(world_.scenario()) - grace_used_));
+  const double start = world_.clock();
+  const Code joined = coord.Join();
+  grace_used_ += world_.clock() - start;
+  world_.CloseSession(raw);  // its errors are nobody's
+  return joined;
 }
 
 }  // namespace vigil::properties::model

@@ -15,6 +15,7 @@ Code SessionModel::Construct() {
   for (const std::unique_ptr<Hook>& hook : hooks_) {
     if (const Code code = hook->Begin(); code != Code::kOk) return code;
   }
+  attempts_since_ = world_.clock();
   const Code code = recovers_ ? CreateUntilItWorks() : CreateCoordinated(session_);
   open_ = code == Code::kOk;
   return code;
@@ -23,15 +24,33 @@ Code SessionModel::Construct() {
 // --- Runs ---
 
 Code SessionModel::Run(RunRequest& request, RunAnswer& answer) {
+  from_a_run_ = false;
   if (!open_) return Code::kUsage;
-  return RunRecovering([&] { return RunCoordinated(request, answer); });
+  const Code code = RunRecovering([&] { return RunCoordinated(request, answer); });
+  SettleStop();
+  return code;
+}
+
+void SessionModel::SettleStop() {
+  stop_requested_ = stop_requested_ || stop_pending_;
+  stop_pending_ = false;
 }
 
 Code SessionModel::RunStepFunction(const StepFunction& function) {
+  from_a_run_ = false;
   if (!open_) return Code::kUsage;
-  // The raw session is looked up once: after a recovery the function still gets the old one.
-  StepContext context{raw_, [this](RunRequest& request, RunAnswer& answer) { return RunCoordinated(request, answer); }};
-  return RunRecovering([&] { return function(context); });
+  // TensorFlow looks the raw session up once: after a recovery the function still gets the old one.
+  const RawSessionPtr at_start = raw_;
+  const Code code = RunRecovering([&] {
+    StepContext context{
+        .session = world_.behaviour().step_fn_sees_new_session ? raw_ : at_start,
+        .run_with_hooks = [this](RunRequest& request, RunAnswer& answer) { return RunCoordinated(request, answer); }};
+    const Code end = function(context);
+    if (context.stop && world_.behaviour().step_fn_stop_is_kept) stop_requested_ = true;
+    return end;
+  });
+  SettleStop();
+  return code;
 }
 
 Code SessionModel::RunRecovering(const std::function<Code()>& attempt) {
@@ -41,11 +60,22 @@ Code SessionModel::RunRecovering(const std::function<Code()>& attempt) {
       if (const Code code = CreateUntilItWorks(); code != Code::kOk) return code;
     }
     const Code code = attempt();
+    if (code == Code::kOk) Completed();
     if (!IsPreemptionError(code)) return code;
-    // What the coordinator holds comes out of the close and defeats the recovery.
-    if (const Code closed = CloseRecoverable(); closed != Code::kOk) return closed;
+    if (const Code given_up = GiveUp(); given_up != Code::kOk) return given_up;
   }
   return Code::kInternal;
+}
+
+// What the coordinator holds comes out of the close and defeats the recovery.
+Code SessionModel::GiveUp() {
+  from_a_run_ = false;
+  if (world_.behaviour().stop_survives_recovery && session_ != nullptr && session_->coord->should_stop() &&
+      session_->coord->stored() == Code::kOk) {
+    stop_pending_ = true;
+  }
+  if (const Code closed = CloseRecoverable(); closed != Code::kOk) return closed;
+  return PauseBeforeNextAttempt();
 }
 
 Code SessionModel::RunCoordinated(RunRequest& request, RunAnswer& answer) {
@@ -56,8 +86,16 @@ Code SessionModel::RunCoordinated(RunRequest& request, RunAnswer& answer) {
 }
 
 Code SessionModel::RunHooked(RunRequest& request, RunAnswer& answer) {
-  if (session_->stop_requested) return Code::kUsage;
+  if (stop_requested_) return Code::kUsage;
   RunContext context{.session = session_->raw};
+  context.caller_trains = !request.fetch.has_value() || FetchTrains(*request.fetch, world_.scenario().model);
+  const Code code = RunOnce(request, answer, context);
+  if (context.stop && code == Code::kOk) stop_requested_ = true;
+  if (context.stop && code != Code::kOk && world_.behaviour().stop_survives_recovery) stop_pending_ = true;
+  return code;
+}
+
+Code SessionModel::RunOnce(RunRequest& request, RunAnswer& answer, RunContext& context) {
   std::optional<std::int64_t> feed = request.feed;
   std::vector<HookRequest> requests(hooks_.size());
   // Of a caller who gave none, nothing is kept for the next attempt.
@@ -66,13 +104,16 @@ Code SessionModel::RunHooked(RunRequest& request, RunAnswer& answer) {
   const Code before = CallBeforeRun(context, request, feed, options, requests);
   if (before != Code::kOk) return before;
   std::vector<HookResult> results(hooks_.size());
-  if (const Code code = RunRaw(request, feed, requests, results, answer); code != Code::kOk) return code;
+  if (const Code code = RunRaw(request, feed, requests, results, answer); code != Code::kOk) {
+    from_a_run_ = true;
+    return code;
+  }
   answer.traced = IsTraced(options);
   for (HookResult& result : results) result.options = options;
+  for (std::size_t i = 0; i < hooks_.size(); ++i) hooks_[i]->Inspect(results[i]);
   for (std::size_t i = 0; i < hooks_.size(); ++i) {
     if (const Code code = hooks_[i]->AfterRun(context, results[i]); code != Code::kOk) return code;
   }
-  session_->stop_requested = session_->stop_requested || context.stop;
   return Code::kOk;
 }
 
@@ -151,31 +192,32 @@ StopAnswer SessionModel::AskCoordinated() {
 StopAnswer SessionModel::AskChain() {
   const StopAnswer answer = AskCoordinated();
   if (answer.code != Code::kOk || answer.yes) return answer;
-  return {.yes = session_->stop_requested};
+  return {.yes = stop_requested_};
 }
 
 StopAnswer SessionModel::ShouldStop() {
+  from_a_run_ = false;
   if (!open_) return {.yes = true};
   if (!recovers_) return AskChain();
   if (session_ == nullptr) return {.yes = true};
-  const StopAnswer first = AskCoordinated();
-  if (IsPreemptionError(first.code)) {
-    if (const Code closed = CloseRecoverable(); closed != Code::kOk) return {.code = closed};
-    if (const Code created = CreateUntilItWorks(); created != Code::kOk) return {.code = created};
-  } else if (first.code != Code::kOk || first.yes) {
-    return {.yes = true};
+  while (!world_.over()) {
+    const StopAnswer first = AskCoordinated();
+    if (IsPreemptionError(first.code)) {
+      if (const Code given_up = GiveUp(); given_up != Code::kOk) return {.code = given_up};
+      if (const Code created = CreateUntilItWorks(); created != Code::kOk) return {.code = created};
+      SettleStop();
+    } else if (first.code != Code::kOk || first.yes) {
+      return {.yes = true};
+    }
+    const StopAnswer late = AskChain();
+    if (late.code == Code::kOk || !world_.behaviour().should_stop_recovers) return late;
   }
-  return AskChain();
+  return {.code = Code::kInternal};
 }
 
 // --- Closing ---
 
-Code SessionModel::CloseCoordinated() {
-  session_->coord->RequestStop(Code::kOk);
-  const Code joined = session_->coord->Join();
-  world_.CloseSession(*session_->raw);  // its errors are nobody's
-  return joined;
-}
+Code SessionModel::CloseCoordinated() { return StopJoinAndClose(*session_->raw, *session_->coord); }
 
 Code SessionModel::CloseRecoverable() {
   if (session_ == nullptr) return Code::kOk;
@@ -204,7 +246,8 @@ Code SessionModel::CloseInternal(bool clean) {
 }
 
 Code SessionModel::Exit(Code body) {
-  const bool clean = body == Code::kOk || IsCleanEndError(body);
+  const bool counts = from_a_run_ || !world_.behaviour().clean_end_from_run_only;
+  const bool clean = body == Code::kOk || (IsCleanEndError(body) && counts);
   const Code closed = CloseInternal(clean);
   if (closed != Code::kOk) return closed;
   return clean ? Code::kOk : body;

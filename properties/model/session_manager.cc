@@ -1,5 +1,8 @@
 #include "vigil/properties/model/session_manager.h"
 
+#include <algorithm>
+#include <string>
+
 #include "vigil/properties/model/input_queue.h"
 
 namespace vigil::properties::model {
@@ -7,6 +10,21 @@ namespace vigil::properties::model {
 Code SessionManagerModel::Prepare(RawSessionPtr& made) {
   RawSessionPtr session;
   if (const Code code = world_.CreateSession(session); code != Code::kOk) return code;
+  const Code code = MakeReady(*session);
+  if (code == Code::kOk) {
+    made = session;
+  } else {
+    CloseUnready(*session);
+  }
+  return code;
+}
+
+void SessionManagerModel::CloseUnready(RawSession& session) {
+  if (world_.behaviour().close_partial_session) world_.CloseSession(session);
+}
+
+Code SessionManagerModel::MakeReady(RawSession& made) {
+  RawSession* const session = &made;
   bool restored = false;
   if (const Code code = Restore(*session, restored); code != Code::kOk) return code;
   if (!restored) {
@@ -16,9 +34,7 @@ Code SessionManagerModel::Prepare(RawSessionPtr& made) {
   if (const Code code = TryLocalInit(*session, ready); code != Code::kOk) return code;
   if (!ready) return Code::kUsage;
   if (const Code code = IsReady(*session, FaultPoint::kReady, ready); code != Code::kOk) return code;
-  if (!ready) return Code::kUsage;
-  made = session;
-  return Code::kOk;
+  return ready ? Code::kOk : Code::kUsage;
 }
 
 Code SessionManagerModel::Initialize(RawSession& session) {
@@ -41,13 +57,17 @@ Code SessionManagerModel::Initialize(RawSession& session) {
 
 Code SessionManagerModel::Wait(double max_wait_secs, RawSessionPtr& made) {
   const double start = world_.now();
+  double wait = options_.recovery_wait_secs;
+  if (world_.behaviour().worker_backs_off) wait = std::min(1.0, wait);
   while (!world_.over()) {
     RawSessionPtr session;
     if (const Code code = world_.CreateSession(session); code != Code::kOk) return code;
     bool ready = false;
-    if (const Code code = TryLocalInit(*session, ready); code != Code::kOk) return code;
-    if (ready) {
-      if (const Code code = IsReady(*session, FaultPoint::kReady, ready); code != Code::kOk) return code;
+    Code looked = TryLocalInit(*session, ready);
+    if (looked == Code::kOk && ready) looked = IsReady(*session, FaultPoint::kReady, ready);
+    if (looked != Code::kOk) {
+      CloseUnready(*session);
+      return looked;
     }
     if (ready) {
       made = session;
@@ -56,8 +76,10 @@ Code SessionManagerModel::Wait(double max_wait_secs, RawSessionPtr& made) {
     world_.CloseSession(*session);
     double left = max_wait_secs - (world_.now() - start);
     if (left < 0) left = 0;
-    if (left - options_.recovery_wait_secs < 0) return Code::kDeadlineExceeded;
-    world_.Sleep(options_.recovery_wait_secs);
+    if (left - wait < 0) return Code::kDeadlineExceeded;
+    world_.Sleep(wait);
+    waited_ += wait;
+    wait = std::min(2 * wait, options_.recovery_wait_secs);
   }
   return Code::kInternal;
 }
@@ -70,6 +92,7 @@ Code SessionManagerModel::Restore(RawSession& session, bool& restored) {
     restored = true;
     return RestoreFile(session, *options_.filename);
   }
+  if (world_.behaviour().restore_fallback) return RestoreNewestWhole(session, restored);
   if (directory.state() == Directory::State::kInvalid) return Code::kUsage;
   if (directory.state() != Directory::State::kNamesCheckpoints) return Code::kOk;
   if (const Code code = RestoreFile(session, directory.latest()); code != Code::kOk) return code;
@@ -78,16 +101,37 @@ Code SessionManagerModel::Restore(RawSession& session, bool& restored) {
   return Code::kOk;
 }
 
+// The newest one that is not damaged; where the state file is unreadable the directory says which there are.
+Code SessionManagerModel::RestoreNewestWhole(RawSession& session, bool& restored) {
+  Directory& directory = world_.directory();
+  Code first = Code::kOk;
+  for (const std::int64_t name : directory.NewestFirst()) {
+    const Code code = RestoreFile(session, name);
+    restored = code == Code::kOk;
+    if (restored) directory.RecoverLast();
+    if (first == Code::kOk) first = code;
+    if (restored) return Code::kOk;
+    const std::string damage = directory.DamageOf(name);
+    if (damage.empty() || IsPreemptionError(code)) return code;
+    constexpr std::size_t kLongestLine = 120;
+    const std::string line =
+        fmt::format("Checkpoint DIR/model.ckpt-{} is not complete and is passed over: {}", name, damage);
+    world_.Say("log WARNING {}", line.substr(0, kLongestLine));
+  }
+  return first;
+}
+
 Code SessionManagerModel::RestoreFile(RawSession& session, std::int64_t name) {
   const replays::ModelSpec& model = world_.scenario().model;
   if (!model.global_step && !model.fed_variable) return Code::kOk;  // nothing to restore, no call
   const Directory& directory = world_.directory();
   if (!directory.HasIndex(name)) return Code::kUsage;  // before the session is called
-  return world_.Call(session, FaultPoint::kRestore, [&] {
+  const Code restored = world_.Call(session, FaultPoint::kRestore, [&] {
     const Code code = directory.Restore(name, !model.fed_variable, session.variables->step);
     if (code == Code::kOk) session.variables->initialized = true;
     return code;
   });
+  return restored;
 }
 
 // Ready for the local initialisation: what is global is there. Ready: what is local as well.

@@ -28,15 +28,21 @@ class SessionManagerModel {
   // A worker's: until the chief has made the model ready.
   Code Wait(double max_wait_secs, RawSessionPtr& made);
 
+  double waited() const { return waited_; }  // of all waits for a chief
+
  private:
+  Code MakeReady(RawSession& made);
+  void CloseUnready(RawSession& session);
   Code Initialize(RawSession& session);
   Code Restore(RawSession& session, bool& restored);
+  Code RestoreNewestWhole(RawSession& session, bool& restored);
   Code RestoreFile(RawSession& session, std::int64_t name);
   Code IsReady(RawSession& session, FaultPoint which, bool& ready);
   Code TryLocalInit(RawSession& session, bool& done);
 
   World& world_;
   const Options options_;
+  double waited_ = 0;
 };
 
 }  // namespace vigil::properties::model

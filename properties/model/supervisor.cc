@@ -127,6 +127,7 @@ Code SupervisorModel::Managed(const std::function<Code(const RawSessionPtr&)>& b
     same = true;
   }
   if (session != nullptr) world_.CloseSession(*session);  // its errors are nobody's
+  if (!entered && world_.behaviour().clean_end_from_run_only) return out == Code::kOk ? failed : out;
   if (!entered) return out == Code::kOk || out == Code::kStopIteration ? Code::kUsage : out;
   // A generator that ends with somebody else's STOP_ITERATION is used wrongly.
   return out == Code::kStopIteration && !same ? Code::kUsage : out;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "vigil/replays/behaviour.h"
+#include "vigil/sim/chooser.h"
+
 namespace vigil::properties::model {
 namespace {
 
@@ -38,7 +41,10 @@ std::string_view CallName(FaultPoint at) {
 
 }  // namespace
 
-World::World(const Scenario& scenario) : scenario_(scenario), directory_(scenario.checkpoint) {
+World::World(const Scenario& scenario)
+    : scenario_(scenario),
+      behaviour_(replays::BehaviourOf(scenario.behaviour)),
+      directory_(scenario.checkpoint, behaviour_.keep_limits) {
   if (scenario.session.shared_state) shared_ = std::make_shared<Variables>();
 }
 
@@ -159,6 +165,11 @@ Code World::Train(RawSession& session) {
 double World::now() {
   if (time_in_doubt_) Refuse("start_thread that ends while somebody waits for it");
   return now_;
+}
+
+double World::DrawJitter() {
+  const std::uint64_t bits = sim::HashDraw(scenario_.seed, "chief/0/recovery jitter", jitters_++);
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
 void World::Sleep(double secs) {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/properties/model/directory.h"
 #include "vigil/properties/model/input_queue.h"
@@ -86,6 +87,11 @@ class World {
   Code Train(RawSession& session);
 
   void Sleep(double secs);
+  // Whatever is in doubt.
+  double clock() const { return now_; }
+  // What a pause before the next attempt is longer by, as a share of a quarter of it: the chance that the simulated world gives the
+  // caller's process.
+  double DrawJitter();
   double now();
   // Somebody has waited for a thread that ended: TensorFlow finds that out at its next look, others at once.
   void DoubtTime() { time_in_doubt_ = true; }
@@ -101,6 +107,10 @@ class World {
   bool AddProfiledStep(std::int64_t step) { return profiled_.insert(step).second; }
 
   const Scenario& scenario() const { return scenario_; }
+  const Behaviour& behaviour() const { return behaviour_; }
+  // What a hook of this process has saved last.
+  bool HasSaved(std::int64_t session, std::int64_t step) const { return last_save_ == std::pair(session, step); }
+  void NoteSave(std::int64_t session, std::int64_t step) { last_save_ = {session, step}; }
   Directory& directory() { return directory_; }
   // "none", "3", "3(closed)"
   static std::string Name(const RawSession* session);
@@ -115,6 +125,9 @@ class World {
   void ChiefInit(std::int64_t step);
 
   const Scenario& scenario_;
+  const Behaviour behaviour_;
+  std::uint64_t jitters_ = 0;
+  std::pair<std::int64_t, std::int64_t> last_save_ = {-1, -1};
   std::vector<std::string> lines_;
   std::string refused_;
   bool runaway_ = false;

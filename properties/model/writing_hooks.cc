@@ -32,6 +32,7 @@ class StepCounterModel : public Hook {
         if (const auto elapsed = timer_.Update(step, world_.now())) Report(*elapsed, step);
       }
     }
+    if (world_.behaviour().frozen_step_by_training && !context.caller_trains) return Code::kOk;
     if (last_stale_ == stale) WarnOfFrozenStep();
     last_stale_ = stale;
     return Code::kOk;
@@ -123,7 +124,9 @@ class ProfilerModel : public Hook {
       timer_.Update(step, world_.now());
       world_.Say("writer run_metadata step_{} step=None", step);
       // A step that comes again after a rollback is a tag that comes again.
-      if (!world_.AddProfiledStep(step)) return Code::kUsage;
+      const bool first = world_.AddProfiledStep(step);
+      if (!first && world_.behaviour().unique_event_files) world_.Refuse("a profiled step that comes again");
+      if (!first) return Code::kUsage;
     }
     next_step_ = step + 1;
     return Code::kOk;

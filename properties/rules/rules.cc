@@ -11,7 +11,7 @@ std::vector<RuleFactory> Concatenate() {
   for (const auto family :
        {BeginRules,  OrderRules,      InitRules,    CreationRules,    RunRules,     EndRules,  RecoveryRules,
         StopRules,   CloseRules,      ErrorRules,   ConstructRules,   HookRules,    SaveRules, StepRules,
-        WorkerRules, SupervisorRules, RequestRules, CoordinatorRules, BuiltInRules, SaverRules}) {
+        WorkerRules, SupervisorRules, RequestRules, CoordinatorRules, BuiltInRules, SaverRules, SupervisorEndRules}) {
     const std::vector<RuleFactory> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());
   }

@@ -65,6 +65,7 @@ std::vector<RuleFactory> RequestRules();
 std::vector<RuleFactory> CoordinatorRules();
 std::vector<RuleFactory> BuiltInRules();
 std::vector<RuleFactory> SaverRules();
+std::vector<RuleFactory> SupervisorEndRules();
 
 }  // namespace vigil::properties
 

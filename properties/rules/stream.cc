@@ -77,6 +77,7 @@ const std::map<std::string, Note, std::less<>> kNotes = {{"note:construct_failed
                                                          {"note:run", Note::kRun},
                                                          {"note:session", Note::kSession},
                                                          {"note:prepare", Note::kPrepare},
+                                                         {"note:stop", Note::kStop},
                                                          {"note:close", Note::kClose},
                                                          {"note:exit_clean", Note::kExitClean},
                                                          {"note:exit_failed", Note::kExitFailed}};

@@ -219,8 +219,7 @@ class ReportComesOut : public Rule {
   void OnEvent(const Moment& now) override {
     if (now.run.facts().by_hand) return;  // no scope to come out of
     if (now.event.kind == EventKind::kCoordinatorRequestStop && !first_) first_ = {now.index, now.event.code};
-    // A stop of the caller's own has it come out there.
-    if (now.Says(Note::kPrepare) || now.Says(Note::kStop)) first_ = {};
+    if (now.Says(Note::kPrepare)) first_ = {};
     const bool ends = now.Says(Note::kExitClean) || now.Says(Note::kExitFailed);
     if (!ends || !first_ || first_.code == Code::kOk || first_.code == Code::kOutOfRange) return;
     Arm();

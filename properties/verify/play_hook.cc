@@ -125,7 +125,7 @@ HookPlay HookPlayer::Play(const HookCase& c) {
     const OutsideWindow window(*evidence);
     replays::Outcome outcome = runner_.Run(c.scenario, {.random_schedule = c.scenario.seed != 0, .foreign = &foreign});
     evidence->NoteOutside();
-    if (outcome.verdict == replays::Verdict::kUnsupported) stage.error = outcome.reason;
+    if (outcome.verdict == replays::Verdict::kNotSetUp) stage.error = outcome.reason;
     if (outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway) {
       play.endless = true;
       evidence->Offend(promise::kBlocks, evidence->inside.empty()

@@ -34,7 +34,9 @@ std::span<const Checker> Checkers() {
                                  kCheckpointLogged,
                                  kKeepLimit,
                                  kNoRunAfterAStop,
-                                 kErrorsHaveACause};
+                                 kErrorsHaveACause,
+                                 kRestoresNewestReported,
+                                 kNothingFailsWithoutAFault};
   return kAll;
 }
 

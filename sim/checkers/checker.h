@@ -54,7 +54,10 @@ struct Checker {
   // Which behaviour it needs: null = it holds under TensorFlow's, too.
   bool Behaviour::*needs = nullptr;
   void (*check)(const JobRun& run, Findings& findings) = nullptr;
-  std::string_view stays = "";  // why it stays though no known mistake is missed without it; "" = one is
+  std::string_view stays =
+      "";  // why it stays though no planted bug is lost without it; "" = one is (properties/planted)
+  std::string_view excuses = "nothing";  // what it lets pass although its sentence, taken alone, forbids it
+  std::string_view why = "";             // it excuses that
 };
 
 // In a fixed order.
@@ -81,6 +84,8 @@ extern const Checker kCheckpointLogged;
 extern const Checker kKeepLimit;
 extern const Checker kNoRunAfterAStop;
 extern const Checker kErrorsHaveACause;
+extern const Checker kRestoresNewestReported;
+extern const Checker kNothingFailsWithoutAFault;
 
 }  // namespace vigil::sim
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/checker_cases.h"
+#include "vigil/sim/cluster/process_tasks.h"
 
 namespace vigil::sim {
 namespace {
@@ -54,6 +56,22 @@ struct Story {
     return rules;
   }
 };
+
+std::vector<std::string> BrokenBy(const JobEvidence& evidence) {
+  std::vector<std::string> rules;
+  for (const JobViolation& violation : evidence.Judge().violations) rules.push_back(violation.rule);
+  return rules;
+}
+
+TEST(Checkers, EachFindsWhatIsForgedForItAndNothingBefore) {
+  std::vector<std::string_view> tested;
+  for (const CheckerCase& c : CheckerCases()) {
+    tested.push_back(c.checker);
+    EXPECT_THAT(BrokenBy(c.keeps), Not(Contains(std::string(c.checker)))) << c.forged;
+    EXPECT_THAT(BrokenBy(c.breaks), Contains(std::string(c.checker))) << c.forged;
+  }
+  for (const Checker& checker : Checkers()) EXPECT_THAT(tested, Contains(checker.id));
+}
 
 constexpr char kChief[] = "chief:0";
 constexpr char kWorker[] = "worker:0";
@@ -188,6 +206,63 @@ TEST(Checkers, AnUndisturbedChiefKeepsFive) {
   EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
   story.facts.tasks[kChief].recoveries = 1;
   EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+}
+
+TEST(Checkers, AnUndisturbedChiefKeepsNoFewerThanItShould) {
+  Story story;
+  for (int i = 1; i <= 7; ++i) story.lines.push_back({i, kChief, Kind::kSaved, 10 * i});
+  story.facts.tasks[kChief] = {.outcome = "clean", .lives = 1};
+  story.facts.checkpoints = {40, 50, 60, 70};
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
+  story.lines.resize(3);
+  story.facts.checkpoints = {10, 20, 30};
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+  story.facts.checkpoints = {20, 30};
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
+}
+
+TEST(Checkers, AChiefGoesOnFromTheNewestReportedCheckpoint) {
+  Story story{.lines = {{1, kChief, Kind::kSaved, 20},
+                        {2, kChief, Kind::kSaved, 40},
+                        {3, kChief, Kind::kStarted},
+                        {4, kChief, Kind::kRestored, 40}}};
+  EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
+  EXPECT_EQ(story.Judge().armed["restore.newest_reported"], 1);
+  story.lines.back().step = 60;  // it was complete when its process was killed
+  EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
+  story.lines.back().step = 20;
+  EXPECT_THAT(story.Rules(), Contains("restore.newest_reported"));
+  story.spec.plan.disks.emplace_back();
+  EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
+}
+
+TEST(Checkers, NothingFailsWithoutAFault) {
+  Story story;
+  story.facts.tasks[kChief] = {.outcome = "clean", .lives = 1};
+  EXPECT_THAT(story.Rules(), Not(Contains("job.nothing_fails_without_a_fault")));
+  EXPECT_EQ(story.Judge().armed["job.nothing_fails_without_a_fault"], 1);
+  Story failed = story;
+  failed.facts.tasks[kChief].run_failed = {Code::kAborted};
+  EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault"));
+  failed = story;
+  failed.facts.tasks[kChief].create_failed = {Code::kUnavailable};
+  EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault"));
+  failed = story;
+  failed.facts.tasks[kChief].recoveries = 1;
+  EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault"));
+  failed.facts.faults = {{"crash", 1, 1, 1}};
+  EXPECT_THAT(failed.Rules(), Not(Contains("job.nothing_fails_without_a_fault")));
+  failed.quiet = story.facts;
+  failed.quiet->tasks[kChief].outcome = "running";
+  EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault"));
+}
+
+TEST(Checkers, WhatBelongsToTheProcessIsKnownByItsWholeName) {
+  for (const char* const name : {"main", "serve", "serve#2", "serve#17", "event_writer"})
+    EXPECT_TRUE(IsProcessTask(name)) << name;
+  for (const char* const name :
+       {"cancel step", "close session", "serve us", "server", "serve#", "serve#x", "main2", ""})
+    EXPECT_FALSE(IsProcessTask(name)) << name;
 }
 
 TEST(Checkers, AStopIsKeptWhateverTheRunWentThrough) {

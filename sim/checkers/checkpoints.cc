@@ -61,6 +61,8 @@ const Checker kReportedCheckpointSurvives = {
     .stays =
         "A chief that cannot restore what was lost ends with DATA_LOSS, which job.errors_have_a_cause finds first. It "
         "says which promise was broken, and finds what a fallback hides.",
+    .excuses = "nothing but behaviours without durable saves",
+    .why = "TensorFlow does not sync what it writes",
 };
 
 const Checker kFinalCheckpointHasFinalStep = {
@@ -70,6 +72,8 @@ const Checker kFinalCheckpointHasFinalStep = {
         "supervisor).",
     .source = "CheckpointSaverHook.end: saves the last step",
     .check = CheckFinal,
+    .excuses = "jobs of supervisors, and lives of the chief that end with an error",
+    .why = "a supervisor saves from time to time only; end is called at a clean end only",
 };
 
 }  // namespace vigil::sim

@@ -82,6 +82,8 @@ const Checker kEveryTaskEnds = {
     .source = "pains 3 to 6: replicas that stood still for ever",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckEnds,
+    .excuses = "jobs without a time at which everything has healed; any end but one that never comes",
+    .why = "before that a task may wait for what is away; with which error a task may end job.errors_have_a_cause says",
 };
 
 const Checker kBoundedRecovery = {
@@ -93,6 +95,8 @@ const Checker kBoundedRecovery = {
     .stays =
         "That no pause is made recovery.pauses_before_the_next_attempt finds first, in the sessions of the tasks. It "
         "finds pauses that do not grow.",
+    .excuses = "up to twenty recoveries a minute",
+    .why = "a session that is created on broken servers may fail at once, a few times",
 };
 
 const Checker kNoTaskLeft = {
@@ -102,6 +106,12 @@ const Checker kNoTaskLeft = {
         "started still runs.",
     .source = "pain 18",
     .check = CheckLeft,
+    .excuses =
+        "lives that had a recovery, that end within a minute of a fault, or with an error; the tasks of the process: "
+        "main, event_writer and serve, by their whole names",
+    .why =
+        "a task that hangs on a server that is gone may outlast the grace period; writers and servers go away with "
+        "their process",
 };
 
 }  // namespace vigil::sim

@@ -49,16 +49,18 @@ void CheckKept(const JobRun& run, Findings& findings) {
   if (!Undisturbed(run)) return;
   std::set<std::int64_t> saved;
   for (const JobMoment& moment : run.history) {
-    if (moment.kind == JobMoment::Kind::kSaved) saved.insert(moment.step);
+    if (moment.kind == JobMoment::Kind::kSaved && moment.task == "chief:0") saved.insert(moment.step);
   }
-  if (saved.size() <= kKept) return;
+  if (saved.empty()) return;
   findings.Arm();
-  // A worker that believed the chief gone may have saved one of its own.
+  // A worker that believed the chief gone may have saved one of its own, in place of one of the chief's.
   const auto kept = static_cast<std::size_t>(
       std::ranges::count_if(run.facts.checkpoints, [&saved](std::int64_t step) { return saved.contains(step); }));
-  if (kept <= kKept) return;
-  findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that it saved", kKept, saved.size()),
-                   fmt::format("{}", kept));
+  const std::size_t keeps = std::min(kKept, saved.size());
+  const std::size_t all = run.facts.checkpoints.size();
+  if (kept <= keeps && all >= keeps) return;
+  findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that it saved", keeps, saved.size()),
+                   fmt::format("{}", kept > keeps ? kept : all));
 }
 
 }  // namespace
@@ -78,14 +80,22 @@ const Checker kCheckpointLogged = {
     .sentence = "Each checkpoint that is reported has been noted in the events file, with its step.",
     .source = "CheckpointSaverHook: a SessionLog of status CHECKPOINT with the step of each save",
     .check = CheckLogged,
+    .excuses = "logs of checkpoints that nobody reports",
+    .why = "a save may be cut off between the two",
 };
 
 const Checker kKeepLimit = {
     .id = "checkpoint.keep_limit",
-    .sentence = "A chief that trained to its end undisturbed leaves no more of its checkpoints than its saver keeps.",
+    .sentence =
+        "A chief that trained to its end undisturbed leaves as many of its checkpoints as its saver keeps: no more, "
+        "and no fewer.",
     .source = "Saver: max_to_keep, 5 if not said",
     .needs = &Behaviour::keep_limits,
     .check = CheckKept,
+    .excuses =
+        "chiefs that were started again, recovered, did not end cleanly or had faults of their disks; checkpoints of "
+        "other tasks",
+    .why = "what was saved before a crash may not be known to the new keeper, and what cannot be removed stays",
 };
 
 }  // namespace vigil::sim

@@ -78,6 +78,8 @@ const Checker kStepGoesBackOnlyWithARecovery = {
     .source = "pain 2: a chief that returned rolled every worker back by hundreds of steps, and no worker was told",
     .needs = &Behaviour::join_live_model,
     .check = CheckSteps,
+    .excuses = "one run of a session that a restore overtook",
+    .why = "a server may be lost, and the model restored, after it has done its part of the run",
 };
 
 }  // namespace vigil::sim

@@ -85,6 +85,8 @@ const Checker kNoRunAfterAStop = {
     .stays =
         "Where a task asks whether to stop, stop.request_makes_should_stop_true finds the same first. It finds it in "
         "tasks that do not ask.",
+    .excuses = "runs of a later life of the task",
+    .why = "what was asked for went with its process",
 };
 
 const Checker kErrorsHaveACause = {
@@ -93,6 +95,12 @@ const Checker kErrorsHaveACause = {
     .source = "MonitoredSession r1.4, Run: what a preemption breaks is recovered",
     .needs = &Behaviour::restore_fallback,
     .check = CheckErrors,
+    .excuses =
+        "FAILED_PRECONDITION where a server crashes; ABORTED, UNAVAILABLE, CANCELLED, UNKNOWN, DEADLINE_EXCEEDED and "
+        "OUT_OF_RANGE of any job",
+    .why =
+        "variables of a server that is gone and back are not initialised; lost nodes, messages and time bring about "
+        "the others",
 };
 
 }  // namespace vigil::sim

@@ -163,6 +163,8 @@ const Checker kTokensConserved = {
     .source = "sync_replicas_optimizer.py: replicas_to_aggregate gradients a step, as many tokens put back",
     .needs = &Behaviour::sync_tokens_renewed,
     .check = CheckTokens,
+    .excuses = "fewer steps and fewer runs than gradients and tokens allow",
+    .why = "a failed attempt, a stale gradient or a token taken by an attempt that failed only makes fewer",
 };
 
 }  // namespace vigil::sim

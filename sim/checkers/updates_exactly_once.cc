@@ -85,6 +85,11 @@ const Checker kUpdatesExactlyOnce = {
         "issue threads on lost and repeated updates; MonitoredSession r1.4, Run: a recovered call is repeated as a "
         "whole",
     .check = CheckUpdates,
+    .excuses =
+        "as many further updates as attempts failed or sessions were given up since the last run that returned; counts "
+        "around a restore or an initialisation of the model, up to ten minutes before its end is heard of",
+    .why =
+        "a failed attempt may have taken effect on some servers, and what a restore brings is what the checkpoint had",
 };
 
 }  // namespace vigil::sim

@@ -67,7 +67,7 @@ void FactsRecorder::SessionCall(const Event& event) {
       Note(JobMoment::Kind::kAttempt, event.code);
       break;
     case CallKind::kRestore:
-      Note(JobMoment::Kind::kRestored, event.code);
+      Note(JobMoment::Kind::kRestored, event.code).step = std::exchange(restoring_, -1);
       break;
     case CallKind::kInit:
       Note(JobMoment::Kind::kInitialised, event.code);

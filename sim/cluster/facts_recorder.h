@@ -44,6 +44,8 @@ class FactsRecorder final : public EventSink {
   void Evaluated(std::int64_t step);
   // A listener was told of it: also looks whether it is there.
   void Saved(std::int64_t step);
+  // A restore of the checkpoint of that step is about to be made.
+  void Restoring(std::int64_t step) { restoring_ = step; }
   // The program has returned while that task of it still ran.
   void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }
   void Ended(const absl::Status& status);
@@ -64,6 +66,7 @@ class FactsRecorder final : public EventSink {
   bool in_run_ = false;
   bool creating_ = true;  // from a recovery (or the beginning) until a hook sees the new session
   std::optional<std::int64_t> last_;
+  std::int64_t restoring_ = -1;
   bool fresh_ = true;  // no step was seen of the newest session yet
 };
 

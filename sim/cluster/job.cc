@@ -23,6 +23,8 @@
 #include "vigil/core/env/files.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
+#include "vigil/sim/cluster/process_tasks.h"
+#include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
@@ -60,14 +62,6 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   absl::StatusOr<ClusterSpec> cluster = ClusterSpec::Create(jobs);
   VIGIL_CHECK(cluster.ok());
   return *std::move(cluster);
-}
-
-// Not its main task, nor what belongs to the process: its server, which goes away with it, and the writers of events files, which
-// nobody closes.
-bool IsOfTheProgram(std::string_view task) {
-  static constexpr std::string_view kOfTheProcess[] = {"main",        "event_writer", "serve",
-                                                       "stop server", "cancel step",  "close session"};
-  return std::ranges::none_of(kOfTheProcess, [task](std::string_view own) { return task.starts_with(own); });
 }
 
 std::int64_t RestoresWithoutLoss(const JobHistory& history) {
@@ -171,7 +165,7 @@ void Job::Impl::Live(Member& member, const Env& env) {
   own.events = &recorder;
   const absl::Status status = Program(member, own, recorder);
   for (const std::string& task : member.node->TaskNames()) {
-    if (IsOfTheProgram(task)) recorder.TaskLeft(task);
+    if (!IsProcessTask(task)) recorder.TaskLeft(task);
   }
   recorder.Ended(status);
   member.ended = true;
@@ -193,8 +187,9 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
     server->Join();
     return absl::OkStatus();
   }
-  const auto factory =
-      applier->Decorate(member.name, NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env)));
+  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env));
+  const auto factory = WatchRestores(applier->Decorate(member.name, costly),
+                                     [&recorder](std::int64_t step) { recorder.Restoring(step); });
   return Train({.env = env,
                 .job = spec,
                 .cluster = cluster,

@@ -25,7 +25,7 @@ struct JobMoment {
     kRunFailed,    // ... came back with an error: code
     kAttempt,      // a raw run with hooks was made within a run: code
     kRecovery,     // a session is given up: code
-    kRestored,     // a restore on a session came back: code
+    kRestored,     // a restore on a session came back: code; step = of the checkpoint, -1 = not known
     kInitialised,  // an init op came back: code
     kSaved,   // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
     kFound,   // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none

@@ -1,0 +1,233 @@
+#include "vigil/properties/verify/judges.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "vigil/properties/node_rules.h"
+#include "vigil/properties/rules/rules.h"
+#include "vigil/properties/verify/findings.h"
+#include "vigil/replays/tolerances.h"
+#include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/cluster/process_tasks.h"
+
+namespace vigil {
+namespace {
+
+constexpr std::string_view kJudgesHead = R"(# Judges
+
+What can say that something is wrong, and what each of them lets pass: a judge that excuses too much finds nothing. Under
+*excuses* stands what passes although the sentence, taken alone, forbids it. A test forges evidence against every judge on this
+page, and each must refuse it (`JudgesTest.ForgedEvidenceIsRefused`).
+
+This page is generated: `./vigil rules --judges > docs/judges.md`
+)";
+
+struct Excuse {
+  std::string_view id;
+  std::string_view excuses;
+  std::string_view why;
+};
+
+// Of the rules that excuse more than their scope says.
+constexpr Excuse kExcusesOfRules[] = {
+    {"construct.gives_a_usable_session_or_the_error",
+     "DEADLINE_EXCEEDED of a worker, and of a session whose recoveries are given up",
+     "a wait that ends has an error of its own"},
+    {"error.run_passes_on_what_failed",
+     "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up",
+     "a thread's error comes out of the next run; a recovery that is given up has an error of its own"},
+    {"exit.reported_error_comes_out",
+     "errors that are reported by other tasks after the first request; preemptions of what recovers",
+     "the first request is what counts; a preemption is recovered"},
+    {"init.order", "by default a further restore after one that failed; a second look at a model that others fill",
+     "a restore falls back to an older checkpoint; a chief may join a model that lives on servers"},
+    {"init.ends_at_a_failure", "by default a further restore after one that failed",
+     "a restore falls back to an older checkpoint"},
+    {"init.restores_a_checkpoint", "workers, and directories without an undamaged checkpoint from the start",
+     "a chief restores for them; there is nothing to restore"},
+    {"recovery.has_a_cause", "a session that is given up where a worker has found its model not ready",
+     "it looks again with a new one"},
+    {"recovery.ends_in_a_new_session_or_an_error",
+     "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up",
+     "both come out in place of the preemption"},
+    {"recovery.without_pause", "workers", "a worker sleeps between two looks at the model"},
+    {"stop.only_for_a_reason", "a yes while there is no live session, or after another task has asked the coordinator",
+     "the loop must end then"},
+    {"stop.coordinator_stop_ends_the_loop", "requests of other tasks while the answer is made",
+     "which of the two comes first is chance"},
+    {"stop.step_context_sets_no_flag", "a yes for which there is another reason", "it may be that one's"},
+    {"stop.forgotten_by_a_recovery", "a yes for which there is another reason", "it may be that one's"},
+    {"supervisor.restored_or_initialised", "workers, and models of which checkpoints hold nothing",
+     "a chief makes the model ready; restoring nothing is silent"},
+    {"supervisor.reported_error_comes_out", "OUT_OF_RANGE, and supervisors without a scope",
+     "the end of the input is a clean end; without a scope there is nothing to come out of"},
+    {"supervisor.clean_stop_ends_well",
+     "USAGE, errors of the writer, errors that are reported after a join, and supervisors without a scope",
+     "a thread that does not end is complained about; the writer's errors come out; what comes after a join is handed "
+     "back"},
+    {"supervisor.session_is_closed_after_the_join", "a session that its caller closes", "it need not wait"},
+};
+
+// Beside rules and invariants.
+struct Compared {
+  std::string_view id;
+  std::string_view sentence;
+  std::string_view excuses;
+  std::string_view why;
+};
+constexpr Compared kCompared[] = {
+    {"compare.events", "The lines of a play are those that were recorded.", "nothing", ""},
+    {"compare.final", "The directory holds what was recorded: checkpoints, state file, number of events files.",
+     "a field that the recording does not have; contents of files; texts of errors",
+     "old recordings and units have fewer fields; bytes and words are this project's own"},
+    {"verdict.played", "A play ends by itself: neither deadlock, nor runaway, nor a set-up that fails.",
+     "a runaway that the reference model foretells", "its scenario asks for more than its limit"},
+    {"expect.something", "A recording says what is expected.", "nothing", ""},
+    {"expect.violates", "What was saved for breaking a rule breaks none any more.", "nothing", ""},
+    {"play.same_choices_same_run", "Playing the same choices again gives the same hash.",
+     "payloads, contents of files and results of floating-point arithmetic", "they are not hashed"},
+    {"model.says_the_same", "The reference model foretells the lines and the final state.",
+     "what the model refuses by name (vigil check counts it); the number of events files; how far a runaway gets",
+     "threads that race with the caller have no one order"},
+    {"cluster.shows_all_ways", "Where recordings show two ways, twenty plays or more show both.", "fewer plays",
+     "of those nobody expects it"},
+};
+
+std::string ScopeOf(const properties::RuleInfo& rule) {
+  std::string scope;
+  const auto add = [&scope](std::string_view more) { scope += (scope.empty() ? "" : "; ") + std::string(more); };
+  if (rule.holds == properties::Holds::kTensorFlow) add("any behaviour but TensorFlow's");
+  if (rule.holds == properties::Holds::kDefault) add("any behaviour but the default");
+  return scope;
+}
+
+TableJudge OfRule(const properties::RuleInfo& rule) {
+  TableJudge judge{.kind = JudgeKind::kRule, .id = rule.id, .sentence = std::string(rule.sentence)};
+  judge.excuses = ScopeOf(rule);
+  judge.why = judge.excuses.empty()    ? ""
+              : !rule.conflict.empty() ? std::string(rule.conflict)
+                                       : "it is the promise of that behaviour alone";
+  const auto* const excuse = std::ranges::find(kExcusesOfRules, rule.id, &Excuse::id);
+  if (excuse != std::end(kExcusesOfRules)) {
+    judge.excuses += (judge.excuses.empty() ? "" : "; ") + std::string(excuse->excuses);
+    judge.why += (judge.why.empty() ? "" : "; ") + std::string(excuse->why);
+  }
+  if (judge.excuses.empty()) judge.excuses = "nothing";
+  return judge;
+}
+
+TableJudge OfInvariant(const sim::Checker& checker) {
+  TableJudge judge{.kind = JudgeKind::kInvariant,
+                   .id = checker.id,
+                   .sentence = std::string(checker.sentence),
+                   .excuses = std::string(checker.excuses),
+                   .why = std::string(checker.why)};
+  if (checker.needs != nullptr) {
+    judge.excuses = (judge.excuses == "nothing" ? "" : judge.excuses + "; ") + "behaviours without its switch";
+    judge.why += (judge.why.empty() ? "" : "; ") + std::string("TensorFlow promises no such thing");
+  }
+  return judge;
+}
+
+// Which leave lets a hook do what a promise forbids.
+constexpr Excuse kLeaves[] = {
+    {promise::kFails, "a hook with leave to fail", ""},
+    {promise::kBlocks, "a hook with leave to wait", ""},
+    {promise::kTrainOp, "a hook with leave to train", ""},
+    {promise::kStop, "a hook with leave to ask for a stop", ""},
+    {promise::kFeeds, "a hook with leave to feed", ""},
+    {promise::kWrites, "the folders it has leave for", ""},
+    {promise::kEndNeedsSession, "a hook with leave to need it", ""},
+    {promise::kThread, "tasks named as services", ""},
+    {promise::kClock, "a hook with leave for the outside", ""},
+    {promise::kFiles, "a hook with leave for the outside", ""},
+    {promise::kRandom, "a hook with leave for the outside", ""},
+    {promise::kOwnThread, "a hook with leave for the outside", ""},
+    {promise::kSleeps, "a hook with leave for the outside", ""},
+};
+
+TableJudge OfPromise(const HookPromise& promised) {
+  const auto* const leave = std::ranges::find(kLeaves, promised.id, &Excuse::id);
+  const bool may = leave != std::end(kLeaves);
+  return {.kind = JudgeKind::kPromise,
+          .id = promised.id,
+          .sentence = std::string(promised.sentence),
+          .excuses = may ? std::string(leave->excuses) : "nothing",
+          .why = may ? "its author says that this is its purpose" : ""};
+}
+
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) cell += c == '|' ? std::string("\\|") : c == '\n' ? std::string(" ") : std::string(1, c);
+  return cell;
+}
+
+struct Chapter {
+  JudgeKind kind;
+  std::string_view text;
+};
+constexpr Chapter kChapters[] = {
+    {JudgeKind::kRule,
+     "Rules\n\nOf the sessions of one process (docs/rules.md). A run that was cut off is judged by what it did: what "
+     "had not happened yet is "
+     "excused."},
+    {JudgeKind::kInvariant, "Invariants\n\nOf clusters (docs/rules.md)."},
+    {JudgeKind::kComparison, "Comparisons\n\nWith recordings, with the reference model, and of a play with itself."},
+    {JudgeKind::kTolerance,
+     "Tolerances\n\nHow a simulated cluster is compared with the recorded ones (`replays/tolerances.h`): of each field "
+     "by how much a play may "
+     "lie outside of what was recorded."},
+    {JudgeKind::kPromise, "Promises of hooks\n\nWhat `vigil verify` finds (docs/testing_your_code.md)."},
+};
+
+}  // namespace
+
+std::vector<TableJudge> AllJudges() {
+  std::vector<TableJudge> all;
+  for (const properties::RuleFactory make : properties::AllRules()) all.push_back(OfRule(make()->info()));
+  for (const sim::Checker& checker : sim::Checkers()) all.push_back(OfInvariant(checker));
+  all.push_back({.kind = JudgeKind::kInvariant,
+                 .id = properties::kNodeRules,
+                 .sentence = std::string(properties::kNodeRulesSentence),
+                 .excuses = "tasks of supervisors and evaluators; what a life that was killed had not done yet",
+                 .why = "they have no monitored session; it was cut off"});
+  for (const Compared& compared : kCompared) {
+    all.push_back({.kind = JudgeKind::kComparison,
+                   .id = compared.id,
+                   .sentence = std::string(compared.sentence),
+                   .excuses = std::string(compared.excuses),
+                   .why = std::string(compared.why)});
+  }
+  for (const replays::Tolerance& tolerance : replays::Tolerances()) {
+    all.push_back({.kind = JudgeKind::kTolerance,
+                   .id = tolerance.field,
+                   .sentence = fmt::format("as recorded, {}", replays::ToleranceText(tolerance)),
+                   .excuses = std::string(tolerance.excuses),
+                   .why = std::string(tolerance.why)});
+  }
+  for (const HookPromise& promised : HookPromises()) all.push_back(OfPromise(promised));
+  return all;
+}
+
+std::string JudgesDocument() {
+  std::string text(kJudgesHead);
+  const std::vector<TableJudge> all = AllJudges();
+  for (const Chapter& chapter : kChapters) {
+    text += fmt::format("\n## {}\n\n| judge | holds | excuses | why |\n|---|---|---|---|\n", chapter.text);
+    for (const TableJudge& judge : all) {
+      if (judge.kind != chapter.kind) continue;
+      text += fmt::format("| `{}` | {} | {} | {} |\n", judge.id, Cell(judge.sentence), Cell(judge.excuses),
+                          Cell(judge.why));
+    }
+  }
+  text +=
+      "\nTasks that may outlive their program, by their whole names (`job.no_task_left`):\n\n| task | why "
+      "|\n|---|---|\n";
+  for (const sim::ProcessTask& task : sim::ProcessTasks())
+    text += fmt::format("| `{}` | {} |\n", task.name, Cell(task.why));
+  return text;
+}
+
+}  // namespace vigil

@@ -1,0 +1,56 @@
+// A job in which nothing went wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+// Processes that start all at once, and sessions that need every task of the cluster, fail while they wait for one another.
+bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
+
+bool IsCalm(const JobFacts& facts) {
+  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) { return fault.fired == 0; });
+}
+
+void CheckCalm(const JobFacts& facts, Findings& findings) {
+  for (const auto& [name, task] : facts.tasks) {
+    if (task.lives == 0) continue;
+    findings.Arm();
+    std::string seen;
+    if (!task.run_failed.empty()) seen = fmt::format("a run that failed with {}", CodeName(task.run_failed.front()));
+    if (!task.create_failed.empty())
+      seen = fmt::format("a creation that failed with {}", CodeName(task.create_failed.front()));
+    if (task.recoveries > 0) seen = fmt::format("{} recoveries", task.recoveries);
+    if (task.outcome != "clean") seen = fmt::format("the end {} ({})", task.outcome, task.text);
+    if (!seen.empty()) findings.Violate(name, "no failure, no recovery and a clean end: no fault struck the job", seen);
+  }
+}
+
+void CheckWithoutFaults(const JobRun& run, Findings& findings) {
+  if (!StartsInOrder(run.spec)) return;
+  if (IsCalm(run.facts)) CheckCalm(run.facts, findings);
+  if (run.quiet != nullptr) CheckCalm(*run.quiet, findings);
+}
+
+}  // namespace
+
+const Checker kNothingFailsWithoutAFault = {
+    .id = "job.nothing_fails_without_a_fault",
+    .sentence =
+        "A job that no fault has struck has no failed run, no failed creation and no recovery; each task ends cleanly.",
+    .source = "recordings of clusters: cluster_quiet, cluster_sync_quiet",
+    .needs = &Behaviour::bounded_recovery,
+    .check = CheckWithoutFaults,
+    .stays =
+        "What fails in calm jobs fails in jobs with faults as well, where a final error may be found first. It is the "
+        "only one "
+        "that sees a failure or a recovery which ends well.",
+    .excuses = "jobs whose processes start all at once, or whose sessions need every task of the cluster",
+    .why = "a session that is made before the servers are up may fail, which is what recoveries are for",
+};
+
+}  // namespace vigil::sim

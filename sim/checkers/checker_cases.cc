@@ -1,0 +1,187 @@
+#include "vigil/sim/checkers/checker_cases.h"
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace vigil::sim {
+namespace {
+
+using Kind = JobMoment::Kind;
+
+constexpr std::string_view kBoss = "chief:0";
+constexpr std::string_view kHand = "worker:0";
+
+struct Told {
+  int second;
+  std::string_view task;
+  Kind kind;
+  std::int64_t step = 0;
+  Code code = Code::kOk;
+  std::vector<float> ledger = {};
+};
+
+JobHistory Tell(std::initializer_list<Told> lines) {
+  JobHistory history;
+  for (const Told& line : lines) {
+    history.push_back({.at = Time{std::chrono::seconds(line.second)},
+                       .task = std::string(line.task),
+                       .life = 1,
+                       .kind = line.kind,
+                       .code = line.code,
+                       .step = line.step,
+                       .ledger = line.ledger,
+                       .subject = line.kind == Kind::kTaskLeft ? "cancel step" : ""});
+  }
+  return history;
+}
+
+JobEvidence Evidence(std::initializer_list<Told> lines, std::optional<std::int64_t> newest = std::nullopt) {
+  JobEvidence evidence;
+  evidence.history = Tell(lines);
+  evidence.facts.newest_checkpoint = newest;
+  return evidence;
+}
+
+// The worker's count of updates after its second run; one came back with 5 before.
+CheckerCase Counted(std::string_view forged, float keeps, float breaks) {
+  const auto evidence = [](float count) {
+    return Evidence({{1, kHand, Kind::kStarted},
+                     {2, kHand, Kind::kRunStarted},
+                     {3, kHand, Kind::kRunReturned, 1, Code::kOk, {5}},
+                     {4, kHand, Kind::kRunStarted},
+                     {5, kHand, Kind::kRunReturned, 2, Code::kOk, {count}}});
+  };
+  return {"updates.exactly_once", forged, evidence(keeps), evidence(breaks)};
+}
+
+CheckerCase Ending(std::string_view forged, std::string_view keeps, std::string_view breaks) {
+  const auto evidence = [](std::string_view outcome) {
+    JobEvidence healed;
+    healed.spec.heal_after = std::chrono::seconds(60);
+    healed.facts.tasks[std::string(kHand)] = {.outcome = std::string(outcome), .lives = 1};
+    return healed;
+  };
+  return {"job.every_task_ends", forged, evidence(keeps), evidence(breaks)};
+}
+
+JobEvidence Recoveries(int seconds_apart) {
+  JobEvidence evidence;
+  for (int i = 0; i < 21; ++i) {
+    evidence.history.push_back({.at = Time{std::chrono::seconds(i * seconds_apart)},
+                                .task = std::string(kHand),
+                                .life = 1,
+                                .kind = Kind::kRecovery});
+  }
+  return evidence;
+}
+
+// Chief and worker, two gradients a step; the worker sees that step in its third run.
+JobEvidence Synchronous(std::int64_t seen) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kStarted},
+                                   {1, kHand, Kind::kStarted},
+                                   {2, kBoss, Kind::kInitialised},
+                                   {3, kBoss, Kind::kSession},
+                                   {3, kHand, Kind::kSession},
+                                   {4, kBoss, Kind::kRunStarted},
+                                   {4, kBoss, Kind::kSawStep, 0},
+                                   {4, kBoss, Kind::kRunReturned, 0},
+                                   {5, kHand, Kind::kRunStarted},
+                                   {5, kHand, Kind::kSawStep, seen},
+                                   {5, kHand, Kind::kRunReturned, seen}});
+  evidence.spec.workload.kind = WorkloadKind::kSyncRegression;
+  return evidence;
+}
+
+JobEvidence Losses(double with_faults, double without) {
+  JobEvidence evidence;
+  evidence.spec.workload.last_step = 100;
+  evidence.facts.tasks[std::string(kBoss)] = {.outcome = "clean"};
+  evidence.facts.newest_checkpoint = 100;
+  evidence.facts.final_loss = with_faults;
+  evidence.quiet = evidence.facts;
+  evidence.quiet->final_loss = without;
+  return evidence;
+}
+
+JobEvidence Kept(std::vector<std::int64_t> checkpoints) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 10},
+                                   {2, kBoss, Kind::kSaved, 20},
+                                   {3, kBoss, Kind::kSaved, 30},
+                                   {4, kBoss, Kind::kSaved, 40},
+                                   {5, kBoss, Kind::kSaved, 50},
+                                   {6, kBoss, Kind::kSaved, 60}},
+                                  60);
+  evidence.facts.tasks[std::string(kBoss)] = {.outcome = "clean", .lives = 1};
+  evidence.facts.checkpoints = std::move(checkpoints);
+  return evidence;
+}
+
+JobEvidence Calm(std::int64_t recoveries) {
+  JobEvidence evidence;
+  evidence.facts.tasks[std::string(kBoss)] = {.outcome = "clean", .recoveries = recoveries, .lives = 1};
+  return evidence;
+}
+
+JobEvidence SavedAndRestored(std::int64_t restored) {
+  return Evidence({{1, kBoss, Kind::kSaved, 20},
+                   {2, kBoss, Kind::kSaved, 40},
+                   {3, kBoss, Kind::kStarted},
+                   {4, kBoss, Kind::kRestored, restored}},
+                  40);
+}
+
+}  // namespace
+
+JobJudgement JobEvidence::Judge() const {
+  return CheckJob({.spec = spec,
+                   .history = history,
+                   .facts = facts,
+                   .behaviour = Behaviour::Default(),
+                   .quiet = quiet.has_value() ? &*quiet : nullptr});
+}
+
+std::vector<CheckerCase> CheckerCases() {
+  return {
+      Counted("an update is lost", 6, 5),
+      Counted("an update is applied twice", 6, 7),
+      {"step.goes_back_only_with_a_recovery", "the step goes back in one session",
+       Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 10}}),
+       Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 8}})},
+      {"checkpoint.reported_survives", "what was reported is not there at the end",
+       Evidence({{1, kBoss, Kind::kSaved, 20}}, 20), Evidence({{1, kBoss, Kind::kSaved, 20}}, 10)},
+      {"checkpoint.reported_survives", "what was reported is not there at a start",
+       Evidence({{1, kBoss, Kind::kSaved, 20}, {2, kBoss, Kind::kFound, 20}}, 20),
+       Evidence({{1, kBoss, Kind::kSaved, 20}, {2, kBoss, Kind::kFound, -1}}, 20)},
+      {"checkpoint.final_step", "the last step is not saved",
+       Evidence({{1, kBoss, Kind::kRunReturned, 40}, {2, kBoss, Kind::kEnded}}, 40),
+       Evidence({{1, kBoss, Kind::kRunReturned, 40}, {2, kBoss, Kind::kEnded}}, 39)},
+      Ending("a task runs for ever", "killed", "running"),
+      {"recovery.bounded", "no pause between recoveries", Recoveries(10), Recoveries(1)},
+      {"job.no_task_left", "a step is still being cancelled at the end", Evidence({{1, kBoss, Kind::kEnded}}),
+       Evidence({{1, kBoss, Kind::kTaskLeft}, {1, kBoss, Kind::kEnded}})},
+      {"tokens.conserved", "a step without its gradients", Synchronous(1), Synchronous(2)},
+      {"loss.as_without_faults", "the loss is worse", Losses(0.0841, 0.084), Losses(0.0883, 0.084)},
+      {"checkpoint.complete_when_reported", "it is torn",
+       Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20}}, 20),
+       Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20, Code::kDataLoss}}, 20)},
+      {"checkpoint.logged", "another step is logged",
+       Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20}}, 20),
+       Evidence({{1, kBoss, Kind::kLogged, 10}, {2, kBoss, Kind::kSaved, 20}}, 20)},
+      {"checkpoint.keep_limit", "one too many is kept", Kept({20, 30, 40, 50, 60}), Kept({10, 20, 30, 40, 50, 60})},
+      {"checkpoint.keep_limit", "one too few is kept", Kept({20, 30, 40, 50, 60}), Kept({30, 40, 50, 60})},
+      {"stop.no_run_after_it_in_a_job", "a run after it",
+       Evidence({{1, kHand, Kind::kRunStarted}, {2, kHand, Kind::kStopAsked}, {3, kHand, Kind::kRunReturned, 9}}),
+       Evidence({{1, kHand, Kind::kRunStarted},
+                 {2, kHand, Kind::kStopAsked},
+                 {3, kHand, Kind::kRunReturned, 9},
+                 {4, kHand, Kind::kRunStarted}})},
+      {"job.errors_have_a_cause", "no fault makes an argument invalid",
+       Evidence({{1, kHand, Kind::kEnded, 0, Code::kUnavailable}}),
+       Evidence({{1, kHand, Kind::kEnded, 0, Code::kInvalidArgument}})},
+      {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
+      {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
+  };
+}
+
+}  // namespace vigil::sim

@@ -1,0 +1,37 @@
+// Small histories written by hand, for each checker one that keeps what it watches over and one that is forged: the checker must see
+// the difference. What the checkers, and the table of all judges, are tested with.
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_SIM_CHECKERS_CHECKER_CASES_H_
+#define VIGIL_SIM_CHECKERS_CHECKER_CASES_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+
+// All that a checker may look at.
+struct JobEvidence {
+  JobSpec spec;
+  JobHistory history;
+  JobFacts facts;
+  std::optional<JobFacts> quiet = std::nullopt;
+
+  JobJudgement Judge() const;
+};
+
+struct CheckerCase {
+  std::string_view checker;
+  std::string_view forged;  // what is wrong with it, in a few words
+  JobEvidence keeps;
+  JobEvidence breaks;
+};
+
+std::vector<CheckerCase> CheckerCases();
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CHECKERS_CHECKER_CASES_H_

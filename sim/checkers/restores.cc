@@ -1,0 +1,45 @@
+// Which checkpoint a chief goes on from.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+// Of the chief alone: a worker that believed it gone may have saved what the chief never hears of.
+void CheckRestores(const JobRun& run, Findings& findings) {
+  if (!run.spec.plan.disks.empty()) return;
+  const JobMoment* newest = nullptr;
+  for (const JobMoment& moment : run.history) {
+    if (moment.task != "chief:0") continue;
+    if (moment.kind == JobMoment::Kind::kSaved && moment.code == Code::kOk) newest = &moment;
+    if (moment.kind != JobMoment::Kind::kRestored || moment.step < 0 || newest == nullptr) continue;
+    findings.Arm();
+    // One that is newer was complete, too, when what made it was cut off before it could report it.
+    if (moment.step >= newest->step) continue;
+    findings.Violate(moment, fmt::format("a restore of step {}, the newest checkpoint that was reported", newest->step),
+                     fmt::format("of step {}", moment.step));
+  }
+}
+
+}  // namespace
+
+const Checker kRestoresNewestReported = {
+    .id = "restore.newest_reported",
+    .sentence = "A chief that begins anew restores the newest checkpoint whose save was reported, or a later one.",
+    .source = "SessionManager.prepare_session r1.4: restores the latest checkpoint of the directory",
+    .needs = &Behaviour::durable_saves,
+    .check = CheckRestores,
+    .stays =
+        "Where the newest is lost, checkpoint.reported_survives finds it. It finds a chief that does not take what is "
+        "there.",
+    .excuses = "jobs whose disks fail; checkpoints of other tasks than the chief",
+    .why =
+        "a restore falls back where the newest cannot be read; a worker that believes the chief gone saves into the "
+        "same "
+        "folder",
+};
+
+}  // namespace vigil::sim
