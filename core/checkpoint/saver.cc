@@ -151,8 +151,8 @@ absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveO
                   {.kind = EventKind::kSaverDetail, .code = CodeOf(fetched.status())});
   VIGIL_RETURN_IF_ERROR(fetched.status());
   if (!told) {
-    return MakeStatus(Code::kInvalidArgument, fmt::format("The save op gives {}, not the prefix that it wrote.",
-                                                          (*fetched)[0].Describe()));
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("The save op gives {}, not the prefix that it wrote.", (*fetched)[0].Describe()));
   }
   // A directory that was made for this may not be on the disk yet.
   if (options_.behaviour.durable_saves && !synced_parents_.contains(target.directory)) {

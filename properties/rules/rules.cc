@@ -9,8 +9,8 @@ namespace {
 std::vector<RuleFactory> Concatenate() {
   std::vector<RuleFactory> all;
   for (const auto family :
-       {BeginRules,  OrderRules,      InitRules,    CreationRules,    RunRules,     EndRules,  RecoveryRules,
-        StopRules,   CloseRules,      ErrorRules,   ConstructRules,   HookRules,    SaveRules, StepRules,
+       {BeginRules,  OrderRules,      InitRules,    CreationRules,    RunRules,     EndRules,   RecoveryRules,
+        StopRules,   CloseRules,      ErrorRules,   ConstructRules,   HookRules,    SaveRules,  StepRules,
         WorkerRules, SupervisorRules, RequestRules, CoordinatorRules, BuiltInRules, SaverRules, SupervisorEndRules}) {
     const std::vector<RuleFactory> rules = family();
     all.insert(all.end(), rules.begin(), rules.end());
