@@ -1,6 +1,7 @@
 // What becomes of errors and stop requests that a coordinator was told of, and what its queue runners do.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>

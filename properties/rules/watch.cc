@@ -151,15 +151,26 @@ void Watch::OnNote(const Event& event, std::size_t index) {
   if (note == Note::kStepRequestsStop) failure = {index, Code::kStopIteration};
 }
 
+void Watch::OnCoordinator(const Event& event, std::size_t index) {
+  const auto what = static_cast<CoordinatorDetail>(event.call);
+  if (what == CoordinatorDetail::kStored) stored_[event.session] = {index, event.code};
+  if (what == CoordinatorDetail::kCleared) stored_.erase(event.session);
+}
+
+void Watch::OnSessionCreated(const Event& event, std::size_t index) {
+  session = event.session;
+  session_at = index;
+  ready = queue_started_ = live = false;
+  not_ready = {};
+  after_created = 0;
+  attempt = {index, event.code};
+  CheckLive();
+}
+
 void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_main) {
   const Event& event = record.event;
   if (event.kind == EventKind::kCoordinatorRequestStop) return OnStopRequest(event, index, on_main);
-  if (event.kind == EventKind::kCoordinatorDetail) {
-    const auto what = static_cast<CoordinatorDetail>(event.call);
-    if (what == CoordinatorDetail::kStored) stored_[event.session] = {index, event.code};
-    if (what == CoordinatorDetail::kCleared) stored_.erase(event.session);
-    return;
-  }
+  if (event.kind == EventKind::kCoordinatorDetail) return OnCoordinator(event, index);
   if (!on_main) return;
   switch (event.kind) {
     case EventKind::kHookCall:
@@ -179,13 +190,7 @@ void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_ma
       finalized = {};
       break;
     case EventKind::kSessionCreated:
-      session = event.session;
-      session_at = index;
-      ready = queue_started_ = live = false;
-      not_ready = {};
-      after_created = 0;
-      attempt = {index, event.code};
-      CheckLive();
+      OnSessionCreated(event, index);
       break;
     case EventKind::kSessionCreateFailed:
       attempt = {index, event.code};

@@ -99,6 +99,8 @@ class Watch {
   void OnDetail(const Event& event, std::size_t index);
   void OnHook(const Event& event, std::size_t index);
   void OnSessionCall(const Event& event, std::size_t index);
+  void OnCoordinator(const Event& event, std::size_t index);
+  void OnSessionCreated(const Event& event, std::size_t index);
   void OnStopRequest(const Event& event, std::size_t index, bool on_main);
   void OnPhase(const Event& event, std::size_t index);
   void OnNote(const Event& event, std::size_t index);
