@@ -54,7 +54,7 @@ struct Checker {
   // Which behaviour it needs: null = it holds under TensorFlow's, too.
   bool Behaviour::*needs = nullptr;
   void (*check)(const JobRun& run, Findings& findings) = nullptr;
-  std::string_view stays = "";  // why it stays though no known mistake is missed without it; "" = one is
+  std::string_view stays = "";           // why it stays though no known mistake is missed without it; "" = one is
   std::string_view excuses = "nothing";  // what it lets pass although its sentence, taken alone, forbids it
   std::string_view why = "";             // it excuses that
 };
