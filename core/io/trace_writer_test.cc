@@ -182,14 +182,14 @@ TEST_F(TraceWriterTest, APartBeginsOnlyWhereTheSessionIsAtRest) {
   RunOnce(writer);  // in the second part
   writer.Emit({.kind = EventKind::kCoordinatorRequestStop, .session = 1});
   RunOnce(writer);
-  EXPECT_FALSE(Exists(fake_.files, "/runs/x.trace.part3"));
+  EXPECT_FALSE(*Exists(fake_.files, "/runs/x.trace.part3"));
   Emit(writer, 2);
   RunOnce(writer);
   RunOnce(writer);
-  EXPECT_TRUE(Exists(fake_.files, "/runs/x.trace.part3"));
+  EXPECT_TRUE(*Exists(fake_.files, "/runs/x.trace.part3"));
   writer.Emit({.kind = EventKind::kHookRequestsStop, .index = 0});
   for (int i = 0; i < 8; ++i) RunOnce(writer);
-  EXPECT_FALSE(Exists(fake_.files, "/runs/x.trace.part4"));
+  EXPECT_FALSE(*Exists(fake_.files, "/runs/x.trace.part4"));
   EXPECT_THAT(Lines().back(),
               HasSubstr("a file of a trace holds 8 events, and the session has not been at rest for 5"));
 }
