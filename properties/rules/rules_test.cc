@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAreArray;
 
 RunFacts FactsFor(std::string_view words) { return FactsOf(RuleCase{.facts = words}); }
@@ -133,7 +134,7 @@ TEST(RulesTest, AReadinessThatSaysNoByFailingIsNoFailure) {
   const std::string stream = "open run( before0!ABORTED recovery!ABORTED@1 giveup created init rfl local ready!";
   EXPECT_THAT(Judge(ParseStream(stream + "FAILED_PRECONDITION=0 run)!USAGE").trace, FactsFor("")).violations,
               IsEmpty());
-  EXPECT_EQ(Judge(ParseStream(stream + "ABORTED=0 run)!USAGE").trace, FactsFor("")).violations.size(), 1U);
+  EXPECT_THAT(Judge(ParseStream(stream + "ABORTED=0 run)!USAGE").trace, FactsFor("")).violations, Not(IsEmpty()));
 }
 
 TEST(RulesTest, ARuleOfTensorFlowAloneIsSilentElsewhere) {
