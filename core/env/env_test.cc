@@ -1,13 +1,22 @@
 // The helpers over the seams. The seams themselves are tested in properties/contracts.
 #include "vigil/core/env/env.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/env/forwarding.h"
+#include "vigil/core/env/in_process_network.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
@@ -65,6 +74,39 @@ TEST(Files, AFileLargerThanOneReadIsReadWhole) {
   data += "end";
   ASSERT_TRUE(WriteAtomically(fake.files, "/a", data).ok());
   EXPECT_EQ(ReadAll(fake.files, "/a").value(), data);
+}
+
+// Tasks of a system that runs out of threads.
+class FewThreads final : public ForwardingTasks {
+ public:
+  FewThreads(Tasks& inner, int most) : ForwardingTasks(inner), left(most) {}
+  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
+    if (left-- <= 0) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return ForwardingTasks::Spawn(name, std::move(body));
+  }
+  int left;
+};
+
+TEST(InProcessNetwork, DeadlinesComeAgainAfterATaskCouldNotBeStarted) {
+  fakes::FakeEnv fake;
+  FewThreads few(fake.tasks, 0);
+  InProcessNetwork network(few);
+  const auto listener = network.Listen("here", [&](IncomingCall&) -> NetworkReply {
+    fake.tasks.SleepUntil({std::chrono::seconds(100)});
+    return std::string("late");
+  });
+  ASSERT_TRUE(listener.ok());
+  std::vector<Code> ends;
+  const auto call = [&] {
+    network.Start({.to = "here", .method = "m", .deadline = DeadlineAfter(fake.env(), std::chrono::seconds(5))},
+                  [&ends](const NetworkReply& reply) { ends.push_back(CodeOf(reply.status())); });
+  };
+  call();
+  EXPECT_THAT(ends, testing::ElementsAre(Code::kResourceExhausted));
+  few.left = 10;
+  call();
+  fake.tasks.SleepUntil({std::chrono::seconds(10)});
+  EXPECT_THAT(ends, testing::ElementsAre(Code::kResourceExhausted, Code::kDeadlineExceeded));
 }
 
 }  // namespace

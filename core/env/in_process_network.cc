@@ -113,11 +113,15 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
       return number;
     }
     if (deadline != kNever) changed_->NotifyAll();
-    tasks_.Spawn(call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
+    const auto serve = [state = shared_from_this(), handler = std::move(handler), call, number] {
       NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
       state->Finish(number);
       call->Answer(std::move(reply), true);
-    });
+    };
+    if (const absl::Status spawned = TrySpawn(tasks_, call->method(), serve).status(); !spawned.ok()) {
+      Finish(number);
+      call->Answer(spawned, false);
+    }
     return number;
   }
 
@@ -147,8 +151,8 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
   void AddDeadline(Time deadline, std::uint64_t number) {
     deadlines_.emplace(deadline, number);
     if (watching_) return;
-    watching_ = true;
-    tasks_.Spawn("network deadlines", [state = shared_from_this()] { state->Watch(); });
+    // If none can be started, the next call with a deadline tries again.
+    watching_ = TrySpawn(tasks_, "network deadlines", [state = shared_from_this()] { state->Watch(); }).ok();
   }
 
   void Watch() {
