@@ -115,11 +115,12 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
     }
     if (deadline != kNever) changed_->NotifyAll();
     if (started.ok()) {
-      started = Spawn(call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
-        NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
-        state->Finish(number);
-        call->Answer(std::move(reply), true);
-      });
+      started =
+          TrySpawn(tasks_, call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
+            NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
+            state->Finish(number);
+            call->Answer(std::move(reply), true);
+          }).status();
     }
     if (!started.ok()) {
       Finish(number);
@@ -150,22 +151,12 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
     changed_->NotifyAll();
   }
 
-  // RESOURCE_EXHAUSTED where no task can be made.
-  absl::Status Spawn(const std::string& name, std::function<void()> body) {
-    const absl::Status spawned = CallGuarded([&] {
-      tasks_.Spawn(name, std::move(body));
-      return absl::OkStatus();
-    });
-    if (spawned.ok()) return spawned;
-    return MakeStatus(Code::kResourceExhausted,
-                      fmt::format("No task can be made for '{}': {}", name, MessageOf(spawned)));
-  }
-
   // REQUIRES: *mutex_ is held. One task waits for all deadlines, as long as there are any.
   absl::Status AddDeadline(Time deadline, std::uint64_t number) {
     deadlines_.emplace(deadline, number);
     if (watching_) return absl::OkStatus();
-    const absl::Status spawned = Spawn("network deadlines", [state = shared_from_this()] { state->Watch(); });
+    const absl::Status spawned =
+        TrySpawn(tasks_, "network deadlines", [state = shared_from_this()] { state->Watch(); }).status();
     watching_ = spawned.ok();
     return spawned;
   }

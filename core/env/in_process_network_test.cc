@@ -68,8 +68,8 @@ TEST_F(InProcessNetworkTest, DeadlinesAreKeptAgainOnceThereAreTasks) {
   tasks_.refused = "network deadlines";
   Start();
   EXPECT_THAT(replies_,
-              ElementsAre("RESOURCE_EXHAUSTED: No task can be made for 'network deadlines': Resource temporarily "
-                          "unavailable"));
+              ElementsAre("RESOURCE_EXHAUSTED: The task network deadlines could not be started: Resource temporarily "
+                          "unavailable. Raise the limit of threads, or use fewer of them."));
   tasks_.refused = "";
   Start();
   EXPECT_EQ(replies_.size(), 1u);
@@ -82,7 +82,8 @@ TEST_F(InProcessNetworkTest, ACallThatNoTaskCanBeMadeForFails) {
   tasks_.refused = "wait";
   Start();
   EXPECT_THAT(replies_,
-              ElementsAre("RESOURCE_EXHAUSTED: No task can be made for 'wait': Resource temporarily unavailable"));
+              ElementsAre("RESOURCE_EXHAUSTED: The task wait could not be started: Resource temporarily unavailable. "
+                          "Raise the limit of threads, or use fewer of them."));
   Wait(6);
   EXPECT_EQ(replies_.size(), 1u) << "answered once, although its deadline has passed";
   listener_.reset();

@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
 
@@ -13,7 +14,13 @@ std::shared_ptr<EventWorker> EventWorker::Start(const Env& env, EventsFile file,
                                                 Duration flush_interval) {
   std::shared_ptr<EventWorker> worker(new EventWorker(env, std::move(file), max_queue, flush_interval));
   // The task shares the ownership: its writer may be gone before it is.
-  worker->task_ = env.tasks->Spawn("event_writer", [worker] { worker->Main(); });
+  absl::StatusOr<std::unique_ptr<Task>> task = TrySpawn(*env.tasks, "event_writer", [worker] { worker->Main(); });
+  if (task.ok()) {
+    worker->task_ = *std::move(task);
+  } else {
+    worker->error_ = task.status();  // what every call says
+    worker->ended_ = true;
+  }
   return worker;
 }
 
@@ -60,7 +67,7 @@ absl::Status EventWorker::Close() {
     done_->NotifyAll();  // a Put that waits for room waits in vain
     while (!ended_) done_->Wait(*mutex_, kNever);
   }
-  task_->Join(kNever);
+  if (task_ != nullptr) task_->Join(kNever);
   MutexLock lock(*mutex_);
   return error_;
 }
@@ -68,7 +75,7 @@ absl::Status EventWorker::Close() {
 void EventWorker::Abandon() {
   // No mutex: whoever drops a writer may be unwinding from the end of its process, where a lock is not to be had. A task that is
   // just about to wait may miss this; then it stays, idle, until the process ends.
-  if (task_->done()) return;
+  if (task_ == nullptr || task_->done()) return;
   abandoned_.store(true);
   work_->NotifyAll();
 }

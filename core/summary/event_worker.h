@@ -35,7 +35,7 @@ class EventWorker {
   absl::Status Close();
   // The task is to end without a further look at its Env; what is queued is lost. Does not wait.
   void Abandon();
-  bool working() const { return !task_->done(); }
+  bool working() const { return task_ != nullptr && !task_->done(); }
 
  private:
   // What the task has to do next, taken from the queue under the mutex.

@@ -3,7 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
 #include "vigil/core/base/code.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/core/summary/testing.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -45,6 +51,24 @@ class EventWorkerTest : public testing::Test {
 
   fakes::FakeEnv fake_;
 };
+
+TEST_F(EventWorkerTest, ATaskThatCannotBeStartedIsWhatEveryCallSays) {
+  class NoThreads final : public ForwardingTasks {
+   public:
+    using ForwardingTasks::ForwardingTasks;
+    std::unique_ptr<Task> Spawn(std::string_view, std::function<void()>) override {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    }
+  } none(fake_.tasks);
+  Env env = fake_.env();
+  env.tasks = &none;
+  const auto worker = EventWorker::Start(env, EventsFile(env, "/logs", "host", ""), 10, seconds(120));
+  EXPECT_EQ(CodeOfBool(worker->Put(EventAt(1))), Code::kResourceExhausted);
+  EXPECT_EQ(CodeOfBool(worker->Flush()), Code::kResourceExhausted);
+  EXPECT_EQ(CodeOf(worker->Close()), Code::kResourceExhausted);
+  EXPECT_FALSE(worker->working());
+  worker->Abandon();
+}
 
 TEST_F(EventWorkerTest, WritesInOrderAndFlushes) {
   const auto worker = Start();
