@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -39,6 +40,9 @@ absl::StatusOr<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(con
     return UsageError(
         fmt::format("Expected a positive integer or `None` for `max_to_keep`, got {}.", *options.max_to_keep));
   }
+  if (std::isnan(options.keep_checkpoint_every_n_hours.value_or(0))) {
+    return UsageError("`keep_checkpoint_every_n_hours` must be a number or `None`, got nan.");
+  }
   if (options.checkpoint_interval.has_value() && !options.step_counter.has_value()) {
     return UsageError("`step_counter` should be passed if `checkpoint_interval` is not None.");
   }
@@ -57,7 +61,7 @@ absl::Status CheckpointManager::Recover() {
   latest_ = state->model_checkpoint_path;
   last_number_ = NumberOf(*latest_);
   // Nobody says: then all that is there counts as preserved.
-  last_preserved_ = Time{Seconds(std::min(state->last_preserved_timestamp.value_or(0), 9e9))};
+  last_preserved_ = TimeOfTimestamp(state->last_preserved_timestamp.value_or(0));
   if (now < last_preserved_) {
     env_.log->Write(Severity::kWarning,
                     fmt::format("The clock is {:f} seconds behind the last preserved checkpoint timestamp.",
@@ -67,7 +71,7 @@ absl::Status CheckpointManager::Recover() {
   const std::vector<double>& times = state->all_model_checkpoint_timestamps;
   const std::vector<std::string>& all = state->all_model_checkpoint_paths;
   for (std::size_t i = 0; i < std::min(all.size(), times.size()); ++i) {
-    const Time written = std::min(Time{Seconds(std::min(times[i], 9e9))}, now);
+    const Time written = std::min(TimeOfTimestamp(times[i]), now);
     if (written > last_preserved_) active_.push_back({all[i], written});
   }
   return absl::OkStatus();
@@ -101,7 +105,8 @@ absl::Status CheckpointManager::Sweep() {
     const KeptCheckpoint oldest = std::move(active_.front());
     active_.erase(active_.begin());
     if (options_.keep_checkpoint_every_n_hours.value_or(0) != 0) {
-      const Duration every = Seconds(std::min(*options_.keep_checkpoint_every_n_hours * 3600, 7e9));
+      constexpr double kLongest = 7e9;  // seconds; more than two hundred years
+      const Duration every = Seconds(std::clamp(*options_.keep_checkpoint_every_n_hours * 3600, 0.0, kLongest));
       if (oldest.written - last_preserved_ >= every) {
         last_preserved_ = oldest.written;
         continue;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "vigil/core/checkpoint/testing.h"
@@ -193,6 +194,28 @@ TEST_F(CheckpointManagerTest, AStepThatIsNoIntegerIsAnError) {
     EXPECT_THAT(Save(*manager), HasSubstr("USAGE: A global step must be one integer"));
     auto counted = New({.save_counter = SaveCounter{step, v_.initializer}});
     EXPECT_THAT(Save(*counted), HasSubstr("USAGE: A global step must be one integer"));
+  }
+}
+
+// Of another program, or damaged in a way that still parses.
+TEST_F(CheckpointManagerTest, AnyTimestampIsATime) {
+  EXPECT_THAT(Text(CheckpointManager::Create(fake_.env(), saver_,
+                                             {.directory = "/d", .keep_checkpoint_every_n_hours = std::nan("")})
+                       .status()),
+              HasSubstr("USAGE: `keep_checkpoint_every_n_hours` must be a number"));
+  for (const char* time : {"nan", "inf", "-inf", "1e300", "-1e300", "-5"}) {
+    const std::string state =
+        std::string("model_checkpoint_path: \"/d/ckpt-1\"\nall_model_checkpoint_paths: \"/d/ckpt-1\"\n") +
+        "all_model_checkpoint_timestamps: " + time + "\nlast_preserved_timestamp: " + time + "\n";
+    for (const double hours : {1e300, -1e300, 1.0}) {
+      ASSERT_EQ(Text(WriteAtomically(fake_.files, "/d/checkpoint", state)), "OK");
+      auto manager = New({.max_to_keep = 1, .keep_checkpoint_every_n_hours = hours});
+      for (int i = 0; i < 3; ++i) EXPECT_THAT(Save(*manager), HasSubstr("/d/ckpt-")) << time;
+      ASSERT_EQ(Text(WriteAtomically(fake_.files, "/d/checkpoint", state)), "OK");
+      Saver saver(fake_.env(), {.max_to_keep = 1, .keep_checkpoint_every_n_hours = hours});
+      ASSERT_EQ(Text(saver.Build(graph_)), "OK");
+      for (int i = 1; i < 4; ++i) EXPECT_EQ(Text(saver.Save(*session_, "/d/ckpt", i).status()), "OK") << time;
+    }
   }
 }
 

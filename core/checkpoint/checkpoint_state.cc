@@ -52,9 +52,10 @@ bool IsDataFile(std::string_view name, std::string_view base) {
   return std::ranges::equal(name, kPattern, [](char c, char wanted) { return wanted == '#' || c == wanted; });
 }
 
+// Another process may be deleting it, too.
 absl::Status RemoveIfThere(Files& files, const std::string& path) {
-  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files, path));
-  return there ? files.Remove(path) : absl::OkStatus();
+  const absl::Status removed = files.Remove(path);
+  return CodeOf(removed) == Code::kNotFound ? absl::OkStatus() : removed;
 }
 
 }  // namespace
@@ -86,6 +87,11 @@ absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env
                                                parsed.all_model_checkpoint_timestamps().end());
   if (parsed.has_last_preserved_timestamp()) state.last_preserved_timestamp = parsed.last_preserved_timestamp();
   return state;
+}
+
+Time TimeOfTimestamp(double seconds) {
+  constexpr double kLongest = 9e9;  // what a Time can say
+  return Time{Seconds(seconds > 0 ? std::min(seconds, kLongest) : 0)};
 }
 
 absl::StatusOr<CheckpointState> GenerateCheckpointState(const std::string& directory, CheckpointState state,
@@ -177,7 +183,7 @@ absl::Status RemoveCheckpoint(Files& files, const std::string& prefix, std::stri
   const std::string directory = Dirname(prefix);
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(directory.empty() ? "." : directory));
   for (const std::string& name : names) {
-    if (IsDataFile(name, Basename(prefix))) VIGIL_RETURN_IF_ERROR(files.Remove(JoinPath(directory, name)));
+    if (IsDataFile(name, Basename(prefix))) VIGIL_RETURN_IF_ERROR(RemoveIfThere(files, JoinPath(directory, name)));
   }
   return absl::OkStatus();
 }

@@ -24,6 +24,9 @@ struct CheckpointState {
 
 inline constexpr std::string_view kDefaultStateFile = "checkpoint";
 
+// A timestamp of a state file, whatever number stands there: what is no time (negative, NaN) is 1970, what is too late is the latest.
+Time TimeOfTimestamp(double seconds);
+
 // nullopt: no file, or one whose bytes are no state (a warning is logged). USAGE "Invalid checkpoint state loaded from ..." for one
 // without a model path (an empty file). What keeps it from being read is the error. Relative paths come back with the directory
 // prepended.

@@ -21,10 +21,12 @@ constexpr double kLongest = 7e9;
 
 constexpr Time kLongAgo{Duration::min()};
 
-Time AtSeconds(double seconds) { return seconds < kLongest ? Time{Seconds(seconds)} : kNever; }
+Time AtSeconds(double seconds) { return seconds < kLongest ? TimeOfTimestamp(seconds) : kNever; }
 
 Time Later(Time time, Duration by) {
-  return by > Duration::zero() && time.since_epoch > Duration::max() - by ? kNever : time + by;
+  if (by > Duration::zero() && time.since_epoch > Duration::max() - by) return kNever;
+  if (by < Duration::zero() && time.since_epoch < Duration::min() - by) return kLongAgo;
+  return time + by;
 }
 
 // The digits in "<save_path>-<digits>", which is what a saver of that path may delete; "" for another prefix.

@@ -125,7 +125,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
   const Code code = CodeOf(status);
   if (code == Code::kFailedPrecondition || code == Code::kNotFound) {
     const absl::StatusOr<FileInfo> parent = env_.files->Stat(directory.empty() ? "." : directory);
-    if (!parent.ok() || !parent->is_directory) {
+    if (CodeOf(parent.status()) == Code::kNotFound || (parent.ok() && !parent->is_directory)) {
       return UsageError(fmt::format("Parent directory of {} doesn't exist, can't save.", path));
     }
   }
