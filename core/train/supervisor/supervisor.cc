@@ -44,7 +44,11 @@ void Supervisor::Drop() {
     for (const std::weak_ptr<Session>& each : sessions) {
       if (const SessionPtr session = each.lock(); session != nullptr) session->Close().IgnoreError();
     }
-    const absl::Status closed = writer == nullptr ? absl::OkStatus() : writer->Close();
+    absl::Status closed;
+    if (writer != nullptr) {
+      closed = writer->AddSessionLog(SessionLogStatus::kStop, std::nullopt);
+      closed.Update(writer->Close());
+    }
     const std::vector<std::string> left = coord->stragglers();
     if (!left.empty()) {
       env.log->Write(
@@ -136,8 +140,11 @@ absl::Status Supervisor::Init() {
   if (makes_session_manager) {
     StopWait stop_wait;
     if (options_.behaviour.bounded_waits) {
-      stop_wait = [coord = coord_, clock = env_.clock](Time deadline) {
-        return coord->WaitForStop(deadline - clock->Monotonic());
+      // Without a signal to hear of it is enough to look after each sleep.
+      stop_wait = [coord = coord_, env = env_, at_once = options_.stop_on_sigterm](Time deadline) {
+        if (at_once) return coord->WaitForStop(deadline - env.clock->Monotonic());
+        env.tasks->SleepUntil(deadline);
+        return coord->ShouldStop();
       };
     }
     if (options_.factory == nullptr) options_.factory = std::make_shared<ClusterSessionFactory>(env_);

@@ -97,7 +97,8 @@ TEST_F(SupervisorStopTest, AStopEndsTheWaitForAChief) {
   Graph graph(BuiltinOps());
   Builder b(graph);
   const Output never = b.Const("uninitialized", Tensor::Vector<std::string>({"w"}));
-  const auto sv = Supervisor::Create(env(), graph, {.ready_op = never, .is_chief = false}).value();
+  const auto sv =
+      Supervisor::Create(env(), graph, {.ready_op = never, .is_chief = false, .stop_on_sigterm = true}).value();
   const auto other = env().tasks->Spawn("other", [&] {
     SleepUntil(100);
     sv->RequestStop().IgnoreError();
@@ -105,6 +106,19 @@ TEST_F(SupervisorStopTest, AStopEndsTheWaitForAChief) {
   const absl::Status end = sv->ManagedSession({}, [](const SessionPtr&) { return absl::OkStatus(); });
   EXPECT_EQ(CodeOf(end), Code::kCancelled) << end;
   EXPECT_EQ(Now(), 100);
+}
+
+TEST_F(SupervisorStopTest, WithoutSignalsTheWaitForAChiefEndsAtTheNextLook) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output never = b.Const("uninitialized", Tensor::Vector<std::string>({"w"}));
+  const auto sv = Supervisor::Create(env(), graph, {.ready_op = never, .is_chief = false}).value();
+  const auto other = env().tasks->Spawn("other", [&] {
+    SleepUntil(100);
+    sv->RequestStop().IgnoreError();
+  });
+  EXPECT_EQ(CodeOf(sv->PrepareOrWaitForSession().status()), Code::kCancelled);
+  EXPECT_LE(Now(), 130);
 }
 
 }  // namespace
