@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -28,11 +29,23 @@ constexpr int kShellSignalBase = 128;
 // What a signal handler may touch.
 std::atomic<bool> stop_asked{false};
 std::atomic<int> stop_signal{0};
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+std::atomic<std::int64_t> stop_time{0};  // of the first, in milliseconds since some moment; 0 = none
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
+
+// A program like timeout sends one request twice, to the process and to its group: what comes so soon is no second one.
+constexpr std::int64_t kOneRequestMilliseconds = 300;
 
 void OnStopSignal(int signal) {
-  if (stop_signal.exchange(signal) != 0) _exit(kShellSignalBase + signal);
-  stop_asked = true;
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t milliseconds = 1 + std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  std::int64_t first = 0;
+  if (stop_time.compare_exchange_strong(first, milliseconds)) {
+    stop_signal = signal;
+    stop_asked = true;
+  } else if (milliseconds - first > kOneRequestMilliseconds) {
+    _exit(kShellSignalBase + signal);
+  }
 }
 
 // Of "/dev/stdout" and the other names of the standard streams that are written to.

@@ -14,8 +14,8 @@
 
 namespace vigil::cli {
 
-// Ctrl-C and SIGTERM, from now on and whatever the program is busy with: the first one raises stopped(), the second one ends the
-// process at once.
+// Ctrl-C and SIGTERM, from now on and whatever the program is busy with: the first one raises stopped(), a second one (not within
+// a moment: some send each twice) ends the process at once.
 // Thread safety: any thread may look.
 class StopSignals {
  public:

@@ -99,6 +99,45 @@ TEST(Shrink, LetsOneDoTheWorkOfTwo) {
   EXPECT_EQ(shrunk.scenario.hooks[0].plan.size(), 2U);
 }
 
+// Pairs of a scenario and the least of it that is known by hand, of each kind of thing that goes together.
+TEST(Shrink, ShrinkComesToTheKnownLeast) {
+  struct Known {
+    const char* big;
+    StillFails fails;
+    const char* least;
+  };
+  const auto last_run_fails = [](const Scenario& s) {
+    return s.faults.size() == 1 && s.faults[0].calls == std::vector<std::int64_t>{Runs(s.drive)};
+  };
+  const auto plan_and_fault_meet = [](const Scenario& s) {
+    return s.faults.size() == 1 && s.hooks.size() == 1 && s.hooks[0].plan.size() == 1 &&
+           s.faults[0].calls == std::vector<std::int64_t>{Runs(s.drive)} &&
+           s.hooks[0].plan[0].calls == s.faults[0].calls;
+  };
+  const auto something_runs = [](const Scenario& s) {
+    return std::ranges::any_of(s.drive, [](const replays::Statement& statement) {
+      return statement.op == replays::Op::kRun || statement.op == replays::Op::kStep;
+    });
+  };
+  const Known known[] = {
+      {R"({"id":"a","faults":[{"at":"run","call":3,"code":"ABORTED"}],"drive":[{"op":"run"},{"op":"run"},{"op":"run"}]})",
+       last_run_fails, R"({"id":"a","faults":[{"at":"run","call":1,"code":"ABORTED"}],"drive":[{"op":"run"}]})"},
+      {R"({"id":"a","faults":[{"at":"run","call":6,"code":"ABORTED"}],"drive":[{"op":"run","times":2},{"op":"run","feed":1},{"op":"run","times":3}]})",
+       last_run_fails, R"({"id":"a","faults":[{"at":"run","call":1,"code":"ABORTED"}],"drive":[{"op":"run"}]})"},
+      {R"({"id":"a","hooks":[{"hook":"probe","name":"a","plan":[{"method":"before_run","call":3,"do":"request_stop"}]}],"faults":[{"at":"run","call":3,"code":"ABORTED"}],"drive":[{"op":"run","times":3}]})",
+       plan_and_fault_meet,
+       R"({"id":"a","hooks":[{"hook":"probe","name":"a","plan":[{"method":"before_run","call":1,"do":"request_stop"}]}],"faults":[{"at":"run","call":1,"code":"ABORTED"}],"drive":[{"op":"run"}]})"},
+      {R"({"id":"a","drive":[{"op":"step","body":[{"op":"raw_run"}]}]})", something_runs,
+       R"({"id":"a","drive":[{"op":"run"}]})"},
+  };
+  for (const Known& each : known) {
+    ASSERT_TRUE(each.fails(Parsed(each.big))) << each.big;
+    const Shrunk shrunk = Shrink(Parsed(each.big), each.fails);
+    EXPECT_TRUE(shrunk.minimal);
+    EXPECT_EQ(replays::PrintRecord(shrunk.scenario), each.least);
+  }
+}
+
 TEST(Shrink, KeepsTheChoicesThatItNeeds) {
   const Shrunk shrunk = Shrink(Parsed(kBig), [](const Scenario& s) {
     const auto found = s.choices.find("w/main/schedule");
@@ -188,6 +227,33 @@ TEST(Story, TellsASessionInOneLine) {
             "run 4 fails "
             "with ABORTED; create 2 fails with UNAVAILABLE; close 1 fails with INTERNAL; the caller: run, loop up to 9 "
             "{should_stop, run x4}, run");
+}
+
+TEST(Story, TellsWhatTheCallerFeedsAndAsksFor) {
+  EXPECT_EQ(
+      Story(Parsed(
+          R"({"id":"a","scope":"bare","hooks":[{"hook":"probe","name":"a","plan":[{"method":"before_run","call":null,"do":"feed","value":7},)"
+          R"({"method":"before_run","call":2,"do":"fetch","what":["step","loss"]}]}],"drive":[{"op":"run","feed":3},)"
+          R"({"op":"run","fetch":{"a":"step"},"options":{"trace_level":"full"},"metadata":true},)"
+          R"({"op":"step","body":[{"op":"run_with_hooks","feed":4,"on_call":2}]}]})")),
+      "a monitored session with probe a (before_run always: feed 7, before_run 2: fetch [step, loss]); without a "
+      "scope; "
+      "the caller: run feeding 3, run fetching {a: step} with trace_level=full asking for metadata, step "
+      "{run_with_hooks feeding 4 in call 2}");
+}
+
+TEST(Story, TellsWhatLinksDoAndThatACallIsEachCall) {
+  const Scenario job = Parsed(
+      R"({"id":"a","format":2,"cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"loss":0.01,"duplication":0.002},)"
+      R"("chief:0>ps:0":{"reordering":0.05}}},"workload":{"last_step":40},"plan":[)"
+      R"({"rpc":"RunGraph","from":"chief:0","call":0,"effect":"error","code":"ABORTED"},)"
+      R"({"disk":"chief:0","op":"sync","call":0,"code":"IO_ERROR"},)"
+      R"({"session":"chief:0","at":"run","call":0,"code":"ABORTED"}]})");
+  EXPECT_EQ(Story(job),
+            "chief, ps train async_regression to step 40; RunGraph from chief:0 to any task, each call: error ABORTED; "
+            "sync of chief:0's files, each call: IO_ERROR; run of chief:0, each call: fails with ABORTED; "
+            "every link loses 1 %, repeats 0.2 % of its messages; the link chief:0>ps:0 reorders 5 % of its messages");
+  EXPECT_EQ(Elements(job), 6U);
 }
 
 TEST(Story, TellsAJobInOneLine) {

@@ -72,6 +72,23 @@ TEST(ModelTest, TimeIsInDoubtAfterAThreadEndedDuringAJoin) {
   EXPECT_EQ(RefusalOf(scenario), "");
 }
 
+// What users get: pauses that double, a jitter by the seed's chance, a step function that sees the new session.
+TEST(ModelTest, SpeaksOfTheDefaultBehaviour) {
+  Scenario scenario;
+  scenario.behaviour.name = "default";
+  scenario.faults = {{.at = replays::FaultPoint::kRun, .calls = {2, 3}, .code = Code::kAborted},
+                     {.at = replays::FaultPoint::kCreate, .calls = {2}, .code = Code::kUnavailable}};
+  scenario.drive = {{.op = replays::Op::kRun, .times = 2}, {.op = replays::Op::kClock}};
+  const auto predicted = Predict(scenario);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  std::vector<std::string> pauses;
+  for (const std::string& line : predicted->lines) {
+    if (line.starts_with("sleep") || line.starts_with("driver clock")) pauses.push_back(line);
+  }
+  EXPECT_EQ(pauses,
+            (std::vector<std::string>{"sleep 1.20682", "sleep 2.15542", "sleep 4.33156", "driver clock 7.69379"}));
+}
+
 TEST(ModelTest, EndsAtTheLimitOfLines) {
   Scenario scenario;
   scenario.hooks = {{.hook = "probe",

@@ -51,7 +51,10 @@ Code SupervisorModel::Prepare(std::optional<double> max_wait_secs, RawSessionPtr
     if (const Code code = manager_.Prepare(session); code != Code::kOk) return code;
     WriteGraph();
     bool started = false;
-    if (const Code code = StartServices(session, started); code != Code::kOk) return code;
+    if (const Code code = StartServices(session, started); code != Code::kOk) {
+      if (world_.behaviour().close_partial_session) world_.CloseSession(*session);
+      return code;
+    }
   } else {
     const Code code = manager_.Wait(max_wait_secs.value_or(kMaxWaitSecs), session);
     if (code != Code::kOk) return code;

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -103,8 +103,8 @@ class World {
 
   // Of all step counters together; the number of this one.
   int CountFrozenStepWarning() { return ++frozen_step_warnings_; }
-  // Of the run metadata that the summary writer was given; false: that step is there already.
-  bool AddProfiledStep(std::int64_t step) { return profiled_.insert(step).second; }
+  // Of the run metadata that the summary writer was given: how often that step was.
+  int CountProfiledStep(std::int64_t step) { return ++profiled_[step]; }
 
   const Scenario& scenario() const { return scenario_; }
   const Behaviour& behaviour() const { return behaviour_; }
@@ -136,7 +136,7 @@ class World {
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
   std::int64_t sessions_ = 0;
   int frozen_step_warnings_ = 0;
-  std::set<std::int64_t> profiled_;
+  std::map<std::int64_t, int> profiled_;
   RawSessionPtr current_;
   std::shared_ptr<InputQueue> last_queue_;
   std::shared_ptr<Variables> shared_;  // null: each session has its own

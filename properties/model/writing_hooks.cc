@@ -124,9 +124,9 @@ class ProfilerModel : public Hook {
       timer_.Update(step, world_.now());
       world_.Say("writer run_metadata step_{} step=None", step);
       // A step that comes again after a rollback is a tag that comes again.
-      const bool first = world_.AddProfiledStep(step);
-      if (!first && world_.behaviour().unique_event_files) world_.Refuse("a profiled step that comes again");
-      if (!first) return Code::kUsage;
+      const int times = world_.CountProfiledStep(step);
+      if (times > 1 && !world_.behaviour().unique_event_files) return Code::kUsage;
+      for (int again = 2; again <= times; ++again) world_.Say("writer run_metadata step_{}_{} step=None", step, again);
     }
     next_step_ = step + 1;
     return Code::kOk;
