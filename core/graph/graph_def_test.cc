@@ -1,5 +1,6 @@
 #include "vigil/core/graph/graph_def.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
