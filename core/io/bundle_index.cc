@@ -62,16 +62,11 @@ bool IsKnown(std::uint64_t dtype) {
 // Whether a tensor of that type and shape can have that many bytes; then it can be made without asking for absurd memory.
 bool FitsItsSize(const BundleEntry& entry) {
   const bool strings = entry.dtype == DType::kString;
-  const std::uint64_t element = strings ? sizeof(std::uint64_t) : DTypeSize(entry.dtype);
-  std::uint64_t bytes = element;
-  bool empty = false;
-  for (const std::int64_t dim : entry.shape.dims()) {
-    if (dim < 0) return false;
-    if (dim == 0) empty = true;
-    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim == 0 ? 1 : dim), &bytes)) return false;
-  }
-  if (empty) return entry.size == 0;
-  return strings ? bytes <= entry.size : bytes == entry.size;
+  const auto element = static_cast<std::int64_t>(strings ? sizeof(std::uint64_t) : DTypeSize(entry.dtype));
+  const std::optional<std::int64_t> bytes = CheckedProduct(entry.shape.num_elements(), element);
+  if (!bytes.has_value()) return false;
+  const auto least = static_cast<std::uint64_t>(*bytes);
+  return strings && least > 0 ? least <= entry.size : least == entry.size;
 }
 
 bool DecodeEntry(Unpacker& in, std::uint64_t shards, BundleEntry* entry) {
@@ -89,7 +84,9 @@ bool DecodeEntry(Unpacker& in, std::uint64_t shards, BundleEntry* entry) {
     return false;
   }
   entry->dtype = static_cast<DType>(dtype);
-  entry->shape = Shape(std::move(dims));
+  absl::StatusOr<Shape> shape = Shape::Make(std::move(dims));
+  if (!shape.ok()) return false;
+  entry->shape = *std::move(shape);
   entry->shard = static_cast<int>(shard);
   return shard < shards && FitsItsSize(*entry);
 }
@@ -109,17 +106,18 @@ std::string PackStrings(const Tensor& tensor) {
 }
 
 std::optional<Tensor> Unpack(const BundleEntry& entry, std::string_view bytes) {
-  Tensor out(entry.dtype, entry.shape);
+  absl::StatusOr<Tensor> out = Tensor::MakeUnwritten(entry.dtype, entry.shape.dims());
+  if (!out.ok()) return std::nullopt;
   if (entry.dtype == DType::kString) {
     Unpacker in(bytes);
-    for (std::string& text : out.mutable_flat<std::string>()) {
+    for (std::string& text : out->mutable_flat<std::string>()) {
       if (!in.Text(&text)) return std::nullopt;
     }
-    return in.done() ? std::optional<Tensor>(std::move(out)) : std::nullopt;
+    return in.done() ? std::optional<Tensor>(*std::move(out)) : std::nullopt;
   }
-  if (out.bytes().size() != bytes.size()) return std::nullopt;
-  if (!bytes.empty()) std::memcpy(out.mutable_bytes().data(), bytes.data(), bytes.size());
-  return out;
+  if (out->bytes().size() != bytes.size()) return std::nullopt;
+  if (!bytes.empty()) std::memcpy(out->mutable_bytes().data(), bytes.data(), bytes.size());
+  return *std::move(out);
 }
 
 std::string EncodeIndex(const BundleIndex& index) {

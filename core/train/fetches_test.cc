@@ -61,8 +61,8 @@ TEST_F(FetchesTest, NothingAsksForNothing) {
 
 TEST_F(FetchesTest, AskingForAValueThatIsNoneStopsTheProgram) {
   const Fetches op = Fetches::Op(nothing_.node);
-  EXPECT_DEATH(FetchedValues(op, nullptr).tensor(), "is_tensor");
-  EXPECT_DEATH(FetchedValues()["step"], "no such key");
+  EXPECT_DEATH(FetchedValues(op, nullptr).tensor(), "there is no tensor\\(\\) of an op, which has no value");
+  EXPECT_DEATH(FetchedValues()["step"], "there is no 'step' of no fetches");
 }
 
 TEST_F(FetchesTest, WhatIsNotThereIsNamed) {

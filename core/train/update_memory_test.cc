@@ -69,7 +69,7 @@ TEST_F(UpdateMemoryTest, AnUpdateWorksInPlace) {
     fakes::TakeLargestAllocation();
     const std::uint64_t before = fakes::Allocations();
     ASSERT_TRUE(session_->Run({.spec = spec, .feed_values = fed}, &fetched_).ok());
-    EXPECT_LE(fakes::Allocations() - before, 4u) << "shapes of values on their way";
+    EXPECT_LE(fakes::Allocations() - before, 8u) << "the shape of each value on its way, however large the value";
     EXPECT_LT(fakes::TakeLargestAllocation(), 1000u);
   }
   EXPECT_EQ(First(), 1 - 2 * 0.125F + 2 * 0.25F);

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Runs the fuzzing programs (preset `fuzz`), one after the other, and says how many inputs each had and what it found.
+
+  cmake --preset fuzz && cmake --build --preset fuzz
+  fuzz/run.py --inputs 100000            # of each target
+  fuzz/run.py --inputs 100000 wire tensor
+
+What libFuzzer learns is kept in build/fuzz/corpus/TARGET and used the next time. A finding is written to build/fuzz/findings/TARGET:
+mend it and copy the input to fuzz/corpus/TARGET, which the ordinary tests run. Exit: 1 if there was a finding.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "fuzz"
+MOST_MIB = 2560
+MOST_SECONDS_AN_INPUT = 20
+
+
+def programs():
+    """The fuzzing programs by target."""
+    found = {}
+    for path in sorted((BUILD / "fuzz").glob("fuzz_*")):
+        if path.is_file() and os.access(path, os.X_OK) and not path.name.endswith("_test"):
+            found[path.name.removeprefix("fuzz_")] = path
+    return found
+
+
+def play(name, program, inputs, seconds):
+    """Runs one target. Returns inputs played, edges covered, files of findings."""
+    corpus = BUILD / "corpus" / name
+    findings = BUILD / "findings" / name
+    for folder in (corpus, findings):
+        folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run([program, "--write-seeds", corpus], check=True, stderr=subprocess.DEVNULL)
+    folders = [corpus]
+    if (ROOT / "fuzz" / "corpus" / name).is_dir():
+        folders.append(ROOT / "fuzz" / "corpus" / name)
+    command = [program, f"-runs={inputs}", f"-rss_limit_mb={MOST_MIB}", f"-timeout={MOST_SECONDS_AN_INPUT}",
+               f"-artifact_prefix={findings}/", "-max_len=20000", "-print_final_stats=1", "-verbosity=1", "-seed=1"]
+    if seconds:
+        command.append(f"-max_total_time={seconds}")
+    environment = dict(os.environ, ASAN_OPTIONS="allocator_may_return_null=1:detect_leaks=0:detect_stack_use_after_return=0")
+    before = set(findings.iterdir())
+    ended = subprocess.run(["nice", "-n", "19", *command, *folders], env=environment, capture_output=True, text=True, errors="replace",
+                           check=False)
+    executed = re.findall(r"stat::number_of_executed_units:\s*(\d+)", ended.stderr) or re.findall(r"#(\d+)\t", ended.stderr)
+    edges = re.findall(r"cov: (\d+)", ended.stderr)
+    new = sorted(set(findings.iterdir()) - before)
+    if ended.returncode != 0:
+        (findings / "last.log").write_text(ended.stderr)
+        if not new:
+            new = [findings / "last.log"]
+    return int(executed[-1]) if executed else 0, int(edges[-1]) if edges else 0, new
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inputs", type=int, default=10000, help="of each target")
+    parser.add_argument("--seconds", type=int, default=0, help="at most, of each target")
+    parser.add_argument("targets", nargs="*", help="all if none is named")
+    options = parser.parse_args()
+    known = programs()
+    unknown = [name for name in options.targets if name not in known]
+    if unknown or not known:
+        sys.exit(f"no fuzzing program for {', '.join(unknown)}" if unknown else "build them first: cmake --build --preset fuzz")
+    total = findings = 0
+    for name in options.targets or known:
+        begin = time.monotonic()
+        inputs, edges, found = play(name, known[name], options.inputs, options.seconds)
+        total += inputs
+        findings += len(found)
+        print(f"{name:12} {inputs:10,} inputs {edges:7,} edges {time.monotonic() - begin:6.0f} s  {len(found)} findings", flush=True)
+        for path in found:
+            print(f"  {path}", flush=True)
+    print(f"{'all':12} {total:10,} inputs, {findings} findings")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()
