@@ -37,7 +37,7 @@ constexpr int kSlower = 1;
 constexpr int kDied = 113;           // exit code of who has written on its board
 constexpr int kAskSignal = SIGUSR2;  // "where are you?"
 constexpr std::size_t kSignatureFrames = 3;
-constexpr int kTickMs = 100;
+constexpr int kApartTickMs = 100;
 constexpr int kLeakRepeats = 4;  // plays of the same that must all leave as much
 
 // A handler of signals has no arguments of its own.
@@ -58,7 +58,7 @@ void Copy(std::string_view text, char* to, std::size_t size) {
 }
 
 // The innermost frame of ours first; those above the handler are left out.
-void WriteFrames(CrashBoard& board, int skip) {
+void WriteCrashFrames(CrashBoard& board, int skip) {
   void* addresses[64];
   const int depth = backtrace(addresses, 64);
   std::size_t written = 0;
@@ -81,7 +81,7 @@ void OnSignal(int number, siginfo_t*, void*) {
     for (const NamedSignal& known : kSignals) {
       if (known.number == number) Copy(known.name, board.what, sizeof board.what);
     }
-    WriteFrames(board, 2);
+    WriteCrashFrames(board, 2);
   }
   _exit(kDied);
 }
@@ -90,11 +90,11 @@ void OnNoMemory() {
   std::set_new_handler(nullptr);
   CrashBoard& board = *own_board;
   Copy("memory", board.what, sizeof board.what);
-  WriteFrames(board, 2);
+  WriteCrashFrames(board, 2);
   _exit(kDied);
 }
 
-void Limit(int resource, std::uint64_t most) {
+void LimitWorker(int resource, std::uint64_t most) {
   rlimit limit{};
   getrlimit(static_cast<__rlimit_resource>(resource), &limit);
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, most);
@@ -111,14 +111,14 @@ std::uint64_t OwnSize() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::int64_t Milliseconds(clockid_t clock) {
+std::int64_t CrashClockMs(clockid_t clock) {
   timespec time{};
   if (clock_gettime(clock, &time) != 0) return -1;
   return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
 }
 
 // False at the end.
-bool ReadMore(int from, std::string& into) {
+bool ReadApart(int from, std::string& into) {
   char buffer[1 << 16];
   const ssize_t got = read(from, buffer, sizeof buffer);
   if (got < 0) return errno == EINTR;
@@ -160,9 +160,9 @@ void PrepareWorker(CrashBoard& board, const PlayLimits& limits, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kDied);  // it was too late for that
   own_board = &board;
-  Limit(RLIMIT_CORE, 0);
+  LimitWorker(RLIMIT_CORE, 0);
   std::signal(SIGPIPE, SIG_DFL);
-  if constexpr (!kSanitized) Limit(RLIMIT_AS, OwnSize() + limits.memory);
+  if constexpr (!kSanitized) LimitWorker(RLIMIT_AS, OwnSize() + limits.memory);
   std::set_new_handler(OnNoMemory);
   void* warm[1];
   backtrace(warm, 1);  // it loads a library when it is called first
@@ -229,8 +229,8 @@ Crash CrashOf(const CrashBoard& board, int status) {
 void PlayWatch::Look(pid_t pid, std::uint64_t beat, const PlayLimits& limits) {
   clockid_t clock{};
   if (clock_getcpuclockid(pid, &clock) != 0) return;
-  const std::int64_t now = Milliseconds(CLOCK_MONOTONIC);
-  const std::int64_t cpu = Milliseconds(clock);
+  const std::int64_t now = CrashClockMs(CLOCK_MONOTONIC);
+  const std::int64_t cpu = CrashClockMs(clock);
   if (beat != beat_ || beat == 0) {
     beat_ = beat;
     since_ms_ = now;
@@ -272,8 +272,8 @@ std::variant<std::string, Crash> PlayApart(const std::function<std::string(Crash
   bool interrupted = false;
   pollfd ready{.fd = ends[0], .events = POLLIN, .revents = 0};
   while (true) {
-    if (poll(&ready, 1, kTickMs) > 0) {
-      if (!ReadMore(ends[0], result)) break;
+    if (poll(&ready, 1, kApartTickMs) > 0) {
+      if (!ReadApart(ends[0], result)) break;
       continue;
     }
     watch.Look(pid, 1, limits);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@
 namespace vigil::replays {
 namespace {
 
-constexpr std::int64_t kTickMs = 100;
+constexpr std::int64_t kCrewTickMs = 100;
 constexpr std::int64_t kLongestHoldMs = 20;                // of a reply that is ready, by its worker
 constexpr std::size_t kMostHeld = std::size_t{32} << 10;   // bytes
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of requests; one may be there anyway
@@ -31,7 +32,7 @@ constexpr std::size_t kMostWaiting = 16;                   // requests that a wo
 constexpr int kLeakLooks = 16;                             // plays from one look at the heap to the next
 constexpr int kMostIdleDeaths = 8;                         // of workers that play nothing
 
-std::int64_t NowMs() {
+std::int64_t CrewNowMs() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
@@ -61,7 +62,7 @@ bool TakeFrame(const std::string& from, std::size_t& at, std::uint64_t& number, 
   return true;
 }
 
-bool WriteAll(int to, std::string_view bytes) {
+bool WriteToCrew(int to, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t wrote = write(to, bytes.data(), bytes.size());
     if (wrote < 0 && errno != EINTR) return false;
@@ -71,7 +72,7 @@ bool WriteAll(int to, std::string_view bytes) {
 }
 
 // Whether the other end may have more. Of a descriptor that does not block, nothing may be there now.
-bool ReadSome(int from, std::string& into) {
+bool ReadFromCrew(int from, std::string& into) {
   char buffer[1 << 16];
   const ssize_t got = read(from, buffer, sizeof buffer);
   if (got > 0) into.append(buffer, static_cast<std::size_t>(got));
@@ -108,15 +109,15 @@ class LeakWatch {
   std::string input;
   std::string output;
   std::size_t at = 0;
-  std::int64_t flushed = NowMs();
+  std::int64_t flushed = CrewNowMs();
   while (!halted) {
     std::uint64_t number = 0;
     std::string request;
     if (!TakeFrame(input, at, number, request)) {
-      if (!WriteAll(out, std::exchange(output, ""))) break;
-      flushed = NowMs();
+      if (!WriteToCrew(out, std::exchange(output, ""))) break;
+      flushed = CrewNowMs();
       input.erase(0, std::exchange(at, 0));
-      if (!ReadSome(in, input)) break;
+      if (!ReadFromCrew(in, input)) break;
       continue;
     }
     board.part = 0;
@@ -124,11 +125,11 @@ class LeakWatch {
     AppendFrame(output, number, work(request));
     leaks.Played(board, work, request);
     board.item = 0;
-    if (output.size() < kMostHeld && NowMs() - flushed < kLongestHoldMs) continue;
-    if (!WriteAll(out, std::exchange(output, ""))) break;
-    flushed = NowMs();
+    if (output.size() < kMostHeld && CrewNowMs() - flushed < kLongestHoldMs) continue;
+    if (!WriteToCrew(out, std::exchange(output, ""))) break;
+    flushed = CrewNowMs();
   }
-  WriteAll(out, output);
+  WriteToCrew(out, output);
   _exit(0);
 }
 
@@ -138,13 +139,13 @@ class LeakWatch {
   callbacks.read([&](const std::string& request) {
     while (wanted == 0) {
       granted.clear();
-      if (!ReadSome(credits, granted)) return false;
+      if (!ReadFromCrew(credits, granted)) return false;
       wanted = granted.size();
     }
     --wanted;
     std::string frame;
     AppendFrame(frame, 0, request);
-    return WriteAll(out, frame);
+    return WriteToCrew(out, frame);
   });
   _exit(0);
 }
@@ -168,7 +169,6 @@ class Crew {
         mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     VIGIL_CHECK(memory != MAP_FAILED);
     halted_ = new (memory) std::atomic<bool>(false);
-    broken_pipe_ = std::signal(SIGPIPE, SIG_IGN);
     workers_.resize(static_cast<std::size_t>(options.jobs));
     for (Worker& worker : workers_) Start(worker);
     if (callbacks_.read) StartReader();
@@ -177,7 +177,6 @@ class Crew {
     for (Worker& worker : workers_) End(worker.child);
     End(reader_);
     munmap(halted_, sizeof *halted_);
-    std::signal(SIGPIPE, broken_pipe_);
   }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -212,7 +211,7 @@ class Crew {
     std::string unsent;
     std::deque<std::uint64_t> given;  // numbers, in order
     PlayWatch watch;
-    std::int64_t idle_since = NowMs();
+    std::int64_t idle_since = CrewNowMs();
     double each_ms = 1;  // how long a request takes
     bool closing = false;
   };
@@ -261,7 +260,7 @@ class Crew {
   void Fork(Child& child, const Body& body) {
     int to[2];
     int from[2];
-    VIGIL_CHECK(pipe(to) == 0 && pipe(from) == 0);
+    VIGIL_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, to) == 0 && pipe(from) == 0);
     std::fflush(nullptr);
     child.pid = fork();
     VIGIL_CHECK(child.pid >= 0);
@@ -317,7 +316,9 @@ class Crew {
   Entry& EntryOf(std::uint64_t number) { return entries_[number - first_]; }
 
   void Grant(std::size_t requests) {
-    if (reader_.in >= 0) WriteAll(reader_.in, std::string(requests, '.'));
+    if (reader_.in < 0 || requests == 0) return;
+    const std::string granted(requests, '.');  // few: they fit; and if it has died, that is seen at the other end
+    (void)!send(reader_.in, granted.data(), granted.size(), MSG_NOSIGNAL);
   }
 
   // Those that take long wait here: whoever is free first gets them.
@@ -334,7 +335,7 @@ class Crew {
       if (least->child.pid == 0) Start(*least);
       const std::uint64_t number = *waiting_.begin();
       waiting_.erase(waiting_.begin());
-      if (least->given.empty()) least->idle_since = NowMs();
+      if (least->given.empty()) least->idle_since = CrewNowMs();
       least->given.push_back(number);
       AppendFrame(least->unsent, number, EntryOf(number).request);
       Send(*least);
@@ -343,7 +344,7 @@ class Crew {
 
   static void Send(Worker& worker) {
     while (!worker.unsent.empty() && worker.child.in >= 0) {
-      const ssize_t wrote = write(worker.child.in, worker.unsent.data(), worker.unsent.size());
+      const ssize_t wrote = send(worker.child.in, worker.unsent.data(), worker.unsent.size(), MSG_NOSIGNAL);
       if (wrote <= 0) return;  // it is full, or whoever reads it has died, which is seen at the other end
       worker.unsent.erase(0, static_cast<std::size_t>(wrote));
     }
@@ -364,7 +365,7 @@ class Crew {
     }
     const bool reads = reader_.out >= 0 && (bytes_ < kMostBytes || entries_.empty());
     ready.push_back({reads ? reader_.out : -1, POLLIN, 0});
-    if (poll(ready.data(), ready.size(), static_cast<int>(kTickMs)) <= 0) return;
+    if (poll(ready.data(), ready.size(), static_cast<int>(kCrewTickMs)) <= 0) return;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       if (ready[2 * i + 1].revents != 0) Send(workers_[i]);
       if (ready[2 * i].revents != 0) Hear(workers_[i]);
@@ -373,7 +374,7 @@ class Crew {
   }
 
   void Read() {
-    const bool more = ReadSome(reader_.out, reader_.received);
+    const bool more = ReadFromCrew(reader_.out, reader_.received);
     std::uint64_t number = 0;
     std::string request;
     std::size_t at = 0;
@@ -393,7 +394,7 @@ class Crew {
   }
 
   void Hear(Worker& worker) {
-    const bool more = ReadSome(worker.child.out, worker.child.received);
+    const bool more = ReadFromCrew(worker.child.out, worker.child.received);
     std::uint64_t number = 0;
     std::string reply;
     std::size_t at = 0;
@@ -409,7 +410,7 @@ class Crew {
     }
     worker.child.received.erase(0, at);
     if (heard > 0) {
-      const std::int64_t now = NowMs();
+      const std::int64_t now = CrewNowMs();
       worker.each_ms = std::max(0.01, static_cast<double>(now - worker.idle_since) / static_cast<double>(heard));
       worker.idle_since = now;
     }
@@ -483,8 +484,8 @@ class Crew {
 
   void Tick() {
     if (callbacks_.on_tick) callbacks_.on_tick();
-    const std::int64_t now = NowMs();
-    if (now - ticked_ < kTickMs) return;
+    const std::int64_t now = CrewNowMs();
+    if (now - ticked_ < kCrewTickMs) return;
     ticked_ = now;
     for (Worker& worker : workers_) {
       if (worker.child.pid == 0) continue;
@@ -498,7 +499,6 @@ class Crew {
   const std::atomic<bool>& stop_;
   const std::size_t capacity_;
   const pid_t parent_ = getpid();
-  void (*broken_pipe_)(int) = nullptr;
   std::atomic<bool>* halted_ = nullptr;  // shared with the workers
 
   std::vector<Worker> workers_;
@@ -513,7 +513,7 @@ class Crew {
   int idle_deaths_ = 0;
   std::uint64_t crashes_ = 0;
   std::uint64_t timeouts_ = 0;
-  std::int64_t ticked_ = NowMs();
+  std::int64_t ticked_ = CrewNowMs();
   CrewSummary summary_;
 };
 

@@ -1,6 +1,6 @@
 // Values as bytes, from one process to another of the same program.
 //
-//   template <typename Archive> void Fields(Archive& archive, Thing& thing) { archive(thing.one, thing.other); }
+//   template <typename Archive> void PackFields(Archive& archive, Thing& thing) { archive(thing.one, thing.other); }
 //   std::string bytes = Packed(thing);   Thing same = Unpacked<Thing>(bytes);
 //
 // Thread safety: pure functions.
@@ -39,7 +39,7 @@ class Packer {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     } else {
-      Fields(*this, value);
+      PackFields(*this, value);
     }
   }
   void Add(std::string& value) {
@@ -112,7 +112,7 @@ class Unpacker {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       std::memcpy(&value, Next(sizeof value).data(), sizeof value);
     } else {
-      Fields(*this, value);
+      PackFields(*this, value);
     }
   }
   void Get(std::string& value) { value = Next(Size()); }
