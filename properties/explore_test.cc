@@ -177,8 +177,8 @@ TEST(HeldByModelTest, ReportsTheFirstLineThatDiffers) {
 
 TEST(HeldByModelTest, SaysWhatIsNotModelled) {
   replays::Scenario scenario;
-  scenario.behaviour.name = "default";
-  EXPECT_EQ(HoldByModel(scenario, replays::Outcome()).refused, "behaviour default");
+  scenario.limits.virtual_s = 1;
+  EXPECT_EQ(HoldByModel(scenario, replays::Outcome()).refused, "limits.virtual_s");
 }
 
 }  // namespace
