@@ -170,7 +170,7 @@ absl::StatusOr<std::vector<Tensor>> Saver::RunSave(Session& session, const std::
   const bool has_temporary = ops_->save.feeds.size() > 1;
   std::vector<Tensor> fed = {Tensor::Scalar<std::string>(file)};
   if (has_temporary) fed.emplace_back();
-  constexpr int kAttempts = 3;  // processes that were given the same seed draw the same numbers
+  constexpr int kAttempts = 20;  // processes that were given the same seed draw the same numbers, and may meet again
   for (int attempt = 1;; ++attempt) {
     if (has_temporary) fed[1] = Tensor::Scalar(TemporarySuffix(env_.random->Draw(kTemporaryStream)));
     std::vector<Tensor> fetched;
