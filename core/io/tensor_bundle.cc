@@ -77,6 +77,9 @@ absl::Status WriteBundlePart(const Env& env, const std::string& prefix, const st
 
 absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
                           Syncing syncing) {
+  if (parts.empty()) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("Checkpoint {} cannot be made of no parts", prefix));
+  }
   Files& files = *env.files;
   BundleIndex merged;
   merged.shards = static_cast<int>(parts.size());

@@ -126,6 +126,11 @@ TEST_F(TensorBundleTest, DataIsInPlaceBeforeTheIndex) {
                                            "open /d/p.index.tempstate22", "rename /d/p.index.tempstate22 /d/p.index"));
 }
 
+TEST_F(TensorBundleTest, OfNoPartsNoCheckpointIsMade) {
+  const absl::Status merged = MergeBundles(fake_.env(), {}, "/d/p");
+  EXPECT_EQ(MessageOf(merged), "Checkpoint /d/p cannot be made of no parts");
+}
+
 TEST_F(TensorBundleTest, PartsOfOneCheckpointShareNoKey) {
   for (const char* part : {"/d/p_temp/part-0", "/d/p_temp/part-1"}) {
     ASSERT_TRUE(WriteBundle(fake_.env(), part, {{"same", Tensor::Scalar<float>(1)}}).ok());
