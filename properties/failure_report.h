@@ -52,6 +52,7 @@ class FailureReporter {
   FailureReport Report(const FailedRun& failed);
 
  private:
+  FailureReport ReportCrash(const FailedRun& failed);
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelSays& says, FailureReport& report);
 
