@@ -63,8 +63,9 @@ constexpr char kNotes[] =
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 // What plays each planted bug by itself has none of these.
-constexpr const char* kNotOfPlanted[] = {"--seeds",           "--shard",    "--annotations", "--junit", "--time",
-                                         "--faults-document", "--failures", "--recordings",  "--plant", "--list-rules"};
+constexpr const char* kNotOfPlanted[] = {"--seeds", "--shard",           "--annotations", "--junit",
+                                         "--time",  "--faults-document", "--failures",    "--recordings",
+                                         "--plant", "--list-rules",      "--play-limit"};
 constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink"};
 // What only some suites have.
 constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
@@ -74,11 +75,12 @@ struct Arguments {
   std::string annotations = "auto";
   std::vector<std::string> suites;
   std::string seeds;
-  int jobs = 0;
+  int jobs = -1;  // one for each core
   std::string json;
   std::string junit;
   std::string faults_document;
   std::string time;
+  std::string play_limit;
   std::string failures = "failures";
   std::vector<std::string> recordings;
   bool list_rules = false;
@@ -105,8 +107,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "Mark failures for a CI service: github, azure, teamcity, none, or auto (default: by its environment)")
       ->check(CLI::IsMember({"auto", "github", "azure", "teamcity", "none"}).description(""))
       ->type_name("SERVICE");
-  app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
-      ->check(CLI::Range(1, kMostJobs).description(""))
+  app.add_option("--jobs", a.jobs,
+                 "How many to play at a time (default: one for each core); 0: in this process, for a debugger")
+      ->check(CLI::Range(0, kMostJobs).description(""))
       ->type_name("N");
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
   app.add_option("--junit", a.junit, "Write the results to this file as JUnit XML, a testsuite a suite")
@@ -115,6 +118,9 @@ void AddOptions(CLI::App& app, Arguments& a) {
          "--time", a.time,
          "Random and cluster go on with further seeds for so long, each: 30s, 10m, 1h. The seeds are printed at "
          "the end; without --seeds they begin at 1")
+      ->type_name("TIME");
+  app.add_option("--play-limit", a.play_limit,
+                 "A scenario that needs more processor time than this does not end, which is a finding (default: 20s)")
       ->type_name("TIME");
   app.add_option(
          "--faults-document", a.faults_document,
@@ -255,6 +261,12 @@ int CheckWith(const Arguments& arguments) {
     options.time = *time;
     if (!given) options.last_seed = options.last_job = options.first_seed;
   }
+  if (!arguments.play_limit.empty()) {
+    const std::optional<Duration> limit = ParseTime(arguments.play_limit);
+    if (!limit.has_value())
+      return Misuse(fmt::format("--play-limit: expected a time as 30s, 10m or 1h, got '{}'", arguments.play_limit));
+    options.limits.cpu = std::chrono::duration_cast<std::chrono::milliseconds>(*limit);
+  }
   const auto wants = [&arguments](std::string_view suite) {
     const auto& suites = arguments.suites;
     return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
@@ -273,7 +285,7 @@ int CheckWith(const Arguments& arguments) {
   for (const std::string& file : {arguments.junit, arguments.faults_document}) {
     if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
   }
-  options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
+  options.jobs = arguments.jobs >= 0 ? arguments.jobs : Cores();
   options.failures = arguments.failures;
   if (std::find(arguments.recordings.begin(), arguments.recordings.end(), "-") != arguments.recordings.end()) {
     return Misuse("--recordings: - is no file; it is read again to explain a failure");

@@ -54,6 +54,7 @@ std::string Nothing(const std::string& name, const CheckOptions& options, bool s
 std::string SuiteText(const std::string& name, const SuiteCount& count, const CheckOptions& options, bool stopped) {
   std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
   if (count.seeds.has_value()) text += fmt::format("  seeds {}\n", SeedsText(name, count, options, stopped));
+  if (count.given_up) text += "  given up: too many of them crash, or do not end; the rest was not played\n";
   if (count.untold_count > 0) {
     std::string ids;
     for (const std::string& id : count.untold) ids += (ids.empty() ? "" : ", ") + replays::Escaped(id);

@@ -30,7 +30,7 @@ struct ReplayArguments {
   bool trace = false;
   std::optional<double> until_s = std::nullopt;      // of the trace of a cluster: nothing later
   std::vector<std::string> only_nodes = {};          // ... columns of these alone; none = all
-  int jobs = 0;                                      // 0 = one for each core
+  int jobs = -1;                                     // -1 = one for each core; 0 = in this process
   std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
   std::string plant = {};                            // a planted bug that is on; "" = none
@@ -50,7 +50,7 @@ int Check(const std::vector<std::string>& arguments);
 
 struct PlantedArguments {
   std::vector<std::string> ids;  // all, list, or ids, which commas may join
-  int jobs = 0;                  // 0 = one for each core
+  int jobs = -1;                 // -1 = one for each core; 0 = in this process
   std::string json;              // a file, or "-"; "" = none
   bool shrink = false;           // the first finding of each
 };
@@ -64,8 +64,8 @@ int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
 
-// What plays the scenarios of `vigil replay`; called once on each worker thread. Once `stop` is set, a play ends early (play.h).
-replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>& stop);
+// What plays the scenarios of `vigil replay`; called once in each worker. Once `interrupt` is set, a play ends early (play.h).
+replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>* interrupt);
 
 }  // namespace vigil::cli
 

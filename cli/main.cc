@@ -123,8 +123,10 @@ struct CommandLine {
         ->allow_extra_args(false)
         ->needs(trace)
         ->type_name("NODE");
-    replay->add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core)")
-        ->check(CLI::Range(1, kMostJobs).description(""))
+    replay
+        ->add_option("--jobs", a.jobs,
+                     "How many to play at a time (default: one for each core); 0: in this process, for a debugger")
+        ->check(CLI::Range(0, kMostJobs).description(""))
         ->type_name("N");
     CLI::Option* const seeds =
         replay->add_option("--seeds", a.seeds, "How often to play what a real cluster did (default: 50)")

@@ -41,7 +41,7 @@ std::string PlantedListText() {
 int CheckPlanted(const PlantedArguments& arguments) {
   Results results("vigil check", arguments.json);
   properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids),
-                                     .jobs = arguments.jobs > 0 ? arguments.jobs : Cores()};
+                                     .jobs = arguments.jobs >= 0 ? arguments.jobs : Cores()};
   for (const std::string_view alone : {"all", "list"}) {
     if (options.ids.size() > 1 && std::ranges::find(options.ids, alone) != options.ids.end())
       return results.Refuse(UsageError(fmt::format("--planted: {} stands alone, without further ids", alone)));

@@ -3,7 +3,7 @@
 
 namespace vigil::cli {
 
-replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>& stop) {
+replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>* interrupt) {
   properties::JudgingOptions options;
   if (arguments.seeds > 0) options.seeds = arguments.seeds;
   if (arguments.seed.has_value()) {
@@ -11,7 +11,7 @@ replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bo
     options.seeds = 1;
   }
   options.timeline = LooksAtOne(arguments);
-  options.interrupt = &stop;
+  options.interrupt = interrupt;
   if (arguments.trace) {
     replays::JobTextOptions& text = options.job_text.emplace();
     if (arguments.until_s.has_value()) text.until = Seconds(*arguments.until_s);

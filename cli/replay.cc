@@ -84,12 +84,13 @@ class ReplayRun {
 
   replays::PlaySummary Play() {
     replays::PlayOptions options;
-    options.jobs = arguments_.jobs > 0 ? arguments_.jobs : Cores();
+    options.jobs = arguments_.jobs >= 0 ? arguments_.jobs : Cores();
+    if (LooksAtOne(arguments_)) options.jobs = 0;  // what is shown stays where it was made
     options.only = arguments_.only;
     replays::PlayCallbacks callbacks;
     const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
     callbacks.read = [&](const replays::OnRecord& on_record) { Read(standard_input, on_record); };
-    callbacks.new_player = [this] { return NewPlayer(arguments_, results_.stopped()); };
+    callbacks.new_player = [this](const std::atomic<bool>* interrupt) { return NewPlayer(arguments_, interrupt); };
     callbacks.on_result = [this](const replays::Result& result) {
       reporter_.Add(result);
       for (NamedRun& run : runs_) run.played = run.played || IsOf(result, run.name);

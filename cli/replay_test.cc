@@ -348,7 +348,7 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
        "--help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jbs 2", "See vigil replay --help\n"},
-      {"$VIGIL replay good.jsonl --jobs 0", "See vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --jobs -1", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jobs two", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --json x --hashes x",
        "error: --json and --hashes name the same file\nSee vigil replay --help\n"},

@@ -7,6 +7,7 @@
 #include "vigil/properties/explain.h"
 #include "vigil/properties/node_rules.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/crash.h"
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::properties {
@@ -27,7 +28,8 @@ std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario&
 }
 
 bool IsRule(std::string_view id) {
-  return id == kNodeRules || std::ranges::find(sim::Checkers(), id, &sim::Checker::id) != sim::Checkers().end() ||
+  return id == kNodeRules || replays::IsCrashRule(id) ||
+         std::ranges::find(sim::Checkers(), id, &sim::Checker::id) != sim::Checkers().end() ||
          std::ranges::any_of(AllRules(), [id](const RuleFactory make) { return make()->info().id == id; });
 }
 

@@ -19,6 +19,7 @@
 #include "vigil/replays/escape.h"
 #include "vigil/replays/input.h"
 #include "vigil/replays/json.h"
+#include "vigil/replays/packed.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/print.h"
 #include "vigil/replays/report.h"
@@ -68,6 +69,17 @@ std::vector<std::string> IdsOf(const sim::JobFacts& facts) {
   std::vector<std::string> ids;
   for (const sim::JobViolation& violation : facts.violations) ids.push_back(violation.rule);
   return ids;
+}
+
+// What a scenario adds to what is counted.
+struct Tallies {
+  std::optional<Tally> sessions;
+  std::optional<ClusterTally> cluster;
+};
+
+template <typename Archive>
+void PackFields(Archive& archive, Tallies& tallies) {
+  archive(tallies.sessions, tallies.cluster);
 }
 
 class Campaign {
@@ -178,6 +190,7 @@ class Campaign {
                                  .shard = options_.shard,
                                  .shards = options_.shards,
                                  .jobs = options_.jobs,
+                                 .limits = options_.limits,
                                  .failures = options_.failures,
                                  .plant = options_.plant};
     const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
@@ -186,54 +199,67 @@ class Campaign {
       return callbacks_.on_error(std::string(MessageOf(explored.status())));
     }
     update(*explored);
+    count.given_up = explored->given_up;
     summary_.stopped = summary_.stopped || explored->stopped;
     summary_.tally.AddRules(explored->counts.armed, explored->counts.violated);
   }
 
   void Suite(std::string_view name, const Reader& reader) {
     SuiteCount& count = summary_.suites[std::string(name)];
-    std::vector<Tally> tallies(static_cast<std::size_t>(options_.jobs));
-    std::vector<ClusterTally> cluster_tallies(static_cast<std::size_t>(options_.jobs));
-    std::atomic<std::size_t> workers = 0;
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
-    callbacks.new_player = [&, drawn = IsDrawn(name), rules = name != kRegressions,
-                            stop = &stop_]() -> replays::Player {
-      const std::size_t worker = workers++;
-      if (name == kSaved) return NewJudgingPlayer({.interrupt = stop});
-      return [runner = std::make_shared<Runner>(), tally = &tallies[worker], jobs = &cluster_tallies[worker], drawn,
-              rules, stop, as_replayed = NewJudgingPlayer({.interrupt = stop})](const Recording& recording) {
-        const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
-        if (real_cluster) return as_replayed(recording);
-        const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
-          return runner->Run(scenario, how);
-        };
-        Outcome outcome =
-            drawn ? PlayTwice(play, recording.scenario, stop) : runner->Run(recording.scenario, {.interrupt = stop});
-        if (outcome.verdict == Verdict::kInterrupted) return replays::PlainOutcome(std::move(outcome));
-        if (outcome.job.has_value()) {
-          AddNodeRules(recording.scenario, outcome);
-          jobs->Add(*outcome.job);
-          outcome.violated = IdsOf(*outcome.job);
-          return replays::PlainOutcome(std::move(outcome));
-        }
-        if (outcome.verdict == Verdict::kNotSetUp || !rules) return replays::PlainOutcome(outcome);
-        const Judgement judgement = CheckRules(outcome, recording.scenario);
-        tally->Add(outcome, judgement);
-        outcome.violated = IdsOf(judgement);
-        HoldPlayedByModel(recording.scenario, outcome, *tally);
-        return replays::PlainOutcome(std::move(outcome));
-      };
+    callbacks.new_player = [name](const std::atomic<bool>* interrupt) { return NewPlayer(name, interrupt); };
+    callbacks.on_result = [&](const Result& result) {
+      AddTallies(result.outcome.extra);
+      Count(name, count, result);
     };
-    callbacks.on_result = [&](const Result& result) { Count(name, count, result); };
     playing_ = {name, &count};
     callbacks.on_tick = [this] { Tick(); };
-    replays::PlayOptions how{.jobs = options_.jobs};
+    replays::PlayOptions how{.jobs = options_.jobs, .limits = options_.limits};
     if (name == kCluster && options_.time > Duration(0)) how.ahead = kJobsAhead;
     const replays::PlaySummary played = replays::PlayAll(how, callbacks, stop_);
     summary_.stopped = summary_.stopped || played.stopped;
-    for (const Tally& tally : tallies) summary_.tally.Add(tally);
-    for (const ClusterTally& tally : cluster_tallies) summary_.cluster.Add(tally);
+    count.given_up = played.given_up;
+  }
+
+  // In a worker. What is to be counted goes along with each outcome.
+  static replays::Player NewPlayer(std::string_view suite, const std::atomic<bool>* interrupt) {
+    const replays::Player as_replayed = NewJudgingPlayer({.interrupt = interrupt});
+    if (suite == kSaved) return as_replayed;
+    return [runner = std::make_shared<Runner>(), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
+            as_replayed](const Recording& recording) {
+      const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
+      if (real_cluster) return as_replayed(recording);
+      const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
+        return runner->Run(scenario, how);
+      };
+      Outcome outcome = drawn ? PlayTwice(play, recording.scenario, interrupt)
+                              : runner->Run(recording.scenario, {.interrupt = interrupt});
+      if (outcome.verdict != Verdict::kInterrupted) JudgeOutcome(recording.scenario, rules, outcome);
+      return replays::PlainOutcome(std::move(outcome));
+    };
+  }
+
+  static void JudgeOutcome(const Scenario& scenario, bool rules, Outcome& outcome) {
+    Tallies tallies;
+    if (outcome.job.has_value()) {
+      AddNodeRules(scenario, outcome);
+      tallies.cluster.emplace().Add(*outcome.job);
+      outcome.violated = IdsOf(*outcome.job);
+    } else if (outcome.verdict != Verdict::kNotSetUp && rules) {
+      const Judgement judgement = CheckRules(outcome, scenario);
+      tallies.sessions.emplace().Add(outcome, judgement);
+      outcome.violated = IdsOf(judgement);
+      HoldPlayedByModel(scenario, outcome, *tallies.sessions);
+    }
+    outcome.extra = replays::Packed(tallies);
+  }
+
+  void AddTallies(const std::string& packed) {
+    if (packed.empty()) return;
+    const auto tallies = replays::Unpacked<Tallies>(packed);
+    if (tallies.sessions.has_value()) summary_.tally.Add(*tallies.sessions);
+    if (tallies.cluster.has_value()) summary_.cluster.Add(*tallies.cluster);
   }
 
   void Tick() const {

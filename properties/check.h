@@ -34,6 +34,7 @@
 #include "vigil/properties/cluster_tally.h"
 #include "vigil/properties/explore.h"
 #include "vigil/properties/tally.h"
+#include "vigil/replays/crash.h"
 
 namespace vigil::properties {
 
@@ -52,7 +53,8 @@ struct CheckOptions {
   Duration time{0};
   std::uint64_t shard = 1;  // of each suite but saved, every shards-th scenario
   std::uint64_t shards = 1;
-  int jobs = 1;
+  int jobs = 1;                       // 0: no processes, a crash is one of the caller (replays/crew.h)
+  replays::PlayLimits limits = {};    // of each scenario; what takes more is a finding
   std::string failures = "failures";  // folder, made when there is something to save
   std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
 };
@@ -73,6 +75,7 @@ struct SuiteCount {
   // Of those that failed, the ids of some that no failure tells of; how many there are.
   std::vector<std::string> untold;
   std::uint64_t untold_count = 0;
+  bool given_up = false;  // after too many crashes: the rest was not played
   // Of a drawn suite, the first and the last seed that was played; none if nothing was.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;
   std::uint64_t played() const { return passed + failed; }

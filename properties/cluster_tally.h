@@ -1,6 +1,6 @@
 // What a campaign of jobs has met so far: which faults fired, which invariants had something to look at, what the runs were like.
 //
-// Thread safety: none; each worker has one, and they are added up.
+// Thread safety: none; there is one for each job, and they are added up.
 #ifndef VIGIL_PROPERTIES_CLUSTER_TALLY_H_
 #define VIGIL_PROPERTIES_CLUSTER_TALLY_H_
 
@@ -46,6 +46,17 @@ struct ClusterTally {
   std::map<std::string, std::uint64_t> outcomes;            // of tasks
   std::map<std::uint64_t, std::uint64_t> effective_faults;  // how many jobs had so many
 };
+
+// From one process to another (replays/packed.h).
+template <typename Archive>
+void PackFields(Archive& archive, ClusterTally::FaultKind& kind) {
+  archive(kind.jobs, kind.planned, kind.fired, kind.effective);
+}
+template <typename Archive>
+void PackFields(Archive& archive, ClusterTally& tally) {
+  archive(tally.jobs, tally.recovered, tally.steps, tally.messages, tally.virtual_seconds, tally.faults, tally.armed,
+          tally.violated, tally.outcomes, tally.effective_faults);
+}
 
 }  // namespace vigil::properties
 

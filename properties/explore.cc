@@ -6,16 +6,21 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/properties/explain.h"
 #include "vigil/properties/explore_state.h"
 #include "vigil/properties/failure_file.h"
 #include "vigil/properties/held_by_model.h"
-#include "vigil/properties/in_order.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/crew.h"
+#include "vigil/replays/packed.h"
+#include "vigil/replays/parse.h"
+#include "vigil/replays/print.h"
 #include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"
 
@@ -26,6 +31,7 @@ using replays::Outcome;
 using replays::Scenario;
 
 constexpr std::uint64_t kScenariosAPiece = 512;
+constexpr int kPiecesAhead = 8;
 constexpr Duration kKeepEvery = std::chrono::seconds(10);
 
 std::uint64_t HashOfLines(const std::vector<std::string>& lines, std::string& scratch) {
@@ -49,7 +55,32 @@ struct PieceResult {
   std::vector<FoundFailure> failures;
 };
 
-// Plays scenarios on one thread.
+// Scenarios one after the other, but for those that crash.
+struct Piece {
+  std::uint64_t number = 0;
+  std::set<std::uint64_t> without;  // numbers of scenarios
+};
+
+template <typename Archive>
+void PackFields(Archive& archive, Piece& piece) {
+  archive(piece.number, piece.without);
+}
+// Scenario and expectation go as the text that is saved of them.
+template <typename Archive>
+void PackFields(Archive& archive, FoundFailure& found) {
+  std::string text = replays::PrintRecord(found.scenario, &found.expect);
+  archive(found.failure, text);
+  absl::StatusOr<replays::Recording> recording = replays::ParseRecording(text);
+  VIGIL_CHECK(recording.ok());
+  found.scenario = std::move(recording->scenario);
+  if (recording->expect.has_value()) found.expect = *std::move(recording->expect);
+}
+template <typename Archive>
+void PackFields(Archive& archive, PieceResult& result) {
+  archive(result.counts, result.failures);
+}
+
+// Plays scenarios, in a worker.
 class Explorer {
  public:
   Explorer(const ScenarioSpace& space, const ExploreCallbacks& callbacks) : space_(space), callbacks_(callbacks) {}
@@ -132,14 +163,29 @@ class Exploration {
     // Pieces are numbered from where this run begins.
     const std::uint64_t left = summary_.planned - summary_.resumed;
     const std::uint64_t pieces = (left + kScenariosAPiece - 1) / kScenariosAPiece;
-    PieceCallbacks pieces_callbacks;
-    pieces_callbacks.new_worker = [this] { return NewWorker(); };
-    pieces_callbacks.on_tick = [this] {
+    std::uint64_t next = 0;
+    replays::CrewCallbacks crew;
+    crew.next = [&]() -> std::optional<std::string> {
+      if (next == pieces) return std::nullopt;
+      return replays::Packed(Piece{next++, {}});
+    };
+    crew.new_worker = [this](const replays::CrewView& view) { return NewWorker(view); };
+    crew.on_reply = [this](const std::string& reply) {
+      auto result = replays::Unpacked<PieceResult>(reply);
+      Add(result);
+      return true;
+    };
+    crew.on_crash = [this](const std::string& request, std::uint64_t part, const replays::Crash& crash) {
+      return AddCrash(replays::Unpacked<Piece>(request), part, crash);
+    };
+    crew.on_tick = [this] {
       if (!options_.state.empty() && callbacks_.now() - kept_at_ >= kKeepEvery) Keep();
       callbacks_.on_tick(summary_);
     };
-    InOrder(options_.jobs, 0, pieces, pieces_callbacks, stop);
-    summary_.stopped = summary_.counts.played < summary_.planned;
+    const replays::CrewSummary worked =
+        replays::RunCrew({.jobs = options_.jobs, .ahead = kPiecesAhead, .limits = options_.limits}, crew, stop);
+    summary_.given_up = worked.given_up;
+    summary_.stopped = !worked.given_up && summary_.counts.played < summary_.planned;
     Keep();
     return std::move(summary_);
   }
@@ -168,14 +214,40 @@ class Exploration {
       callbacks_.on_error(fmt::format("cannot keep the state in {}: {}", options_.state, MessageOf(status)));
   }
 
-  PieceWorker NewWorker() {
-    return [this, explorer = std::make_shared<Explorer>(space_, callbacks_)](std::uint64_t piece) -> HandOut {
-      auto result = std::make_shared<PieceResult>();
-      const std::uint64_t first = summary_.resumed + piece * kScenariosAPiece;
+  replays::CrewWorker NewWorker(const replays::CrewView& view) {
+    return [this, part = view.part,
+            explorer = std::make_shared<Explorer>(space_, callbacks_)](const std::string& request) {
+      const auto piece = replays::Unpacked<Piece>(request);
+      PieceResult result;
+      const std::uint64_t first = summary_.resumed + piece.number * kScenariosAPiece;
       const std::uint64_t end = std::min(summary_.planned, first + kScenariosAPiece);
-      for (std::uint64_t i = first; i < end; ++i) explorer->Play(options_.shard - 1 + i * options_.shards, *result);
-      return [this, result] { Add(*result); };
+      for (std::uint64_t i = first; i < end; ++i) {
+        const std::uint64_t number = options_.shard - 1 + i * options_.shards;
+        if (piece.without.contains(number)) continue;
+        part(number + 1);
+        explorer->Play(number, result);
+      }
+      return replays::Packed(result);
     };
+  }
+
+  // The rest of the piece is played without what crashed.
+  std::optional<std::string> AddCrash(Piece piece, std::uint64_t part, const replays::Crash& crash) {
+    const std::uint64_t number = part - 1;
+    FoundFailure found;
+    space_.Fill(number, space_.At(number), found.scenario);
+    found.failure = {.id = found.scenario.id, .rule = crash.rule(), .text = "", .file = ""};
+    found.failure.text =
+        fmt::format("FAILED {}: {}\n  {}\n{}", found.failure.id, crash.rule(), crash.Line(), crash.Stack());
+    found.scenario.title = "violates " + crash.rule();
+    found.expect.violates = crash.rule();
+    PieceResult result{.counts = {}, .failures = {std::move(found)}};
+    result.counts.played = result.counts.failed = result.counts.violations = 1;
+    result.counts.ends["crashed"] = 1;
+    result.counts.violated[crash.rule()] = 1;
+    Add(result);
+    piece.without.insert(number);
+    return replays::Packed(piece);
   }
 
   void Add(PieceResult& result) {

@@ -21,6 +21,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
 #include "vigil/properties/scenario_space.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/outcome.h"
 #include "vigil/replays/runner.h"
 #include "vigil/sim/trace.h"
@@ -32,6 +33,7 @@ struct ExploreOptions {
   std::uint64_t shard = 1;  // of `shards`, from 1
   std::uint64_t shards = 1;
   int jobs = 1;
+  replays::PlayLimits limits = {};    // of each scenario
   std::string failures = "failures";  // folder, made when there is something to save
   std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
   std::string state;                  // a file; "" = nothing is kept
@@ -61,6 +63,7 @@ struct ExploreSummary {
   std::uint64_t planned = 0;  // in the shard
   std::uint64_t resumed = 0;  // had been played before
   bool stopped = false;
+  bool given_up = false;  // after too many crashes
   ExploreCounts counts;
 };
 
@@ -71,12 +74,23 @@ struct ExploreFailure {
   std::string file;  // where it was saved; "" = nowhere
 };
 
+// From one process to another (replays/packed.h).
+template <typename Archive>
+void PackFields(Archive& archive, ExploreCounts& counts) {
+  archive(counts.played, counts.all_fired, counts.disagreements, counts.violations, counts.failed, counts.ends,
+          counts.violated, counts.armed, counts.traces);
+}
+template <typename Archive>
+void PackFields(Archive& archive, ExploreFailure& failure) {
+  archive(failure.id, failure.rule, failure.text, failure.file);
+}
+
 struct ExploreCallbacks {
   std::function<void(const ExploreFailure&)> on_failure;  // the first kSavedFailures, in order of their numbers
   std::function<void(const std::string&)> on_error;       // what cannot be saved; one line
   std::function<void(const ExploreSummary&)> on_tick;     // a few times a second
   std::function<Time()> now;                              // for when to keep the state; not needed without one
-  // Plays instead of the core, on any of the threads; null: the core. For tests: is a wrong core found?
+  // Plays instead of the core, in any of the workers; null: the core. For tests: is a wrong core found?
   std::function<replays::Outcome(replays::Runner&, const replays::Scenario&)> play;
 };
 

@@ -6,9 +6,11 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/broken.h"
+#include "vigil/properties/crash_report.h"
 #include "vigil/properties/same_failure.h"
 #include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/escape.h"
 #include "vigil/replays/job_text.h"
 
@@ -51,7 +53,34 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
                      shrunk.minimal ? "" : ", which was all of its budget");
 }
 
+// What crashes is never played here.
+FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
+  FailureReport report;
+  const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
+  const auto stop = [&] {
+    if (options_.on_tick) options_.on_tick();
+    return stop_ || (options_.now && options_.now() > end);
+  };
+  const LeastCrash least = ShrinkCrash(failed.scenario, failed.drawn, shrunk_.insert(failed.rule).second, stop);
+  report.text = fmt::format("FAILED {}: {}\n  {}\n", replays::Escaped(failed.scenario.id), failed.rule,
+                            replays::Escaped(Story(least.scenario)));
+  if (least.crash.has_value()) {
+    report.text += fmt::format("  {}\n{}", replays::Escaped(least.crash->Line()), least.crash->Stack());
+  } else {
+    report.text += fmt::format("  {}\n{}  played once more, alone, it did not crash\n", replays::Escaped(failed.reason),
+                               failed.explanation);
+  }
+  if (least.shrunk) {
+    report.text +=
+        fmt::format("  shrunk from {} to {} elements in {} plays{}\n", least.before, Elements(least.scenario),
+                    least.plays, least.minimal ? "" : ", which was all of its budget");
+  }
+  Save(failed, least.scenario, {}, report);
+  return report;
+}
+
 FailureReport FailureReporter::Report(const FailedRun& failed) {
+  if (replays::IsCrashRule(failed.rule)) return ReportCrash(failed);
   FailureReport report;
   report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
                             failed.rule.empty() ? "no rule" : failed.rule);

@@ -53,6 +53,7 @@ class FailureReporter {
 
  private:
   replays::Outcome Play(const replays::Scenario& scenario, replays::RunnerOptions how);
+  FailureReport ReportCrash(const FailedRun& failed);
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelSays& says, FailureReport& report);
 

@@ -1,7 +1,7 @@
 // What a campaign has met so far: how often each rule was armed and violated, how often a fault took effect at each seam, and what
 // the scenarios were like.
 //
-// Thread safety: none; each worker has one, and they are added up.
+// Thread safety: none; there is one for each scenario, and they are added up.
 #ifndef VIGIL_PROPERTIES_TALLY_H_
 #define VIGIL_PROPERTIES_TALLY_H_
 
@@ -34,6 +34,12 @@ struct Tally {
   std::uint64_t modelled = 0;                     // scenarios of which the reference model said something
   std::map<std::string, std::uint64_t> refused;   // what it does not model: how many scenarios
 };
+
+// From one process to another (replays/packed.h).
+template <typename Archive>
+void PackFields(Archive& archive, Tally& tally) {
+  archive(tally.scenarios, tally.armed, tally.violated, tally.fired, tally.features, tally.modelled, tally.refused);
+}
 
 // The seams at which random scenarios can fail.
 std::vector<std::string> Seams();

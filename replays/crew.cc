@@ -79,24 +79,25 @@ bool ReadFromCrew(int from, std::string& into) {
   return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-// In a worker: whether what it plays leaves more on the heap each time that it is played.
+// In a worker: whether what it plays leaves more on the heap each time that it is played. Looking costs: it looks at the first requests, then
+// at each only once the heap has grown.
 class LeakWatch {
  public:
-  void Played(CrashBoard& board, const CrewWorker& work, const std::string& request) {
-    if (++plays_ % kLeakLooks != 0 && looks_ == 0) return;
-    if (looks_ > 0) --looks_;
-    const std::uint64_t before = std::exchange(heap_, HeapInUse());
-    if (heap_ < before + kLeak) return;
+  std::string Work(CrashBoard& board, const CrewWorker& work, const std::string& request) {
     if (looks_ == 0) {
-      looks_ = 4 * kLeakLooks;  // which of them was it?
-      return;
+      if (++plays_ % kLeakLooks == 0 && HeapInUse() >= heap_ + kLeak) looks_ = 4 * kLeakLooks;
+      return work(request);
     }
-    DieIfItLeaks(board, [&] { work(request); });
+    const std::uint64_t before = HeapInUse();
+    std::string reply = work(request);
     heap_ = HeapInUse();
+    if (heap_ >= before + reply.capacity() + kLeak) DieIfItLeaks(board, [&] { work(request); });
+    if (--looks_ == 0) heap_ = HeapInUse();
+    return reply;
   }
 
  private:
-  std::uint64_t heap_ = HeapInUse();
+  std::uint64_t heap_ = 0;  // when it was looked at last
   int plays_ = 0;
   int looks_ = kLeakLooks;  // so many further plays are looked at one by one
 };
@@ -122,8 +123,7 @@ class LeakWatch {
     }
     board.part = 0;
     board.item = number + 1;
-    AppendFrame(output, number, work(request));
-    leaks.Played(board, work, request);
+    AppendFrame(output, number, leaks.Work(board, work, request));
     board.item = 0;
     if (output.size() < kMostHeld && CrewNowMs() - flushed < kLongestHoldMs) continue;
     if (!WriteToCrew(out, std::exchange(output, ""))) break;
@@ -209,11 +209,11 @@ class Crew {
   struct Worker {
     Child child;
     std::string unsent;
+    std::size_t sent = 0;             // of that
     std::deque<std::uint64_t> given;  // numbers, in order
     PlayWatch watch;
     std::int64_t idle_since = CrewNowMs();
     double each_ms = 1;  // how long a request takes
-    bool closing = false;
   };
 
   bool Halted() const { return *halted_; }
@@ -228,7 +228,7 @@ class Crew {
   void CloseInput(Worker& worker) {
     if (worker.child.in >= 0) close(std::exchange(worker.child.in, -1));
     worker.unsent.clear();
-    worker.closing = true;
+    worker.sent = 0;
   }
 
   void Start(Worker& worker) {
@@ -343,11 +343,14 @@ class Crew {
   }
 
   static void Send(Worker& worker) {
-    while (!worker.unsent.empty() && worker.child.in >= 0) {
-      const ssize_t wrote = send(worker.child.in, worker.unsent.data(), worker.unsent.size(), MSG_NOSIGNAL);
+    while (worker.sent < worker.unsent.size() && worker.child.in >= 0) {
+      const ssize_t wrote =
+          send(worker.child.in, worker.unsent.data() + worker.sent, worker.unsent.size() - worker.sent, MSG_NOSIGNAL);
       if (wrote <= 0) return;  // it is full, or whoever reads it has died, which is seen at the other end
-      worker.unsent.erase(0, static_cast<std::size_t>(wrote));
+      worker.sent += static_cast<std::size_t>(wrote);
     }
+    worker.unsent.clear();
+    worker.sent = 0;
   }
 
   bool Finished() {

@@ -21,6 +21,7 @@ enum class Verdict {
   kNotSetUp,     // what it is about could not even be made: `reason` says why. That is a failure like any other
   kRunaway,      // more events or virtual time than its limits
   kDeadlock,     // nobody can run: `reason` says who waits for what
+  kCrashed,      // the process that played it died (crash.h); only the outcome that PlayAll makes of that has it
   kInterrupted,  // it was no longer wanted (RunnerOptions::interrupt): not to be judged
 };
 
@@ -41,6 +42,7 @@ struct PlainOutcome {
   std::vector<std::string> nodes;                                        // of a cluster whose text was asked for
   std::vector<std::string> misses;     // of a cluster: where it is not like the recording, a line each
   std::shared_ptr<Timeline> timeline;  // if it was asked for
+  std::string extra;                   // whatever a player has to tell whoever hears of its results
   std::string explanation;             // of what was violated: indented lines, each ending in a newline
 };
 

@@ -52,6 +52,7 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   if (outcome.verdict != Verdict::kPlayed) {
     result.reason = std::string(VerdictName(outcome.verdict));
     if (!outcome.reason.empty()) result.reason += ": " + Escaped(outcome.reason);
+    if (outcome.verdict == Verdict::kCrashed) result.difference.report = outcome.explanation;
   } else if (!expect.has_value()) {
     result.reason = "nothing to compare: the record has no 'expect'";
   } else if (of_a_cluster) {
@@ -93,6 +94,8 @@ std::string_view VerdictName(Verdict verdict) {
       return "runaway";
     case Verdict::kDeadlock:
       return "deadlock";
+    case Verdict::kCrashed:
+      return "crashed";
     case Verdict::kInterrupted:
       return "interrupted";
   }

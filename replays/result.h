@@ -33,8 +33,9 @@ struct Result {
 // violate a rule, passes once it violates none. A recording that expects nothing fails: there is nothing to compare.
 Result Judge(const Recording& recording, PlainOutcome outcome);
 
-std::string_view StatusName(Status status);     // "passed", "failed", "unreadable"
-std::string_view VerdictName(Verdict verdict);  // "played", "not set up", "runaway", "deadlock", "interrupted"
+std::string_view StatusName(Status status);  // "passed", "failed", "unreadable"
+std::string_view VerdictName(
+    Verdict verdict);  // "played", "not set up", "runaway", "deadlock", "crashed", "interrupted"
 
 }  // namespace vigil::replays
 

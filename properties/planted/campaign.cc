@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/properties/in_order.h"
+#include "vigil/properties/crash_report.h"
 #include "vigil/properties/planted/play_with_bug.h"
 #include "vigil/properties/planted/switches.h"
+#include "vigil/replays/crew.h"
+#include "vigil/replays/packed.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil::properties {
@@ -19,7 +21,7 @@ namespace {
 
 using replays::Runner;
 
-// Plays the seeds of one bug, in order but on several threads.
+// Plays the seeds of one bug, in order but in several workers.
 class Hunt {
  public:
   Hunt(const PlantedBug& bug, const PlantedOptions& options, const std::atomic<bool>& stop)
@@ -31,26 +33,38 @@ class Hunt {
 
   PlantedFinding Run(const std::function<void()>& on_tick) {
     const std::uint64_t budget = last_;
-    PieceCallbacks callbacks;
-    callbacks.new_worker = [this]() -> PieceWorker {
-      return [this, runner = std::make_shared<Runner>()](std::uint64_t seed) -> HandOut {
-        return [this, seed, shown = PlayWithBug(*runner, ScenarioWithBug(bug_, seed))]() mutable {
-          Note(seed, std::move(shown));
-        };
+    std::uint64_t next = 1;
+    std::uint64_t noted = 1;  // results come in order
+    replays::CrewCallbacks crew;
+    crew.next = [&]() -> std::optional<std::string> {
+      if (next > budget) return std::nullopt;
+      return replays::Packed(next++);
+    };
+    crew.new_worker = [this](const replays::CrewView&) -> replays::CrewWorker {
+      return [this, runner = std::make_shared<Runner>()](const std::string& seed) {
+        return replays::Packed(PlayWithBug(*runner, ScenarioWithBug(bug_, replays::Unpacked<std::uint64_t>(seed))));
       };
     };
-    callbacks.on_tick = [&] {
+    crew.on_reply = [&](const std::string& reply) {
+      Note(noted++, replays::Unpacked<ShownByBug>(reply));
+      return true;
+    };
+    crew.on_crash = [&](const std::string&, std::uint64_t, const replays::Crash& crash) -> std::optional<std::string> {
+      Note(noted++, {.rules = {crash.rule()}, .text = crash.Line()});
+      return std::nullopt;
+    };
+    crew.on_tick = [&] {
       over_ = over_ || stop_;
       if (on_tick != nullptr) on_tick();
     };
-    InOrder(options_.jobs, 1, budget + 1, callbacks, over_);
+    replays::RunCrew({.jobs = options_.jobs, .limits = LimitsOfOnePlay()}, crew, over_);
     return Result();
   }
 
  private:
   // In the order of the seeds.
   void Note(std::uint64_t seed, ShownByBug shown) {
-    if (seed > last_) return;  // another thread was ahead
+    if (seed > last_) return;  // another worker was ahead
     if (shown.any()) {
       shown_.emplace(seed, std::move(shown));
       const std::uint64_t first = shown_.begin()->first;

@@ -22,6 +22,12 @@ struct ShownByBug {
   bool any() const { return !rules.empty() || !text.empty(); }
 };
 
+// From one process to another (replays/packed.h).
+template <typename Archive>
+void PackFields(Archive& archive, ShownByBug& shown) {
+  archive(shown.rules, shown.text);
+}
+
 // The scenario of that seed, as this bug can be shown to it.
 replays::Scenario ScenarioWithBug(const PlantedBug& bug, std::uint64_t seed);
 

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "vigil/properties/crash_report.h"
 #include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/planted/play_with_bug.h"
 #include "vigil/properties/shrink_broken.h"
 #include "vigil/properties/story.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/print.h"
 
 namespace vigil::properties {
@@ -19,16 +21,32 @@ std::string RuleToKeep(const PlantedFinding& finding) {
   return finding.rules.empty() ? "" : finding.rules.front();
 }
 
+PlantedShrunk Told(PlantedShrunk shrunk, replays::Scenario least, Duration took) {
+  shrunk.took = took;
+  shrunk.after = Elements(least);
+  shrunk.story = Story(least);
+  least.choices.clear();
+  shrunk.scenario = replays::PrintRecord(least);
+  return shrunk;
+}
+
 }  // namespace
 
 std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const std::function<Time()>& now,
                                            const std::atomic<bool>& stop) {
   const std::string rule = RuleToKeep(finding);
   if (rule.empty()) return std::nullopt;
-  replays::Runner runner;
   replays::Scenario scenario = ScenarioWithBug(*finding.bug, finding.first);
   PlantedShrunk shrunk{.rule = rule, .before = Elements(scenario)};
   const Time start = now();
+  if (replays::IsCrashRule(rule)) {
+    const LeastCrash least = ShrinkCrash(scenario, /*drawn=*/true, /*shrink=*/true,
+                                         [&] { return stop || now() - start > kLongestShrinkingOfABug; });
+    shrunk.plays = least.plays;
+    shrunk.minimal = least.minimal;
+    return Told(shrunk, least.scenario, now() - start);
+  }
+  replays::Runner runner;
   replays::Outcome whole = runner.Run(scenario, {.random_schedule = true, .judge = false});
   scenario.choices = std::move(whole.choices);
   const auto events = static_cast<std::int64_t>(whole.trace.size());
@@ -41,12 +59,7 @@ std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const 
     shrunk.minimal = least.minimal;
     scenario = std::move(least.scenario);
   }
-  shrunk.took = now() - start;
-  shrunk.after = Elements(scenario);
-  shrunk.story = Story(scenario);
-  scenario.choices.clear();
-  shrunk.scenario = replays::PrintRecord(scenario);
-  return shrunk;
+  return Told(shrunk, scenario, now() - start);
 }
 
 }  // namespace vigil::properties
