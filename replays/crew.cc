@@ -447,9 +447,14 @@ class Crew {
     if (!blamed && !well && ++idle_deaths_ > kMostIdleDeaths) GiveUp();
   }
 
+  // Nobody waits for the others, which may not end either.
   void GiveUp() {
     summary_.given_up = true;
+    cut_ = true;
     Halt();
+    for (const Worker& worker : workers_) {
+      if (worker.child.pid > 0) kill(worker.child.pid, SIGKILL);
+    }
   }
 
   void HandOut() {
