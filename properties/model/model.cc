@@ -54,6 +54,7 @@ void PlayModel(World& world) {
   if (scenario.scope_with) end = session.Exit(end);
   SayExit(world, end);
   SayAfter(world, caller.Execute(scenario.after));
+  session.Drop();
 }
 
 }  // namespace

@@ -31,7 +31,6 @@ bool WritesEvents(const Scenario& scenario) {
 
 std::string OfFaults(const Scenario& scenario) {
   for (const replays::Fault& fault : scenario.faults) {
-    if (fault.not_ready) return "faults with the effect not_ready";
     // The chief has nothing to feed.
     if (fault.chief_init.has_value() && !scenario.model.global_step)
       return "faults.chief_init with model.global_step false";

@@ -253,4 +253,8 @@ Code SessionModel::Exit(Code body) {
   return clean ? Code::kOk : body;
 }
 
+void SessionModel::Drop() {
+  if (open_ && world_.behaviour().close_partial_session) CloseInternal(false);
+}
+
 }  // namespace vigil::properties::model

@@ -58,6 +58,8 @@ class SessionModel {
   void EndsByStepFunction() { from_a_run_ = true; }
   // The scope is left, with what its body ended with.
   Code Exit(Code body);
+  // Its owner destroys it. By TensorFlow's behaviour nothing comes of it; else a session that is still open is closed.
+  void Drop();
 
  private:
   static constexpr double kFirstWait = 1;

@@ -144,7 +144,10 @@ Code SessionManagerModel::IsReady(RawSession& session, FaultPoint which, bool& r
     if (which == FaultPoint::kReady && has_local) ready = ready && variables.local_initialized;
     return Code::kOk;
   };
-  return world_.Call(session, which, look, [&] { return ready ? " -> yes" : " -> no"; });
+  const Code code = world_.Call(session, which, look, [&] { return ready ? " -> yes" : " -> no"; });
+  if (!world_.says_not_ready()) return code;
+  ready = false;
+  return Code::kOk;
 }
 
 Code SessionManagerModel::TryLocalInit(RawSession& session, bool& done) {

@@ -71,7 +71,7 @@ World::Hit World::Next(FaultPoint at) {
     if (std::find(fault.calls.begin(), fault.calls.end(), number) == fault.calls.end()) continue;
     if (fault.advance_step.has_value()) AdvanceStep(*fault.advance_step);
     if (fault.chief_init.has_value()) ChiefInit(*fault.chief_init);
-    if (fault.code.has_value()) hit = {*fault.code, fault.lost_reply};
+    if (fault.code.has_value()) hit = {*fault.code, fault.lost_reply, fault.not_ready};
   }
   return hit;
 }
@@ -119,6 +119,7 @@ Code World::Call(RawSession& session, FaultPoint at, const std::function<Code()>
     if (own == Code::kOk && work) own = work();
     if (own != Code::kOk) code = own;
   }
+  says_not_ready_ = hit.not_ready && code == Code::kFailedPrecondition;
   if (at == FaultPoint::kRun) Advance(scenario_.model.run_secs);
   if (code != Code::kOk) {
     Say("session {} {} failed {}", session.number, CallName(at), CodeName(code));

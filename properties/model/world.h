@@ -68,6 +68,7 @@ class World {
   struct Hit {
     Code code = Code::kOk;
     bool lost_reply = false;
+    bool not_ready = false;  // the failure of a question for readiness means "no"
   };
   Hit Next(FaultPoint at);
   // Of the calls so far.
@@ -80,6 +81,8 @@ class World {
   // A call on a raw session: `work` is what it does there, `answer` what is said after its name (" -> 3"); either may be null.
   Code Call(RawSession& session, FaultPoint at, const std::function<Code()>& work,
             const std::function<std::string()>& answer = nullptr);
+  // Whether the last of those calls was answered "not ready" by its failure.
+  bool says_not_ready() const { return says_not_ready_; }
   Code ReadStep(RawSession& session, std::int64_t& step);
   // Silent from the second time on. Always closes.
   Code CloseSession(RawSession& session);
@@ -134,6 +137,7 @@ class World {
   double now_ = 1000;
   bool time_in_doubt_ = false;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
+  bool says_not_ready_ = false;
   std::int64_t sessions_ = 0;
   int frozen_step_warnings_ = 0;
   std::map<std::int64_t, int> profiled_;
