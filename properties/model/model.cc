@@ -33,6 +33,7 @@ void PlaySupervisor(World& world) {
   SupervisorCallerModel caller(world, supervisor);
   SayExit(world, caller.Drive());
   SayAfter(world, caller.Execute(world.scenario().after));
+  supervisor.Drop();
 }
 
 // Hooks, session, scope, and what comes after it.

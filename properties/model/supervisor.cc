@@ -59,7 +59,10 @@ Code SupervisorModel::Prepare(std::optional<double> max_wait_secs, RawSessionPtr
     const Code code = manager_.Wait(max_wait_secs.value_or(kMaxWaitSecs), session);
     if (code != Code::kOk) return code;
   }
-  if (HasInputQueue(world_.scenario().model)) StartInputQueue(world_, *session, coord_);
+  if (HasInputQueue(world_.scenario().model)) {
+    runs_ = true;
+    StartInputQueue(world_, *session, coord_);
+  }
   made = session;
   return Code::kOk;
 }
@@ -89,6 +92,7 @@ Code SupervisorModel::StartServices(const RawSessionPtr& session, bool& started)
 Code SupervisorModel::Stop(bool close_writer, bool ignore_live_threads) {
   coord_.RequestStop(Code::kOk);
   const Code joined = coord_.Join(ignore_live_threads);
+  runs_ = false;
   threw_stored_ = coord_.stored() != Code::kOk;
   if (close_writer && writes_) {
     world_.Say("writer session_log STOP step=None");
@@ -96,6 +100,10 @@ Code SupervisorModel::Stop(bool close_writer, bool ignore_live_threads) {
     graph_written_ = false;
   }
   return joined;
+}
+
+void SupervisorModel::Drop() {
+  if (runs_ && world_.behaviour().close_partial_session) Stop(/*close_writer=*/true, /*ignore_live_threads=*/true);
 }
 
 Code SupervisorModel::SummaryComputed(const RawSessionPtr& session, std::optional<std::int64_t> step) {

@@ -30,6 +30,9 @@ class SupervisorModel {
   // A session for the body; what comes out of the scope.
   Code Managed(const std::function<Code(const RawSessionPtr&)>& body);
 
+  // Its owner destroys it. By TensorFlow's behaviour nothing comes of it; else what still runs is stopped.
+  void Drop();
+
   // Before each statement of the caller: it matters whether the last one failed with what a join threw.
   void NextStatement() { threw_stored_ = false; }
 
@@ -44,6 +47,7 @@ class SupervisorModel {
   const bool is_chief_;
   const bool writes_;
   bool graph_written_ = false;  // to the writer, since it was last closed
+  bool runs_ = false;  // something that a stop would end
   bool threw_stored_ = false;
   Coordinator coord_;
   SessionManagerModel manager_;

@@ -351,8 +351,8 @@ class LogsRuns : public HookCallRule {
 constexpr RuleInfo kWaits{
     .id = "global_step_waiter.waits_once",
     .sentence =
-        "A GlobalStepWaiterHook lets its first run go on only when the step that it read has reached the given one, "
-        "sleeping between two looks, and does not look again.",
+        "A GlobalStepWaiterHook lets its first run go on only when the step that it read has reached the given one, or "
+        "somebody asked for a stop, sleeping between two looks, and does not look again.",
     .documented = "GlobalStepWaiterHook: delays execution until global step reaches wait_until_step",
     .observed = "global_step_waiter global_step_waiter_zero",
 };
@@ -375,6 +375,9 @@ class WaitsOnce : public HookCallRule {
       looked_ = now.index;
     }
     if (!now.HookReturn(HookMethod::kBeforeRun) || !now.ok() || passed != passed_.end()) return;
+    const bool reached = waits->value <= 0 || (call_.read != kNever && call_.step >= waits->value);
+    if (!reached && (now.run.asked_to_stop || now.run.stopped_from_elsewhere))
+      return;  // it goes on waiting the next time
     Arm();
     if (waits->value > 0 && (call_.read == kNever || call_.step < waits->value))
       Violate({waits->at, call_.read, now.index}, Step(waits->value) + " or later",
