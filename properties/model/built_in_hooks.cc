@@ -106,6 +106,10 @@ class WaiterModel : public Hook {
     done_ = false;
     return world_.scenario().model.global_step ? Code::kOk : Code::kUsage;
   }
+  Code AfterCreateSession(const RawSessionPtr&, const std::shared_ptr<Coordinator>& coord) override {
+    coord_ = coord;
+    return Code::kOk;
+  }
   Code BeforeRun(RunContext& context, HookRequest&) override {
     if (done_ || wait_until_ <= 0) {
       done_ = true;
@@ -118,6 +122,7 @@ class WaiterModel : public Hook {
         done_ = true;
         return Code::kOk;
       }
+      if (world_.behaviour().bounded_waits && coord_ != nullptr && coord_->should_stop()) return Code::kOk;
       world_.Sleep(kPollSecs);
     }
     return Code::kInternal;
@@ -127,6 +132,7 @@ class WaiterModel : public Hook {
   static constexpr double kPollSecs = 0.5;
   World& world_;
   const double wait_until_;
+  std::shared_ptr<Coordinator> coord_;
   bool done_ = false;
 };
 
