@@ -3,7 +3,8 @@
 //   inline constexpr SlotKey<WriterCache> kWriterCache{"summary writers"};
 //   WriterCache& cache = env.process->Slot(kWriterCache);
 //
-// A slot is made by its type's default constructor at the first use and lives as long as the process.
+// A slot is made by its type's default constructor at the first use and lives as long as the process. What it has to do before the
+// process waits for its tasks (which may use the slot to their end) stands in its AtProcessEnd(), if it has one.
 // Thread safety: Slot() is safe from any task; the slot's type looks after itself.
 #ifndef VIGIL_CORE_ENV_PROCESS_H_
 #define VIGIL_CORE_ENV_PROCESS_H_
@@ -30,11 +31,24 @@ class Process {
 
   template <typename T>
   T& Slot(SlotKey<T> key) {
-    return *static_cast<T*>(Find(key.name, [] { return std::static_pointer_cast<void>(std::make_shared<T>()); }));
+    return *static_cast<T*>(Find(key.name, [] {
+      Made made{.slot = std::make_shared<T>()};
+      if constexpr (requires(T & slot) { slot.AtProcessEnd(); }) {
+        made.end = [](void* slot) { static_cast<T*>(slot)->AtProcessEnd(); };
+      }
+      return made;
+    }));
   }
 
+  // Called by whoever owns a real process, once its program has ended and before its tasks have.
+  void End();
+
  private:
-  void* Find(std::string_view name, const std::function<std::shared_ptr<void>()>& make);
+  struct Made {
+    std::shared_ptr<void> slot;
+    void (*end)(void* slot) = nullptr;
+  };
+  void* Find(std::string_view name, const std::function<Made()>& make);
 
   struct State;
   std::unique_ptr<State> state_;

@@ -47,7 +47,7 @@ class SupervisorModel {
   const bool is_chief_;
   const bool writes_;
   bool graph_written_ = false;  // to the writer, since it was last closed
-  bool runs_ = false;  // something that a stop would end
+  bool runs_ = false;           // something that a stop would end
   bool threw_stored_ = false;
   Coordinator coord_;
   SessionManagerModel manager_;

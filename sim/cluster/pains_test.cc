@@ -144,19 +144,21 @@ TEST(Pains, SevenTheEndOfSynchronousTrainingTakesNoGracePeriod) {
   EXPECT_LT(TimeToClose(ours, "chief:0"), seconds(2));
 }
 
-// The chief's machine loses its power at many moments around a save. Of what was not synced a part survives: a rename without the
-// bytes that it gives a name to. (Where nothing of it survives, all is as before the save.)
+// The chief's machine loses its power at many moments around a save. Of what was not synced a part survives, now and then the name
+// of a checkpoint that is complete by its name alone. (Where nothing of it survives, all is as before the save.)
 TEST(Pains, TwelveAPowerCutWhileACheckpointIsWrittenStopsNobodyForEver) {
   JobSpec spec = JobOf(120, minutes(10));
   spec.tasks["worker"] = 0;
-  int theirs = 0;
-  for (int i = 0; i < 24; ++i) {
-    spec.plan.timed = {CrashOf("chief:0", seconds(9) + std::chrono::milliseconds(250) * i, seconds(3)),
-                       CrashOf("ps:0", seconds(9) + std::chrono::milliseconds(250) * i, seconds(3))};
+  const auto end = [&](std::uint64_t i, const Behaviour& behaviour) {
+    const Duration at = seconds(9) + std::chrono::milliseconds(250) * static_cast<int>(i % 24);
+    spec.plan.timed = {CrashOf("chief:0", at, seconds(3)), CrashOf("ps:0", at, seconds(3))};
     spec.plan.timed[0].disk = DiskLoss::kTorn;
-    theirs += Of(PlayJob(spec, Behaviour::TensorFlow()), "chief:0").outcome != "clean" ? 1 : 0;
-    EXPECT_EQ(Of(PlayJob(spec, Behaviour::Default()), "chief:0").outcome, "clean") << i;
-  }
+    const PlayedJob played = PlayJobOf(spec, i + 1, {.behaviour = behaviour});
+    return Of(played.facts, "chief:0").outcome;
+  };
+  int theirs = 0;
+  for (std::uint64_t i = 0; i < 24; ++i) EXPECT_EQ(end(i, Behaviour::Default()), "clean") << i;
+  for (std::uint64_t i = 0; i < 240 && theirs == 0; ++i) theirs += end(i, Behaviour::TensorFlow()) != "clean" ? 1 : 0;
   EXPECT_GE(theirs, 1);
 }
 

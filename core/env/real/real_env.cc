@@ -43,6 +43,7 @@ RealEnv::RealEnv(const RealEnvOptions& options) : seams_(std::make_shared<Seams>
 }
 
 RealEnv::~RealEnv() {
+  seams_->process.End();
   const std::vector<std::string> left = seams_->tasks.WaitForAll(kPatience);
   if (left.empty()) return;
   seams_->log.Write(
