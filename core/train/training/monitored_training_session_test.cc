@@ -64,7 +64,8 @@ class MonitoredTrainingSessionTest : public testing::Test {
   MonitoredTrainingSessionTest() { NewGraph(); }
   Env env() { return fake_.env(); }
   void NewGraph() {
-    graph_ = std::make_unique<Graph>(BuiltinOps());
+    graphs_.push_back(std::make_unique<Graph>(BuiltinOps()));
+    graph_ = graphs_.back().get();
     Builder b(*graph_);
     step_ = *GetOrCreateGlobalStep(env(), b);
     train_ = ops::AssignAdd(b, "train", step_, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
@@ -126,7 +127,8 @@ class MonitoredTrainingSessionTest : public testing::Test {
   }
 
   fakes::FakeEnv fake_;
-  std::unique_ptr<Graph> graph_;
+  std::vector<std::unique_ptr<Graph>> graphs_;  // all of them: sessions of the one before may still be there
+  Graph* graph_ = nullptr;                      // the last one
   Output step_, train_;
 };
 
