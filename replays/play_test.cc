@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <span>
 
 #include "fmt/format.h"
 #include "vigil/replays/report.h"
@@ -149,7 +150,8 @@ TEST(Play, HoldsABoundedNumberOfRecords) {
   EXPECT_LE(most, 9);
 }
 
-TEST(Play, WhatWasInterruptedIsNotHandedOutNorWhatCameAfterIt) {
+// The records that are handed out, of 300, if playing the sixth is interrupted.
+std::vector<std::int64_t> HandedOutBeforeTheSixth(int jobs) {
   const Shared<std::atomic<bool>> shared;
   std::atomic<bool>& stop = *shared;
   PlayCallbacks callbacks;
@@ -169,8 +171,17 @@ TEST(Play, WhatWasInterruptedIsNotHandedOutNorWhatCameAfterIt) {
   };
   std::vector<std::int64_t> handed_out;
   callbacks.on_result = [&](const Result& result) { handed_out.push_back(result.record); };
-  EXPECT_TRUE(PlayAll({.jobs = 3}, callbacks, stop).stopped);
-  EXPECT_EQ(handed_out, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+  EXPECT_TRUE(PlayAll({.jobs = jobs}, callbacks, stop).stopped);
+  return handed_out;
+}
+
+TEST(Play, WhatWasInterruptedIsNotHandedOutNorWhatCameAfterIt) {
+  const std::vector<std::int64_t> before = {1, 2, 3, 4, 5};
+  EXPECT_EQ(HandedOutBeforeTheSixth(1), before);
+  // Which of those before it another process has begun by then, only the machine knows.
+  const std::vector<std::int64_t> handed_out = HandedOutBeforeTheSixth(3);
+  ASSERT_LE(handed_out.size(), before.size());
+  EXPECT_TRUE(std::ranges::equal(handed_out, std::span(before).first(handed_out.size())));
 }
 
 TEST(Play, HoldsABoundedNumberOfBytes) {
