@@ -12,7 +12,7 @@
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/compare.h"
 #include "vigil/replays/escape.h"
-#include "vigil/replays/job_expectation.h"
+#include "vigil/replays/job_comparison.h"
 #include "vigil/replays/result.h"
 #include "vigil/sim/running_hash.h"
 

@@ -8,7 +8,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/replays/input.h"
-#include "vigil/replays/job_expectation.h"
+#include "vigil/replays/job_comparison.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/runner.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vigil/replays/job_expectation.h"
+#include "vigil/sim/cluster/job_facts.h"
 
 namespace vigil::replays {
 

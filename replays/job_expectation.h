@@ -1,24 +1,17 @@
-// What real TensorFlow clusters did in several plays of one scenario, as sets and ranges; and whether a play in the simulator is
-// one that they could have made.
+// What real TensorFlow clusters did in several plays of one scenario, as sets and ranges. A play is held against it by
+// job_comparison.h.
 //
-// Outcomes and codes are among those recorded, counts and amounts within the recorded range. What may differ all the same, by how much
-// and why, stands in one table (tolerances.h; as a document docs/judges.md). Where the recordings show two ways, several plays
-// together must show both (JobCoverage).
-//
-// Thread safety: data and pure functions. Source: replays/cluster/README.md.
+// Thread safety: data. Source: replays/cluster/README.md.
 #ifndef VIGIL_REPLAYS_JOB_EXPECTATION_H_
 #define VIGIL_REPLAYS_JOB_EXPECTATION_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/sim/cluster/job_facts.h"
-#include "vigil/sim/cluster/job_spec.h"
 
 namespace vigil::replays {
 
@@ -53,20 +46,6 @@ struct JobExpectation {
   std::optional<Span<std::int64_t>> newest_checkpoint;  // null: there was none
   std::int64_t repeats = 0;
   friend bool operator==(const JobExpectation&, const JobExpectation&) = default;
-};
-
-// What does not hold, a line each: "worker:0 sessions: recorded 2 to 2, seen 3". Empty: it holds.
-std::vector<std::string> Misses(const sim::JobSpec& job, const sim::JobFacts& seen, const JobExpectation& recorded);
-
-// Which of the recorded ways several plays took: outcomes, and where a count is recorded as 0 and as more.
-class JobCoverage {
- public:
-  void Add(const sim::JobFacts& seen, const JobExpectation& recorded);
-  // Recorded ways that no play took: "worker:0 step_back_recovered: recorded with and without, seen always without".
-  std::vector<std::string> Missing(const JobExpectation& recorded) const;
-
- private:
-  std::set<std::string> seen_;
 };
 
 }  // namespace vigil::replays

@@ -10,7 +10,7 @@
 
 #include "vigil/replays/behaviour.h"
 #include "vigil/replays/choosing.h"
-#include "vigil/replays/job_expectation.h"
+#include "vigil/replays/job_comparison.h"
 #include "vigil/replays/job_text.h"
 #include "vigil/replays/timeline.h"
 #include "vigil/sim/checkers/checker.h"

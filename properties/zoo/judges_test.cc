@@ -23,6 +23,7 @@
 #include "vigil/properties/verify/verify.h"
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/comparison_cases.h"
+#include "vigil/replays/job_comparison.h"
 #include "vigil/replays/parse.h"
 #include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"

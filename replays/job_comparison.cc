@@ -1,4 +1,4 @@
-#include "vigil/replays/job_expectation.h"
+#include "vigil/replays/job_comparison.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // The comparison of clusters with recorded ones: each field that is forged is found, and the tolerances are what was recorded.
-#include "vigil/replays/job_expectation.h"
+#include "vigil/replays/job_comparison.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
