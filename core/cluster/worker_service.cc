@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -164,9 +163,8 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<RegisteredGraph> graph, FindGraph(request.graph_handle()));
-  VIGIL_ASSIGN_OR_RETURN(
-      RegisteredGraph::Lane* const lane,
-      graph->FindLane(request.send() | std::views::transform(&proto::NamedTensorProto::name), request.recv_key()));
+  VIGIL_ASSIGN_OR_RETURN(RegisteredGraph::Lane* const lane,
+                         graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));
   for (const proto::NamedTensorProto& feed : request.send()) {
     VIGIL_ASSIGN_OR_RETURN(scratch.feeds.emplace_back(), FromProto(feed.tensor()));
   }
