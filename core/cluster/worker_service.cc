@@ -39,7 +39,7 @@ WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresse
       steps_(env) {
   device_.set_name(cluster_.own().name + "/device:CPU:0");
   device_.set_device_type("CPU");
-  device_.set_incarnation(env.random->Draw("device incarnation") | 1);
+  device_.set_incarnation(env.random->Unique("device incarnation") | 1);
 }
 
 WorkerService::~WorkerService() = default;
