@@ -20,18 +20,46 @@ void* Allocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+void* AllocateOrNull(std::size_t size, std::size_t alignment) {
+  try {
+    return Allocate(size, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 constexpr std::size_t kUsual = 16;
+
+std::size_t BytesOf(std::align_val_t alignment) { return static_cast<std::size_t>(alignment); }
 
 }  // namespace
 
+// All forms that there are: a sanitizer has its own of those that are left out, and finds memory of the one returned by the other.
+using Quiet = std::nothrow_t;
 void* operator new(std::size_t size) { return Allocate(size, kUsual); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return Allocate(size, static_cast<std::size_t>(alignment));
+void* operator new[](std::size_t size) { return Allocate(size, kUsual); }
+void* operator new(std::size_t size, const Quiet&) noexcept { return AllocateOrNull(size, kUsual); }
+void* operator new[](std::size_t size, const Quiet&) noexcept { return AllocateOrNull(size, kUsual); }
+void* operator new(std::size_t size, std::align_val_t a) { return Allocate(size, BytesOf(a)); }
+void* operator new[](std::size_t size, std::align_val_t a) { return Allocate(size, BytesOf(a)); }
+void* operator new(std::size_t size, std::align_val_t a, const Quiet&) noexcept {
+  return AllocateOrNull(size, BytesOf(a));
+}
+void* operator new[](std::size_t size, std::align_val_t a, const Quiet&) noexcept {
+  return AllocateOrNull(size, BytesOf(a));
 }
 void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, const Quiet&) noexcept { std::free(p); }
+void operator delete[](void* p, const Quiet&) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t, const Quiet&) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t, const Quiet&) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace vigil::fuzz {
 

@@ -11,9 +11,7 @@
 
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/in_process_network.h"
-#include "vigil/fakes/manual_clock.h"
-#include "vigil/fakes/memory_files.h"
-#include "vigil/fakes/sequence_random.h"
+#include "vigil/fakes/fake_seams.h"
 
 namespace vigil::fuzz {
 
@@ -62,25 +60,16 @@ class SilentLog final : public Log {
   void Write(Severity, std::string_view) override {}
 };
 
-struct FuzzEnv {
-  fakes::ManualClock clock;
-  fakes::MemoryFiles files{clock};
-  fakes::SequenceRandom random;
-  SilentLog log;
-  Process process;
+class SilentSink final : public EventSink {
+ public:
+  void Emit(const Event&) override {}
+};
+
+struct FuzzEnv : fakes::FakeSeams<SilentLog, SilentSink> {
   ImmediateTasks tasks;
   InProcessNetwork network{tasks};
 
-  Env env() {
-    return {.clock = &clock,
-            .tasks = &tasks,
-            .files = &files,
-            .random = &random,
-            .log = &log,
-            .process = &process,
-            .events = nullptr,
-            .network = &network};
-  }
+  Env env() { return With(tasks, network); }
 };
 
 }  // namespace vigil::fuzz

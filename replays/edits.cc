@@ -191,8 +191,7 @@ EditedText EditedText::Merged(const Twins& twins) const {
       std::vector<std::int64_t> calls = CallNumbersOf(into);
       for (const std::int64_t call : CallNumbersOf(from)) calls.push_back(call);
       std::ranges::sort(calls);
-      const auto repeated = std::ranges::unique(calls);
-      calls.erase(repeated.begin(), repeated.end());
+      calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
       into["call"] = calls;
       break;
     }

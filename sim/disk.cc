@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
@@ -261,9 +260,9 @@ absl::StatusOr<std::int64_t> Disk::CutNames(const Draw& torn) {
     if (name.writer == this && (torn == nullptr || torn(kNameLabels) == 0)) undone.push_back(clean);
   }
   // New names go, directories with all that is in them.
-  for (const std::string& clean : undone | std::views::reverse) {
-    if (journal_.names_[clean].removed.has_value()) continue;
-    VIGIL_ASSIGN_OR_RETURN(const std::int64_t gone, RemoveTree(clean));
+  for (auto clean = undone.rbegin(); clean != undone.rend(); ++clean) {
+    if (journal_.names_[*clean].removed.has_value()) continue;
+    VIGIL_ASSIGN_OR_RETURN(const std::int64_t gone, RemoveTree(*clean));
     changed += gone;
   }
   for (const std::string& clean : undone) {

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/saver.h"
@@ -18,29 +20,43 @@
 namespace vigil::sim {
 namespace {
 
-class DurableSavesTest : public testing::Test {
- protected:
-  DurableSavesTest() : graph_(BuiltinOps()) {
+// A program that trains and saves: a small graph of its own, so that hundreds of them cost what hundreds of starts do.
+class Training {
+ public:
+  Training(const Env& env, bool sharded, bool durable)
+      : graph_(BuiltinOps()), saver_(env, {.sharded = sharded, .max_to_keep = 2, .behaviour = With(durable)}) {
     Builder b(graph_);
-    v_ = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<std::int64_t>(0)));
-    add_ = ops::AssignAdd(b, "add", v_.ref, b.Const("more", Tensor::Scalar<std::int64_t>(1)));
+    const ops::Variable v = ops::MakeVariable(b, "v", b.Const("zero", Tensor::Scalar<std::int64_t>(0)));
+    add_ = ops::AssignAdd(b, "add", v.ref, b.Const("more", Tensor::Scalar<std::int64_t>(1)));
     b.device = "/job:ps/task:1";
     const ops::Variable w = ops::MakeVariable(b, "w", b.Const("one", Tensor::Vector<float>({1, 2})));
     EXPECT_EQ(fakes::Text(b.status()), "OK");
-    session_ = NewDirectSession(env(), graph_);
-    for (const ops::Variable& each : {v_, w}) EXPECT_EQ(fakes::Text(RunTarget(*session_, each.initializer)), "OK");
+    EXPECT_EQ(fakes::Text(saver_.Build(graph_)), "OK");
+    session_ = NewDirectSession(env, graph_);
+    for (const ops::Variable& each : {v, w}) EXPECT_EQ(fakes::Text(RunTarget(*session_, each.initializer)), "OK");
   }
+  std::string Save(int step) { return fakes::Text(saver_.Save(*session_, "/new/run/m", step).status()); }
+  std::string Step() { return fakes::Text(RunFetch(*session_, add_).status()); }
+
+ private:
+  static Behaviour With(bool durable) {
+    Behaviour out;
+    out.durable_saves = durable;
+    return out;
+  }
+
+  Graph graph_;
+  Output add_;
+  Saver saver_;
+  std::unique_ptr<Session> session_;
+};
+
+class DurableSavesTest : public testing::Test {
+ protected:
   Env env() {
     Env out = fake_.env();
     out.files = &disk_;
     return out;
-  }
-  Saver NewSaver(bool sharded, bool durable = true) {
-    Behaviour behaviour;
-    behaviour.durable_saves = durable;
-    Saver saver(env(), {.sharded = sharded, .max_to_keep = 2, .behaviour = behaviour});
-    EXPECT_EQ(fakes::Text(saver.Build(graph_)), "OK");
-    return saver;
   }
   // The newest by the state file, whole; or what is wrong.
   std::string Newest() {
@@ -50,21 +66,35 @@ class DurableSavesTest : public testing::Test {
     const absl::Status whole = VerifyBundle(disk_, **newest);
     return whole.ok() ? **newest : fakes::Text(whole);
   }
+  // The power goes at the `at`-th operation of a save of that step, after one of step 1. True: the save was complete before.
+  bool Play(bool sharded, int step, bool torn, int at) {
+    disk_.Forget();
+    fake_.files.Clear();
+    EXPECT_EQ(fakes::Text(disk_.MakeDirectory("/new/run")), "OK");
+    Training training(env(), sharded, true);
+    EXPECT_EQ(training.Save(1), "OK");
+    EXPECT_EQ(training.Step(), "OK");
+    fake_.files.set_fault([left = at](fakes::FileOp, const std::string&) mutable {
+      return --left <= 0 ? MakeStatus(Code::kUnavailable, "gone") : absl::OkStatus();
+    });
+    const bool done = training.Save(step) == "OK";
+    fake_.files.set_fault(nullptr);
+    std::size_t draws = 0;
+    const Disk::Draw some = [&draws](std::span<const std::string_view> labels) { return draws++ % labels.size(); };
+    EXPECT_TRUE(disk_.Cut(torn ? some : nullptr).ok());
+    return done;
+  }
 
   fakes::FakeEnv fake_;
   Disk disk_{fake_.files};
-  Graph graph_;
-  ops::Variable v_;
-  Output add_;
-  std::unique_ptr<Session> session_;
 };
 
 TEST_F(DurableSavesTest, TheFirstOneInANewDirectoryIsThere) {
   for (const bool sharded : {false, true}) {
     fake_.files.Clear();
     ASSERT_EQ(fakes::Text(disk_.MakeDirectory("/new/run")), "OK");
-    Saver saver = NewSaver(sharded);
-    ASSERT_EQ(fakes::Text(saver.Save(*session_, "/new/run/m", 1).status()), "OK");
+    Training training(env(), sharded, true);
+    ASSERT_EQ(training.Save(1), "OK");
     ASSERT_TRUE(disk_.Cut().ok());
     EXPECT_EQ(Newest(), "/new/run/m-1");
   }
@@ -72,8 +102,8 @@ TEST_F(DurableSavesTest, TheFirstOneInANewDirectoryIsThere) {
 
 TEST_F(DurableSavesTest, WithoutSyncsItIsNot) {
   ASSERT_EQ(fakes::Text(disk_.MakeDirectory("/new/run")), "OK");
-  Saver saver = NewSaver(false, false);
-  ASSERT_EQ(fakes::Text(saver.Save(*session_, "/new/run/m", 1).status()), "OK");
+  Training training(env(), false, false);
+  ASSERT_EQ(training.Save(1), "OK");
   ASSERT_TRUE(disk_.Cut().ok());
   EXPECT_EQ(Newest(), "none");
 }
@@ -83,31 +113,13 @@ TEST_F(DurableSavesTest, WhereverThePowerGoesTheLastCompleteOneIsThere) {
   for (const bool sharded : {false, true}) {
     for (const int step : {1, 2}) {
       for (const bool torn : {false, true}) {
-        bool done = false;
-        for (int at = 1; !done; ++at) {
-          disk_.Forget();
-          fake_.files.Clear();
-          ASSERT_EQ(fakes::Text(disk_.MakeDirectory("/new/run")), "OK");
-          Saver saver = NewSaver(sharded);
-          ASSERT_EQ(fakes::Text(saver.Save(*session_, "/new/run/m", 1).status()), "OK");
-          ASSERT_EQ(fakes::Text(RunFetch(*session_, add_).status()), "OK");
-          fake_.files.set_fault([left = at](fakes::FileOp, const std::string&) mutable {
-            return --left <= 0 ? MakeStatus(Code::kUnavailable, "gone") : absl::OkStatus();
-          });
-          done = saver.Save(*session_, "/new/run/m", step).ok();
-          fake_.files.set_fault(nullptr);
-          std::size_t draws = 0;
-          const Disk::Draw some = [&draws](std::span<const std::string_view> labels) {
-            return draws++ % labels.size();
-          };
-          ASSERT_TRUE(disk_.Cut(torn ? some : nullptr).ok());
-          const std::string last = "/new/run/m-" + std::to_string(step);
-          if (done) {
-            EXPECT_EQ(Newest(), last);
-          } else {
-            EXPECT_THAT(Newest(), testing::AnyOf("/new/run/m-1", last)) << at << (sharded ? " sharded" : "");
-          }
+        const std::string last = "/new/run/m-" + std::to_string(step);
+        int at = 1;
+        for (; !Play(sharded, step, torn, at); ++at) {
+          EXPECT_THAT(Newest(), testing::AnyOf("/new/run/m-1", last)) << at << (sharded ? " sharded" : "");
         }
+        EXPECT_EQ(Newest(), last);
+        EXPECT_GT(at, 20);  // so many operations has a save
       }
     }
   }

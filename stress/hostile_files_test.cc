@@ -97,6 +97,7 @@ TEST(HostileFilesTest, WhatWasSavedStaysWhateverFails) {
   RealEnv real({.log_to_stderr = false});
   std::int64_t saved = 0;
   int failed = 0;
+  Tally tally;
   constexpr int kRounds = 100;
   for (int round = 1; round <= kRounds; ++round) {
     HostileFiles hostile(*real.env().files, static_cast<std::uint64_t>(round), round % 3 == 0 ? 200 : 40);
@@ -108,9 +109,12 @@ TEST(HostileFilesTest, WhatWasSavedStaysWhateverFails) {
       const std::int64_t newest = StepOfNewest(real.env(), folder.path());
       if (fine) saved = step;
       failed += fine ? 0 : 1;
+      ++tally["saves_among_errors"];
+      tally["of_those_refused"] += fine ? 0 : 1;
       if (saved == 0) continue;
       ASSERT_GE(newest, saved) << Newest(real.env(), folder.path());
       ASSERT_LE(newest, step);
+      ++tally["checkpoints_read"];
     }
   }
   EXPECT_GT(failed, kRounds / 10);
@@ -168,6 +172,7 @@ TEST(HostileFilesTest, AFullDiskKeepsWhatIsOnItAndGoesOnOnceThereIsRoom) {
   RealEnv real({.log_to_stderr = false});
   Model model(real.env(), 1, 4000);  // 32 kB: three are kept, a fourth is there while they are swapped
   std::int64_t step = 0;
+  Tally tally;
   for (int round = 1; round <= 20; ++round) {
     for (int i = 0; i < 3; ++i) {
       model.Train();
@@ -180,6 +185,8 @@ TEST(HostileFilesTest, AFullDiskKeepsWhatIsOnItAndGoesOnOnceThereIsRoom) {
     EXPECT_EQ(CodeOf(full), Code::kResourceExhausted) << full;
     disk.Free();
     ASSERT_EQ(StepOfNewest(real.env(), disk.path()), step) << Newest(real.env(), disk.path());
+    ++tally["full_disks"];
+    ++tally["checkpoints_read"];
   }
   EXPECT_TRUE(model.Save(disk.path(), ++step).ok());
   EXPECT_EQ(StepOfNewest(real.env(), disk.path()), step);

@@ -163,6 +163,7 @@ TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSaved) {
   RealEnv real({.log_to_stderr = false});
   std::int64_t saved = 0;
   int inside_of_saves = 0;
+  Tally tally;
   for (int i = 0; i < kKills; ++i) {
     Life life(folder);
     // Two of three lives end while they save, at the first, second, ... save; the others somewhere after one.
@@ -183,10 +184,13 @@ TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSaved) {
     if (life.saves) ++inside_of_saves;
     CheckFolder(real.env(), folder, saved);
     if (testing::Test::HasFatalFailure()) FAIL() << "life " << i;
+    ++tally["kills"];
+    tally["kills_inside_of_saves"] += life.saves ? 1 : 0;
+    tally["restarts"] += life.resumed_at >= 0 ? 1 : 0;
+    tally["checkpoints_read"] += saved > 0 ? 1 : 0;
   }
   EXPECT_GE(inside_of_saves, kKills / 4);
   EXPECT_GT(saved, kKills);
-  RecordProperty("kills_inside_of_saves", inside_of_saves);
   // Saves that were killed left folders and files; once they are old all but those of steps that have not been saved since go.
   EXPECT_GE(Leftovers(folder).size(), 1u);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -24,7 +24,13 @@ void Dawdle(int round, std::uint32_t longest) {
   while (spin > 0) spin = spin - 1;
 }
 
-Folder::Folder(const std::string& above) : path_(above + "/vigil_stress_XXXXXX") {
+Tally::~Tally() {
+  std::string line = "stress:";
+  for (const auto& [name, count] : counts_) line += fmt::format(" {}={}", name, count);
+  fmt::print("{}\n", line);
+}
+
+Folder::Folder() : path_(JoinPath(::testing::TempDir(), "vigil_stress_XXXXXX")) {
   EXPECT_NE(mkdtemp(path_.data()), nullptr) << path_;
 }
 

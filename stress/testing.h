@@ -3,6 +3,7 @@
 #define VIGIL_STRESS_TESTING_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,10 +18,23 @@ namespace vigil::stress {
 // A different while in each round, the same in each run; its time on the processor is what makes the moment.
 void Dawdle(int round, std::uint32_t longest);
 
-// A folder of one's own below `above`, gone with the object.
+// What a test did, printed at its end for .ci/kill, which adds up all of them: "stress: kills=100 restarts=101".
+class Tally {
+ public:
+  Tally() = default;
+  ~Tally();
+  Tally(const Tally&) = delete;
+  Tally& operator=(const Tally&) = delete;
+  std::int64_t& operator[](const std::string& name) { return counts_[name]; }
+
+ private:
+  std::map<std::string, std::int64_t> counts_;
+};
+
+// A folder of one's own where GoogleTest has its temporary files, gone with the object.
 class Folder {
  public:
-  explicit Folder(const std::string& above = "/tmp");
+  Folder();
   ~Folder();
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

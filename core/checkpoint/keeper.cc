@@ -23,12 +23,6 @@ constexpr Time kLongAgo{Duration::min()};
 
 Time AtSeconds(double seconds) { return seconds < kLongest ? TimeOfTimestamp(seconds) : kNever; }
 
-Time Later(Time time, Duration by) {
-  if (by > Duration::zero() && time.since_epoch > Duration::max() - by) return kNever;
-  if (by < Duration::zero() && time.since_epoch < Duration::min() - by) return kLongAgo;
-  return time + by;
-}
-
 // The digits in "<save_path>-<digits>", which is what a saver of that path may delete; "" for another prefix.
 std::string_view StepText(std::string_view prefix, std::string_view save_path) {
   if (!prefix.starts_with(save_path)) return "";
@@ -47,7 +41,7 @@ Duration PreserveEvery(double hours) {
 
 void Keeper::Start(const KeeperOptions& options) {
   options_ = options;
-  preserve_after_ = Later(env_.clock->Now(), options.preserve_every);
+  preserve_after_ = env_.clock->Now() + options.preserve_every;
 }
 
 void Keeper::Set(std::vector<KeptCheckpoint> checkpoints) {
@@ -82,7 +76,7 @@ absl::Status Keeper::TakeOver(const Save& save) {
   if (!found->has_value()) return absl::OkStatus();
   const CheckpointState& state = **found;
   if (const double at = state.last_preserved_timestamp.value_or(kLongest); std::abs(at) < kLongest) {
-    preserve_after_ = std::min(preserve_after_, Later(AtSeconds(at), options_.preserve_every));
+    preserve_after_ = std::min(preserve_after_, AtSeconds(at) + options_.preserve_every);
   }
   const std::vector<std::string>& all = state.all_model_checkpoint_paths;
   const std::vector<double>& times = state.all_model_checkpoint_timestamps;
@@ -165,7 +159,7 @@ absl::Status Keeper::WriteState(const Save& save) const {
 
 bool Keeper::DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save) {
   if (checkpoint.written > preserve_after_) {
-    preserve_after_ = Later(preserve_after_, options_.preserve_every);
+    preserve_after_ = preserve_after_ + options_.preserve_every;
     return true;
   }
   EmitSaverDetail(env_.events, SaverDetail::kDeletes, checkpoint.prefix,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -91,8 +90,9 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
   std::vector<std::string> candidates = {state.model_checkpoint_path};
   if (fallback) {
     std::set<std::string> listed = {state.model_checkpoint_path};
-    for (const std::string& each : std::views::reverse(state.all_model_checkpoint_paths)) {
-      if (listed.insert(each).second) candidates.push_back(each);
+    const std::vector<std::string>& all = state.all_model_checkpoint_paths;
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+      if (listed.insert(*each).second) candidates.push_back(*each);
     }
   }
   absl::Status first;

@@ -71,7 +71,7 @@ absl::Status Saver::Build(Graph& graph) {
                                                     .reshape = options_.reshape,
                                                     .sharded = options_.sharded,
                                                     .synced = options_.behaviour.durable_saves,
-                                                    .unique = env_.random->Draw(kTemporaryStream)}));
+                                                    .unique = env_.random->Unique(kTemporaryStream)}));
   ops.def.set_max_to_keep(static_cast<std::int32_t>(options_.max_to_keep.value_or(0)));
   ops.def.set_keep_checkpoint_every_n_hours(static_cast<float>(options_.keep_checkpoint_every_n_hours));
   TakeDef(std::move(ops));
@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<Tensor>> Saver::RunSave(Session& session, const std::
   if (has_temporary) fed.emplace_back();
   constexpr int kAttempts = 20;  // processes that were given the same seed draw the same numbers, and may meet again
   for (int attempt = 1;; ++attempt) {
-    if (has_temporary) fed[1] = Tensor::Scalar(TemporarySuffix(env_.random->Draw(kTemporaryStream)));
+    if (has_temporary) fed[1] = Tensor::Scalar(TemporarySuffix(env_.random->Unique(kTemporaryStream)));
     std::vector<Tensor> fetched;
     const absl::Status status = session.Run({.spec = ops_->save, .feed_values = fed}, &fetched);
     if (status.ok()) return fetched;

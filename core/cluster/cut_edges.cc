@@ -67,7 +67,7 @@ class EdgeFinder {
       if (!IsFed(input) && !HasStep(graph_.node(input.node))) AddBefore(before, input.node);
     }
     std::ranges::sort(before);
-    before.erase(std::ranges::unique(before).begin(), before.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
   }
 
   int Cut(Output from, int to) {

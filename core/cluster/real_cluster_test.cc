@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
+#include <set>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/cluster/request_ids.h"
 #include "vigil/core/cluster/testing.h"
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/real_env.h"
@@ -56,6 +59,22 @@ class RealClusterTest : public testing::Test {
   TestCluster cluster_;
   Model model_;
 };
+
+// A task that is started again with the seed that it had is another process: whoever knew the old one must see that.
+TEST(RestartedTaskTest, OfOneSeedHasAnotherIncarnationAndOtherRequests) {
+  std::set<std::uint64_t> incarnations;
+  std::set<std::int64_t> requests;
+  for (int start = 0; start < 2; ++start) {
+    RealEnv real({.seed = 1, .log_to_stderr = false});
+    TestCluster cluster(real.env(), {{"ps", 1}});
+    cluster.StartAll();
+    incarnations.insert(cluster.server("ps", 0).worker().device().incarnation());
+    requests.insert(RequestIds(real.env(), "/job:ps/task:0").Next());
+    cluster.StopAll();
+  }
+  EXPECT_EQ(incarnations.size(), 2u);
+  EXPECT_EQ(requests.size(), 2u);
+}
 
 TEST_F(RealClusterTest, EveryUpdateOfThousandsOfStepsCountsOnce) {
   constexpr int kSteps = 300;

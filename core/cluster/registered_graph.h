@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -67,16 +69,20 @@ class RegisteredGraph {
                                                                  ResourceManager& resources, RequestIds& ids,
                                                                  Duration keepalive);
 
-  // `feeds` and `fetches`: ranges of strings. The lane stays as long as the graph.
-  template <typename Feeds, typename Fetches>
-  absl::StatusOr<Lane*> FindLane(const Feeds& feeds, const Fetches& fetches) {
+  // `feeds`: a range of strings, or of what `feed_name` makes a string of; `fetches`: one of strings. The lane stays as long as the graph.
+  template <typename Feeds, typename Fetches, typename FeedName = std::identity>
+  absl::StatusOr<Lane*> FindLane(const Feeds& feeds, const Fetches& fetches, FeedName feed_name = {}) {
     {
       SpinGuard lock(lock_);
       for (Lane& lane : lanes_) {
-        if (std::ranges::equal(lane.feeds, feeds) && std::ranges::equal(lane.fetches, fetches)) return &lane;
+        if (std::ranges::equal(lane.feeds, feeds, {}, {}, feed_name) && std::ranges::equal(lane.fetches, fetches))
+          return &lane;
       }
     }
-    return AddLane({feeds.begin(), feeds.end()}, {fetches.begin(), fetches.end()});
+    std::vector<std::string> names;
+    names.reserve(static_cast<std::size_t>(std::ranges::size(feeds)));
+    for (const auto& feed : feeds) names.push_back(std::invoke(feed_name, feed));
+    return AddLane(std::move(names), {fetches.begin(), fetches.end()});
   }
 
   // Runs all of it in the calling task. `step`: of which this is the run.

@@ -14,7 +14,7 @@ namespace vigil {
 class RequestIds {
  public:
   // `who`: the name of the task, if it has one.
-  RequestIds(const Env& env, std::string_view who) : next_(env.random->Draw("request ids") ^ HashOf(who)) {}
+  RequestIds(const Env& env, std::string_view who) : next_(env.random->Unique("request ids") ^ HashOf(who)) {}
   // Positive.
   std::int64_t Next() {
     const std::uint64_t id = next_.fetch_add(1, std::memory_order_relaxed);

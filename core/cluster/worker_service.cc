@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -40,7 +39,7 @@ WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresse
       steps_(env) {
   device_.set_name(cluster_.own().name + "/device:CPU:0");
   device_.set_device_type("CPU");
-  device_.set_incarnation(env.random->Draw("device incarnation") | 1);
+  device_.set_incarnation(env.random->Unique("device incarnation") | 1);
 }
 
 WorkerService::~WorkerService() = default;
@@ -164,9 +163,8 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<RegisteredGraph> graph, FindGraph(request.graph_handle()));
-  VIGIL_ASSIGN_OR_RETURN(
-      RegisteredGraph::Lane* const lane,
-      graph->FindLane(request.send() | std::views::transform(&proto::NamedTensorProto::name), request.recv_key()));
+  VIGIL_ASSIGN_OR_RETURN(RegisteredGraph::Lane* const lane,
+                         graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));
   for (const proto::NamedTensorProto& feed : request.send()) {
     VIGIL_ASSIGN_OR_RETURN(scratch.feeds.emplace_back(), FromProto(feed.tensor()));
   }

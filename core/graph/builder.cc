@@ -1,6 +1,5 @@
 #include "vigil/core/graph/builder.h"
 
-#include <ranges>
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
@@ -9,9 +8,9 @@
 namespace vigil {
 
 absl::Status Builder::Place(Node& node, NodeId colocate_with) const {
-  for (const DeviceFunction& function : std::views::reverse(device_functions_)) {
-    if (function == nullptr) break;
-    VIGIL_ASSIGN_OR_RETURN(node.device, function(node));
+  for (auto function = device_functions_.rbegin(); function != device_functions_.rend() && *function != nullptr;
+       ++function) {
+    VIGIL_ASSIGN_OR_RETURN(node.device, (*function)(node));
   }
   const OpDef* const op = graph_->ops().Find(node.op);
   for (std::size_t i = 0; op != nullptr && colocate_with == kNoNode && i < node.inputs.size(); ++i) {

@@ -105,7 +105,7 @@ absl::StatusOr<TemporaryFile> TemporaryFile::Open(const Env& env, const std::str
   constexpr int kAttempts = 10;  // processes that were given the same seed draw the same numbers
   absl::StatusOr<TemporaryFile> out;
   for (int i = 0; i < kAttempts; ++i) {
-    out = OpenAs(*env.files, fmt::format("{}.tempstate{}", path, env.random->Draw("checkpoint/tempstate")));
+    out = OpenAs(*env.files, fmt::format("{}.tempstate{}", path, env.random->Unique("checkpoint/tempstate")));
     if (CodeOf(out.status()) != Code::kAlreadyExists) break;
   }
   return out;

@@ -18,7 +18,7 @@
 namespace vigil {
 
 struct RealEnvOptions {
-  std::optional<std::uint64_t> seed;  // of the random streams; none: the system's entropy
+  std::optional<std::uint64_t> seed;  // of the random streams, not of Random::Unique; none: the system's entropy
   bool log_to_stderr = true;
   Severity log_threshold = Severity::kInfo;  // lines below it are not written
   EventSink* events = nullptr;               // borrowed; may be null

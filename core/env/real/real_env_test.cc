@@ -31,6 +31,13 @@ TEST(RealEnv, GivesTheSameDrawsForTheSameSeed) {
   EXPECT_NE(other.env().random->Draw("a"), draw);
 }
 
+TEST(RealEnv, GivesNobodyElseWhatItGaveAsUnique) {
+  RealEnv first({.seed = 1});
+  RealEnv again({.seed = 1});
+  EXPECT_NE(first.env().random->Unique("a"), again.env().random->Unique("a"));
+  EXPECT_EQ(first.env().random->Draw("a"), again.env().random->Draw("a"));
+}
+
 TEST(RealEnv, HasNoEventSinkUnlessGiven) {
   EXPECT_EQ(RealEnv().env().events, nullptr);
   class Sink final : public EventSink {

@@ -37,4 +37,6 @@ std::uint64_t SeededRandom::Draw(std::string_view stream) {
   return Mix(it->second);
 }
 
+std::uint64_t SeededRandom::Unique(std::string_view /*stream*/) { return EntropySeed(); }
+
 }  // namespace vigil

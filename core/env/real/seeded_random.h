@@ -21,6 +21,8 @@ class SeededRandom final : public Random {
  public:
   explicit SeededRandom(std::uint64_t seed) : seed_(seed) {}
   std::uint64_t Draw(std::string_view stream) override;
+  // Of the system's entropy, whatever the seed.
+  std::uint64_t Unique(std::string_view stream) override;
   std::uint64_t seed() const { return seed_; }
 
  private:
