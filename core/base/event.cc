@@ -46,7 +46,7 @@ std::string_view ListenerMethodName(ListenerMethod method) {
 
 std::string_view DetailName(EventKind kind, std::uint8_t call) {
   constexpr std::array<std::string_view, 5> kRunParts = {"fetches", "results", "feed", "option", "watch"};
-  constexpr std::array<std::string_view, 18> kOfHooks = {"stops after",
+  constexpr std::array<std::string_view, 20> kOfHooks = {"stops after",
                                                          "stops at",
                                                          "watches for NaN",
                                                          "counts steps",
@@ -63,7 +63,9 @@ std::string_view DetailName(EventKind kind, std::uint8_t call) {
                                                          "saves",
                                                          "has saved",
                                                          "was saved before",
-                                                         "keeps nothing"};
+                                                         "keeps nothing",
+                                                         "saves beside the training",
+                                                         "tells of the save"};
   constexpr std::array<std::string_view, 6> kOfSavers = {"saves",      "has written", "lists",
                                                          "has listed", "deletes",     "writes the meta graph of"};
   constexpr std::array<std::string_view, 4> kOfCoordinators = {"keeps", "forgets", "joins", "has joined"};

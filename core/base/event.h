@@ -157,6 +157,8 @@ enum class HookDetail : std::uint8_t {
   kSaved,         // ... and has ended: code
   kSavedBefore,   // another hook has saved this step of this session already: value = step
   kKeepsNothing,  // the model has diverged: value = the step that is not saved
+  kSavesBeside,  // the save that has begun is written beside the training: value = step. Its end is told of by a later call:
+  kTellsOfSave,  // ... this one. kSaved follows: value = step
 };
 
 enum class SaverDetail : std::uint8_t {

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/checkpoint/captured_values.h"
 #include "vigil/core/checkpoint/saver_meta_graph.h"
 #include "vigil/core/graph/group.h"
 
@@ -108,6 +109,54 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
 
 absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& path,
                                         std::optional<std::int64_t> global_step, const SaveOptions& options) {
+  WaitForSaves();
+  VIGIL_ASSIGN_OR_RETURN(const Target target, TargetOf(path, global_step, options));
+  return Write(session, target, options, MetaGraphOf(session.graph()));
+}
+
+absl::StatusOr<PendingSavePtr> Saver::SaveBeside(Session& session, const std::string& path,
+                                                 std::optional<std::int64_t> global_step, const SaveOptions& options) {
+  const std::shared_ptr<Saver> self = weak_from_this().lock();
+  if (self == nullptr) {
+    return UsageError("A saver that saves beside the training must be made by std::make_shared: its task shares it.");
+  }
+  VIGIL_ASSIGN_OR_RETURN(Target target, TargetOf(path, global_step, options));
+  if (ops_.has_value() && ops_->saved.empty()) {
+    return MakeStatus(
+        Code::kUnimplemented,
+        fmt::format("'{}' is not made of SaveV2: it cannot save {} beside the training. Save it by Save().",
+                    ops_->def.save_tensor_name(), target.file));
+  }
+  SaveQueue& beside = Beside();
+  beside.WaitForRoom();
+  // Here, since collections may change while the training goes on.
+  std::shared_ptr<const proto::MetaGraphDef> meta;
+  if (options.write_meta_graph) {
+    VIGIL_ASSIGN_OR_RETURN(proto::MetaGraphDef def, ExportMetaGraph(session.graph()));
+    meta = std::make_shared<const proto::MetaGraphDef>(std::move(def));
+  }
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<CapturedValues> values,
+                         CapturedValues::Take(env_, session, ops_.has_value() ? ops_->saved : std::vector<Output>()));
+  std::string what = target.file;
+  auto write = [this, values, meta, options, target = std::move(target)] {
+    return Write(*values, target, options, [&meta]() -> absl::StatusOr<proto::MetaGraphDef> { return *meta; }).status();
+  };
+  return beside.Add(std::move(what), std::move(write), self);
+}
+
+SaveQueue& Saver::Beside() {
+  if (beside_ == nullptr) beside_ = std::make_shared<SaveQueue>(env_);
+  return *beside_;
+}
+
+void Saver::WaitForSaves() const {
+  if (beside_ != nullptr) beside_->WaitUntilIdle();
+}
+
+std::shared_ptr<Task> Saver::SavesBeside(std::string name) { return Beside().AsTask(std::move(name)); }
+
+absl::StatusOr<Saver::Target> Saver::TargetOf(const std::string& path, std::optional<std::int64_t> global_step,
+                                              const SaveOptions& options) const {
   if (!built_) return UsageError("`build()` should be called before save if defer_build==True");
   VIGIL_RETURN_IF_ERROR(CheckFileNames(path, global_step.has_value(), options_.sharded, options.latest_filename));
   std::string file = path;
@@ -115,28 +164,37 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
     file = options_.pad_step_number ? fmt::format("{}-{:08}", path, *global_step)
                                     : fmt::format("{}-{}", path, *global_step);
   }
+  return Target{.file = std::move(file), .path = path, .directory = Dirname(path)};
+}
+
+Saver::MetaGraphSource Saver::MetaGraphOf(const Graph& graph) const {
+  return [this, &graph] { return ExportMetaGraph(graph); };
+}
+
+absl::StatusOr<std::string> Saver::Write(Session& session, const Target& target, const SaveOptions& options,
+                                         const MetaGraphSource& meta) {
   if (!ops_.has_value()) {
-    if (options.write_meta_graph) VIGIL_RETURN_IF_ERROR(WriteMeta(session, file, options));
+    if (options.write_meta_graph) VIGIL_RETURN_IF_ERROR(WriteMeta(meta, target.file, options));
     return std::string();
   }
-  const std::string directory = Dirname(path);
   std::string written;
-  const absl::Status status = WriteAll(session, {file, path, directory}, options, &written);
+  const absl::Status status = WriteAll(session, target, options, meta, &written);
   const Code code = CodeOf(status);
   if (code == Code::kFailedPrecondition || code == Code::kNotFound) {
-    const absl::StatusOr<FileInfo> parent = env_.files->Stat(directory.empty() ? "." : directory);
+    const absl::StatusOr<FileInfo> parent = env_.files->Stat(target.directory.empty() ? "." : target.directory);
     if (CodeOf(parent.status()) == Code::kNotFound || (parent.ok() && !parent->is_directory)) {
-      return UsageError(fmt::format("Parent directory of {} doesn't exist, can't save.", path));
+      return UsageError(fmt::format("Parent directory of {} doesn't exist, can't save.", target.path));
     }
   }
   VIGIL_RETURN_IF_ERROR(status);
   if (options.write_meta_graph && !options_.behaviour.meta_before_state) {
-    VIGIL_RETURN_IF_ERROR(WriteMeta(session, file, options));
+    VIGIL_RETURN_IF_ERROR(WriteMeta(meta, target.file, options));
   }
   return written;
 }
 
-absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written) {
+absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveOptions& options,
+                             const MetaGraphSource& meta, std::string* written) {
   Keeper::Save save{.directory = target.directory,
                     .save_path = target.path,
                     .state_file = options.latest_filename,
@@ -161,7 +219,7 @@ absl::Status Saver::WriteAll(Session& session, const Target& target, const SaveO
   }
   if (options.write_state) keeper_.Add(save);
   if (options.write_meta_graph && options_.behaviour.meta_before_state) {
-    VIGIL_RETURN_IF_ERROR(WriteMeta(session, target.file, options));
+    VIGIL_RETURN_IF_ERROR(WriteMeta(meta, target.file, options));
   }
   return options.write_state ? keeper_.Commit(save) : absl::OkStatus();
 }
@@ -180,9 +238,9 @@ absl::StatusOr<std::vector<Tensor>> Saver::RunSave(Session& session, const std::
   }
 }
 
-absl::Status Saver::WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const {
+absl::Status Saver::WriteMeta(const MetaGraphSource& meta, const std::string& file, const SaveOptions& options) const {
   EmitSaverDetail(env_.events, SaverDetail::kWritesMeta, file);
-  VIGIL_ASSIGN_OR_RETURN(proto::MetaGraphDef def, ExportMetaGraph(session.graph()));
+  VIGIL_ASSIGN_OR_RETURN(proto::MetaGraphDef def, meta());
   // What has a default is not written anyway (ops/implied_attrs.cc).
   if (options.strip_default_attrs) def.mutable_meta_info_def()->set_stripped_default_attrs(true);
   return WriteMetaGraph(env_, def, MetaGraphFileName(file, options.meta_graph_suffix), false,
@@ -221,6 +279,7 @@ absl::Status Saver::RunRestore(Session& session, const std::string& path, const 
   if (!built_) return UsageError("`build()` should be called before restore if defer_build==True");
   if (!ops_.has_value()) return absl::OkStatus();
   if (path.empty()) return UsageError("Can't load save_path when it is None.");
+  WaitForSaves();
   VIGIL_ASSIGN_OR_RETURN(const bool there, CheckpointExists(env_, path));
   if (!there) {
     return UsageError(fmt::format("The passed save_path is not a valid checkpoint: {}", path));
@@ -232,6 +291,7 @@ absl::Status Saver::RunRestore(Session& session, const std::string& path, const 
 }
 
 absl::Status Saver::RecoverLastCheckpoints(const std::vector<std::string>& paths) {
+  WaitForSaves();
   std::vector<KeptCheckpoint> found;
   for (const std::string& path : paths) {
     VIGIL_ASSIGN_OR_RETURN(const std::vector<Time> modified, GetCheckpointMtimes(env_, {path}));
@@ -244,7 +304,17 @@ absl::Status Saver::RecoverLastCheckpoints(const std::vector<std::string>& paths
 void Saver::SetLastCheckpoints(const std::vector<std::string>& paths) {
   std::vector<KeptCheckpoint> checkpoints;
   for (const std::string& path : paths) checkpoints.push_back({path, kNever});
+  SetLastCheckpointsWithTime(std::move(checkpoints));
+}
+
+void Saver::SetLastCheckpointsWithTime(std::vector<KeptCheckpoint> checkpoints) {
+  WaitForSaves();
   keeper_.Set(std::move(checkpoints));
+}
+
+std::vector<std::string> Saver::last_checkpoints() const {
+  WaitForSaves();
+  return keeper_.paths();
 }
 
 }  // namespace vigil

@@ -7,6 +7,8 @@
 // Build() adds save and restore ops to the graph and notes them as well-known calls; Save and Restore run them through a raw
 // session and look after the meta graph and the state file. A monitored session is not a Session: it cannot be passed (does not compile).
 // How checkpoints are kept: keeper.h.
+// SaveBeside() takes the values and lets a task write them while the training goes on (save_queue.h). Whatever else is asked of the
+// saver waits for these saves first: the order of saves, what is kept and what is found to be restored are as if each had been waited for.
 // Thread safety: one task at a time. Ownership: the graph must outlive the saver. Errors: USAGE in TensorFlow's words, else what the
 // session and the files give.
 // Source: saver.py (Saver), checkpoint_management.py.
@@ -14,6 +16,7 @@
 #define VIGIL_CORE_CHECKPOINT_SAVER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,6 +29,7 @@
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/checkpoint/keeper.h"
+#include "vigil/core/checkpoint/save_queue.h"
 #include "vigil/core/checkpoint/saver_ops.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
@@ -60,7 +64,7 @@ struct SaveOptions {
   bool strip_default_attrs = false;
 };
 
-class Saver {
+class Saver : public std::enable_shared_from_this<Saver> {
  public:
   explicit Saver(const Env& env, SaverOptions options = {});
   // What is virtual is what tests put a mock in the place of (fakes/mocks).
@@ -83,6 +87,16 @@ class Saver {
   absl::StatusOr<std::string> Save(Session& session, const std::string& path, Output global_step,
                                    const SaveOptions& options = {});
 
+  // The same beside the training. Waits for room (save_queue.h), takes the values and the graph as they are now, and returns: a task writes
+  // them in this process, also when the session is closed meanwhile, and even if its servers are gone. Errors: those of taking the
+  // values; USAGE if this saver is nobody's by shared_ptr; what goes wrong with writing is the pending save's.
+  absl::StatusOr<PendingSavePtr> SaveBeside(Session& session, const std::string& path,
+                                            std::optional<std::int64_t> global_step, const SaveOptions& options = {});
+  // Until all of those are written or have failed.
+  void WaitForSaves() const;
+  // Those of this saver as a task to be joined: done whenever all are written.
+  std::shared_ptr<Task> SavesBeside(std::string name);
+
   // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before the
   // session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
   virtual absl::Status Restore(Session& session, const std::string& path);
@@ -95,8 +109,8 @@ class Saver {
   absl::Status RecoverLastCheckpoints(const std::vector<std::string>& paths);
   // Never deleted (they count as written at the end of time):
   void SetLastCheckpoints(const std::vector<std::string>& paths);
-  void SetLastCheckpointsWithTime(std::vector<KeptCheckpoint> checkpoints) { keeper_.Set(std::move(checkpoints)); }
-  std::vector<std::string> last_checkpoints() const { return keeper_.paths(); }
+  void SetLastCheckpointsWithTime(std::vector<KeptCheckpoint> checkpoints);
+  std::vector<std::string> last_checkpoints() const;
 
   // Null if it has no ops: not built, or nothing to save.
   const proto::SaverDef* AsSaverDef() const { return ops_.has_value() ? &ops_->def : nullptr; }
@@ -108,23 +122,34 @@ class Saver {
 
  private:
   struct Target {
-    const std::string& file;  // with the step
-    const std::string& path;
-    const std::string& directory;
+    std::string file;  // with the step
+    std::string path;
+    std::string directory;
   };
+  using MetaGraphSource = std::function<absl::StatusOr<proto::MetaGraphDef>()>;
 
   void TakeDef(SaverOps ops);
   absl::Status RunRestore(Session& session, const std::string& path, const RunSpec& restore);
-  absl::Status WriteAll(Session& session, const Target& target, const SaveOptions& options, std::string* written);
+  absl::StatusOr<Target> TargetOf(const std::string& path, std::optional<std::int64_t> global_step,
+                                  const SaveOptions& options) const;
+  MetaGraphSource MetaGraphOf(const Graph& graph) const;
+  absl::StatusOr<std::string> Write(Session& session, const Target& target, const SaveOptions& options,
+                                    const MetaGraphSource& meta);
+  absl::Status WriteAll(Session& session, const Target& target, const SaveOptions& options, const MetaGraphSource& meta,
+                        std::string* written);
   absl::StatusOr<std::vector<Tensor>> RunSave(Session& session, const std::string& file);
-  absl::Status WriteMeta(const Session& session, const std::string& file, const SaveOptions& options) const;
+  absl::Status WriteMeta(const MetaGraphSource& meta, const std::string& file, const SaveOptions& options) const;
+  SaveQueue& Beside();
 
   const Env env_;
   SaverOptions options_;
   bool built_ = false;
   std::optional<SaverOps> ops_;  // once built, if there is something to save
+  // Of the task that writes beside the training, while there is one:
   Keeper keeper_;
   std::set<std::string> synced_parents_;  // directories whose own names are on the disk
+
+  std::shared_ptr<SaveQueue> beside_;  // null: never asked for
 };
 
 using SaverPtr = std::shared_ptr<Saver>;

@@ -197,6 +197,27 @@ void NoteCalls(Graph& graph, const SaverOps& ops) {
   note(ops.restore.targets[0], CallKind::kRestore);
 }
 
+// What the nodes of the save that write tensors write: all but their first three inputs.
+std::vector<Output> FindSaved(const Graph& graph, NodeId save) {
+  std::set<Output> saved;
+  std::set<NodeId> seen = {save};
+  std::vector<NodeId> left = {save};
+  const auto visit = [&](NodeId id) {
+    if (seen.insert(id).second) left.push_back(id);
+  };
+  while (!left.empty()) {
+    const Node& node = graph.node(left.back());
+    left.pop_back();
+    if (node.op == "SaveV2") {
+      saved.insert(node.inputs.begin() + 3, node.inputs.end());
+      continue;
+    }
+    for (const Output input : node.inputs) visit(input.node);
+    for (const NodeId input : node.control_inputs) visit(input);
+  }
+  return {saved.begin(), saved.end()};
+}
+
 // Where a sharded saver's graph says where its parts go: "<scope>Const_1". nullopt: it was made by someone who does it otherwise.
 std::optional<Output> FindTemporary(const Graph& graph, const proto::SaverDef& def) {
   if (!def.sharded()) return std::nullopt;
@@ -247,6 +268,7 @@ absl::Status CheckNamedVariables(const Graph& graph, const NamedVariables& varia
 
 absl::StatusOr<SaverOps> AddSaverOps(Graph& graph, const NamedVariables& variables, const SaverOpsOptions& options) {
   VIGIL_ASSIGN_OR_RETURN(SaverOps ops, SaverBuilder(graph, options).Build(variables));
+  ops.saved = FindSaved(graph, ops.save.fetches[0].node);
   NoteCalls(graph, ops);
   return ops;
 }
@@ -299,6 +321,7 @@ absl::StatusOr<SaverOps> FindSaverOps(Graph& graph, const proto::SaverDef& def, 
   if (const std::optional<Output> temporary = FindTemporary(graph, out.def)) out.save.feeds.push_back(*temporary);
   out.save.fetches = {*saved};
   out.restore.targets = {*restore};
+  out.saved = FindSaved(graph, saved->node);
   NoteCalls(graph, out);
   return out;
 }

@@ -32,7 +32,8 @@ struct SaverOps {
   // Fed: the prefix and, if the parts of a sharded checkpoint are in a place of their own first, a TemporarySuffix that no other save
   // has. Fetches the prefix of what was written.
   RunSpec save;
-  RunSpec restore;  // fed: the prefix
+  RunSpec restore;            // fed: the prefix
+  std::vector<Output> saved;  // whose values are written, ascending
   proto::SaverDef
       def;  // the names of those nodes and, if it was read, what it says on keeping; else only names and `sharded`
 };

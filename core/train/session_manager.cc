@@ -78,6 +78,7 @@ absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const R
     return UsageError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.");
   }
   if (restore.saver == nullptr || (directory.empty() && filename.empty())) return false;
+  restore.saver->WaitForSaves();  // of a session that was given up: what they leave is to be found
   if (!filename.empty()) {
     VIGIL_RETURN_IF_ERROR(restore.saver->Restore(session, filename));
     return true;

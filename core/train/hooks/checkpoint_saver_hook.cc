@@ -41,23 +41,33 @@ struct LastSaves {
     std::int64_t step = 0;
     friend bool operator==(const Step&, const Step&) = default;
   };
+  struct By {
+    const Saver* saver = nullptr;  // only compared
+    PendingSavePtr pending;        // null: it was made in place
+  };
   struct Saved {
     Step step;
-    std::vector<const Saver*> savers;  // only compared
+    std::vector<By> savers;
   };
   SpinLock lock;
   std::map<std::string, Saved> by_directory;  // guarded by lock
 
-  bool Has(const std::string& directory, const Step& step, const Saver* saver) {
+  // nullopt: there is none, or it has failed.
+  std::optional<PendingSavePtr> Find(const std::string& directory, const Step& step, const Saver* saver) {
     const SpinGuard guard(lock);
     const auto it = by_directory.find(directory);
-    return it != by_directory.end() && it->second.step == step && std::ranges::count(it->second.savers, saver) != 0;
+    if (it == by_directory.end() || it->second.step != step) return std::nullopt;
+    const auto by = std::ranges::find(it->second.savers, saver, &By::saver);
+    if (by == it->second.savers.end()) return std::nullopt;
+    if (by->pending != nullptr && by->pending->done() && !by->pending->status().ok()) return std::nullopt;
+    return by->pending;
   }
-  void Note(const std::string& directory, const Step& step, const Saver* saver) {
+  void Note(const std::string& directory, const Step& step, const Saver* saver, PendingSavePtr pending = nullptr) {
     const SpinGuard guard(lock);
     Saved& saved = by_directory[directory];
     if (saved.step != step) saved = {step, {}};
-    saved.savers.push_back(saver);
+    std::erase_if(saved.savers, [saver](const By& by) { return by.saver == saver; });
+    saved.savers.push_back({saver, std::move(pending)});
   }
 };
 constexpr SlotKey<LastSaves> kLastSaves{"checkpoint saver hooks: last saves"};
@@ -87,6 +97,8 @@ absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
   EmitHookDetail(env_.events, HookDetail::kSavesCheckpoints, std::nullopt,
                  static_cast<std::int32_t>(options_.listeners.size()));
   timer_.TellPeriod();
+  handed_over_.clear();
+  failed_step_.reset();
   VIGIL_RETURN_IF_ERROR(step_.Init(context, "CheckpointSaverHook"));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kBegin, std::nullopt,
@@ -98,6 +110,12 @@ absl::Status CheckpointSaverHook::Begin(BeginContext& context) {
 absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Session>& session,
                                                      const std::shared_ptr<Coordinator>& coord) {
   coord_ = coord;
+  if (options_.async_saves) {
+    VIGIL_RETURN_IF_ERROR(FinishSaves(session.get()));  // of the session before
+    failed_step_.reset();                               // this one begins with a save
+    VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
+    if (coord_ != nullptr) coord_->Register(saver->SavesBeside("saving beside the training into " + save_path_));
+  }
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session.get()));
   // Only here, not in Begin: until then other hooks may still change the graph.
   if (options_.save_graph_def) {
@@ -106,7 +124,8 @@ absl::Status CheckpointSaverHook::AfterCreateSession(const std::shared_ptr<Sessi
   VIGIL_RETURN_IF_ERROR(GetSaver().status());
   VIGIL_RETURN_IF_ERROR(writer_->AddGraph(*graph_));
   VIGIL_RETURN_IF_ERROR(writer_->AddMetaGraph(*graph_));
-  VIGIL_RETURN_IF_ERROR(Save(*session, step).status());  // what listeners think of a stop does not count here
+  // What listeners think of a stop does not count here.
+  VIGIL_RETURN_IF_ERROR(Save(*session, step, HowToSave()).status());
   timer_.UpdateLastTriggeredStep(step);
   return absl::OkStatus();
 }
@@ -117,6 +136,8 @@ absl::Status CheckpointSaverHook::BeforeRun(RunContext&, RunArgs& args) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
+  VIGIL_ASSIGN_OR_RETURN(const bool stop_for_earlier, TellOfWritten(context.session()));
+  if (stop_for_earlier) context.RequestStop();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t stale, StepOf(values.results.tensor()));
   if (!timer_.ShouldTriggerForStep(SaturatingAdd(stale, steps_per_run_))) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(&context.session()));
@@ -126,16 +147,18 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
   }
   if (KeepsNothing(step)) return absl::OkStatus();
   timer_.UpdateLastTriggeredStep(step);
-  VIGIL_ASSIGN_OR_RETURN(const bool stop, Save(context.session(), step));
+  VIGIL_ASSIGN_OR_RETURN(const bool stop, Save(context.session(), step, HowToSave()));
   if (stop) context.RequestStop();
   return absl::OkStatus();
 }
 
 absl::Status CheckpointSaverHook::End(Session* session) {
+  const absl::Status earlier = FinishSaves(session);
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
-  if (step != timer_.last_triggered_step() && !KeepsNothing(step)) {
+  if ((step != timer_.last_triggered_step() || step == failed_step_) && !KeepsNothing(step)) {
     VIGIL_RETURN_IF_ERROR(Save(*session, step).status());
   }
+  VIGIL_RETURN_IF_ERROR(earlier);
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kEnd, step,
                                        [&] { return listener->End(*session, step); }));
@@ -143,21 +166,36 @@ absl::Status CheckpointSaverHook::End(Session* session) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t step) {
+absl::StatusOr<bool> CheckpointSaverHook::Save(Session& session, std::int64_t step, How how) {
   EmitHookDetail(env_.events, HookDetail::kSaves, static_cast<double>(step));
+  if (how == How::kBeside) {
+    const absl::Status handed_over = HandOver(session, step);
+    if (handed_over.ok()) return TellOfWritten(session);
+    EmitHookDetail(env_.events, HookDetail::kSaved, static_cast<double>(step), -1, CodeOf(handed_over));
+    return handed_over;
+  }
   absl::StatusOr<bool> stop = SaveAndTell(session, step);
   EmitHookDetail(env_.events, HookDetail::kSaved, static_cast<double>(step), -1, CodeOf(stop.status()));
   return stop;
 }
 
 absl::StatusOr<bool> CheckpointSaverHook::SaveAndTell(Session& session, std::int64_t step) {
-  Log& log = *env_.log;
-  log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners before saving checkpoint {}...", step));
+  VIGIL_RETURN_IF_ERROR(TellBefore(session, step));
+  VIGIL_RETURN_IF_ERROR(WriteCheckpoint(session, step));
+  return TellAfter(session, step);
+}
+
+absl::Status CheckpointSaverHook::TellBefore(Session& session, std::int64_t step) {
+  env_.log->Write(Severity::kInfo, fmt::format("Calling checkpoint listeners before saving checkpoint {}...", step));
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
     VIGIL_RETURN_IF_ERROR(CallListener(env_, options_.listeners, listener, ListenerMethod::kBeforeSave, step,
                                        [&] { return listener->BeforeSave(session, step); }));
   }
-  VIGIL_RETURN_IF_ERROR(WriteCheckpoint(session, step));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> CheckpointSaverHook::TellAfter(Session& session, std::int64_t step) {
+  Log& log = *env_.log;
   log.Write(Severity::kInfo, fmt::format("Calling checkpoint listeners after saving checkpoint {}...", step));
   bool should_stop = false;
   for (const CheckpointSaverListenerPtr& listener : options_.listeners) {
@@ -175,10 +213,9 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
   VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
   LastSaves& last = env_.process->Slot(kLastSaves);
   const LastSaves::Step mine{.session = session.number(), .step = step};
-  if (options_.behaviour.one_save_a_step && last.Has(options_.checkpoint_dir, mine, saver)) {
-    EmitHookDetail(env_.events, HookDetail::kSavedBefore, static_cast<double>(step));
-    env_.log->Write(Severity::kInfo, fmt::format("Step {} is in {} already: another hook of this session saved it.",
-                                                 step, options_.checkpoint_dir));
+  saver->WaitForSaves();  // another hook's save of this step may be one of them
+  if (options_.behaviour.one_save_a_step && last.Find(options_.checkpoint_dir, mine, saver).has_value()) {
+    NoteSavedBefore(step);
     return absl::OkStatus();
   }
   env_.log->Write(Severity::kInfo, fmt::format("Saving checkpoints for {} into {}.", step, save_path_));
@@ -186,6 +223,76 @@ absl::Status CheckpointSaverHook::WriteCheckpoint(Session& session, std::int64_t
   VIGIL_RETURN_IF_ERROR(saver->Save(session, save_path_, step, how).status());
   last.Note(options_.checkpoint_dir, mine, saver);
   return writer_->AddSessionLog(SessionLogStatus::kCheckpoint, step, save_path_);
+}
+
+absl::Status CheckpointSaverHook::HandOver(Session& session, std::int64_t step) {
+  VIGIL_RETURN_IF_ERROR(TellBefore(session, step));
+  VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
+  LastSaves& last = env_.process->Slot(kLastSaves);
+  const LastSaves::Step mine{.session = session.number(), .step = step};
+  std::optional<PendingSavePtr> others;
+  if (options_.behaviour.one_save_a_step) others = last.Find(options_.checkpoint_dir, mine, saver);
+  if (others.has_value()) {
+    handed_over_.push_back({.step = step, .save = *std::move(others), .is_ours = false});
+  } else {
+    env_.log->Write(Severity::kInfo,
+                    fmt::format("Saving checkpoints for {} into {} beside the training.", step, save_path_));
+    const SaveOptions how{.latest_filename = state_file_, .write_meta_graph = options_.save_graph_def};
+    VIGIL_ASSIGN_OR_RETURN(PendingSavePtr save, saver->SaveBeside(session, save_path_, step, how));
+    last.Note(options_.checkpoint_dir, mine, saver, save);
+    handed_over_.push_back({.step = step, .save = std::move(save)});
+  }
+  EmitHookDetail(env_.events, HookDetail::kSavesBeside, static_cast<double>(step));
+  return absl::OkStatus();
+}
+
+void CheckpointSaverHook::NoteSavedBefore(std::int64_t step) {
+  EmitHookDetail(env_.events, HookDetail::kSavedBefore, static_cast<double>(step));
+  env_.log->Write(Severity::kInfo, fmt::format("Step {} is in {} already: another hook of this session saved it.", step,
+                                               options_.checkpoint_dir));
+}
+
+absl::StatusOr<bool> CheckpointSaverHook::TellOfWritten(Session& session) {
+  bool should_stop = false;
+  while (!handed_over_.empty()) {
+    if (const PendingSave* save = handed_over_.front().save.get(); save != nullptr && !save->done()) break;
+    const HandedOver saved = std::move(handed_over_.front());
+    handed_over_.pop_front();
+    VIGIL_ASSIGN_OR_RETURN(const bool stop, TellOf(session, saved));
+    should_stop = should_stop || stop;
+  }
+  return should_stop;
+}
+
+absl::StatusOr<bool> CheckpointSaverHook::TellOf(Session& session, const HandedOver& saved) {
+  EmitHookDetail(env_.events, HookDetail::kTellsOfSave, static_cast<double>(saved.step));
+  const auto tell = [&]() -> absl::StatusOr<bool> {
+    if (saved.save != nullptr && !saved.save->status().ok()) {
+      failed_step_ = saved.step;
+      return saved.save->status();
+    }
+    if (failed_step_ == saved.step) failed_step_.reset();
+    if (saved.is_ours) {
+      VIGIL_RETURN_IF_ERROR(writer_->AddSessionLog(SessionLogStatus::kCheckpoint, saved.step, save_path_));
+    } else {
+      NoteSavedBefore(saved.step);
+    }
+    return TellAfter(session, saved.step);
+  };
+  absl::StatusOr<bool> stop = tell();
+  EmitHookDetail(env_.events, HookDetail::kSaved, static_cast<double>(saved.step), -1, CodeOf(stop.status()));
+  return stop;
+}
+
+absl::Status CheckpointSaverHook::FinishSaves(Session* session) {
+  if (handed_over_.empty()) return absl::OkStatus();
+  VIGIL_ASSIGN_OR_RETURN(Saver* const saver, GetSaver());
+  saver->WaitForSaves();
+  absl::Status first;
+  while (session != nullptr && !handed_over_.empty()) {
+    if (const absl::Status told = TellOfWritten(*session).status(); first.ok()) first = told;
+  }
+  return first;
 }
 
 bool CheckpointSaverHook::KeepsNothing(std::int64_t step) {

@@ -62,6 +62,7 @@ absl::Status AddCheckpointSaver(const Env& env, const MonitoredTrainingSessionOp
                                                                             .save_steps = period.steps,
                                                                             .scaffold = options.scaffold,
                                                                             .save_graph_def = options.save_graph_def,
+                                                                            .async_saves = options.async_saves,
                                                                             .behaviour = options.behaviour}));
   if (options.steps_per_run.has_value()) hook->set_steps_per_run(*options.steps_per_run);
   hooks.push_back(hook);

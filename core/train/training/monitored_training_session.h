@@ -63,6 +63,8 @@ struct MonitoredTrainingSessionOptions {
   // How many global steps a run makes. Said, the hooks made here read the step by a run of their own only when something is due;
   // unset, a saver of steps does so after every run, since it cannot know what it would miss.
   std::optional<std::int64_t> steps_per_run = std::nullopt;
+  // Checkpoints are written beside the training (CheckpointSaverHook, docs/checkpoints.md).
+  bool async_saves = false;
 };
 
 absl::StatusOr<std::unique_ptr<MonitoredSession>> MonitoredTrainingSession(

@@ -12,6 +12,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/notification.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/io/event.pb.h"
 #include "vigil/core/io/record_reader.h"
@@ -296,6 +297,75 @@ TEST_F(MonitoredTrainingSessionTest, WithStepsPerRunTheStepIsReadWhenSomethingIs
   EXPECT_GE(reads_of(std::nullopt), 20);
   EXPECT_LE(reads_of(1), 4) << "the step counter at its first run, the saver at steps 10 and 20";
   EXPECT_EQ(CodeOf(MonitoredTrainingSession(env(), *graph_, {.steps_per_run = 0}).status()), Code::kUsage);
+}
+
+// What is written beside the training is there when the session has ended, however it ended.
+TEST_F(MonitoredTrainingSessionTest, AsynchronousSavesAreThereWhenTheSessionHasEnded) {
+  const MonitoredTrainingSessionOptions options{
+      .checkpoint_dir = kDir, .save_checkpoint_steps = std::int64_t{2}, .async_saves = true};
+  TrainOnce(options, 5);
+  EXPECT_THAT(Names("model.ckpt-5.index"), ElementsAre("model.ckpt-5.index"));
+  EXPECT_EQ(StepAfterRestart(), 5);
+  {
+    NewGraph();
+    const auto session = Open(options);
+    Train(*session, 2);
+    EXPECT_THAT(Names("model.ckpt-7"), IsEmpty()) << "it waits for its task";
+    EXPECT_THAT(Text(session->Exit(MakeStatus(Code::kInternal, "the caller's own"))), HasSubstr("the caller's own"));
+    EXPECT_THAT(Names("model.ckpt-7.index"), ElementsAre("model.ckpt-7.index"));
+  }
+  EXPECT_EQ(StepAfterRestart(), 7);
+  {
+    NewGraph();
+    const auto dropped = Open(options);
+    Train(*dropped, 2);
+  }
+  EXPECT_EQ(StepAfterRestart(), 9);
+}
+
+// Aborts a run when it is told to.
+class AbortingHook : public SessionRunHook {
+ public:
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    return std::exchange(abort, false) ? MakeStatus(Code::kAborted, "the worker went") : absl::OkStatus();
+  }
+  bool abort = false;
+};
+
+TEST_F(MonitoredTrainingSessionTest, ARecoveryFindsWhatWasStillBeingWritten) {
+  const auto aborting = std::make_shared<AbortingHook>();
+  const auto session = Open({.checkpoint_dir = kDir,
+                             .hooks = {aborting},
+                             .save_checkpoint_steps = std::int64_t{2},
+                             .give_up_recovery_after = Duration::max(),
+                             .async_saves = true});
+  Train(*session, 3);
+  aborting->abort = true;
+  Train(*session, 1);  // step 4 is handed over, then the run is given up and made again
+  EXPECT_EQ(session->recoveries(), 1);
+  EXPECT_EQ(session->RunWithoutHooks(step_)->values().scalar<std::int64_t>(), 5);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_THAT(Names("model.ckpt-"), Contains("model.ckpt-4.index"));
+}
+
+// The disk is stuck: the end of the session waits for its grace period, and says for what.
+TEST_F(MonitoredTrainingSessionTest, AStuckAsynchronousSaveIsNamedOnceTheGracePeriodIsOver) {
+  Notification held(fake_.tasks, "the disk");
+  const auto session = Open(
+      {.checkpoint_dir = kDir, .save_checkpoint_steps = std::int64_t{2}, .stop_grace_period = 9s, .async_saves = true});
+  fake_.tasks.RunReady();
+  fake_.files.set_fault([&held](fakes::FileOp op, const std::string& path) {
+    if (op == fakes::FileOp::kAppend && path.find("model.ckpt-") != path.npos) held.Wait(kNever);
+    return absl::OkStatus();
+  });
+  Train(*session, 2);
+  const Time before = fake_.clock.Monotonic();
+  EXPECT_THAT(Text(session->Exit(MakeStatus(Code::kInternal, "the caller's own"))), HasSubstr("the caller's own"));
+  EXPECT_GE(fake_.clock.Monotonic() - before, 9s);
+  EXPECT_THAT(session->stragglers(), ElementsAre("saving beside the training into /run/model.ckpt"));
+  held.Notify();
+  fake_.tasks.RunReady();
+  EXPECT_THAT(Names("model.ckpt-2.index"), ElementsAre("model.ckpt-2.index"));
 }
 
 }  // namespace
