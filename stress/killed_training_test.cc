@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -58,7 +59,7 @@ class TellingListener : public CheckpointSaverListener {
   const int pipe_;
 };
 
-absl::Status Train(const Env& env, const std::string& folder, int pipe) {
+absl::Status Train(const Env& env, const std::string& folder, int pipe, bool async_saves) {
   Graph graph(BuiltinOps());
   Builder b(graph);
   VIGIL_ASSIGN_OR_RETURN(const Output step, GetOrCreateGlobalStep(env, b));
@@ -71,7 +72,8 @@ absl::Status Train(const Env& env, const std::string& folder, int pipe) {
                          CheckpointSaverHook::Create(env, {.checkpoint_dir = folder,
                                                            .save_steps = 3,
                                                            .scaffold = scaffold,
-                                                           .listeners = {std::make_shared<TellingListener>(pipe)}}));
+                                                           .listeners = {std::make_shared<TellingListener>(pipe)},
+                                                           .async_saves = async_saves}));
   MonitoredTrainingSessionOptions options{.checkpoint_dir = folder, .scaffold = scaffold};
   options.chief_only_hooks = {saver};
   options.save_checkpoint_steps = std::nullopt;
@@ -86,14 +88,14 @@ absl::Status Train(const Env& env, const std::string& folder, int pipe) {
 // One process, from its start to its death.
 class Life {
  public:
-  explicit Life(const std::string& folder) {
+  explicit Life(const std::string& folder, bool async_saves = false) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
     child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
       RealEnv real({.seed = 1, .log_to_stderr = false});
-      const absl::Status status = Train(real.env(), folder, ends[1]);
+      const absl::Status status = Train(real.env(), folder, ends[1], async_saves);
       Tell(ends[1], Told::kFailed, 0);
       _exit(1);
     }
@@ -203,6 +205,33 @@ TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSaved) {
   ASSERT_TRUE(last.Read());  // it goes on once it has cleaned up
   last.Kill();
   EXPECT_LE(Leftovers(folder).size(), 5u) << testing::PrintToString(Leftovers(folder));
+}
+
+// What a listener has heard of is there, though it was written beside the training.
+TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSavedBesideTheTraining) {
+  constexpr int kFewKills = 14;
+  const Folder place;
+  const std::string& folder = place.path();
+  RealEnv real({.log_to_stderr = false});
+  std::int64_t saved = 0;
+  for (int i = 0; i < kFewKills; ++i) {
+    Life life(folder, /*async_saves=*/true);
+    for (int told = 0; told < 3 + i % 7; ++told) {
+      ASSERT_TRUE(life.Read()) << "life " << i << " ended by itself";
+      ASSERT_FALSE(life.failed) << "life " << i;
+    }
+    Dawdle(i, 3'000'000);
+    life.Kill();
+    while (life.Read()) {
+    }
+    if (life.resumed_at >= 0) {
+      ASSERT_GE(life.resumed_at, saved) << "life " << i;
+    }
+    saved = std::max(saved, life.saved);
+    CheckFolder(real.env(), folder, saved);
+    if (testing::Test::HasFatalFailure()) FAIL() << "life " << i;
+  }
+  EXPECT_GT(saved, 0);
 }
 
 }  // namespace
