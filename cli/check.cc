@@ -14,6 +14,7 @@
 #include "vigil/cli/annotations.h"
 #include "vigil/cli/check_report.h"
 #include "vigil/cli/commands.h"
+#include "vigil/cli/crew_options.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/plant.h"
@@ -75,12 +76,11 @@ struct Arguments {
   std::string annotations = "auto";
   std::vector<std::string> suites;
   std::string seeds;
-  int jobs = -1;  // one for each core
+  CrewArguments crew;
   std::string json;
   std::string junit;
   std::string faults_document;
   std::string time;
-  std::string play_limit;
   std::string failures = "failures";
   std::vector<std::string> recordings;
   bool list_rules = false;
@@ -107,10 +107,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "Mark failures for a CI service: github, azure, teamcity, none, or auto (default: by its environment)")
       ->check(CLI::IsMember({"auto", "github", "azure", "teamcity", "none"}).description(""))
       ->type_name("SERVICE");
-  app.add_option("--jobs", a.jobs,
-                 "How many to play at a time (default: one for each core); 0: in this process, for a debugger")
-      ->check(CLI::Range(0, kMostJobs).description(""))
-      ->type_name("N");
+  AddCrewOptions(app, a.crew);
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
   app.add_option("--junit", a.junit, "Write the results to this file as JUnit XML, a testsuite a suite")
       ->type_name("FILE");
@@ -118,9 +115,6 @@ void AddOptions(CLI::App& app, Arguments& a) {
          "--time", a.time,
          "Random and cluster go on with further seeds for so long, each: 30s, 10m, 1h. The seeds are printed at "
          "the end; without --seeds they begin at 1")
-      ->type_name("TIME");
-  app.add_option("--play-limit", a.play_limit,
-                 "A scenario that needs more processor time than this does not end, which is a finding (default: 20s)")
       ->type_name("TIME");
   app.add_option(
          "--faults-document", a.faults_document,
@@ -261,12 +255,8 @@ int CheckWith(const Arguments& arguments) {
     options.time = *time;
     if (!given) options.last_seed = options.last_job = options.first_seed;
   }
-  if (!arguments.play_limit.empty()) {
-    const std::optional<Duration> limit = ParseTime(arguments.play_limit);
-    if (!limit.has_value())
-      return Misuse(fmt::format("--play-limit: expected a time as 30s, 10m or 1h, got '{}'", arguments.play_limit));
-    options.limits.cpu = std::chrono::duration_cast<std::chrono::milliseconds>(*limit);
-  }
+  if (const absl::Status status = ReadPlayLimit(arguments.crew, options.limits); !status.ok())
+    return Misuse(std::string(MessageOf(status)));
   const auto wants = [&arguments](std::string_view suite) {
     const auto& suites = arguments.suites;
     return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
@@ -285,7 +275,7 @@ int CheckWith(const Arguments& arguments) {
   for (const std::string& file : {arguments.junit, arguments.faults_document}) {
     if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
   }
-  options.jobs = arguments.jobs >= 0 ? arguments.jobs : Cores();
+  options.jobs = JobsOf(arguments.crew);
   options.failures = arguments.failures;
   if (std::find(arguments.recordings.begin(), arguments.recordings.end(), "-") != arguments.recordings.end()) {
     return Misuse("--recordings: - is no file; it is read again to explain a failure");
@@ -323,7 +313,7 @@ int Check(const std::vector<std::string>& words) {
     if (arguments.planted == std::vector<std::string>{"list"} && of_playing != nullptr)
       return Misuse(fmt::format("{}: not with --planted list, which plays nothing", of_playing));
     return CheckPlanted(
-        {.ids = arguments.planted, .jobs = arguments.jobs, .json = arguments.json, .shrink = arguments.shrink});
+        {.ids = arguments.planted, .jobs = arguments.crew.jobs, .json = arguments.json, .shrink = arguments.shrink});
   }
   if (arguments.shrink) return Misuse("--shrink: only with --planted; other findings are shrunk anyway");
   return CheckWith(arguments);

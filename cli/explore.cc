@@ -9,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
+#include "vigil/cli/crew_options.h"
 #include "vigil/cli/explore_report.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
@@ -17,6 +18,7 @@
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/system_clock.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil::cli {
@@ -55,7 +57,7 @@ constexpr char kExploreNotes[] =
 struct ExploreArguments {
   ExploreOptions options;
   std::string shard = "1/1";
-  int jobs = 0;
+  CrewArguments crew;
   std::string json;
   SchedulesArguments schedules;  // of a FILE
   bool failures_given = false;
@@ -91,9 +93,7 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
   app.add_option("FILE", a.schedules.file, "A scenario, as vigil replay reads it")->type_name("");
   AddScopeOptions(app, a);
   AddScheduleOptions(app, a.schedules);
-  app.add_option("--jobs", a.jobs, "How many to play at a time (default: one for each core); dfs plays one")
-      ->check(CLI::Range(1, kMostJobs).description(""))
-      ->type_name("N");
+  AddCrewOptions(app, a.crew, replays::PlayLimits().cpu, "; dfs plays one");
   app.add_option("--failures", a.options.failures, "Where failing scenarios are saved (default: failures)")
       ->type_name("DIR");
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
@@ -152,7 +152,9 @@ int ExploreAScope(ExploreArguments arguments, const CLI::App& app) {
     return ExploreMisuse(fmt::format("--state: '{}' is no file in which something can be kept", options.state));
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return ExploreMisuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
-  options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
+  options.jobs = JobsOf(arguments.crew);
+  if (const absl::Status status = ReadPlayLimit(arguments.crew, options.limits); !status.ok())
+    return ExploreMisuse(std::string(MessageOf(status)));
   return ExploreRun(std::move(arguments)).Run();
 }
 
@@ -168,7 +170,9 @@ int Explore(const std::vector<std::string>& words) {
   if (const char* const name = FirstGiven(app, kOfAScope))
     return ExploreMisuse(fmt::format("{}: it is about a scope of scenarios; with a FILE there is none", name));
   SchedulesArguments& schedules = arguments.schedules;
-  schedules.options.jobs = arguments.jobs > 0 ? arguments.jobs : Cores();
+  schedules.options.jobs = JobsOf(arguments.crew);
+  if (const absl::Status status = ReadPlayLimit(arguments.crew, schedules.options.limits); !status.ok())
+    return ExploreMisuse(std::string(MessageOf(status)));
   schedules.options.failures = arguments.options.failures;
   schedules.failures_given = arguments.failures_given;
   schedules.json = arguments.json;

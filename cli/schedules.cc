@@ -105,6 +105,7 @@ std::string SchedulesText(const SchedulesSummary& summary) {
   if (summary.disagreements > 0)
     text +=
         fmt::format("FAILED the reference model says something else of {} schedules\n", Grouped(summary.disagreements));
+  if (summary.given_up) text += "given up: too many of them crash, or do not end; the rest was not played\n";
   if (summary.stopped) text += "interrupted: this is what was found so far\n";
   return text + fmt::format("{} passed, {} failed\n", summary.played - summary.failed, summary.failed);
 }
@@ -116,6 +117,7 @@ std::string SchedulesJson(const std::string& id, const SchedulesOptions& options
   w.Open('{').Key("scenario").String(id).Key("schedules").String(dfs ? "dfs" : "pct");
   w.Newline().Key("played").Natural(summary.played).Key("failed").Natural(summary.failed);
   w.Key("all").Bool(summary.all).Key("left_out").String(summary.left_out).Key("interrupted").Bool(summary.stopped);
+  if (summary.given_up) w.Key("given_up").Bool(true);
   w.Key("own_choices_first").Bool(summary.own);
   w.Newline().Key("choices").Natural(summary.choices).Key("traces").Natural(summary.traces.size());
   if (summary.callers.has_value()) w.Key("callers_traces").Natural(summary.callers->size());

@@ -2,21 +2,27 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
+#include "vigil/cli/crew_options.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/words.h"
+#include "vigil/core/base/code.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/zoo/zoo.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/escape.h"
 
 namespace vigil::cli {
@@ -39,7 +45,8 @@ constexpr char kVerifyNotes[] =
     "output that\n"
     "cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
-constexpr const char* kOfPlaying[] = {"NAME", "--scenarios", "--seed", "--case", "--json", "--junit"};
+constexpr const char* kOfPlaying[] = {"NAME",   "--scenarios", "--seed", "--case",
+                                      "--json", "--junit",     "--jobs", "--play-limit"};
 constexpr const char* kOfRandomOnes[] = {"--scenarios", "--seed"};
 
 struct VerifyArguments {
@@ -47,6 +54,8 @@ struct VerifyArguments {
   std::uint64_t scenarios = VerifyOptions().scenarios;
   std::uint64_t seed = VerifyOptions().seed;
   std::string only;
+  CrewArguments crew;
+  std::chrono::milliseconds play_limit = VerifyOptions().play_limit;
   std::string json;
   std::string junit;
   bool list = false;
@@ -65,6 +74,7 @@ void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
   CLI::Option* const only =
       app.add_option("--case", a.only, "Play this one case only, as a finding names it")->type_name("CASE");
   app.add_flag("--trace", a.trace, "Print the events of the case")->needs(only);
+  AddCrewOptions(app, a.crew, a.play_limit, "; one hook is verified by one");
   app.add_option("--json", a.json, "Write the findings to this file as JSON; - for standard output")->type_name("FILE");
   app.add_option("--junit", a.junit, "Write them to this file as JUnit XML, a testcase a hook")->type_name("FILE");
   app.footer(kVerifyNotes);
@@ -137,10 +147,20 @@ class VerifyRun {
 
   int Run(const std::vector<const ZooHook*>& hooks) {
     if (!results_.CanWrite({{"--junit", arguments_.junit}}, {})) return kMisuse;
-    for (const ZooHook* hook : hooks) {
-      if (results_.interrupted()) break;
-      Verify(*hook);
+    std::vector<HookToVerify> to_verify;
+    for (const ZooHook* const hook : hooks) {
+      to_verify.push_back({hook->make, hook->options});
+      VerifyOptions& options = to_verify.back().options;
+      options.scenarios = arguments_.scenarios;
+      options.seed = arguments_.seed;
+      options.only = arguments_.only;
     }
+    VerifyCrew crew{.jobs = JobsOf(arguments_.crew), .play_limit = arguments_.play_limit};
+    crew.on_report = [&](std::size_t i, HookReport report) { Tell(*hooks[i], std::move(report)); };
+    crew.on_tick = [&](std::uint64_t plays) {
+      results_.Tick(fmt::format("{} of {} hooks, {} plays", all_.size(), hooks.size(), plays));
+    };
+    VerifyHooks(to_verify, crew, results_.stopped());
     results_.EndProgress();
     Summarize();
     if (results_.wants_json()) results_.WriteJson(Json(all_, arguments_, results_.interrupted()));
@@ -150,19 +170,8 @@ class VerifyRun {
   }
 
  private:
-  void Verify(const ZooHook& hook) {
-    VerifyOptions options = hook.options;
-    options.scenarios = arguments_.scenarios;
-    options.seed = arguments_.seed;
-    options.only = arguments_.only;
-    Verified one{.hook = &hook,
-                 .report = VerifyHook(hook.make, options,
-                                      [this, &hook] {
-                                        results_.Tick(fmt::format("{}: {} plays", hook.name, ++plays_));
-                                        return !results_.interrupted();
-                                      }),
-                 .text = {},
-                 .passed = true};
+  void Tell(const ZooHook& hook, HookReport report) {
+    Verified one{.hook = &hook, .report = std::move(report), .text = {}, .passed = true};
     one.text = ReportText(hook.name, one.report, fmt::format("./vigil verify {} --case {{}}", hook.name));
     const auto expected = std::ranges::find(one.report.findings, hook.promise, &HookFinding::promise);
     one.passed = one.report.ok();
@@ -203,17 +212,21 @@ class VerifyRun {
   const VerifyArguments arguments_;
   Results results_;
   std::vector<Verified> all_;
-  std::uint64_t plays_ = 0;
 };
 
 int VerifyMisuse(const std::string& what) { return TellMisuse("vigil verify", what); }
 
-int VerifyWith(const VerifyArguments& arguments) {
+int VerifyWith(VerifyArguments arguments) {
   if (arguments.junit == "-") return VerifyMisuse("--junit: - is no file; for standard output say /dev/stdout");
   if (arguments.right && !arguments.names.empty()) return VerifyMisuse("--right and a NAME exclude each other");
   if (!arguments.only.empty() && arguments.names.empty()) return VerifyMisuse("--case needs the NAME of a hook");
   if (arguments.scenarios > 0 && arguments.seed > std::numeric_limits<std::uint64_t>::max() - (arguments.scenarios - 1))
     return VerifyMisuse("--seed and --scenarios: seeds have 64 bits, and these would go on beyond");
+  replays::PlayLimits limits;
+  limits.cpu = arguments.play_limit;
+  if (const absl::Status status = ReadPlayLimit(arguments.crew, limits); !status.ok())
+    return VerifyMisuse(std::string(MessageOf(status)));
+  arguments.play_limit = limits.cpu;
   std::vector<const ZooHook*> hooks;
   for (const std::string& name : arguments.names) {
     hooks.push_back(FindInZoo(name));
@@ -223,7 +236,7 @@ int VerifyWith(const VerifyArguments& arguments) {
   for (const ZooHook& hook : Zoo()) {
     if (arguments.names.empty() && (!arguments.right || hook.kind != ZooKind::kWrong)) hooks.push_back(&hook);
   }
-  return VerifyRun(arguments).Run(hooks);
+  return VerifyRun(std::move(arguments)).Run(hooks);
 }
 
 }  // namespace
@@ -238,7 +251,7 @@ int Verify(const std::vector<std::string>& words) {
   if (const char* const name = FirstGiven(app, kOfRandomOnes); name != nullptr && !arguments.only.empty())
     return VerifyMisuse(fmt::format("{}: not with --case, which plays that one case", name));
   if (arguments.list) return Show(ListText(arguments.right));
-  return VerifyWith(arguments);
+  return VerifyWith(std::move(arguments));
 }
 
 }  // namespace vigil::cli

@@ -33,6 +33,23 @@ TEST_F(VerifyTest, SaysWhichPromiseAHookBreaksAndPlaysItAgain) {
   EXPECT_THAT(again.out, HasSubstr("    hook verified after_create_session session=2\n"));
 }
 
+TEST_F(VerifyTest, ACrashIsAFindingOfAnyNumberOfJobs) {
+  const std::string hooks = "$VIGIL verify counts_since_creation checks_too_much stops_early --scenarios 3 --jobs ";
+  const Ran one = Run(hooks + "1");
+  EXPECT_EQ(one.code, 1);
+  EXPECT_THAT(one.err, HasSubstr("CHECK failed: step < kZooLastStep"));
+  EXPECT_THAT(one.out, HasSubstr("\nFAILED checks_too_much: it crashed, 0 of 25 promises broken in "));
+  EXPECT_THAT(one.out, HasSubstr("\n    in        vigil::"));
+  EXPECT_THAT(one.out, HasSubstr("    ./vigil verify checks_too_much --case calm.monitored.alone\n"));
+  EXPECT_THAT(one.out, HasSubstr("PASSED stops_early: "));
+  EXPECT_EQ(Run(hooks + "3").out, one.out);
+  EXPECT_EQ(Run("$VIGIL verify checks_too_much --case calm.monitored.alone").code, 1);
+  const Ran here = Run("$VIGIL verify stops_early --scenarios 3 --jobs 0");
+  EXPECT_EQ(here.code, 0);
+  EXPECT_THAT(here.out, ::testing::StartsWith("PASSED stops_early: "));
+  EXPECT_EQ(Run("$VIGIL verify stops_early --play-limit soon").code, 2);
+}
+
 TEST_F(VerifyTest, NamesEveryHook) {
   const Ran ran = Run("$VIGIL verify --list");
   EXPECT_EQ(ran.code, 0);

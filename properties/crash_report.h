@@ -10,8 +10,10 @@
 #include <optional>
 #include <string>
 
+#include "vigil/properties/choice_log.h"
 #include "vigil/replays/crash.h"
 #include "vigil/replays/scenario.h"
+#include "vigil/sim/chooser.h"
 
 namespace vigil::properties {
 
@@ -21,6 +23,10 @@ replays::PlayLimits LimitsOfOnePlay();
 // How the play of this scenario crashes, with the judging of it; nothing if it does not. `drawn`: by chance, from its seed; its choices
 // are put into the scenario.
 std::optional<replays::Crash> CrashOf(replays::Scenario& scenario, bool drawn, const std::function<bool()>& on_tick);
+
+// How the play by the choices of `chooser` crashes, which are written down; nothing if it does not.
+std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Chooser& chooser, bool preempt,
+                                      ChoiceLog& log, const std::function<bool()>& on_tick);
 
 struct LeastCrash {
   replays::Scenario scenario;           // the least that crashes in the same way, or that which was given

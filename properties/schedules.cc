@@ -4,41 +4,29 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "vigil/core/base/code.h"
+#include "vigil/properties/crash_report.h"
 #include "vigil/properties/failure_report.h"
-#include "vigil/properties/in_order.h"
-#include "vigil/properties/judged_play.h"
+#include "vigil/properties/schedule_player.h"
+#include "vigil/replays/crew.h"
 #include "vigil/replays/escape.h"
-#include "vigil/replays/result.h"
-#include "vigil/replays/runner.h"
-#include "vigil/sim/dfs_chooser.h"
-#include "vigil/sim/pct_chooser.h"
 
 namespace vigil::properties {
 namespace {
 
-using replays::Outcome;
+using replays::Crash;
+using replays::Packed;
 using replays::Recording;
-using replays::Runner;
 using replays::Scenario;
+using replays::Unpacked;
 using replays::Verdict;
 
-constexpr std::uint64_t kPlaysAPiece = 16;
-constexpr std::string_view kSchedulePoints[] = {"/schedule", "/preempt"};
-
-std::uint64_t ScheduleChoices(const Outcome& outcome, bool all_points) {
-  std::uint64_t choices = 0;
-  for (const auto& [point, labels] : outcome.choices) {
-    const auto ends = [&point](std::string_view end) { return point.ends_with(end); };
-    if (all_points || std::ranges::any_of(kSchedulePoints, ends)) choices += labels.size();
-  }
-  return choices;
-}
+constexpr int kSeedPiecesAhead = 8;
+constexpr std::string_view kCalmName = "the calm schedule";
 
 class SchedulesRun {
  public:
@@ -68,14 +56,19 @@ class SchedulesRun {
           "This scenario does not say what is to happen: it has no 'expect', or one that only names a broken rule. "
           "Without "
           "that there is nothing to hold every schedule against (--as-expected).");
-    if (HasOwn()) PlayOwn();
-    Outcome calm = PlayFirst(scenario_, options_.preempt);
+    if (HasOwn()) {
+      // As `vigil replay` does.
+      const FirstPlay own = PlayFirst(own_, false, "the choices of the file", true);
+      summary_.own = own.verdict != Verdict::kInterrupted && own.verdict != Verdict::kNotSetUp;
+      Merge(own.part);
+    }
+    const FirstPlay calm = PlayFirst(scenario_, options_.preempt, std::string(kCalmName), ReplayIsCalm());
     if (calm.verdict == Verdict::kNotSetUp)
       return UsageError(fmt::format("This scenario cannot be played: {}", replays::Escaped(calm.reason)));
-    summary_.choices = ScheduleChoices(calm, options_.all_points);
-    Part first;
-    if (calm.verdict != Verdict::kInterrupted) Add(Judge(std::move(calm), "the calm schedule"), ReplayIsCalm(), first);
-    Merge(first);
+    summary_.choices = calm.choices;
+    Merge(calm.part);
+    summary_.stopped = calm.verdict == Verdict::kInterrupted;
+    if (summary_.stopped) return std::move(summary_);
     if (options_.search == ScheduleSearch::kDepthFirst) {
       DepthFirst();
     } else {
@@ -97,74 +90,128 @@ class SchedulesRun {
   bool HasOwn() const { return !own_.choices.empty(); }
   // `vigil replay` plays the calm schedule, but for choices of the file, and what real clusters did, which it plays by seeds.
   bool ReplayIsCalm() const { return !HasOwn() && !(expect_.has_value() && expect_->job != nullptr); }
-  // As `vigil replay` does.
-  void PlayOwn() {
-    Outcome outcome = PlayFirst(own_, false);
-    if (outcome.verdict == Verdict::kInterrupted || outcome.verdict == Verdict::kNotSetUp) return;
-    Part part;
-    Add(Judge(std::move(outcome), "the choices of the file"), true, part);
-    summary_.own = true;
-    Merge(part);
-  }
 
-  Outcome Play(Runner& runner, sim::Chooser& chooser) const {
-    return runner.Run(scenario_, {.chooser = &chooser, .preempt = options_.preempt, .interrupt = &stop_});
+  std::shared_ptr<SchedulePlayer> NewPlayer(const replays::CrewView& view) const {
+    return std::make_shared<SchedulePlayer>(options_, scenario_, expect_.has_value() ? &*expect_ : nullptr, *view.stop,
+                                            view.part);
   }
+  bool GoesOn() const { return !stop_; }
 
-  JudgedPlay Judge(Outcome outcome, std::string name) const {
-    return JudgePlay(std::move(outcome), scenario_, expect_.has_value() ? &*expect_ : nullptr, std::move(name));
+  // A search goes from play to play: one worker does it. Of priorities there may be many.
+  replays::CrewSummary Work(int jobs, int ahead, replays::CrewCallbacks crew) {
+    crew.on_tick = [this] { callbacks_.on_tick(summary_); };
+    const replays::CrewSummary worked =
+        replays::RunCrew({.jobs = jobs, .ahead = ahead, .limits = options_.limits}, crew, stop_);
+    summary_.given_up = summary_.given_up || worked.given_up;
+    return worked;
   }
+  int OneJob() const { return std::min(options_.jobs, 1); }
 
-  // By its choices, which may be none. The caller's thread is free to hear of a stop while another plays.
-  Outcome PlayFirst(const Scenario& scenario, bool preempt) {
-    Outcome played;
-    PieceCallbacks pieces;
-    pieces.new_worker = [&]() -> PieceWorker {
-      return [&](std::uint64_t) -> HandOut {
-        Runner runner;
-        played = runner.Run(scenario, {.preempt = preempt, .interrupt = &stop_});
-        return [] {};
+  // By its choices, which may be none.
+  FirstPlay PlayFirst(const Scenario& scenario, bool preempt, const std::string& name, bool as_replayed) {
+    FirstPlay first;
+    bool asked = false;
+    replays::CrewCallbacks crew;
+    crew.next = [&]() -> std::optional<std::string> {
+      if (std::exchange(asked, true)) return std::nullopt;
+      return "first";
+    };
+    crew.new_worker = [&](const replays::CrewView& view) -> replays::CrewWorker {
+      return [&, player = NewPlayer(view)](const std::string&) {
+        return Packed(player->First(scenario, preempt, name, as_replayed));
       };
     };
-    pieces.on_tick = [this] { callbacks_.on_tick(summary_); };
-    const std::atomic<bool> never = false;
-    InOrder(1, 0, 1, pieces, never);
-    return played;
+    crew.on_reply = [&first](const std::string& reply) {
+      first = Unpacked<FirstPlay>(reply);
+      return true;
+    };
+    crew.on_crash = [&](const std::string&, std::uint64_t, const Crash& crash) -> std::optional<std::string> {
+      sim::ReplayChooser chooser(scenario.choices);
+      ChoiceLog log;
+      CrashBy(scenario, chooser, preempt, log, [this] { return GoesOn(); });
+      first.verdict = Verdict::kCrashed;
+      first.choices = ScheduleChoices(log.Choices(), options_.all_points);
+      AddCrash(crash, log.Choices());
+      return std::nullopt;
+    };
+    Work(OneJob(), 1, std::move(crew));
+    return first;
   }
 
   void DepthFirst() {
-    sim::DfsOptions search{
-        .max_runs = options_.limit, .max_choices = options_.choices, .max_changes = options_.changes};
-    if (!options_.all_points) search.only.assign(std::begin(kSchedulePoints), std::end(kSchedulePoints));
-    sim::DfsChooser chooser(search);
-    std::atomic<bool> end = false;
+    sim::DfsState state;
     bool complete = false;
-    PieceCallbacks pieces;
-    pieces.new_worker = [&]() -> PieceWorker {
-      return [&, runner = std::make_shared<Runner>()](std::uint64_t) -> HandOut {
-        auto part = std::make_shared<Part>();
-        for (std::uint64_t i = 0; i < kPlaysAPiece && !end; ++i) {
-          JudgedPlay play = Judge(Play(*runner, chooser), fmt::format("schedule {}", chooser.runs()));
-          if (play.verdict == Verdict::kInterrupted) {
-            end = true;
-          } else {
-            if (chooser.runs() > 1) Add(std::move(play), false, *part);  // the calm one has been played
-            complete = !chooser.Next();
-            if (complete) end = true;
-          }
-        }
-        return [this, part] { Merge(*part); };
+    bool lost = false;  // the way to go on
+    replays::CrewCallbacks crew;
+    crew.next = [&]() -> std::optional<std::string> {
+      if (complete || lost) return std::nullopt;
+      return Packed(DfsPiece{state, kPlaysAPiece});
+    };
+    crew.new_worker = [this](const replays::CrewView& view) -> replays::CrewWorker {
+      return [player = NewPlayer(view)](const std::string& request) {
+        return Packed(player->DepthFirst(Unpacked<DfsPiece>(request)));
       };
     };
-    pieces.on_tick = [&] {
-      callbacks_.on_tick(summary_);
-      if (stop_) end = true;
+    crew.on_reply = [&](const std::string& bytes) {
+      auto reply = Unpacked<DfsReply>(bytes);
+      Merge(reply.part);
+      state = std::move(reply.state);
+      complete = reply.complete;
+      return true;
     };
-    InOrder(1, 0, std::numeric_limits<std::uint64_t>::max(), pieces, end);
+    crew.on_crash = [&](const std::string& request, std::uint64_t part,
+                        const Crash& crash) -> std::optional<std::string> {
+      state = Unpacked<DfsPiece>(request).state;
+      if (!PlayBefore(part, state)) {
+        AddCrash(crash, {});
+        summary_.given_up = !stop_;  // it crashes at another place each time
+        lost = true;
+        return std::nullopt;
+      }
+      complete = !GoBeyondCrash(crash, state);
+      if (complete) return std::nullopt;
+      return Packed(DfsPiece{state, kPlaysAPiece});
+    };
+    Work(OneJob(), 1, std::move(crew));
+    if (summary_.given_up) return;
     summary_.stopped = !complete;
     if (summary_.stopped) return;
+    const sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(state));
     summary_.all = chooser.exhausted() && !chooser.truncated();
     if (!summary_.all) summary_.left_out = LeftOut(chooser);
+  }
+
+  // What was played before the crash once more, for the reply was lost with the worker. False: it crashed, too.
+  bool PlayBefore(std::uint64_t part, sim::DfsState& state) {
+    if (part <= 1) return true;
+    replays::PlayLimits limits = options_.limits;
+    limits.cpu *= kPlaysAPiece;
+    limits.wall *= kPlaysAPiece;
+    const auto play = [&](replays::CrashBoard&) {
+      const std::atomic<bool> never = false;
+      const auto player = NewPlayer({.stop = &never, .part = [](std::uint64_t) {}});
+      return Packed(player->DepthFirst({state, part - 1}));
+    };
+    const std::variant<std::string, Crash> end = replays::PlayApart(play, limits, [this] { return GoesOn(); });
+    if (!std::holds_alternative<std::string>(end)) return false;
+    auto reply = Unpacked<DfsReply>(std::get<std::string>(end));
+    Merge(reply.part);
+    state = std::move(reply.state);
+    return true;
+  }
+
+  // The schedule that `state` is at crashes: played once more, to see its choices, as far as it comes; the search goes on behind it. False:
+  // there is nothing.
+  bool GoBeyondCrash(const Crash& crash, sim::DfsState& state) {
+    sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(state));
+    ChoiceLog log;
+    CrashBy(scenario_, chooser, options_.preempt, log, [this] { return GoesOn(); });
+    log.Repeat(chooser);
+    if (chooser.runs() > 1) AddCrash(crash, log.Choices());  // the calm one has been played
+    chooser.BreakOff();
+    const bool more = chooser.Next();
+    state = chooser.state();
+    return more;
   }
 
   std::string LeftOut(const sim::DfsChooser& chooser) const {
@@ -183,67 +230,60 @@ class SchedulesRun {
   }
 
   void ByPriorities() {
-    const std::uint64_t first = options_.first_seed;
-    const std::uint64_t seeds = summary_.choices == 0 ? 0 : options_.last_seed - first + 1;
-    const sim::PctOptions drawn{.depth = options_.depth, .steps = std::max<std::uint64_t>(1, summary_.choices)};
-    PieceCallbacks pieces;
-    pieces.new_worker = [&]() -> PieceWorker {
-      return [&, runner = std::make_shared<Runner>()](std::uint64_t piece) -> HandOut {
-        auto part = std::make_shared<Part>();
-        const std::uint64_t end = std::min(seeds, (piece + 1) * kPlaysAPiece);
-        for (std::uint64_t i = piece * kPlaysAPiece; i < end && !stop_; ++i) {
-          sim::PctOptions how = drawn;
-          how.seed = first + i;
-          sim::PctChooser chooser(how);
-          JudgedPlay play = Judge(Play(*runner, chooser), fmt::format("the schedule of seed {}", how.seed));
-          if (play.verdict != Verdict::kInterrupted) Add(std::move(play), false, *part);
-        }
-        return [this, part] { Merge(*part); };
+    const std::uint64_t seeds = summary_.choices == 0 ? 0 : options_.last_seed - options_.first_seed + 1;
+    const std::uint64_t pieces = (seeds + kPlaysAPiece - 1) / kPlaysAPiece;
+    std::uint64_t next = 0;
+    replays::CrewCallbacks crew;
+    crew.next = [&]() -> std::optional<std::string> {
+      if (next == pieces) return std::nullopt;
+      return Packed(SeedsPiece{next++, {}});
+    };
+    crew.new_worker = [this](const replays::CrewView& view) -> replays::CrewWorker {
+      return [this, player = NewPlayer(view)](const std::string& request) {
+        return Packed(player->Seeds(Unpacked<SeedsPiece>(request), summary_.choices));
       };
     };
-    pieces.on_tick = [this] { callbacks_.on_tick(summary_); };
-    InOrder(options_.jobs, 0, (seeds + kPlaysAPiece - 1) / kPlaysAPiece, pieces, stop_);
+    crew.on_reply = [this](const std::string& reply) {
+      Merge(Unpacked<SchedulesPart>(reply));
+      return true;
+    };
+    crew.on_crash = [this](const std::string& request, std::uint64_t part,
+                           const Crash& crash) -> std::optional<std::string> {
+      auto piece = Unpacked<SeedsPiece>(request);
+      const std::uint64_t seed =
+          options_.first_seed + piece.number * kPlaysAPiece + std::max<std::uint64_t>(part, 1) - 1;
+      sim::PctChooser chooser(PctOptionsOf(options_, summary_.choices, seed));
+      ChoiceLog log;
+      CrashBy(scenario_, chooser, options_.preempt, log, [this] { return GoesOn(); });
+      AddCrash(crash, log.Choices());
+      piece.without.insert(seed);
+      return Packed(piece);
+    };
+    if (pieces > 0) Work(options_.jobs, kSeedPiecesAhead, std::move(crew));
     summary_.all = summary_.choices == 0;
-    summary_.stopped = summary_.played < seeds + (summary_.own ? 2 : 1);
+    summary_.stopped = !summary_.given_up && summary_.played < seeds + (summary_.own ? 2 : 1);
     if (!summary_.all)
-      summary_.left_out = fmt::format("drawn by priorities (seeds {}..{}, depth {}): not all there are", first,
-                                      options_.last_seed, options_.depth);
+      summary_.left_out = fmt::format("drawn by priorities (seeds {}..{}, depth {}): not all there are",
+                                      options_.first_seed, options_.last_seed, options_.depth);
   }
 
-  // What came of some plays.
-  struct Part {
-    SchedulesSummary summary;
-    std::vector<JudgedPlay> failures;  // of each rule the first
-  };
-
-  // On any thread.
-  void Add(JudgedPlay play, bool as_replayed, Part& part) const {
-    SchedulesSummary& summary = part.summary;
-    ++summary.played;
-    summary.traces.insert(play.trace_hash);
-    if (!scenario_.job.has_value()) {
-      if (!summary.callers.has_value()) summary.callers.emplace();
-      summary.callers->insert(play.events_hash);
-    }
-    ++summary.ends[play.end];
-    for (const std::string& rule : play.rules) ++summary.violated[rule];
-    summary.disagreements += play.disagreement.empty() ? 0 : 1;
-    summary.refused = play.refused;
-    AddArmed(summary.armed, play.armed);
-    if (expect_.has_value()) summary.as_expected = summary.as_expected.value_or(0) + (play.unexpected.empty() ? 1 : 0);
-    if (!options_.as_expected && !as_replayed) play.unexpected.clear();
-    if (play.kept()) return;
-    ++summary.failed;
-    const auto same = [&play](const JudgedPlay& other) { return KindOf(other) == KindOf(play); };
-    if (std::ranges::none_of(part.failures, same)) part.failures.push_back(std::move(play));
+  void AddCrash(const Crash& crash, sim::ChoiceMap choices) {
+    ++summary_.played;
+    ++summary_.failed;
+    ++summary_.ends["crashed"];
+    ++summary_.violated[crash.rule()];
+    if (expect_.has_value()) summary_.as_expected = summary_.as_expected.value_or(0);
+    if (!reported_.insert(crash.rule()).second) return;
+    FailedRun failed{.scenario = scenario_,
+                     .rule = crash.rule(),
+                     .reason = crash.Line(),
+                     .explanation = crash.Stack(),
+                     .source = source_};
+    failed.scenario.choices = std::move(choices);
+    Tell(failed);
   }
 
-  static void AddArmed(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
-    to.resize(std::max(to.size(), from.size()));
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
-  }
-
-  void Merge(const Part& part) {
+  void Merge(const SchedulesPart& part) {
     const SchedulesSummary& from = part.summary;
     summary_.played += from.played;
     summary_.failed += from.failed;
@@ -261,11 +301,6 @@ class SchedulesRun {
     for (const JudgedPlay& play : part.failures) Report(play);
   }
 
-  // Its first rule, or what else is wrong in a word.
-  static std::string_view KindOf(const JudgedPlay& play) {
-    return play.rules.empty() ? play.Kind() : play.rules.front();
-  }
-
   // The first of each rule, of disagreements, of what does not end, of what is not as expected.
   void Report(const JudgedPlay& play) {
     const std::string rule = play.rules.empty() ? "" : play.rules.front();
@@ -278,8 +313,12 @@ class SchedulesRun {
       failed.expect = &*expect_;
       failed.explanation = play.report;
     }
+    Tell(failed);
+  }
+
+  void Tell(const FailedRun& failed) {
     FailureReport report = reporter_.Report(failed);
-    callbacks_.on_failure({scenario_.id, rule, std::move(report.text), std::move(report.file)});
+    callbacks_.on_failure({scenario_.id, failed.rule, std::move(report.text), std::move(report.file)});
   }
 
   const SchedulesOptions& options_;

@@ -9,7 +9,7 @@
 // Other choices (latencies, losses) stay calm, or vary too (`all_points`).
 // The first failure of each rule is shrunk and saved with the choices that make it happen.
 //
-// Thread safety: RunSchedules belongs to one thread; of priorities it plays on others.
+// Thread safety: RunSchedules belongs to one thread. It plays in other processes (replays/crew.h); a crash there is a failure, too.
 #ifndef VIGIL_PROPERTIES_SCHEDULES_H_
 #define VIGIL_PROPERTIES_SCHEDULES_H_
 
@@ -28,6 +28,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
 #include "vigil/properties/explore.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/scenario.h"
 
 namespace vigil::properties {
@@ -48,8 +49,10 @@ struct SchedulesOptions {
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1000;
   int depth = 3;
-  int jobs = 1;
   // Of both:
+  int jobs =
+      1;  // processes; of depth first no more than one is used. 0: none, a crash is one of the caller (replays/crew.h)
+  replays::PlayLimits limits = {};  // of each schedule; what takes more is a finding
   bool preempt = false;
   bool as_expected = false;
   std::string failures = "failures";  // folder, made when there is something to save
@@ -64,6 +67,7 @@ struct SchedulesSummary {
   bool all = false;           // there are no others
   std::string left_out;       // if not: what the bounds left out, one line
   bool stopped = false;
+  bool given_up = false;                           // after too many crashes: the rest was not played
   std::set<std::uint64_t> traces;                  // hashes: who did what, in which order
   std::optional<std::set<std::uint64_t>> callers;  // of a session: what its caller and hooks saw
   std::map<std::string, std::uint64_t> ends;

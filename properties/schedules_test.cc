@@ -29,6 +29,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::StartsWith;
 
 // Two threads of hooks that hear of no stop for a second.
 constexpr char kTwoDeaf[] =
@@ -253,6 +254,34 @@ TEST_F(PlantedSchedulesTest, AWaitThatMakesNoEventsEnds) {
   const replays::Outcome outcome = replays::Runner().Run(recording.scenario);
   EXPECT_EQ(outcome.verdict, replays::Verdict::kRunaway);
   EXPECT_THAT(outcome.reason, HasSubstr("switches"));
+}
+
+// Of a join that crashes once somebody has reported an error, the calm schedule shows nothing. Each crash is counted, the first is told and
+// saved with its choices, and the search goes on behind it.
+TEST_F(PlantedSchedulesTest, ACrashIsAFindingAndTheRestIsPlayed) {
+  ASSERT_TRUE(TurnOnPlantedBug("coordinator.divides_by_zero"));
+  for (const int jobs : {1, 3}) {
+    const SchedulesOptions searches[] = {
+        {.limit = 0, .changes = 1, .jobs = jobs, .preempt = true},
+        {.search = ScheduleSearch::kPriorities, .last_seed = 20, .depth = 2, .jobs = jobs, .preempt = true}};
+    for (const SchedulesOptions& options : searches) {
+      failures_.clear();
+      const auto summary = Explore(kRacesTheEnd, options);
+      ASSERT_TRUE(summary.ok());
+      EXPECT_FALSE(summary->stopped);
+      EXPECT_FALSE(summary->given_up);
+      EXPECT_EQ(summary->played, options.search == ScheduleSearch::kDepthFirst ? 23U : 21U);
+      EXPECT_GT(summary->failed, 0U);
+      EXPECT_LT(summary->failed, summary->played);
+      EXPECT_EQ(summary->ends.at("crashed"), summary->failed);
+      ASSERT_EQ(failures_.size(), 1U);
+      EXPECT_THAT(failures_[0].rule, StartsWith("crash."));
+      EXPECT_EQ(summary->violated.at(failures_[0].rule), summary->failed);
+      EXPECT_THAT(failures_[0].text, HasSubstr("\n  shrunk from "));
+      EXPECT_THAT(failures_[0].text, EndsWith("\n  ./vigil replay " + failures_[0].file + "\n"));
+      EXPECT_THAT(*ReadAll(files_, failures_[0].file), HasSubstr("\"choices\""));
+    }
+  }
 }
 
 // Of a coordinator that forgets a clean stop, the calm schedule shows nothing: the queue runner has failed before.

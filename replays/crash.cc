@@ -26,6 +26,11 @@
 namespace vigil::replays {
 namespace {
 
+#if defined(__SANITIZE_THREAD__)
+constexpr int kOwnThreads = 2;  // one is the sanitizer's
+#else
+constexpr int kOwnThreads = 1;
+#endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;  // it tells of crashes itself, and needs all the address space there is
 constexpr int kSlower = 10;
@@ -68,7 +73,9 @@ void WriteCrashFrames(CrashBoard& board, int skip) {
         static_cast<char*>(addresses[i]) - (i == skip ? 0 : 1);  // not after a call that ends a function
     if (!absl::Symbolize(inside, name, sizeof name)) continue;
     if (std::strcmp(name, "vigil::CheckFailed()") == 0) Copy("check_failed", board.what, sizeof board.what);
-    if (std::strstr(name, "std::terminate") != nullptr) Copy("uncaught_exception", board.what, sizeof board.what);
+    const bool terminates = std::strstr(name, "std::terminate") != nullptr ||
+                            std::strcmp(name, "__gxx_personality_v0") == 0;  // out of a noexcept function
+    if (terminates) Copy("uncaught_exception", board.what, sizeof board.what);
     const bool ours = std::strstr(name, "vigil::") != nullptr && std::strcmp(name, "vigil::CheckFailed()") != 0;
     if (ours) Copy(name, board.frames[written++], sizeof board.frames[0]);
   }
@@ -206,6 +213,17 @@ void DieIfItLeaks(CrashBoard& board, const std::function<void()>& play) {
 std::uint64_t HeapInUse() {
   const struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
+}
+
+bool HasOneThread() {
+  std::FILE* const file = std::fopen("/proc/self/status", "re");
+  if (file == nullptr) return false;
+  int threads = 0;
+  for (char line[256]; threads == 0 && std::fgets(line, sizeof line, file) != nullptr;) {
+    if (std::strncmp(line, "Threads:", 8) == 0) threads = std::atoi(line + 8);
+  }
+  std::fclose(file);
+  return threads > 0 && threads <= kOwnThreads;
 }
 
 Crash CrashOf(const CrashBoard& board, int status) {

@@ -70,6 +70,9 @@ inline constexpr std::uint64_t kLeak = std::uint64_t{1} << 20;
 // Bytes that are allocated.
 std::uint64_t HeapInUse();
 
+// Whether it may be forked at all: no other thread may hold a lock that nobody would release in the child.
+bool HasOneThread();
+
 // In the parent. What a dead worker died of; `status` as waitpid has it.
 Crash CrashOf(const CrashBoard& board, int status);
 

@@ -102,8 +102,8 @@ class LeakWatch {
   int looks_ = kLeakLooks;  // so many further plays are looked at one by one
 };
 
-[[noreturn]] void WorkerMain(int in, int out, CrashBoard& board, const CrewCallbacks& callbacks,
-                             const std::atomic<bool>& halted) {
+[[noreturn]] void WorkerMain(int in, int out, CrashBoard& board, const CrewOptions& options,
+                             const CrewCallbacks& callbacks, const std::atomic<bool>& halted) {
   const CrewView view{.stop = &halted, .part = [&board](std::uint64_t part) { board.part = part; }};
   const CrewWorker work = callbacks.new_worker(view);
   LeakWatch leaks;
@@ -123,7 +123,7 @@ class LeakWatch {
     }
     board.part = 0;
     board.item = number + 1;
-    AppendFrame(output, number, leaks.Work(board, work, request));
+    AppendFrame(output, number, options.leaks ? leaks.Work(board, work, request) : work(request));
     board.item = 0;
     if (output.size() < kMostHeld && CrewNowMs() - flushed < kLongestHoldMs) continue;
     if (!WriteToCrew(out, std::exchange(output, ""))) break;
@@ -236,7 +236,7 @@ class Crew {
     worker.child.board = NewCrashBoard();
     Fork(worker.child, [&](int in, int out) {
       PrepareWorker(*worker.child.board, options_.limits, parent_);
-      WorkerMain(in, out, *worker.child.board, callbacks_, *halted_);
+      WorkerMain(in, out, *worker.child.board, options_, callbacks_, *halted_);
     });
     fcntl(worker.child.in, F_SETFL, O_NONBLOCK);
     fcntl(worker.child.out, F_SETFL, O_NONBLOCK);

@@ -26,6 +26,7 @@ struct CrewOptions {
   // So many crashes, and so many that take too long, and the rest is given up: nothing plays well any more.
   std::uint64_t most_crashes = 25;
   std::uint64_t most_timeouts = 2;
+  bool leaks = true;  // what leaves more on the heap each time that it is worked on has crashed, too
 };
 
 // What a worker is given.

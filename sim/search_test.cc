@@ -78,6 +78,38 @@ TEST(DfsChooser, TheFirstRunIsCalmAndLimitsHold) {
   EXPECT_TRUE(shallow.exhausted());
 }
 
+// After each run another chooser takes over; a run that breaks off at its very end loses nothing.
+TEST(DfsChooser, GoesOnFromItsState) {
+  DfsState state;
+  std::set<std::string> seen;
+  bool more = true;
+  while (more) {
+    DfsChooser chooser({}, state);
+    seen.insert(Interleave(chooser, 3, 2));
+    if (chooser.runs() % 3 == 0) chooser.BreakOff();
+    more = chooser.Next();
+    state = chooser.state();
+  }
+  EXPECT_EQ(seen.size(), 90u);
+  EXPECT_EQ(state.runs, 90u);
+  EXPECT_TRUE(state.exhausted);
+}
+
+// Of a run that broke off nothing varies but what it came to.
+TEST(DfsChooser, ForgetsWhatARunThatBrokeOffHasNotComeTo) {
+  DfsChooser chooser;
+  const std::string_view labels[] = {"a", "b"};
+  EXPECT_EQ(chooser.Choose({.key = "x"}, labels), 0u);
+  EXPECT_EQ(chooser.Choose({.key = "y"}, labels), 0u);
+  ASSERT_TRUE(chooser.Next());
+  EXPECT_EQ(chooser.Choose({.key = "x"}, labels), 0u);
+  chooser.BreakOff();  // before y
+  ASSERT_TRUE(chooser.Next());
+  EXPECT_EQ(chooser.Choose({.key = "x"}, labels), 1u);
+  EXPECT_FALSE(chooser.Next());
+  EXPECT_EQ(chooser.runs(), 3u);
+}
+
 // Counts how many choices of a run were not the calm one.
 class CountingChooser final : public Chooser {
  public:

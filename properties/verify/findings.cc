@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "vigil/core/base/check.h"
+#include "vigil/replays/crash.h"
 
 namespace vigil {
 namespace {
@@ -58,11 +59,16 @@ constexpr HookPromise kPromises[] = {
      "Look for static variables, addresses that are compared, memory that is not initialised."},
 };
 
+constexpr HookPromise kNoCrash = {
+    "crash", "a hook leaves its process alive: it neither crashes, nor loops for ever, nor takes all memory",
+    "The functions named are those of the library and of yours that were being called, the innermost first."};
+
 }  // namespace
 
 std::span<const HookPromise> HookPromises() { return kPromises; }
 
 const HookPromise& FindPromise(std::string_view id) {
+  if (replays::IsCrashRule(id)) return kNoCrash;
   const auto* const found = std::ranges::find(kPromises, id, &HookPromise::id);
   VIGIL_CHECK(found != std::end(kPromises));
   return *found;

@@ -45,7 +45,7 @@ inline constexpr std::string_view kNotRepeatable = "hook.not_repeatable";
 
 // All of them, in the order in which reports name them.
 std::span<const HookPromise> HookPromises();
-// REQUIRES: one of the above.
+// REQUIRES: one of the above, or a crash ("crash.signal_segv"): what a hook promises by not crashing.
 const HookPromise& FindPromise(std::string_view id);
 
 }  // namespace vigil

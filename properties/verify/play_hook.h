@@ -5,6 +5,7 @@
 #define VIGIL_PROPERTIES_VERIFY_PLAY_HOOK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "vigil/properties/verify/evidence.h"
 #include "vigil/properties/verify/hook_world.h"
 #include "vigil/properties/verify/options.h"
+#include "vigil/replays/crash.h"
 #include "vigil/replays/runner.h"
 
 namespace vigil {
@@ -19,9 +21,10 @@ namespace vigil {
 struct HookPlay {
   std::vector<HookDecision> decisions;
   std::vector<HookOffence> offences;
-  bool stopped_last_run = false;  // by the hook
-  bool endless = false;           // a deadlock, or a limit was reached
-  std::string error;              // the hook could not be made
+  bool stopped_last_run = false;        // by the hook
+  bool endless = false;                 // a deadlock, or a limit was reached
+  std::optional<replays::Crash> crash;  // the process died of it: there is nothing else
+  std::string error;                    // the hook could not be made
   std::uint64_t hash = 0;
   std::vector<std::string> events;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/properties/verify/cases.h"
 #include "vigil/properties/verify/findings.h"
@@ -136,6 +138,69 @@ TEST(VerifyHook, TheReportNamesPromiseProofAndTheLineThatPlaysItAgain) {
       "    actual    asks for a stop after step 4\n"
       "    advice    Count in AfterRun, which is called for runs that have happened.\n"
       "    again run_repeated_1.monitored\n");
+}
+
+// Two recoveries and a step later it is too much for it.
+class DiesAfterTwoRecoveries : public SessionRunHook {
+ public:
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    VIGIL_CHECK(context.recoveries() <= 2);
+    return absl::OkStatus();
+  }
+};
+
+TEST(VerifyHook, ACrashIsAFindingThatIsMadeSmallAndPlayedAgain) {
+  const HookMaker maker = [](HookWorld&) { return std::make_unique<DiesAfterTwoRecoveries>(); };
+  const HookReport report = VerifyHook(maker, {.scenarios = 3000});
+  ASSERT_THAT(PromisesOf(report), ElementsAre("crash.check_failed"));
+  const HookFinding& finding = report.findings[0];
+  EXPECT_THAT(finding.case_name, testing::StartsWith("random_"));
+  EXPECT_THAT(finding.shrunk, HasSubstr("probe verified"));
+  EXPECT_THAT(finding.stack, testing::Contains(HasSubstr("DiesAfterTwoRecoveries")));
+  const HookReport again = VerifyHook(maker, {.only = finding.case_name});
+  EXPECT_THAT(PromisesOf(again), ElementsAre("crash.check_failed"));
+  EXPECT_EQ(again.played, 1U);
+  EXPECT_THAT(ReportText("dies", again, "again {}"),
+              testing::StartsWith("FAILED dies: it crashed, 0 of 25 promises broken in 1 plays\n"
+                                  "  crash.check_failed: a hook leaves its process alive"));
+}
+
+// The same process that plays right there has what the hook does to it.
+TEST(VerifyHook, PlaysRightHereIfItIsToldTo) {
+  int made = 0;
+  const HookMaker maker = [&made](HookWorld& w) {
+    ++made;
+    return std::make_unique<StopsLate>(w.train_op());
+  };
+  EXPECT_TRUE(VerifyHook(maker, {.scenarios = 0}).ok());
+  EXPECT_EQ(made, 0);
+  const HookReport here = VerifyHook(maker, {.scenarios = 0, .in_process = true});
+  EXPECT_TRUE(here.ok());
+  EXPECT_GE(static_cast<std::uint64_t>(made), here.played);
+}
+
+TEST(VerifyHooks, FindsTheSameWithAnyNumberOfJobs) {
+  const HookMaker dies = [](HookWorld&) -> absl::StatusOr<HookPtr> {
+    return std::make_shared<DiesAfterTwoRecoveries>();
+  };
+  const std::vector<HookToVerify> hooks = {
+      {MakeStopsLate, {.scenarios = 20}}, {dies, {.scenarios = 200}}, {MakeCounts, {.scenarios = 20}}};
+  const auto texts = [&hooks](int jobs) {
+    std::vector<std::string> told;
+    const std::atomic<bool> never = false;
+    VerifyHooks(hooks,
+                {.jobs = jobs,
+                 .on_report =
+                     [&told](std::size_t i, const HookReport& report) {
+                       EXPECT_EQ(i, told.size());
+                       told.push_back(ReportText(std::to_string(i), report, "again {}"));
+                     }},
+                never);
+    return told;
+  };
+  const std::vector<std::string> one = texts(1);
+  EXPECT_EQ(one.size(), 3U);
+  EXPECT_EQ(texts(3), one);
 }
 
 TEST(HookCases, HaveNamesOfTheirOwnAndComeAfterWhatTheyAreLike) {

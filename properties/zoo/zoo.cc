@@ -14,7 +14,8 @@ std::vector<ZooHook> AllOfZoo() {
       all.push_back(std::move(hook));
     }
   };
-  for (const auto part : {WrongInState, WrongWithSession, WrongInCalls, WrongOutside}) add(part(), ZooKind::kWrong);
+  for (const auto part : {WrongInState, WrongWithSession, WrongInCalls, WrongOutside, Crashing})
+    add(part(), ZooKind::kWrong);
   add(RightHooks(), ZooKind::kRight);
   add(BuiltInHooks(), ZooKind::kBuiltIn);
   return all;

@@ -17,7 +17,7 @@ enum class ZooKind { kWrong, kRight, kBuiltIn };
 struct ZooHook {
   std::string_view name;
   std::string_view what;     // it does
-  std::string_view promise;  // that it breaks; "" = none
+  std::string_view promise;  // that it breaks, or how it crashes; "" = none
   HookMaker make;
   VerifyOptions options = {};
   ZooKind kind = ZooKind::kWrong;
@@ -33,6 +33,7 @@ std::vector<ZooHook> WrongInState();
 std::vector<ZooHook> WrongWithSession();
 std::vector<ZooHook> WrongInCalls();
 std::vector<ZooHook> WrongOutside();
+std::vector<ZooHook> Crashing();
 std::vector<ZooHook> RightHooks();
 std::vector<ZooHook> BuiltInHooks();
 

@@ -10,6 +10,7 @@
 
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/verify.h"
+#include "vigil/replays/crash.h"
 
 namespace vigil {
 namespace {
@@ -31,6 +32,14 @@ TEST(Zoo, HasEnoughOfEachKind) {
 TEST(Zoo, HasAnAnimalForEachPromise) {
   for (const HookPromise& promise : HookPromises())
     EXPECT_NE(std::ranges::find(Zoo(), promise.id, &ZooHook::promise), Zoo().end()) << promise.id;
+}
+
+TEST(Zoo, HasAnAnimalForEachWayToCrash) {
+  std::set<std::string_view> ways;
+  for (const ZooHook& hook : Zoo()) {
+    if (replays::IsCrashRule(hook.promise)) ways.insert(hook.promise);
+  }
+  EXPECT_GE(ways.size(), 4U);
 }
 
 TEST(Zoo, WhatIsWrongIsFound) {
