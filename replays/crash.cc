@@ -43,7 +43,8 @@ constexpr int kDied = 113;           // exit code of who has written on its boar
 constexpr int kAskSignal = SIGUSR2;  // "where are you?"
 constexpr std::size_t kSignatureFrames = 3;
 constexpr int kApartTickMs = 100;
-constexpr int kLeakRepeats = 4;  // plays of the same that must all leave as much
+constexpr std::int64_t kPatienceMs = 2000;  // with who was asked: the names of its stack are looked up
+constexpr int kLeakRepeats = 4;             // plays of the same that must all leave as much
 
 // A handler of signals has no arguments of its own.
 constinit CrashBoard* own_board = nullptr;
@@ -81,8 +82,21 @@ void WriteCrashFrames(CrashBoard& board, int skip) {
   }
 }
 
+void OnSignal(int number, siginfo_t*, void*);
+
+void Catch(int number) {
+  struct sigaction action {};
+  action.sa_sigaction = OnSignal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_RESTART;
+  sigaction(number, &action, nullptr);
+}
+
 void OnSignal(int number, siginfo_t*, void*) {
   CrashBoard& board = *own_board;
+  if (number == kAskSignal && board.asked != PlayWatch::BeatOf(board)) {
+    Catch(number);  // it was too late: what took so long has ended
+    return;
+  }
   if (board.what[0] == '\0') {
     Copy(number == kAskSignal ? "timeout" : "signal", board.what, sizeof board.what);
     for (const NamedSignal& known : kSignals) {
@@ -177,16 +191,13 @@ void PrepareWorker(CrashBoard& board, const PlayLimits& limits, pid_t parent) {
   stack.ss_sp = handler_stack;
   stack.ss_size = sizeof handler_stack;
   sigaltstack(&stack, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = OnSignal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
   sigset_t wanted;
   sigemptyset(&wanted);
   sigaddset(&wanted, kAskSignal);
-  sigaction(kAskSignal, &action, nullptr);
+  Catch(kAskSignal);
   for (const NamedSignal& known : kSignals) {
     if (kSanitized && known.number != SIGABRT) continue;
-    sigaction(known.number, &action, nullptr);
+    Catch(known.number);
     sigaddset(&wanted, known.number);
   }
   sigprocmask(SIG_UNBLOCK, &wanted, nullptr);
@@ -226,12 +237,23 @@ bool HasOneThread() {
   return threads > 0 && threads <= kOwnThreads;
 }
 
-Crash CrashOf(const CrashBoard& board, int status) {
+int StatusOfDead(pid_t worker) {
+  int status = 0;
+  while (waitpid(worker, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+Crash CrashOf(const CrashBoard& board, int status, const PlayWatch& watch) {
   Crash crash{.what = board.what, .detail = board.detail, .frames = {}};
   for (const auto& frame : board.frames) {
     if (frame[0] != '\0') crash.frames.emplace_back(frame);
   }
   if (!crash.what.empty()) return crash;
+  if (watch.killed()) {
+    crash.what = "timeout";
+    return crash;
+  }
   if (WIFSIGNALED(status)) {
     crash.what = WTERMSIG(status) == SIGKILL ? "killed" : "signal";
     for (const NamedSignal& known : kSignals) {
@@ -244,7 +266,13 @@ Crash CrashOf(const CrashBoard& board, int status) {
   return crash;
 }
 
-void PlayWatch::Look(pid_t pid, std::uint64_t beat, const PlayLimits& limits) {
+std::uint64_t PlayWatch::BeatOf(const CrashBoard& board) {
+  const std::uint64_t item = board.item;
+  return item == 0 ? 0 : item * 1'000'003 + board.part;
+}
+
+void PlayWatch::Look(pid_t pid, CrashBoard& board, const PlayLimits& limits) {
+  const std::uint64_t beat = BeatOf(board);
   clockid_t clock{};
   if (clock_getcpuclockid(pid, &clock) != 0) return;
   const std::int64_t now = CrashClockMs(CLOCK_MONOTONIC);
@@ -253,13 +281,18 @@ void PlayWatch::Look(pid_t pid, std::uint64_t beat, const PlayLimits& limits) {
     beat_ = beat;
     since_ms_ = now;
     cpu_ms_ = cpu;
+    asked_ = false;
     return;
   }
-  if (asked_ && now - since_ms_ > 2000) kill(pid, SIGKILL);
+  if (asked_ && now - since_ms_ > kPatienceMs) {
+    killed_ = true;
+    kill(pid, SIGKILL);
+  }
   const bool over = cpu - cpu_ms_ > limits.cpu.count() * kSlower || now - since_ms_ > limits.wall.count() * kSlower;
   if (asked_ || !over) return;
   asked_ = true;
   since_ms_ = now;
+  board.asked = beat;
   kill(pid, kAskSignal);
 }
 
@@ -294,18 +327,16 @@ std::variant<std::string, Crash> PlayApart(const std::function<std::string(Crash
       if (!ReadApart(ends[0], result)) break;
       continue;
     }
-    watch.Look(pid, 1, limits);
+    watch.Look(pid, *board, limits);
     if (!interrupted && on_tick && !on_tick()) {
       interrupted = true;
       kill(pid, SIGKILL);
     }
   }
   close(ends[0]);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = StatusOfDead(pid);
   const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  Crash crash = well ? Crash() : CrashOf(*board, status);
+  Crash crash = well ? Crash() : CrashOf(*board, status, watch);
   FreeCrashBoard(board);
   if (well) return result;
   if (interrupted) crash.what = "interrupted";

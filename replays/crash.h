@@ -50,6 +50,8 @@ inline constexpr std::size_t kCrashFrames = 12;
 struct CrashBoard {
   std::atomic<std::uint64_t> item{0};  // what it plays, counted from 1; 0 = nothing
   std::atomic<std::uint64_t> part{0};  // of it
+  // What its parent asks about with a signal, as PlayWatch counts it: who plays something else by then goes on.
+  std::atomic<std::uint64_t> asked{0};
   char what[32] = {};
   char detail[256] = {};
   char frames[kCrashFrames][192] = {};
@@ -73,21 +75,28 @@ std::uint64_t HeapInUse();
 // Whether it may be forked at all: no other thread may hold a lock that nobody would release in the child.
 bool HasOneThread();
 
-// In the parent. What a dead worker died of; `status` as waitpid has it.
-Crash CrashOf(const CrashBoard& board, int status);
+// In the parent. Waits for the end of a worker: its status, as waitpid has it.
+int StatusOfDead(pid_t worker);
 
 // Ends what takes longer than its limits: it is asked where it is, then killed. Looked after a few times a second.
 class PlayWatch {
  public:
-  // `beat` changes whenever something else is being played; 0 = nothing is.
-  void Look(pid_t pid, std::uint64_t beat, const PlayLimits& limits);
+  // What it plays; 0 = nothing. Another item, or another part of it, has all its time again.
+  static std::uint64_t BeatOf(const CrashBoard& board);
+  void Look(pid_t pid, CrashBoard& board, const PlayLimits& limits);
+  // Of one that died: it had not even answered.
+  bool killed() const { return killed_; }
 
  private:
   std::uint64_t beat_ = 0;
   std::int64_t since_ms_ = 0;
   std::int64_t cpu_ms_ = 0;
   bool asked_ = false;
+  bool killed_ = false;
 };
+
+// In the parent. What a dead worker died of.
+Crash CrashOf(const CrashBoard& board, int status, const PlayWatch& watch = {});
 
 // Calls `play` in a process of its own and hands over what it returns; or how it died. `on_tick` (may be empty) is called while it
 // waits; once it returns false, the process is killed: a Crash "interrupted".

@@ -282,18 +282,14 @@ class Crew {
     if (child.out >= 0) close(child.out);
   }
 
-  // Returns the status, as waitpid has it.
-  static int End(Child& child) {
-    int status = 0;
+  static void End(Child& child) {
     CloseEnds(child);
     if (child.pid > 0) {
       if (child.out >= 0) kill(child.pid, SIGKILL);  // nobody hears what it says
-      while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
-      }
+      StatusOfDead(child.pid);
     }
     if (child.board != nullptr) FreeCrashBoard(child.board);
     child = Child();
-    return status;
   }
 
   void TakeNext() {
@@ -385,8 +381,7 @@ class Crew {
     reader_.received.erase(0, at);
     if (more) return;
     close(std::exchange(reader_.out, -1));
-    int status = 0;
-    waitpid(reader_.pid, &status, 0);
+    const int status = StatusOfDead(reader_.pid);
     reader_.pid = 0;
     read_all_ = true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
@@ -424,12 +419,11 @@ class Crew {
   void Died(Worker& worker) {
     const std::uint64_t item = worker.child.board->item;
     const std::uint64_t part = worker.child.board->part;
-    int status = 0;
-    waitpid(worker.child.pid, &status, 0);
+    const int status = StatusOfDead(worker.child.pid);
     worker.child.pid = 0;
     const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    const Crash crash =
-        well ? Crash{.what = "exit", .detail = "exit code 0", .frames = {}} : CrashOf(*worker.child.board, status);
+    const Crash crash = well ? Crash{.what = "exit", .detail = "exit code 0", .frames = {}}
+                             : CrashOf(*worker.child.board, status, worker.watch);
     const std::deque<std::uint64_t> given = std::move(worker.given);
     End(worker.child);
     worker = Worker();
@@ -497,8 +491,7 @@ class Crew {
     ticked_ = now;
     for (Worker& worker : workers_) {
       if (worker.child.pid == 0) continue;
-      const std::uint64_t item = worker.child.board->item;
-      worker.watch.Look(worker.child.pid, item == 0 ? 0 : item * 1'000'003 + worker.child.board->part, options_.limits);
+      worker.watch.Look(worker.child.pid, *worker.child.board, options_.limits);
     }
   }
 

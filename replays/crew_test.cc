@@ -106,6 +106,21 @@ TEST(Crew, AWorkerThatLoopsIsEnded) {
   EXPECT_THAT(heard.replies, ElementsAre("0", "crash.timeout", "2"));
 }
 
+// It does not even hear the question.
+TEST(Crew, AWorkerThatLoopsAndIsDeafIsATimeoutAsWell) {
+  const Heard heard = Work(3,
+                           [](int i) {
+                             sigset_t all;
+                             sigfillset(&all);
+                             if (i == 1) sigprocmask(SIG_BLOCK, &all, nullptr);
+                             for (volatile bool again = i == 1; again;) {
+                             }
+                             return std::to_string(i);
+                           },
+                           {.jobs = 2, .limits = {.cpu = std::chrono::milliseconds(200)}});
+  EXPECT_THAT(heard.replies, ElementsAre("0", "crash.timeout", "2"));
+}
+
 TEST(Crew, TooManyCrashesAndTheRestIsGivenUp) {
   const Heard heard = Work(100, [](int) -> std::string { std::_Exit(1); }, {.jobs = 2, .most_crashes = 5});
   EXPECT_TRUE(heard.summary.given_up);
@@ -204,6 +219,26 @@ TEST(PlayApart, SaysHowItEnded) {
   const auto well = PlayApart([](CrashBoard&) { return std::string("fine"); }, {});
   ASSERT_TRUE(std::holds_alternative<std::string>(well));
   EXPECT_EQ(std::get<std::string>(well), "fine");
+  const auto late = PlayApart(
+      [](CrashBoard& board) {
+        board.asked = PlayWatch::BeatOf(board);
+        board.part = 1;  // what was asked about is over
+        std::raise(SIGUSR2);
+        std::raise(SIGUSR2);
+        return std::string("goes on");
+      },
+      {});
+  ASSERT_TRUE(std::holds_alternative<std::string>(late));
+  EXPECT_EQ(std::get<std::string>(late), "goes on");
+  const auto asked = PlayApart(
+      [](CrashBoard& board) {
+        board.asked = PlayWatch::BeatOf(board);
+        std::raise(SIGUSR2);
+        return std::string("goes on");
+      },
+      {});
+  ASSERT_TRUE(std::holds_alternative<Crash>(asked));
+  EXPECT_EQ(std::get<Crash>(asked).rule(), "crash.timeout");
   const auto dead = PlayApart([](CrashBoard&) -> std::string { std::abort(); }, {});
   ASSERT_TRUE(std::holds_alternative<Crash>(dead));
   EXPECT_EQ(std::get<Crash>(dead).rule(), "crash.abort");
