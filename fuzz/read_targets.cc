@@ -1,4 +1,5 @@
 // Scenarios, traces, tensors, names of devices: read, and what was read is looked at.
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ proto::TensorProto Message(const Tensor& tensor) {
   ToProto(tensor, &message);
   return message;
 }
+
+constexpr std::int64_t kMostCompared = 100'000;
 
 // NaN equals itself here.
 bool Same(const Tensor& a, const Tensor& b) { return Message(a).SerializeAsString() == Message(b).SerializeAsString(); }
@@ -51,6 +54,9 @@ int FuzzTensor(Bytes bytes) {
   const absl::StatusOr<Tensor> read = FromProto(message);
   VIGIL_CHECK(read.ok() == wire.ok());
   if (!read.ok()) return 0;
+  VIGIL_CHECK(read->shape() == wire->shape());
+  // What a few bytes filled (kMostFilledBytes) is read, but not written and read again: under a sanitizer that takes a minute.
+  if (read->num_elements() > kMostCompared) return 0;
   VIGIL_CHECK(Same(*read, *wire));
   std::string field;
   AppendTensorField(1, *read, &field);
