@@ -5,7 +5,6 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/kernel.h"
 #include "vigil/core/session/frame.h"
-#include "vigil/core/session/plan.h"
 
 namespace vigil {
 
@@ -20,12 +19,18 @@ absl::StatusOr<std::unique_ptr<CapturedValues>> CapturedValues::Take(const Env& 
   return out;
 }
 
+absl::StatusOr<const Plan*> CapturedValues::PlanOf(const RunSpec& spec) const {
+  RunSpec fed = spec;
+  fed.feeds.insert(fed.feeds.end(), outputs_.begin(), outputs_.end());
+  return PlanFor(*graph_, fed);
+}
+
+absl::Status CapturedValues::Prepare(const RunSpec& spec) const { return PlanOf(spec).status(); }
+
 absl::Status CapturedValues::Run(const RunCall& call, std::vector<Tensor>* fetched) {
-  RunSpec spec = call.spec;
-  spec.feeds.insert(spec.feeds.end(), outputs_.begin(), outputs_.end());
+  VIGIL_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(call.spec));
   std::vector<Tensor> fed(call.feed_values.begin(), call.feed_values.end());
   fed.insert(fed.end(), values_.begin(), values_.end());
-  VIGIL_ASSIGN_OR_RETURN(const Plan* const plan, PlanFor(*graph_, spec));
   ResourceManager none(env_);
   const Cancellation never;
   return Frame(env_, *graph_, *plan, none, none, never)

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/session/plan.h"
 #include "vigil/core/session/session.h"
 
 namespace vigil {
@@ -24,6 +25,9 @@ class CapturedValues : public Session {
   static absl::StatusOr<std::unique_ptr<CapturedValues>> Take(const Env& env, Session& session,
                                                               std::vector<Output> outputs);
 
+  // Plans a run of `spec` now, while the graph stays as it is. Errors: what is wrong with the spec.
+  absl::Status Prepare(const RunSpec& spec) const;
+
   std::int64_t number() const override { return number_; }  // of the session that they are from
   const Graph& graph() const override { return *graph_; }
   bool closed() const override { return false; }
@@ -32,6 +36,7 @@ class CapturedValues : public Session {
 
  private:
   CapturedValues(const Env& env, const Session& session, std::vector<Output> outputs);
+  absl::StatusOr<const Plan*> PlanOf(const RunSpec& spec) const;
 
   const Env env_;
   const std::shared_ptr<const Graph> graph_;

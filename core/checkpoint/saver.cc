@@ -137,6 +137,7 @@ absl::StatusOr<PendingSavePtr> Saver::SaveBeside(Session& session, const std::st
   }
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<CapturedValues> values,
                          CapturedValues::Take(env_, session, ops_.has_value() ? ops_->saved : std::vector<Output>()));
+  if (ops_.has_value()) VIGIL_RETURN_IF_ERROR(values->Prepare(ops_->save));
   std::string what = target.file;
   auto write = [this, values, meta, options, target = std::move(target)] {
     return Write(*values, target, options, [&meta]() -> absl::StatusOr<proto::MetaGraphDef> { return *meta; }).status();
