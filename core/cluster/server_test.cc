@@ -4,8 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/testing.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/kernel.h"
 
 namespace vigil {
 namespace {
@@ -131,6 +138,33 @@ TEST_F(ServerTest, AStoppedServerServesNoMore) {
   task->Join(kNever);
   EXPECT_EQ(CodeOf(status), Code::kCancelled);
   EXPECT_EQ(CodeOf(CallAndWait(fake_.env(), {.to = (*server)->target().substr(7)}).status()), Code::kUnavailable);
+}
+
+TEST_F(ServerTest, AStopThatTakesLongSaysWhatItWaitsFor) {
+  OpRegistry ops = BuiltinOps();
+  const Env env = fake_.env();
+  ops.Register({.name = "Deaf", .output_types = Always({DType::kInt64}), .compute = [env](KernelContext& context) {
+                  env.tasks->SleepUntil(DeadlineAfter(env, std::chrono::seconds(60)));
+                  context.set_output(0, Tensor::Scalar<std::int64_t>(1));
+                  return absl::OkStatus();
+                }});
+  TestCluster cluster(env, {{"ps", 1}, {"worker", 1}});
+  cluster.Start("ps", 0, &ops);
+  cluster.Start("worker", 0, &ops);
+  Graph graph(ops);
+  Builder b(graph);
+  DeviceScope there(b, "/job:ps/task:0");
+  const Output deaf = b.Op("Deaf", {});
+  const auto session = cluster.NewSession("worker", 0, graph);
+  ASSERT_NE(session, nullptr);
+  const auto task = env.tasks->Spawn("run", [&] { RunFetch(*session, deaf).status().IgnoreError(); });
+  fake_.tasks.RunReady();
+  const Time start = fake_.clock.Monotonic();
+  cluster.server("ps", 0).Stop();
+  EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::seconds(60));
+  EXPECT_THAT(Lines(), testing::Contains(HasSubstr("after 30 s this is still under way: 1 of "
+                                                   "/tensorflow.WorkerService/RunGraph")));
+  task->Join(kNever);
 }
 
 // CreateSession and tasks that are not there. -----------------------------------------------------------------------
