@@ -9,6 +9,7 @@
 #include "vigil/core/cluster/device_finder.h"
 #include "vigil/core/cluster/parallel_calls.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
@@ -228,7 +229,9 @@ void Master::AbandonSession(const std::string& session) {
     closing = std::move(it->second);
     sessions_.erase(it);
   }
-  env_.tasks->Spawn("close session", [closing, running = worker_->background().Begin()] { closing->Close(); });
+  const auto close = [closing, running = worker_->background().Begin("close session")] { closing->Close(); };
+  // Where no thread can be made, here and now.
+  if (!TrySpawn(*env_.tasks, "close session", close).ok()) close();
 }
 
 void Master::CloseAll() {

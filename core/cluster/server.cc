@@ -1,11 +1,14 @@
 #include "vigil/core/cluster/server.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
@@ -19,6 +22,8 @@ namespace {
 
 constexpr int kFirstFreePort = 32768;
 constexpr int kLastFreePort = 60999;
+// So long what is cancelled may take to end before somebody is told of it.
+constexpr Duration kLongStop = std::chrono::seconds(30);
 
 // By target.
 class Masters {
@@ -115,9 +120,18 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     worker->EndAllSteps(Derived(MakeStatus(Code::kCancelled, "The server was stopped.")));
   }
 
-  void WaitForRequests() {
-    requests_->WaitForNone();
-    worker->background().WaitForNone();
+  // False: the deadline passed.
+  bool WaitForRequests(Time deadline) {
+    return requests_->WaitForNone(deadline) && worker->background().WaitForNone(deadline);
+  }
+
+  // "2 of RunGraph, 1 of cancel step"
+  std::string UnderWay() const {
+    std::map<std::string, int> all = requests_->Names();
+    all.merge(worker->background().Names());
+    std::vector<std::string> texts;
+    for (const auto& [name, count] : all) texts.push_back(fmt::format("{} of {}", count, name));
+    return fmt::format("{}", fmt::join(texts, ", "));
   }
 
   bool started() const { return listener_ != nullptr; }
@@ -141,7 +155,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   NetworkReply Handle(IncomingCall& call) {
-    const Outstanding::Scope running(*requests_);
+    const Outstanding::Scope running(*requests_, call.method());
     NetworkReply reply = Dispatch(call);
     if (!reply.ok()) return ByPeer(reply.status());
     return reply;
@@ -192,7 +206,12 @@ void Server::Stop() {
   stopped_ = true;
   impl_->Close();
   impl_->End();
-  impl_->WaitForRequests();
+  if (impl_->WaitForRequests(DeadlineAfter(env_, kLongStop))) return;
+  env_.log->Write(Severity::kWarning,
+                  fmt::format("The server {} was stopped, but after {:g} s this is still under way: {}. It goes on "
+                              "waiting for it.",
+                              impl_->target, ToSeconds(kLongStop), impl_->UnderWay()));
+  impl_->WaitForRequests(kNever);
 }
 
 const std::string& Server::target() const { return impl_->target; }

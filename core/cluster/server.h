@@ -55,7 +55,8 @@ class Server {
   absl::Status Start();
   // Blocks for ever.
   void Join();
-  // Serves no more, cancels what is under way and waits until it has ended. A program that takes its Env down calls it first.
+  // Serves no more, cancels what is under way and waits until it has ended; what has not after half a minute is named in the log. A
+  // program that takes its Env down calls it first.
   // One task at a time.
   void Stop();
 

@@ -4,8 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/testing.h"
+#include "vigil/core/env/forwarding.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/kernel.h"
 
 namespace vigil {
 namespace {
@@ -131,6 +143,70 @@ TEST_F(ServerTest, AStoppedServerServesNoMore) {
   task->Join(kNever);
   EXPECT_EQ(CodeOf(status), Code::kCancelled);
   EXPECT_EQ(CodeOf(CallAndWait(fake_.env(), {.to = (*server)->target().substr(7)}).status()), Code::kUnavailable);
+}
+
+// Tasks of a system that has no thread left for what has one of these names.
+class NoThreadFor final : public ForwardingTasks {
+ public:
+  NoThreadFor(Tasks& inner, std::set<std::string, std::less<>> names)
+      : ForwardingTasks(inner), names_(std::move(names)) {}
+  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
+    if (!names_.contains(name)) return ForwardingTasks::Spawn(name, std::move(body));
+    ++refused;
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  }
+  int refused = 0;
+
+ private:
+  const std::set<std::string, std::less<>> names_;
+};
+
+TEST_F(ServerTest, WithoutThreadsStepsAreCancelledAndSessionsClosedAllTheSame) {
+  Env env = fake_.env();
+  NoThreadFor tasks(*env.tasks, {"cancel step", "close session"});
+  env.tasks = &tasks;
+  TestCluster cluster(env, {{"ps", 1}, {"worker", 1}});
+  cluster.StartAll();
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  DeviceScope there(b, "/job:ps/task:0");
+  const Output waits = ops::Dequeue(b, "dequeue", ops::FifoQueue(b, "queue", 1));
+  auto session = cluster.NewSession("worker", 0, graph);
+  ASSERT_NE(session, nullptr);
+  RunOptions options;
+  options.timeout_in_ms = 1000;
+  EXPECT_EQ(CodeOf(RunAll(*session, {waits}, {}, {}, &options).status), Code::kDeadlineExceeded);
+  EXPECT_EQ(tasks.refused, 1);
+  session = nullptr;  // without Close
+  EXPECT_EQ(tasks.refused, 2);
+  cluster.StopAll();
+}
+
+TEST_F(ServerTest, AStopThatTakesLongSaysWhatItWaitsFor) {
+  OpRegistry ops = BuiltinOps();
+  const Env env = fake_.env();
+  ops.Register({.name = "Deaf", .output_types = Always({DType::kInt64}), .compute = [env](KernelContext& context) {
+                  env.tasks->SleepUntil(DeadlineAfter(env, std::chrono::seconds(60)));
+                  context.set_output(0, Tensor::Scalar<std::int64_t>(1));
+                  return absl::OkStatus();
+                }});
+  TestCluster cluster(env, {{"ps", 1}, {"worker", 1}});
+  cluster.Start("ps", 0, &ops);
+  cluster.Start("worker", 0, &ops);
+  Graph graph(ops);
+  Builder b(graph);
+  DeviceScope there(b, "/job:ps/task:0");
+  const Output deaf = b.Op("Deaf", {});
+  const auto session = cluster.NewSession("worker", 0, graph);
+  ASSERT_NE(session, nullptr);
+  const auto task = env.tasks->Spawn("run", [&] { RunFetch(*session, deaf).status().IgnoreError(); });
+  fake_.tasks.RunReady();
+  const Time start = fake_.clock.Monotonic();
+  cluster.server("ps", 0).Stop();
+  EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::seconds(60));
+  EXPECT_THAT(Lines(), testing::Contains(HasSubstr("after 30 s this is still under way: 1 of "
+                                                   "/tensorflow.WorkerService/RunGraph")));
+  task->Join(kNever);
 }
 
 // CreateSession and tasks that are not there. -----------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 
@@ -254,10 +255,12 @@ void WorkerService::CleanupAll(const std::vector<std::string>& containers) {
 }
 
 void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {
-  env_.tasks->Spawn("cancel step", [self = shared_from_this(), step_id, why, running = background_->Begin()] {
+  const auto end = [self = shared_from_this(), step_id, why, running = background_->Begin("cancel step")] {
     self->steps_.End(step_id, why);
     self->resources_.CancelAll();
-  });
+  };
+  // Where no thread can be made, here and now.
+  if (!TrySpawn(*env_.tasks, "cancel step", end).ok()) end();
 }
 
 void WorkerService::EndAllSteps(const absl::Status& why) {

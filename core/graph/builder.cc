@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/device_spec.h"
 
 namespace vigil {
@@ -10,7 +11,7 @@ namespace vigil {
 absl::Status Builder::Place(Node& node, NodeId colocate_with) const {
   for (auto function = device_functions_.rbegin(); function != device_functions_.rend() && *function != nullptr;
        ++function) {
-    VIGIL_ASSIGN_OR_RETURN(node.device, (*function)(node));
+    VIGIL_ASSIGN_OR_RETURN(node.device, CallGuarded([&] { return (*function)(node); }));
   }
   const OpDef* const op = graph_->ops().Find(node.op);
   for (std::size_t i = 0; op != nullptr && colocate_with == kNoNode && i < node.inputs.size(); ++i) {

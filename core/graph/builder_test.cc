@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,13 @@ TEST_F(BuilderTest, WithoutScopesTheDeviceIsTakenAsItIs) {
   EXPECT_EQ(DeviceOf(Const()), "");
   b_.device = "anything";
   EXPECT_EQ(DeviceOf(Const()), "anything");
+}
+
+TEST_F(BuilderTest, AFunctionThatThrowsFailsTheBuilder) {
+  DeviceScope scope(b_, [](const Node&) -> absl::StatusOr<std::string> { throw std::runtime_error("no such task"); });
+  EXPECT_EQ(DeviceOf(Const()), "failed");
+  EXPECT_EQ(CodeOf(b_.status()), Code::kOther);
+  EXPECT_EQ(MessageOf(b_.status()), "no such task");
 }
 
 TEST_F(BuilderTest, StringsNestAndTheInnerOneWins) {

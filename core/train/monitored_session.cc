@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <utility>
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/train/end_dropped.h"
 #include "vigil/core/train/hook_call.h"
 #include "vigil/core/train/recoverable_session.h"
 #include "vigil/core/train/session_trace.h"
@@ -100,19 +100,12 @@ void MonitoredSessionBase::Drop() {
       Severity::kWarning,
       "A monitored session is destroyed without Close() or WithSession(): End of its hooks is not called. It is "
       "stopped and closed now.");
-  if (std::uncaught_exceptions() == 0) {
-    try {
-      CallGuarded([this] { return Leave(MakeStatus(Code::kCancelled, "The session was dropped.")); }).IgnoreError();
-    } catch (const TaskKilled&) {
-      // The process ends (in a simulation): the next call of this task says so again.
-    }
-    return;
-  }
-  // Nothing may wait here while an exception passes: a task of its own does it, and keeps what it needs.
-  const auto close = [env = env_, coord = creator_.coordinator(), session = raw(), life = life_]() mutable {
-    if (session != nullptr) StopJoinAndClose(env, *coord, *session, life).IgnoreError();
-  };
-  TrySpawn(*env_.tasks, "close dropped session", close).status().IgnoreError();
+  EndDropped(
+      env_, "close dropped session", true,
+      [this] { return Leave(MakeStatus(Code::kCancelled, "The session was dropped.")); },
+      [env = env_, coord = creator_.coordinator(), session = raw(), life = life_]() mutable {
+        return session == nullptr ? absl::OkStatus() : StopJoinAndClose(env, *coord, *session, life);
+      });
 }
 
 absl::Status MonitoredSessionBase::WatchSignals() {

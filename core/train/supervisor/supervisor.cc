@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <exception>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +13,7 @@
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/file_writer.h"
+#include "vigil/core/train/end_dropped.h"
 #include "vigil/core/train/session_trace.h"
 #include "vigil/core/train/supervisor/supervisor_services.h"
 #include "vigil/core/train/supervisor/supervisor_trace.h"
@@ -62,16 +63,7 @@ void Supervisor::Drop() {
     }
     return absl::OkStatus();
   };
-  if (std::uncaught_exceptions() == 0) {
-    try {
-      CallGuarded(end).IgnoreError();
-    } catch (const TaskKilled&) {
-      // The process ends (in a simulation): the next call of this task says so again.
-    }
-    return;
-  }
-  // Nothing may wait here while an exception passes: a task of its own does it, and keeps what it needs.
-  TrySpawn(*env_.tasks, "stop dropped supervisor", [end] { CallGuarded(end).IgnoreError(); }).status().IgnoreError();
+  EndDropped(env_, "stop dropped supervisor", !CalledByOwnLoop(), end, end);
 }
 
 absl::Status Supervisor::WatchSignals() {
@@ -244,7 +236,7 @@ absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartServices(co
   }
   Started started(std::in_place);
   runs_ = runs_ || !services.empty();
-  for (const auto& service : services) started->push_back(service->Start());
+  for (const auto& service : services) started->push_back(Own(service)->Start());
   return started;
 }
 
@@ -265,7 +257,38 @@ absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartRunners(
 std::shared_ptr<LooperThread> Supervisor::Loop(std::optional<Duration> timer_interval, LooperThread::Target target,
                                                std::string name) {
   runs_ = true;
-  return LooperThread::Loop(env_, coord_, timer_interval, std::move(target), std::move(name));
+  const auto looper =
+      Own(std::make_shared<LooperThread>(env_, coord_, timer_interval, std::move(target), std::move(name)));
+  looper->Start();
+  return looper;
+}
+
+std::shared_ptr<LooperThread> Supervisor::Own(std::shared_ptr<LooperThread> looper) {
+  SpinGuard lock(loopers_lock_);
+  std::erase_if(loopers_, [](const std::weak_ptr<LooperThread>& each) { return each.expired(); });
+  loopers_.push_back(looper);
+  return looper;
+}
+
+bool Supervisor::CalledByOwnLoop() const {
+  std::vector<std::weak_ptr<LooperThread>> loopers;
+  {
+    SpinGuard lock(loopers_lock_);
+    loopers = loopers_;
+  }
+  return std::ranges::any_of(loopers, [](const std::weak_ptr<LooperThread>& each) {
+    const std::shared_ptr<LooperThread> looper = each.lock();
+    return looper != nullptr && looper->IsCaller();
+  });
+}
+
+absl::Status Supervisor::RefuseInOwnLoop(std::string_view what) const {
+  if (!CalledByOwnLoop()) return absl::OkStatus();
+  return UsageError(
+      fmt::format("{} was called from inside of a service or a loop of the supervisor, whose end it would wait for. "
+                  "Call RequestStop "
+                  "there.",
+                  what));
 }
 
 absl::Status Supervisor::WriteSummary(const SessionPtr& session, const std::string& summary,
@@ -278,6 +301,7 @@ absl::Status Supervisor::WriteSummary(const SessionPtr& session, const std::stri
 }
 
 absl::Status Supervisor::StopAll(const StopOptions& options) {
+  VIGIL_RETURN_IF_ERROR(RefuseInOwnLoop("Stop"));
   // Without an error nothing is handed back.
   VIGIL_RETURN_IF_ERROR(coord_->RequestStop());
   const absl::Status joined = coord_->Join({.tasks = options.tasks,
@@ -302,6 +326,7 @@ absl::Status Supervisor::LeaveManagedSession(const absl::Status& error, bool clo
 
 absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
                                 const std::function<absl::Status(const SessionPtr&)>& body) {
+  VIGIL_RETURN_IF_ERROR(RefuseInOwnLoop("ManagedSession"));
   const absl::StatusOr<SessionPtr> session =
       PrepareOrWaitForSession({.target = options.target,
                                .max_wait_secs = options.max_wait_secs,
