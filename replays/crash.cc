@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -74,9 +75,6 @@ void WriteCrashFrames(CrashBoard& board, int skip) {
         static_cast<char*>(addresses[i]) - (i == skip ? 0 : 1);  // not after a call that ends a function
     if (!absl::Symbolize(inside, name, sizeof name)) continue;
     if (std::strcmp(name, "vigil::CheckFailed()") == 0) Copy("check_failed", board.what, sizeof board.what);
-    const bool terminates = std::strstr(name, "std::terminate") != nullptr ||
-                            std::strcmp(name, "__gxx_personality_v0") == 0;  // out of a noexcept function
-    if (terminates) Copy("uncaught_exception", board.what, sizeof board.what);
     const bool ours = std::strstr(name, "vigil::") != nullptr && std::strcmp(name, "vigil::CheckFailed()") != 0;
     if (ours) Copy(name, board.frames[written++], sizeof board.frames[0]);
   }
@@ -104,6 +102,21 @@ void OnSignal(int number, siginfo_t*, void*) {
     }
     WriteCrashFrames(board, 2);
   }
+  _exit(kDied);
+}
+
+// How std::terminate comes to its end, by abort(), tells nothing of why: it may be called in several ways, not all with a name.
+void OnTerminate() {
+  CrashBoard& board = *own_board;
+  Copy("uncaught_exception", board.what, sizeof board.what);
+  try {
+    if (const std::exception_ptr thrown = std::current_exception(); thrown != nullptr) std::rethrow_exception(thrown);
+  } catch (const std::exception& exception) {
+    Copy(exception.what(), board.detail, sizeof board.detail);
+  } catch (...) {
+    Copy("no std::exception", board.detail, sizeof board.detail);
+  }
+  WriteCrashFrames(board, 2);
   _exit(kDied);
 }
 
@@ -185,6 +198,7 @@ void PrepareWorker(CrashBoard& board, const PlayLimits& limits, pid_t parent) {
   std::signal(SIGPIPE, SIG_DFL);
   if constexpr (!kSanitized) LimitWorker(RLIMIT_AS, OwnSize() + limits.memory);
   std::set_new_handler(OnNoMemory);
+  std::set_terminate(OnTerminate);
   void* warm[1];
   backtrace(warm, 1);  // it loads a library when it is called first
   stack_t stack{};

@@ -8,7 +8,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 #include "fmt/format.h"
@@ -242,6 +244,18 @@ TEST(PlayApart, SaysHowItEnded) {
   const auto dead = PlayApart([](CrashBoard&) -> std::string { std::abort(); }, {});
   ASSERT_TRUE(std::holds_alternative<Crash>(dead));
   EXPECT_EQ(std::get<Crash>(dead).rule(), "crash.abort");
+}
+
+TEST(PlayApart, AnExceptionThatNobodyMayCatchIsToldByItsText) {
+  const std::function<void()> throws = [] { throw std::runtime_error("the text"); };
+  const auto dead = PlayApart(
+      [&](CrashBoard&) -> std::string {
+        [&]() noexcept { throws(); }();
+        return "";
+      },
+      {});
+  EXPECT_EQ(std::get<Crash>(dead).rule(), "crash.uncaught_exception");
+  EXPECT_EQ(std::get<Crash>(dead).detail, "the text");
 }
 
 }  // namespace

@@ -32,6 +32,18 @@ std::uint32_t CallsOf(EventKind kind) {
 
 }  // namespace
 
+Event EventIn(const proto::TraceEvent& record) {
+  return {.kind = static_cast<EventKind>(record.kind()),
+          .code = static_cast<Code>(record.status()),
+          .call = static_cast<std::uint8_t>(record.call()),
+          .closed = record.closed(),
+          .has_value = record.has_value(),
+          .index = record.index(),
+          .session = record.session(),
+          .value = record.value(),
+          .subject = record.subject()};
+}
+
 absl::Status TraceEventReader::Add(const proto::TraceEvent& record) {
   if (out_.complete) return Damaged("an event after the end");
   if (record.end()) {
@@ -39,11 +51,10 @@ absl::Status TraceEventReader::Add(const proto::TraceEvent& record) {
     return absl::OkStatus();
   }
   if (record.has_part()) return BeginPart(record);
-  VIGIL_ASSIGN_OR_RETURN(Event event, EventOf(record));
+  VIGIL_ASSIGN_OR_RETURN(Event event, CheckedEvent(record));
   ++events_;
   last_ = Duration(record.time_ns());
   event.session = SessionOf(event.session);
-  event.subject = record.subject();
   rest_.See(event, record.task());
   if (IsOfTheUser(event)) {
     user_ = record.task();
@@ -83,17 +94,10 @@ std::int64_t TraceEventReader::SessionOf(std::int64_t recorded) const {
   return recorded >= first_session_ ? recorded - left_out_sessions_ : -recorded;
 }
 
-absl::StatusOr<Event> TraceEventReader::EventOf(const proto::TraceEvent& record) const {
+absl::StatusOr<Event> TraceEventReader::CheckedEvent(const proto::TraceEvent& record) const {
   if (record.kind() >= static_cast<std::uint32_t>(kEventKinds)) return Damaged("an event of an unknown kind");
   if (record.status() > static_cast<std::uint32_t>(Code::kNanLoss)) return Damaged("an event with an unknown code");
-  Event event{.kind = static_cast<EventKind>(record.kind()),
-              .code = static_cast<Code>(record.status()),
-              .call = static_cast<std::uint8_t>(record.call()),
-              .closed = record.closed(),
-              .has_value = record.has_value(),
-              .index = record.index(),
-              .session = record.session(),
-              .value = record.value()};
+  const Event event = EventIn(record);
   if (record.call() >= CallsOf(event.kind)) return Damaged("an event of an unknown call");
   if (event.kind == EventKind::kHookCall &&
       (event.index < 0 || event.index >= static_cast<std::int32_t>(out_.hooks.size()))) {

@@ -17,6 +17,9 @@
 
 namespace vigil::replays {
 
+// What a record says, whether it can be or not. Its subject is the record's own.
+Event EventIn(const proto::TraceEvent& record);
+
 class TraceEventReader {
  public:
   // Adds to `out`, whose header has been read.
@@ -30,7 +33,7 @@ class TraceEventReader {
  private:
   absl::Status BeginPart(const proto::TraceEvent& record);
   std::int64_t SessionOf(std::int64_t recorded) const;
-  absl::StatusOr<Event> EventOf(const proto::TraceEvent& record) const;
+  absl::StatusOr<Event> CheckedEvent(const proto::TraceEvent& record) const;
 
   TraceSpec& out_;
   TraceRest rest_;

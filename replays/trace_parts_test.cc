@@ -16,6 +16,7 @@
 #include "vigil/replays/result.h"
 #include "vigil/replays/runner.h"
 #include "vigil/replays/testing.h"
+#include "vigil/replays/trace_event_reader.h"
 #include "vigil/replays/trace_file.h"
 #include "vigil/replays/trace_spec.h"
 
@@ -37,16 +38,7 @@ std::vector<Rest> RestsOf(const TraceParts& trace) {
   TraceRest rest;
   for (std::size_t i = 0; i < trace.events.size() && !trace.events[i].end(); ++i) {
     const proto::TraceEvent& record = trace.events[i];
-    rest.See({.kind = static_cast<EventKind>(record.kind()),
-              .code = static_cast<Code>(record.status()),
-              .call = static_cast<std::uint8_t>(record.call()),
-              .closed = record.closed(),
-              .has_value = record.has_value(),
-              .index = record.index(),
-              .session = record.session(),
-              .value = record.value(),
-              .subject = record.subject()},
-             record.task());
+    rest.See(EventIn(record), record.task());
     if (rest.at_rest()) out.push_back({i + 1, rest.session(), rest.open_calls()});
   }
   return out;

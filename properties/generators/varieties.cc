@@ -424,6 +424,63 @@ void AddFeedConflict(Draws draws, Scenario& scenario) {
   }
 }
 
+// Hooks that ask the same run for different things.
+void AddOwnFetches(Draws draws, Scenario& scenario) {
+  const std::int64_t call = draws.Between(1, 2);
+  for (const auto& [name, what] : {std::pair("one", "step"), std::pair("other", "fed")}) {
+    PlanEntry asks;
+    asks.method = "before_run";
+    asks.calls = {call};
+    asks.action = Action::kFetch;
+    asks.what = what;
+    PlanEntry shows;
+    shows.method = "after_run";
+    shows.action = Action::kShow;
+    scenario.hooks.push_back(
+        {.hook = "probe", .name = name, .plan = {std::move(asks), std::move(shows)}, .listeners = {}, .args = {}});
+  }
+}
+
+// A hook that counts its steps from the first session on, and a session that is lost after some of them, which were saved.
+void AddResumedCount(Draws draws, Scenario& scenario) {
+  if (scenario.session.shared_state) return;
+  scenario.checkpoint.dir = true;
+  scenario.checkpoint.filename.reset();
+  scenario.model.global_step = true;
+  HookSpec saver{.hook = "checkpoint_saver", .name = "", .plan = {}, .listeners = {}, .args = {}};
+  saver.args["save_steps"] = Number(draws, 1, 2);
+  HookSpec stop{.hook = "stop_at_step", .name = "", .plan = {}, .listeners = {}, .args = {}};
+  stop.args["num_steps"] = Number(draws, 3, 6);
+  scenario.hooks.push_back(std::move(saver));
+  scenario.hooks.push_back(std::move(stop));
+  Fault fault;
+  fault.at = FaultPoint::kRun;
+  fault.calls = {draws.Between(2, 4)};
+  fault.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
+  scenario.faults.push_back(std::move(fault));
+  Statement loop = Plain(Op::kLoop);
+  loop.max = draws.Between(4, 8);
+  loop.body.push_back(Plain(Op::kRun));
+  scenario.drive.insert(scenario.drive.begin(), std::move(loop));
+}
+
+// A loss that becomes NaN under a hook that stops softly, and one that saves: before it or behind it.
+void AddDivergence(Draws draws, Scenario& scenario) {
+  if (scenario.session.shared_state || !scenario.behaviour.switches.empty()) return;
+  scenario.behaviour.name = "default";
+  scenario.checkpoint.dir = true;
+  scenario.checkpoint.filename.reset();
+  scenario.model.global_step = true;
+  scenario.model.nan_at = draws.Between(1, 3);
+  HookSpec saver{.hook = "checkpoint_saver", .name = "", .plan = {}, .listeners = {}, .args = {}};
+  saver.args["save_steps"] = Number(draws, 1, 2);
+  HookSpec nan{.hook = "nan_tensor", .name = "", .plan = {}, .listeners = {}, .args = {}};
+  nan.args["fail_on_nan_loss"] = draws.Chance(20);
+  if (draws.Chance(50)) std::swap(saver, nan);
+  scenario.hooks.push_back(std::move(saver));
+  scenario.hooks.push_back(std::move(nan));
+}
+
 // A few switches of ours on top of TensorFlow's behaviour.
 void DrawSwitches(Draws draws, Scenario& scenario) {
   const std::span<const BehaviourSwitch> all = BehaviourSwitches();
@@ -455,6 +512,9 @@ void AddVarieties(const Draws& draws, Scenario& scenario) {
   if (further.Chance(4)) AddUnreadiness(draws.Split("unreadiness"), scenario);
   if (further.Chance(3)) AddWaiter(draws.Split("waiter"), scenario);
   if (further.Chance(3)) AddFeedConflict(draws.Split("feed conflict"), scenario);
+  if (further.Chance(3)) AddOwnFetches(draws.Split("own fetches"), scenario);
+  if (further.Chance(3)) AddResumedCount(draws.Split("resumed count"), scenario);
+  if (further.Chance(2)) AddDivergence(draws.Split("divergence"), scenario);
 }
 
 }  // namespace vigil::properties

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "vigil/core/base/time.h"
+#include "vigil/properties/rules/hook_call_rule.h"
 #include "vigil/properties/rules/rules.h"
 
 namespace vigil::properties {
@@ -16,47 +17,8 @@ namespace {
 // Beyond this a number of an event is not exact.
 constexpr double kExact = 9007199254740992.0;
 
-// The call of a hook that is in progress: what its timer was asked, which step it read.
-class HookCallRule : public Rule {
- public:
-  using Rule::Rule;
-  void OnEvent(const Moment& now) final {
-    if (now.Is(EventKind::kHookCall)) {
-      call_ = {.at = now.index, .has_value = now.event.has_value, .value = now.event.value};
-    } else if (now.run.in_hook && now.ReadsStep()) {
-      call_.read = now.index;
-      call_.step = now.event.value;
-    } else if (now.Detail(HookDetail::kTimerAsked)) {
-      (call_.asked == kNever ? call_.first_answer : call_.last_answer) = now.event.index == 1;
-      if (call_.asked == kNever) call_.first_asked_of = call_.last_asked_of = now.event.value;
-      if (call_.asked == kNever) call_.last_answer = call_.first_answer;
-      call_.last_asked_of = now.event.value;
-      call_.asked = now.index;
-    } else if (now.Detail(HookDetail::kTimerSet)) {
-      call_.set = now.index;
-      call_.set_to = now.event.value;
-    }
-    OnHookEvent(now);
-  }
-
- protected:
-  struct Call {
-    std::size_t at = kNever;
-    bool has_value = false;
-    double value = 0;  // of after_run: what the hook sees
-    std::size_t read = kNever;
-    double step = 0;
-    std::size_t asked = kNever;  // the timer, for the last time
-    bool first_answer = false, last_answer = false;
-    double first_asked_of = 0, last_asked_of = 0;
-    std::size_t set = kNever;
-    double set_to = 0;
-  };
-  // A hook asks for a stop, in this call or an earlier one of the run.
-  static bool Stops(const Moment& now) { return now.event.value == 1 || now.run.round.stop; }
-  virtual void OnHookEvent(const Moment& now) = 0;
-  Call call_;
-};
+// A hook asks for a stop, in this call or an earlier one of the run.
+bool Stops(const Moment& now) { return now.event.value == 1 || now.run.round.stop; }
 
 std::string Step(double step) { return fmt::format("step {}", step); }
 
@@ -289,9 +251,8 @@ class Summaries : public HookCallRule {
     }
     if (now.HookReturn(HookMethod::kBeforeRun)) {
       const bool first = !ran_.contains(hook);
-      if (now.ok() && !first && call_.asked == kNever)
-        Violate({call_.at, now.index}, "the timer is asked", "it is not");
-      due_[hook] = first || call_.first_answer;
+      if (now.ok() && !first && call_.asked.empty()) Violate({call_.at, now.index}, "the timer is asked", "it is not");
+      due_[hook] = first || call_.first_answer();
       asked_.erase(hook);
     }
     if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
@@ -330,19 +291,22 @@ class LogsRuns : public HookCallRule {
     if (now.Detail(HookDetail::kLogs)) runs_[hook] = 0;
     if (logs == nullptr || !now.run.in_hook) return;
     if (now.HookReturn(HookMethod::kBeforeRun) && now.ok()) {
-      due_[hook] = call_.asked != kNever && call_.first_answer;
+      due_[hook] = call_.first_answer();
       if (logs->value == 0) return;
       Arm();
-      if (call_.asked == kNever || call_.first_asked_of != runs_[hook])
-        Violate({call_.at, call_.asked, now.index}, fmt::format("the timer is asked of run {}", runs_[hook]),
-                call_.asked == kNever ? "it is not asked" : fmt::format("of {}", call_.first_asked_of));
+      if (call_.asked.empty() || call_.asked.front().step != runs_[hook])
+        Violate({call_.at, call_.asked_last(), now.index}, fmt::format("the timer is asked of run {}", runs_[hook]),
+                call_.asked.empty() ? "it is not asked" : fmt::format("of {}", call_.asked.front().step));
     }
     if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
-    ++runs_[hook];
     const bool logged = call_.set != kNever;
+    if (logged && call_.set_to != runs_[hook])
+      Violate({call_.at, call_.set, now.index}, fmt::format("the timer triggers at run {}", runs_[hook]),
+              fmt::format("at {}", call_.set_to));
     if (logged != due_[hook])
       Violate({call_.at, call_.set, now.index}, due_[hook] ? "it logs" : "it does not log",
               logged ? "it does" : "it does not");
+    ++runs_[hook];
   }
   std::map<std::int32_t, double> runs_;  // by hook, since its begin
   std::map<std::int32_t, bool> due_;
@@ -412,7 +376,7 @@ class Profiled : public HookCallRule {
     if (now.Is(EventKind::kHookCall)) tagged_ = false;
     if (now.Detail(HookDetail::kProfiles)) ran_[hook] = false;
     if (now.run.HookThat(hook, HookDetail::kProfiles) == nullptr || !now.run.in_hook) return;
-    if (now.HookReturn(HookMethod::kBeforeRun)) due_[hook] = ran_[hook] && call_.asked != kNever && call_.first_answer;
+    if (now.HookReturn(HookMethod::kBeforeRun)) due_[hook] = ran_[hook] && call_.first_answer();
     if (now.Is(EventKind::kWriterCall) && now.event.call == static_cast<std::uint8_t>(WriterCall::kRunMetadata)) {
       tagged_ = true;
       if (!due_[hook] || !now.event.subject.starts_with(fmt::format("step_{}", call_.step)))

@@ -113,7 +113,9 @@ class ConstructedInTheEnd : public Rule {
 constexpr RuleInfo kFirstErrorStays{
     .id = "coordinator.keeps_the_first_error",
     .sentence =
-        "A coordinator keeps the first error that it is told of, and none after a join, until it forgets everything.",
+        "A coordinator keeps the error that it is told of first, and none after a stop without an error or after a "
+        "join, "
+        "until it forgets everything.",
     .documented = "Coordinator.request_stop: the first exception is kept and raised by join",
     .observed = "first_report_wins report_other_monitored supervisor_thread_reports_other",
     .of = SpeaksOf::kBoth,
@@ -122,10 +124,19 @@ class FirstErrorStays : public Rule {
  public:
   FirstErrorStays() : Rule(kFirstErrorStays) {}
   void OnEvent(const Moment& now) override {
+    // A request counts once its task goes on: until then another one may be ahead.
+    if (const auto stop = stops_.find(now.task); stop != stops_.end()) {
+      stopped_.insert(stop->second);
+      stops_.erase(stop);
+    }
     if (now.Coordinates(CoordinatorDetail::kCleared)) {
       kept_.erase(now.event.session);
       joined_.erase(now.event.session);
+      stopped_.erase(now.event.session);
+      std::erase_if(stops_, [&now](const auto& stop) { return stop.second.first == now.event.session; });
     }
+    if (now.event.kind == EventKind::kCoordinatorRequestStop && now.ok())
+      stops_[now.task] = {now.event.session, now.index};
     if (now.Coordinates(CoordinatorDetail::kJoined)) joined_.emplace(now.event.session, now.index);
     if (!now.Coordinates(CoordinatorDetail::kStored)) return;
     Arm();
@@ -133,10 +144,13 @@ class FirstErrorStays : public Rule {
     if (!is_new) Violate({kept->second, now.index}, "the first error stays", "another one is kept");
     const auto joined = joined_.find(now.event.session);
     if (joined != joined_.end()) Violate({joined->second, now.index}, "no error is kept after the join", "one is");
+    const auto stopped = stopped_.find(now.event.session);
+    if (stopped != stopped_.end()) Violate({stopped->second, now.index}, "no error is kept after a stop", "one is");
   }
 
  private:
-  std::map<std::int64_t, std::size_t> kept_, joined_;
+  std::map<std::int64_t, std::size_t> kept_, joined_, stopped_;          // by session
+  std::map<std::uint32_t, std::pair<std::int64_t, std::size_t>> stops_;  // by task: a request in progress, and whose
 };
 
 constexpr RuleInfo kJoinGives{
@@ -246,11 +260,15 @@ class QueueRule : public Rule {
     bool cancels = false;  // one of its tasks cancels what waits once there is a stop, and there is a coordinator
     bool closes = false;
     bool cancelled = false;
+    int tasks = 0;  // that enqueue and have not ended
   };
   using Key = std::pair<std::int64_t, std::string>;
   static Key KeyOf(const Moment& now) { return {now.event.session, std::string(now.event.subject)}; }
   void Note(const Moment& now) {
-    if (now.Queues(QueueDetail::kStarted)) runners_[KeyOf(now)] = {now.index, now.event.closed, now.event.value != 0};
+    if (now.Queues(QueueDetail::kStarted)) {
+      runners_[KeyOf(now)] = {
+          .at = now.index, .cancels = now.event.closed, .closes = now.event.value != 0, .tasks = now.event.index};
+    }
   }
   std::map<Key, Runner> runners_;
 };
@@ -258,7 +276,8 @@ class QueueRule : public Rule {
 constexpr RuleInfo kLastCloses{
     .id = "queue_runner.the_last_task_closes",
     .sentence =
-        "The task of a queue runner that is the last to meet the end of the input closes the queue; no other one does.",
+        "The task of a queue runner that is the last to meet the end of the input closes the queue; no other one does. "
+        "There is one for each of its enqueue ops.",
     .documented = "QueueRunner: when the last enqueue thread ends at OutOfRangeError the queue is closed",
     .observed = "supervisor_end_of_input_queue",
     .of = SpeaksOf::kBoth,
@@ -277,8 +296,13 @@ class LastCloses : public QueueRule {
     } else if (is_due) {
       Violate({ended, now.index}, "the queue is closed", "it is not");
     }
-    if (!now.Queues(QueueDetail::kEnqueueEnded) || !now.event.closed || now.event.index != 0) return;
-    if (!runners_[KeyOf(now)].closes) return;
+    if (!now.Queues(QueueDetail::kEnqueueEnded)) return;
+    Runner& runner = runners_[KeyOf(now)];
+    if (--runner.tasks < 0 && runner.at != kNever)
+      Violate({runner.at, now.index}, "no more tasks end than were started", "one more");
+    // It may know of tasks that could not be started.
+    const bool last = now.event.index == 0 || runner.tasks == 0;
+    if (!now.event.closed || !last || !runner.closes) return;
     Arm();
     due_[now.task] = now.index;
   }
@@ -294,7 +318,7 @@ constexpr RuleInfo kErrorsStop{
     .id = "queue_runner.only_errors_are_reported",
     .sentence =
         "A task of a queue runner reports to the coordinator what it failed with, unless that means the end of the "
-        "input: this it never reports.",
+        "input: this it never reports. It goes on until then, or until a stop was requested.",
     .documented = "QueueRunner: exceptions other than OutOfRangeError are reported to the coordinator",
     .observed = "supervisor_end_of_input_queue random_31_16_supervisor",
     .of = SpeaksOf::kBoth,
@@ -307,6 +331,7 @@ class ErrorsStop : public QueueRule {
     // The tasks of a further session have the names of those before.
     if (now.Queues(QueueDetail::kStarted)) ended_.clear();
     if (now.event.kind == EventKind::kCoordinatorRequestStop) {
+      asked_.insert(now.event.session);
       told_[now.task] = {now.index, now.event.code};
       const auto ended = ended_.find(now.task);
       if (!now.on_main && ended != ended_.end())
@@ -317,6 +342,8 @@ class ErrorsStop : public QueueRule {
     const Seen told = std::exchange(told_[now.task], Seen{});
     if (now.event.closed || now.event.code == Code::kOk) {
       if (told && !now.on_main) Violate({told.at, now.index}, "nothing is reported", NameOf(told.code));
+      const bool asked = asked_.contains(now.event.session) || asked_.contains(0) || now.run.facts().supervisor;
+      if (now.ok() && !asked) Violate({now.index}, "it goes on until its input ends or a stop is requested", "it ends");
       ended_[now.task] = now.index;
     } else if (runners_[KeyOf(now)].cancels && told.code != now.event.code) {
       Violate({told.at, now.index}, "a report of " + NameOf(now.event.code), told ? NameOf(told.code) : "none");
@@ -324,6 +351,7 @@ class ErrorsStop : public QueueRule {
   }
 
  private:
+  std::set<std::int64_t> asked_;                // to stop: coordinators, by session
   std::map<std::uint32_t, Seen> told_;          // by task
   std::map<std::uint32_t, std::size_t> ended_;  // by task: well
 };
@@ -332,7 +360,7 @@ constexpr RuleInfo kCancelled{
     .id = "queue_runner.waiting_tasks_are_cancelled",
     .sentence =
         "When a join has left nobody behind, every queue runner of that session has cancelled what waited for its "
-        "queue.",
+        "queue, and none does so before a stop was requested.",
     .documented = "QueueRunner: a thread waits for the coordinator's stop and cancels the pending enqueue operations",
     .observed = "queue_runners_before_after_create supervisor_end_of_input_queue",
     .of = SpeaksOf::kBoth,
@@ -342,7 +370,15 @@ class Cancelled : public QueueRule {
   Cancelled() : QueueRule(kCancelled) {}
   void OnEvent(const Moment& now) override {
     Note(now);
-    if (now.Queues(QueueDetail::kCancels)) runners_[KeyOf(now)].cancelled = true;
+    if (now.event.kind == EventKind::kCoordinatorRequestStop) asked_.insert(now.event.session);
+    if (now.Coordinates(CoordinatorDetail::kCleared)) asked_.erase(now.event.session);
+    if (now.Queues(QueueDetail::kCancels)) {
+      runners_[KeyOf(now)].cancelled = true;
+      // A supervisor's coordinator is nobody's: it may have been told to stop, and have forgotten it, meanwhile.
+      if (now.run.facts().supervisor) return;
+      if (!asked_.contains(now.event.session) && !asked_.contains(0))
+        Violate({now.index}, "a stop request first", "none");
+    }
     if (!now.Coordinates(CoordinatorDetail::kJoined) || now.event.index != 0) return;
     for (auto& [key, runner] : runners_) {
       const bool of_it = now.event.session == 0 || key.first == now.event.session;
@@ -351,6 +387,9 @@ class Cancelled : public QueueRule {
       if (!runner.cancelled) Violate({runner.at, now.index}, "what waits is cancelled before", "it is not");
     }
   }
+
+ private:
+  std::set<std::int64_t> asked_;  // to stop: coordinators, by session
 };
 
 }  // namespace

@@ -106,12 +106,9 @@ class FlushedAtTheEnd : public Rule {
 
 constexpr RuleInfo kFinalOpsAtTheEnd{
     .id = "final_ops.only_in_end",
-    .sentence = "Final operations run in end of a hook, and at no other time.",
+    .sentence = "Final operations run in end of a hook, once in such a call, and at no other time.",
     .documented = "SessionRunHook.end: the session is passed in case the hook wants to run final operations",
     .observed = "random_7_2_worker",
-    .stays =
-        "FinalOpsHook has no method but end: no line of it could run them at another time. It stays for hooks of "
-        "users that run final operations.",
 };
 class FinalOpsAtTheEnd : public Rule {
  public:
@@ -120,17 +117,21 @@ class FinalOpsAtTheEnd : public Rule {
     if (now.Is(EventKind::kHookCall)) {
       call_ = now.index;
       in_end_ = now.HookCall(HookMethod::kEnd);
+      worked_ = kNever;
     }
     const bool final_ops =
         now.Is(EventKind::kSessionCall) && now.event.call == static_cast<std::uint8_t>(CallKind::kFinalOps);
     if (!final_ops) return;
     Arm();
     if (!now.run.in_hook || !in_end_) Violate({call_, now.index}, "final operations in an end", "at another time");
+    if (worked_ != kNever) Violate({worked_, now.index}, "final operations once", "twice");
+    if (now.ok()) worked_ = now.index;
   }
 
  private:
   std::size_t call_ = kNever;
   bool in_end_ = false;
+  std::size_t worked_ = kNever;  // final operations, in this call
 };
 
 constexpr RuleInfo kRequestsInRuns{

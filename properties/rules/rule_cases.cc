@@ -203,6 +203,7 @@ constexpr RuleCase kCases[] = {
      "open run( before0 before1 run call:after0 log:start=1 return:after0 after1 run) close( call:end0 flush "
      "return:end0 end1 giveup unfinalized close)",
      "open run( before0 before1 run call:after0 log:start=1 return:after0 after1 run) close( end0", "log:start=1 end0"},
+    {"final_ops.only_in_end", "", "open", "open close( call:end0 final final", "final final"},
     {"final_ops.only_in_end", "", "open close( call:end0 final return:end0 end1 giveup unfinalized close)",
      "open run( before0 call:before1 final", "call:before1 final"},
     {"stop.requested_in_runs_only", "", "open run( before0 call:before1 stopreq1 return:before1 run after0 after1 run)",
@@ -226,6 +227,10 @@ constexpr RuleCase kCases[] = {
     {"listener.before_and_after_each_save", "", "open",
      "begin0 begin1 finalized made call:acs0 listener:before=7 save!OTHER listener:after=7",
      "save!OTHER listener:after=7"},
+    {"listener.before_and_after_each_save", "",
+     "begin0 begin1 finalized made call:acs0 saves=7 listener:before=7 save listener:after=7 return:acs0 acs1 "
+     "constructed",
+     "begin0 begin1 finalized made call:acs0 saves=7 listener:before=8", "saves=7 listener:before=8"},
     {"listener.begins_once_and_ends_last", "",
      "open close( call:end0 read=3 save listener:end=3 return:end0 end1 giveup unfinalized close)",
      "open close( call:end0 read=3 listener:end=3 save", "listener:end=3 save"},
@@ -365,7 +370,15 @@ constexpr RuleCase kCases[] = {
     {"queue_runner.only_errors_are_reported", "", "open",
      "open queue:started2~q q:cstop!OUT_OF_RANGE q:queue:ended1~q!OUT_OF_RANGE",
      "q:cstop!OUT_OF_RANGE q:queue:ended1~q!OUT_OF_RANGE"},
-    {"queue_runner.waiting_tasks_are_cancelled", "", "open queue:started1~q q:queue:cancels~q coord:joined0",
+    {"queue_runner.the_last_task_closes", "", "open",
+     "open queue:started1~q q:queue:ended0~q!INTERNAL q:queue:ended1~q!INTERNAL",
+     "queue:started1~q q:queue:ended1~q!INTERNAL"},
+    {"queue_runner.only_errors_are_reported", "", "open", "open queue:started1~q q:queue:ended0~q", "q:queue:ended0~q"},
+    {"queue_runner.waiting_tasks_are_cancelled", "", "open", "open queue:started1~q q:queue:cancels~q",
+     "q:queue:cancels~q"},
+    {"coordinator.keeps_the_first_error", "", "open", "open cstop@1 run( q:cstop!OTHER q:coord:stored!OTHER",
+     "cstop@1 q:coord:stored!OTHER"},
+    {"queue_runner.waiting_tasks_are_cancelled", "", "open queue:started1~q cstop@1 q:queue:cancels~q coord:joined0",
      "open queue:started1~q coord:joined0", "queue:started1~q coord:joined0"},
     // Built-in hooks.
     {"timer.triggers_by_its_period", "",
@@ -450,22 +463,31 @@ constexpr RuleCase kCases[] = {
      "option0~trace_level=3"},
     // Savers.
     {"save.when_a_session_is_created", "",
-     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 "
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 "
      "acs1 constructed",
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 return:acs0",
      "created read=7 return:acs0"},
-    {"save.when_it_is_due", "",
+    {"save.when_a_session_is_created", "", "open",
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 "
+     "return:acs0",
+     "saves=7 return:acs0"},
+    {"save.named_by_its_step", "",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saver:saves~p-7 "
+     "saved=7 set=7 return:acs0 acs1 constructed",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saver:saves~p-8",
+     "saves=7 saver:saves~p-8"},
+    {"save.when_it_is_due", "",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 "
      "acs1 constructed run( before0 before1 run call:after0=7 asked1=9 read=8 asked1=8 set=8 saves=8 saved=8 "
      "return:after0 after1 run)",
-     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 "
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 "
      "acs1 constructed run( before0 before1 run call:after0=7 asked1=9 read=8 asked1=8 return:after0",
      "read=8 asked1=8 return:after0"},
     {"save.when_it_is_due", "", "open",
-     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 "
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 "
      "acs1 constructed run( before0 before1 run call:after0=7 asked1=9 read=8 asked1=8 saves=8",
      "read=8 saves=8"},
@@ -481,10 +503,33 @@ constexpr RuleCase kCases[] = {
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 saved=7 set=7 "
      "return:acs0 acs1 constructed close( call:end0 read=8 return:end0",
      "set=7 read=8 return:end0"},
+    {"save.passed_over_only_after_nan", "default",
+     "begin0 begin1 finalized made acs0 call:acs1 is:watches_for_nan=1 return:acs1 constructed run( before0 before1 "
+     "run "
+     "call:after0 keeps_nothing=8 return:after0 call:after1=nan return:after1!NAN_LOSS run)!NAN_LOSS run( before0 "
+     "before1 run call:after0 keeps_nothing=9 return:after0 call:after1=2 return:after1 run)",
+     "begin0 begin1 finalized made call:acs0 is:watches_for_nan=1 return:acs0 acs1 constructed run( before0 before1 "
+     "run "
+     "call:after0=2 return:after0 call:after1 keeps_nothing=8",
+     "keeps_nothing=8"},
+    {"save.passed_over_only_after_nan", "default", "open",
+     "begin0 begin1 finalized made acs0 call:acs1 is:watches_for_nan=1 return:acs1 constructed run( before0 before1 "
+     "run "
+     "call:after0 keeps_nothing=8 return:after0 call:after1=2",
+     "keeps_nothing=8 call:after1=2"},
+    {"save.passed_over_only_after_nan", "default",
+     "begin0 begin1 finalized made acs0 call:acs1 is:watches_for_nan=1 return:acs1 constructed run( before0 before1 "
+     "run "
+     "after0!OTHER run)!OTHER run( before0 before1 run call:after0 keeps_nothing=9 return:after0 call:after1=2 "
+     "return:after1 run)",
+     "begin0 begin1 finalized made acs0 call:acs1 is:watches_for_nan=1 return:acs1 constructed run( before0 before1 "
+     "run "
+     "after0 call:after1=2 return:after1 run) close( call:end0 keeps_nothing=9",
+     "keeps_nothing=9"},
     {"listener.each_in_its_place", "",
      "call:begin0 is:saves_checkpoints2 listener:begin0 listener:begin1 return:begin0 begin1 finalized made call:acs0 "
      "read=7 saves=7 listener:before0=7 listener:before1=7 save log:checkpoint=7 listener:after0=7 listener:after1=7 "
-     "saved=7 return:acs0 acs1 constructed",
+     "saved=7 set=7 return:acs0 acs1 constructed",
      "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
      "listener:before0=7 save listener:after0=7",
      "saves=7 listener:after0=7"},
@@ -492,6 +537,16 @@ constexpr RuleCase kCases[] = {
      "call:begin0 is:saves_checkpoints2 listener:begin0 listener:begin1 return:begin0 begin1 finalized made call:acs0 "
      "read=7 saves=7 listener:before1=7",
      "saves=7 listener:before1=7"},
+    {"listener.stop_is_taken", "",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
+     "listener:before0=7 save log:checkpoint=7 listener:after0=7 saved=7 set=7 return:acs0 acs1 constructed run( "
+     "before0 "
+     "before1 run call:after0=7 asked1=9 read=8 asked1=8 set=8 saves=8 listener:before0=8 save log:checkpoint=8 "
+     "listener:after0=8 note:listener_requests_stop saved=8 return:after0=1",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized new constructed run( before0 "
+     "before1 run call:after0=7 asked1=9 read=8 asked1=8 set=8 saves=8 listener:before0=8 save log:checkpoint=8 "
+     "listener:after0=8 note:listener_requests_stop saved=8 return:after0",
+     "note:listener_requests_stop return:after0"},
     {"saver.writes_in_order", "",
      "open run( before0 before1 run call:after0 saver:saves~p-3 save saver:written~p-3 saver:lists1~p-3;=5 "
      "saver:listed "

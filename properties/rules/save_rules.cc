@@ -100,12 +100,18 @@ class ListenersAround : public Rule {
  public:
   ListenersAround() : Rule(kListenersAround) {}
   void OnEvent(const Moment& now) override {
-    if (now.Is(EventKind::kHookCall)) before_ = save_ = {};
+    if (now.Is(EventKind::kHookCall)) before_ = save_ = saves_ = {};
+    if (now.Detail(HookDetail::kSaves)) {
+      saves_ = {now.index, Code::kOk};
+      saves_step_ = now.event.value;
+    }
     if (IsSave(now)) save_ = {now.index, now.event.code};
     if (IsListener(now, ListenerMethod::kBeforeSave)) {
       if (save_ && before_) save_ = {};
       before_ = {now.index, Code::kOk};
       step_ = now.event.value;
+      if (saves_ && step_ != saves_step_)
+        Violate({saves_.at, now.index}, fmt::format("step {}", saves_step_), fmt::format("step {}", step_));
     }
     if (!IsListener(now, ListenerMethod::kAfterSave)) return;
     Arm();
@@ -119,6 +125,8 @@ class ListenersAround : public Rule {
   }
 
  private:
+  Seen saves_;  // the hook says so, and of which step
+  double saves_step_ = 0;
   Seen before_;
   Seen save_;
   double step_ = 0;

@@ -1,15 +1,18 @@
 // When hooks save checkpoints, and what a saver does with its files.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/summary/summary_writer.h"
+#include "vigil/properties/rules/hook_call_rule.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/notes.h"
 
 namespace vigil::properties {
 namespace {
@@ -18,59 +21,24 @@ bool SavesInput(const Moment& now, std::int32_t hook) {
   return now.run.HookThat(hook, HookDetail::kSavesInput) != nullptr;
 }
 
-// Follows the saves of a hook in its call in progress.
-class HookSaveRule : public Rule {
+// Of a hook that saves checkpoints.
+class HookSaveRule : public HookCallRule {
  public:
-  using Rule::Rule;
-  void OnEvent(const Moment& now) final {
-    if (now.Is(EventKind::kHookCall)) {
-      call_ = {.at = now.index, .has_value = now.event.has_value, .value = now.event.value};
-    } else if (now.run.in_hook && now.ReadsStep()) {
-      call_.read = now.index;
-      call_.step = now.event.value;
-    } else if (now.Detail(HookDetail::kTimerAsked)) {
-      call_.asked.push_back({now.index, now.event.value, now.event.index == 1});
-    } else if (now.Detail(HookDetail::kTimerSet)) {
-      call_.set = now.index;
-      call_.set_to = now.event.value;
-    } else if (now.Detail(HookDetail::kSaves)) {
-      call_.saves = now.index;
-      call_.saves_step = now.event.value;
-    } else if (now.Detail(HookDetail::kKeepsNothing)) {
-      call_.keeps_nothing = true;
-    }
+  using HookCallRule::HookCallRule;
+
+ private:
+  void OnHookEvent(const Moment& now) final {
     const BuiltIn::Said* const is = now.run.HookThat(now.run.hook, HookDetail::kSavesCheckpoints);
     if (now.run.in_hook && is != nullptr) OnSaver(now, *is);
   }
-
- protected:
-  struct Question {
-    std::size_t at;
-    double step;
-    bool yes;
-  };
-  struct Call {
-    std::size_t at = kNever;
-    bool has_value = false;
-    double value = 0;  // of after_run: what the hook sees
-    std::size_t read = kNever;
-    double step = 0;
-    std::vector<Question> asked;  // of the timer
-    std::size_t set = kNever;
-    double set_to = 0;
-    std::size_t saves = kNever;  // the last save that began
-    double saves_step = 0;
-    bool keeps_nothing = false;
-  };
   virtual void OnSaver(const Moment& now, const BuiltIn::Said& is) = 0;
-  Call call_;
 };
 
 constexpr RuleInfo kAtCreation{
     .id = "save.when_a_session_is_created",
     .sentence =
         "A CheckpointSaverHook saves each new session, at the step that it reads there; by default what another hook "
-        "has saved of this very step and session counts.",
+        "has saved of this very step and session counts. Its timer triggers with that save.",
     .documented = "SessionRunHook.after_create_session: called when new TensorFlow session is created",
     .observed = "checkpoint_every_two_steps checkpoint_after_resume training_defaults",
 };
@@ -87,7 +55,30 @@ class AtCreation : public HookSaveRule {
     } else if (call_.read == kNever || call_.step != call_.saves_step) {
       Violate({call_.read, call_.saves, now.index}, "a save at the step that was read",
               fmt::format("at {}", call_.saves_step));
+    } else if (call_.set == kNever || call_.set_to != call_.step) {
+      Violate({call_.saves, call_.set, now.index}, "the timer triggers with that save", "it does not");
     }
+  }
+};
+
+constexpr RuleInfo kNamed{
+    .id = "save.named_by_its_step",
+    .sentence =
+        "The checkpoint that a CheckpointSaverHook saves is called by the step that the hook says that it saves.",
+    .documented = "Saver.save, global_step: the number is appended to save_path to create the checkpoint filenames",
+    .observed = "checkpoint_every_two_steps checkpoint_keeps_five training_defaults",
+};
+class Named : public HookSaveRule {
+ public:
+  Named() : HookSaveRule(kNamed) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    if (!now.on_main || !now.Saver(SaverDetail::kSaves) || call_.saves == kNever) return;
+    Arm();
+    const std::string_view name = now.event.subject;
+    const std::string expected = fmt::format("-{}", static_cast<std::int64_t>(call_.saves_step));
+    if (!name.ends_with(expected)) Violate({call_.saves, now.index}, "a name with " + expected, std::string(name));
   }
 };
 
@@ -158,6 +149,63 @@ class AtTheEnd : public HookSaveRule {
   std::map<std::int32_t, std::pair<std::size_t, double>> last_;  // by hook: its last trigger
 };
 
+constexpr RuleInfo kPassedOver{
+    .id = "save.passed_over_only_after_nan",
+    .sentence =
+        "A CheckpointSaverHook passes a save over only once a NanTensorHook of the list has seen NaN in this session.",
+    .documented = "docs/differences.md, nan_stop_saves_nothing: what has diverged is not saved",
+    .observed = "",
+    .holds = Holds::kDefault,
+};
+class PassedOver : public Rule {
+ public:
+  PassedOver() : Rule(kPassedOver) {}
+  void OnEvent(const Moment& now) override {
+    if (now.Detail(HookDetail::kWatchesForNan)) watchers_.insert(now.run.hook);
+    if (now.Creation()) {
+      excused_ = false;
+      RunIsOver();
+    }
+    if (now.HookCall(HookMethod::kBeforeRun) || now.Is(EventKind::kRunEnd)) {
+      // A hook between the two has failed: who knows what they would have seen.
+      if (owed_) excused_ = true;
+      RunIsOver();
+    }
+    if (now.LayerCall(CallKind::kRun) && now.ok()) owed_ = true;
+    if (now.HookCall(HookMethod::kAfterRun) && watchers_.contains(now.event.index)) OnWatcher(now);
+    // Without any it may be a hook of the user's that says so to the coordinator.
+    if (!now.Detail(HookDetail::kKeepsNothing) || watchers_.empty()) return;
+    Arm();
+    if (excused_) return;
+    if (owed_) {
+      passed_over_ = now.index;  // they come after the saver
+    } else {
+      Violate({now.index}, "a save: no NaN was seen", "none");
+    }
+  }
+
+ private:
+  void OnWatcher(const Moment& now) {
+    called_.insert(now.event.index);
+    if (!now.event.has_value || std::isnan(now.event.value)) excused_ = true;
+    if (called_.size() < watchers_.size()) return;
+    owed_ = false;
+    if (passed_over_ != kNever && !excused_) Violate({passed_over_, now.index}, "a save: no NaN was seen", "none");
+    passed_over_ = kNever;
+  }
+  void RunIsOver() {
+    owed_ = false;
+    called_.clear();
+    passed_over_ = kNever;
+  }
+
+  std::set<std::int32_t> watchers_;  // hooks
+  std::set<std::int32_t> called_;    // of them, after this run
+  bool owed_ = false;                // some of them are still to be called after this run
+  bool excused_ = false;             // this session has diverged, or may have
+  std::size_t passed_over_ = kNever;
+};
+
 constexpr RuleInfo kInOrder{
     .id = "listener.each_in_its_place",
     .sentence =
@@ -215,6 +263,31 @@ class InOrder : public HookSaveRule {
 
   std::map<ListenerMethod, int> told_;
   bool logged_ = false;  // this save
+};
+
+constexpr RuleInfo kStopTaken{
+    .id = "listener.stop_is_taken",
+    .sentence =
+        "Where a listener asks for a stop after a save that a run has made due, the hook that saves requests one.",
+    .documented = "CheckpointSaverListener.after_save: returns whether the training should stop",
+    .observed = "checkpoint_listener_stops",
+};
+class StopTaken : public HookSaveRule {
+ public:
+  StopTaken() : HookSaveRule(kStopTaken) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    if (now.Is(EventKind::kListenerCall)) method_ = static_cast<ListenerMethod>(now.event.call);
+    if (now.Says(replays::Note::kListenerRequestsStop) && method_ == ListenerMethod::kAfterSave) asked_ = now.index;
+    if (!now.Is(EventKind::kHookReturn)) return;
+    const std::size_t asked = std::exchange(asked_, kNever);
+    if (asked == kNever || !now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
+    Arm();
+    if (now.event.value != 1 && !now.run.round.stop) Violate({asked, now.index}, "a stop", "none");
+  }
+  ListenerMethod method_ = ListenerMethod::kBegin;  // of a listener, that was called last
+  std::size_t asked_ = kNever;                      // for a stop, in this call
 };
 
 constexpr RuleInfo kWrites{
@@ -355,8 +428,8 @@ class DeletesOthers : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> SaverRules() {
-  return {NewRule<AtCreation>, NewRule<WhenDue>,    NewRule<AtTheEnd>,     NewRule<InOrder>,
-          NewRule<Writes>,     NewRule<ListLength>, NewRule<DeletesOthers>};
+  return {NewRule<AtCreation>, NewRule<Named>,     NewRule<WhenDue>, NewRule<AtTheEnd>,   NewRule<PassedOver>,
+          NewRule<InOrder>,    NewRule<StopTaken>, NewRule<Writes>,  NewRule<ListLength>, NewRule<DeletesOthers>};
 }
 
 }  // namespace vigil::properties

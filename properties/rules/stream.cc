@@ -79,6 +79,7 @@ const std::map<std::string, Note, std::less<>> kNotes = {{"note:construct_failed
                                                          {"note:prepare", Note::kPrepare},
                                                          {"note:stop", Note::kStop},
                                                          {"note:close", Note::kClose},
+                                                         {"note:listener_requests_stop", Note::kListenerRequestsStop},
                                                          {"note:exit_clean", Note::kExitClean},
                                                          {"note:exit_failed", Note::kExitFailed}};
 

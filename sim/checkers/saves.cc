@@ -80,6 +80,10 @@ const Checker kCheckpointLogged = {
     .sentence = "Each checkpoint that is reported has been noted in the events file, with its step.",
     .source = "CheckpointSaverHook: a SessionLog of status CHECKPOINT with the step of each save",
     .check = CheckLogged,
+    .stays =
+        "A save that is not logged, or with another step, listener.each_in_its_place and "
+        "save.logged_at_the_step_that_was_read find in the hook's own call. It holds what a listener was told against "
+        "what the events file got, whoever writes it.",
     .excuses = "logs of checkpoints that nobody reports",
     .why = "a save may be cut off between the two",
 };
