@@ -213,6 +213,21 @@ constexpr RuleCase kCases[] = {
      "open run( before0 before1 run after0 after1 save", "after1 save"},
     {"save.only_in_a_hook", "", "open", "begin0 call:begin1 save", "call:begin1 save"},
     {"save.logged_at_the_step_that_was_read", "",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
+     "listener:before0=7 beside=7 set=7 return:acs0 acs1 constructed run( before0 before1 run call:after0=7 tells=7 "
+     "log:checkpoint=7 listener:after0=7 saved=7 asked0=9 return:after0 after1 run)",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
+     "listener:before0=7 beside=7 set=7 return:acs0 acs1 constructed run( before0 before1 run call:after0=7 tells=7 "
+     "log:checkpoint=8",
+     "tells=7 log:checkpoint=8"},
+    {"listener.before_and_after_each_save", "",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
+     "listener:before0=7 beside=7 set=7 return:acs0 acs1 constructed run( before0 before1 run call:after0=7 tells=7 "
+     "log:checkpoint=7 listener:after0=7 saved=7 asked0=9 return:after0 after1 run)",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
+     "listener:before0=7 beside=7 set=7 return:acs0 acs1 constructed run( before0 before1 run call:after0=7 tells=9",
+     "tells=9"},
+    {"save.logged_at_the_step_that_was_read", "",
      "begin0 begin1 finalized made call:acs0 read=7 save log:checkpoint=7 return:acs0 acs1 constructed",
      "begin0 begin1 finalized made call:acs0 read=7 save log:checkpoint=6", "read=7 log:checkpoint=6"},
     {"save.logged_at_the_step_that_was_read", "", "open",
@@ -526,6 +541,13 @@ constexpr RuleCase kCases[] = {
      "run "
      "after0 call:after1=2 return:after1 run) close( call:end0 keeps_nothing=9",
      "keeps_nothing=9"},
+    {"listener.each_in_its_place", "",
+     "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
+     "listener:before0=7 beside=7 set=7 return:acs0 acs1 constructed run( before0 before1 run call:after0=7 tells=7 "
+     "log:checkpoint=7 listener:after0=7 saved=7 asked0=9 return:after0 after1 run)",
+     "call:begin0 is:saves_checkpoints2 listener:begin0 listener:begin1 return:begin0 begin1 finalized made call:acs0 "
+     "read=7 saves=7 listener:before0=7 beside=7",
+     "saves=7 beside=7"},
     {"listener.each_in_its_place", "",
      "call:begin0 is:saves_checkpoints2 listener:begin0 listener:begin1 return:begin0 begin1 finalized made call:acs0 "
      "read=7 saves=7 listener:before0=7 listener:before1=7 save log:checkpoint=7 listener:after0=7 listener:after1=7 "

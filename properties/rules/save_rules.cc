@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "vigil/core/summary/summary_writer.h"
 #include "vigil/properties/rules/rules.h"
@@ -74,6 +75,11 @@ class Logged : public Rule {
       step_ = now.event.value;
     }
     if (IsSave(now)) save_ = {now.index, now.event.code};
+    if (now.Detail(HookDetail::kTellsOfSave)) {  // of a save beside the training, of a step that was read earlier
+      read_ = now.index;
+      step_ = now.event.value;
+      save_ = {};
+    }
     if (!now.run.in_hook || !LogsCheckpoint(now)) return;
     Arm();
     if (save_ && save_.code != Code::kOk) Violate({save_.at, now.index}, "no log of a save that failed", "one");
@@ -113,6 +119,15 @@ class ListenersAround : public Rule {
       if (saves_ && step_ != saves_step_)
         Violate({saves_.at, now.index}, fmt::format("step {}", saves_step_), fmt::format("step {}", step_));
     }
+    if (now.Detail(HookDetail::kSavesBeside)) beside_.emplace(now.run.hook, now.event.value);
+    if (now.Detail(HookDetail::kTellsOfSave)) {
+      const auto handed_over = beside_.find({now.run.hook, now.event.value});
+      if (handed_over == beside_.end()) return Violate({now.index}, "a save that was handed over before", "none");
+      beside_.erase(handed_over);
+      before_ = {now.index, Code::kOk};
+      step_ = now.event.value;
+      save_ = {};
+    }
     if (!IsListener(now, ListenerMethod::kAfterSave)) return;
     Arm();
     if (!before_) {
@@ -130,6 +145,7 @@ class ListenersAround : public Rule {
   Seen before_;
   Seen save_;
   double step_ = 0;
+  std::multiset<std::pair<std::int32_t, double>> beside_;  // by hook: steps that are written beside the training
 };
 
 constexpr RuleInfo kListenersLife{

@@ -224,6 +224,14 @@ class InOrder : public HookSaveRule {
       told_[ListenerMethod::kBeforeSave] = told_[ListenerMethod::kAfterSave] = 0;
       logged_ = false;
     }
+    // The other half of a save that goes on beside the training.
+    if (now.Detail(HookDetail::kSavesBeside) && told_[ListenerMethod::kBeforeSave] != is.index)
+      Violate({call_.saves, now.index}, Told(is.index, "before"), Told(told_[ListenerMethod::kBeforeSave], "before"));
+    if (now.Detail(HookDetail::kTellsOfSave)) {
+      told_[ListenerMethod::kBeforeSave] = is.index;
+      told_[ListenerMethod::kAfterSave] = 0;
+      logged_ = false;
+    }
     const bool logs = now.Is(EventKind::kWriterCall) &&
                       now.event.call == static_cast<std::uint8_t>(WriterCall::kSessionLog) &&
                       now.event.index == static_cast<std::int32_t>(SessionLogStatus::kCheckpoint);

@@ -119,6 +119,8 @@ const std::map<std::string, Detail, std::less<>> kDetails = {
     {"saved", OfHook(HookDetail::kSaved)},
     {"saved_before", OfHook(HookDetail::kSavedBefore)},
     {"keeps_nothing", OfHook(HookDetail::kKeepsNothing)},
+    {"beside", OfHook(HookDetail::kSavesBeside)},
+    {"tells", OfHook(HookDetail::kTellsOfSave)},
     {"saver:saves", OfSaver(SaverDetail::kSaves)},
     {"saver:written", OfSaver(SaverDetail::kWritten)},
     {"saver:lists", OfSaver(SaverDetail::kLists)},
