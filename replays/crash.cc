@@ -109,14 +109,13 @@ void OnSignal(int number, siginfo_t*, void*) {
 void OnTerminate() {
   CrashBoard& board = *own_board;
   Copy("uncaught_exception", board.what, sizeof board.what);
+  WriteCrashFrames(board, 2);
+  // What is no std::exception goes on to abort(), which finds that all is said.
   try {
     if (const std::exception_ptr thrown = std::current_exception(); thrown != nullptr) std::rethrow_exception(thrown);
   } catch (const std::exception& exception) {
     Copy(exception.what(), board.detail, sizeof board.detail);
-  } catch (...) {
-    Copy("no std::exception", board.detail, sizeof board.detail);
   }
-  WriteCrashFrames(board, 2);
   _exit(kDied);
 }
 
