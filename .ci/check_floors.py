@@ -9,6 +9,8 @@ import tree
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 # Folders with C++ that are part of no floor: a stranger's program, built against the installed package only.
 OUTSIDE = ".ci/"
+PICTURE = "docs/architecture.md"
+MOST_SOURCES = 40
 
 
 def read_floors(root):
@@ -45,9 +47,38 @@ def check_include(path, home, name, quoted, floors, root):
     return f"{home} may not include {target}: that goes {where} ({name})"
 
 
+def check_picture(root, floors):
+    """The table of floors in PICTURE names the folders of .ci/floors.txt, in their order."""
+    rows = re.findall(r"^\| [^|]+ \| ((?:`[\w/]+/` ?)+)\|", tree.read(root, PICTURE), re.M)
+    shown = [re.findall(r"`([\w/]+)/`", row) for row in rows]
+    errors = []
+    last = -1
+    for folders in shown:
+        for folder in folders:
+            if folder not in floors:
+                errors.append(f"{PICTURE}: {folder} is in no floor of .ci/floors.txt")
+            elif floors[folder] < last:
+                errors.append(f"{PICTURE}: {folder} stands below a folder that it is above of")
+        last = max([last] + [floors[folder] for folder in folders if folder in floors])
+    named = {folder for folders in shown for folder in folders}
+    return errors + [f"{PICTURE}: the table of floors lacks {folder}" for folder in floors if folder not in named]
+
+
+def check_rooms(root):
+    """A folder is one idea: with more sources than MOST_SOURCES it has become several."""
+    rooms = {}
+    for path in tree.files(root, ".cc"):
+        if not path.endswith("_test.cc"):
+            rooms[os.path.dirname(path)] = rooms.get(os.path.dirname(path), 0) + 1
+    return [f"{room}: {count} sources; the limit is {MOST_SOURCES}: make rooms of it"
+            for room, count in rooms.items() if count > MOST_SOURCES]
+
+
 def check(root):
     floors = read_floors(root)
-    errors = []
+    errors = check_rooms(root)
+    if os.path.exists(os.path.join(root, PICTURE)):
+        errors += check_picture(root, floors)
     for path in tree.files(root, ".h", ".cc"):
         if path.startswith(OUTSIDE):
             continue
@@ -77,6 +108,16 @@ def self_test():
     row("hooks use train", "core/train/hooks/a.h", '#include "vigil/core/train/x.h"\n')
     row("a test uses fakes", "core/base/a_test.cc", '#include "vigil/fakes/x.h"\n')
     row("what tests of a folder share uses fakes", "core/base/testing.h", '#include "vigil/fakes/x.h"\n')
+    def whole(name, files, *wanted):
+        tree.expect(name, tree.planted(check, {".ci/floors.txt": "cli\ncore/io core/base\n", **files}), wanted)
+
+    picture = "| floor | folders | what |\n|---|---|---|\n| programs | `cli/` | |\n| core | `core/io/` `core/base/` | |\n"
+    whole("picture", {PICTURE: picture})
+    whole("not in the picture", {PICTURE: picture.replace(" `core/io/`", "")}, "the table of floors lacks core/io")
+    whole("picture upside down", {PICTURE: "| core | `core/io/` `core/base/` | |\n| programs | `cli/` | |\n"}, "cli stands below")
+    whole("no such floor", {PICTURE: picture + "| cellar | `wine/` | |\n"}, "wine is in no floor")
+    whole("a full room", {f"core/io/a{i}.cc": "" for i in range(40)})
+    whole("a room too full", {f"core/io/a{i}.cc": "" for i in range(41)}, "core/io: 41 sources")
     row("a source does not", "core/base/a.cc", '#include "vigil/fakes/x.h"\n', "may not include fakes")
     row("in a comment", "core/base/a.cc", '// #include "vigil/fakes/x.h"\n')
     row("unlisted folder", "core/new/a.cc", "", "core/new/a.cc:1: in no folder")

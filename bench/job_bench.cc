@@ -10,8 +10,8 @@
 #include <string>
 
 #include "vigil/core/base/check.h"
-#include "vigil/sim/chooser.h"
 #include "vigil/sim/cluster/job.h"
+#include "vigil/sim/kernel/chooser.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::bench {

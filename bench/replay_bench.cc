@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "vigil/core/base/check.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/runner.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/play/runner.h"
 
 namespace vigil::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "vigil/properties/check.h"
+#include "vigil/properties/campaign/check.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,9 +24,9 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/real/system_clock.h"
-#include "vigil/properties/faults_document.h"
-#include "vigil/properties/rules_document.h"
-#include "vigil/replays/escape.h"
+#include "vigil/properties/documents/faults_document.h"
+#include "vigil/properties/documents/rules_document.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

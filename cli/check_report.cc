@@ -5,8 +5,8 @@
 
 #include "fmt/format.h"
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/escape.h"
-#include "vigil/replays/json_writer.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json_writer.h"
 
 namespace vigil::cli {
 namespace {

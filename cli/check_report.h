@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/properties/check.h"
+#include "vigil/properties/campaign/check.h"
 
 namespace vigil::cli {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/replays/play.h"
+#include "vigil/replays/play/play.h"
 
 namespace vigil::cli {
 

@@ -1,4 +1,4 @@
-// The options of commands that play in processes of their own (replays/crew.h): --jobs and --play-limit.
+// The options of commands that play in processes of their own (replays/crew/crew.h): --jobs and --play-limit.
 //
 // Thread safety: for the main thread.
 #ifndef VIGIL_CLI_CREW_OPTIONS_H_
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "vigil/replays/crash.h"
+#include "vigil/replays/crew/crash.h"
 
 namespace CLI {
 class App;

@@ -13,8 +13,8 @@
 #include "vigil/cli/results.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
-#include "vigil/properties/run_diff.h"
-#include "vigil/replays/escape.h"
+#include "vigil/properties/campaign/run_diff.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

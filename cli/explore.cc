@@ -1,4 +1,4 @@
-#include "vigil/properties/explore.h"
+#include "vigil/properties/explore/explore.h"
 
 #include <CLI/CLI.hpp>
 #include <limits>
@@ -18,8 +18,8 @@
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/system_clock.h"
-#include "vigil/replays/crash.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

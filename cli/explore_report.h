@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/properties/explore.h"
+#include "vigil/properties/explore/explore.h"
 
 namespace vigil::cli {
 

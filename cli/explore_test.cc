@@ -80,7 +80,7 @@ TEST_F(ExploreProgramTest, TellsMisuse) {
   EXPECT_THAT(state.err, HasSubstr("is no file in which something can be kept"));
 }
 
-// Two threads that hear of no stop: six schedules (properties/schedules_test.cc).
+// Two threads that hear of no stop: six schedules (properties/planted/schedules_test.cc).
 constexpr char kTwoThreads[] =
     R"({"id":"two","hooks":[{"hook":"probe","name":"a","plan":[{"method":"after_create_session","call":1,)"
     R"("do":"start_thread","value":1}]},{"hook":"probe","name":"b","plan":[{"method":"after_create_session","call":1,)"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vigil/properties/check.h"
+#include "vigil/properties/campaign/check.h"
 
 namespace vigil::cli {
 

@@ -12,7 +12,7 @@
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/replays/escape.h"
-#include "vigil/replays/input.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/traces/input.h"
 
 namespace vigil::cli {
 

@@ -6,7 +6,7 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/console.h"
 #include "vigil/cli/results.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 

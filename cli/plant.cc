@@ -2,7 +2,7 @@
 
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 

@@ -1,5 +1,5 @@
 #include "vigil/cli/commands.h"
-#include "vigil/properties/judging_player.h"
+#include "vigil/properties/campaign/judging_player.h"
 
 namespace vigil::cli {
 

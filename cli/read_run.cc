@@ -6,9 +6,9 @@
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/replays/input.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/trace_file.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/traces/input.h"
+#include "vigil/replays/traces/trace_file.h"
 
 namespace vigil::cli {
 

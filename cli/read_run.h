@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "vigil/core/env/files.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::cli {
 

@@ -14,10 +14,10 @@
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
-#include "vigil/replays/escape.h"
-#include "vigil/replays/perfetto.h"
-#include "vigil/replays/report.h"
-#include "vigil/replays/timeline_page.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/play/report.h"
+#include "vigil/replays/show/perfetto.h"
+#include "vigil/replays/show/timeline_page.h"
 
 namespace vigil::cli {
 namespace {

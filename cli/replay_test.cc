@@ -4,8 +4,8 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/run_program.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/runner.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/play/runner.h"
 
 namespace vigil::cli {
 namespace {

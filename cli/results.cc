@@ -6,7 +6,7 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/core/base/code.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 

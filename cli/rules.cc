@@ -10,9 +10,9 @@
 #include "vigil/cli/console.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
-#include "vigil/properties/rules_document.h"
+#include "vigil/properties/documents/rules_document.h"
 #include "vigil/properties/verify/judges.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

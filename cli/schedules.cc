@@ -11,8 +11,8 @@
 #include "vigil/cli/system.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/escape.h"
-#include "vigil/replays/json_writer.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json_writer.h"
 
 namespace vigil::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/properties/schedules.h"
+#include "vigil/properties/explore/schedules.h"
 
 namespace CLI {
 class App;

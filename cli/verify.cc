@@ -22,8 +22,8 @@
 #include "vigil/core/base/code.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/zoo/zoo.h"
-#include "vigil/replays/crash.h"
-#include "vigil/replays/escape.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil::cli {
 namespace {

@@ -13,9 +13,9 @@
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 #include "vigil/fuzz/targets.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/print.h"
-#include "vigil/replays/trace_file.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/format/print.h"
+#include "vigil/replays/traces/trace_file.h"
 
 namespace vigil::fuzz {
 namespace {

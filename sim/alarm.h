@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "vigil/core/base/time.h"
-#include "vigil/sim/scheduler.h"
-#include "vigil/sim/timers.h"
+#include "vigil/sim/kernel/scheduler.h"
+#include "vigil/sim/kernel/timers.h"
 
 namespace vigil::sim {
 

@@ -30,9 +30,9 @@
 #include <vector>
 
 #include "vigil/core/session/session.h"
-#include "vigil/sim/fault_kinds.h"
-#include "vigil/sim/fault_plan.h"
-#include "vigil/sim/session_call_faults.h"
+#include "vigil/sim/faults/fault_kinds.h"
+#include "vigil/sim/faults/fault_plan.h"
+#include "vigil/sim/faults/session_call_faults.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {

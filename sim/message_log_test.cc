@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/sim/chooser.h"
+#include "vigil/sim/kernel/chooser.h"
 #include "vigil/sim/network_testing.h"
 
 namespace vigil::sim {

@@ -36,10 +36,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/env/network.h"
-#include "vigil/sim/choices.h"
-#include "vigil/sim/fault_plan.h"
+#include "vigil/sim/faults/fault_plan.h"
+#include "vigil/sim/kernel/choices.h"
+#include "vigil/sim/kernel/scheduler.h"
 #include "vigil/sim/network_parts.h"
-#include "vigil/sim/scheduler.h"
 
 namespace vigil::sim {
 

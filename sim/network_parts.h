@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "vigil/core/env/network.h"
-#include "vigil/sim/choices.h"
-#include "vigil/sim/fault_plan.h"
-#include "vigil/sim/task_state.h"
-#include "vigil/sim/timers.h"
+#include "vigil/sim/faults/fault_plan.h"
+#include "vigil/sim/kernel/choices.h"
+#include "vigil/sim/kernel/task_state.h"
+#include "vigil/sim/kernel/timers.h"
 
 namespace vigil::sim {
 

@@ -17,8 +17,8 @@
 
 #include "vigil/core/env/env.h"
 #include "vigil/fakes/memory_files.h"
-#include "vigil/sim/fault_plan.h"
-#include "vigil/sim/task_state.h"
+#include "vigil/sim/faults/fault_plan.h"
+#include "vigil/sim/kernel/task_state.h"
 
 namespace vigil::sim {
 

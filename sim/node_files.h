@@ -19,7 +19,7 @@
 #include "vigil/core/env/files.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/sim/disk.h"
-#include "vigil/sim/fault_plan.h"
+#include "vigil/sim/faults/fault_plan.h"
 
 namespace vigil::sim {
 

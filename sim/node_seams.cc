@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/sim/kernel/sync.h"
 #include "vigil/sim/network.h"
-#include "vigil/sim/sync.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "vigil/core/env/network.h"
-#include "vigil/sim/dfs_chooser.h"
-#include "vigil/sim/pct_chooser.h"
+#include "vigil/sim/kernel/dfs_chooser.h"
+#include "vigil/sim/kernel/pct_chooser.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {

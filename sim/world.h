@@ -25,14 +25,14 @@
 
 #include "vigil/core/base/event.h"
 #include "vigil/core/base/time.h"
-#include "vigil/sim/choices.h"
-#include "vigil/sim/fiber.h"
+#include "vigil/sim/kernel/choices.h"
+#include "vigil/sim/kernel/fiber.h"
+#include "vigil/sim/kernel/running_hash.h"
+#include "vigil/sim/kernel/scheduler.h"
+#include "vigil/sim/kernel/trace.h"
 #include "vigil/sim/network.h"
 #include "vigil/sim/node.h"
 #include "vigil/sim/node_files.h"
-#include "vigil/sim/running_hash.h"
-#include "vigil/sim/scheduler.h"
-#include "vigil/sim/trace.h"
 
 namespace vigil::sim {
 

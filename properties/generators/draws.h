@@ -13,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-#include "vigil/sim/chooser.h"
+#include "vigil/sim/kernel/chooser.h"
 
 namespace vigil::properties {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties {
 

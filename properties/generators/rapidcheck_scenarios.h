@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "vigil/properties/generators/scenarios.h"
-#include "vigil/replays/print.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/print.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::replays {
 

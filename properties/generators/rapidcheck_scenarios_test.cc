@@ -5,9 +5,9 @@
 #include <rapidcheck/gtest.h>
 
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/json.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/runner.h"
+#include "vigil/replays/format/json.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/play/runner.h"
 
 namespace vigil::properties {
 namespace {

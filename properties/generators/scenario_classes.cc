@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "vigil/replays/names.h"
+#include "vigil/replays/format/names.h"
 
 namespace vigil::properties {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties {
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties {
 

@@ -6,7 +6,7 @@
 #define VIGIL_PROPERTIES_GENERATORS_VARIETIES_H_
 
 #include "vigil/properties/generators/draws.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

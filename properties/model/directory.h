@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

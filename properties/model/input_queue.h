@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "vigil/core/base/code.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

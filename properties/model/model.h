@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

@@ -8,10 +8,10 @@
 
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/properties/model/model.h"
-#include "vigil/replays/compare.h"
-#include "vigil/replays/input.h"
-#include "vigil/replays/json.h"
-#include "vigil/replays/parse.h"
+#include "vigil/replays/format/json.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/judge/compare.h"
+#include "vigil/replays/traces/input.h"
 
 namespace vigil::properties::model {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "vigil/core/session/run_options.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

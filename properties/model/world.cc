@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "vigil/replays/behaviour.h"
-#include "vigil/sim/chooser.h"
+#include "vigil/replays/stage/behaviour.h"
+#include "vigil/sim/kernel/chooser.h"
 
 namespace vigil::properties::model {
 namespace {

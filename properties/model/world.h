@@ -21,7 +21,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/properties/model/directory.h"
 #include "vigil/properties/model/input_queue.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties::model {
 

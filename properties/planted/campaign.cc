@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/properties/crash_report.h"
 #include "vigil/properties/planted/play_with_bug.h"
 #include "vigil/properties/planted/switches.h"
-#include "vigil/replays/crew.h"
-#include "vigil/replays/packed.h"
-#include "vigil/replays/runner.h"
+#include "vigil/properties/shrink/crash_report.h"
+#include "vigil/replays/crew/crew.h"
+#include "vigil/replays/crew/packed.h"
+#include "vigil/replays/play/runner.h"
 
 namespace vigil::properties {
 namespace {

@@ -55,7 +55,7 @@ struct PlantedOptions {
 inline constexpr std::chrono::seconds kLongestShrinkingOfABug{60};
 inline constexpr std::uint64_t kMostElements = 3;
 
-// The least that shows a bug by the same rule. Sizes are counted by Elements() (properties/shrink.h): hooks, faults (of a cluster:
+// The least that shows a bug by the same rule. Sizes are counted by Elements() (properties/shrink/shrink.h): hooks, faults (of a cluster:
 // entries of the plan) and statements; nodes of a cluster are not.
 struct PlantedShrunk {
   std::string rule;

@@ -13,7 +13,7 @@
 #include "vigil/properties/planted/registry.h"
 #include "vigil/properties/planted/switches.h"
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/crash.h"
+#include "vigil/replays/crew/crash.h"
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::properties {

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "vigil/core/base/behaviour.h"
-#include "vigil/properties/broken.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
-#include "vigil/properties/node_rules.h"
-#include "vigil/properties/play_twice.h"
+#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/node_rules.h"
+#include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/rules/rules.h"
 
 namespace vigil::properties {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "vigil/properties/planted/registry.h"
-#include "vigil/replays/runner.h"
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
+#include "vigil/replays/play/runner.h"
 
 namespace vigil::properties {
 
@@ -22,7 +22,7 @@ struct ShownByBug {
   bool any() const { return !rules.empty() || !text.empty(); }
 };
 
-// From one process to another (replays/packed.h).
+// From one process to another (replays/crew/packed.h).
 template <typename Archive>
 void PackFields(Archive& archive, ShownByBug& shown) {
   archive(shown.rules, shown.text);

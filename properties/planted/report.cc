@@ -6,8 +6,8 @@
 
 #include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/escape.h"
-#include "vigil/replays/json_writer.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json_writer.h"
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::properties {

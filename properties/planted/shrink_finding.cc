@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "vigil/properties/crash_report.h"
 #include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/planted/play_with_bug.h"
-#include "vigil/properties/shrink_broken.h"
-#include "vigil/properties/story.h"
-#include "vigil/replays/crash.h"
-#include "vigil/replays/print.h"
+#include "vigil/properties/shrink/crash_report.h"
+#include "vigil/properties/shrink/shrink_broken.h"
+#include "vigil/properties/shrink/story.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/format/print.h"
 
 namespace vigil::properties {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil::properties {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "vigil/properties/rules/watch.h"
-#include "vigil/replays/notes.h"
-#include "vigil/sim/trace.h"
+#include "vigil/replays/stage/notes.h"
+#include "vigil/sim/kernel/trace.h"
 
 namespace vigil::properties {
 

@@ -23,6 +23,8 @@ RunFacts FactsOf(const RuleCase& rule_case);
 
 // Words as in stream.h.
 std::span<const RuleCase> RuleCases();
+// Part of them: service_rule_cases.cc.
+std::span<const RuleCase> ServiceRuleCases();
 
 inline void PrintTo(const RuleCase& c, std::ostream* out) { *out << c.rule << ": " << c.keeps << " | " << c.breaks; }
 

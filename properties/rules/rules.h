@@ -13,9 +13,9 @@
 
 #include "vigil/properties/rules/facts.h"
 #include "vigil/properties/rules/rule.h"
-#include "vigil/replays/runner.h"
-#include "vigil/replays/scenario.h"
-#include "vigil/sim/trace.h"
+#include "vigil/replays/format/scenario.h"
+#include "vigil/replays/play/runner.h"
+#include "vigil/sim/kernel/trace.h"
 
 namespace vigil::properties {
 

@@ -12,7 +12,7 @@
 #include "vigil/core/summary/summary_writer.h"
 #include "vigil/properties/rules/hook_call_rule.h"
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/notes.h"
+#include "vigil/replays/stage/notes.h"
 
 namespace vigil::properties {
 namespace {

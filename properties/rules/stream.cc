@@ -9,7 +9,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/summary/summary_writer.h"
-#include "vigil/replays/notes.h"
+#include "vigil/replays/stage/notes.h"
 
 namespace vigil::properties {
 namespace {

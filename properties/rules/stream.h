@@ -33,7 +33,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vigil/sim/trace.h"
+#include "vigil/sim/kernel/trace.h"
 
 namespace vigil::properties {
 

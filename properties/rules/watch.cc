@@ -1,7 +1,7 @@
 #include "vigil/properties/rules/watch.h"
 
 #include "vigil/core/base/code.h"
-#include "vigil/replays/notes.h"
+#include "vigil/replays/stage/notes.h"
 
 namespace vigil::properties {
 

@@ -15,7 +15,7 @@
 
 #include "vigil/core/base/event.h"
 #include "vigil/properties/rules/facts.h"
-#include "vigil/sim/trace.h"
+#include "vigil/sim/kernel/trace.h"
 
 namespace vigil::properties {
 

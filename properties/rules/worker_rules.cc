@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "vigil/properties/rules/rules.h"
-#include "vigil/replays/notes.h"
+#include "vigil/replays/stage/notes.h"
 
 namespace vigil::properties {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "vigil/replays/escape.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil {
 

@@ -8,7 +8,7 @@
 #include "vigil/properties/generators/draws.h"
 #include "vigil/properties/generators/scenarios.h"
 #include "vigil/properties/verify/findings.h"
-#include "vigil/replays/builtin_hooks.h"
+#include "vigil/replays/stage/builtin_hooks.h"
 
 namespace vigil {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vigil/replays/scenario.h"
+#include "vigil/replays/format/scenario.h"
 
 namespace vigil {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "vigil/core/base/check.h"
-#include "vigil/replays/crash.h"
+#include "vigil/replays/crew/crash.h"
 
 namespace vigil {
 namespace {

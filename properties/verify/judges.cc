@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "vigil/properties/node_rules.h"
+#include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/properties/verify/findings.h"
-#include "vigil/replays/tolerances.h"
+#include "vigil/replays/judge/tolerances.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/cluster/process_tasks.h"
 
@@ -176,7 +176,8 @@ constexpr Chapter kChapters[] = {
     {JudgeKind::kInvariant, "Invariants\n\nOf clusters (docs/rules.md)."},
     {JudgeKind::kComparison, "Comparisons\n\nWith recordings, with the reference model, and of a play with itself."},
     {JudgeKind::kTolerance,
-     "Tolerances\n\nHow a simulated cluster is compared with the recorded ones (`replays/tolerances.h`): of each field "
+     "Tolerances\n\nHow a simulated cluster is compared with the recorded ones (`replays/judge/tolerances.h`): of each "
+     "field "
      "by how much a play may "
      "lie outside of what was recorded."},
     {JudgeKind::kPromise, "Promises of hooks\n\nWhat `vigil verify` finds (docs/testing_your_code.md)."},

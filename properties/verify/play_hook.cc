@@ -13,8 +13,8 @@
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/watched_hook.h"
 #include "vigil/properties/verify/watched_seams.h"
-#include "vigil/replays/builtin_hooks.h"
-#include "vigil/replays/model.h"
+#include "vigil/replays/stage/builtin_hooks.h"
+#include "vigil/replays/stage/model.h"
 
 namespace vigil {
 namespace {

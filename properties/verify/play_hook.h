@@ -13,8 +13,8 @@
 #include "vigil/properties/verify/evidence.h"
 #include "vigil/properties/verify/hook_world.h"
 #include "vigil/properties/verify/options.h"
-#include "vigil/replays/crash.h"
-#include "vigil/replays/runner.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/play/runner.h"
 
 namespace vigil {
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "vigil/properties/shrink.h"
-#include "vigil/properties/story.h"
+#include "vigil/properties/shrink/shrink.h"
+#include "vigil/properties/shrink/story.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/play_hook.h"
-#include "vigil/replays/builtin_hooks.h"
+#include "vigil/replays/stage/builtin_hooks.h"
 
 namespace vigil {
 namespace {

@@ -13,7 +13,7 @@
 #include "vigil/properties/verify/hook_world.h"
 #include "vigil/properties/verify/options.h"
 #include "vigil/properties/verify/verify.h"
-#include "vigil/replays/crash.h"
+#include "vigil/replays/crew/crash.h"
 
 namespace vigil {
 

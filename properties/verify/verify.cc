@@ -15,10 +15,10 @@
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/play_hook.h"
 #include "vigil/properties/verify/verification.h"
-#include "vigil/replays/crash.h"
-#include "vigil/replays/crew.h"
-#include "vigil/replays/escape.h"
-#include "vigil/replays/packed.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/crew/crew.h"
+#include "vigil/replays/crew/packed.h"
+#include "vigil/replays/format/escape.h"
 
 namespace vigil {
 

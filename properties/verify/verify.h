@@ -24,7 +24,7 @@
 namespace vigil {
 
 struct HookFinding {
-  std::string promise;    // id; or how the process died: "crash.signal_segv" (replays/crash.h)
+  std::string promise;    // id; or how the process died: "crash.signal_segv" (replays/crew/crash.h)
   std::string case_name;  // the first case in which it was broken: the smallest one
   std::string expected;   // "" = the promise says it
   std::string actual;

@@ -13,20 +13,20 @@
 #include <vector>
 
 #include "vigil/core/env/real/posix_files.h"
-#include "vigil/properties/held_by_model.h"
-#include "vigil/properties/node_rules.h"
-#include "vigil/properties/play_twice.h"
+#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/node_rules.h"
+#include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/rules/rule_cases.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/properties/rules/stream.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/verify.h"
 #include "vigil/properties/zoo/zoo.h"
-#include "vigil/replays/comparison_cases.h"
-#include "vigil/replays/job_comparison.h"
-#include "vigil/replays/parse.h"
-#include "vigil/replays/result.h"
-#include "vigil/replays/runner.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/judge/comparison_cases.h"
+#include "vigil/replays/judge/job_comparison.h"
+#include "vigil/replays/judge/result.h"
+#include "vigil/replays/play/runner.h"
 #include "vigil/sim/checkers/checker_cases.h"
 
 namespace vigil {

@@ -10,7 +10,7 @@
 
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/verify.h"
-#include "vigil/replays/crash.h"
+#include "vigil/replays/crew/crash.h"
 
 namespace vigil {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
-#include "vigil/sim/fault_kinds.h"
+#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::sim {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vigil/sim/fault_plan.h"
+#include "vigil/sim/faults/fault_plan.h"
 
 namespace vigil::sim {
 

@@ -1,0 +1,416 @@
+#include "vigil/properties/campaign/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/generators/jobs.h"
+#include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/node_rules.h"
+#include "vigil/properties/judge/play_twice.h"
+#include "vigil/properties/shrink/failure_report.h"
+#include "vigil/replays/crew/packed.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/format/print.h"
+#include "vigil/replays/play/report.h"
+#include "vigil/replays/play/runner.h"
+#include "vigil/replays/traces/input.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Outcome;
+using replays::RawRecord;
+using replays::Recording;
+using replays::Result;
+using replays::Runner;
+using replays::Scenario;
+using replays::Verdict;
+
+constexpr std::string_view kSaved = "saved";
+constexpr std::string_view kRecorded = "recorded";
+constexpr std::string_view kRegressions = "regressions";
+constexpr std::string_view kRandom = "random";
+constexpr std::string_view kExplore = "explore";
+constexpr std::string_view kCluster = "cluster";
+constexpr std::size_t kMostUntold = 20;        // ids of others, of a suite
+constexpr std::size_t kMostFullFailures = 25;  // of all rules together
+constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
+
+// Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
+bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
+
+// Its scenarios: one for each seed, numbered from 1 as records of a file are.
+struct Drawn {
+  std::uint64_t first;
+  std::uint64_t last;  // with CheckOptions::time it goes on
+  Scenario (*draw)(std::uint64_t seed);
+
+  std::uint64_t SeedOf(std::int64_t record) const { return first + static_cast<std::uint64_t>(record) - 1; }
+  Scenario ScenarioOf(std::int64_t record) const { return draw(SeedOf(record)); }
+};
+
+std::vector<std::string> IdsOf(const Judgement& judgement) {
+  std::vector<std::string> ids;
+  for (const Violation& violation : judgement.violations) ids.emplace_back(violation.rule);
+  return ids;
+}
+
+std::vector<std::string> IdsOf(const sim::JobFacts& facts) {
+  std::vector<std::string> ids;
+  for (const sim::JobViolation& violation : facts.violations) ids.push_back(violation.rule);
+  return ids;
+}
+
+// What a scenario adds to what is counted.
+struct Tallies {
+  std::optional<Tally> sessions;
+  std::optional<ClusterTally> cluster;
+};
+
+template <typename Archive>
+void PackFields(Archive& archive, Tallies& tallies) {
+  archive(tallies.sessions, tallies.cluster);
+}
+
+class Campaign {
+ public:
+  Campaign(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks, const std::atomic<bool>& stop)
+      : options_(options),
+        files_(files),
+        callbacks_(callbacks),
+        stop_(stop),
+        reporter_(files,
+                  {.folder = options.failures,
+                   .plant = options.plant,
+                   .on_error = callbacks.on_error,
+                   .now = callbacks.now,
+                   .on_tick = [this] { Tick(); }},
+                  stop) {}
+
+  CheckSummary Run() {
+    if (options_.saved) PlaySaved();
+    if (!options_.recordings.empty()) {
+      Suite(kRecorded, [this](const replays::OnRecord& on_record) { ReadRecordings(options_.recordings, on_record); });
+    }
+    if (!options_.regressions.empty() && !summary_.stopped) {
+      Suite(kRegressions,
+            [this](const replays::OnRecord& on_record) { ReadRecordings(options_.regressions, on_record); });
+    }
+    if (options_.random && !summary_.stopped) {
+      Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kRandom), on_record); });
+    }
+    if (options_.explore.has_value() && !summary_.stopped) ExploreScopeOf(*options_.explore);
+    if (options_.cluster && !summary_.stopped) {
+      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kCluster), on_record); });
+    }
+    // The regressions alone arm nothing: no rule is held against them.
+    const bool rules = !options_.recordings.empty() || options_.random;
+    if (rules && !summary_.stopped) FindIncomplete();
+    if (options_.cluster && !summary_.stopped) FindIncompleteJobs();
+    return std::move(summary_);
+  }
+
+ private:
+  using Reader = std::function<void(const replays::OnRecord&)>;
+
+  // A folder that holds nothing is no error: everything was mended.
+  void PlaySaved() {
+    const auto names = files_.List(options_.failures);
+    if (!names.ok() && CodeOf(names.status()) != Code::kNotFound) {
+      ++summary_.suites[std::string(kSaved)].unreadable;
+      return callbacks_.on_error(fmt::format("cannot read {}: {}", replays::Quoted(options_.failures),
+                                             replays::Escaped(MessageOf(names.status()))));
+    }
+    if (!names.ok()) return;
+    const auto hidden = [](const std::string& name) { return name.starts_with('.'); };
+    if (std::ranges::all_of(*names, hidden)) {
+      summary_.suites[std::string(kSaved)] = {};
+      return;
+    }
+    Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
+  }
+
+  Drawn DrawnBy(std::string_view suite) const {
+    if (suite == kCluster) return {options_.first_job, options_.last_job, RandomJob};
+    return {options_.first_seed, options_.last_seed, RandomScenario};
+  }
+
+  bool IsOurs(std::uint64_t number) const { return number % options_.shards == options_.shard - 1; }
+
+  void ReadAll(const std::vector<std::string>& paths, const replays::OnRecord& on_record) {
+    const replays::ChunkSource no_input = [] { return std::string(); };
+    replays::ReadRecords(files_, no_input, paths, on_record);
+  }
+  void ReadRecordings(const std::vector<std::string>& paths, const replays::OnRecord& on_record) {
+    std::uint64_t number = 0;
+    ReadAll(paths, [&](RawRecord record) { return !IsOurs(number++) || on_record(std::move(record)); });
+  }
+
+  // Each scenario goes through its text: what is saved of a failure is what was played.
+  void ReadSeeds(const Drawn& drawn, const replays::OnRecord& on_record) {
+    const auto [first, last, draw] = drawn;
+    const bool timed = options_.time > Duration(0);
+    const Time end = timed ? callbacks_.now() + options_.time : Time();
+    for (std::uint64_t seed = first; seed <= last || (timed && callbacks_.now() < end); ++seed) {
+      if (!IsOurs(seed - first)) continue;
+      RawRecord record;
+      record.source = "seeds";
+      record.record = static_cast<std::int64_t>(seed - first) + 1;
+      record.text = replays::PrintRecord(draw(seed));
+      if (!on_record(std::move(record)) || seed == std::numeric_limits<std::uint64_t>::max()) return;
+    }
+  }
+
+  void ExploreScopeOf(const ExploreScope& scope) {
+    SuiteCount& count = summary_.suites[std::string(kExplore)];
+    const auto update = [&count](const ExploreSummary& explored) {
+      count.failed = explored.counts.failed;
+      count.passed = explored.counts.played - count.failed;
+    };
+    ExploreCallbacks callbacks;
+    callbacks.on_failure = [this](const ExploreFailure& failure) {
+      callbacks_.on_failure({std::string(kExplore), failure.id, failure.rule, failure.text, failure.file});
+    };
+    callbacks.on_error = callbacks_.on_error;
+    callbacks.on_tick = [&](const ExploreSummary& explored) {
+      update(explored);
+      if (callbacks_.on_tick) callbacks_.on_tick(kExplore, count);
+    };
+    const ExploreOptions options{.scope = scope,
+                                 .shard = options_.shard,
+                                 .shards = options_.shards,
+                                 .jobs = options_.jobs,
+                                 .limits = options_.limits,
+                                 .failures = options_.failures,
+                                 .plant = options_.plant};
+    const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
+    if (!explored.ok()) {
+      ++count.unreadable;
+      return callbacks_.on_error(std::string(MessageOf(explored.status())));
+    }
+    update(*explored);
+    count.given_up = explored->given_up;
+    summary_.stopped = summary_.stopped || explored->stopped;
+    summary_.tally.AddRules(explored->counts.armed, explored->counts.violated);
+  }
+
+  void Suite(std::string_view name, const Reader& reader) {
+    SuiteCount& count = summary_.suites[std::string(name)];
+    replays::PlayCallbacks callbacks;
+    callbacks.read = reader;
+    callbacks.new_player = [name](const std::atomic<bool>* interrupt) { return NewPlayer(name, interrupt); };
+    callbacks.on_result = [&](const Result& result) {
+      AddTallies(result.outcome.extra);
+      Count(name, count, result);
+    };
+    playing_ = {name, &count};
+    callbacks.on_tick = [this] { Tick(); };
+    replays::PlayOptions how{.jobs = options_.jobs, .limits = options_.limits};
+    if (name == kCluster && options_.time > Duration(0)) how.ahead = kJobsAhead;
+    const replays::PlaySummary played = replays::PlayAll(how, callbacks, stop_);
+    summary_.stopped = summary_.stopped || played.stopped;
+    count.given_up = played.given_up;
+  }
+
+  // In a worker. What is to be counted goes along with each outcome.
+  static replays::Player NewPlayer(std::string_view suite, const std::atomic<bool>* interrupt) {
+    const replays::Player as_replayed = NewJudgingPlayer({.interrupt = interrupt});
+    if (suite == kSaved) return as_replayed;
+    return [runner = std::make_shared<Runner>(), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
+            as_replayed](const Recording& recording) {
+      const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
+      if (real_cluster) return as_replayed(recording);
+      const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
+        return runner->Run(scenario, how);
+      };
+      Outcome outcome = drawn ? PlayTwice(play, recording.scenario, interrupt)
+                              : runner->Run(recording.scenario, {.interrupt = interrupt});
+      if (outcome.verdict != Verdict::kInterrupted) JudgeOutcome(recording.scenario, rules, outcome);
+      return replays::PlainOutcome(std::move(outcome));
+    };
+  }
+
+  static void JudgeOutcome(const Scenario& scenario, bool rules, Outcome& outcome) {
+    Tallies tallies;
+    if (outcome.job.has_value()) {
+      AddNodeRules(scenario, outcome);
+      tallies.cluster.emplace().Add(*outcome.job);
+      outcome.violated = IdsOf(*outcome.job);
+    } else if (outcome.verdict != Verdict::kNotSetUp && rules) {
+      const Judgement judgement = CheckRules(outcome, scenario);
+      tallies.sessions.emplace().Add(outcome, judgement);
+      outcome.violated = IdsOf(judgement);
+      HoldPlayedByModel(scenario, outcome, *tallies.sessions);
+    }
+    outcome.extra = replays::Packed(tallies);
+  }
+
+  void AddTallies(const std::string& packed) {
+    if (packed.empty()) return;
+    const auto tallies = replays::Unpacked<Tallies>(packed);
+    if (tallies.sessions.has_value()) summary_.tally.Add(*tallies.sessions);
+    if (tallies.cluster.has_value()) summary_.cluster.Add(*tallies.cluster);
+  }
+
+  void Tick() const {
+    if (callbacks_.on_tick && playing_.second != nullptr) callbacks_.on_tick(playing_.first, *playing_.second);
+  }
+
+  static void HoldPlayedByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
+    ModelSays says = HoldByModel(scenario, outcome);
+    tally.Add(says);
+    const bool told = !outcome.reason.empty() || !outcome.violated->empty();  // a broken rule says more
+    if (says.disagreement.empty() || told) return;
+    outcome.reason = std::move(says.disagreement);
+    outcome.explanation = std::move(says.report);
+  }
+
+  void Count(std::string_view suite, SuiteCount& count, const Result& result) {
+    if (result.status == replays::Status::kUnreadable) {
+      ++count.unreadable;
+      callbacks_.on_error(result.reason);
+      return;
+    }
+    NoteSeed(suite, count, result);
+    if (suite == kSaved) return CountSaved(count, result);
+    const replays::PlainOutcome& outcome = result.outcome;
+    const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
+    const bool recorded = !IsDrawn(suite);
+    const bool as_recorded = recorded && result.status == replays::Status::kPassed;
+    const bool passed = (as_recorded || (!recorded && outcome.verdict == Verdict::kPlayed)) && outcome.reason.empty();
+    if (passed && !broke_a_rule) {
+      ++count.passed;
+      return;
+    }
+    ++count.failed;
+    const std::string rule = broke_a_rule ? outcome.violated->front() : "";
+    if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return LeaveUntold(count, result.id);
+    CheckFailure failure{std::string(suite), result.id, rule, "", ""};
+    if (!broke_a_rule && recorded && !as_recorded) {
+      failure.text = replays::FailureText(result, {.plant = options_.plant});
+    } else {
+      Describe(result, failure);
+    }
+    callbacks_.on_failure(failure);
+  }
+
+  static void LeaveUntold(SuiteCount& count, const std::string& id) {
+    ++count.untold_count;
+    if (count.untold.size() < kMostUntold) count.untold.push_back(id);
+  }
+
+  // It stands in its file already.
+  void CountSaved(SuiteCount& count, const Result& result) {
+    if (result.status == replays::Status::kPassed) {
+      ++count.passed;
+      return;
+    }
+    ++count.failed;
+    const std::vector<std::string> none;
+    const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
+    if (count.failed > kMostFullFailures) return LeaveUntold(count, result.id);
+    callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
+                           replays::FailureText(result, {.plant = options_.plant}), result.source});
+  }
+
+  // Results come in the order of the seeds.
+  void NoteSeed(std::string_view suite, SuiteCount& count, const Result& result) {
+    if (!IsDrawn(suite)) return;
+    const Drawn drawn = DrawnBy(suite);
+    count.seeds = {drawn.first, drawn.SeedOf(result.record)};
+  }
+
+  void Describe(const Result& result, CheckFailure& failure) {
+    const bool drawn = IsDrawn(failure.suite);
+    std::optional<Scenario> scenario = drawn ? DrawnBy(failure.suite).ScenarioOf(result.record) : FindRecording(result);
+    if (!scenario.has_value()) {
+      failure.text = fmt::format("FAILED {}\n  {}:{} could not be read again\n", replays::Escaped(result.id),
+                                 replays::Escaped(result.source), result.record);
+      return;
+    }
+    FailureReport report = reporter_.Report({.scenario = *std::move(scenario),
+                                             .drawn = drawn,
+                                             .rule = failure.rule,
+                                             .reason = result.outcome.reason,
+                                             .explanation = result.outcome.explanation,
+                                             .source = drawn ? "" : result.source});
+    failure.text = std::move(report.text);
+    failure.file = std::move(report.file);
+  }
+
+  std::optional<Scenario> FindRecording(const Result& result) {
+    std::optional<Scenario> found;
+    ReadAll({result.source}, [&](const RawRecord& record) {
+      if (record.record != result.record || !record.error.ok()) return true;
+      replays::JsonDocument scratch;
+      absl::StatusOr<Recording> parsed = replays::ParseRecording(record.text, record.source, record.record, scratch);
+      if (parsed.ok()) found = std::move(parsed->scenario);
+      return false;
+    });
+    return found;
+  }
+
+  void FindIncompleteJobs() {
+    for (std::string& what : summary_.cluster.Incomplete()) {
+      if (summary_.cluster.jobs >= kEnoughJobs) summary_.incomplete.push_back(std::move(what));
+    }
+  }
+
+  void FindIncomplete() {
+    const Tally& tally = summary_.tally;
+    for (std::size_t i = 0; i < tally.armed.size(); ++i) {
+      const std::unique_ptr<Rule> rule = AllRules()[i]();
+      // What was recorded is TensorFlow's: it says nothing of our own behaviour.
+      const bool has_a_say = options_.random || rule->info().holds != Holds::kDefault;
+      if (tally.armed[i] == 0 && has_a_say)
+        summary_.incomplete.push_back(fmt::format("rule {} was never armed", rule->info().id));
+    }
+    summary_.enough = summary_.suites[std::string(options_.random ? kRandom : kRecorded)].played() >= kEnoughScenarios;
+    if (!options_.random) return;
+    for (const std::string& seam : Seams()) {
+      if (!tally.fired.contains(seam))
+        summary_.incomplete.push_back(fmt::format("nothing ever failed at the seam {}", seam));
+    }
+  }
+
+  const CheckOptions& options_;
+  Files& files_;
+  const CheckCallbacks& callbacks_;
+  const std::atomic<bool>& stop_;
+  FailureReporter reporter_;
+  CheckSummary summary_;
+  std::pair<std::string_view, const SuiteCount*> playing_;  // the suite under way
+  std::map<std::string, std::uint64_t> failures_;           // by rule
+  std::size_t full_failures_ = 0;
+};
+
+std::uint64_t Sum(const std::map<std::string, SuiteCount>& suites, std::uint64_t SuiteCount::*field) {
+  std::uint64_t sum = 0;
+  for (const auto& [name, count] : suites) sum += count.*field;
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t CheckSummary::passed() const { return Sum(suites, &SuiteCount::passed); }
+std::uint64_t CheckSummary::failed() const {
+  return Sum(suites, &SuiteCount::failed) + (enough ? incomplete.size() : 0);
+}
+std::uint64_t CheckSummary::unreadable() const { return Sum(suites, &SuiteCount::unreadable); }
+
+CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
+                      const std::atomic<bool>& stop) {
+  return Campaign(options, files, callbacks, stop).Run();
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,116 @@
+// The campaign behind `vigil check`: plays recorded and random scenarios and holds every rule against each of them.
+//
+// Suite saved: plays what failed before and was saved: it passes once it has been mended.
+// Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model says, checks
+// the rules; what real clusters did is held against several plays, as `vigil replay` does, and no rule against it. What cannot even
+// be set up has failed.
+// Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
+// against them: many rules say what TensorFlow does.
+// Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
+// have the same hash, and the events must be what the reference model says (what it does not model is counted). Fails also if no scenario ever armed some rule, or met a fault at some seam.
+// Suite explore: every scenario of a small scope, as `vigil explore` does (explore.h).
+// Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
+// suite random does, and holds the invariants of sim/checkers against it, and the rules against the sessions of its tasks
+// (node_rules.h). Fails also if some kind of fault never fired.
+// What violates a rule is shrunk (the first of each rule) and saved as a scenario file, with its choices and the rule: `vigil replay`
+// of it fails until it is mended.
+//
+// Thread safety: a Campaign belongs to one thread; it plays on others.
+#ifndef VIGIL_PROPERTIES_CAMPAIGN_CHECK_H_
+#define VIGIL_PROPERTIES_CAMPAIGN_CHECK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/time.h"
+#include "vigil/core/env/files.h"
+#include "vigil/properties/campaign/cluster_tally.h"
+#include "vigil/properties/explore/explore.h"
+#include "vigil/properties/judge/tally.h"
+#include "vigil/replays/crew/crash.h"
+
+namespace vigil::properties {
+
+struct CheckOptions {
+  bool saved = false;                    // first of all, what failed before and lies in `failures`
+  std::vector<std::string> recordings;   // files and folders of the suite recorded; none = it is left out
+  std::vector<std::string> regressions;  // as recordings, of the suite regressions
+  bool random = true;
+  std::optional<ExploreScope> explore = std::nullopt;
+  bool cluster = false;
+  std::uint64_t first_seed = 1;
+  std::uint64_t last_seed = 1;
+  std::uint64_t first_job = 1;  // seeds of the suite cluster
+  std::uint64_t last_job = 1;
+  // Each drawn suite goes on with further seeds, after its last, until it has gone on for so long.
+  Duration time{0};
+  std::uint64_t shard = 1;  // of each suite but saved, every shards-th scenario
+  std::uint64_t shards = 1;
+  int jobs = 1;                       // 0: no processes, a crash is one of the caller (replays/crew/crew.h)
+  replays::PlayLimits limits = {};    // of each scenario; what takes more is a finding
+  std::string failures = "failures";  // folder, made when there is something to save
+  std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
+};
+
+// Enough to see, save and replay it.
+struct CheckFailure {
+  std::string suite;  // saved, recorded, regressions, random, explore, cluster
+  std::string id;     // of the scenario
+  std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
+  std::string text;   // lines, each with its newline; the last is the line that replays it
+  std::string file;   // where it was saved; "" = nowhere
+};
+
+struct SuiteCount {
+  std::uint64_t passed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t unreadable = 0;
+  // Of those that failed, the ids of some that no failure tells of; how many there are.
+  std::vector<std::string> untold;
+  std::uint64_t untold_count = 0;
+  bool given_up = false;  // after too many crashes: the rest was not played
+  // Of a drawn suite, the first and the last seed that was played; none if nothing was.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;
+  std::uint64_t played() const { return passed + failed; }
+};
+
+struct CheckSummary {
+  std::map<std::string, SuiteCount> suites;
+  Tally tally;  // of all suites but cluster
+  ClusterTally cluster;
+  std::vector<std::string> incomplete;  // rules never armed, seams never met by a fault: each fails the check
+  bool enough = true;                   // scenarios, for what is incomplete to fail the check
+  bool stopped = false;
+  std::uint64_t passed() const;
+  std::uint64_t failed() const;  // scenarios and what is incomplete
+  std::uint64_t unreadable() const;
+};
+
+struct CheckCallbacks {
+  std::function<void(const CheckFailure&)> on_failure;                     // the first kFullFailures of each rule
+  std::function<void(const std::string&)> on_error;                        // what cannot be read or written; one line
+  std::function<void(std::string_view suite, const SuiteCount&)> on_tick;  // a few times a second
+  std::function<Time()> now;  // REQUIRED with CheckOptions::time; called on another thread
+};
+
+// So many failures of one rule are explained and saved; the others are counted.
+inline constexpr std::uint64_t kFullFailures = 5;
+// With fewer random scenarios than this (without that suite: fewer recorded ones), what is incomplete is reported but fails nothing.
+inline constexpr std::uint64_t kEnoughScenarios = 2000;
+// So many jobs must show every kind of fault and arm every invariant.
+inline constexpr std::uint64_t kEnoughJobs = 2000;
+
+// `stop` may be set at any time: what is being played is finished, nothing new is begun.
+CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
+                      const std::atomic<bool>& stop);
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_CAMPAIGN_CHECK_H_

@@ -1,0 +1,33 @@
+// What plays scenarios for `vigil replay`, and judges saved failures.
+//
+// Thread safety: a player belongs to one thread.
+#ifndef VIGIL_PROPERTIES_CAMPAIGN_JUDGING_PLAYER_H_
+#define VIGIL_PROPERTIES_CAMPAIGN_JUDGING_PLAYER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "vigil/replays/play/play.h"
+#include "vigil/replays/show/job_text.h"
+
+namespace vigil::properties {
+
+// What real clusters did is held against that many plays, each with a seed of its own.
+inline constexpr int kPlaysOfACluster = 50;
+
+struct JudgingOptions {
+  std::uint64_t first_seed = 1;
+  int seeds = kPlaysOfACluster;
+  std::optional<replays::JobTextOptions> job_text =
+      std::nullopt;                              // what happened in a cluster; of real ones the first seed only
+  bool timeline = false;                         // outcome.timeline, with what each play has broken; the same
+  const std::atomic<bool>* interrupt = nullptr;  // as replays::RunnerOptions::interrupt
+};
+
+// For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
+replays::Player NewJudgingPlayer(const JudgingOptions& options = {});
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_CAMPAIGN_JUDGING_PLAYER_H_

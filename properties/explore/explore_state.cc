@@ -1,0 +1,105 @@
+#include "vigil/properties/explore/explore_state.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <charconv>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/rules/rules.h"
+
+namespace vigil::properties {
+namespace {
+
+constexpr std::string_view kStateEnd = "complete";
+
+std::string StateHead(const ExploreOptions& options) {
+  const ExploreScope& scope = options.scope;
+  return fmt::format("vigil explore state 1: --hooks {} --runs {} --faults {} --shard {}/{}, {} rules", scope.hooks,
+                     scope.runs, scope.faults, options.shard, options.shards, AllRules().size());
+}
+
+// The last line: what stands before it is whole and as it was kept.
+std::string StateEnd(std::string_view text) {
+  return fmt::format("{} {:016x}\n", kStateEnd, XXH64(text.data(), text.size(), 0));
+}
+
+// The first word of `line`, which is taken off it.
+std::string_view TakeWord(std::string_view& line) {
+  const std::size_t space = line.find(' ');
+  const std::string_view word = line.substr(0, space);
+  line.remove_prefix(space == std::string_view::npos ? line.size() : space + 1);
+  return word;
+}
+
+bool ParseNatural(std::string_view word, std::uint64_t& value, int base = 10) {
+  const std::from_chars_result result = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  return !word.empty() && result.ec == std::errc() && result.ptr == word.data() + word.size();
+}
+
+// "<name> <count> [<what>]"
+bool ParseCount(std::string_view line, ExploreCounts& counts) {
+  const std::string_view name = TakeWord(line);
+  std::uint64_t count = 0;
+  const std::string_view number = TakeWord(line);
+  if (!ParseNatural(number, count, name == "trace" ? 16 : 10)) return false;
+  if (name == "trace") return counts.traces.insert(counts.traces.end(), count) != counts.traces.end();
+  if (name == "end") return counts.ends.emplace(line, count).second;
+  if (name == "violated") return counts.violated.emplace(line, count).second;
+  if (name == "armed") {
+    counts.armed.push_back(count);
+    return true;
+  }
+  for (const auto& [field, value] : {std::pair("played", &counts.played),
+                                     {"all_fired", &counts.all_fired},
+                                     {"disagreements", &counts.disagreements},
+                                     {"violations", &counts.violations},
+                                     {"failed", &counts.failed}}) {
+    if (name == field) {
+      *value = count;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts& counts) {
+  std::string text = StateHead(options) + "\n";
+  text += fmt::format("played {}\nall_fired {}\ndisagreements {}\nviolations {}\nfailed {}\n", counts.played,
+                      counts.all_fired, counts.disagreements, counts.violations, counts.failed);
+  for (const std::uint64_t armed : counts.armed) text += fmt::format("armed {}\n", armed);
+  for (const auto& [what, count] : counts.ends) text += fmt::format("end {} {}\n", count, what);
+  for (const auto& [rule, count] : counts.violated) text += fmt::format("violated {} {}\n", count, rule);
+  for (const std::uint64_t hash : counts.traces) text += fmt::format("trace {:x}\n", hash);
+  return text + StateEnd(text);
+}
+
+absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const ExploreOptions& options) {
+  ExploreCounts counts;
+  std::size_t number = 0;
+  const std::string_view whole = text;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++number;
+    if (number == 1 && line != StateHead(options))
+      return UsageError(fmt::format("it was not kept by an exploration with these options and rules: expected '{}'",
+                                    StateHead(options)));
+    if (number == 1) continue;
+    if (line.starts_with(kStateEnd) && text.empty()) {
+      const std::size_t before = whole.size() - line.size() - 1;
+      if (whole.substr(before) != StateEnd(whole.substr(0, before)))
+        return UsageError("it was changed: its checksum is another; remove it to begin anew");
+      if (counts.armed.size() == AllRules().size()) return counts;
+      break;
+    }
+    if (!ParseCount(line, counts)) return UsageError(fmt::format("line {} is not as it was kept", number));
+  }
+  return UsageError("it is not whole");
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,116 @@
+#include "vigil/properties/explore/schedule_player.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace vigil::properties {
+namespace {
+
+using replays::Outcome;
+using replays::Verdict;
+
+constexpr std::string_view kSchedulePoints[] = {"/schedule", "/preempt"};
+
+}  // namespace
+
+std::string_view KindOf(const JudgedPlay& play) { return play.rules.empty() ? play.Kind() : play.rules.front(); }
+
+std::uint64_t ScheduleChoices(const sim::ChoiceMap& choices, bool all_points) {
+  std::uint64_t count = 0;
+  for (const auto& [point, labels] : choices) {
+    const auto ends = [&point](std::string_view end) { return point.ends_with(end); };
+    if (all_points || std::ranges::any_of(kSchedulePoints, ends)) count += labels.size();
+  }
+  return count;
+}
+
+sim::DfsOptions DfsOptionsOf(const SchedulesOptions& options) {
+  sim::DfsOptions search{.max_runs = options.limit, .max_choices = options.choices, .max_changes = options.changes};
+  if (!options.all_points) search.only.assign(std::begin(kSchedulePoints), std::end(kSchedulePoints));
+  return search;
+}
+
+sim::PctOptions PctOptionsOf(const SchedulesOptions& options, std::uint64_t choices, std::uint64_t seed) {
+  sim::PctOptions how{.depth = options.depth, .steps = std::max<std::uint64_t>(1, choices)};
+  how.seed = seed;
+  return how;
+}
+
+void AddArmed(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+  to.resize(std::max(to.size(), from.size()));
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+}
+
+JudgedPlay SchedulePlayer::Judge(Outcome outcome, std::string name) const {
+  return JudgePlay(std::move(outcome), scenario_, expect_, std::move(name));
+}
+
+JudgedPlay SchedulePlayer::Play(sim::Chooser& chooser, std::string name) {
+  Outcome outcome = runner_.Run(scenario_, {.chooser = &chooser, .preempt = options_.preempt, .interrupt = &stop_});
+  return Judge(std::move(outcome), std::move(name));
+}
+
+FirstPlay SchedulePlayer::First(const replays::Scenario& scenario, bool preempt, const std::string& name,
+                                bool as_replayed) {
+  playing_(1);
+  Outcome outcome = runner_.Run(scenario, {.preempt = preempt, .interrupt = &stop_});
+  FirstPlay first{.verdict = outcome.verdict, .reason = outcome.reason};
+  if (first.verdict == Verdict::kNotSetUp || first.verdict == Verdict::kInterrupted) return first;
+  first.choices = ScheduleChoices(outcome.choices, options_.all_points);
+  Add(Judge(std::move(outcome), name), as_replayed, first.part);
+  return first;
+}
+
+DfsReply SchedulePlayer::DepthFirst(DfsPiece piece) {
+  sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(piece.state));
+  DfsReply reply;
+  for (std::uint64_t i = 0; i < piece.plays && !stop_ && !reply.complete; ++i) {
+    playing_(i + 1);
+    JudgedPlay play = Play(chooser, fmt::format("schedule {}", chooser.runs()));
+    if (play.verdict == Verdict::kInterrupted) break;
+    if (chooser.runs() > 1) Add(std::move(play), false, reply.part);  // the calm one has been played
+    reply.complete = !chooser.Next();
+  }
+  reply.state = chooser.state();
+  return reply;
+}
+
+SchedulesPart SchedulePlayer::Seeds(const SeedsPiece& piece, std::uint64_t choices) {
+  SchedulesPart part;
+  const std::uint64_t first = options_.first_seed + piece.number * kPlaysAPiece;
+  const std::uint64_t count = std::min(kPlaysAPiece, options_.last_seed - first + 1);
+  for (std::uint64_t i = 0; i < count && !stop_; ++i) {
+    if (piece.without.contains(first + i)) continue;
+    playing_(i + 1);
+    sim::PctChooser chooser(PctOptionsOf(options_, choices, first + i));
+    JudgedPlay play = Play(chooser, fmt::format("the schedule of seed {}", first + i));
+    if (play.verdict != Verdict::kInterrupted) Add(std::move(play), false, part);
+  }
+  return part;
+}
+
+void SchedulePlayer::Add(JudgedPlay play, bool as_replayed, SchedulesPart& part) const {
+  SchedulesSummary& summary = part.summary;
+  ++summary.played;
+  summary.traces.insert(play.trace_hash);
+  if (!scenario_.job.has_value()) {
+    if (!summary.callers.has_value()) summary.callers.emplace();
+    summary.callers->insert(play.events_hash);
+  }
+  ++summary.ends[play.end];
+  for (const std::string& rule : play.rules) ++summary.violated[rule];
+  summary.disagreements += play.disagreement.empty() ? 0 : 1;
+  summary.refused = play.refused;
+  AddArmed(summary.armed, play.armed);
+  if (expect_ != nullptr) summary.as_expected = summary.as_expected.value_or(0) + (play.unexpected.empty() ? 1 : 0);
+  if (!options_.as_expected && !as_replayed) play.unexpected.clear();
+  if (play.kept()) return;
+  ++summary.failed;
+  const auto same = [&play](const JudgedPlay& other) { return KindOf(other) == KindOf(play); };
+  if (std::ranges::none_of(part.failures, same)) part.failures.push_back(std::move(play));
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,43 @@
+#include "vigil/properties/judge/broken.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vigil/properties/judge/explain.h"
+#include "vigil/properties/judge/node_rules.h"
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::properties {
+
+std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario) {
+  std::vector<Broken> broken;
+  if (outcome.job.has_value()) {
+    AddNodeRules(scenario, outcome);
+    for (const sim::JobViolation& violation : outcome.job->violations)
+      broken.push_back({violation.rule, fmt::format("  {}: {}\n", violation.rule, violation.text)});
+    return broken;
+  }
+  for (const Violation& violation : CheckRules(outcome, scenario).violations) {
+    broken.push_back(
+        {std::string(violation.rule), Explain(violation, AllRules()[violation.number]()->info(), outcome.trace)});
+  }
+  return broken;
+}
+
+bool IsRule(std::string_view id) {
+  return id == kNodeRules || replays::IsCrashRule(id) ||
+         std::ranges::find(sim::Checkers(), id, &sim::Checker::id) != sim::Checkers().end() ||
+         std::ranges::any_of(AllRules(), [id](const RuleFactory make) { return make()->info().id == id; });
+}
+
+bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule) {
+  if (outcome.job.has_value()) AddNodeRules(scenario, outcome);
+  const auto is_it = [rule](const auto& violation) { return violation.rule == rule; };
+  if (outcome.job.has_value()) return std::ranges::any_of(outcome.job->violations, is_it);
+  return std::ranges::any_of(CheckRules(outcome, scenario).violations, is_it);
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,83 @@
+#include "vigil/properties/judge/node_rules.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "vigil/core/base/time.h"
+#include "vigil/replays/show/event_text.h"
+#include "vigil/sim/cluster/job_facts.h"
+
+namespace vigil::properties {
+namespace {
+
+constexpr std::size_t kShown = 3;  // violations of one job
+
+bool IsJudged(const std::string& node, const sim::JobSpec& job) {
+  return job.workload.kind != sim::WorkloadKind::kSupervisor && !node.starts_with("evaluator");
+}
+
+RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario) {
+  const bool tensorflow = scenario.behaviour.name == "tensorflow";
+  return {
+      .tensorflow = tensorflow,
+      .by_default = scenario.behaviour.name == "default",
+      .any_clean_end = tensorflow,
+      .worker = !node.starts_with("chief"),
+      .may_join = !tensorflow,
+      .hooks = kAsSeen,
+      .queue = scenario.job->workload.kind == sim::WorkloadKind::kInputPipeline,
+      .may_restore = node.starts_with("chief"),
+  };
+}
+
+// The events of the life that begins with the given one; none if it made none.
+std::optional<TracePart> PartOf(const sim::Trace& trace, const std::string& node, std::size_t first, std::size_t last) {
+  while (first < last && trace.NodeName(trace[first]) != node) ++first;
+  if (first == last) return std::nullopt;
+  return TracePart{first, last};
+}
+
+}  // namespace
+
+std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace) {
+  std::string text = fmt::format("{} (life {}) {}: expected {}, actual {}", node.node, node.life, violation.rule,
+                                 violation.expected, violation.actual);
+  for (const std::size_t i : violation.witness) {
+    const sim::TraceRecord& record = trace[i];
+    text += fmt::format("; at {:.3f} s {}", ToSeconds(record.time.since_epoch), replays::EventText(record.event));
+  }
+  return text;
+}
+
+std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario) {
+  std::vector<NodeJudgement> judged;
+  for (const auto& [name, task] : outcome.job->tasks) {
+    if (!IsJudged(name, *scenario.job)) continue;
+    const RunFacts facts = FactsOfNode(name, scenario);
+    for (std::size_t life = 0; life < task.first_events.size(); ++life) {
+      const bool newest = life + 1 == task.first_events.size();
+      const std::size_t last = newest ? outcome.trace.size() : task.first_events[life + 1];
+      const std::optional<TracePart> part = PartOf(outcome.trace, name, task.first_events[life], last);
+      if (!part.has_value()) continue;
+      const bool ended = newest && task.outcome != "running" && task.outcome != "killed";
+      judged.push_back({name, static_cast<int>(life) + 1, facts, JudgePart(outcome.trace, *part, facts, ended)});
+    }
+  }
+  return judged;
+}
+
+void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome) {
+  std::int64_t& armed = outcome.job->armed[std::string(kNodeRules)];
+  std::size_t shown = 0;
+  for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
+    for (const std::uint64_t times : node.judgement.armed) armed += static_cast<std::int64_t>(times);
+    for (const Violation& violation : node.judgement.violations) {
+      if (++shown > kShown) return;
+      outcome.job->violations.push_back({std::string(kNodeRules), NodeViolationText(node, violation, outcome.trace)});
+    }
+  }
+}
+
+}  // namespace vigil::properties

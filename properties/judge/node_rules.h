@@ -1,0 +1,46 @@
+// The rules held against the sessions of a cluster: each life of each training task is a run of its own.
+//
+// A life that was cut off (a crash, the end of the world) is judged by what it did. Parameter servers, evaluators and the workload of
+// the supervisor have no monitored session: they are not judged. What a rule may know of a node is what the job says of it.
+// Thread safety: pure functions.
+#ifndef VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_
+#define VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/properties/rules/rules.h"
+#include "vigil/replays/format/scenario.h"
+#include "vigil/replays/play/runner.h"
+#include "vigil/sim/kernel/trace.h"
+
+namespace vigil::properties {
+
+// The invariant under which a job reports what its nodes broke.
+inline constexpr std::string_view kNodeRules = "job.node_rules";
+inline constexpr std::string_view kNodeRulesSentence =
+    "Every training task keeps, in each of its lives, the rules of a session (docs/rules.md).";
+inline constexpr std::string_view kNodeRulesStay =
+    "It is all the rules above, which find their bugs in sessions of one process. It stays for what only a cluster "
+    "brings about.";
+
+struct NodeJudgement {
+  std::string node;  // "worker:0"
+  int life = 1;
+  RunFacts facts;
+  Judgement judgement;
+};
+
+// REQUIRES: the outcome of a job. In the order of the nodes' names and lives.
+std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario);
+
+// "worker:0 (life 1) order.end: expected ..., actual ...; at 3.200 s ...", with the events of the outcome's trace that prove it.
+std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace);
+
+// Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that prove it.
+void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome);
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_

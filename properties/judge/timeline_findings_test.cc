@@ -1,0 +1,68 @@
+#include "vigil/properties/judge/timeline_findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "vigil/replays/format/parse.h"
+
+namespace vigil::properties {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+replays::Recording Read(const char* text) {
+  absl::StatusOr<replays::Recording> recording = replays::ParseRecording(text);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  return *std::move(recording);
+}
+
+constexpr char kFails[] =
+    R"({"id":"x","title":"t","hooks":[{"hook":"probe","name":"a"}],"faults":[{"at":"run","call":1,"code":"INTERNAL"}],"drive":[{"op":"run"}]})";
+
+TEST(TimelineFindingsTest, AGoodRunHasNone) {
+  const replays::Recording recording = Read(kFails);
+  const replays::Outcome outcome = replays::Runner().Run(recording.scenario, {.timeline = true});
+  TellTimeline(recording.scenario, outcome, *outcome.timeline);
+  EXPECT_THAT(outcome.timeline->findings, IsEmpty());
+  EXPECT_EQ(outcome.timeline->id, "x");
+  EXPECT_EQ(outcome.timeline->title, "t");
+  EXPECT_EQ(outcome.timeline->end, "played");
+}
+
+TEST(TimelineFindingsTest, ABadOneHasItsWitnessAmongTheMarks) {
+  const replays::Recording recording = Read(kFails);
+  replays::Outcome outcome = replays::Runner().Run(recording.scenario);
+  // End is called although the scope was left with an error.
+  sim::Trace trace;
+  for (const sim::TraceRecord& record : outcome.trace) {
+    const std::uint32_t node = trace.AddNode(outcome.trace.NodeName(record));
+    const std::uint32_t task = trace.AddTask(outcome.trace.TaskLabel(record));
+    trace.Append(node, task, record.time, record.event);
+    if (record.event.kind != EventKind::kCloseStart) continue;
+    Event end{.kind = EventKind::kHookCall,
+              .call = static_cast<std::uint8_t>(HookMethod::kEnd),
+              .index = 0,
+              .session = 1,
+              .subject = "a"};
+    trace.Append(node, task, record.time, end);
+    end.kind = EventKind::kHookReturn;
+    trace.Append(node, task, record.time, end);
+  }
+  outcome.trace = std::move(trace);
+  replays::Timeline timeline =
+      replays::MakeTimeline({.story = {.start = sim::WorldOptions{}.start, .trace = outcome.trace}});
+  TellTimeline(recording.scenario, outcome, timeline);
+  const auto found = std::ranges::find(timeline.findings, "end.only_on_clean_exit", &replays::TimelineFinding::rule);
+  ASSERT_NE(found, timeline.findings.end());
+  EXPECT_THAT(found->text, HasSubstr("\nactual "));
+  ASSERT_THAT(found->witness, Not(IsEmpty()));
+  EXPECT_THAT(timeline.marks[found->witness.back()].text, HasSubstr("hook a end"));
+}
+
+}  // namespace
+}  // namespace vigil::properties

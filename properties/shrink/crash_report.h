@@ -1,0 +1,45 @@
+// Scenarios that end the process: found again, shrunk, told. Each is played in a process of its own.
+//
+// Two plays crash alike if kind and innermost frames are the same (replays/crew/crash.h): shrinking does not slip to another mistake.
+// Thread safety: none. REQUIRES: the process has one thread.
+#ifndef VIGIL_PROPERTIES_SHRINK_CRASH_REPORT_H_
+#define VIGIL_PROPERTIES_SHRINK_CRASH_REPORT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "vigil/properties/shrink/choice_log.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/format/scenario.h"
+#include "vigil/sim/kernel/chooser.h"
+
+namespace vigil::properties {
+
+// What one play may take once it is known that it crashes, or hangs: less than in a campaign, where a slow one is no finding.
+replays::PlayLimits LimitsOfOnePlay();
+
+// How the play of this scenario crashes, with the judging of it; nothing if it does not. `drawn`: by chance, from its seed; its choices
+// are put into the scenario.
+std::optional<replays::Crash> CrashOf(replays::Scenario& scenario, bool drawn, const std::function<bool()>& on_tick);
+
+// How the play by the choices of `chooser` crashes, which are written down; nothing if it does not.
+std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Chooser& chooser, bool preempt,
+                                      ChoiceLog& log, const std::function<bool()>& on_tick);
+
+struct LeastCrash {
+  replays::Scenario scenario;           // the least that crashes in the same way, or that which was given
+  std::optional<replays::Crash> crash;  // of it; nothing: played alone it did not crash
+  std::uint64_t plays = 0;
+  std::size_t before = 0;  // elements
+  bool shrunk = false;
+  bool minimal = false;
+};
+
+// `stop` is asked before each play, and while one lasts.
+LeastCrash ShrinkCrash(const replays::Scenario& crashing, bool drawn, bool shrink, const std::function<bool()>& stop);
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_SHRINK_CRASH_REPORT_H_

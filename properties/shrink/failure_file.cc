@@ -1,0 +1,58 @@
+#include "vigil/properties/shrink/failure_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "vigil/core/base/code.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/print.h"
+#include "vigil/replays/play/report.h"
+
+namespace vigil::properties {
+namespace {
+
+std::string FileNameOf(std::string_view what) {
+  std::string name(what);
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+  };
+  std::replace_if(
+      name.begin(), name.end(), [&plain](char c) { return !plain(c); }, '_');
+  return name;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FailureFolder::Save(std::string_view name, const replays::Scenario& scenario,
+                                                const replays::Expectation* expect) {
+  const std::string stem = JoinPath(folder_, FileNameOf(name));
+  std::string path = stem + ".json";
+  for (int number = 2; IsTaken(path); ++number) path = fmt::format("{}-{}.json", stem, number);
+  used_.insert(path);
+  const std::string line = replays::PrintRecord(scenario, expect) + "\n";
+  absl::Status status = files_.MakeDirectory(folder_);
+  if (status.ok()) status = WriteAtomically(files_, path, line);
+  if (status.ok()) return path;
+  return WithMessage(status,
+                     fmt::format("cannot save {}: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
+}
+
+void FailureFolder::Keep(const std::string& path) {
+  const absl::StatusOr<FileInfo> info = files_.Stat(path);
+  if (info.ok() && info->identity != decltype(FileInfo::identity)()) kept_.insert(info->identity);
+  used_.insert(path);
+}
+
+bool FailureFolder::IsTaken(const std::string& path) const {
+  if (used_.contains(path)) return true;
+  const absl::StatusOr<FileInfo> info = files_.Stat(path);
+  return info.ok() && kept_.contains(info->identity);
+}
+
+std::string ReplayLine(std::string_view path, std::string_view plant) {
+  return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path), {.plant = std::string(plant)}));
+}
+
+}  // namespace vigil::properties

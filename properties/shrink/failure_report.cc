@@ -1,0 +1,147 @@
+#include "vigil/properties/shrink/failure_report.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/same_failure.h"
+#include "vigil/properties/shrink/crash_report.h"
+#include "vigil/properties/shrink/shrink_broken.h"
+#include "vigil/properties/shrink/story.h"
+#include "vigil/replays/crew/crash.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/show/job_text.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Outcome;
+using replays::Scenario;
+
+constexpr std::chrono::seconds kLongestShrinking{60};
+
+}  // namespace
+
+// A job may take a minute: nobody shall wait for it who has asked for the end. A session is soon told in full.
+Outcome FailureReporter::Play(const Scenario& scenario, replays::RunnerOptions how) {
+  if (options_.on_tick) options_.on_tick();
+  if (scenario.job.has_value()) how.interrupt = &stop_;
+  return runner_.Run(scenario, how);
+}
+
+// Replaces the scenario by the least that fails in the same way; says what came of it.
+std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
+  if (scenario.unit.has_value() || scenario.trace != nullptr || !shrunk_.insert(failed.rule).second) return "";
+  const replays::RunnerOptions how;
+  Outcome whole = Play(scenario, how);
+  const FailureKind kind{.rule = failed.rule, .verdict = whole.verdict};
+  if (!FailsLike(kind, whole, scenario)) return "";
+  const StillFails fails = [&](const Scenario& candidate) {
+    Outcome outcome = Play(candidate, how);
+    return FailsLike(kind, outcome, candidate);
+  };
+  const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
+  ShrinkOptions options;
+  options.stop = [&] { return stop_ || (options_.now && options_.now() > end); };
+  const std::size_t before = Elements(scenario);
+  const auto events = static_cast<std::int64_t>(whole.trace.size());
+  Shrunk shrunk = ShrinkBroken(scenario, failed.rule, events, fails, options);
+  scenario = std::move(shrunk.scenario);
+  return fmt::format("  shrunk from {} to {} elements in {} plays{}\n", before, Elements(scenario), shrunk.plays,
+                     shrunk.minimal ? "" : ", which was all of its budget");
+}
+
+// What crashes is never played here.
+FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
+  FailureReport report;
+  const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
+  const auto stop = [&] {
+    if (options_.on_tick) options_.on_tick();
+    return stop_ || (options_.now && options_.now() > end);
+  };
+  const LeastCrash least = ShrinkCrash(failed.scenario, failed.drawn, shrunk_.insert(failed.rule).second, stop);
+  report.text = fmt::format("FAILED {}: {}\n  {}\n", replays::Escaped(failed.scenario.id), failed.rule,
+                            replays::Escaped(Story(least.scenario)));
+  if (least.crash.has_value()) {
+    report.text += fmt::format("  {}\n{}", replays::Escaped(least.crash->Line()), least.crash->Stack());
+  } else {
+    report.text += fmt::format("  {}\n{}  played once more, alone, it did not crash\n", replays::Escaped(failed.reason),
+                               failed.explanation);
+  }
+  if (least.shrunk) {
+    report.text +=
+        fmt::format("  shrunk from {} to {} elements in {} plays{}\n", least.before, Elements(least.scenario),
+                    least.plays, least.minimal ? "" : ", which was all of its budget");
+  }
+  Save(failed, least.scenario, {}, report);
+  return report;
+}
+
+FailureReport FailureReporter::Report(const FailedRun& failed) {
+  if (replays::IsCrashRule(failed.rule)) return ReportCrash(failed);
+  FailureReport report;
+  report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
+                            failed.rule.empty() ? "no rule" : failed.rule);
+  Scenario scenario = failed.scenario;
+  if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .judge = false}).choices;
+  const std::string shrunk = Shrunken(failed, scenario);
+  Outcome outcome = Play(scenario, {});
+  if (outcome.verdict == replays::Verdict::kInterrupted) {
+    report.text +=
+        fmt::format("  {}\n  interrupted before it was played once more\n", replays::Escaped(Story(scenario)));
+    Save(failed, scenario, {}, report);
+    return report;
+  }
+  if (!scenario.choices.empty()) scenario.choices = outcome.choices;  // without those that nothing asks for any more
+  report.text += fmt::format("  {}\n", replays::Escaped(Story(scenario)));
+  std::string others;
+  bool again = false;
+  for (const Broken& broken : BrokenIn(outcome, scenario)) {
+    if (broken.rule == failed.rule) {
+      again = true;
+      report.text += broken.text;
+    } else {
+      others += (others.empty() ? "" : ", ") + broken.rule;
+    }
+  }
+  if (outcome.job.has_value()) {
+    for (const std::string& line : replays::InertText(*scenario.job, *outcome.job))
+      report.text += fmt::format("  {}\n", replays::Escaped(line));
+  }
+  if (!others.empty()) report.text += fmt::format("  also broken: {}\n", others);
+  if (!again && !failed.rule.empty()) report.text += "  played once more, it kept the rule\n";
+  ModelSays says;
+  if (failed.rule.empty() && !outcome.job.has_value() && outcome.verdict == replays::Verdict::kPlayed)
+    says = HoldByModel(scenario, outcome);
+  const bool by_model = !says.disagreement.empty();
+  const std::string& reason = by_model ? says.disagreement : failed.reason;
+  if (!reason.empty()) report.text += fmt::format("  {}\n", replays::Escaped(reason));
+  report.text += by_model ? says.report : failed.explanation;
+  report.text += shrunk;
+  const Outcome repeated = Play(scenario, {.judge = false});
+  if (repeated.verdict != replays::Verdict::kInterrupted && repeated.hash != outcome.hash)
+    report.text += "  played twice by the same choices, it went two ways\n";
+  Save(failed, scenario, says, report);
+  return report;
+}
+
+// The file expects what the model says or, if a rule was broken, names that.
+void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, const ModelSays& says,
+                           FailureReport& report) {
+  Scenario saved = scenario;
+  saved.title = failed.rule.empty() ? "failed without breaking a rule" : "violates " + failed.rule;
+  const bool as_given = failed.expect != nullptr && failed.rule.empty() && says.disagreement.empty();
+  replays::Expectation expect = as_given ? *failed.expect : says.expect;
+  expect.violates = failed.rule;
+  const bool expects = as_given || !failed.rule.empty() || !says.disagreement.empty();
+  const std::string name = fmt::format("{}-{}", failed.rule.empty() ? "failed" : failed.rule, scenario.id);
+  if (!failed.source.empty()) folder_.Keep(failed.source);
+  const absl::StatusOr<std::string> path = folder_.Save(name, saved, expects ? &expect : nullptr);
+  if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
+  report.file = *path;
+  report.text += ReplayLine(*path, options_.plant);
+}
+
+}  // namespace vigil::properties

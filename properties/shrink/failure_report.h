@@ -1,0 +1,69 @@
+// A failure as a report: what was promised, what happened, the least that shows it, and the line that replays it.
+//
+// Thread safety: a FailureReporter belongs to one thread.
+#ifndef VIGIL_PROPERTIES_SHRINK_FAILURE_REPORT_H_
+#define VIGIL_PROPERTIES_SHRINK_FAILURE_REPORT_H_
+
+#include <atomic>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "vigil/core/base/time.h"
+#include "vigil/core/env/files.h"
+#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/shrink/failure_file.h"
+#include "vigil/replays/format/scenario.h"
+#include "vigil/replays/play/runner.h"
+
+namespace vigil::properties {
+
+struct FailedRun {
+  replays::Scenario scenario;  // as it was played
+  bool drawn = false;          // its choices were made by chance, from its seed
+  std::string rule;            // the first that it violates; "" = none
+  std::string reason;          // what else is wrong: one line, and indented lines; "" = nothing
+  std::string explanation;
+  std::string source = {};  // the file that it comes from, which is not overwritten; "" = it was drawn
+  // What was expected of it, if that is what it failed: saved with it. Borrowed; may be null.
+  const replays::Expectation* expect = nullptr;
+};
+
+struct FailureReport {
+  std::string text;  // lines, each with its newline; the last is the line that replays it
+  std::string file;  // where it was saved; "" = nowhere
+};
+
+struct FailureReporterOptions {
+  std::string folder = "failures";
+  std::string plant = {};                            // the planted bug that is on; the line that replays names it
+  std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
+  std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
+  std::function<void()> on_tick;                     // may be empty; before each play
+};
+
+class FailureReporter {
+ public:
+  // Borrows `files` and `stop`, which ends plays and shrinking early.
+  FailureReporter(Files& files, FailureReporterOptions options, const std::atomic<bool>& stop)
+      : options_(std::move(options)), folder_(files, options_.folder), stop_(stop) {}
+
+  // Plays it again, for the events that prove it; shrinks the first of each rule; saves it.
+  FailureReport Report(const FailedRun& failed);
+
+ private:
+  replays::Outcome Play(const replays::Scenario& scenario, replays::RunnerOptions how);
+  FailureReport ReportCrash(const FailedRun& failed);
+  std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
+  void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelSays& says, FailureReport& report);
+
+  const FailureReporterOptions options_;
+  FailureFolder folder_;
+  const std::atomic<bool>& stop_;
+  replays::Runner runner_;
+  std::set<std::string> shrunk_;  // rules
+};
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_SHRINK_FAILURE_REPORT_H_

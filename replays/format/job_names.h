@@ -1,0 +1,84 @@
+// How the enumerations of a cluster's scenario are spelt in a file: see names.h.
+//
+// Thread safety: constants and pure functions.
+#ifndef VIGIL_REPLAYS_FORMAT_JOB_NAMES_H_
+#define VIGIL_REPLAYS_FORMAT_JOB_NAMES_H_
+
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+#include "vigil/core/base/event.h"
+#include "vigil/fakes/memory_files.h"
+#include "vigil/replays/format/names.h"
+#include "vigil/sim/cluster/job_spec.h"
+
+namespace vigil::replays {
+
+// An enumeration whose values are numbered from 0 to `last`, in the words that `name_of` has for them.
+template <typename E, E last, std::string_view (*name_of)(E)>
+struct NamesOf {
+  NamesOf() {
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+      names[i] = name_of(static_cast<E>(i));
+      table[i] = {names[i], static_cast<E>(i)};
+    }
+  }
+  std::string_view names[static_cast<std::size_t>(last) + 1];
+  Named<E> table[static_cast<std::size_t>(last) + 1];
+};
+
+inline const NamesOf<sim::WorkloadKind, sim::WorkloadKind::kSupervisor, sim::WorkloadName> kWorkloadNames;
+inline constexpr const auto& kWorkloads = kWorkloadNames.table;
+
+inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {
+    {"crash", sim::TimedFault::Kind::kCrash},
+    {"pause", sim::TimedFault::Kind::kPause},
+    {"start", sim::TimedFault::Kind::kStart},
+    {"cut", sim::TimedFault::Kind::kCut},
+    {"silent", sim::TimedFault::Kind::kSilent},
+    {"clock_jump", sim::TimedFault::Kind::kClockJump},
+    {"clock_drift", sim::TimedFault::Kind::kClockDrift},
+    {"slow_link", sim::TimedFault::Kind::kSlowLink},
+};
+
+inline constexpr Named<sim::DiskLoss> kDiskLosses[] = {
+    {"kept", sim::DiskLoss::kNothing},
+    {"unsynced_lost", sim::DiskLoss::kUnsynced},
+    {"torn", sim::DiskLoss::kTorn},
+    {"lost", sim::DiskLoss::kAll},
+};
+
+inline constexpr Named<sim::RpcFault::Effect> kRpcEffects[] = {
+    {"error", sim::RpcFault::Effect::kError},           {"lost_request", sim::RpcFault::Effect::kLostRequest},
+    {"lost_reply", sim::RpcFault::Effect::kLostReply},  {"never_answered", sim::RpcFault::Effect::kNeverAnswered},
+    {"duplicated", sim::RpcFault::Effect::kDuplicated}, {"delayed", sim::RpcFault::Effect::kDelayed},
+    {"reset", sim::RpcFault::Effect::kReset},
+};
+
+inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {
+    {"NO_SPACE", sim::DiskFault::Effect::kNoSpace},
+    {"IO_ERROR", sim::DiskFault::Effect::kIoError},
+    {"SLOW", sim::DiskFault::Effect::kSlow},
+};
+
+// The requests that servers answer (core/cluster/master.h, worker_service.h), by the last part of their names; "" = any.
+inline constexpr std::string_view kRpcMethods[] = {
+    "",          "CreateSession", "ExtendSession",   "RunStep",  "CloseSession", "Reset",        "ListDevices",
+    "GetStatus", "RegisterGraph", "DeregisterGraph", "RunGraph", "RecvTensor",   "CleanupGraph", "CleanupAll",
+};
+
+inline const NamesOf<fakes::FileOp, fakes::FileOp::kMakeDirectory, fakes::FileOpName> kFileOps;
+inline constexpr const auto& kDiskOps = kFileOps.names;
+
+inline const NamesOf<CallKind, CallKind::kClose, CallKindName> kCallKindNames;
+inline constexpr const auto& kCallKinds = kCallKindNames.table;
+
+constexpr bool IsBetweenTasks(sim::TimedFault::Kind kind) {
+  using Kind = sim::TimedFault::Kind;
+  return kind == Kind::kCut || kind == Kind::kSilent || kind == Kind::kSlowLink;
+}
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_FORMAT_JOB_NAMES_H_

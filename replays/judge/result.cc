@@ -1,0 +1,105 @@
+#include "vigil/replays/judge/result.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/show/job_text.h"
+
+namespace vigil::replays {
+namespace {
+
+// Of a saved failure: "" once neither its rule nor any other is violated any more.
+std::string WhyStillViolated(const std::string& rule, const PlainOutcome& outcome) {
+  if (!outcome.violated.has_value())
+    return fmt::format("saved for violating {}, but no rules were checked", Escaped(rule));
+  const auto& violated = *outcome.violated;
+  if (violated.empty()) return "";
+  if (std::find(violated.begin(), violated.end(), rule) != violated.end()) return "violates " + Escaped(rule);
+  std::string others;
+  for (const std::string& other : violated) others += (others.empty() ? "" : ", ") + Escaped(other);
+  return fmt::format("violates {} (was saved for {})", others, Escaped(rule));
+}
+
+std::string WhyDifferent(const Difference& difference) {
+  if (difference.first_event.has_value()) return fmt::format("event {} differs", difference.first_event->event);
+  return difference.final_differs ? "the final state differs" : "";
+}
+
+// Of a cluster: its plays, held against what real ones did.
+void JudgeJob(Result& result, const PlainOutcome& outcome) {
+  if (outcome.misses.empty()) return;
+  result.reason = fmt::format("not like the recording: {}", Escaped(outcome.misses.front()));
+  for (const std::string& miss : outcome.misses) result.difference.report += fmt::format("  {}\n", Escaped(miss));
+}
+
+}  // namespace
+
+Result Judge(const Recording& recording, PlainOutcome outcome) {
+  Result result;
+  result.source = recording.source;
+  result.record = recording.record;
+  result.id = recording.scenario.id;
+  result.title = recording.scenario.title;
+  result.note = recording.note;
+  const std::optional<Expectation>& expect = recording.expect;
+  const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
+  result.by_seeds = of_a_cluster && recording.scenario.choices.empty();
+  const bool compare =
+      expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kNotSetUp;
+  if (compare) result.difference = Compare(outcome, *expect);
+  if (outcome.verdict != Verdict::kPlayed) {
+    result.reason = std::string(VerdictName(outcome.verdict));
+    if (!outcome.reason.empty()) result.reason += ": " + Escaped(outcome.reason);
+    if (outcome.verdict == Verdict::kCrashed) result.difference.report = outcome.explanation;
+  } else if (!expect.has_value()) {
+    result.reason = "nothing to compare: the record has no 'expect'";
+  } else if (of_a_cluster) {
+    JudgeJob(result, outcome);
+  } else if (compare) {
+    result.reason = WhyDifferent(result.difference);
+  } else {
+    result.reason = WhyStillViolated(expect->violates, outcome);
+    result.difference.report = outcome.explanation;
+  }
+  if (!result.reason.empty() && outcome.job.has_value() && recording.scenario.job.has_value()) {
+    for (const std::string& line : InertText(*recording.scenario.job, *outcome.job))
+      result.difference.report += fmt::format("  {}\n", Escaped(line));
+  }
+  result.status = result.reason.empty() ? Status::kPassed : Status::kFailed;
+  result.outcome = std::move(outcome);
+  return result;
+}
+
+std::string_view StatusName(Status status) {
+  switch (status) {
+    case Status::kPassed:
+      return "passed";
+    case Status::kFailed:
+      return "failed";
+    case Status::kUnreadable:
+      return "unreadable";
+  }
+  return "";
+}
+
+std::string_view VerdictName(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPlayed:
+      return "played";
+    case Verdict::kNotSetUp:
+      return "not set up";
+    case Verdict::kRunaway:
+      return "runaway";
+    case Verdict::kDeadlock:
+      return "deadlock";
+    case Verdict::kCrashed:
+      return "crashed";
+    case Verdict::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+}  // namespace vigil::replays

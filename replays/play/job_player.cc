@@ -1,0 +1,149 @@
+#include "vigil/replays/play/job_player.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "vigil/replays/judge/job_comparison.h"
+#include "vigil/replays/play/choosing.h"
+#include "vigil/replays/show/job_text.h"
+#include "vigil/replays/show/timeline.h"
+#include "vigil/replays/stage/behaviour.h"
+#include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/cluster/job.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::replays {
+namespace {
+
+// A cluster makes more events than a session: the default limit is for those.
+std::uint64_t MostEvents(const Limits& limits) {
+  return limits.events == Limits{}.events ? 20'000'000 : static_cast<std::uint64_t>(limits.events);
+}
+
+// Sessions may take a minute each to open before the plan's time begins.
+constexpr std::chrono::seconds kOpening{300};
+
+// The losses of so many jobs are compared: one in each so many seeds is played a second time, without its faults.
+constexpr std::uint64_t kLossesEvery = 4;
+
+// A job whose faults stopped, and which came to its end all the same, as it would have gone without them. None if there is nothing to
+// compare, or if it was interrupted.
+std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const sim::JobOptions& options,
+                                               const sim::JobFacts& facts, const std::atomic<bool>* interrupt,
+                                               sim::StackPool& stacks) {
+  if (scenario.seed % kLossesEvery != 0 || !scenario.job->heal_after.has_value() ||
+      !sim::ComparableLoss(*scenario.job, facts)) {
+    return std::nullopt;
+  }
+  sim::JobSpec quiet = *scenario.job;
+  quiet.plan = {};
+  quiet.heal_after.reset();
+  sim::RandomChooser random(scenario.seed);
+  sim::World world({.chooser = &random,
+                    .seed = scenario.seed,
+                    .stacks = &stacks,
+                    .max_events = MostEvents(scenario.limits),
+                    .max_virtual = quiet.limit + kOpening,
+                    .interrupt = interrupt});
+  sim::Job job(world, quiet, options);
+  if (world.Run().verdict == sim::WorldVerdict::kInterrupted) return std::nullopt;
+  return job.Facts();
+}
+
+}  // namespace
+
+Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
+  Outcome outcome;
+  Choosing choosing(scenario, options);
+  const Duration most =
+      scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
+  sim::MessageLog messages;  // outlives the world
+  sim::World world({.chooser = choosing.chooser(),
+                    .seed = scenario.seed,
+                    .stacks = &stacks,
+                    .max_events = MostEvents(scenario.limits),
+                    .max_virtual = most,
+                    .preempt = choosing.preempt(),
+                    .interrupt = options.interrupt});
+  const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
+  sim::Job job(world, *scenario.job, job_options);
+  if (options.timeline) world.network().LogTo(&messages);
+  const sim::WorldResult result = world.Run();
+  outcome.verdict = VerdictOf(result.verdict);
+  outcome.reason = result.report;
+  outcome.job = job.Facts();
+  if (options.judge && outcome.verdict != Verdict::kInterrupted) {
+    const std::optional<sim::JobFacts> quiet =
+        PlayWithoutFaults(scenario, job_options, *outcome.job, options.interrupt, stacks);
+    sim::JobJudgement judgement = sim::CheckJob({.spec = *scenario.job,
+                                                 .history = job.history(),
+                                                 .facts = *outcome.job,
+                                                 .behaviour = job_options.behaviour,
+                                                 .quiet = quiet.has_value() ? &*quiet : nullptr});
+    outcome.job->violations = std::move(judgement.violations);
+    outcome.job->armed = std::move(judgement.armed);
+    if (options.interrupt != nullptr && *options.interrupt && !quiet.has_value())
+      outcome.verdict = Verdict::kInterrupted;
+  }
+  outcome.hash = world.hash();
+  outcome.choices = world.ChoicesMade();
+  outcome.trace = world.TakeTrace();
+  if (options.job_text != nullptr) {
+    outcome.events = JobText({.spec = *scenario.job,
+                              .start = world.options().start,
+                              .trace = outcome.trace,
+                              .history = job.history(),
+                              .faults = job.fault_history()},
+                             *options.job_text);
+    outcome.nodes = sim::TaskNames(*scenario.job);
+    for (std::string& line : InertText(*scenario.job, *outcome.job)) outcome.events.push_back(std::move(line));
+  }
+  if (options.timeline) {
+    outcome.timeline = std::make_shared<Timeline>(MakeTimeline({.story = {.start = world.options().start,
+                                                                          .trace = outcome.trace,
+                                                                          .history = &job.history(),
+                                                                          .faults = &job.fault_history()},
+                                                                .nodes = sim::TaskNames(*scenario.job),
+                                                                .messages = &messages}));
+  }
+  outcome.unused_choices = choosing.Unused();
+  return outcome;
+}
+
+Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
+                            const JobPlays& plays) {
+  constexpr int kPlaysThatShowAllWays = 20;  // of fewer nobody expects it
+  Outcome outcome;
+  std::vector<std::string> misses;
+  JobCoverage coverage;
+  Scenario seeded = scenario;
+  const bool by_seeds = scenario.choices.empty();
+  const bool once = plays.text != nullptr || plays.timeline || !by_seeds;
+  for (int i = 0; i < (once ? 1 : plays.seeds); ++i) {
+    if (by_seeds) seeded.seed = plays.first + static_cast<std::uint64_t>(i);
+    const std::string play = by_seeds ? fmt::format("seed {}: ", seeded.seed) : "";
+    outcome = runner.Run(seeded, {.random_schedule = by_seeds,
+                                  .interrupt = plays.interrupt,
+                                  .judge = false,
+                                  .job_text = plays.text,
+                                  .timeline = plays.timeline});
+    if (outcome.verdict != Verdict::kPlayed) {
+      outcome.reason = play + outcome.reason;
+      break;
+    }
+    for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded)) misses.push_back(play + miss);
+    coverage.Add(*outcome.job, recorded);
+  }
+  if (outcome.verdict == Verdict::kPlayed && !once && plays.seeds >= kPlaysThatShowAllWays) {
+    for (std::string& way : coverage.Missing(recorded)) misses.push_back(std::move(way));
+  }
+  outcome.misses = std::move(misses);
+  return outcome;
+}
+
+}  // namespace vigil::replays

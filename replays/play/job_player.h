@@ -1,0 +1,33 @@
+// Plays the scenario of a cluster (scenario.job).
+//
+// Thread safety: as Runner.
+#ifndef VIGIL_REPLAYS_PLAY_JOB_PLAYER_H_
+#define VIGIL_REPLAYS_PLAY_JOB_PLAYER_H_
+
+#include <cstdint>
+
+#include "vigil/replays/play/runner.h"
+#include "vigil/sim/kernel/fiber.h"
+
+namespace vigil::replays {
+
+// REQUIRES: scenario.job has a value.
+Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks);
+
+struct JobPlays {
+  std::uint64_t first = 1;  // seed
+  int seeds = 1;
+  const JobTextOptions* text =
+      nullptr;            // as RunnerOptions::job_text. Then only the first seed is played: one play is told.
+  bool timeline = false;  // as RunnerOptions::timeline; the same
+  const std::atomic<bool>* interrupt = nullptr;  // as RunnerOptions::interrupt
+};
+
+// Plays it for each of so many seeds (what has choices: once, by these), and notes in the last outcome's `misses` where a play is not one that the
+// recorded clusters could have made, and which of their ways no play took (not of few plays, or of one that is told).
+Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
+                            const JobPlays& plays);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_PLAY_JOB_PLAYER_H_

@@ -1,0 +1,64 @@
+// The one runner: plays a scenario in a simulated world, with the production session layer, and says what happened.
+//
+// It never sees what is expected. Thread safety: a Runner belongs to one thread; several may run at once.
+#ifndef VIGIL_REPLAYS_PLAY_RUNNER_H_
+#define VIGIL_REPLAYS_PLAY_RUNNER_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "vigil/replays/format/scenario.h"
+#include "vigil/replays/stage/outcome.h"
+#include "vigil/sim/kernel/chooser.h"
+#include "vigil/sim/kernel/trace.h"
+#include "vigil/sim/world.h"
+
+namespace vigil::replays {
+
+struct Outcome : PlainOutcome {
+  sim::Trace trace;           // the typed events, all tasks
+  std::string written_trace;  // a file for ParseTrace
+};
+
+struct ForeignHook;     // builtin_hooks.h
+struct JobTextOptions;  // job_text.h
+
+struct RunnerOptions {
+  // Schedules by chance from scenario.seed; else by scenario.choices, calm where they are silent.
+  bool random_schedule = false;
+  // Chooses instead of both. Borrowed.
+  sim::Chooser* chooser = nullptr;
+  // Tasks may also lose the processor after an unlock, a notification, a spawn. Choices of that kind among scenario.choices say the
+  // same: what was found so is played so again.
+  bool preempt = false;
+  // Borrowed; may be null. Once it is set, the play ends with the verdict kInterrupted.
+  const std::atomic<bool>* interrupt = nullptr;
+  // The session writes its trace; it comes back in the outcome.
+  bool write_trace = false;
+  // Of a cluster: its invariants are checked, for which some jobs are played once more without their faults.
+  bool judge = true;
+  // Of a cluster: outcome.events gets what happened, for people. It costs more than the play. Borrowed.
+  const JobTextOptions* job_text = nullptr;
+  // outcome.timeline gets what happened, to look at; of a cluster with its messages.
+  bool timeline = false;
+  // The hook of the scenario's list that is not described there. Borrowed.
+  const ForeignHook* foreign = nullptr;
+};
+
+Verdict VerdictOf(sim::WorldVerdict verdict);
+
+class Runner {
+ public:
+  Runner();
+  ~Runner();
+  Outcome Run(const Scenario& scenario, const RunnerOptions& options = {});
+
+ private:
+  struct Shared;  // what consecutive worlds reuse: fiber stacks
+  std::unique_ptr<Shared> shared_;
+};
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_PLAY_RUNNER_H_

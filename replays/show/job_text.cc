@@ -1,0 +1,128 @@
+#include "vigil/replays/show/job_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json_writer.h"
+#include "vigil/replays/format/print_parts.h"
+#include "vigil/replays/show/story_lines.h"
+
+namespace vigil::replays {
+namespace {
+
+constexpr std::size_t kWidestColumn = 40;
+
+// Of a task that is not the main one of its node, its name in front.
+std::vector<StoryLine> Everything(const JobStory& story) {
+  std::vector<StoryLine> lines =
+      StoryLines({.start = story.start, .trace = story.trace, .history = &story.history, .faults = &story.faults});
+  for (StoryLine& line : lines) {
+    if (!line.task.empty()) line.text = fmt::format("[{}] {}", line.task, line.text);
+  }
+  return lines;
+}
+
+// The first so many characters of `text`, if possible up to a space.
+std::string TakePart(std::string& text, std::size_t width) {
+  if (text.size() <= width) return std::exchange(text, "");
+  const std::size_t space = text.rfind(' ', width);
+  const std::size_t end = space == std::string::npos || space == 0 ? width : space;
+  std::string part = text.substr(0, end);
+  text.erase(0, end == space ? end + 1 : end);
+  return part;
+}
+
+std::string Trimmed(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> nodes) : nodes_(std::move(nodes)) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      columns_[nodes_[i]] = i;
+      widths_.push_back(nodes_[i].size());
+    }
+  }
+
+  bool Has(const std::string& node) const { return columns_.contains(node); }
+  void Widen(const StoryLine& shown) {
+    std::size_t& width = widths_[columns_.find(shown.node)->second];
+    width = std::max(width, std::min(shown.text.size(), kWidestColumn));
+  }
+
+  void AppendHead(std::vector<std::string>& lines) const {
+    std::string names = fmt::format("{:>10}", "time");
+    std::string rule(10, '-');
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      names += fmt::format(" | {:<{}}", nodes_[i], widths_[i]);
+      rule += "-|-" + std::string(widths_[i], '-');
+    }
+    lines.push_back(Trimmed(std::move(names)));
+    lines.push_back(std::move(rule));
+  }
+
+  void Append(std::vector<std::string>& lines, const StoryLine& shown) const {
+    const std::string time = fmt::format("{:>10.3f}", ToSeconds(shown.at));
+    if (shown.node.empty()) {
+      lines.push_back(fmt::format("{} == {} ==", time, shown.text));
+      return;
+    }
+    const std::size_t column = columns_.find(shown.node)->second;
+    std::string rest = shown.text;
+    for (bool first = true; first || !rest.empty(); first = false) {
+      const std::string part = TakePart(rest, widths_[column]);
+      std::string line = first ? time : std::string(10, ' ');
+      for (std::size_t i = 0; i < nodes_.size(); ++i)
+        line += fmt::format(" | {:<{}}", i == column ? part : "", widths_[i]);
+      lines.push_back(Trimmed(std::move(line)));
+    }
+  }
+
+ private:
+  const std::vector<std::string> nodes_;  // in order of their columns
+  std::map<std::string, std::size_t, std::less<>> columns_;
+  std::vector<std::size_t> widths_;
+};
+
+}  // namespace
+
+std::vector<std::string> JobText(const JobStory& story, const JobTextOptions& options) {
+  std::vector<std::string> nodes = sim::TaskNames(story.spec);
+  std::vector<std::string> lines;
+  const std::vector<std::string>& only = options.only_nodes;
+  if (!only.empty())
+    std::erase_if(nodes, [&only](const std::string& name) { return std::ranges::find(only, name) == only.end(); });
+  if (nodes.empty()) return lines;
+  Table table(std::move(nodes));
+  std::vector<StoryLine> shown = Everything(story);
+  std::erase_if(shown, [&](const StoryLine& each) {
+    return (options.until.has_value() && each.at > *options.until) || !(each.node.empty() || table.Has(each.node));
+  });
+  for (const StoryLine& each : shown) {
+    if (!each.node.empty()) table.Widen(each);
+  }
+  table.AppendHead(lines);
+  for (const StoryLine& each : shown) table.Append(lines, each);
+  return lines;
+}
+
+std::vector<std::string> InertText(const sim::JobSpec& spec, const sim::JobFacts& facts) {
+  std::vector<std::string> lines;
+  for (const sim::InertFault& inert : facts.inert) {
+    JsonWriter w;
+    PrintPlanEntry(w, spec.plan, inert.list, inert.index);
+    lines.push_back(
+        fmt::format("inert: {}: {}", w.Take(), inert.fired ? "it happened and changed nothing" : "it never happened"));
+  }
+  return lines;
+}
+
+}  // namespace vigil::replays

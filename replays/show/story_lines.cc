@@ -1,0 +1,100 @@
+#include "vigil/replays/show/story_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/show/event_text.h"
+
+namespace vigil::replays {
+namespace {
+
+// What events do not say.
+std::optional<std::string> MomentText(const sim::JobMoment& moment) {
+  using Kind = sim::JobMoment::Kind;
+  switch (moment.kind) {
+    case Kind::kStarted:
+      return fmt::format("life {} begins", moment.life);
+    case Kind::kServing:
+      return "serves";
+    case Kind::kOpened:
+      return "has an open session";
+    case Kind::kRunReturned:
+      return fmt::format("run came back with step {}", moment.step);
+    case Kind::kSaved:
+      return fmt::format("checkpoint of step {} is complete", moment.step);
+    case Kind::kEvaluated:
+      return fmt::format("evaluated step {}", moment.step);
+    case Kind::kEnded:
+      return moment.code == Code::kOk ? "life ends cleanly" : fmt::format("life ends with {}", CodeName(moment.code));
+    case Kind::kTaskLeft:
+      return fmt::format("still runs: {}", moment.subject);
+    case Kind::kBegin:
+      return "the plan begins";
+    case Kind::kSession:
+    case Kind::kRunStarted:
+    case Kind::kRunFailed:
+    case Kind::kAttempt:
+    case Kind::kRecovery:
+    case Kind::kRestored:
+    case Kind::kInitialised:
+    case Kind::kSawStep:
+    case Kind::kFound:
+    case Kind::kLogged:
+    case Kind::kStopAsked:
+    case Kind::kHealed:  // the plan's own history says so
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool IsAnEnd(const sim::JobMoment& moment) {
+  return moment.kind == sim::JobMoment::Kind::kEnded || moment.kind == sim::JobMoment::Kind::kTaskLeft;
+}
+
+// The task without its node; "" for the main one.
+std::string_view TaskOnNode(const sim::Trace& trace, const sim::TraceRecord& record) {
+  std::string_view label = trace.TaskLabel(record);
+  const std::string_view node = trace.NodeName(record);
+  if (label.starts_with(node) && label.size() > node.size()) label.remove_prefix(node.size() + 1);
+  return label == "main" ? "" : label;
+}
+
+}  // namespace
+
+std::vector<StoryLine> StoryLines(const StorySources& sources) {
+  using Source = StoryLine::Source;
+  std::vector<StoryLine> lines;
+  if (sources.faults != nullptr) {
+    for (std::size_t i = 0; i < sources.faults->size(); ++i) {
+      const sim::FaultApplier::Entry& entry = (*sources.faults)[i];
+      lines.push_back({entry.at, 0, "", "", entry.text, Source::kFault, i});
+    }
+  }
+  if (sources.history != nullptr) {
+    for (std::size_t i = 0; i < sources.history->size(); ++i) {
+      const sim::JobMoment& moment = (*sources.history)[i];
+      std::optional<std::string> text = MomentText(moment);
+      if (text.has_value())
+        lines.push_back({moment.at - sources.start, IsAnEnd(moment) ? 3 : 1, moment.task, "", *text, Source::kJob, i});
+    }
+  }
+  for (std::size_t i = 0; i < sources.trace.size(); ++i) {
+    const sim::TraceRecord& record = sources.trace[i];
+    const std::string_view node = sources.trace.NodeName(record);
+    if (node.empty()) continue;
+    lines.push_back({record.time - sources.start, 2, std::string(node), std::string(TaskOnNode(sources.trace, record)),
+                     EventText(record.event), Source::kEvent, i});
+  }
+  for (StoryLine& line : lines) line.text = Escaped(line.text);
+  std::ranges::stable_sort(
+      lines, [](const StoryLine& a, const StoryLine& b) { return std::pair(a.at, a.rank) < std::pair(b.at, b.rank); });
+  return lines;
+}
+
+}  // namespace vigil::replays

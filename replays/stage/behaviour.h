@@ -1,0 +1,15 @@
+// The behaviour that a scenario asks for.
+#ifndef VIGIL_REPLAYS_STAGE_BEHAVIOUR_H_
+#define VIGIL_REPLAYS_STAGE_BEHAVIOUR_H_
+
+#include "vigil/core/base/behaviour.h"
+#include "vigil/replays/format/scenario.h"
+
+namespace vigil::replays {
+
+// Switches that are named start from TensorFlow's behaviour. Pure.
+Behaviour BehaviourOf(const BehaviourSpec& spec);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_STAGE_BEHAVIOUR_H_

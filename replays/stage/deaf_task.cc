@@ -1,0 +1,10 @@
+#include "vigil/replays/stage/deaf_task.h"
+
+namespace vigil::replays {
+
+void StartDeafTask(const Env& env, Coordinator& coord, Duration secs) {
+  const Time end = DeadlineAfter(env, secs);
+  coord.Register(env.tasks->Spawn("deaf", [tasks = env.tasks, end] { tasks->SleepUntil(end); }));
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,160 @@
+// Clusters as scenarios: every field is read, printed and checked.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/real/posix_files.h"
+#include "vigil/replays/format/job_expectation.h"
+#include "vigil/replays/format/parse.h"
+#include "vigil/replays/format/print.h"
+#include "vigil/replays/traces/input.h"
+
+namespace vigil::replays {
+namespace {
+
+absl::StatusOr<Recording> ParseJob(std::string_view text) { return ParseRecording(text, "test.json", 1); }
+
+std::string WithPlan(std::string_view entry) {
+  return R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":2,"worker":1}},"workload":{"name":"async_regression",)"
+         R"("last_step":40},"plan":[)" +
+         std::string(entry) + R"(],"limit_s":60})";
+}
+
+TEST(ParseJob, PrintsWhatItHasRead) {
+  const char* const entries[] = {
+      R"({"at_s":12.5,"crash":"ps:0","restart_after_s":2})",
+      R"({"at_s":12.5,"crash":"worker:0","disk":"torn"})",
+      R"({"at_s":5,"pause":"chief:0","for_s":5})",
+      R"({"at_s":8,"start":"worker:0"})",
+      R"({"at_s":20,"cut":["worker:0","ps:0"],"for_s":8})",
+      R"({"at_s":20,"silent":["worker:0","ps:1"],"one_way":true})",
+      R"({"at_s":1,"clock_jump":"chief:0","by_s":-30})",
+      R"({"at_s":1,"clock_drift":"chief:0","for_s":3,"rate":1.5})",
+      R"({"at_s":1,"slow_link":["chief:0","ps:0"],"for_s":3,"by_s":0.2})",
+      R"({"rpc":"RunStep","from":"worker:0","to":"ps:0","call":3,"effect":"lost_reply","code":"UNAVAILABLE"})",
+      R"({"rpc":"","call":0,"effect":"delayed","code":"UNAVAILABLE","by_s":1})",
+      R"({"disk":"chief:0","op":"rename","call":2,"code":"NO_SPACE"})",
+      R"({"session":"chief:0","at":"save","call":2,"code":"ABORTED","lost_reply":true})",
+  };
+  for (const char* const entry : entries) {
+    const std::string text = WithPlan(entry);
+    const absl::StatusOr<Recording> read = ParseJob(text);
+    ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+    EXPECT_EQ(PrintRecord(read->scenario), text);
+  }
+  const std::string all =
+      R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
+      R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000}}},"workload":{"name":"sync_regression",)"
+      R"("last_step":7,"save_steps":5,"validate_steps":4,"sync":2,"filters":false,"timeout_ms":9,"step_s":1,"boot_s":[0,1.5],)"
+      R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
+  const absl::StatusOr<Recording> read = ParseJob(all);
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  EXPECT_EQ(PrintRecord(read->scenario), all);
+}
+
+TEST(ParseJob, NamesWhatIsWrong) {
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"id":"a","cluster":{}})", "/cluster: missing field 'tasks'"},
+      {R"({"id":"a","cluster":{"tasks":{"ps":1}}})", "/cluster/tasks: there is no chief"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1}}})", "/cluster/tasks: there is no ps"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"boss":1}}})",
+       "/cluster/tasks/boss: unknown job; known: chief, worker, ps, evaluator"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"chief:0":{}}}})",
+       "/cluster/links/chief:0: expected 'default' or 'FROM>TO'"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[5,1]}}}})",
+       "/cluster/links/default/latency_ms: the most is less than the least"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"drive":[]})",
+       "/drive: unknown field; known here: id, title, format, seed, behaviour, limits, choices, unit, cluster, "
+       "workload, "
+       "plan, no_wait, heal_s, limit_s, expect"},
+      {WithPlan(R"({"at_s":1,"crash":"ps:2"})"),
+       "/plan/0/crash: unknown task 'ps:2'; known: chief:0, ps:0, ps:1, worker:0"},
+      {WithPlan(R"({"at_s":1,"crash":"ps:0","pause":"ps:0"})"), "/plan/0: an entry of a plan does one thing"},
+      {WithPlan(R"({"at_s":1})"),
+       "/plan/0: nothing happens; known: rpc, disk, session, crash, pause, start, cut, silent, clock_jump, "
+       "clock_drift, "
+       "slow_link"},
+      {WithPlan(R"({"crash":"ps:0"})"), "/plan/0: missing field 'at_s'"},
+      {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
+      {WithPlan(R"({"at_s":1,"cut":["ps:0"]})"), "/plan/0/cut: expected a list of two tasks"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"worker":129}}})",
+       "/cluster/tasks/worker: 129 is not in 0..128"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":64,"worker":64}}})",
+       "/cluster/tasks: these are 129 tasks; a cluster has at most 128 in all"},
+      {WithPlan(R"({"rpc":"Runstep"})"),
+       "/plan/0/rpc: unknown method 'Runstep'; known: CreateSession, ExtendSession, RunStep, CloseSession, Reset, "
+       "ListDevices, GetStatus, RegisterGraph, DeregisterGraph, RunGraph, RecvTensor, CleanupGraph, CleanupAll"},
+      {WithPlan(R"({"disk":"ps:0","op":"write","code":"SLOW"})"),
+       "/plan/0/op: unknown op 'write'; known: open, append, read, sync, close, rename, remove, stat, list, "
+       "make_directory"},
+      // What would have no effect.
+      {WithPlan(R"({"disk":"ps:0","op":"sync","code":"SLOW"})"),
+       "/plan/0/by_s: missing, but SLOW needs a time: how many seconds it takes, more than 0"},
+      {WithPlan(R"({"disk":"ps:0","op":"sync","code":"SLOW","by_s":0})"),
+       "/plan/0/by_s: 0, but SLOW needs a time: how many seconds it takes, more than 0"},
+      {WithPlan(R"({"disk":"ps:0","op":"sync","code":"IO_ERROR","by_s":2})"),
+       "/plan/0/by_s: IO_ERROR takes no time of its own, only SLOW does: leave 'by_s' out"},
+      {WithPlan(R"({"rpc":"RunStep","effect":"delayed"})"),
+       "/plan/0/by_s: missing, but delayed needs a time: how many seconds it takes, more than 0"},
+      {WithPlan(R"({"rpc":"RunStep","effect":"lost_reply","by_s":1})"),
+       "/plan/0/by_s: lost_reply takes no time of its own, only delayed does: leave 'by_s' out"},
+      {WithPlan(R"({"at_s":1,"slow_link":["chief:0","ps:0"],"by_s":0})"),
+       "/plan/0/by_s: 0, but slow_link needs a time: how many seconds it takes, more than 0"},
+      {WithPlan(R"({"at_s":1,"slow_link":["chief:0","ps:0"]})"),
+       "/plan/0/by_s: missing, but slow_link needs a time: "
+       "how many seconds it takes, more than 0"},
+      {WithPlan(R"({"at_s":1,"clock_drift":"chief:0","rate":0})"),
+       "/plan/0/rate: 0, but a clock runs: say how many times as fast, more than 0 and at most 1000 (to stand still: "
+       "pause)"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":2,"ps":1}}})",
+       "/cluster/tasks/chief: 2 chiefs, but a cluster has one: make the others workers"},
+      {WithPlan(R"({"rpc":"RunStep","effect":"vanishes"})"),
+       "/plan/0/effect: unknown effect 'vanishes'; known: error, lost_request, lost_reply, never_answered, duplicated, "
+       "delayed, reset"},
+  };
+  for (const auto& [text, error] : cases) {
+    const absl::StatusOr<Recording> read = ParseJob(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(MessageOf(read.status()), "test.json:1: " + error);
+  }
+}
+
+TEST(ParseJob, AClusterExpectsWhatRealOnesDidOrARule) {
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"expect":{"events":[]}})",
+       "/expect: of a cluster 'tasks' (what real ones did) or 'violates' (of a saved failure) is expected"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"expect":{"tasks":{}}})",
+       "/expect: 'tasks' lacks 'chief:0'"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"expect":{"violates":"x","events":[]}})",
+       "/expect/events: unknown field; known here: violates"},
+  };
+  for (const auto& [text, error] : cases) {
+    const absl::StatusOr<Recording> read = ParseJob(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(MessageOf(read.status()), "test.json:1: " + error);
+  }
+}
+
+TEST(ParseJob, ReadsEveryRecordingOfARealClusterAndPrintsIt) {
+  PosixFiles files;
+  int read = 0;
+  const ChunkSource no_input = [] { return std::string(); };
+  ReadRecords(files, no_input, {std::string(VIGIL_SOURCE_DIR) + "/replays/cluster/cluster.jsonl"}, [&](RawRecord raw) {
+    EXPECT_TRUE(raw.error.ok()) << MessageOf(raw.error);
+    const absl::StatusOr<Recording> first = ParseJob(raw.text);
+    EXPECT_TRUE(first.ok()) << MessageOf(first.status());
+    if (!first.ok() || !first->expect.has_value() || first->expect->job == nullptr) return false;
+    const absl::StatusOr<Recording> again = ParseJob(PrintRecord(first->scenario, &*first->expect));
+    EXPECT_TRUE(again.ok()) << MessageOf(again.status());
+    if (!again.ok()) return false;
+    EXPECT_EQ(first->scenario, again->scenario);
+    EXPECT_EQ(*first->expect->job, *again->expect->job);
+    ++read;
+    return true;
+  });
+  EXPECT_EQ(read, 34);
+}
+
+}  // namespace
+}  // namespace vigil::replays

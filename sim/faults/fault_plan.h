@@ -1,0 +1,120 @@
+// The faults of a simulated cluster, as data: what a scenario's "plan" and "links" say, and what the swarm draws.
+//
+// Tasks are named "ps:0", "chief:0", "worker:1". Times count from the moment when the plan begins (see cluster runner).
+// Thread safety: data.
+#ifndef VIGIL_SIM_FAULTS_FAULT_PLAN_H_
+#define VIGIL_SIM_FAULTS_FAULT_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/event.h"
+#include "vigil/core/base/time.h"
+
+namespace vigil::sim {
+
+// What a crash does to the disk of its node (and to what the node has written to the shared file system).
+enum class DiskLoss {
+  kNothing,   // the process is killed: what was written stays
+  kUnsynced,  // the power goes: what was not synced is lost, renames that were not made durable too
+  kTorn,      // ... or only partly lost
+  kAll,       // the disk is gone (not the shared one)
+};
+
+// Something that happens to a task or between two tasks at a time.
+struct TimedFault {
+  enum class Kind {
+    kCrash,       // task; restart_after: absent = stays away; disk
+    kPause,       // task, lasts: stands still, its connections stay open
+    kStart,       // task starts only now
+    kCut,         // task and peer, lasts: connections are reset and refused
+    kSilent,      // task and peer, lasts: nothing passes, nothing is closed
+    kClockJump,   // task: its wall clock jumps by `by`
+    kClockDrift,  // task: its wall clock runs `rate` times as fast, lasts
+    kSlowLink,    // task and peer, lasts: every message takes `by` longer
+  };
+  Kind kind = Kind::kCrash;
+  Duration at{0};
+  std::string task;
+  std::string peer;               // of cut, silent, slow link
+  bool one_way = false;           // of cut, silent, slow link: only from task to peer
+  std::optional<Duration> lasts;  // absent: for ever
+  std::optional<Duration> restart_after;
+  DiskLoss disk = DiskLoss::kNothing;
+  Duration by{0};
+  double rate = 1;
+  friend bool operator==(const TimedFault&, const TimedFault&) = default;
+};
+
+// What happens to one request between two tasks.
+struct RpcFault {
+  enum class Effect {
+    kError,          // refused with `code` before it takes effect
+    kLostRequest,    // the connection breaks before it arrives: UNAVAILABLE (or `code`)
+    kLostReply,      // it takes effect, then the connection breaks: UNAVAILABLE (or `code`)
+    kNeverAnswered,  // it takes effect and no answer comes
+    kDuplicated,     // it arrives twice
+    kDelayed,        // it arrives `by` later; others overtake it
+    kReset,          // every connection between the two breaks
+  };
+  Effect effect = Effect::kError;
+  std::string method;     // "RunStep", "RunGraph", ...: the last part; "" = any
+  std::string from;       // "" = any
+  std::string to;         // "" = any
+  std::int64_t call = 1;  // of those that match, from 1; 0 = every one
+  Code code = Code::kUnavailable;
+  Duration by{0};
+  friend bool operator==(const RpcFault&, const RpcFault&) = default;
+};
+
+// What happens to one operation on a node's own disk, or on the shared file system as that node sees it.
+struct DiskFault {
+  enum class Effect { kNoSpace, kIoError, kSlow };
+  Effect effect = Effect::kIoError;
+  std::string task;       // "" = any
+  std::string op;         // open, append, read, sync, close, rename, remove, stat, list, make_directory
+  std::string path;       // part of it; "" = any
+  std::int64_t call = 1;  // 0 = every one
+  Duration by{0};         // of kSlow
+  friend bool operator==(const DiskFault&, const DiskFault&) = default;
+};
+
+// What a call on a raw session of a task comes to (core/session/classify.h).
+struct SessionCallFault {
+  std::string task;
+  CallKind at = CallKind::kRun;
+  std::int64_t call = 1;
+  Code code = Code::kAborted;
+  bool lost_reply = false;  // fails after it took effect
+  friend bool operator==(const SessionCallFault&, const SessionCallFault&) = default;
+};
+
+// How messages travel from one task to another. Drawn for each message at the point "net/<from>><to>/...".
+struct LinkSpec {
+  // As between processes on one machine that were recorded.
+  Duration least_latency = std::chrono::milliseconds(1);
+  Duration most_latency = std::chrono::milliseconds(3);
+  double loss = 0;         // chance that a message is lost: its connection breaks after a while
+  double duplication = 0;  // chance that a request arrives twice
+  double reordering = 0;   // chance that a message is held up while others overtake it
+  double bytes_per_s = 0;  // 0 = as fast as it likes
+  friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
+};
+
+struct FaultPlan {
+  std::vector<TimedFault> timed;
+  std::vector<RpcFault> rpcs;
+  std::vector<DiskFault> disks;
+  std::vector<SessionCallFault> session_calls;
+  LinkSpec default_link;
+  std::map<std::string, LinkSpec> links;  // by "chief:0>ps:0"
+  friend bool operator==(const FaultPlan&, const FaultPlan&) = default;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_FAULTS_FAULT_PLAN_H_

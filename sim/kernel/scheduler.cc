@@ -1,0 +1,270 @@
+#include "vigil/sim/kernel/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/env/tasks.h"
+
+namespace vigil::sim {
+void Scheduler::Die(const std::string& message) {
+  fmt::print(stderr, "vigil: {}\n", message);
+  std::abort();
+}
+
+Scheduler::Scheduler(const SchedulerOptions& options, Choices& choices, RunningHash& hash)
+    : options_(options), choices_(choices), hash_(hash), runnable_(&TaskState::ready) {
+  VIGIL_CHECK(options.stacks != nullptr);
+}
+
+Scheduler::~Scheduler() { VIGIL_CHECK(runnable_.empty() && timers_.empty()); }
+
+TaskState& Scheduler::Spawn(TaskIdentity& identity, TaskGroup& process, std::function<void()> body) {
+  VIGIL_CHECK(!identity.in_use);
+  identity.in_use = true;
+  auto* const task = new TaskState(*this, identity);
+  task->body = std::move(body);
+  task->group = &process;
+  process.PushBack(*task);
+  MakeReady(*task);
+  return *task;
+}
+
+void Scheduler::SetTimer(Timer& timer, Duration at) {
+  VIGIL_CHECK(timer.fire != nullptr);
+  timers_.Add(timer, at);
+}
+
+void Scheduler::ClearTimer(Timer& timer) {
+  if (timer.set()) timers_.Remove(timer);
+}
+
+void Scheduler::Pause(TaskGroup& process) {
+  if (std::exchange(process.paused, true)) return;
+  for (TaskState* task = runnable_.first; task != nullptr;) {
+    TaskState* const next = task->ready.next;
+    if (task->group == &process) {
+      runnable_.Remove(*task);
+      process.held.PushBack(*task);
+    }
+    task = next;
+  }
+}
+
+void Scheduler::Resume(TaskGroup& process) {
+  process.paused = false;
+  while (!process.held.empty()) Wake(*process.held.first);
+}
+
+bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
+  VIGIL_CHECK(current_ != nullptr);  // a blocking call outside of every task
+  TaskState& self = *current_;
+  self.wait = wait;
+  self.deadline = deadline;
+  self.timed_out = false;
+  if (deadline <= now_) {
+    self.timed_out = true;
+    MakeReady(self);
+  } else {
+    if (list != nullptr) list->PushBack(self);
+    if (deadline != kNever.since_epoch) timers_.Add(self, deadline);
+  }
+  TaskState* const next = PickNext();
+  if (next != &self) SwitchTo(next);
+  self.wait.kind = WaitKind::kNone;
+  if (self.killed) KilledCall();
+  return !self.timed_out;
+}
+
+void Scheduler::PreemptionPoint() {
+  if (!options_.preempt || runnable_.empty() || current_ == nullptr || current_->killed || stopping_) return;
+  TaskState& self = *current_;
+  // Ready again, and first among the labels: staying is the calm choice.
+  TaskState* const next = ChooseNext("preempt");
+  if (next == &self) return;
+  runnable_.Remove(*next);
+  MakeReady(self);
+  hash_.AddSwitch(next->identity->id);
+  ++switches_;
+  SwitchTo(next);
+}
+
+void Scheduler::Wake(TaskState& task) {
+  if (task.ready.list != nullptr) task.ready.list->Remove(task);
+  if (task.set()) timers_.Remove(task);
+  MakeReady(task);
+}
+
+void Scheduler::WakeAll(TaskList& list) {
+  while (!list.empty()) Wake(*list.first);
+}
+
+StopReason Scheduler::Run() {
+  VIGIL_CHECK(current_ == nullptr && !thread_);
+  thread_.emplace();
+  stopping_ = false;
+  stop_reason_ = StopReason::kIdle;
+  while (true) {
+    TaskState* const next = requester_ != nullptr ? std::exchange(requester_, nullptr) : PickNext();
+    // A timer's callback may have asked for a kill.
+    if (next == nullptr && kill_requests_.empty()) break;
+    if (next != nullptr) SwitchTo(next);
+    UnwindRequested();
+  }
+  thread_.reset();
+  return stop_reason_;
+}
+
+void Scheduler::Stop(StopReason reason, std::string limit_text) {
+  if (stopping_) return;
+  stopping_ = true;
+  stop_reason_ = reason;
+  limit_text_ = std::move(limit_text);
+}
+
+void Scheduler::StopNow(StopReason reason, std::string limit_text) {
+  Stop(reason, std::move(limit_text));
+  if (current_ != nullptr) current_->killed = true;
+}
+
+Fiber& Scheduler::TaskBody(void* argument) noexcept {
+  auto& task = *static_cast<TaskState*>(argument);
+  try {
+    task.body();
+  } catch (const TaskKilled&) {
+    // The end of its process; what is left is to go.
+  } catch (const std::exception& error) {
+    Die(fmt::format("task {} ended by an exception: {}", task.identity->label, error.what()));
+  }
+  task.leaving = true;
+  task.body = nullptr;
+  return task.scheduler.Finish(task);
+}
+
+TaskState* Scheduler::PickNext() {
+  while (true) {
+    if (stopping_ || !kill_requests_.empty()) return nullptr;
+    if (options_.interrupt != nullptr && options_.interrupt->load(std::memory_order_relaxed)) {
+      Stop(StopReason::kInterrupted);
+      return nullptr;
+    }
+    if (options_.max_switches != 0 && switches_ >= options_.max_switches) {
+      Stop(StopReason::kLimit, fmt::format("{} switches", switches_));
+      return nullptr;
+    }
+    if (due_) {
+      FireDue();
+      continue;
+    }
+    if (!runnable_.empty()) break;
+    if (!JumpToNextTimer()) return nullptr;
+  }
+  TaskState* const next = runnable_.size == 1 ? runnable_.first : ChooseNext("schedule");
+  runnable_.Remove(*next);
+  hash_.AddSwitch(next->identity->id);
+  ++switches_;
+  return next;
+}
+
+void Scheduler::MakeReady(TaskState& task) {
+  TaskGroup& process = *task.group;
+  (process.paused ? process.held : runnable_).PushBack(task);
+}
+
+TaskState* Scheduler::ChooseNext(std::string_view point) {
+  candidates_.clear();
+  labels_.clear();
+  const auto add = [this](TaskState* task) {
+    candidates_.push_back(task);
+    labels_.push_back(task->identity->label);
+  };
+  const bool preempting = point == "preempt";
+  if (preempting) add(current_);
+  for (TaskState* task = runnable_.first; task != nullptr; task = task->ready.next) add(task);
+
+  Choices::Key* key = nullptr;
+  if (current_ == nullptr) {
+    if (outside_key_ == nullptr) outside_key_ = &choices_.KeyOf(kOutsideLabel, point);
+    key = outside_key_;
+  } else {
+    Choices::Key*& known = preempting ? current_->identity->preempt : current_->identity->schedule;
+    if (known == nullptr) known = &choices_.KeyOf(current_->identity->label, point);
+    key = known;
+  }
+  return candidates_[choices_.Choose(*key, labels_)];
+}
+
+bool Scheduler::JumpToNextTimer() {
+  if (timers_.empty()) return false;
+  const Duration at = timers_.next_time();
+  if (options_.max_virtual.count() != 0 && at > options_.max_virtual) {
+    Stop(StopReason::kLimit, fmt::format("{} s of virtual time", ToSeconds(options_.max_virtual)));
+    return false;
+  }
+  if (at > now_) {
+    now_ = at;
+    hash_.AddTime(now_);
+  }
+  due_ = true;
+  FireDue();
+  return true;
+}
+
+void Scheduler::FireDue() {
+  while (!timers_.empty() && timers_.next_time() <= now_) {
+    Timer& timer = timers_.next();
+    if (timer.fire == nullptr) {
+      auto& task = static_cast<TaskState&>(timer);
+      task.timed_out = true;
+      Wake(task);
+      continue;
+    }
+    timers_.Remove(timer);
+    // On the stack of the task that gives way, but not as that task.
+    TaskState* const giving_way = std::exchange(current_, nullptr);
+    firing_ = true;
+    timer.fire(timer);
+    firing_ = false;
+    current_ = giving_way;
+    if (stopping_ || !kill_requests_.empty()) return;
+  }
+  due_ = false;
+}
+
+void Scheduler::SwitchTo(TaskState* next) {
+  TaskState* const self = current_;
+  Fiber& from = self == nullptr ? thread_->main() : *self->fiber;
+  Fiber& to = next == nullptr ? thread_->main() : FiberOf(*next);
+  current_ = next;
+  thread_->Switch(from, to);
+  current_ = self;
+}
+
+Fiber& Scheduler::FiberOf(TaskState& task) {
+  if (task.fiber == nullptr) {
+    task.fiber = &options_.stacks->Acquire(&Scheduler::TaskBody, &task);
+    task.fiber->set_owner(task.identity->label);
+  }
+  return *task.fiber;
+}
+
+Fiber& Scheduler::Finish(TaskState& task) {
+  options_.stacks->Release(*task.fiber);
+  SetDone(task);
+  TaskState* const next = unwinding_ ? nullptr : PickNext();
+  current_ = next;
+  task.Unreference();
+  return next == nullptr ? thread_->main() : FiberOf(*next);
+}
+
+void Scheduler::SetDone(TaskState& task) {
+  task.done = true;
+  task.fiber = nullptr;
+  task.identity->in_use = false;
+  task.peers.list->Remove(task);
+  WakeAll(task.joiners);
+}
+
+}  // namespace vigil::sim

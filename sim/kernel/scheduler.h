@@ -1,0 +1,154 @@
+// Who runs: the tasks of one world take turns on one OS thread, and time passes when none of them can run.
+//
+// A task gives way only in a blocking call (and, if asked for, at preemption points). Of several tasks that can run, the
+// choice "schedule" of the task that gave way picks one; its labels are the tasks, longest ready first. When nobody can run,
+// virtual time jumps to the next timer. A timer wakes a task or calls something outside of all tasks (SetTimer): what such a
+// callback does takes no time, may not block, and meets no task in the middle of anything but a blocking call.
+//
+// The tasks of a paused process do not run, whatever they wait for; time goes on, and what they waited for is there when the
+// process is resumed.
+//
+// Ending tasks from outside (kill, deadlock, limits): the tasks of one process are unwound by TaskKilled, newest first, since
+// a task usually borrows from those that were there before it. Until its turn to unwind has come, a killed task that still
+// runs is suspended at its next blocking call. A killed task never waits and never gives way. In a destructor that runs
+// because of an exception its blocking calls return at once; locking a free mutex works always.
+//
+// Thread safety: none.
+#ifndef VIGIL_SIM_KERNEL_SCHEDULER_H_
+#define VIGIL_SIM_KERNEL_SCHEDULER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/base/time.h"
+#include "vigil/sim/kernel/choices.h"
+#include "vigil/sim/kernel/fiber.h"
+#include "vigil/sim/kernel/task_state.h"
+#include "vigil/sim/kernel/timers.h"
+
+namespace vigil::sim {
+
+// Stands for "node/task" in the keys of choices made outside of all tasks.
+inline constexpr std::string_view kOutsideLabel = "world/start";
+
+struct SchedulerOptions {
+  StackPool* stacks = nullptr;                   // required
+  Duration max_virtual{0};                       // since the start; 0 = no limit
+  std::uint64_t max_switches = 0;                // 0 = no limit
+  bool preempt = false;                          // choice "preempt" after each unlock, notification and spawn
+  const std::atomic<bool>* interrupt = nullptr;  // borrowed: ends Run() at a switch once it is set; may be null
+};
+
+enum class StopReason : unsigned char {
+  kIdle,     // nobody can run and no timer is set: all tasks have ended, or it is a deadlock
+  kStopped,  // a task asked for it
+  kLimit,    // see limit_text()
+  kInterrupted,
+};
+
+class Scheduler {
+ public:
+  // All borrowed.
+  Scheduler(const SchedulerOptions& options, Choices& choices, RunningHash& hash);
+  // REQUIRES: no tasks are left.
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  Duration now() const { return now_; }
+  // Whether a timer's callback runs.
+  bool firing() const { return firing_; }
+  // Null outside of all tasks.
+  TaskState* current() const { return current_; }
+  std::uint64_t switches() const { return switches_; }
+  const std::string& limit_text() const { return limit_text_; }
+
+  // A task of `process`, which keeps it until it has ended; it can run from now on. The identity is not in use and outlives it.
+  TaskState& Spawn(TaskIdentity& identity, TaskGroup& process, std::function<void()> body);
+
+  // Calls timer.fire at that time (now, if it is past), when nobody can run, with current() == null. The callback may set and
+  // clear timers, wake tasks, spawn, and kill processes, which are unwound when it has returned and before anything else runs.
+  // REQUIRES: timer.fire is set, the timer is not.
+  void SetTimer(Timer& timer, Duration at);
+  // Nothing happens if it is not set.
+  void ClearTimer(Timer& timer);
+
+  void Pause(TaskGroup& process);
+  void Resume(TaskGroup& process);
+
+  // Blocking calls, by the current task. -----------------------------------------------------------------------------
+
+  // True: the current task was killed and the call must return at once. Throws TaskKilled where that is possible.
+  bool KilledCall();
+  // For calls that never wait: true if the current task was killed. Throws after very many of them: an endless loop.
+  bool KilledQuietly();
+  // Waits in `list` (null = for time only) until woken or until `deadline`. False = the deadline passed.
+  bool Block(const Wait& wait, TaskList* list, Duration deadline);
+  // Lets others run first, if the chooser says so.
+  void PreemptionPoint();
+
+  void Wake(TaskState& task);
+  void WakeAll(TaskList& list);
+
+  // Outside of all tasks. --------------------------------------------------------------------------------------------
+
+  StopReason Run();
+
+  // From anywhere. ---------------------------------------------------------------------------------------------------
+
+  // Run() returns at the next switch.
+  void Stop(StopReason reason, std::string limit_text = {});
+  // As Stop(), and the current task counts as killed.
+  void StopNow(StopReason reason, std::string limit_text);
+  // Unwinds every task of the process. Does not return to a task of that process: throws TaskKilled there. From a timer's
+  // callback it returns before that is done.
+  void Kill(TaskGroup& process);
+
+ private:
+  [[noreturn]] static void Die(const std::string& message);
+  static Fiber& TaskBody(void* task) noexcept;
+
+  TaskState* PickNext();
+  void MakeReady(TaskState& task);
+  TaskState* ChooseNext(std::string_view point);
+  bool JumpToNextTimer();
+  // All timers whose time has come; fewer if one of them stops the world or kills a process.
+  void FireDue();
+  // Leaves the current task for `next` (null = the context outside of all tasks) and returns when it is continued.
+  void SwitchTo(TaskState* next);
+  Fiber& Finish(TaskState& task);
+  void SetDone(TaskState& task);
+  void Unwind(TaskGroup& process);
+  void UnwindRequested();
+  Fiber& FiberOf(TaskState& task);
+
+  const SchedulerOptions options_;
+  Choices& choices_;
+  RunningHash& hash_;
+  Choices::Key* outside_key_ = nullptr;  // choices made outside of all tasks
+  std::optional<FiberThread> thread_;    // while Run() or an unwinding is under way
+  TaskState* current_ = nullptr;
+  TaskList runnable_;
+  Timers timers_;
+  Duration now_{0};
+  bool due_ = false;     // timers whose time has come are left
+  bool firing_ = false;  // a timer's callback runs
+  std::uint64_t switches_ = 0;
+  bool stopping_ = false;
+  StopReason stop_reason_ = StopReason::kIdle;
+  std::string limit_text_;
+  bool unwinding_ = false;
+  std::vector<TaskGroup*> kill_requests_;  // to be met outside of all tasks
+  TaskState* requester_ = nullptr;         // waits for that, then continues at once
+  std::vector<std::string_view> labels_;   // of the choice under way
+  std::vector<TaskState*> candidates_;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_KERNEL_SCHEDULER_H_
