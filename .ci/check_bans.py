@@ -10,6 +10,7 @@ import tree
 
 FILE_LIMIT = 600
 FUNCTION_LIMIT = 70
+COLUMN_LIMIT = 120  # texts in quotes are not counted: a scenario or a message is not cut up
 SOURCE_NOTE = 300
 HEADER_NOTE = 150
 CXX = (".h", ".cc")
@@ -97,6 +98,13 @@ def functions(code):
         start = match.end()
 
 
+def wide_lines(path, text):
+    """Lines of more than COLUMN_LIMIT columns, texts in quotes left out."""
+    unquoted = tree.without_strings(text)
+    return [f"{path}:{number}: {len(line)} columns without what is quoted; the limit is {COLUMN_LIMIT}"
+            for number, line in enumerate(unquoted.split("\n"), 1) if len(line) > COLUMN_LIMIT]
+
+
 def check_size(path, text, code, notes):
     count = text.count("\n")
     if count > FILE_LIMIT:
@@ -106,8 +114,8 @@ def check_size(path, text, code, notes):
         notes.append(f"note: {path} has {count} lines; {note} is the aim")
     if not path.endswith(CXX):
         return []
-    return [f"{path}:{line}: a function of {length} lines; the limit is {FUNCTION_LIMIT}"
-            for line, length in functions(code) if length > FUNCTION_LIMIT]
+    return wide_lines(path, text) + [f"{path}:{line}: a function of {length} lines; the limit is {FUNCTION_LIMIT}"
+                                     for line, length in functions(code) if length > FUNCTION_LIMIT]
 
 
 def check(root, notes=None):
@@ -189,6 +197,10 @@ def self_test():
     row({".ci/bans.txt": one, "sim/a.cc": "\n"}, "sim/a.cc does not need its entry")
     row({".ci/bans.txt": one, "sim/a.cc": "catch_all\n", "sim/b.cc": "catch_all\n"}, "sim/b.cc:1: catch-all")
     row({".ci/bans.txt": "", "sim/a.h": "\n" * (FILE_LIMIT + 1)}, "sim/a.h:1: 601 lines")
+
+    row({".ci/bans.txt": "", "sim/a.h": "\n// " + "x" * (COLUMN_LIMIT - 3) + "\n"})
+    row({".ci/bans.txt": "", "sim/a.h": "\n// " + "x" * (COLUMN_LIMIT - 2) + "\n"}, "sim/a.h:2: 121 columns")
+    row({".ci/bans.txt": "", "sim/a.cc": f'f("{"x" * 150}");\ng(R"(\n{"x" * 150}\n)");\n'})
 
     body = lambda lines: "  x();\n" * lines
     head = "namespace a {\ntemplate <class T>\nT F(T x) {\n"

@@ -44,6 +44,16 @@ def code_only(text, keep_strings=True):
     return _TOKEN.sub(blank, text)
 
 
+def without_strings(text):
+    """C++ with what is quoted taken out; comments and lines stay."""
+
+    def cut(match):
+        token = match.group(0)
+        return token if token.startswith("/") else "\n" * token.count("\n")
+
+    return _TOKEN.sub(cut, text)
+
+
 def planted(check, contents):
     """The errors that `check(root)` reports for a tree of {path: text}."""
     with tempfile.TemporaryDirectory() as root:

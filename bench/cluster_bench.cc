@@ -1,5 +1,5 @@
-// What a step on a cluster costs: a worker whose parameters are on several servers, all in one simulated process (fibers, one OS
-// thread) over the in-process network. "allocs" are allocations for each step.
+// What a step on a cluster costs: a worker whose parameters are on several servers, all in one simulated process
+// (fibers, one OS thread) over the in-process network. "allocs" are allocations for each step.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

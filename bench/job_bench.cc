@@ -1,8 +1,8 @@
-// What a simulated cluster costs: a job of asynchronous regression, a step a second on every task, ten virtual minutes under faults
-// (a server and a worker crash, one is paused, links break, a link loses messages).
+// What a simulated cluster costs: a job of asynchronous regression, a step a second on every task, ten virtual minutes
+// under faults (a server and a worker crash, one is paused, links break, a link loses messages).
 //
-// Counters, of the CPU time spent: virtual_s/s, messages/s, steps/s. "MiB" is the greatest resident size of the whole process so far:
-// run the sizes apart (--benchmark_filter) to compare them.
+// Counters, of the CPU time spent: virtual_s/s, messages/s, steps/s. "MiB" is the greatest resident size of the whole
+// process so far: run the sizes apart (--benchmark_filter) to compare them.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,5 +1,6 @@
-// How long a checkpoint keeps the training waiting: a step that changes 16 MB of variables, the same step with a save in place, and with
-// a save beside the training (whose writing is waited for outside of what is measured). Compare within one run of this program only.
+// How long a checkpoint keeps the training waiting: a step that changes 16 MB of variables, the same step with a save
+// in place, and with a save beside the training (whose writing is waited for outside of what is measured). Compare
+// within one run of this program only.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

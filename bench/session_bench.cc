@@ -1,5 +1,5 @@
-// What a hook costs: runs of monitored sessions with 0 to 16 hooks, beside the raw run and beside the floor, a loop of two
-// virtual calls for each hook. Compare within one run of this program only; "allocs" are allocations for each run.
+// What a hook costs: runs of monitored sessions with 0 to 16 hooks, beside the raw run and beside the floor, a loop of
+// two virtual calls for each hook. Compare within one run of this program only; "allocs" are allocations for each run.
 #include <benchmark/benchmark.h>
 
 #include <memory>

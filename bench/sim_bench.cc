@@ -1,4 +1,5 @@
-// What the simulator itself costs: a world's life, a switch, a timer, an event. "items" are switches (or events, spawns).
+// What the simulator itself costs: a world's life, a switch, a timer, an event. "items" are switches (or events,
+// spawns).
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -98,8 +99,8 @@ void SpawnAndJoin(benchmark::State& state) {
 }
 BENCHMARK(SpawnAndJoin);
 
-// Requests and their answers between two nodes: state.range(0) callers, each waiting for one answer at a time. Latencies are drawn;
-// the handler has a task of its own. "items" are messages.
+// Requests and their answers between two nodes: state.range(0) callers, each waiting for one answer at a time.
+// Latencies are drawn; the handler has a task of its own. "items" are messages.
 void Messages(benchmark::State& state) {
   sim::RandomChooser chooser(1);
   sim::World world({.chooser = &chooser});

@@ -1,8 +1,8 @@
 // What summaries cost: framing of records, events through a writer's queue and task to a file, a graph as GraphDef.
 //
-// For comparison, TensorFlow 2.21 on the machine of its measurement: 149,000 scalar summaries a second with one flush at the
-// end, 45,000 with a flush after each (which does not sync there; here it does, and the disk decides); 2.1 million records a second
-// framed.
+// For comparison, TensorFlow 2.21 on the machine of its measurement: 149,000 scalar summaries a second with one flush
+// at the end, 45,000 with a flush after each (which does not sync there; here it does, and the disk decides); 2.1
+// million records a second framed.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-// What large values cost: making one (Fill), updating a variable in place (ApplyGradientDescent) and where somebody holds the value, which then
-// gets new memory. Arguments: MiB. Measured before: Fill of 128 MiB 1,800 ms, ApplyGradientDescent 332 ms (68 in place).
+// What large values cost: making one (Fill), updating a variable in place (ApplyGradientDescent) and where somebody
+// holds the value, which then gets new memory. Arguments: MiB. Measured before: Fill of 128 MiB 1,800 ms,
+// ApplyGradientDescent 332 ms (68 in place).
 #include <benchmark/benchmark.h>
 
 #include <memory>

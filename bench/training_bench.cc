@@ -1,5 +1,6 @@
-// What the default hooks of MonitoredTrainingSession cost while none of them triggers: a step of training with all of them, beside
-// the same step of a monitored session without hooks and of a raw session. Compare within one run of this program only.
+// What the default hooks of MonitoredTrainingSession cost while none of them triggers: a step of training with all of
+// them, beside the same step of a monitored session without hooks and of a raw session. Compare within one run of this
+// program only.
 #include <benchmark/benchmark.h>
 
 #include <limits>

@@ -11,8 +11,8 @@
 
 namespace vigil::cli {
 
-// Suites; of those that hold rules, each rule with how often it was armed, and of those that draw or record faults, seams with how
-// often something failed there; the last line is "N passed, N failed".
+// Suites; of those that hold rules, each rule with how often it was armed, and of those that draw or record faults,
+// seams with how often something failed there; the last line is "N passed, N failed".
 std::string CheckText(const properties::CheckOptions& options, const properties::CheckSummary& summary);
 
 // {"passed","failed","unreadable","interrupted","seeds","suites":{..},"rules":[..],"seams":{..},"incomplete":[..],

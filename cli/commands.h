@@ -1,8 +1,8 @@
 // The commands of the program `vigil`: each gets its arguments, does its work and returns the exit code.
 //
-// Exit codes: 0 everything passed, 1 something failed, 2 misuse, input that cannot be read or output that cannot be written
-// (whatever else passed or failed), 130 Ctrl-C, 143 SIGTERM, 141 a pipe whose reader went away (the
-// shell's name for SIGPIPE).
+// Exit codes: 0 everything passed, 1 something failed, 2 misuse, input that cannot be read or output that cannot be
+// written (whatever else passed or failed), 130 Ctrl-C, 143 SIGTERM, 141 a pipe whose reader went away (the shell's
+// name for SIGPIPE).
 // Thread safety: called once, on the main thread.
 #ifndef VIGIL_CLI_COMMANDS_H_
 #define VIGIL_CLI_COMMANDS_H_
@@ -54,8 +54,9 @@ struct PlantedArguments {
   std::string json;              // a file, or "-"; "" = none
   bool shrink = false;           // the first finding of each
 };
-// Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find it; of all bugs
-// also: a rule is needed by none of them and does not say why it stays; with `shrink` also: too large in the median, or too slow.
+// Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find
+// it; of all bugs also: a rule is needed by none of them and does not say why it stays; with `shrink` also: too large
+// in the median, or too slow.
 int CheckPlanted(const PlantedArguments& arguments);
 
 int Rules(const std::vector<std::string>& arguments);
@@ -64,7 +65,8 @@ int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
 
-// What plays the scenarios of `vigil replay`; called once in each worker. Once `interrupt` is set, a play ends early (play.h).
+// What plays the scenarios of `vigil replay`; called once in each worker. Once `interrupt` is set, a play ends early
+// (play.h).
 replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>* interrupt);
 
 }  // namespace vigil::cli

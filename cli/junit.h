@@ -12,9 +12,9 @@
 
 namespace vigil::cli {
 
-// A testsuite for each suite, and one for the campaign as a whole: what it never met (if it was long enough to tell), and an error if it
-// was interrupted. `tests` and `failures` count scenarios; the testcases are one for all that passed, one for each failure that was
-// explained, with its text, and one for all further failures.
+// A testsuite for each suite, and one for the campaign as a whole: what it never met (if it was long enough to tell),
+// and an error if it was interrupted. `tests` and `failures` count scenarios; the testcases are one for all that
+// passed, one for each failure that was explained, with its text, and one for all further failures.
 std::string JUnit(const properties::CheckSummary& summary, const std::vector<properties::CheckFailure>& failures);
 
 struct JUnitCase {
@@ -23,11 +23,12 @@ struct JUnitCase {
   std::string text = {};     // of a failure
 };
 
-// Of the command `vigil NAME`: one testsuite, a testcase for each. `interrupted`: there would be more, which is an error.
+// Of the command `vigil NAME`: one testsuite, a testcase for each. `interrupted`: there would be more, which is an
+// error.
 std::string JUnit(std::string_view name, const std::vector<JUnitCase>& cases, bool interrupted);
 
-// Text inside an element or an attribute in double quotes. What XML 1.0 cannot hold (bytes that are not UTF-8, most control
-// characters) becomes U+FFFD; line feeds and tabs stay in elements and are references in attributes.
+// Text inside an element or an attribute in double quotes. What XML 1.0 cannot hold (bytes that are not UTF-8, most
+// control characters) becomes U+FFFD; line feeds and tabs stay in elements and are references in attributes.
 std::string XmlText(std::string_view text);
 std::string XmlAttribute(std::string_view text);
 

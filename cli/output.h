@@ -12,11 +12,12 @@
 
 namespace vigil::cli {
 
-// All or nothing: written beside it and renamed, so that nobody reads half a file; a device or a pipe is written to directly.
-// On an error nothing is left behind, and what was there before is still there.
+// All or nothing: written beside it and renamed, so that nobody reads half a file; a device or a pipe is written to
+// directly. On an error nothing is left behind, and what was there before is still there.
 absl::Status WriteOutput(Files& files, const std::string& path, std::string_view data);
 
-// Whether WriteOutput could write it now; to be asked before the work that it is about. A pipe is not asked: who reads it may come later.
+// Whether WriteOutput could write it now; to be asked before the work that it is about. A pipe is not asked: who reads
+// it may come later.
 absl::Status CheckOutput(Files& files, const std::string& path);
 
 // A file that an option names.
@@ -25,8 +26,8 @@ struct OutputFile {
   std::string path;
 };
 
-// USAGE, naming both, if two outputs are one file, or if one would overwrite an input, or be read with it: that file, or by its
-// name a scenario file of that folder, there or not. Special files may be named as often as one likes.
+// USAGE, naming both, if two outputs are one file, or if one would overwrite an input, or be read with it: that file,
+// or by its name a scenario file of that folder, there or not. Special files may be named as often as one likes.
 absl::Status CheckNothingIsLost(const std::vector<OutputFile>& outputs, const std::vector<std::string>& inputs);
 
 // Whether files could be saved in that folder now, which need not exist yet. Nothing is left behind.

@@ -12,7 +12,8 @@
 
 namespace vigil::cli {
 
-// Turns it on as long as `scope` lives; nothing for "". USAGE, with words, for an unknown one, and in a build that has none.
+// Turns it on as long as `scope` lives; nothing for "". USAGE, with words, for an unknown one, and in a build that has
+// none.
 absl::Status Plant(const std::string& id, std::optional<properties::PlantedBugScope>& scope);
 
 }  // namespace vigil::cli

@@ -291,7 +291,8 @@ TEST_F(ReplayTest, HashesAndOutputDoNotDependOnJobs) {
   EXPECT_THAT(folder_.Read("one.txt"), ::testing::ContainsRegex("^random_[a-z0-9_]+ [0-9a-f]{16}\n"));
 }
 
-// Two scenarios have been played and the reader waits for more (descriptor 3 holds the fifo open) when the signal comes.
+// Two scenarios have been played and the reader waits for more (descriptor 3 holds the fifo open) when the signal
+// comes.
 std::string InterruptedBy(const std::string& kill) {
   return "mkfifo pipe; exec 3<>pipe; cat good.jsonl good.jsonl >&3; touch out\n"
          "$VIGIL replay - --trace --json report.json <pipe 3>&- >out & pid=$!\n"

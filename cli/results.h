@@ -1,7 +1,7 @@
 // What a command says and writes, and how it ends: the same for all commands.
 //
-// Results go to standard output, errors to standard error; with `--json -` standard output belongs to the document, and all text goes
-// to standard error. Ctrl-C and SIGTERM are kept away from all threads (system.h).
+// Results go to standard output, errors to standard error; with `--json -` standard output belongs to the document, and
+// all text goes to standard error. Ctrl-C and SIGTERM are kept away from all threads (system.h).
 //
 // Thread safety: belongs to the main thread, and is made before any other; stopped() may be looked at by all.
 #ifndef VIGIL_CLI_RESULTS_H_
@@ -26,15 +26,15 @@ class Results {
   // `command` as users call it: "vigil check". `json`: the value of --json: a file, "-", or "" if there is none.
   Results(std::string command, std::string json) : command_(std::move(command)), json_(std::move(json)) {}
 
-  // Whether the JSON and these files can be written, if they are asked for (not ""), and none is another one or an input (a file or
-  // folder that is read, or kept up to date: the folder of failures). Tells of the first that cannot.
+  // Whether the JSON and these files can be written, if they are asked for (not ""), and none is another one or an
+  // input (a file or folder that is read, or kept up to date: the folder of failures). Tells of the first that cannot.
   bool CanWrite(std::vector<OutputFile> outputs, const std::vector<std::string>& inputs);
   bool CanSaveIn(const std::string& folder);
 
   void Print(std::string_view text);
   void Note(std::string_view text) { console_.Err(text); }
-  // "error: " and the text, which is escaped already and has no newline: about what was asked for, or cannot be read or written. The
-  // work goes on, but the exit code is kMisuse, whatever else comes.
+  // "error: " and the text, which is escaped already and has no newline: about what was asked for, or cannot be read or
+  // written. The work goes on, but the exit code is kMisuse, whatever else comes.
   void Fail(std::string_view what);
   // The same where the work cannot be done at all; returns kMisuse.
   int Refuse(const absl::Status& status);

@@ -14,8 +14,8 @@
 
 namespace vigil::cli {
 
-// Ctrl-C and SIGTERM, from now on and whatever the program is busy with: the first one raises stopped(), a second one (not within
-// a moment: some send each twice) ends the process at once.
+// Ctrl-C and SIGTERM, from now on and whatever the program is busy with: the first one raises stopped(), a second one
+// (not within a moment: some send each twice) ends the process at once.
 // Thread safety: any thread may look.
 class StopSignals {
  public:
@@ -36,10 +36,11 @@ std::string Variable(const char* name);
 int Cores();
 std::chrono::milliseconds Uptime();  // since some moment; never goes back
 
-// Only a name for what is not a regular file: a device, a pipe. Following links. Standard output and standard error are, wherever they
-// go.
+// Only a name for what is not a regular file: a device, a pipe. Following links. Standard output and standard error
+// are, wherever they go.
 bool IsSpecialFile(const std::string& path);
-// Writes to such a file as it is (to standard output after what was written there). UNAVAILABLE for a pipe that nobody reads: that would wait for ever.
+// Writes to such a file as it is (to standard output after what was written there). UNAVAILABLE for a pipe that nobody
+// reads: that would wait for ever.
 absl::Status WriteSpecialFile(const std::string& path, std::string_view data);
 // The file that a link leads to; `path` itself if it is none.
 std::string BehindLinks(const std::string& path);

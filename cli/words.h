@@ -1,4 +1,5 @@
-// Words of the command line that mean more than a word. Numbers are digits alone, without a zero in front. False or nullopt for what is none of them.
+// Words of the command line that mean more than a word. Numbers are digits alone, without a zero in front. False or
+// nullopt for what is none of them.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_CLI_WORDS_H_

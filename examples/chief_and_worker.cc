@@ -1,5 +1,5 @@
-// A chief and a worker in one process: the worker waits until the chief has initialised the variables, which both share, and then
-// trains beside it until the global step is 200.
+// A chief and a worker in one process: the worker waits until the chief has initialised the variables, which both
+// share, and then trains beside it until the global step is 200.
 #include <cstdint>
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,6 @@
-// MonitoredTrainingSession doing real work: trains to step 100, saves every 20 steps into the folder that it is given, and goes on
-// from the newest checkpoint when it is started again. With a second argument it dies at that step, as if it had been killed:
+// MonitoredTrainingSession doing real work: trains to step 100, saves every 20 steps into the folder that it is given,
+// and goes on from the newest checkpoint when it is started again. With a second argument it dies at that step, as if
+// it had been killed:
 //
 //   example_linear_regression /tmp/model 50; example_linear_regression /tmp/model
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A hook of one's own: stops the training once the loss has become small enough. The hook gets what it fetches beside each run.
+// A hook of one's own: stops the training once the loss has become small enough. The hook gets what it fetches beside
+// each run.
 #include <cstdint>
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,5 @@
-// A training that is asked to end: SIGTERM (what schedulers send before they kill) ends it in good order, with a last checkpoint. Trains
-// until then, or for so many runs as the second argument says:
+// A training that is asked to end: SIGTERM (what schedulers send before they kill) ends it in good order, with a last
+// checkpoint. Trains until then, or for so many runs as the second argument says:
 //
 //   example_sigterm /tmp/model & ... kill $!; example_sigterm /tmp/model 1
 #include <cstdint>

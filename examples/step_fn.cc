@@ -1,5 +1,5 @@
-// RunStepFn: a step that looks at the model without hooks first, and then trains with them or ends the iterations. When the run is
-// preempted the whole function is called again, with the new session.
+// RunStepFn: a step that looks at the model without hooks first, and then trains with them or ends the iterations. When
+// the run is preempted the whole function is called again, with the new session.
 #include <cstdio>
 #include <memory>
 

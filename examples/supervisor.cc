@@ -1,5 +1,5 @@
-// Supervisor, twice: with a managed session and with a loop of one's own around the pieces, which saves and writes summaries
-// itself. The second goes on where the first one ended. The argument is a folder for checkpoints and events.
+// Supervisor, twice: with a managed session and with a loop of one's own around the pieces, which saves and writes
+// summaries itself. The second goes on where the first one ended. The argument is a folder for checkpoints and events.
 #include "vigil/core/train/supervisor/supervisor.h"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // Contract: core/env/tasks.h.
 //
 // The thread that made the FakeTasks (the test) is a task like the others: when it blocks, they run, first come first
-// served. When all are blocked, the clock moves to the earliest deadline; if there is none, the process ends with a message
-// that says who waits for what. So a test with tasks needs no real time and always takes the same course.
+// served. When all are blocked, the clock moves to the earliest deadline; if there is none, the process ends with a
+// message that says who waits for what. So a test with tasks needs no real time and always takes the same course.
 //
 //   FakeEnv fake;
 //   auto task = fake.env().tasks->Spawn("q", [&] { ... });   // has not begun yet
@@ -40,7 +40,8 @@ class FakeTasks final : public Tasks {
 
   // Lets the other tasks run until each is done or blocked. The clock does not move.
   void RunReady();
-  // Ends what still runs by TaskKilled, newest first; nothing starts any more. Call it before what the tasks borrow goes.
+  // Ends what still runs by TaskKilled, newest first; nothing starts any more. Call it before what the tasks borrow
+  // goes.
   // REQUIRES: called by the test's thread.
   void EndAll();
 

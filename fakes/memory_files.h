@@ -1,8 +1,8 @@
 // A file system in memory, for tests and for the nodes of the simulator.
 //
-// Like a POSIX file system: an open file survives its removal and its being renamed over. Paths are compared after "//",
-// "/./" and a trailing "/" are taken out; ".." means nothing; "" and "/" always exist. Nothing is ever lost: what a power
-// cut would take away is modelled elsewhere.
+// Like a POSIX file system: an open file survives its removal and its being renamed over. Paths are compared after
+// "//", "/./" and a trailing "/" are taken out; ".." means nothing; "" and "/" always exist. Nothing is ever lost: what
+// a power cut would take away is modelled elsewhere.
 //
 // Thread safety: none of its own. Tasks of the fakes and of the simulator take turns.
 #ifndef VIGIL_FAKES_MEMORY_FILES_H_
@@ -27,8 +27,8 @@ std::string_view FileOpName(FileOp op);
 
 class MemoryFiles final : public Files {
  public:
-  // Asked before each operation. What is not OK is the operation's result, and the operation has no effect. The path is the
-  // caller's, of a rename its first one.
+  // Asked before each operation. What is not OK is the operation's result, and the operation has no effect. The path is
+  // the caller's, of a rename its first one.
   using Fault = std::function<absl::Status(FileOp op, const std::string& path)>;
 
   // `clock` gives the times of modification; it must outlive the files.

@@ -18,8 +18,8 @@ namespace vigil::fakes {
 
 class SequenceRandom final : public Random {
  public:
-  // The next draws of that stream. After them, and for streams without any, the n-th draw is n times 2^64 / golden ratio:
-  // far apart and always the same.
+  // The next draws of that stream. After them, and for streams without any, the n-th draw is n times 2^64 / golden
+  // ratio: far apart and always the same.
   void Set(std::string stream, std::vector<std::uint64_t> draws) {
     streams_[std::move(stream)] = {std::move(draws), 0};
   }

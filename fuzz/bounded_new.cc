@@ -1,5 +1,5 @@
-// Nobody gets more memory in one piece than kMostBytesAtOnce: whoever asks for more on behalf of a few bytes ends in bad_alloc, which is a
-// finding (or, where the library makes tensors, the error that it should be).
+// Nobody gets more memory in one piece than kMostBytesAtOnce: whoever asks for more on behalf of a few bytes ends in
+// bad_alloc, which is a finding (or, where the library makes tensors, the error that it should be).
 #include "vigil/fuzz/bounded_new.h"
 
 #include <atomic>
@@ -34,7 +34,8 @@ std::size_t BytesOf(std::align_val_t alignment) { return static_cast<std::size_t
 
 }  // namespace
 
-// All forms that there are: a sanitizer has its own of those that are left out, and finds memory of the one returned by the other.
+// All forms that there are: a sanitizer has its own of those that are left out, and finds memory of the one returned by
+// the other.
 using Quiet = std::nothrow_t;
 void* operator new(std::size_t size) { return Allocate(size, kUsual); }
 void* operator new[](std::size_t size) { return Allocate(size, kUsual); }

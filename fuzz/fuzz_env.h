@@ -1,5 +1,5 @@
-// The outside world of one input: files in memory, a clock that stands, tasks that run at once where they are started. Nothing waits: a
-// deadline has passed as soon as somebody waits for it, and who would wait for ever is killed.
+// The outside world of one input: files in memory, a clock that stands, tasks that run at once where they are started.
+// Nothing waits: a deadline has passed as soon as somebody waits for it, and who would wait for ever is killed.
 #ifndef VIGIL_FUZZ_FUZZ_ENV_H_
 #define VIGIL_FUZZ_FUZZ_ENV_H_
 

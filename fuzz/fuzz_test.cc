@@ -1,4 +1,5 @@
-// Every target over the inputs that are stored (each was a finding once), its good inputs, and what mutations make of them.
+// Every target over the inputs that are stored (each was a finding once), its good inputs, and what mutations make of
+// them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

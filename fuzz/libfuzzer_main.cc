@@ -1,5 +1,5 @@
-// One program for each target (VIGIL_FUZZ_TARGET is its name): libFuzzer calls it with what it makes of the corpus. Without an input of its
-// own it begins with the target's good ones: `program --write-seeds DIR` writes them there.
+// One program for each target (VIGIL_FUZZ_TARGET is its name): libFuzzer calls it with what it makes of the corpus.
+// Without an input of its own it begins with the target's good ones: `program --write-seeds DIR` writes them there.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Changes an input so that it stays nearly good: fields of messages and words of text are left out, doubled, swapped, nested, or get values
-// that nobody means; what guards them (lengths, checksums of records) is made anew.
+// Changes an input so that it stays nearly good: fields of messages and words of text are left out, doubled, swapped,
+// nested, or get values that nobody means; what guards them (lengths, checksums of records) is made anew.
 // Deterministic: the same draws give the same input. Thread safety: a Dice is one task's.
 #ifndef VIGIL_FUZZ_MUTATE_H_
 #define VIGIL_FUZZ_MUTATE_H_

@@ -55,7 +55,8 @@ int FuzzTensor(Bytes bytes) {
   VIGIL_CHECK(read.ok() == wire.ok());
   if (!read.ok()) return 0;
   VIGIL_CHECK(read->shape() == wire->shape());
-  // What a few bytes filled (kMostFilledBytes) is read, but not written and read again: under a sanitizer that takes a minute.
+  // What a few bytes filled (kMostFilledBytes) is read, but not written and read again: under a sanitizer that takes a
+  // minute.
   if (read->num_elements() > kMostCompared) return 0;
   VIGIL_CHECK(Same(*read, *wire));
   std::string field;

@@ -1,8 +1,9 @@
-// What reads bytes from outside, as functions of bytes: for libFuzzer (preset `fuzz`, fuzz/run.py) and for the ordinary tests, which run
-// stored inputs and mutations of good ones.
+// What reads bytes from outside, as functions of bytes: for libFuzzer (preset `fuzz`, fuzz/run.py) and for the ordinary
+// tests, which run stored inputs and mutations of good ones.
 //
-// A function returns when the bytes were read or refused. A finding is whatever does not return: a signal, a failed CHECK, a sanitizer's
-// report, an exception (also bad_alloc: bounded_new.cc lets nobody have more in one piece than kMostBytesAtOnce), an endless loop.
+// A function returns when the bytes were read or refused. A finding is whatever does not return: a signal, a failed
+// CHECK, a sanitizer's report, an exception (also bad_alloc: bounded_new.cc lets nobody have more in one piece than
+// kMostBytesAtOnce), an endless loop.
 // Thread safety: pure functions; each input has a world of its own.
 #ifndef VIGIL_FUZZ_TARGETS_H_
 #define VIGIL_FUZZ_TARGETS_H_
@@ -44,18 +45,20 @@ int RunTarget(const Target& target, Bytes bytes);
 // Scenario files; traces of programs.
 int FuzzScenario(Bytes bytes);
 int FuzzTrace(Bytes bytes);
-// GraphDef: import, export, import; and a run of every node. MetaGraphDef in bytes, with its saver; in text, from a file. SaverDef, against a
-// graph that has a saver.
+// GraphDef: import, export, import; and a run of every node. MetaGraphDef in bytes, with its saver; in text, from a
+// file. SaverDef, against a graph that has a saver.
 int FuzzGraphDef(Bytes bytes);
 int FuzzGraphRun(Bytes bytes);
 int FuzzMetaGraph(Bytes bytes);
 int FuzzMetaText(Bytes bytes);
 int FuzzSaverDef(Bytes bytes);
-// The state file of checkpoints; a checkpoint (the index without its checksum, which would refuse everything, and the data); events files.
+// The state file of checkpoints; a checkpoint (the index without its checksum, which would refuse everything, and the
+// data); events files.
 int FuzzState(Bytes bytes);
 int FuzzBundle(Bytes bytes);
 int FuzzEvents(Bytes bytes);
-// TensorProto by both of its readers, which must agree; names of devices; what comes to a worker and a master, one request after the other.
+// TensorProto by both of its readers, which must agree; names of devices; what comes to a worker and a master, one
+// request after the other.
 int FuzzTensor(Bytes bytes);
 int FuzzDevice(Bytes bytes);
 int FuzzWire(Bytes bytes);

@@ -1,4 +1,5 @@
-// What other tasks may send to a worker and to a master: several requests, one after the other, to services of their own.
+// What other tasks may send to a worker and to a master: several requests, one after the other, to services of their
+// own.
 #include <array>
 #include <memory>
 #include <string>

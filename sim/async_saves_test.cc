@@ -1,4 +1,5 @@
-// Saves beside the training on a disk that loses what was not synced: whenever the power goes, the last complete one is there.
+// Saves beside the training on a disk that loses what was not synced: whenever the power goes, the last complete one is
+// there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +20,8 @@
 namespace vigil::sim {
 namespace {
 
-// A model of which step 1 is saved, and then steps 2 and 3 beside the training. The power goes at the `at`-th operation on files of the
-// two.
+// A model of which step 1 is saved, and then steps 2 and 3 beside the training. The power goes at the `at`-th operation
+// on files of the two.
 class PowerCutBeside {
  public:
   explicit PowerCutBeside(int at) : graph_(BuiltinOps()) {

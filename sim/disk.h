@@ -1,20 +1,22 @@
-// What a power cut leaves of files: a decorator that remembers what was synced and what was not, and can undo the latter.
+// What a power cut leaves of files: a decorator that remembers what was synced and what was not, and can undo the
+// latter.
 //
 //   Disk disk(files);            // and `disk` in the place of the files from then on
 //   ...
 //   disk.Cut();                  // the power goes and is back
 //
 // The rules are those of a journalling file system under core/env/real/posix_files.cc:
-//   - what was appended survives once File::Sync has returned; without it, no byte since the last sync does. A file that was
-//     emptied on opening has its old contents back until then;
-//   - a name is as it was made, replaced or removed once its directory was synced, by Files::SyncDirectory or by the first
-//     Sync of an open file that is no kTemporary; until then a removed or replaced file is back. That of a directory likewise: a new one
-//     goes with all that is in it until the one above was synced. (Renamed directories are durable at once.)
+//   - what was appended survives once File::Sync has returned; without it, no byte since the last sync does. A file
+//     that was emptied on opening has its old contents back until then;
+//   - a name is as it was made, replaced or removed once its directory was synced, by Files::SyncDirectory or by the
+//     first Sync of an open file that is no kTemporary; until then a removed or replaced file is back. That of a
+//     directory likewise: a new one goes with all that is in it until the one above was synced. (Renamed directories
+//     are durable at once.)
 //   - what is there when the disk is made, and what is written past it, is durable.
 // Torn: of each file an unsynced beginning may survive, of each name either may be true; a draw decides.
 //
-// Several disks may look at the same files (a shared file system, mounted by many nodes) through one DiskJournal: each undoes
-// only what was written through itself.
+// Several disks may look at the same files (a shared file system, mounted by many nodes) through one DiskJournal: each
+// undoes only what was written through itself.
 // Thread safety: none; tasks of a world take turns.
 #ifndef VIGIL_SIM_DISK_H_
 #define VIGIL_SIM_DISK_H_

@@ -1,4 +1,5 @@
-// Checkpoints on a disk that loses what was not synced: the power goes after the first save, and at any moment of a later one.
+// Checkpoints on a disk that loses what was not synced: the power goes after the first save, and at any moment of a
+// later one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +67,8 @@ class DurableSavesTest : public testing::Test {
     const absl::Status whole = VerifyBundle(disk_, **newest);
     return whole.ok() ? **newest : fakes::Text(whole);
   }
-  // The power goes at the `at`-th operation of a save of that step, after one of step 1. True: the save was complete before.
+  // The power goes at the `at`-th operation of a save of that step, after one of step 1. True: the save was complete
+  // before.
   bool Play(bool sharded, int step, bool torn, int at) {
     disk_.Forget();
     fake_.files.Clear();

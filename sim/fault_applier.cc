@@ -12,8 +12,8 @@ namespace vigil::sim {
 
 namespace {
 
-// A process that is killed stops at once; its memory is taken back before its connections break. Recorded: whoever works with it is
-// in the middle of a call by then.
+// A process that is killed stops at once; its memory is taken back before its connections break. Recorded: whoever
+// works with it is in the middle of a call by then.
 constexpr std::chrono::milliseconds kDying{80};
 
 }  // namespace

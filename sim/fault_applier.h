@@ -6,9 +6,9 @@
 //   faults.Begin();                                     // timed faults: their times count from here
 //   world.Run();
 //
-// Faults of requests, disks and session calls are on from the construction; their calls are counted over all lives of a task.
-// Faults of one kind on one task or link may overlap. What strikes a task that is not there (it has ended, or is down already)
-// has no effect, and only what the plan itself crashed is started again.
+// Faults of requests, disks and session calls are on from the construction; their calls are counted over all lives of a
+// task. Faults of one kind on one task or link may overlap. What strikes a task that is not there (it has ended, or is
+// down already) has no effect, and only what the plan itself crashed is started again.
 //
 // Effective is what changed something:
 //   crash          the process ran                        power cut, torn write, lost disk   a file or a name changed
@@ -60,8 +60,9 @@ class FaultApplier {
   // Since Begin(): when the last timed fault has begun, and ended if it ends.
   Duration LastChange() const;
 
-  // All faults are over, and none begins any more: what is cut, silent, paused or slow no longer is; tasks that are down start
-  // again unless the plan keeps them away; those that were to start late start. What is hung for ever by a fault fails.
+  // All faults are over, and none begins any more: what is cut, silent, paused or slow no longer is; tasks that are
+  // down start again unless the plan keeps them away; those that were to start late start. What is hung for ever by a
+  // fault fails.
   void HealAll();
   bool healed() const { return healed_; }
   // The plan crashed that task and never starts it again.

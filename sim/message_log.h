@@ -1,4 +1,5 @@
-// Which messages went from node to node: for people to look at. A network writes it only if it is given one (network.h).
+// Which messages went from node to node: for people to look at. A network writes it only if it is given one
+// (network.h).
 //
 // Thread safety: data.
 #ifndef VIGIL_SIM_MESSAGE_LOG_H_

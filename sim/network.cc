@@ -122,7 +122,8 @@ void SimNetwork::CloseListener(ListenerState& listener) {
   }
 }
 
-// Calls ------------------------------------------------------------------------------------------------------------------
+// Calls
+// ------------------------------------------------------------------------------------------------------------------
 
 std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::function<void(NetworkReply)> done) {
   if (host.node->Dead()) return kDeadCall;

@@ -1,23 +1,25 @@
 // The network of a world: what the Network seam of every node talks through.
 //
 // The model is gRPC over TCP. A request is a message that takes a while, drawn for each message at the point
-// "net/<from>><to>/latency" (label 0 = the least); messages of one direction arrive in order. The handler runs in a task of
-// the serving node. What the caller meets:
+// "net/<from>><to>/latency" (label 0 = the least); messages of one direction arrive in order. The handler runs in a
+// task of the serving node. What the caller meets:
 //   nobody serves there, the process is dead    UNAVAILABLE after one latency ("Connection refused")
-//   the process dies or stops serving meanwhile UNAVAILABLE a latency later ("Socket closed"); what was sent before arrives
-//   the connection is cut or reset              UNAVAILABLE at once; what is under way is gone. A cut connection is tried again
-//                                               when it is wanted, then about once a second until that succeeds; until then
-//                                               calls fail at once
-//   the link is silent, the process paused      nothing: messages wait and arrive when it ends, in order. The keepalive gives
+//   the process dies or stops serving meanwhile UNAVAILABLE a latency later ("Socket closed"); what was sent before
+//   arrives the connection is cut or reset UNAVAILABLE at once; what is under way is gone. A cut connection is tried
+//   again
+//                                               when it is wanted, then about once a second until that succeeds; until
+//                                               then calls fail at once
+//   the link is silent, the process paused nothing: messages wait and arrive when it ends, in order. The keepalive
+//   gives
 //                                               UNAVAILABLE when it has lasted so long, the deadline DEADLINE_EXCEEDED
-//   a message is lost                           UNAVAILABLE some seconds later, for this call only: the request had no effect
+//   a message is lost UNAVAILABLE some seconds later, for this call only: the request had no effect
 //                                               or, if it was the reply, it had
-// When a caller dies, gives up or is cut off, the handler is told (a latency later) and its reply is dropped. A node that calls
-// itself has no link: 50 us, no faults but those of its requests.
+// When a caller dies, gives up or is cut off, the handler is told (a latency later) and its reply is dropped. A node
+// that calls itself has no link: 50 us, no faults but those of its requests.
 //
-// `done` and the wake function of a handler are always called from a timer: no task of the world is in the middle of anything.
-// Those of a dead process are never called, and destroyed when its tasks have been unwound; those of a paused one wait.
-// Every delivery, loss and break goes into the world's hash. Nothing here has a task of its own or a stack.
+// `done` and the wake function of a handler are always called from a timer: no task of the world is in the middle of
+// anything. Those of a dead process are never called, and destroyed when its tasks have been unwound; those of a paused
+// one wait. Every delivery, loss and break goes into the world's hash. Nothing here has a task of its own or a stack.
 //
 // Thread safety: none; a network belongs to its world.
 #ifndef VIGIL_SIM_NETWORK_H_
@@ -92,7 +94,8 @@ class SimNetwork {
   // Whose address that is, for the time before anybody serves there: requests travel by that node's link.
   void NameAddress(const std::string& address, std::string_view node);
 
-  // Faults. Nodes by name; those that do not exist are good for nothing else. -------------------------------------------
+  // Faults. Nodes by name; those that do not exist are good for nothing else.
+  // -------------------------------------------
 
   // From now until End. The trouble must stay where it is until then; one may be on several links.
   void Begin(LinkTrouble& trouble, std::string_view from, std::string_view to);
@@ -101,12 +104,13 @@ class SimNetwork {
   void Reset(std::string_view a, std::string_view b);
   // Faults are asked in this order; the first that strikes a request wins. Lives as long as the network.
   RpcFaultState& AddRpcFault(const RpcFault& fault);
-  // Faults of requests are off; links lose, duplicate and reorder nothing; calls whose reply was taken away or lost fail now.
+  // Faults of requests are off; links lose, duplicate and reorder nothing; calls whose reply was taken away or lost
+  // fail now.
   void Calm();
 
   const NetworkCounts& counts() const { return counts_; }
-  // From now on messages between nodes are written there (message_log.h); null, as it begins: nowhere, at no cost. It changes
-  // nothing else.
+  // From now on messages between nodes are written there (message_log.h); null, as it begins: nowhere, at no cost. It
+  // changes nothing else.
   void LogTo(MessageLog* log) { log_ = log; }
 
   // For nodes. -------------------------------------------------------------------------------------------------------

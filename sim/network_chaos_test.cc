@@ -1,5 +1,5 @@
-// Many nodes that call each other under drawn faults: equal seeds give equal runs, recorded choices replay, every call of a
-// living process has exactly one end, and nothing dangles (run it under the address sanitizer).
+// Many nodes that call each other under drawn faults: equal seeds give equal runs, recorded choices replay, every call
+// of a living process has exactly one end, and nothing dangles (run it under the address sanitizer).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

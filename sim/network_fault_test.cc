@@ -1,4 +1,5 @@
-// What a caller meets when links are cut, silent, slow or lossy, when a process stands still, and when requests are struck.
+// What a caller meets when links are cut, silent, slow or lossy, when a process stands still, and when requests are
+// struck.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -348,7 +349,8 @@ TEST(NetworkOrder, OneLinkKeepsItUnlessReorderingIsDrawn) {
   }
 }
 
-// Holds up the second message of the chief: that its process is gone. The first request of the next process overtakes it.
+// Holds up the second message of the chief: that its process is gone. The first request of the next process overtakes
+// it.
 TEST(NetworkOrder, TheEndOfAProcessIsNoneOfTheNext) {
   class SecondIsLate final : public Chooser {
     std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view>) override {

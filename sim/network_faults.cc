@@ -122,7 +122,8 @@ void SimNetwork::End(LinkTrouble& trouble) {
   }
 }
 
-// gRPC as TensorFlow sets it up tries a lost connection again about a second after an attempt has failed (observed: 0.81 to 1.19).
+// gRPC as TensorFlow sets it up tries a lost connection again about a second after an attempt has failed (observed:
+// 0.81 to 1.19).
 Duration SimNetwork::ReconnectAfter(NetworkLink& link) {
   static constexpr std::array<std::string_view, 5> kLabels = {"1000ms", "850ms", "925ms", "1075ms", "1150ms"};
   static constexpr std::array<int, 5> kMilliseconds = {1000, 850, 925, 1075, 1150};
@@ -130,7 +131,8 @@ Duration SimNetwork::ReconnectAfter(NetworkLink& link) {
   return std::chrono::milliseconds(kMilliseconds[choices_.Choose(*link.reconnection, kLabels)]);
 }
 
-// Somebody wants a connection that is down. The first attempt is made at once; later ones, each end's own, follow by themselves.
+// Somebody wants a connection that is down. The first attempt is made at once; later ones, each end's own, follow by
+// themselves.
 void SimNetwork::TryToConnect(NetworkLink& link) {
   if (!std::exchange(link.tried, true)) link.next_attempt = scheduler_.now();
   while (link.down && link.next_attempt <= scheduler_.now()) {

@@ -1,7 +1,7 @@
 // A node: one simulated process with its own env, memory and disk.
 //
-// Its files survive a kill and a restart, its Process and its tasks do not. After Kill() whatever still holds the Env can use
-// it without harm: calls do nothing (files fail), blocking ones throw TaskKilled.
+// Its files survive a kill and a restart, its Process and its tasks do not. After Kill() whatever still holds the Env
+// can use it without harm: calls do nothing (files fail), blocking ones throw TaskKilled.
 //
 // Thread safety: none; a node belongs to its world.
 #ifndef VIGIL_SIM_NODE_H_

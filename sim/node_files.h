@@ -1,5 +1,5 @@
-// The Files seam of a node: its own disk and, at "/shared", the file system that all nodes of the world share; both as this
-// node sees them, with the disk faults that are about it.
+// The Files seam of a node: its own disk and, at "/shared", the file system that all nodes of the world share; both as
+// this node sees them, with the disk faults that are about it.
 //
 // A file that was opened belongs to the node, too. After a kill every operation fails and changes nothing.
 // Thread safety: none.

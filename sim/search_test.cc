@@ -1,4 +1,5 @@
-// Schedulers that search: depth-first counts exactly the schedules there are, priorities find what chance hardly ever does.
+// Schedulers that search: depth-first counts exactly the schedules there are, priorities find what chance hardly ever
+// does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -196,7 +197,8 @@ TEST(DfsChooser, EnumeratesTheNetworkToo) {
   }
 }
 
-// A bug of depth 2 among many steps: b's only step comes after a's last. Chance must let a win about `steps` times in a row.
+// A bug of depth 2 among many steps: b's only step comes after a's last. Chance must let a win about `steps` times in a
+// row.
 TEST(PctChooser, FindsWhatChanceHardlyEverDoes) {
   constexpr int kSteps = 40;
   constexpr int kRuns = 200;

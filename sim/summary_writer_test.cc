@@ -1,5 +1,5 @@
-// Summary writers in simulated processes: whatever the schedule, the disk and the end of the process do, nobody hangs and what
-// was flushed is there.
+// Summary writers in simulated processes: whatever the schedule, the disk and the end of the process do, nobody hangs
+// and what was flushed is there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

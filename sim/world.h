@@ -9,8 +9,8 @@
 //
 // Equal options, choices and code give an equal trace and an equal hash, on every machine.
 //
-// Thread safety: a world belongs to one OS thread at a time, with its chooser and its stacks. Any number of worlds may run
-// on threads of their own.
+// Thread safety: a world belongs to one OS thread at a time, with its chooser and its stacks. Any number of worlds may
+// run on threads of their own.
 #ifndef VIGIL_SIM_WORLD_H_
 #define VIGIL_SIM_WORLD_H_
 
@@ -74,8 +74,8 @@ class World {
   Node& AddNode(std::string name);
   Node* FindNode(std::string_view name);  // null if there is none
 
-  // Runs until every task has ended or one of the other verdicts is reached; then all nodes are dead. After kDone more tasks
-  // can be started and Run() called again.
+  // Runs until every task has ended or one of the other verdicts is reached; then all nodes are dead. After kDone more
+  // tasks can be started and Run() called again.
   WorldResult Run();
 
   // For the code inside.

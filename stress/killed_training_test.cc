@@ -1,5 +1,5 @@
-// A training process on a real disk is killed at many moments, many of them in the middle of a save: the next one always goes on
-// at the last step whose save was reported complete, or later.
+// A training process on a real disk is killed at many moments, many of them in the middle of a save: the next one
+// always goes on at the last step whose save was reported complete, or later.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -142,8 +142,8 @@ std::vector<std::string> Leftovers(const std::string& folder) {
   return out;
 }
 
-// The checkpoint that the state file names is whole and not older than what was reported; the keep limit holds, but for one checkpoint
-// that was on its way and one on its way out; the events can be read.
+// The checkpoint that the state file names is whole and not older than what was reported; the keep limit holds, but for
+// one checkpoint that was on its way and one on its way out; the events can be read.
 void CheckFolder(const Env& env, const std::string& folder, std::int64_t saved) {
   ASSERT_EQ(CheckEvents(env, folder), "OK");
   if (saved == 0) return;
@@ -193,7 +193,8 @@ TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSaved) {
   }
   EXPECT_GE(inside_of_saves, kKills / 4);
   EXPECT_GT(saved, kKills);
-  // Saves that were killed left folders and files; once they are old all but those of steps that have not been saved since go.
+  // Saves that were killed left folders and files; once they are old all but those of steps that have not been saved
+  // since go.
   EXPECT_GE(Leftovers(folder).size(), 1u);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     std::filesystem::last_write_time(entry.path(), std::filesystem::file_time_type::clock::now() - 2 * kAbandonedAfter);

@@ -1,4 +1,5 @@
-// Two processes that save the same steps to the same place, with other values; also while both are killed at any moment.
+// Two processes that save the same steps to the same place, with other values; also while both are killed at any
+// moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // How faithful the session layer is to TensorFlow where TensorFlow hurts its users.
 //
-// Behaviour::TensorFlow() is bug for bug what was recorded: every switch is off. Behaviour::Default() is what users get: every
-// switch is on. Each switch is one difference; docs/differences.md tells what it changes and whom it helps.
+// Behaviour::TensorFlow() is bug for bug what was recorded: every switch is off. Behaviour::Default() is what users
+// get: every switch is on. Each switch is one difference; docs/differences.md tells what it changes and whom it helps.
 // A plain value. Every options struct that depends on it has a field `behaviour`.
 #ifndef VIGIL_CORE_BASE_BEHAVIOUR_H_
 #define VIGIL_CORE_BASE_BEHAVIOUR_H_

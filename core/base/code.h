@@ -1,8 +1,8 @@
 // Error codes of the session layer, and the only reader of a status's code.
 //
-// TensorFlow's canonical codes are absl's. Four more things end a run in TensorFlow that have no canonical code: Python's
-// StopIteration (the other clean end), a user's own exception, the library's own complaints and a NaN loss. They travel as
-// kUnknown with a payload, which survives the wire; only CodeOf() tells them apart.
+// TensorFlow's canonical codes are absl's. Four more things end a run in TensorFlow that have no canonical code:
+// Python's StopIteration (the other clean end), a user's own exception, the library's own complaints and a NaN loss.
+// They travel as kUnknown with a payload, which survives the wire; only CodeOf() tells them apart.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_BASE_CODE_H_
@@ -66,8 +66,8 @@ inline constexpr std::string_view kOriginRun = "a run";
 // ... and for the clean end that a step function asked for.
 inline constexpr std::string_view kOriginStepFn = "a step function's RequestStop";
 
-// Whether both are copies of one error, not only equal ones (Python's `is`). An error without a message and payload has no
-// identity: such ones are the same if they are equal.
+// Whether both are copies of one error, not only equal ones (Python's `is`). An error without a message and payload has
+// no identity: such ones are the same if they are equal.
 bool IsSameError(const absl::Status& a, const absl::Status& b);
 
 // A preemption is exactly ABORTED or UNAVAILABLE: what the recoverable session recovers from.

@@ -16,32 +16,37 @@ namespace vigil {
 // Numbers are part of the format of traces (core/io/trace.proto): new kinds, methods and calls go to the end.
 enum class EventKind : std::uint8_t {
   // A hook's method is about to be called. subject = hook's name, index = place in the list, call = HookMethod,
-  // session (0 = none) and closed = what the hook gets to see; AfterRun: value = its result, if that is a number (has_value).
+  // session (0 = none) and closed = what the hook gets to see; AfterRun: value = its result, if that is a number
+  // (has_value).
   kHookCall,
-  // ... and has returned; code. Of a run: value 1 = it has asked the run context for a stop, whatever its code (has_value).
+  // ... and has returned; code. Of a run: value 1 = it has asked the run context for a stop, whatever its code
+  // (has_value).
   kHookReturn,
   kHookRequestsStop,  // a run context's RequestStop; subject/index = the hook
-  kGraphFinalized,  // only when the state changes; value 0/1 = whether the scaffold's saver has anything to save (has_value)
+  // Only when the state changes; value 0/1 = whether the scaffold's saver has anything to save (has_value).
+  kGraphFinalized,
   kGraphUnfinalized,
   kSessionCreated,       // session
   kSessionCreateFailed,  // code
   kSessionCall,          // a call on a raw session has returned: session, call = CallKind, code, value = answer
   kInitFn,               // the scaffold's init function returned: session, code
   kQueueRunners,         // start of the queue runners returned: session, code
-  kCoordinatorRequestStop,  // each call; code as passed (kOk = without an error); session = whose coordinator, 0 = not said
-  kCoordinatorJoin,         // each call, at its start; session as above
-  kSleep,                   // somebody is about to sleep: value = seconds
-  kRecovery,    // a session is given up and will be created anew: session (0 = was being created), code = why
-  kRunStart,    // a caller's Run/RunStepFn enters the outermost layer; call = 0 run, 1 step function
-  kRunEnd,      // ... and leaves it: code, call
-  kShouldStop,  // should_stop answered: value 0/1 (code if it failed)
-  kCloseStart,  // close of the outermost session begins; code = the error that the scope was left with, subject = its origin
+  // Each call; code as passed (kOk = without an error); session = whose coordinator, 0 = not said.
+  kCoordinatorRequestStop,
+  kCoordinatorJoin,  // each call, at its start; session as above
+  kSleep,            // somebody is about to sleep: value = seconds
+  kRecovery,         // a session is given up and will be created anew: session (0 = was being created), code = why
+  kRunStart,         // a caller's Run/RunStepFn enters the outermost layer; call = 0 run, 1 step function
+  kRunEnd,           // ... and leaves it: code, call
+  kShouldStop,       // should_stop answered: value 0/1 (code if it failed)
+  // Close of the outermost session begins; code = the error that the scope was left with, subject = its origin.
+  kCloseStart,
   kCloseEnd,  // ... ended: code
   // A call on a summary writer is made: call = WriterCall, value = its global step (has_value: one was given).
   // kSummary: subject = the serialized Summary; kSessionLog: index = its status; kRunMetadata: subject = the tag.
   kWriterCall,
-  // A checkpoint saver's listener is about to be called: subject = its name, index = its place, call = ListenerMethod, value = the step
-  // (has_value: not at its begin).
+  // A checkpoint saver's listener is about to be called: subject = its name, index = its place, call = ListenerMethod,
+  // value = the step (has_value: not at its begin).
   kListenerCall,
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
   // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
@@ -55,12 +60,14 @@ enum class EventKind : std::uint8_t {
   kInnerRunEnd,    // code
   kBareRunStart,   // a caller's RunWithoutHooks
   kBareRunEnd,     // code
-  // A supervisor's method is called, by its user or by the supervisor itself: call = SupervisorMethod, index and value = its arguments.
+  // A supervisor's method is called, by its user or by the supervisor itself: call = SupervisorMethod, index and value
+  // = its arguments.
   kSupervisorCall,
   kSupervisorReturn,  // ... and has returned: code, call
-  // From here on details (IsDetail): what the events above are made of. Only rules look at them: traces do not record them, and no
-  // two runs differ by them alone.
-  // A part of what a run with hooks is made of: call = RunPart, index = whose: a place in the list of hooks, kOfCaller, or kMerged.
+  // From here on details (IsDetail): what the events above are made of. Only rules look at them: traces do not record
+  // them, and no two runs differ by them alone.
+  // A part of what a run with hooks is made of: call = RunPart, index = whose: a place in the list of hooks, kOfCaller,
+  // or kMerged.
   kRunPart,
   // A hook says what it goes by, within its own call: call = HookDetail.
   kHookDetail,
@@ -157,18 +164,20 @@ enum class HookDetail : std::uint8_t {
   kSaved,         // ... and has ended: code
   kSavedBefore,   // another hook has saved this step of this session already: value = step
   kKeepsNothing,  // the model has diverged: value = the step that is not saved
-  kSavesBeside,  // the save that has begun is written beside the training: value = step. Its end is told of by a later call:
+  // The save that has begun is written beside the training: value = step. A later call tells of its end:
+  kSavesBeside,
   kTellsOfSave,  // ... this one. kSaved follows: value = step
 };
 
 enum class SaverDetail : std::uint8_t {
   kSaves,    // subject = the prefix that is going to be written
   kWritten,  // the save op has returned: code, subject = what it says that it wrote
-  // The state file is going to be written: subject = the checkpoints that are kept, oldest first, each followed by a line break;
-  // index = how many; value = the most that are kept (0: all, and none is listed but the newest).
+  // The state file is going to be written: subject = the checkpoints that are kept, oldest first, each followed by a
+  // line break; index = how many; value = the most that are kept (0: all, and none is listed but the newest).
   kLists,
   kListed,  // ... and was: code
-  kDeletes,  // a checkpoint is going to be deleted: subject = its prefix; value 1 = all that are too many are deleted at once
+  // A checkpoint is going to be deleted: subject = its prefix; value 1 = all that are too many are deleted at once.
+  kDeletes,
   kWritesMeta,  // subject = the prefix
 };
 
@@ -180,8 +189,11 @@ enum class CoordinatorDetail : std::uint8_t {
 };
 
 enum class QueueDetail : std::uint8_t {
-  kStarted,  // index = how many tasks enqueue, closed = one more is there to cancel what they wait for, value 1 = there is a way to close the queue
-  kEnqueueEnded,  // one of them has ended: code, index 0 = it was the last, closed = by a code that means the end of the input
+  // index = how many tasks enqueue, closed = one more is there to cancel what they wait for, value 1 = there is a way
+  // to close the queue.
+  kStarted,
+  // One of them has ended: code, index 0 = it was the last, closed = by a code that means the end of the input.
+  kEnqueueEnded,
   kCloses,   // the queue is being closed
   kCancels,  // what waits for the queue is being cancelled
 };

@@ -1,7 +1,7 @@
 // A lock for sections of a few nanoseconds that call no seam and no user's code.
 //
-// The task seam's Mutex is a scheduling point in the simulator and a call into the operating system when contended; state
-// that is only looked at or swapped needs neither. Never hold it across anything that may block or switch tasks.
+// The task seam's Mutex is a scheduling point in the simulator and a call into the operating system when contended;
+// state that is only looked at or swapped needs neither. Never hold it across anything that may block or switch tasks.
 // Thread safety: that is what it is for.
 #ifndef VIGIL_CORE_BASE_SPIN_LOCK_H_
 #define VIGIL_CORE_BASE_SPIN_LOCK_H_

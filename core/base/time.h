@@ -1,7 +1,8 @@
 // Time as the core sees it: durations and points in integer nanoseconds, so that a virtual clock is exact.
 //
-// Arithmetic on points saturates: what is later than every Time is kNever, and "for ever" (Duration::max()) from now is kNever. Sums
-// of durations that a caller may have chosen are made with SaturatingAdd; a plain + of two durations is for constants.
+// Arithmetic on points saturates: what is later than every Time is kNever, and "for ever" (Duration::max()) from now is
+// kNever. Sums of durations that a caller may have chosen are made with SaturatingAdd; a plain + of two durations is
+// for constants.
 #ifndef VIGIL_CORE_BASE_TIME_H_
 #define VIGIL_CORE_BASE_TIME_H_
 
@@ -24,8 +25,8 @@ struct Time {
 
 inline constexpr Time kNever{Duration::max()};
 
-// Seconds as TensorFlow's interfaces take and print them. Exact for what a JSON file says in decimal up to nanoseconds; more seconds
-// than there are is the longest Duration, and what is no number is none.
+// Seconds as TensorFlow's interfaces take and print them. Exact for what a JSON file says in decimal up to nanoseconds;
+// more seconds than there are is the longest Duration, and what is no number is none.
 constexpr double ToSeconds(Duration d) { return static_cast<double>(d.count()) / 1e9; }
 constexpr Duration Seconds(double s) {
   const double ns = s * 1e9;

@@ -1,7 +1,8 @@
-// The values that a saver saves, as they were in a session at some moment: written without that session, whatever becomes of it.
+// The values that a saver saves, as they were in a session at some moment: written without that session, whatever
+// becomes of it.
 //
-// Tensors share their elements until somebody writes, so taking the values copies none: a variable that is changed afterwards leaves
-// them as they are. Part of Saver (saver.h).
+// Tensors share their elements until somebody writes, so taking the values copies none: a variable that is changed
+// afterwards leaves them as they are. Part of Saver (saver.h).
 #ifndef VIGIL_CORE_CHECKPOINT_CAPTURED_VALUES_H_
 #define VIGIL_CORE_CHECKPOINT_CAPTURED_VALUES_H_
 
@@ -17,7 +18,8 @@
 
 namespace vigil {
 
-// A session in which nothing but `outputs` has a value: runs what needs no other, in this process. It keeps the graph's nodes.
+// A session in which nothing but `outputs` has a value: runs what needs no other, in this process. It keeps the graph's
+// nodes.
 // Thread safety: one task at a time.
 class CapturedValues : public Session {
  public:

@@ -1,8 +1,9 @@
 // tf.train.CheckpointManager: numbered checkpoints in one directory, with a memory that survives restarts.
 //
-// All that is too many goes at each save, but one for every keep_checkpoint_every_n_hours, which then is preserved for good. The state file
-// holds when each checkpoint was written and when the last one was preserved; a new manager goes on from there. Checkpoints that
-// another writer left are listed in no state file, or preserved: they are never deleted.
+// All that is too many goes at each save, but one for every keep_checkpoint_every_n_hours, which then is preserved for
+// good. The state file holds when each checkpoint was written and when the last one was preserved; a new manager goes
+// on from there. Checkpoints that another writer left are listed in no state file, or preserved: they are never
+// deleted.
 // Thread safety: one task at a time. Errors: USAGE in TensorFlow's words; as Saver.
 // Source: checkpoint_management.py (CheckpointManager).
 #ifndef VIGIL_CORE_CHECKPOINT_CHECKPOINT_MANAGER_H_
@@ -42,24 +43,26 @@ struct CheckpointManagerOptions {
   std::optional<Output> step_counter = {};
   std::optional<std::int64_t> last_checkpoint_step = {};
   std::function<absl::Status(Session&)> init_fn = {};  // of RestoreOrInitialize, without a checkpoint
-  // Numbers are those of this counter, as TensorFlow's are: a process that does not restore begins at 1 again and writes over
-  // what is there. Without one they go on from the newest checkpoint in the directory.
+  // Numbers are those of this counter, as TensorFlow's are: a process that does not restore begins at 1 again and
+  // writes over what is there. Without one they go on from the newest checkpoint in the directory.
   std::optional<SaveCounter> save_counter = {};
 };
 
 class CheckpointManager {
  public:
-  // `saver` writes and reads; it is built, and what it keeps does not matter. USAGE "Expected a positive integer or `None` for
-  // `max_to_keep`, got 0."; "`step_counter` should be passed if `checkpoint_interval` is not None."; as GetCheckpointState.
+  // `saver` writes and reads; it is built, and what it keeps does not matter. USAGE "Expected a positive integer or
+  // `None` for `max_to_keep`, got 0."; "`step_counter` should be passed if `checkpoint_interval` is not None."; as
+  // GetCheckpointState.
   static absl::StatusOr<std::unique_ptr<CheckpointManager>> Create(const Env& env, SaverPtr saver,
                                                                    CheckpointManagerOptions options);
 
-  // Writes "<directory>/<name>-<number>"; without a number the one after the last, or the counter's (which counts saves with a
-  // number, too). Returns its prefix; nullopt if the step is the last save's,
-  // or `check_interval` and it has not gone on by the interval.
+  // Writes "<directory>/<name>-<number>"; without a number the one after the last, or the counter's (which counts saves
+  // with a number, too). Returns its prefix; nullopt if the step is the last save's, or `check_interval` and it has not
+  // gone on by the interval.
   absl::StatusOr<std::optional<std::string>> Save(Session& session, std::optional<std::int64_t> number = {},
                                                   bool check_interval = true);
-  // The prefix that was restored; nullopt: there was none, and init_fn was called. NOT_FOUND for one that is not there any more.
+  // The prefix that was restored; nullopt: there was none, and init_fn was called. NOT_FOUND for one that is not there
+  // any more.
   absl::StatusOr<std::optional<std::string>> RestoreOrInitialize(Session& session);
 
   const std::string& directory() const { return options_.directory; }

@@ -24,18 +24,19 @@ struct CheckpointState {
 
 inline constexpr std::string_view kDefaultStateFile = "checkpoint";
 
-// A timestamp of a state file, whatever number stands there: what is no time (negative, NaN) is 1970, what is too late is the latest.
+// A timestamp of a state file, whatever number stands there: what is no time (negative, NaN) is 1970, what is too late
+// is the latest.
 Time TimeOfTimestamp(double seconds);
 
-// nullopt: no file, or one whose bytes are no state (a warning is logged). USAGE "Invalid checkpoint state loaded from ..." for one
-// without a model path (an empty file). What keeps it from being read is the error. Relative paths come back with the directory
-// prepended.
+// nullopt: no file, or one whose bytes are no state (a warning is logged). USAGE "Invalid checkpoint state loaded from
+// ..." for one without a model path (an empty file). What keeps it from being read is the error. Relative paths come
+// back with the directory prepended.
 absl::StatusOr<std::optional<CheckpointState>> GetCheckpointState(const Env& env, const std::string& directory,
                                                                   std::string_view state_file = kDefaultStateFile);
 
-// What the state file of `directory` is to say: model_checkpoint_path appended to all_... if it is not the last, paths relative to the
-// directory where `relative_paths` asks for it or the directory itself is relative. USAGE "Checkpoint timestamps, if provided, must
-// match checkpoint paths ...".
+// What the state file of `directory` is to say: model_checkpoint_path appended to all_... if it is not the last, paths
+// relative to the directory where `relative_paths` asks for it or the directory itself is relative. USAGE "Checkpoint
+// timestamps, if provided, must match checkpoint paths ...".
 absl::StatusOr<CheckpointState> GenerateCheckpointState(const std::string& directory, CheckpointState state,
                                                         bool relative_paths = false);
 
@@ -56,7 +57,8 @@ absl::StatusOr<std::optional<std::string>> LatestCheckpoint(const Env& env, cons
 // Whether a checkpoint of that prefix exists (its .index, or a file of that very name). Errors as Exists.
 absl::StatusOr<bool> CheckpointExists(const Env& env, const std::string& prefix);
 
-// When each was written. Those that are gone are left out: there may be fewer times than prefixes. The file seam's errors.
+// When each was written. Those that are gone are left out: there may be fewer times than prefixes. The file seam's
+// errors.
 absl::StatusOr<std::vector<Time>> GetCheckpointMtimes(const Env& env, const std::vector<std::string>& prefixes);
 
 inline constexpr std::string_view kDefaultMetaGraphSuffix = "meta";

@@ -1,11 +1,12 @@
 // Which checkpoints of a saver are kept, and the state file that lists them.
 //
-// The newest max_to_keep are kept, and of those that are too many one for every `preserve_every`. As TensorFlow does it, one checkpoint a
-// save is deleted at most, what an earlier process wrote is only known if it is Set(), and what could not be deleted stays.
-// Where the limits hold (Behaviour::keep_limits) all that is too many is deleted; the first save in a directory takes over what the
-// state file lists of the same save path; what could not be deleted is tried again at the next save; the state file lists a checkpoint
-// until it is gone, and the time of the last preserved one, so that neither a crash nor a restart changes what is kept. What killed
-// saves of earlier processes left (leftovers.h) goes as well.
+// The newest max_to_keep are kept, and of those that are too many one for every `preserve_every`. As TensorFlow does
+// it, one checkpoint a save is deleted at most, what an earlier process wrote is only known if it is Set(), and what
+// could not be deleted stays. Where the limits hold (Behaviour::keep_limits) all that is too many is deleted; the first
+// save in a directory takes over what the state file lists of the same save path; what could not be deleted is tried
+// again at the next save; the state file lists a checkpoint until it is gone, and the time of the last preserved one,
+// so that neither a crash nor a restart changes what is kept. What killed saves of earlier processes left (leftovers.h)
+// goes as well.
 // Thread safety: one task at a time.
 // Source: saver.py (_RecordLastCheckpoint, _MaybeDeleteOldCheckpoints).
 #ifndef VIGIL_CORE_CHECKPOINT_KEEPER_H_
@@ -69,8 +70,8 @@ class Keeper {
     std::string written;  // the prefix
     std::string meta_graph_suffix;
   };
-  // Before anything is written; `written` is not known yet. A state file that cannot be read is the error, and there is no save: it
-  // would replace a list that nobody has seen.
+  // Before anything is written; `written` is not known yet. A state file that cannot be read is the error, and there is
+  // no save: it would replace a list that nobody has seen.
   absl::Status Begin(const Save& save);
   // The checkpoint is written.
   void Add(const Save& save);

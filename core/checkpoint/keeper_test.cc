@@ -206,7 +206,8 @@ TEST(PreserveEveryTest, IsSinglePrecisionAndFitsATime) {
   EXPECT_EQ(PreserveEvery(-1e30), Seconds(-7e9));
 }
 
-// What was too many for the process before, or could not be deleted, is recovered: it is not deleted behind the caller's back.
+// What was too many for the process before, or could not be deleted, is recovered: it is not deleted behind the
+// caller's back.
 TEST_F(KeeperTest, WhatIsSetIsNotTooManyAnyMore) {
   Keeper keeper = New(1, true);
   EXPECT_EQ(Save(keeper, 1), "OK");

@@ -1,5 +1,5 @@
-// The model that TensorFlow was recorded with, on the real ops and the direct session: what a run changes and what it does not.
-// (This folder is the lowest that sees ops, sessions and savers.)
+// The model that TensorFlow was recorded with, on the real ops and the direct session: what a run changes and what it
+// does not. (This folder is the lowest that sees ops, sessions and savers.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -55,7 +55,8 @@ absl::StatusOr<std::vector<std::string>> CheckpointsIn(const Env& env, const std
   return out;
 }
 
-// What another checkpoint helps against. All else (no descriptors, a disk that does not answer, no permission) is no reason to go back.
+// What another checkpoint helps against. All else (no descriptors, a disk that does not answer, no permission) is no
+// reason to go back.
 bool IsDamage(const absl::Status& status) {
   const Code code = CodeOf(status);
   return code == Code::kDataLoss || code == Code::kNotFound;
@@ -101,7 +102,8 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     if (restored.ok()) return saver.RecoverLastCheckpoints(state.all_model_checkpoint_paths);
     if (first.ok()) first = restored;
     if (!fallback) break;
-    // A preemption, a graph that does not fit, files that cannot be read now: another checkpoint would not help, or would hide it.
+    // A preemption, a graph that does not fit, files that cannot be read now: another checkpoint would not help, or
+    // would hide it.
     const absl::Status damage = VerifyBundle(*env.files, prefix);
     if (damage.ok() || IsPreemption(restored)) return restored;
     if (!IsDamage(damage)) return damage;

@@ -1,9 +1,10 @@
 // Restoring from a directory: the newest checkpoint that is whole.
 //
-// As TensorFlow does it (`fallback` off) that is the one that the state file names, or an error. With `fallback` a checkpoint whose files
-// are missing or damaged is passed over with a warning, and the one before is restored; a state file that is empty or damaged is replaced
-// by what is in the directory. A checkpoint that is whole but does not fit the graph is an error either way, and so is whatever keeps
-// files from being read (no descriptors, an I/O error, no permission): going back to an older checkpoint for that would lose training.
+// As TensorFlow does it (`fallback` off) that is the one that the state file names, or an error. With `fallback` a
+// checkpoint whose files are missing or damaged is passed over with a warning, and the one before is restored; a state
+// file that is empty or damaged is replaced by what is in the directory. A checkpoint that is whole but does not fit
+// the graph is an error either way, and so is whatever keeps files from being read (no descriptors, an I/O error, no
+// permission): going back to an older checkpoint for that would lose training.
 // Thread safety: as the saver.
 // Source: session_manager.py (_restore_checkpoint).
 #ifndef VIGIL_CORE_CHECKPOINT_RESTORE_NEWEST_H_
@@ -22,14 +23,15 @@
 
 namespace vigil {
 
-// GetCheckpointState of the default state file. With `fallback`, where that file is there but says nothing: the checkpoints in the
-// directory ("<name>-<step>.index"), the newest last, but none "<x>.ckpt-<step>" of a saver that has a state file "checkpoint_<x>" of
-// its own (CheckpointInputPipelineHook); nullopt if there are none.
+// GetCheckpointState of the default state file. With `fallback`, where that file is there but says nothing: the
+// checkpoints in the directory ("<name>-<step>.index"), the newest last, but none "<x>.ckpt-<step>" of a saver that has
+// a state file "checkpoint_<x>" of its own (CheckpointInputPipelineHook); nullopt if there are none.
 absl::StatusOr<std::optional<CheckpointState>> FindCheckpoints(const Env& env, const std::string& directory,
                                                                bool fallback);
 
-// Restores state.model_checkpoint_path; with `fallback`, where that is not whole, the newest of the others that is. If none is, the
-// error is that of the newest. The saver then knows all of the state's checkpoints. `missing`: Saver::RestoreMissingLast.
+// Restores state.model_checkpoint_path; with `fallback`, where that is not whole, the newest of the others that is. If
+// none is, the error is that of the newest. The saver then knows all of the state's checkpoints. `missing`:
+// Saver::RestoreMissingLast.
 absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const CheckpointState& state, bool fallback,
                            const std::vector<std::string>& missing = {});
 

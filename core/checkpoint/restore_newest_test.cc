@@ -152,7 +152,8 @@ TEST_F(RestoreNewestTest, TheSaverKnowsAllThatIsThere) {
   EXPECT_THAT(saver_->last_checkpoints(), ElementsAre("/d/m-1", "/d/m-2", "/d/m-3"));
 }
 
-// No descriptors, no permission, a disk that does not answer, once or for as long as one likes: to go back would lose training.
+// No descriptors, no permission, a disk that does not answer, once or for as long as one likes: to go back would lose
+// training.
 TEST_F(RestoreNewestTest, WhatCannotBeReadNowIsNoDamage) {
   for (const Code code : {Code::kResourceExhausted, Code::kPermissionDenied, Code::kUnknown}) {
     for (const bool lasting : {false, true}) {

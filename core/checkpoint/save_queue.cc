@@ -73,8 +73,8 @@ void SaveQueue::State::WorkUntilEmpty() {
   }
 }
 
-// What the task is made of. One that never gets to its end, since its process was killed, leaves nothing in the queue: what waits there
-// may hold what holds the queue.
+// What the task is made of. One that never gets to its end, since its process was killed, leaves nothing in the queue:
+// what waits there may hold what holds the queue.
 class SaveQueue::Worker {
  public:
   Worker(std::shared_ptr<State> state, std::shared_ptr<const void> owner)

@@ -1,9 +1,11 @@
-// Saves that are made beside the training: one after the other, in the order in which they were added, each whole before the next begins.
+// Saves that are made beside the training: one after the other, in the order in which they were added, each whole
+// before the next begins.
 //
-// One is being made and one more may wait (or two wait for the task to start), so that at most two copies of a model are held besides
-// the model itself. Nothing is dropped: who would add a third waits. A task makes them; it lives while there are any. Part of Saver
-// (saver.h).
-// Thread safety: safe from any task; Add and WaitForRoom from one task at a time. What fails is logged at once, and kept for who asks.
+// One is being made and one more may wait (or two wait for the task to start), so that at most two copies of a model
+// are held besides the model itself. Nothing is dropped: who would add a third waits. A task makes them; it lives while
+// there are any. Part of Saver (saver.h).
+// Thread safety: safe from any task; Add and WaitForRoom from one task at a time. What fails is logged at once, and
+// kept for who asks.
 #ifndef VIGIL_CORE_CHECKPOINT_SAVE_QUEUE_H_
 #define VIGIL_CORE_CHECKPOINT_SAVE_QUEUE_H_
 

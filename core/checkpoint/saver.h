@@ -2,15 +2,17 @@
 //
 //   auto saver = std::make_shared<Saver>(env, SaverOptions{.max_to_keep = 3});
 //   VIGIL_RETURN_IF_ERROR(saver->Build(graph));
-//   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver->Save(session, "/dir/model.ckpt", step));  // "/dir/model.ckpt-7"
+//   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver->Save(session, "/dir/model.ckpt", step)); //
+//   "/dir/model.ckpt-7"
 //
-// Build() adds save and restore ops to the graph and notes them as well-known calls; Save and Restore run them through a raw
-// session and look after the meta graph and the state file. A monitored session is not a Session: it cannot be passed (does not compile).
-// How checkpoints are kept: keeper.h.
-// SaveBeside() takes the values and lets a task write them while the training goes on (save_queue.h). Whatever else is asked of the
-// saver waits for these saves first: the order of saves, what is kept and what is found to be restored are as if each had been waited for.
-// Thread safety: one task at a time. Ownership: the graph must outlive the saver. Errors: USAGE in TensorFlow's words, else what the
-// session and the files give.
+// Build() adds save and restore ops to the graph and notes them as well-known calls; Save and Restore run them through
+// a raw session and look after the meta graph and the state file. A monitored session is not a Session: it cannot be
+// passed (does not compile). How checkpoints are kept: keeper.h.
+// SaveBeside() takes the values and lets a task write them while the training goes on (save_queue.h). Whatever else is
+// asked of the saver waits for these saves first: the order of saves, what is kept and what is found to be restored are
+// as if each had been waited for.
+// Thread safety: one task at a time. Ownership: the graph must outlive the saver. Errors: USAGE in TensorFlow's words,
+// else what the session and the files give.
 // Source: saver.py (Saver), checkpoint_management.py.
 #ifndef VIGIL_CORE_CHECKPOINT_SAVER_H_
 #define VIGIL_CORE_CHECKPOINT_SAVER_H_
@@ -39,7 +41,8 @@
 namespace vigil {
 
 struct SaverOptions {
-  // At most one of the two; neither: all global variables when it is built. Iterators (ops::kIterators) can be among them.
+  // At most one of the two; neither: all global variables when it is built. Iterators (ops::kIterators) can be among
+  // them.
   std::optional<std::vector<Output>> variables = {};
   std::optional<NamedVariables> variables_by_name = {};  // under other names than their own
   bool reshape = false;                                  // restore also what has another shape of the same size
@@ -69,7 +72,8 @@ class Saver : public std::enable_shared_from_this<Saver> {
   explicit Saver(const Env& env, SaverOptions options = {});
   // What is virtual is what tests put a mock in the place of (fakes/mocks).
   virtual ~Saver() = default;
-  // For a graph that has a saver's nodes already (import): `scope` goes before the names in `def`, which says how to keep.
+  // For a graph that has a saver's nodes already (import): `scope` goes before the names in `def`, which says how to
+  // keep.
   // Errors as FindSaverOps.
   static absl::StatusOr<std::shared_ptr<Saver>> FromDef(const Env& env, Graph& graph, const proto::SaverDef& def,
                                                         const std::string& scope = "", SaverOptions options = {});
@@ -78,18 +82,19 @@ class Saver : public std::enable_shared_from_this<Saver> {
   virtual absl::Status Build(Graph& graph);
   bool built() const { return built_; }
 
-  // Writes "<path>-<step>" (or path) and records it in the state file; returns that prefix; "" when there is nothing to save.
-  // Then deletes what is too many; what goes wrong there is logged. USAGE if it was not built, or the path's directory does not
-  // exist.
+  // Writes "<path>-<step>" (or path) and records it in the state file; returns that prefix; "" when there is nothing to
+  // save. Then deletes what is too many; what goes wrong there is logged. USAGE if it was not built, or the path's
+  // directory does not exist.
   virtual absl::StatusOr<std::string> Save(Session& session, const std::string& path,
                                            std::optional<std::int64_t> global_step, const SaveOptions& options = {});
   // The step is what the session has there: an integer.
   absl::StatusOr<std::string> Save(Session& session, const std::string& path, Output global_step,
                                    const SaveOptions& options = {});
 
-  // The same beside the training. Waits for room (save_queue.h), takes the values and the graph as they are now, and returns: a task writes
-  // them in this process, also when the session is closed meanwhile, and even if its servers are gone. Errors: those of taking the
-  // values; USAGE if this saver is nobody's by shared_ptr; what goes wrong with writing is the pending save's.
+  // The same beside the training. Waits for room (save_queue.h), takes the values and the graph as they are now, and
+  // returns: a task writes them in this process, also when the session is closed meanwhile, and even if its servers are
+  // gone. Errors: those of taking the values; USAGE if this saver is nobody's by shared_ptr; what goes wrong with
+  // writing is the pending save's.
   absl::StatusOr<PendingSavePtr> SaveBeside(Session& session, const std::string& path,
                                             std::optional<std::int64_t> global_step, const SaveOptions& options = {});
   // Until all of those are written or have failed.
@@ -97,11 +102,11 @@ class Saver : public std::enable_shared_from_this<Saver> {
   // Those of this saver as a task to be joined: done whenever all are written.
   std::shared_ptr<Task> SavesBeside(std::string name);
 
-  // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before the
-  // session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
+  // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before
+  // the session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
   virtual absl::Status Restore(Session& session, const std::string& path);
-  // The same into variables of which only some are `missing` (nodes' names: they hold nothing yet): the others first, in a run of
-  // their own. Who waits until all are initialised thus sees none of them change any more.
+  // The same into variables of which only some are `missing` (nodes' names: they hold nothing yet): the others first,
+  // in a run of their own. Who waits until all are initialised thus sees none of them change any more.
   absl::Status RestoreMissingLast(Session& session, const std::string& path, const std::vector<std::string>& missing);
 
   // What exists already, oldest first: to be kept or deleted as if this saver had written it.

@@ -20,8 +20,8 @@
 
 namespace vigil {
 
-// Writes and reads kSavers as SaverDef. Savers that are not built or have nothing to save are not written; those that are read
-// belong to `env` and behave as `behaviour` says.
+// Writes and reads kSavers as SaverDef. Savers that are not built or have nothing to save are not written; those that
+// are read belong to `env` and behave as `behaviour` says.
 CollectionCodec SaverCodec(const Env& env, const Behaviour& behaviour = Behaviour::Default());
 
 // Of the graph, with `saver` (null: with none). A file is written too if `filename` is given.
@@ -40,8 +40,8 @@ struct ImportSaverOptions {
   ImportMetaGraphOptions meta_graph = {};
   SaverOptions saver = {};  // what SaverDef does not say
 };
-// Adds what the meta graph holds to the graph. The saver that it names; else a new one of all variables; null (and an INFO line) if
-// there are none. Errors: as ImportMetaGraph, FindSaverOps; of a file as ReadMetaGraph.
+// Adds what the meta graph holds to the graph. The saver that it names; else a new one of all variables; null (and an
+// INFO line) if there are none. Errors: as ImportMetaGraph, FindSaverOps; of a file as ReadMetaGraph.
 absl::StatusOr<SaverPtr> ImportMetaGraphWithSaver(const Env& env, const proto::MetaGraphDef& def, Graph& graph,
                                                   const ImportSaverOptions& options = {});
 absl::StatusOr<SaverPtr> ImportMetaGraphFile(const Env& env, const std::string& filename, Graph& graph,

@@ -218,7 +218,8 @@ std::vector<Output> FindSaved(const Graph& graph, NodeId save) {
   return {saved.begin(), saved.end()};
 }
 
-// Where a sharded saver's graph says where its parts go: "<scope>Const_1". nullopt: it was made by someone who does it otherwise.
+// Where a sharded saver's graph says where its parts go: "<scope>Const_1". nullopt: it was made by someone who does it
+// otherwise.
 std::optional<Output> FindTemporary(const Graph& graph, const proto::SaverDef& def) {
   if (!def.sharded()) return std::nullopt;
   const std::string& prefix = def.filename_tensor_name();

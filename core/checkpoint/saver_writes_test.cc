@@ -1,5 +1,5 @@
-// In what order a save writes, and what is left when it fails, under both behaviours (durable_saves, meta_before_state); the
-// options of Saver and Save that say what is written.
+// In what order a save writes, and what is left when it fails, under both behaviours (durable_saves,
+// meta_before_state); the options of Saver and Save that say what is written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -165,7 +165,8 @@ TEST_F(SaverWritesTest, ShardsAreSyncedUnlessTheBehaviourIsTensorFlows) {
     Watch();
     Save(saver, 1);
     const auto syncs = std::ranges::count_if(calls_, [](const std::string& call) { return call.starts_with("sync"); });
-    // The data of two shards and their names, the index and its name, the directory's own; meta graph and state file with their names.
+    // The data of two shards and their names, the index and its name, the directory's own; meta graph and state file
+    // with their names.
     EXPECT_EQ(syncs, synced ? 10 : 0);
   }
 }

@@ -1,5 +1,5 @@
-// TensorFlow's own tests of savers and checkpoint managers (saver_test.py, checkpoint_management_test.py), as far as no other test
-// has them. docs/upstream_tests.md says which is where.
+// TensorFlow's own tests of savers and checkpoint managers (saver_test.py, checkpoint_management_test.py), as far as no
+// other test has them. docs/upstream_tests.md says which is where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

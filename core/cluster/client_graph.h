@@ -1,5 +1,6 @@
-// What a master session does for steps with the same feeds, fetches and targets: the graph is cut up once, each task gets its
-// partition once, and a step is a request to each of these tasks and a run of the own partition in the calling task.
+// What a master session does for steps with the same feeds, fetches and targets: the graph is cut up once, each task
+// gets its partition once, and a step is a request to each of these tasks and a run of the own partition in the calling
+// task.
 //
 // Thread safety: safe from any task. Used through shared_ptr.
 #ifndef VIGIL_CORE_CLUSTER_CLIENT_GRAPH_H_
@@ -56,7 +57,8 @@ class ClientGraph {
   // Tells the tasks to forget them; does not wait.
   void Deregister();
 
-  // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed meanwhile.
+  // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed
+  // meanwhile.
   absl::Status Run(StepsInFlight& steps, const StepCall& call, Time deadline, IncomingCall* caller,
                    std::vector<Tensor>* fetched);
 

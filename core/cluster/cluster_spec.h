@@ -42,7 +42,8 @@ class ClusterSpec {
   absl::StatusOr<std::vector<int>> task_indices(std::string_view job) const;  // ascending
   // "No task with index 3 in job 'x'".
   absl::StatusOr<std::string> task_address(std::string_view job, int index) const;
-  // Up to the greatest index; nullopt where a sparse job has no task. (Of a job without tasks nothing; TensorFlow fails in max().)
+  // Up to the greatest index; nullopt where a sparse job has no task. (Of a job without tasks nothing; TensorFlow fails
+  // in max().)
   absl::StatusOr<std::vector<std::optional<std::string>>> job_tasks(std::string_view job) const;
 
   // A list for each dense job, a map for each sparse (or empty) one.

@@ -113,7 +113,8 @@ class EdgeFinder {
     Learn(device, Known(DeviceOf(input.node)));
   }
 
-  // Of what has to run before on another task the last one suffices: tasks run in order. None does if it is known already.
+  // Of what has to run before on another task the last one suffices: tasks run in order. None does if it is known
+  // already.
   void CutControls(NodeId id) {
     const auto at = static_cast<std::size_t>(id);
     const int device = DeviceOf(id);

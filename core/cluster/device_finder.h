@@ -19,10 +19,10 @@ struct DeviceSearch {
   IncomingCall* caller = nullptr;  // for whom; null: nobody who could give up
 };
 
-// Blocks. A task that is not there is asked again every second; every 10 seconds those that have not answered are logged:
-// "CreateSession still waiting for response from worker: /job:ps/replica:0/task:0". Ascending by job and task.
-// Errors: UNAVAILABLE, naming them, when the timeout has passed; CANCELLED when the caller gave up; USAGE for a filter that is no
-// device string.
+// Blocks. A task that is not there is asked again every second; every 10 seconds those that have not answered are
+// logged: "CreateSession still waiting for response from worker: /job:ps/replica:0/task:0". Ascending by job and task.
+// Errors: UNAVAILABLE, naming them, when the timeout has passed; CANCELLED when the caller gave up; USAGE for a filter
+// that is no device string.
 absl::StatusOr<std::vector<TaskDevice>> FindDevices(const Env& env, const WorkerService& own,
                                                     const DeviceSearch& search);
 

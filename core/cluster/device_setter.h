@@ -1,5 +1,5 @@
-// tf.train.replica_device_setter: where the nodes of a replicated model go: variables to the parameter servers in turn, all
-// else to the worker.
+// tf.train.replica_device_setter: where the nodes of a replicated model go: variables to the parameter servers in turn,
+// all else to the worker.
 //
 //   VIGIL_ASSIGN_OR_RETURN(DeviceFunction setter, ReplicaDeviceSetter(env, {.cluster = cluster}));
 //   DeviceScope scope(builder, setter);
@@ -39,8 +39,8 @@ struct ReplicaDeviceSetterOptions {
 };
 
 // Null if there are no parameter servers: as a scope that hides the ones further out, as tf.device(None).
-// Errors: USAGE for negative ps_tasks, and for a ps_device that is no device string (with a cluster here, else when a node is
-// placed; worker_device then).
+// Errors: USAGE for negative ps_tasks, and for a ps_device that is no device string (with a cluster here, else when a
+// node is placed; worker_device then).
 absl::StatusOr<DeviceFunction> ReplicaDeviceSetter(const Env& env, ReplicaDeviceSetterOptions options);
 
 }  // namespace vigil

@@ -74,8 +74,8 @@ TEST_F(DeviceSetterTest, VariablesGoToTheServersInTurnWithAllThatBelongsToThem) 
   }
 }
 
-// testBasic, testPS2TasksWithDevice, testPS2TasksWithCPUConstraint, testPS2TasksWithoutCluster-like rows; all devices as
-// TensorFlow 2.21 gives them.
+// testBasic, testPS2TasksWithDevice, testPS2TasksWithCPUConstraint, testPS2TasksWithoutCluster-like rows; all devices
+// as TensorFlow 2.21 gives them.
 TEST_F(DeviceSetterTest, MergesWithWhatIsSaidFurtherIn) {
   const ReplicaDeviceSetterOptions three{.ps_tasks = 3};
   EXPECT_EQ(Place(three, ""), "/job:ps/task:0 /job:ps/task:1 /job:worker");

@@ -1,6 +1,7 @@
 // The master of a task: makes sessions on the cluster and runs their steps. See master_interface.h.
 //
-// Sessions of this process talk to it directly, others through Handle(). A RunStep that comes twice is refused with ABORTED.
+// Sessions of this process talk to it directly, others through Handle(). A RunStep that comes twice is refused with
+// ABORTED.
 // Errors: ABORTED "Session ... is not found." for what a restart has lost; those of device_finder.h and client_graph.h.
 // Thread safety: safe from any task. Used through shared_ptr, which running requests hold.
 // Source: TensorFlow's master.cc, master_session.cc.

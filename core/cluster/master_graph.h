@@ -1,7 +1,8 @@
-// A graph as a master keeps it for all sessions that were made with it: imported once, cut up once for each kind of step.
+// A graph as a master keeps it for all sessions that were made with it: imported once, cut up once for each kind of
+// step.
 //
-// A job that recovers from a fault makes its next session with the same graph, as a rule on the same tasks: what was worked out
-// for the last one still holds.
+// A job that recovers from a fault makes its next session with the same graph, as a rule on the same tasks: what was
+// worked out for the last one still holds.
 // Thread safety: safe from any task. Used through shared_ptr, which sessions hold.
 #ifndef VIGIL_CORE_CLUSTER_MASTER_GRAPH_H_
 #define VIGIL_CORE_CLUSTER_MASTER_GRAPH_H_

@@ -50,8 +50,8 @@ class MasterInterface {
   virtual absl::Status CloseSession(const std::string& session) = 0;
   // Closes the session as far as that is possible without waiting.
   virtual void AbandonSession(const std::string& session) = 0;
-  // Closes all sessions of the master and forgets the resources of those containers (none: all) on the tasks that the filters
-  // allow.
+  // Closes all sessions of the master and forgets the resources of those containers (none: all) on the tasks that the
+  // filters allow.
   virtual absl::Status Reset(const std::vector<std::string>& containers,
                              const std::vector<std::string>& device_filters) = 0;
   virtual absl::StatusOr<proto::ListDevicesResponse> ListDevices(const std::string& session) = 0;

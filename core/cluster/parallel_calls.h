@@ -1,7 +1,7 @@
 // Several requests at once, and waiting for all their answers.
 //
-// Thread safety: safe from any task, and from where the network calls: nothing here but Wait() waits. Reuse and reply(): by the one
-// who waits. Used through shared_ptr, which calls under way hold.
+// Thread safety: safe from any task, and from where the network calls: nothing here but Wait() waits. Reuse and
+// reply(): by the one who waits. Used through shared_ptr, which calls under way hold.
 #ifndef VIGIL_CORE_CLUSTER_PARALLEL_CALLS_H_
 #define VIGIL_CORE_CLUSTER_PARALLEL_CALLS_H_
 

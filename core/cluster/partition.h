@@ -1,16 +1,17 @@
 // A graph cut up by task: what each task has to do for one combination of feeds, fetches and targets.
 //
-// Placement: every node that is needed goes to the task that its device names; one without device to the task of the master; what
-// takes a reference goes to its variable (or queue), whatever its device. Constants are copied to who wants them. Fed values are
-// those of the master's own task, where they are fed. Every other edge between two tasks becomes a _Send on the one and a _Recv
-// on the other; so a task that wants a fed value must be able to reach the master's, not only to be reached by it.
+// Placement: every node that is needed goes to the task that its device names; one without device to the task of the
+// master; what takes a reference goes to its variable (or queue), whatever its device. Constants are copied to who
+// wants them. Fed values are those of the master's own task, where they are fed. Every other edge between two tasks
+// becomes a _Send on the one and a _Recv on the other; so a task that wants a fed value must be able to reach the
+// master's, not only to be reached by it.
 //
-// Order: tasks run their partition in the order of its GraphDef. All these orders are parts of one order of the whole graph (that
-// of node ids), in which a _Send comes before its _Recv, so partitions never wait for each other in a circle. A _Send stands
-// right after its node; that of a variable's value stands where the one stands who wants the value, since that is when it is
-// to be read. Fetched variables are read last (as in core/session/plan.h).
-// A control edge is cut only if the order of the tasks that is known by then does not imply it; nodes without work (NoOp)
-// are no stops for it.
+// Order: tasks run their partition in the order of its GraphDef. All these orders are parts of one order of the whole
+// graph (that of node ids), in which a _Send comes before its _Recv, so partitions never wait for each other in a
+// circle. A _Send stands right after its node; that of a variable's value stands where the one stands who wants the
+// value, since that is when it is to be read. Fetched variables are read last (as in core/session/plan.h).
+// A control edge is cut only if the order of the tasks that is known by then does not imply it; nodes without work
+// (NoOp) are no stops for it.
 //
 // Thread safety: pure functions. Source: TensorFlow's graph_partition.h, placer.h (their ideas, not their algorithms).
 #ifndef VIGIL_CORE_CLUSTER_PARTITION_H_
@@ -59,8 +60,8 @@ struct PartitionedGraph {
   std::vector<std::pair<int, int>> fed_fetches;  // a fetch, and the feed that is its value
 };
 
-// `own`: the device of the master's task. Errors: what FindNeeded gives; INVALID_ARGUMENT for a device that is not among the
-// `devices`, for references to two tasks in one node and for feeding what is taken as a reference.
+// `own`: the device of the master's task. Errors: what FindNeeded gives; INVALID_ARGUMENT for a device that is not
+// among the `devices`, for references to two tasks in one node and for feeding what is taken as a reference.
 absl::StatusOr<PartitionedGraph> PartitionGraph(const Graph& graph, const RunSpec& spec,
                                                 const std::vector<TaskDevice>& devices, int own);
 

@@ -1,7 +1,7 @@
 // A partition of a graph as the task keeps it that runs it.
 //
-// The graph is imported once, a plan is made once for each list of feeds and fetches (a lane), and what a run needs is kept from
-// one run to the next.
+// The graph is imported once, a plan is made once for each list of feeds and fetches (a lane), and what a run needs is
+// kept from one run to the next.
 // Thread safety: safe from any task. Ownership: used through shared_ptr; the resources outlive it.
 #ifndef VIGIL_CORE_CLUSTER_REGISTERED_GRAPH_H_
 #define VIGIL_CORE_CLUSTER_REGISTERED_GRAPH_H_
@@ -69,7 +69,8 @@ class RegisteredGraph {
                                                                  ResourceManager& resources, RequestIds& ids,
                                                                  Duration keepalive);
 
-  // `feeds`: a range of strings, or of what `feed_name` makes a string of; `fetches`: one of strings. The lane stays as long as the graph.
+  // `feeds`: a range of strings, or of what `feed_name` makes a string of; `fetches`: one of strings. The lane stays as
+  // long as the graph.
   template <typename Feeds, typename Fetches, typename FeedName = std::identity>
   absl::StatusOr<Lane*> FindLane(const Feeds& feeds, const Fetches& fetches, FeedName feed_name = {}) {
     {

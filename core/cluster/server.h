@@ -1,7 +1,7 @@
 // tf.train.Server: a task of a cluster, with a worker service and a master, reachable under its address.
 //
-//   VIGIL_ASSIGN_OR_RETURN(const auto server, Server::Create(env, {.cluster = cluster, .job_name = "ps", .task_index = 0}));
-//   server->Join();
+//   VIGIL_ASSIGN_OR_RETURN(const auto server, Server::Create(env, {.cluster = cluster, .job_name = "ps", .task_index =
+//   0})); server->Join();
 //
 // Sessions of the same process whose target is the server talk to its master directly; others over the network.
 // Thread safety: safe from any task. Ownership: env's seams outlive the server and its tasks.
@@ -36,9 +36,10 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Starts at once unless told otherwise. A port of 0 is replaced by a free one. Errors, as TensorFlow's: USAGE "Must specify an
-  // explicit `job_name`." (`task_index`), or a job that there is not; INTERNAL for a task that the cluster does not have; NOT_FOUND
-  // for a protocol other than "grpc"; UNKNOWN "Could not start gRPC server" if the address is in use; USAGE without a network.
+  // Starts at once unless told otherwise. A port of 0 is replaced by a free one. Errors, as TensorFlow's: USAGE "Must
+  // specify an explicit `job_name`." (`task_index`), or a job that there is not; INTERNAL for a task that the cluster
+  // does not have; NOT_FOUND for a protocol other than "grpc"; UNKNOWN "Could not start gRPC server" if the address is
+  // in use; USAGE without a network.
   static absl::StatusOr<std::unique_ptr<Server>> Create(const Env& env, ServerOptions options);
   // A cluster of its own: one task, of the job "localhost".
   static absl::StatusOr<std::unique_ptr<Server>> CreateLocal(const Env& env, SessionConfig config = {},
@@ -55,8 +56,8 @@ class Server {
   absl::Status Start();
   // Blocks for ever.
   void Join();
-  // Serves no more, cancels what is under way and waits until it has ended; what has not after half a minute is named in the log. A
-  // program that takes its Env down calls it first.
+  // Serves no more, cancels what is under way and waits until it has ended; what has not after half a minute is named
+  // in the log. A program that takes its Env down calls it first.
   // One task at a time.
   void Stop();
 
@@ -75,7 +76,8 @@ class Server {
 // The master of a server of this process with that target; null if there is none.
 std::shared_ptr<MasterInterface> FindMasterOfProcess(const Env& env, const std::string& target);
 
-// Where a task of that server's cluster is to be reached; nothing without such a server in this process, or such a task.
+// Where a task of that server's cluster is to be reached; nothing without such a server in this process, or such a
+// task.
 std::optional<std::string> FindTaskAddress(const Env& env, const std::string& target, const std::string& job, int task);
 // Whether a server answers there in time. Blocks.
 bool Answers(const Env& env, const std::string& address, Duration patience);

@@ -1,7 +1,7 @@
 // Errors of a step that many tasks work on: which of them says what went wrong, and which only follow from it.
 //
-// A step that fails in one place is cancelled in all others; what these then report is derived. The mark is a payload, so it
-// crosses the network.
+// A step that fails in one place is cancelled in all others; what these then report is derived. The mark is a payload,
+// so it crosses the network.
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_CLUSTER_STEP_ERRORS_H_
 #define VIGIL_CORE_CLUSTER_STEP_ERRORS_H_

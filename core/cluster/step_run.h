@@ -1,8 +1,9 @@
 // One step, as its master sees it: requests to the tasks that work on it, and what goes wrong.
 //
-// The first failure cancels the step everywhere. What the step fails with is the root cause: the first error that does not only
-// follow from another one (step_errors.h).
-// Thread safety: Fail() from anywhere, it never waits; the rest by the task that runs the step. Used through shared_ptr.
+// The first failure cancels the step everywhere. What the step fails with is the root cause: the first error that does
+// not only follow from another one (step_errors.h).
+// Thread safety: Fail() from anywhere, it never waits; the rest by the task that runs the step. Used through
+// shared_ptr.
 #ifndef VIGIL_CORE_CLUSTER_STEP_RUN_H_
 #define VIGIL_CORE_CLUSTER_STEP_RUN_H_
 

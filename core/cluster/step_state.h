@@ -1,8 +1,8 @@
-// What one task keeps for one step: values that its partition has sent and nobody has fetched yet, and values from others that
-// are on their way to it.
+// What one task keeps for one step: values that its partition has sent and nobody has fetched yet, and values from
+// others that are on their way to it.
 //
-// Made by whoever comes first: the run of the partition, or another task that asks for a value of it (RecvTensor). All that
-// belongs to a step ends when it is aborted: what waits gets the reason, calls to others are cancelled.
+// Made by whoever comes first: the run of the partition, or another task that asks for a value of it (RecvTensor). All
+// that belongs to a step ends when it is aborted: what waits gets the reason, calls to others are cancelled.
 // Thread safety: safe from any task; Abort and what the network calls never wait for anybody. Used through shared_ptr.
 #ifndef VIGIL_CORE_CLUSTER_STEP_STATE_H_
 #define VIGIL_CORE_CLUSTER_STEP_STATE_H_
@@ -28,8 +28,8 @@ class StepState : public std::enable_shared_from_this<StepState> {
   void Reuse(std::int64_t step_id);
   std::int64_t step_id() const { return step_id_; }
 
-  // The run of the partition begins: `cancellation` is set if the step is aborted before EndRun. Error: it has been already, or
-  // the step has a run.
+  // The run of the partition begins: `cancellation` is set if the step is aborted before EndRun. Error: it has been
+  // already, or the step has a run.
   absl::Status BeginRun(Cancellation* cancellation, std::size_t sends);
   void EndRun();
 

@@ -1,7 +1,8 @@
 // The steps that a task is working on, by their numbers.
 //
-// Who works on a step holds a lease of it. A step goes when nobody does and nothing is left to do for it; it is remembered for a
-// while, so that what comes late (a repeated request, a request that a cancelled one overtook) cannot begin it again.
+// Who works on a step holds a lease of it. A step goes when nobody does and nothing is left to do for it; it is
+// remembered for a while, so that what comes late (a repeated request, a request that a cancelled one overtook) cannot
+// begin it again.
 // Thread safety: safe from any task. Ownership: leases must not outlive the table.
 #ifndef VIGIL_CORE_CLUSTER_STEP_TABLE_H_
 #define VIGIL_CORE_CLUSTER_STEP_TABLE_H_

@@ -1,5 +1,5 @@
-// A cluster of servers for tests: all tasks in one process, under one fake clock, over one in-process network; each with a
-// Process and draws of its own.
+// A cluster of servers for tests: all tasks in one process, under one fake clock, over one in-process network; each
+// with a Process and draws of its own.
 //
 //   TestCluster cluster({{"ps", 2}, {"worker", 1}});
 //   cluster.StartAll();

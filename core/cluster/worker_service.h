@@ -1,9 +1,9 @@
-// What a task does for the masters of a cluster: it keeps their partitions of graphs, runs them, hands values to other tasks, and
-// holds the variables and queues, which all sessions share by container and name.
+// What a task does for the masters of a cluster: it keeps their partitions of graphs, runs them, hands values to other
+// tasks, and holds the variables and queues, which all sessions share by container and name.
 //
-// Errors are TensorFlow's: ABORTED for what a restart has lost ("Graph handle is not found: ...", "RecvTensor expects a different
-// device incarnation: ...") and for a request that comes twice; what a run fails with, with its code, message and payloads;
-// errors that only follow from another one are marked (step_errors.h).
+// Errors are TensorFlow's: ABORTED for what a restart has lost ("Graph handle is not found: ...", "RecvTensor expects a
+// different device incarnation: ...") and for a request that comes twice; what a run fails with, with its code, message
+// and payloads; errors that only follow from another one are marked (step_errors.h).
 // Thread safety: safe from any task. Ownership: used through shared_ptr, which running requests hold.
 // Source: TensorFlow's worker.proto, graph_mgr.cc, base_rendezvous_mgr.cc.
 #ifndef VIGIL_CORE_CLUSTER_WORKER_SERVICE_H_
@@ -50,7 +50,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   NetworkReply Handle(IncomingCall& call);
 
   // The same for the master of this task, without the network.
-  // `bytes`: a GraphDef; of equal ones it gives the same graph. Errors: INVALID_ARGUMENT if it is none; RegisteredGraph::Create's.
+  // `bytes`: a GraphDef; of equal ones it gives the same graph. Errors: INVALID_ARGUMENT if it is none;
+  // RegisteredGraph::Create's.
   absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
   absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
                         const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched);

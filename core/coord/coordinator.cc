@@ -46,7 +46,8 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
     if (dirty) error_ = error;
     if (dirty) EmitDetail(CoordinatorDetail::kStored, CodeOf(error));
     stop_requested_.store(true, std::memory_order_release);
-    // Under the mutex, as ClearStop: between the two a flag that says stop and a notification that does not would part for good.
+    // Under the mutex, as ClearStop: between the two a flag that says stop and a notification that does not would part
+    // for good.
     stop_.Notify();
   }
   if (dirty) env_.log->Write(Severity::kInfo, fmt::format("Error reported to Coordinator: {}", MessageOf(error)));
@@ -93,7 +94,8 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   }
   while (AnyRunning(tasks) && !WaitForStop(std::chrono::seconds(1))) {
   }
-  // TensorFlow sleeps in doubling steps, which adds up to the grace period and one millisecond; a negative one is none at all.
+  // TensorFlow sleeps in doubling steps, which adds up to the grace period and one millisecond; a negative one is none
+  // at all.
   if (options.stop_grace_period >= Duration::zero()) {
     const Time deadline = DeadlineAfter(env_, options.stop_grace_period) + std::chrono::milliseconds(1);
     for (const TaskPtr& task : tasks) task->Join(deadline);

@@ -1,7 +1,7 @@
 // tf.train.Coordinator: ends a group of tasks together and carries the first error of one of them to who joins.
 //
-// The rules that surprise: only the first stop request counts (an error that comes after it is dropped, even after a clean stop);
-// errors of the clean kinds count as no error; after a join an error is handed back to who reports it.
+// The rules that surprise: only the first stop request counts (an error that comes after it is dropped, even after a
+// clean stop); errors of the clean kinds count as no error; after a join an error is handed back to who reports it.
 // Thread safety: safe from any task. Ownership: tasks that outlive a join hold the coordinator by shared_ptr.
 // Source: coordinator.py.
 #ifndef VIGIL_CORE_COORD_COORDINATOR_H_
@@ -40,8 +40,8 @@ class Coordinator {
  public:
   explicit Coordinator(const Env& env, CoordinatorOptions options = {});
 
-  // Asks all tasks to stop; the first error given with the first request is kept. After a join an error that is not clean is
-  // returned to the caller instead.
+  // Asks all tasks to stop; the first error given with the first request is kept. After a join an error that is not
+  // clean is returned to the caller instead.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus());
   bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire); }
   // True = a stop was requested before `timeout` had passed.
@@ -57,14 +57,15 @@ class Coordinator {
   bool diverged() const { return diverged_.load(std::memory_order_acquire); }
 
   void Register(TaskPtr task);
-  // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the kept error,
-  // which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time moves only while a
-  // task is really stuck.
+  // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the
+  // kept error, which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time
+  // moves only while a task is really stuck.
   absl::Status Join(const JoinOptions& options = {});
   // The names of the tasks that the last join gave up on: they go on running, with what they hold.
   std::vector<std::string> stragglers() const;
 
-  // Runs `body`; an error (or an exception) of it becomes a stop request and is swallowed. What RequestStop hands back comes out.
+  // Runs `body`; an error (or an exception) of it becomes a stop request and is swallowed. What RequestStop hands back
+  // comes out.
   absl::Status StopOnError(const std::function<absl::Status()>& body);
 
  private:

@@ -51,7 +51,8 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnCanBeAskedFor) {
   EXPECT_THAT(coord_->stragglers(), testing::ElementsAre("slow"));
 }
 
-// A ClearStop that comes between the flag and the notification would leave a flag that is down and a notification that is up.
+// A ClearStop that comes between the flag and the notification would leave a flag that is down and a notification that
+// is up.
 TEST_F(CoordinatorTest, AStopAndItsClearingNeverPart) {
   class ClearingLog final : public Log {
    public:

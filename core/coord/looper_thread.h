@@ -2,11 +2,12 @@
 //
 //   auto looper = LooperThread::Loop(env, coord, std::chrono::seconds(60), [&] { return PrintLoss(); });
 //
-// With an interval the first call comes at once and the others at multiples of the interval after it: a call that was slow or late
-// is followed by calls back to back until the missed ones are made up for. Without an interval all calls are back to back. An
-// error (or an exception) of any method stops the coordinator with that error and ends the task; StopLoop is then not called.
-// Thread safety: Start() once, from any task; the methods are called by the looper's own task. Ownership: the task keeps its
-// looper and the coordinator; env's seams must outlive it.
+// With an interval the first call comes at once and the others at multiples of the interval after it: a call that was
+// slow or late is followed by calls back to back until the missed ones are made up for. Without an interval all calls
+// are back to back. An error (or an exception) of any method stops the coordinator with that error and ends the task;
+// StopLoop is then not called.
+// Thread safety: Start() once, from any task; the methods are called by the looper's own task. Ownership: the task
+// keeps its looper and the coordinator; env's seams must outlive it.
 // Source: coordinator.py (LooperThread).
 #ifndef VIGIL_CORE_COORD_LOOPER_THREAD_H_
 #define VIGIL_CORE_COORD_LOOPER_THREAD_H_
@@ -31,8 +32,8 @@ class LooperThread : public std::enable_shared_from_this<LooperThread> {
 
   static constexpr std::string_view kDefaultName = "LooperThread";
 
-  // `interval` nullopt: back to back. `target` is what RunLoop calls unless a subclass has its own. REQUIRES: coord is not null;
-  // the looper is held by a shared_ptr when it is started.
+  // `interval` nullopt: back to back. `target` is what RunLoop calls unless a subclass has its own. REQUIRES: coord is
+  // not null; the looper is held by a shared_ptr when it is started.
   LooperThread(const Env& env, std::shared_ptr<Coordinator> coord, std::optional<Duration> interval,
                Target target = nullptr, std::string name = std::string(kDefaultName));
   virtual ~LooperThread() = default;
@@ -44,8 +45,8 @@ class LooperThread : public std::enable_shared_from_this<LooperThread> {
                                             std::optional<Duration> interval, Target target,
                                             std::string name = std::string(kDefaultName));
 
-  // Starts the task and registers it with the coordinator, so that Join waits for it. Where the system has no thread left the
-  // coordinator is stopped with RESOURCE_EXHAUSTED, and the task has ended. REQUIRES: not started yet.
+  // Starts the task and registers it with the coordinator, so that Join waits for it. Where the system has no thread
+  // left the coordinator is stopped with RESOURCE_EXHAUSTED, and the task has ended. REQUIRES: not started yet.
   const TaskPtr& Start();
   // Null before Start().
   const TaskPtr& task() const { return task_; }

@@ -1,8 +1,9 @@
 // tf.train.QueueRunner: tasks that keep a queue filled until the input ends or the coordinator stops.
 //
-// One task for each enqueue op, and one that cancels the queue when the coordinator stops (so joining the coordinator blocks until
-// somebody asks for a stop, even after the input has ended). When the last enqueue task meets the end of its input it closes the
-// queue, so that readers see OUT_OF_RANGE after the last element. Any other error stops the coordinator, and the queue stays open.
+// One task for each enqueue op, and one that cancels the queue when the coordinator stops (so joining the coordinator
+// blocks until somebody asks for a stop, even after the input has ended). When the last enqueue task meets the end of
+// its input it closes the queue, so that readers see OUT_OF_RANGE after the last element. Any other error stops the
+// coordinator, and the queue stays open.
 // Thread safety: safe from any task. Ownership: tasks share runner, session and coordinator.
 // Source: queue_runner_impl.py.
 #ifndef VIGIL_CORE_COORD_QUEUE_RUNNER_H_
@@ -37,10 +38,10 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
   // USAGE "Must provide queue and enqueue_ops." and for an empty list of closed codes.
   static absl::StatusOr<std::shared_ptr<QueueRunner>> Create(const Env& env, QueueRunnerOptions options);
 
-  // Starts the tasks and registers them with the coordinator; none if this session has running ones already. Forgets the
-  // errors raised before. Without a coordinator (null) there is no task that cancels, and an error other than the end of the
-  // input is logged, kept and ends its task only. RESOURCE_EXHAUSTED where the system has no thread left: those that were started
-  // are registered, and end as always.
+  // Starts the tasks and registers them with the coordinator; none if this session has running ones already. Forgets
+  // the errors raised before. Without a coordinator (null) there is no task that cancels, and an error other than the
+  // end of the input is logged, kept and ends its task only. RESOURCE_EXHAUSTED where the system has no thread left:
+  // those that were started are registered, and end as always.
   absl::StatusOr<std::vector<TaskPtr>> CreateTasks(std::shared_ptr<Session> session,
                                                    std::shared_ptr<Coordinator> coord);
 
@@ -70,8 +71,8 @@ class QueueRunner : public std::enable_shared_from_this<QueueRunner> {
 using QueueRunnerPtr = std::shared_ptr<QueueRunner>;
 inline constexpr CollectionKey<QueueRunnerPtr> kQueueRunners{"queue_runners"};
 
-// Starts every queue runner of the session's graph: all their tasks. USAGE without a session. A monitored session has started
-// them itself, and is no Session: passing one does not compile.
+// Starts every queue runner of the session's graph: all their tasks. USAGE without a session. A monitored session has
+// started them itself, and is no Session: passing one does not compile.
 absl::StatusOr<std::vector<TaskPtr>> StartQueueRunners(const std::shared_ptr<Session>& session,
                                                        const std::shared_ptr<Coordinator>& coord);
 

@@ -8,8 +8,8 @@
 
 namespace vigil {
 
-// Writes and reads kQueueRunners. Runners that are read belong to `env`. INVALID_ARGUMENT for a message that is none, and for the
-// name of an op that is not in the graph.
+// Writes and reads kQueueRunners. Runners that are read belong to `env`. INVALID_ARGUMENT for a message that is none,
+// and for the name of an op that is not in the graph.
 CollectionCodec QueueRunnerCodec(const Env& env);
 
 }  // namespace vigil

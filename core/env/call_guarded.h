@@ -1,4 +1,5 @@
-// No exception crosses our interface: what a user's callback throws becomes a status of code OTHER, here and nowhere else.
+// No exception crosses our interface: what a user's callback throws becomes a status of code OTHER, here and nowhere
+// else.
 #ifndef VIGIL_CORE_ENV_CALL_GUARDED_H_
 #define VIGIL_CORE_ENV_CALL_GUARDED_H_
 
@@ -16,7 +17,8 @@
 
 namespace vigil {
 
-// Returns what `body` returns (absl::Status or absl::StatusOr). TaskKilled passes through: it ends the process, not the call.
+// Returns what `body` returns (absl::Status or absl::StatusOr). TaskKilled passes through: it ends the process, not the
+// call.
 template <typename Body>
 auto CallGuarded(Body&& body) -> decltype(std::forward<Body>(body)()) {
   try {

@@ -1,10 +1,12 @@
-// The file seam. Paths use '/'; errors are NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space, no
-// descriptors), FAILED_PRECONDITION (a directory where a file is needed, or the reverse), UNAVAILABLE never; anything else UNKNOWN.
-// A message names the path and what was attempted. Only NOT_FOUND says that something is not there: no other error may be taken for it.
+// The file seam. Paths use '/'; errors are NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED (no space,
+// no descriptors), FAILED_PRECONDITION (a directory where a file is needed, or the reverse), UNAVAILABLE never;
+// anything else UNKNOWN. A message names the path and what was attempted. Only NOT_FOUND says that something is not
+// there: no other error may be taken for it.
 //
-// What survives a power cut: a file's contents once File::Sync returned; a name (made, replaced or removed) once the directory it is in
-// was synced, by SyncDirectory or by the first Sync of the new file; a directory as any other name, so one that is new with all in it
-// only once the one above was synced. Nothing else syncs: whoever does without durability pays nothing for it.
+// What survives a power cut: a file's contents once File::Sync returned; a name (made, replaced or removed) once the
+// directory it is in was synced, by SyncDirectory or by the first Sync of the new file; a directory as any other name,
+// so one that is new with all in it only once the one above was synced. Nothing else syncs: whoever does without
+// durability pays nothing for it.
 // Thread safety: Files is safe from any task; a File belongs to one task at a time.
 #ifndef VIGIL_CORE_ENV_FILES_H_
 #define VIGIL_CORE_ENV_FILES_H_
@@ -69,8 +71,9 @@ class Files {
 
 // Helpers over the seam.
 absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path);
-// Writes a file of its own ("<path>.tmp", ".tmp1", ...: the first that nobody has), then renames it over `path`: of several who write at
-// once one wins, whole. With `sync` it then survives a power cut. What fails leaves no temporary file (a crash may).
+// Writes a file of its own ("<path>.tmp", ".tmp1", ...: the first that nobody has), then renames it over `path`: of
+// several who write at once one wins, whole. With `sync` it then survives a power cut. What fails leaves no temporary
+// file (a crash may).
 absl::Status WriteAtomically(Files& files, const std::string& path, std::string_view data, bool sync = false);
 // False only for what is not there (NOT_FOUND); whatever else keeps Stat from answering is the error.
 absl::StatusOr<bool> Exists(Files& files, const std::string& path);

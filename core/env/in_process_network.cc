@@ -41,8 +41,8 @@ class InProcessNetwork::Call final : public IncomingCall {
     wake();
   }
 
-  // The first answer counts. `from_handler`: the handler has returned; else it is told that nobody waits, under the lock, so that
-  // this cannot happen after it has returned.
+  // The first answer counts. `from_handler`: the handler has returned; else it is told that nobody waits, under the
+  // lock, so that this cannot happen after it has returned.
   void Answer(NetworkReply reply, bool from_handler) {
     Done done;
     {

@@ -1,9 +1,9 @@
 // A network whose tasks are all in this process: addresses are names, nothing is lost, nothing takes time.
 //
-// For tests and for a cluster inside one program. Several Envs may share one network; their handlers run as tasks of the Tasks
-// that it was made with. A peer in the same process is always heard of: `keepalive` never fires.
-// Errors: UNAVAILABLE for an address where nobody serves, and for the calls that are under way when a listener goes; RESOURCE_EXHAUSTED
-// for a call that no task can be made for.
+// For tests and for a cluster inside one program. Several Envs may share one network; their handlers run as tasks of
+// the Tasks that it was made with. A peer in the same process is always heard of: `keepalive` never fires.
+// Errors: UNAVAILABLE for an address where nobody serves, and for the calls that are under way when a listener goes;
+// RESOURCE_EXHAUSTED for a call that no task can be made for.
 // Thread safety: as network.h. What is in flight when the network is destroyed still ends.
 // Ownership: borrows `tasks`, which outlives the network and its calls.
 #ifndef VIGIL_CORE_ENV_IN_PROCESS_NETWORK_H_

@@ -9,8 +9,8 @@
 
 namespace vigil {
 
-// Writes `line` if fewer than `n` calls with that `place` were made before in this process. `place` names the place in the code
-// (TensorFlow: file and line).
+// Writes `line` if fewer than `n` calls with that `place` were made before in this process. `place` names the place in
+// the code (TensorFlow: file and line).
 void LogFirstN(const Env& env, std::string_view place, int n, Severity severity, std::string_view line);
 
 }  // namespace vigil

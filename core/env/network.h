@@ -1,9 +1,9 @@
 // The network seam: requests to other processes of a cluster, by address, and their answers.
 //
-// In one process (in_process_network.h) and simulated (sim/) now; what comes later (gRPC) changes nothing above this seam.
-// Semantics are gRPC's: a request reaches the peer at most once unless the network duplicates it; when the connection is refused,
-// reset or lost the caller gets UNAVAILABLE and cannot know whether the request took effect; a peer that stands still or is cut
-// off silently answers nothing, and only a deadline or the keepalive ends the wait.
+// In one process (in_process_network.h) and simulated (sim/) now; what comes later (gRPC) changes nothing above this
+// seam. Semantics are gRPC's: a request reaches the peer at most once unless the network duplicates it; when the
+// connection is refused, reset or lost the caller gets UNAVAILABLE and cannot know whether the request took effect; a
+// peer that stands still or is cut off silently answers nothing, and only a deadline or the keepalive ends the wait.
 // Thread safety: all methods from any task of the process.
 #ifndef VIGIL_CORE_ENV_NETWORK_H_
 #define VIGIL_CORE_ENV_NETWORK_H_
@@ -39,16 +39,16 @@ class IncomingCall {
   virtual const std::string& body() const = 0;
   // The caller gave up, lost the connection or is dead: nobody will read the reply.
   virtual bool cancelled() const = 0;
-  // `wake` is called once when that happens, at once if it has happened; it must not block, nor use the call. Not called any
-  // more once the handler has returned. At most one.
+  // `wake` is called once when that happens, at once if it has happened; it must not block, nor use the call. Not
+  // called any more once the handler has returned. At most one.
   virtual void OnCancelled(std::function<void()> wake) = 0;
 };
 
 // Runs in a task of its own of the serving process, and may block.
 using RequestHandler = std::function<NetworkReply(IncomingCall&)>;
 
-// Serves until it is destroyed; then running handlers are told (cancelled) but not waited for, so what a handler uses must be
-// shared with it.
+// Serves until it is destroyed; then running handlers are told (cancelled) but not waited for, so what a handler uses
+// must be shared with it.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -59,10 +59,11 @@ class Network {
   virtual ~Network() = default;
   // ALREADY_EXISTS if somebody serves there. Requests that arrive from now on are handled.
   virtual absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) = 0;
-  // `done` is called exactly once, unless this process ends first: from some task of it or from none, possibly before Start
-  // returns. It must not block, and may start further calls. The number names the call for Cancel, never 0.
+  // `done` is called exactly once, unless this process ends first: from some task of it or from none, possibly before
+  // Start returns. It must not block, and may start further calls. The number names the call for Cancel, never 0.
   virtual std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) = 0;
-  // `done` of that call gets CANCELLED, unless it was called already; the peer's handler is told. Unknown numbers are ignored.
+  // `done` of that call gets CANCELLED, unless it was called already; the peer's handler is told. Unknown numbers are
+  // ignored.
   virtual void Cancel(std::uint64_t call) = 0;
 };
 

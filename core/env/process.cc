@@ -4,7 +4,8 @@
 
 namespace vigil {
 
-// Guarded by a spin flag and not by a Mutex of the task seam: a slot is looked up before there are tasks, and never held.
+// Guarded by a spin flag and not by a Mutex of the task seam: a slot is looked up before there are tasks, and never
+// held.
 struct Process::State {
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
   std::map<std::string, Made, std::less<>> slots;

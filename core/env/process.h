@@ -1,10 +1,12 @@
-// What TensorFlow keeps in globals (writer cache, log-first-n counters, session numbers), one per real or simulated process.
+// What TensorFlow keeps in globals (writer cache, log-first-n counters, session numbers), one per real or simulated
+// process.
 //
 //   inline constexpr SlotKey<WriterCache> kWriterCache{"summary writers"};
 //   WriterCache& cache = env.process->Slot(kWriterCache);
 //
-// A slot is made by its type's default constructor at the first use and lives as long as the process. What it has to do before the
-// process waits for its tasks (which may use the slot to their end) stands in its AtProcessEnd(), if it has one.
+// A slot is made by its type's default constructor at the first use and lives as long as the process. What it has to do
+// before the process waits for its tasks (which may use the slot to their end) stands in its AtProcessEnd(), if it has
+// one.
 // Thread safety: Slot() is safe from any task; the slot's type looks after itself.
 #ifndef VIGIL_CORE_ENV_PROCESS_H_
 #define VIGIL_CORE_ENV_PROCESS_H_

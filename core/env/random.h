@@ -13,8 +13,9 @@ class Random {
   virtual ~Random() = default;
   // 64 uniform bits from the stream of that name.
   virtual std::uint64_t Draw(std::string_view stream) = 0;
-  // 64 bits for what no other process may have (names of temporary files, numbers of requests): of a real process, and of each that was
-  // forked from it, its own even where all have the same seed. A world in which everything repeats draws them from the stream.
+  // 64 bits for what no other process may have (names of temporary files, numbers of requests): of a real process, and
+  // of each that was forked from it, its own even where all have the same seed. A world in which everything repeats
+  // draws them from the stream.
   virtual std::uint64_t Unique(std::string_view stream) { return Draw(stream); }
 };
 

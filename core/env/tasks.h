@@ -1,8 +1,8 @@
 // The task seam: concurrency, blocking and sleeping. Threads in a real program, fibers in the simulator.
 //
-// Every blocking call takes a deadline on Clock::Monotonic (kNever = none). Names are for reports ("who waits for what").
-// A blocking call made by a task of a process that was killed (simulator only) throws TaskKilled, which unwinds the task:
-// only CallGuarded (which rethrows it) and the task's root may catch it. Destructors never block.
+// Every blocking call takes a deadline on Clock::Monotonic (kNever = none). Names are for reports ("who waits for
+// what"). A blocking call made by a task of a process that was killed (simulator only) throws TaskKilled, which unwinds
+// the task: only CallGuarded (which rethrows it) and the task's root may catch it. Destructors never block.
 #ifndef VIGIL_CORE_ENV_TASKS_H_
 #define VIGIL_CORE_ENV_TASKS_H_
 
@@ -60,14 +60,15 @@ class Condition {
 class Tasks {
  public:
   virtual ~Tasks() = default;
-  // Starts `body` as a task of this process. What escapes from `body` (but TaskKilled) ends the program. Throws std::system_error
-  // where the system has no thread left: callers that answer to a program use TrySpawn (call_guarded.h).
+  // Starts `body` as a task of this process. What escapes from `body` (but TaskKilled) ends the program. Throws
+  // std::system_error where the system has no thread left: callers that answer to a program use TrySpawn
+  // (call_guarded.h).
   virtual std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) = 0;
   virtual void SleepUntil(Time deadline) = 0;
   virtual std::unique_ptr<Mutex> NewMutex(std::string_view name) = 0;
   virtual std::unique_ptr<Condition> NewCondition(std::string_view name) = 0;
-  // A number of the calling task that no other running task of this process has. Also outside of all spawned ones (the thread
-  // that main() runs in).
+  // A number of the calling task that no other running task of this process has. Also outside of all spawned ones (the
+  // thread that main() runs in).
   virtual std::uint64_t CurrentTask() = 0;
 };
 

@@ -14,9 +14,9 @@ namespace vigil {
 
 void ToProto(const AttrValue& value, proto::AttrValue* out);
 
-// nullopt: a value that says nothing (none, an empty list, a shape that is not wholly known): the node goes without it. Errors:
-// UNIMPLEMENTED for kinds of values and element types that there are not here; what FromProto of a tensor gives (tensor_proto.h, where
-// `may_fill` is told).
+// nullopt: a value that says nothing (none, an empty list, a shape that is not wholly known): the node goes without it.
+// Errors: UNIMPLEMENTED for kinds of values and element types that there are not here; what FromProto of a tensor gives
+// (tensor_proto.h, where `may_fill` is told).
 absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value, std::int64_t* may_fill);
 
 // The value of an attribute that follows from the rest of the node. REQUIRES: the node is one of the graph's.

@@ -29,8 +29,8 @@ struct NodeOptions {
   NodeId colocate_with = kNoNode;  // goes where that node is, if it is anywhere, whatever the scopes say
 };
 
-// Where a node is to go, given the node with the device that it has from scopes further in (its id, its final name and its
-// output types do not exist yet). An error fails the builder.
+// Where a node is to go, given the node with the device that it has from scopes further in (its id, its final name and
+// its output types do not exist yet). An error fails the builder.
 using DeviceFunction = std::function<absl::StatusOr<std::string>(const Node& node)>;
 
 class Builder {
@@ -62,8 +62,9 @@ class Builder {
   std::vector<DeviceFunction> device_functions_;  // outermost first
 };
 
-// Nodes made while this lives are placed by a function or a string (tf.device). Scopes nest: the innermost is asked first, so
-// what it says wins over what a string says further out. A node that refers to a variable is colocated with it.
+// Nodes made while this lives are placed by a function or a string (tf.device). Scopes nest: the innermost is asked
+// first, so what it says wins over what a string says further out. A node that refers to a variable is colocated with
+// it.
 //
 //   DeviceScope scope(b, "/job:worker");
 //   { DeviceScope gpu(b, "/gpu:1"); ... }    // "/job:worker/device:GPU:1"

@@ -25,10 +25,10 @@ struct DeviceSpec {
   std::optional<std::string> device_type;    // "CPU", "GPU", ...
   std::optional<std::int64_t> device_index;  // none: any ("*")
 
-  // Parts in any order, each at most once but the device (of others the last counts); the device as "device:GPU:0" or, of a
-  // type known to TensorFlow, as "gpu:0" or "gpu". Errors are USAGE in TensorFlow's words: "Unknown attribute 'x' is
-  // encountered while parsing the device spec: ...", "Multiple device types are not allowed ...", "invalid literal for int()
-  // with base 10: ...".
+  // Parts in any order, each at most once but the device (of others the last counts); the device as "device:GPU:0" or,
+  // of a type known to TensorFlow, as "gpu:0" or "gpu". Errors are USAGE in TensorFlow's words: "Unknown attribute 'x'
+  // is encountered while parsing the device spec: ...", "Multiple device types are not allowed ...", "invalid literal
+  // for int() with base 10: ...".
   static absl::StatusOr<DeviceSpec> Parse(std::string_view text);
 
   // What `inner` says wins; the rest stays.

@@ -1,7 +1,8 @@
-// TensorFlow's graph: named nodes with an op, inputs, control inputs, attributes and a device; collections; finalized once.
+// TensorFlow's graph: named nodes with an op, inputs, control inputs, attributes and a device; collections; finalized
+// once.
 //
-// There is no default graph: the graph is passed. Node ids are dense, in order of creation, which is a topological order
-// (inputs exist before their consumers). A finalized graph refuses every change but Unfinalize().
+// There is no default graph: the graph is passed. Node ids are dense, in order of creation, which is a topological
+// order (inputs exist before their consumers). A finalized graph refuses every change but Unfinalize().
 // Thread safety: none while it is built; const access from any task once finalized.
 // Ownership: a session shares the graph (Share), so that a run that outlives the graph reads no freed node.
 // Source: spec of tf.Graph; GraphKeys for the names of collections.
@@ -87,14 +88,16 @@ class Graph {
   // The same graph under another owner: it lives until the last of them goes.
   std::shared_ptr<const Graph> Share() const;
 
-  // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op; USAGE "Graph
-  // is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do not fit.
+  // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op;
+  // USAGE "Graph is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do
+  // not fit.
   absl::StatusOr<NodeId> Add(Node node);
-  // The reverse, for whoever cannot finish what it began: the graph has `size` nodes again. REQUIRES: nobody has seen the others;
-  // their names were free.
+  // The reverse, for whoever cannot finish what it began: the graph has `size` nodes again. REQUIRES: nobody has seen
+  // the others; their names were free.
   void TakeBack(int size);
 
-  // What the graph held at some time: nodes, collections. For whoever adds more than nodes and may have to take it back.
+  // What the graph held at some time: nodes, collections. For whoever adds more than nodes and may have to take it
+  // back.
   class Mark {
     friend class Graph;
     int size = 0;

@@ -1,7 +1,7 @@
 // Graphs to and from TensorFlow's GraphDef.
 //
-// Equal graphs give equal bytes. What is written TensorFlow reads: each node gets the attributes that TensorFlow's definition of its
-// op wants (op.h, ImpliedAttr). Not written: shapes of outputs, functions.
+// Equal graphs give equal bytes. What is written TensorFlow reads: each node gets the attributes that TensorFlow's
+// definition of its op wants (op.h, ImpliedAttr). Not written: shapes of outputs, functions.
 // Thread safety: as the graph's.
 // Source: graph.proto; framework/importer.py, graph_io.py (write_graph).
 #ifndef VIGIL_CORE_GRAPH_GRAPH_DEF_H_
@@ -32,14 +32,15 @@ struct ImportOptions {
   bool clear_devices = false;  // nodes forget their devices
 };
 
-// Adds the nodes of `def`, in its order as far as inputs come first. An import that fails changes nothing. Errors: NOT_FOUND for an
-// unknown op; INVALID_ARGUMENT for an input that there is not, a cycle, two nodes of one name, a name that the graph has
-// already, an attribute that contradicts the node's types, a format of the future; UNIMPLEMENTED for what there is not here (element
-// types, functions); INVALID_ARGUMENT also for values that the message leaves out and that would take more than kMostFilledBytes
-// (tensor_proto.h); what Graph::Add gives. Each names the node.
+// Adds the nodes of `def`, in its order as far as inputs come first. An import that fails changes nothing. Errors:
+// NOT_FOUND for an unknown op; INVALID_ARGUMENT for an input that there is not, a cycle, two nodes of one name, a name
+// that the graph has already, an attribute that contradicts the node's types, a format of the future; UNIMPLEMENTED for
+// what there is not here (element types, functions); INVALID_ARGUMENT also for values that the message leaves out and
+// that would take more than kMostFilledBytes (tensor_proto.h); what Graph::Add gives. Each names the node.
 absl::Status ImportGraphDef(const proto::GraphDef& def, Graph& graph, const ImportOptions& options = {});
 
-// Writes the graph as protocol-buffer text to "<directory>/<name>", atomically; the directory is made. Returns that path.
+// Writes the graph as protocol-buffer text to "<directory>/<name>", atomically; the directory is made. Returns that
+// path.
 absl::StatusOr<std::string> WriteGraphText(const Env& env, const Graph& graph, const std::string& directory,
                                            std::string_view name = "graph.pbtxt");
 // The reverse: what a text file of that path holds. INVALID_ARGUMENT with line and column if it is no GraphDef.

@@ -53,8 +53,9 @@ class KernelContext {
 
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
   const Node& holder() const { return *call_->holder; }
-  // The resource of that node, by its container and shared_name or name; made by `make` (a shared_ptr<T>()) if there is none.
-  // INVALID_ARGUMENT if the node stands for a resource of another kind, or the one of that name does not fit the node.
+  // The resource of that node, by its container and shared_name or name; made by `make` (a shared_ptr<T>()) if there is
+  // none. INVALID_ARGUMENT if the node stands for a resource of another kind, or the one of that name does not fit the
+  // node.
   template <typename T, typename Make>
   absl::StatusOr<T*> resource(Make make) {
     std::shared_ptr<Resource>& cached = *call_->cached;

@@ -2,7 +2,8 @@
 //
 // Registering an op takes a few lines:
 //
-//   registry.Register({.name = "LogicalNot", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
+//   registry.Register({.name = "LogicalNot", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext&
+//   c) {
 //     ...; c.set_output(0, out); return absl::OkStatus(); }});
 //
 // A registry is made once and then only read (BuiltinOps() in core/ops gives TensorFlow's); a user adds to a copy.
@@ -32,8 +33,8 @@ class KernelContext;
 using OutputTypesFn = std::function<absl::StatusOr<std::vector<DType>>(const Node&, const std::vector<DType>& inputs)>;
 using Kernel = std::function<absl::Status(KernelContext&)>;
 
-// An attribute that TensorFlow's definition of the op has and that follows from the rest of the node: nodes here go without it, a
-// GraphDef gets it (graph_def.h).
+// An attribute that TensorFlow's definition of the op has and that follows from the rest of the node: nodes here go
+// without it, a GraphDef gets it (graph_def.h).
 struct ImpliedAttr {
   enum class Kind : std::uint8_t {
     kInputType,   // the type of input `i`

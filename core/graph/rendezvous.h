@@ -1,7 +1,7 @@
 // Where the values of a step pass that cross from one partition of a graph to another (_Send and _Recv).
 //
-// One for each step and partition. A _Send and the _Recv of the same tensor_name, devices and step belong together; each pair
-// passes one value a step.
+// One for each step and partition. A _Send and the _Recv of the same tensor_name, devices and step belong together;
+// each pair passes one value a step.
 // Thread safety: one task at a time (the one that runs the partition).
 #ifndef VIGIL_CORE_GRAPH_RENDEZVOUS_H_
 #define VIGIL_CORE_GRAPH_RENDEZVOUS_H_
@@ -20,8 +20,8 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
   // The value of a _Send node. Never waits for the receiver. Error: why the step ends early.
   virtual absl::Status Send(const Node& send, const Tensor& value) = 0;
-  // The value for a _Recv node: waits until it has been sent. Errors: why the step ends early, a lost or restarted sender,
-  // DEADLINE_EXCEEDED.
+  // The value for a _Recv node: waits until it has been sent. Errors: why the step ends early, a lost or restarted
+  // sender, DEADLINE_EXCEEDED.
   virtual absl::StatusOr<Tensor> Recv(const Node& recv, Time deadline) = 0;
 };
 

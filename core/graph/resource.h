@@ -2,7 +2,7 @@
 //
 // A resource's type T says how it is kept:
 //   static constexpr std::string_view kKind = "queue";   // its own name space
-//   static constexpr bool kPerSession = true;            // never shared between sessions, unless the node has a shared_name
+//   static constexpr bool kPerSession = true; // never shared between sessions, unless the node has a shared_name
 #ifndef VIGIL_CORE_GRAPH_RESOURCE_H_
 #define VIGIL_CORE_GRAPH_RESOURCE_H_
 
@@ -26,8 +26,8 @@ struct Node;
 class Resource {
  public:
   virtual ~Resource() = default;
-  // INVALID_ARGUMENT if the node, which has the resource's name, cannot stand for it: it promises other types. Asked before a kernel of
-  // a run gets the resource by way of that node for the first time.
+  // INVALID_ARGUMENT if the node, which has the resource's name, cannot stand for it: it promises other types. Asked
+  // before a kernel of a run gets the resource by way of that node for the first time.
   virtual absl::Status Fits(const Node& /*holder*/) const { return absl::OkStatus(); }
   // Wakes up whoever waits in this resource, to look whether its run was cancelled.
   virtual void Cancel() {}

@@ -59,7 +59,8 @@ bool IsKnown(std::uint64_t dtype) {
          (dtype <= 255 && DTypeSize(static_cast<DType>(dtype)) > 0);
 }
 
-// Whether a tensor of that type and shape can have that many bytes; then it can be made without asking for absurd memory.
+// Whether a tensor of that type and shape can have that many bytes; then it can be made without asking for absurd
+// memory.
 bool FitsItsSize(const BundleEntry& entry) {
   const bool strings = entry.dtype == DType::kString;
   const auto element = static_cast<std::int64_t>(strings ? sizeof(std::uint64_t) : DTypeSize(entry.dtype));

@@ -1,7 +1,7 @@
 // The index of a checkpoint: which tensor lies where, as bytes. Part of tensor_bundle; nothing else includes it.
 //
-// The bytes are this project's own for now: magic, numbers as 64 bits little-endian, a checksum over all before it. Every damage is
-// noticed: what decodes is what was encoded.
+// The bytes are this project's own for now: magic, numbers as 64 bits little-endian, a checksum over all before it.
+// Every damage is noticed: what decodes is what was encoded.
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_IO_BUNDLE_INDEX_H_
 #define VIGIL_CORE_IO_BUNDLE_INDEX_H_

@@ -1,12 +1,14 @@
-// How a checkpoint comes to be under its name: whole or not at all, whoever else writes the same one and whenever the process is killed.
-// Part of tensor_bundle; nothing else includes it.
+// How a checkpoint comes to be under its name: whole or not at all, whoever else writes the same one and whenever the
+// process is killed. Part of tensor_bundle; nothing else includes it.
 //
-// The index is what makes a checkpoint, and its name is given by one rename. The files of data that it speaks of are nobody else's: their
-// names are claimed by making them, and never used for other bytes while an index speaks of them. The usual names are those of
-// TensorFlow ("data-00000-of-00002"). While they are taken (the step is saved again with other values; another process saves it
-// too) those of the next shards are ("data-00002-of-00004"), which any reader of the format finds, since the index has the numbers.
-// The files of the checkpoint that was replaced go afterwards. What a crash leaves goes with its checkpoint (RemoveCheckpoint).
-// Thread safety: any number of writers. Errors: those of the file seam; ABORTED if another process deletes the checkpoint meanwhile.
+// The index is what makes a checkpoint, and its name is given by one rename. The files of data that it speaks of are
+// nobody else's: their names are claimed by making them, and never used for other bytes while an index speaks of them.
+// The usual names are those of TensorFlow ("data-00000-of-00002"). While they are taken (the step is saved again with
+// other values; another process saves it too) those of the next shards are ("data-00002-of-00004"), which any reader of
+// the format finds, since the index has the numbers. The files of the checkpoint that was replaced go afterwards. What
+// a crash leaves goes with its checkpoint (RemoveCheckpoint).
+// Thread safety: any number of writers. Errors: those of the file seam; ABORTED if another process deletes the
+// checkpoint meanwhile.
 #ifndef VIGIL_CORE_IO_BUNDLE_PUBLISHING_H_
 #define VIGIL_CORE_IO_BUNDLE_PUBLISHING_H_
 
@@ -50,8 +52,8 @@ class TemporaryFile {
   std::unique_ptr<File> file_;
 };
 
-// Gives the files of data (`data`: one for each shard of the index, synced where that matters) and the index their names.
-// Where the same checkpoint stands there already it stays, and `data` is removed. What fails removes `data`.
+// Gives the files of data (`data`: one for each shard of the index, synced where that matters) and the index their
+// names. Where the same checkpoint stands there already it stays, and `data` is removed. What fails removes `data`.
 absl::Status PublishBundle(const Env& env, const std::vector<std::string>& data, BundleIndex index,
                            const std::string& prefix, Syncing syncing);
 

@@ -1,4 +1,5 @@
-// Several writers of one checkpoint, and writers that are killed: wherever one is, the other does all of its work there.
+// Several writers of one checkpoint, and writers that are killed: wherever one is, the other does all of its work
+// there.
 #include "vigil/core/io/bundle_publishing.h"
 
 #include <gmock/gmock.h>

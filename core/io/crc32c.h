@@ -13,7 +13,8 @@ namespace vigil {
 std::uint32_t ExtendCrc32c(std::uint32_t crc, std::string_view data);
 inline std::uint32_t Crc32c(std::string_view data) { return ExtendCrc32c(0, data); }
 
-// A checksum of bytes that contain checksums is weak, so that stored ones are masked: rotated right by 15, plus a constant.
+// A checksum of bytes that contain checksums is weak, so that stored ones are masked: rotated right by 15, plus a
+// constant.
 constexpr std::uint32_t kCrcMaskDelta = 0xa282ead8U;
 constexpr std::uint32_t MaskCrc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + kCrcMaskDelta; }
 constexpr std::uint32_t UnmaskCrc(std::uint32_t masked) {

@@ -16,8 +16,8 @@ class RecordReader {
   // The bytes of a whole file, borrowed.
   explicit RecordReader(std::string_view bytes) : bytes_(bytes) {}
 
-  // The next record, part of the bytes; nullopt at the end. DATA_LOSS for a checksum that does not fit and for a record that is
-  // cut off (what a crash leaves); the same again after that.
+  // The next record, part of the bytes; nullopt at the end. DATA_LOSS for a checksum that does not fit and for a record
+  // that is cut off (what a crash leaves); the same again after that.
   absl::StatusOr<std::optional<std::string_view>> Next();
   // Whether the last error was a record that is cut off: everything before it is whole, and nothing comes after it.
   bool cut_off() const { return cut_off_; }

@@ -1,8 +1,8 @@
-// TensorFlow's framing of records in a file (TFRecord), as events files have it: length (8 bytes, little-endian), masked
-// checksum of those, the bytes, masked checksum of the bytes.
+// TensorFlow's framing of records in a file (TFRecord), as events files have it: length (8 bytes, little-endian),
+// masked checksum of those, the bytes, masked checksum of the bytes.
 //
-// Thread safety: none; one task at a time. Errors: the file seam's. After an error the end of the file is unknown, so the first
-// one is given again by every later call.
+// Thread safety: none; one task at a time. Errors: the file seam's. After an error the end of the file is unknown, so
+// the first one is given again by every later call.
 #ifndef VIGIL_CORE_IO_RECORD_WRITER_H_
 #define VIGIL_CORE_IO_RECORD_WRITER_H_
 

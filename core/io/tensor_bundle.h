@@ -1,11 +1,12 @@
 // A checkpoint's bytes: named tensors under a prefix, in files named as TensorFlow's V2 format names them.
 //
-// Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise. A bundle exists when its ".index"
-// does. What fails leaves no temporary file behind (a crash may). Whoever else writes the same prefix, and wherever a writer is killed:
-// what stands under it is one writer's bundle, whole (bundle_publishing.h); the files of data may then have other numbers.
-// The bytes inside are this project's own for now (bundle_index.h); nothing above this header depends on them.
-// Thread safety: one task at a time. Errors: NOT_FOUND for a missing file or key, DATA_LOSS for damaged bytes, and the file
-// seam's own.
+// Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise. A bundle exists when its
+// ".index" does. What fails leaves no temporary file behind (a crash may). Whoever else writes the same prefix, and
+// wherever a writer is killed: what stands under it is one writer's bundle, whole (bundle_publishing.h); the files of
+// data may then have other numbers. The bytes inside are this project's own for now (bundle_index.h); nothing above
+// this header depends on them.
+// Thread safety: one task at a time. Errors: NOT_FOUND for a missing file or key, DATA_LOSS for damaged bytes, and the
+// file seam's own.
 #ifndef VIGIL_CORE_IO_TENSOR_BUNDLE_H_
 #define VIGIL_CORE_IO_TENSOR_BUNDLE_H_
 
@@ -27,20 +28,21 @@ namespace vigil {
 std::string IndexFileName(std::string_view prefix);
 std::string DataFileName(std::string_view prefix, int shard, int shards);
 
-// Whether each file is synced before it gets its name, and the names once all have theirs: then a bundle that was written is there and
-// whole, also after a power cut. (That of a new directory is the caller's: SyncParents.)
+// Whether each file is synced before it gets its name, and the names once all have theirs: then a bundle that was
+// written is there and whole, also after a power cut. (That of a new directory is the caller's: SyncParents.)
 enum class Syncing { kNo, kYes };
 
 // Writes all tensors as one bundle with one shard. The prefix's directory is made if its parent exists.
 absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
                          Syncing syncing = Syncing::kYes);
 
-// One for MergeBundles, under a prefix that is this writer's alone (ALREADY_EXISTS if it is not). Only the data are synced: what a crash leaves of it is worth nothing.
+// One for MergeBundles, under a prefix that is this writer's alone (ALREADY_EXISTS if it is not). Only the data are
+// synced: what a crash leaves of it is worth nothing.
 absl::Status WriteBundlePart(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
                              Syncing syncing = Syncing::kYes);
 
-// Makes one bundle of several: their data files get its name, their indexes and (if nothing else is in them) their directories
-// go. INVALID_ARGUMENT for a key that two of them have.
+// Makes one bundle of several: their data files get its name, their indexes and (if nothing else is in them) their
+// directories go. INVALID_ARGUMENT for a key that two of them have.
 absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
                           Syncing syncing = Syncing::kYes);
 

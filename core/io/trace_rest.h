@@ -1,9 +1,9 @@
 // Where a trace may leave something out.
 //
-// A trace that has become too long keeps its beginning and its end (trace_writer.h). What lies between can be left out where the
-// session is at rest on both sides: its user is in no call of it, nobody has asked it to stop, and its raw session is whole. Then
-// the layer is in the same state before and behind the gap, but for the number of the raw session, and a replay that has come to
-// the one side goes on at the other.
+// A trace that has become too long keeps its beginning and its end (trace_writer.h). What lies between can be left out
+// where the session is at rest on both sides: its user is in no call of it, nobody has asked it to stop, and its raw
+// session is whole. Then the layer is in the same state before and behind the gap, but for the number of the raw
+// session, and a replay that has come to the one side goes on at the other.
 //
 // Thread safety: none. A steady state allocates nothing.
 #ifndef VIGIL_CORE_IO_TRACE_REST_H_
@@ -16,8 +16,8 @@
 
 namespace vigil {
 
-// Whether only the task that uses the session emits such events. The others may come from tasks of its queue runners, hooks and
-// services.
+// Whether only the task that uses the session emits such events. The others may come from tasks of its queue runners,
+// hooks and services.
 bool IsOfTheUser(const Event& event);
 
 class TraceRest {

@@ -102,7 +102,8 @@ void TraceWriter::BeginPart() {
   if (part_ == 1) open_calls_ = rest_.open_calls();
   ++part_;
   events_of_file_ = 0;
-  // First, so that there is room for the next one. One that is not there any more, or was never this trace's, is as well.
+  // First, so that there is room for the next one. One that is not there any more, or was never this trace's, is as
+  // well.
   if (part_ - limits_.parts > 1) env_.files->Remove(TracePartPath(path_, part_ - limits_.parts)).IgnoreError();
   const std::string next = TracePartPath(path_, part_);
   env_.files->Remove(next).IgnoreError();  // of an older trace of that name

@@ -1,10 +1,12 @@
-// Writes what a session does into a file, event by event, so that a run of a real program can be replayed (`vigil replay x.trace`).
+// Writes what a session does into a file, event by event, so that a run of a real program can be replayed (`vigil
+// replay x.trace`).
 //
-// An EventSink that passes every event on to the sink of its env and appends it to the file at once: when the process is killed,
-// all that was emitted before is in the file (what a power cut takes is another matter: nothing is synced). The file is that of
-// trace.proto. A long trace keeps its beginning and its end: the first file, and the last few of the parts that follow it in files
-// beside it ("run.trace.part2", ...); the parts between are removed as it goes on. Nothing that goes wrong with it ever disturbs the session: it is logged once, and the trace ends there.
-// A steady state allocates nothing.
+// An EventSink that passes every event on to the sink of its env and appends it to the file at once: when the process
+// is killed, all that was emitted before is in the file (what a power cut takes is another matter: nothing is synced).
+// The file is that of trace.proto. A long trace keeps its beginning and its end: the first file, and the last few of
+// the parts that follow it in files beside it ("run.trace.part2", ...); the parts between are removed as it goes on.
+// Nothing that goes wrong with it ever disturbs the session: it is logged once, and the trace ends there. A steady
+// state allocates nothing.
 //
 // Thread safety: safe from any task. Ownership: env's seams must outlive it.
 #ifndef VIGIL_CORE_IO_TRACE_WRITER_H_
@@ -50,8 +52,8 @@ class TraceWriter final : public EventSink {
   // Passes events on only, until Start.
   explicit TraceWriter(const Env& env, TraceLimits limits = {});
 
-  // Begins the file. An existing one is kept: "run.trace" becomes "run.2.trace", and so on. Missing folders are made. Magic,
-  // version and start time of the header are filled in.
+  // Begins the file. An existing one is kept: "run.trace" becomes "run.2.trace", and so on. Missing folders are made.
+  // Magic, version and start time of the header are filled in.
   void Start(const std::string& path, proto::TraceHeader header);
   void Emit(const Event& event) override;
   // The session was left in order: ends the file. Later events are passed on only.

@@ -22,8 +22,8 @@ absl::Status DivideBy(Tensor& sum, std::int64_t count) {
 
 }  // namespace
 
-// A place in the line of those who take; given up when destroyed, also when the task is killed. REQUIRES: the mutex is held throughout
-// (but for waiting).
+// A place in the line of those who take; given up when destroyed, also when the task is killed. REQUIRES: the mutex is
+// held throughout (but for waiting).
 class ConditionalAccumulator::Turn {
  public:
   explicit Turn(ConditionalAccumulator& accumulator) : accumulator_(accumulator) {

@@ -1,10 +1,10 @@
 // The accumulator behind a ConditionalAccumulator node: gradients of several replicas, averaged once there are enough.
 //
-// It has a step of its own. A gradient that was computed for an earlier step is stale: it is dropped, and nobody is told. Who takes
-// waits until as many gradients are there as it asks for, gets the average of all that are, and moves the step on by one. Those who
-// take are served in the order in which they came, also when a later one asks for less.
-// Errors: INVALID_ARGUMENT for a gradient of another shape or type; CANCELLED or DEADLINE_EXCEEDED for taking when the run ends
-// meanwhile; CANCELLED after CancelTakes().
+// It has a step of its own. A gradient that was computed for an earlier step is stale: it is dropped, and nobody is
+// told. Who takes waits until as many gradients are there as it asks for, gets the average of all that are, and moves
+// the step on by one. Those who take are served in the order in which they came, also when a later one asks for less.
+// Errors: INVALID_ARGUMENT for a gradient of another shape or type; CANCELLED or DEADLINE_EXCEEDED for taking when the
+// run ends meanwhile; CANCELLED after CancelTakes().
 // Thread safety: safe from any task.
 // Source: TensorFlow's conditional_accumulator_base.cc, as observed from outside.
 #ifndef VIGIL_CORE_OPS_ACCUMULATOR_H_

@@ -1,5 +1,5 @@
-// ConditionalAccumulator and the ops on it, each under two names: TensorFlow's optimizers use the ones that begin with "Resource", its
-// older graphs the others. Here they do the same.
+// ConditionalAccumulator and the ops on it, each under two names: TensorFlow's optimizers use the ones that begin with
+// "Resource", its older graphs the others. Here they do the same.
 #include "vigil/core/ops/accumulator.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"

@@ -1,4 +1,5 @@
-// The values, the words and the order of those who take are what TensorFlow 2.21 gave in the same calls, by both families of names.
+// The values, the words and the order of those who take are what TensorFlow 2.21 gave in the same calls, by both
+// families of names.
 #include <gmock/gmock.h>
 
 #include "vigil/core/graph/graph_def.h"

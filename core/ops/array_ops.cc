@@ -219,8 +219,8 @@ absl::Status Fill(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// How many steps of `delta` lead from `start` up to (but not to) `limit`. REQUIRES: delta leads there. Above what a tensor can hold it is any
-// such number.
+// How many steps of `delta` lead from `start` up to (but not to) `limit`. REQUIRES: delta leads there. Above what a
+// tensor can hold it is any such number.
 template <typename T>
 std::int64_t StepsBetween(T start, T limit, T delta) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();

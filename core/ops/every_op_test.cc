@@ -1,7 +1,9 @@
-// Every op that is registered, over inputs that nobody means: empty, huge, NaN, of other shapes, types and counts. It must return OK or a
-// clear error, and must not abort, read what is not there (under the sanitizers) or take memory that its inputs do not account for.
+// Every op that is registered, over inputs that nobody means: empty, huge, NaN, of other shapes, types and counts. It
+// must return OK or a clear error, and must not abort, read what is not there (under the sanitizers) or take memory
+// that its inputs do not account for.
 //
-// Nothing here names an op: what a node can be made of is tried, the attributes that it needs are those that its signature complains of.
+// Nothing here names an op: what a node can be made of is tried, the attributes that it needs are those that its
+// signature complains of.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

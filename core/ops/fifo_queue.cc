@@ -21,8 +21,8 @@ std::string Names(const std::vector<DType>& types) {
 
 }  // namespace
 
-// A place in a line; gives it up when destroyed, also when the task is killed. REQUIRES: the queue's mutex is held throughout
-// (but for waiting).
+// A place in a line; gives it up when destroyed, also when the task is killed. REQUIRES: the queue's mutex is held
+// throughout (but for waiting).
 class FifoQueue::Turn {
  public:
   Turn(Attempts& line, Condition& changed) : line_(line), changed_(changed) { line_.push_back(&attempt_); }

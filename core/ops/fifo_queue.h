@@ -1,9 +1,10 @@
 // The queue behind a FIFOQueueV2 node: a bounded buffer of elements (tuples of tensors) between tasks.
 //
-// As in TensorFlow the ones that put in are served in the order in which they came, the ones that take out as well, and a
-// plain Close waits its turn among those that put in: what was waiting before it still gets in.
-// Errors: CANCELLED "FIFOQueue 'q' is closed." for putting into a closed queue and for those that a cancelling close ends;
-// OUT_OF_RANGE for taking more than a closed queue has; CANCELLED or DEADLINE_EXCEEDED when the run itself ends meanwhile.
+// As in TensorFlow the ones that put in are served in the order in which they came, the ones that take out as well, and
+// a plain Close waits its turn among those that put in: what was waiting before it still gets in.
+// Errors: CANCELLED "FIFOQueue 'q' is closed." for putting into a closed queue and for those that a cancelling close
+// ends; OUT_OF_RANGE for taking more than a closed queue has; CANCELLED or DEADLINE_EXCEEDED when the run itself ends
+// meanwhile.
 // Thread safety: safe from any task.
 #ifndef VIGIL_CORE_OPS_FIFO_QUEUE_H_
 #define VIGIL_CORE_OPS_FIFO_QUEUE_H_
@@ -33,7 +34,8 @@ class FifoQueue : public Resource {
 
   absl::Status Fits(const Node& holder) const override;
 
-  // Puts in one after the other, waiting for room before each. `renew`: first takes out what is in it, and opens it if it was closed.
+  // Puts in one after the other, waiting for room before each. `renew`: first takes out what is in it, and opens it if
+  // it was closed.
   absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
   // Takes `count`, or none if it fails.
   absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements);

@@ -1,5 +1,5 @@
-// The attributes that TensorFlow's ops have and that follow from a node's inputs and outputs: what makes a GraphDef of ours
-// readable to TensorFlow. Attributes that TensorFlow has a default for are left out where the default is right.
+// The attributes that TensorFlow's ops have and that follow from a node's inputs and outputs: what makes a GraphDef of
+// ours readable to TensorFlow. Attributes that TensorFlow has a default for are left out where the default is right.
 // Source: TensorFlow's op definitions (ops.pbtxt).
 #include <map>
 #include <string_view>

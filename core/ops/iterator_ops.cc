@@ -1,7 +1,9 @@
-// An iterator over a range: OneShotIterator with the attribute "stop" (TensorFlow's carries a dataset function instead),
-// IteratorGetNext, and its state for savers: SerializeIterator, DeserializeIterator. The position belongs to the session.
+// An iterator over a range: OneShotIterator with the attribute "stop" (TensorFlow's carries a dataset function
+// instead), IteratorGetNext, and its state for savers: SerializeIterator, DeserializeIterator. The position belongs to
+// the session.
 //
-// The state is the position as decimal text in a string scalar (TensorFlow: a variant that no other version is promised to read).
+// The state is the position as decimal text in a string scalar (TensorFlow: a variant that no other version is promised
+// to read).
 #include <atomic>
 #include <charconv>
 

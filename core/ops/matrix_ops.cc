@@ -105,7 +105,8 @@ T SumOfAll(const Tensor& in) {
   }
 }
 
-// Divides each sum by how many elements it is made of. Of no integers there is no mean; of no floating-point numbers it is NaN.
+// Divides each sum by how many elements it is made of. Of no integers there is no mean; of no floating-point numbers it
+// is NaN.
 template <typename T>
 absl::Status DivideByCount(const Tensor& in, Tensor& out) {
   if (out.num_elements() == 0) return absl::OkStatus();

@@ -1,7 +1,9 @@
-// Graphs with their collections and their saver to and from TensorFlow's MetaGraphDef, which is what a ".meta" file holds.
+// Graphs with their collections and their saver to and from TensorFlow's MetaGraphDef, which is what a ".meta" file
+// holds.
 //
-// Collections of outputs and of variables (as VariableDef) are known here. Those of other objects (savers, queue runners) belong to
-// layers above: they pass a codec. Names that begin with "vigil/" are this library's own and are never written.
+// Collections of outputs and of variables (as VariableDef) are known here. Those of other objects (savers, queue
+// runners) belong to layers above: they pass a codec. Names that begin with "vigil/" are this library's own and are
+// never written.
 // Thread safety: as the graph's.
 // Source: meta_graph.proto; framework/meta_graph.py.
 #ifndef VIGIL_CORE_OPS_META_GRAPH_H_
@@ -44,10 +46,11 @@ struct ImportMetaGraphOptions {
   std::vector<CollectionCodec> codecs = {};
 };
 
-// Adds nodes and collections; variables are known to VariablesInitializer() and the like. Returns the names of the collections that
-// it could not read: those without a codec, and those whose name the graph has for something else. Errors: as ImportGraphDef; INVALID_ARGUMENT
-// for a collection's item that is not in the graph, or is no VariableDef of a variable. An import that fails, or throws, leaves the graph
-// as it was (what a codec keeps outside of the graph is its own affair).
+// Adds nodes and collections; variables are known to VariablesInitializer() and the like. Returns the names of the
+// collections that it could not read: those without a codec, and those whose name the graph has for something else.
+// Errors: as ImportGraphDef; INVALID_ARGUMENT for a collection's item that is not in the graph, or is no VariableDef of
+// a variable. An import that fails, or throws, leaves the graph as it was (what a codec keeps outside of the graph is
+// its own affair).
 absl::StatusOr<std::vector<std::string>> ImportMetaGraph(const proto::MetaGraphDef& def, Graph& graph,
                                                          const ImportMetaGraphOptions& options = {});
 

@@ -74,8 +74,8 @@ absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
 // Copies `count` elements. REQUIRES: same type, both ranges exist.
 void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset, std::int64_t count);
 
-// Replaces `value` by what write(const Tensor& old, Tensor& out) makes of it, element by element: in place (old and out are one) if nobody
-// shares the elements, else in new ones.
+// Replaces `value` by what write(const Tensor& old, Tensor& out) makes of it, element by element: in place (old and out
+// are one) if nobody shares the elements, else in new ones.
 template <typename Write>
 absl::Status Rewrite(Tensor& value, Write write) {
   if (value.unique()) {

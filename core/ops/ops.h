@@ -22,8 +22,8 @@ Output Placeholder(Builder& b, std::string name, DType dtype);
 Output PlaceholderWithDefault(Builder& b, std::string name, Output value);
 Output Identity(Builder& b, std::string name, Output value);
 
-// A variable (VariableV2) with "<name>/Assign" and "<name>/read". The builder's control inputs do not apply to these three.
-// `collection`: kGlobalVariables or kLocalVariables.
+// A variable (VariableV2) with "<name>/Assign" and "<name>/read". The builder's control inputs do not apply to these
+// three. `collection`: kGlobalVariables or kLocalVariables.
 struct Variable {
   Output ref;                    // the variable: reading it is FAILED_PRECONDITION until it was assigned
   NodeId initializer = kNoNode;  // "<name>/Assign"
@@ -32,9 +32,11 @@ struct Variable {
 // All that MakeVariable made, in order.
 inline constexpr CollectionKey<Variable> kVariables{"vigil/variables"};
 
-// An attribute of SaveV2 and MergeV2Checkpoints: true = their files are not synced. (TensorFlow's own graphs have none.)
+// An attribute of SaveV2 and MergeV2Checkpoints: true = their files are not synced. (TensorFlow's own graphs have
+// none.)
 inline constexpr std::string_view kNotSynced = "_vigil_not_synced";
-// An attribute of SaveV2: true = what it writes is for MergeV2Checkpoints in the same run, under a prefix that is that run's alone.
+// An attribute of SaveV2: true = what it writes is for MergeV2Checkpoints in the same run, under a prefix that is that
+// run's alone.
 inline constexpr std::string_view kWritesPart = "_vigil_writes_part";
 Variable MakeVariable(Builder& b, std::string name, Output initial_value,
                       CollectionKey<Output> collection = kGlobalVariables);
@@ -64,8 +66,8 @@ Queue FifoQueue(Builder& b, std::string name, std::int64_t capacity);
 NodeId EnqueueMany(Builder& b, std::string name, const Queue& queue, Output values);
 Output Dequeue(Builder& b, std::string name, const Queue& queue);
 
-// `value`, at most `limit` times in the life of the counter's variable, then OUT_OF_RANGE (tf.train.limit_epochs; the counter is
-// a local variable "<name>/epochs").
+// `value`, at most `limit` times in the life of the counter's variable, then OUT_OF_RANGE (tf.train.limit_epochs; the
+// counter is a local variable "<name>/epochs").
 Output LimitEpochs(Builder& b, std::string name, Output value, std::int64_t limit);
 
 // A serialized Summary with one scalar; added to kSummaries.

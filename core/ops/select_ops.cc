@@ -16,7 +16,8 @@ absl::Status LogicalNot(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// As TensorFlow's kernels on x86: what an integer cannot hold (NaN too) becomes the least one. In C++ it would be anything.
+// As TensorFlow's kernels on x86: what an integer cannot hold (NaN too) becomes the least one. In C++ it would be
+// anything.
 template <typename To, typename From>
 To Converted(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {

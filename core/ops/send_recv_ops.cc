@@ -1,5 +1,6 @@
-// _Send and _Recv: what a partition of a graph has in the place of an edge to another partition. Attributes as TensorFlow's:
-// tensor_name, send_device, send_device_incarnation, recv_device; the type is T of the one and tensor_type of the other.
+// _Send and _Recv: what a partition of a graph has in the place of an edge to another partition. Attributes as
+// TensorFlow's: tensor_name, send_device, send_device_incarnation, recv_device; the type is T of the one and
+// tensor_type of the other.
 #include "vigil/core/graph/rendezvous.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"

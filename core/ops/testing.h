@@ -1,4 +1,5 @@
-// Runs ops without a session, for the tests of this folder: inputs first, one node after the other, nothing kept but resources.
+// Runs ops without a session, for the tests of this folder: inputs first, one node after the other, nothing kept but
+// resources.
 #ifndef VIGIL_CORE_OPS_TESTING_H_
 #define VIGIL_CORE_OPS_TESTING_H_
 

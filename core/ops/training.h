@@ -12,11 +12,12 @@
 
 namespace vigil::ops {
 
-// An attribute of AccumulatorSetGlobalStep: true = the step stays; who waits for gradients ends with CANCELLED, and so does who comes
-// until the step is set the next time. (To TensorFlow, which has no such op, the node sets the step to what it is.)
+// An attribute of AccumulatorSetGlobalStep: true = the step stays; who waits for gradients ends with CANCELLED, and so
+// does who comes until the step is set the next time. (To TensorFlow, which has no such op, the node sets the step to
+// what it is.)
 inline constexpr std::string_view kCancelsTakes = "_vigil_cancels_takes";
-// An attribute of QueueEnqueueManyV2: true = the queue is opened if it was closed, and these elements take the place of those that are
-// in it. (TensorFlow adds them, and a closed queue stays closed.)
+// An attribute of QueueEnqueueManyV2: true = the queue is opened if it was closed, and these elements take the place of
+// those that are in it. (TensorFlow adds them, and a closed queue stays closed.)
 inline constexpr std::string_view kRenewsQueue = "_vigil_renews_queue";
 
 // A handle. Sessions that share their resources share those of one `shared_name`.

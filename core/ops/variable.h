@@ -1,8 +1,9 @@
 // The value behind a VariableV2 node.
 //
-// Changes come one after the other: each is computed once, on what the one before it has left. An update that finds the value with nobody
-// else (the usual case) works in place; who wants to read meanwhile waits for it. Otherwise readers get the old value, and the update
-// makes a new one. So nobody ever sees half of an update, and what was read stays as it was.
+// Changes come one after the other: each is computed once, on what the one before it has left. An update that finds the
+// value with nobody else (the usual case) works in place; who wants to read meanwhile waits for it. Otherwise readers
+// get the old value, and the update makes a new one. So nobody ever sees half of an update, and what was read stays as
+// it was.
 // Thread safety: safe from any task.
 #ifndef VIGIL_CORE_OPS_VARIABLE_H_
 #define VIGIL_CORE_OPS_VARIABLE_H_
@@ -36,8 +37,8 @@ class Variable : public Resource {
   // REQUIRES: a value of the variable's type.
   void Assign(Tensor value);
 
-  // Changes the value by `compute(Tensor* value)`, which writes into *value or replaces it, and leaves it as it is if it fails. It
-  // calls no seam (the others wait). An invalid tensor if nothing was assigned.
+  // Changes the value by `compute(Tensor* value)`, which writes into *value or replaces it, and leaves it as it is if
+  // it fails. It calls no seam (the others wait). An invalid tensor if nothing was assigned.
   template <typename Compute>
   absl::Status Update(Compute compute) {
     Turn turn(*this);

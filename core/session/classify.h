@@ -1,7 +1,7 @@
 // What a call on a raw session is for, told from its feeds, fetches and targets.
 //
-// The scaffold and the savers note in the graph which nodes are which (WellKnownCalls); events and fault injection both ask
-// ClassifyCall, so they cannot disagree. A call with hooks is kRun whatever it fetches.
+// The scaffold and the savers note in the graph which nodes are which (WellKnownCalls); events and fault injection both
+// ask ClassifyCall, so they cannot disagree. A call with hooks is kRun whatever it fetches.
 #ifndef VIGIL_CORE_SESSION_CLASSIFY_H_
 #define VIGIL_CORE_SESSION_CLASSIFY_H_
 
@@ -10,8 +10,8 @@
 
 namespace vigil {
 
-// A node and what a run of exactly that node (as the only fetch or target) is for. A fed run of some of the nodes that a restore op
-// groups is a restore, too.
+// A node and what a run of exactly that node (as the only fetch or target) is for. A fed run of some of the nodes that
+// a restore op groups is a restore, too.
 struct WellKnownCall {
   NodeId node = kNoNode;
   CallKind kind = CallKind::kRawRun;

@@ -9,9 +9,9 @@
 
 namespace vigil {
 
-// Creates through `factory` and emits kSessionCreated or kSessionCreateFailed; each Run and the first Close of the session
-// emits kSessionCall when it returns (value = the answer of kReadStep; 1/0 = yes/no of the readiness kinds). A Run on a closed
-// session emits as well. Without an event sink the session is returned as the factory made it.
+// Creates through `factory` and emits kSessionCreated or kSessionCreateFailed; each Run and the first Close of the
+// session emits kSessionCall when it returns (value = the answer of kReadStep; 1/0 = yes/no of the readiness kinds). A
+// Run on a closed session emits as well. Without an event sink the session is returned as the factory made it.
 absl::StatusOr<std::unique_ptr<Session>> CreateObserved(const Env& env, SessionFactory& factory, const Graph& graph,
                                                         const std::string& master, const SessionConfig& config);
 

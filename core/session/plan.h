@@ -1,8 +1,8 @@
 // What a run of one spec does: the nodes that it needs in order, and a slot for each value.
 //
-// Nodes run in the order of their ids. Nodes without work (constants, resources, NoOp) are no steps. A variable's value is
-// read by a step of its own, right before the node that wants it; values of fetched variables are read last, so that they
-// show what the run has done (as TensorFlow does).
+// Nodes run in the order of their ids. Nodes without work (constants, resources, NoOp) are no steps. A variable's value
+// is read by a step of its own, right before the node that wants it; values of fetched variables are read last, so that
+// they show what the run has done (as TensorFlow does).
 // Thread safety: immutable.
 #ifndef VIGIL_CORE_SESSION_PLAN_H_
 #define VIGIL_CORE_SESSION_PLAN_H_
@@ -31,8 +31,8 @@ struct PlanStep {
   const Node* holder = nullptr;
   std::int32_t first_input = 0;   // in Plan::inputs; as many as the node has (none for a read)
   std::int32_t first_output = 0;  // slot
-  // In Plan::releases: the slots that nobody looks at after this step. What they hold need not wait for the end of the run: a variable that
-  // was read has its value for itself again when it is updated.
+  // In Plan::releases: the slots that nobody looks at after this step. What they hold need not wait for the end of the
+  // run: a variable that was read has its value for itself again when it is updated.
   std::int32_t first_release = 0;
   std::int32_t end_release = 0;
 };

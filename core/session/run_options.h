@@ -1,9 +1,9 @@
 // What can be asked of a run beside its values, and what comes back beside them.
 // Field names and meanings are those of TensorFlow's RunOptions and RunMetadata. Plain values.
 //
-// What a session cannot do it refuses by name (CheckRunOptions). It takes what says nothing about results: TensorFlow accepts the number of
-// any pool of threads and a reset of disk usage that nobody measures, here there are none of either; a watch without debug ops watches
-// nothing, there as well.
+// What a session cannot do it refuses by name (CheckRunOptions). It takes what says nothing about results: TensorFlow
+// accepts the number of any pool of threads and a reset of disk usage that nobody measures, here there are none of
+// either; a watch without debug ops watches nothing, there as well.
 #ifndef VIGIL_CORE_SESSION_RUN_OPTIONS_H_
 #define VIGIL_CORE_SESSION_RUN_OPTIONS_H_
 
@@ -47,8 +47,8 @@ struct NodeStats {
 
 struct RunMetadata {
   std::vector<NodeStats> step_stats;  // only with a trace level, or report_tensor_allocations_upon_oom (recorded)
-  // Only with output_partition_graphs: a serialized GraphDef of the nodes that the run needed, for each device (a direct session has
-  // one).
+  // Only with output_partition_graphs: a serialized GraphDef of the nodes that the run needed, for each device (a
+  // direct session has one).
   std::vector<std::string> partition_graphs;
   void Clear() {
     step_stats.clear();
@@ -56,8 +56,8 @@ struct RunMetadata {
   }
 };
 
-// UNIMPLEMENTED, naming the option, for a watch with debug ops, and for output_partition_graphs unless `gives_partition_graphs`. Null:
-// no options.
+// UNIMPLEMENTED, naming the option, for a watch with debug ops, and for output_partition_graphs unless
+// `gives_partition_graphs`. Null: no options.
 absl::Status CheckRunOptions(const RunOptions* options, bool gives_partition_graphs);
 
 }  // namespace vigil

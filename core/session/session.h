@@ -1,12 +1,13 @@
 // The raw session: runs parts of one graph. Everything above (hooks, recovery) is made of calls on this interface.
 //
-// A run is described by a RunSpec (what is fed, fetched and run) and the fed values. A session prepares a plan for each spec
-// it meets: a repeated spec costs no planning and no allocation.
+// A run is described by a RunSpec (what is fed, fetched and run) and the fed values. A session prepares a plan for each
+// spec it meets: a repeated spec costs no planning and no allocation.
 // Errors are TensorFlow's: FAILED_PRECONDITION "Attempting to use uninitialized value x", OUT_OF_RANGE at the end of an
 // input, CANCELLED when the session was closed meanwhile, USAGE for names that are not in the graph or a closed session
 // ("Attempted to use a closed Session.").
 // Thread safety: all methods from any task. Ownership: the graph must outlive the session, but for runs
-// in flight and tasks that still hold it: what they use of the graph is kept (Graph::Share). The registry of ops outlives them all.
+// in flight and tasks that still hold it: what they use of the graph is kept (Graph::Share). The registry of ops
+// outlives them all.
 #ifndef VIGIL_CORE_SESSION_SESSION_H_
 #define VIGIL_CORE_SESSION_SESSION_H_
 
@@ -62,8 +63,8 @@ struct SessionConfig {
   std::vector<std::string> device_filters;
   std::int64_t operation_timeout_in_ms = 0;  // 0 = none
   std::int32_t inter_op_parallelism_threads = 0;
-  // Of sessions on a cluster. How long a creation waits for tasks that do not answer: then UNAVAILABLE, which names them; 0 =
-  // for ever.
+  // Of sessions on a cluster. How long a creation waits for tasks that do not answer: then UNAVAILABLE, which names
+  // them; 0 = for ever.
   Duration create_timeout{0};
   Duration keepalive{0};  // UNAVAILABLE when nothing was heard of a task for so long; 0 = never
 };
@@ -79,8 +80,8 @@ class SessionFactory {
 // The number of a session that was just created in this process.
 std::int64_t NextSessionNumber(const Env& env);
 
-// The number in a fetched global step. USAGE for anything but one int64 or int32: a graph from elsewhere may say that something else is its
-// step.
+// The number in a fetched global step. USAGE for anything but one int64 or int32: a graph from elsewhere may say that
+// something else is its step.
 absl::StatusOr<std::int64_t> StepOf(const Tensor& fetched);
 
 // Shorthands. Each is one run.

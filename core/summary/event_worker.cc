@@ -73,8 +73,8 @@ absl::Status EventWorker::Close() {
 }
 
 void EventWorker::Abandon() {
-  // No mutex: whoever drops a writer may be unwinding from the end of its process, where a lock is not to be had. A task that is
-  // just about to wait may miss this; then it stays, idle, until the process ends.
+  // No mutex: whoever drops a writer may be unwinding from the end of its process, where a lock is not to be had. A
+  // task that is just about to wait may miss this; then it stays, idle, until the process ends.
   if (task_ == nullptr || task_->done()) return;
   abandoned_.store(true);
   work_->NotifyAll();

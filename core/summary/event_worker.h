@@ -1,7 +1,7 @@
 // One life of a file writer, from its opening to its close: a bounded queue of events and the task that writes them.
 //
-// A failed write ends the task; everybody who waits, and whoever comes later, gets the error. The mutex is held for moments only,
-// never while a file is written.
+// A failed write ends the task; everybody who waits, and whoever comes later, gets the error. The mutex is held for
+// moments only, never while a file is written.
 // Thread safety: safe from any task.
 #ifndef VIGIL_CORE_SUMMARY_EVENT_WORKER_H_
 #define VIGIL_CORE_SUMMARY_EVENT_WORKER_H_
@@ -23,11 +23,12 @@ namespace vigil {
 
 class EventWorker {
  public:
-  // Starts the task. `max_queue`: as many events may wait before Put does (0 or less: any number). What was written is flushed with
-  // the first event after `flush_interval` has passed, and with the very first one.
+  // Starts the task. `max_queue`: as many events may wait before Put does (0 or less: any number). What was written is
+  // flushed with the first event after `flush_interval` has passed, and with the very first one.
   static std::shared_ptr<EventWorker> Start(const Env& env, EventsFile file, int max_queue, Duration flush_interval);
 
-  // `event`: serialized. Waits while the queue is full. False: closed, the event is dropped. The error that ended the task.
+  // `event`: serialized. Waits while the queue is full. False: closed, the event is dropped. The error that ended the
+  // task.
   absl::StatusOr<bool> Put(std::string event);
   // Waits until all that was put before is in the file and synced. False: closed.
   absl::StatusOr<bool> Flush();

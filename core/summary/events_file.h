@@ -1,8 +1,8 @@
 // An events file as TensorBoard reads it: framed Event records, of which the first names the version of the format.
 //
-// The file is opened by the first event. Two writers of one directory, host and second want the same name: with `unique` the
-// later one takes the next number (Behaviour::unique_event_files); without, it truncates the file of the first, as TensorFlow
-// does. EventsFileName is the one place where that name is made.
+// The file is opened by the first event. Two writers of one directory, host and second want the same name: with
+// `unique` the later one takes the next number (Behaviour::unique_event_files); without, it truncates the file of the
+// first, as TensorFlow does. EventsFileName is the one place where that name is made.
 // Thread safety: none; one task at a time. Errors: the file seam's; once the open file has
 // failed, every further call says so until Close.
 // Source: core/util/events_writer.cc.
@@ -32,8 +32,8 @@ class EventsFile {
 
   // `event`: serialized.
   absl::Status Write(std::string_view event);
-  // What was written can be read by others. If the file has disappeared (somebody removed it), an error is logged, a new one is
-  // begun, and what was written since the last flush is lost.
+  // What was written can be read by others. If the file has disappeared (somebody removed it), an error is logged, a
+  // new one is begun, and what was written since the last flush is lost.
   absl::Status Flush();
   // Flush, and it survives a power cut.
   absl::Status Sync();

@@ -4,8 +4,8 @@
 //   VIGIL_RETURN_IF_ERROR(writer->AddSummary(bytes, step));
 //   VIGIL_RETURN_IF_ERROR(writer->Close());
 //
-// An error of the file surfaces once, at the next call, and closes the writer; calls on a closed writer do nothing but log a
-// warning; Reopen() begins a new file. Close it: a writer that is dropped without loses what was not flushed.
+// An error of the file surfaces once, at the next call, and closes the writer; calls on a closed writer do nothing but
+// log a warning; Reopen() begins a new file. Close it: a writer that is dropped without loses what was not flushed.
 // Thread safety and contract: summary_writer.h. Source: summary/writer/writer.py, event_file_writer.py.
 #ifndef VIGIL_CORE_SUMMARY_FILE_WRITER_H_
 #define VIGIL_CORE_SUMMARY_FILE_WRITER_H_
@@ -32,15 +32,15 @@ struct FileWriterOptions {
   int max_queue = 10;                                   // events that may wait before a call does; 0 = any number
   Duration flush_interval = std::chrono::seconds(120);  // how long what was written may stay unseen
   std::string filename_suffix = {};
-  // Part of the file's name, where TensorFlow puts the machine's. Env has no seam for that name, since nothing else wants it: a
-  // program that writes from many machines into one directory passes its own.
+  // Part of the file's name, where TensorFlow puts the machine's. Env has no seam for that name, since nothing else
+  // wants it: a program that writes from many machines into one directory passes its own.
   std::string host = "localhost";
   Behaviour behaviour = Behaviour::Default();  // unique_event_files
 };
 
-// Makes the directory and starts the task; the file is made by the first event. `graph` (may be null), as it is now, is added
-// with its meta graph. Calls on the writer are observed (observed_writer.h); what it adds by itself is not. Errors: the file
-// seam's.
+// Makes the directory and starts the task; the file is made by the first event. `graph` (may be null), as it is now, is
+// added with its meta graph. Calls on the writer are observed (observed_writer.h); what it adds by itself is not.
+// Errors: the file seam's.
 absl::StatusOr<std::shared_ptr<SummaryWriter>> NewFileWriter(const Env& env, FileWriterOptions options,
                                                              const Graph* graph = nullptr);
 
@@ -63,8 +63,8 @@ class FileWriter final : public SummaryWriter {
   absl::Status Close() override;
   absl::Status Reopen() override;
 
-  // Whether its task still works, so that Close() would wait for it. False when the writer is closed, and when the process
-  // (a simulated one) was killed.
+  // Whether its task still works, so that Close() would wait for it. False when the writer is closed, and when the
+  // process (a simulated one) was killed.
   bool working() const;
 
  private:

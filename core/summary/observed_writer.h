@@ -9,9 +9,9 @@
 
 namespace vigil {
 
-// `writer` with kWriterCall events for every call from now on; `writer` itself when there is no event sink. What a writer adds
-// by itself (the graph that it was constructed with) is no call. Who makes a writer for the session layer passes it through
-// here, once.
+// `writer` with kWriterCall events for every call from now on; `writer` itself when there is no event sink. What a
+// writer adds by itself (the graph that it was constructed with) is no call. Who makes a writer for the session layer
+// passes it through here, once.
 std::shared_ptr<SummaryWriter> ObserveWriter(const Env& env, std::shared_ptr<SummaryWriter> writer);
 
 }  // namespace vigil

@@ -1,7 +1,7 @@
 // Where summaries, graphs and session logs go: an events file that TensorBoard reads, or a test's double.
 //
-// Thread safety: safe from any task. Errors: what the file seam gives when a former event could not be written surfaces on the
-// next call; nothing ever waits for a writer that has failed.
+// Thread safety: safe from any task. Errors: what the file seam gives when a former event could not be written surfaces
+// on the next call; nothing ever waits for a writer that has failed.
 // Source: summary/writer/writer.py, event_file_writer.py, writer_cache.py.
 #ifndef VIGIL_CORE_SUMMARY_SUMMARY_WRITER_H_
 #define VIGIL_CORE_SUMMARY_SUMMARY_WRITER_H_

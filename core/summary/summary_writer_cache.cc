@@ -39,8 +39,8 @@ struct Entry {
 };
 
 struct WriterCache {
-  // The process ends, and with it the seams. A task that is still writing must not outlive them: this waits, but only in a real
-  // process, since the tasks of a simulated one have gone before.
+  // The process ends, and with it the seams. A task that is still writing must not outlive them: this waits, but only
+  // in a real process, since the tasks of a simulated one have gone before.
   ~WriterCache() { AtProcessEnd(); }
   void AtProcessEnd() {
     for (const auto& [logdir, entry] : writers) {

@@ -30,7 +30,8 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
-// Whether brackets are nested deeper than that. protobuf's own limit for text leaves out the fields that it passes over: a stack overflow.
+// Whether brackets are nested deeper than that. protobuf's own limit for text leaves out the fields that it passes
+// over: a stack overflow.
 bool IsTooDeep(std::string_view text) {
   int depth = 0;
   char quote = 0;  // of the string that this is inside of

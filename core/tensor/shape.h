@@ -1,7 +1,9 @@
-// The shape of a tensor: its dimensions, outermost first. A scalar has none. A value type; a scalar's shape allocates nothing.
+// The shape of a tensor: its dimensions, outermost first. A scalar has none. A value type; a scalar's shape allocates
+// nothing.
 //
-// A shape from outside (a message, a file, a kernel's inputs) comes from Make(), which refuses what cannot be counted: then no product of
-// its dimensions overflows, whichever are left out. Nothing else in the code multiplies dimensions that it did not get from such a shape.
+// A shape from outside (a message, a file, a kernel's inputs) comes from Make(), which refuses what cannot be counted:
+// then no product of its dimensions overflows, whichever are left out. Nothing else in the code multiplies dimensions
+// that it did not get from such a shape.
 #ifndef VIGIL_CORE_TENSOR_SHAPE_H_
 #define VIGIL_CORE_TENSOR_SHAPE_H_
 
@@ -32,7 +34,8 @@ class Shape {
   // REQUIRES: what Make() accepts, unless the shape only says what is not known (-1) and no tensor is made of it.
   Shape(std::initializer_list<std::int64_t> dims) : dims_(dims) {}
   explicit Shape(std::vector<std::int64_t> dims) : dims_(std::move(dims)) {}
-  // INVALID_ARGUMENT for a negative dimension, and for dimensions whose product (but for zeros) is more than an int64 holds.
+  // INVALID_ARGUMENT for a negative dimension, and for dimensions whose product (but for zeros) is more than an int64
+  // holds.
   static absl::StatusOr<Shape> Make(std::vector<std::int64_t> dims);
 
   int rank() const { return static_cast<int>(dims_.size()); }

@@ -1,8 +1,9 @@
 // A dense tensor: element type, shape and shared elements.
 //
-// A value type: copying shares the elements until somebody writes, who then gets a copy of their own (mutable_flat()). So what was fed,
-// fetched or assigned to a variable stays what it was, whatever becomes of the tensor that it came from. One element that is
-// not a string lives inside the object: making, copying and passing a scalar allocates nothing.
+// A value type: copying shares the elements until somebody writes, who then gets a copy of their own (mutable_flat()).
+// So what was fed, fetched or assigned to a variable stays what it was, whatever becomes of the tensor that it came
+// from. One element that is not a string lives inside the object: making, copying and passing a scalar allocates
+// nothing.
 // Thread safety: as a value; shared elements may be read from any task.
 #ifndef VIGIL_CORE_TENSOR_TENSOR_H_
 #define VIGIL_CORE_TENSOR_TENSOR_H_
@@ -26,15 +27,16 @@
 
 namespace vigil {
 
-// What a tensor may take: whatever asks for more has miscounted. Strings count as they lie in memory, without their text.
+// What a tensor may take: whatever asks for more has miscounted. Strings count as they lie in memory, without their
+// text.
 inline constexpr std::int64_t kMostTensorBytes = std::int64_t{16} << 30;
 
 // Elements that tensors share. Part of Tensor.
 class TensorElements {
  public:
   TensorElements() = default;
-  // REQUIRES: an element type; all of them have room in memory (else bad_alloc). `cleared`: zeros; else anything but for strings,
-  // which are empty.
+  // REQUIRES: an element type; all of them have room in memory (else bad_alloc). `cleared`: zeros; else anything but
+  // for strings, which are empty.
   TensorElements(DType dtype, std::size_t n, bool cleared);
   TensorElements(const TensorElements& other) : block_(other.block_) {
     if (block_ != nullptr) block_->users.fetch_add(1, std::memory_order_relaxed);
@@ -68,8 +70,9 @@ class Tensor {
   Tensor() = default;  // dtype kInvalid
   // Zeros (empty strings). REQUIRES: what Make() accepts.
   Tensor(DType dtype, Shape shape);
-  // The same for a shape that comes from outside or from inputs, however huge. Errors: those of Shape::Make; UNIMPLEMENTED for a
-  // type that has no elements; RESOURCE_EXHAUSTED for more than kMostTensorBytes, and where there is no memory.
+  // The same for a shape that comes from outside or from inputs, however huge. Errors: those of Shape::Make;
+  // UNIMPLEMENTED for a type that has no elements; RESOURCE_EXHAUSTED for more than kMostTensorBytes, and where there
+  // is no memory.
   static absl::StatusOr<Tensor> Make(DType dtype, std::vector<std::int64_t> dims);
   // Elements that are yet to be written: they hold anything (strings are empty).
   static absl::StatusOr<Tensor> MakeUnwritten(DType dtype, std::vector<std::int64_t> dims);
@@ -107,7 +110,8 @@ class Tensor {
   std::span<const T> flat() const {
     return {static_cast<const T*>(Data(DTypeOf<T>())), static_cast<std::size_t>(num_elements())};
   }
-  // To be written, until the tensor is copied the next time. Elements that others share are copied first. REQUIRES: T is the element type.
+  // To be written, until the tensor is copied the next time. Elements that others share are copied first. REQUIRES: T
+  // is the element type.
   template <typename T>
   std::span<T> mutable_flat() {
     BeAlone();

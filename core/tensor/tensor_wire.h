@@ -22,7 +22,8 @@ void AppendIntegerField(int number, std::int64_t value, std::string* out);
 
 // What the bytes of a TensorProto hold. Errors: INVALID_ARGUMENT if they are none; FromProto's (tensor_proto.h).
 absl::StatusOr<Tensor> ParseTensor(std::string_view bytes);
-// The contents of field `number`, if the message is that field (of bytes, text or a message) and nothing else; else no data.
+// The contents of field `number`, if the message is that field (of bytes, text or a message) and nothing else; else no
+// data.
 std::string_view OnlyField(int number, std::string_view message);
 
 }  // namespace vigil

@@ -1,8 +1,8 @@
 // The layer that ties a hooked session to its coordinator. See session_layer.h.
 //
-// The idea: when a run fails because something else failed first (a queue's task was aborted, so the queue was cancelled), the
-// error that matters is the one the coordinator holds. A preemption is passed on as it is; any other error of a run gives way to
-// a preemption that the coordinator holds, and to nothing else.
+// The idea: when a run fails because something else failed first (a queue's task was aborted, so the queue was
+// cancelled), the error that matters is the one the coordinator holds. A preemption is passed on as it is; any other
+// error of a run gives way to a preemption that the coordinator holds, and to nothing else.
 #ifndef VIGIL_CORE_TRAIN_COORDINATED_SESSION_H_
 #define VIGIL_CORE_TRAIN_COORDINATED_SESSION_H_
 
@@ -29,7 +29,8 @@ class CoordinatedSession : public SessionLayer {
   absl::Status Run(LayerRun& run) override;
   absl::Status RunStepFn(const LayerStepFn& step_fn) override;
   absl::StatusOr<bool> ShouldStop() override;
-  // Requests a stop, joins up to the grace period, closes the raw session whatever the join says; the join's error is returned.
+  // Requests a stop, joins up to the grace period, closes the raw session whatever the join says; the join's error is
+  // returned.
   absl::Status Close() override;
 
   // Whether its coordinator was asked to stop without an error.
@@ -46,15 +47,16 @@ class CoordinatedSession : public SessionLayer {
   bool closed_ = false;
 };
 
-// Requests a stop, joins for what is left of the grace period, closes the session whatever the join says; the join's error. Tasks that
-// have not ended by then are named in the log (an error, but under Behaviour::TensorFlow()) and kept in life.stragglers; only they
-// use up the grace period.
+// Requests a stop, joins for what is left of the grace period, closes the session whatever the join says; the join's
+// error. Tasks that have not ended by then are named in the log (an error, but under Behaviour::TensorFlow()) and kept
+// in life.stragglers; only they use up the grace period.
 absl::Status StopJoinAndClose(const Env& env, Coordinator& coord, Session& session, SessionLife& life);
 
 using QueueRunnerStarter =
     std::function<absl::Status(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&)>;
 
-// Makes coordinated sessions: raw session, coordinator, queue runners, AfterCreateSession of every hook. The unit of recovery.
+// Makes coordinated sessions: raw session, coordinator, queue runners, AfterCreateSession of every hook. The unit of
+// recovery.
 class CoordinatedSessionCreator {
  public:
   // `hooks` and `life` must outlive this object.

@@ -1,6 +1,8 @@
-// The ops that Scaffold and Supervisor make where a model brings none: initialisation and the questions whether it is done.
+// The ops that Scaffold and Supervisor make where a model brings none: initialisation and the questions whether it is
+// done.
 //
-// Each is made at each call; who calls keeps it (in the collection of the graph that it belongs to). Errors stick to the builder.
+// Each is made at each call; who calls keeps it (in the collection of the graph that it belongs to). Errors stick to
+// the builder.
 // Thread safety: as the builder's. Source: monitored_session.py (Scaffold), supervisor.py.
 #ifndef VIGIL_CORE_TRAIN_DEFAULT_OPS_H_
 #define VIGIL_CORE_TRAIN_DEFAULT_OPS_H_

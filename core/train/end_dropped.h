@@ -15,8 +15,8 @@
 
 namespace vigil {
 
-// Calls `here`; but while an exception passes nothing may wait, and unless it `may_wait` otherwise: a task of its own then calls `apart`,
-// which keeps what it needs.
+// Calls `here`; but while an exception passes nothing may wait, and unless it `may_wait` otherwise: a task of its own
+// then calls `apart`, which keeps what it needs.
 inline void EndDropped(const Env& env, std::string_view task, bool may_wait, const std::function<absl::Status()>& here,
                        std::function<absl::Status()> apart) {
   if (!may_wait || std::uncaught_exceptions() > 0) {

@@ -45,8 +45,8 @@ class Fetches {
   std::shared_ptr<const Tree> tree_;
 };
 
-// A look at the values of a run, in the shape of its Fetches. What RunResult::values() gives keeps them alive; what hooks are given is
-// valid as long as the run's call lasts.
+// A look at the values of a run, in the shape of its Fetches. What RunResult::values() gives keeps them alive; what
+// hooks are given is valid as long as the run's call lasts.
 class FetchedValues {
  public:
   FetchedValues() = default;  // none
@@ -91,8 +91,8 @@ struct Feed {
 };
 using Feeds = std::vector<Feed>;
 
-// What a run returned. Reusing one for further runs of the same fetches allocates nothing, unless somebody still looks at the values (they
-// stay what they are).
+// What a run returned. Reusing one for further runs of the same fetches allocates nothing, unless somebody still looks
+// at the values (they stay what they are).
 class RunResult {
  public:
   // Keeps the values alive: session.Run(x)->values() may outlive the result.

@@ -23,8 +23,8 @@ inline absl::Status OfHook(absl::Status status, const SessionRunHook& hook, std:
 }
 
 // Calls `body`, which calls `method` of `hook`; `index` is the hook's place in the list, `session` what it gets to see.
-// `result` (may be null): its value, if it is a number, goes into the event. `context` (null outside of runs): what it asks for a
-// stop goes into the event.
+// `result` (may be null): its value, if it is a number, goes into the event. `context` (null outside of runs): what it
+// asks for a stop goes into the event.
 template <typename Body>
 absl::Status CallHook(const Env& env, const SessionRunHook& hook, std::size_t index, HookMethod method,
                       const Session* session, const FetchedValues* result, const RunContext* context, Body&& body) {

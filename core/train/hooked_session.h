@@ -1,7 +1,8 @@
 // The layer that calls the hooks around a raw run. See session_layer.h.
 //
-// Steady state allocates nothing: what hooks ask for goes into reused storage. A hook that asks for nothing costs its two calls and
-// little more: it leaves no trace in what is merged. A hook may run the session itself: what the outer run has gathered is set aside.
+// Steady state allocates nothing: what hooks ask for goes into reused storage. A hook that asks for nothing costs its
+// two calls and little more: it leaves no trace in what is merged. A hook may run the session itself: what the outer
+// run has gathered is set aside.
 #ifndef VIGIL_CORE_TRAIN_HOOKED_SESSION_H_
 #define VIGIL_CORE_TRAIN_HOOKED_SESSION_H_
 
@@ -41,7 +42,8 @@ class HookedSession {
     RunSpec spec;
     std::vector<Tensor> feed_values;
   };
-  // Marks a run in progress; one inside of another gets storage of its own, and what it replaces comes back in its place.
+  // Marks a run in progress; one inside of another gets storage of its own, and what it replaces comes back in its
+  // place.
   class InProgress;
 
   absl::Status RunOnce(LayerRun& run, RunContext& context);

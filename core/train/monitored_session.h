@@ -9,13 +9,15 @@
 //     }
 //   });
 //
-// Creation: Begin of every hook, then the scaffold is finalized, then a session is created, initialised or restored, queue
-// runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned OK, OUT_OF_RANGE
-// or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. Any other error skips End and is returned.
-// A session that is dropped without Close() or Exit() takes the error path: no End; stopped, joined for the grace period and closed by
-// its destructor, which says so in the log (by TensorFlow's behaviour it is left open, and its tasks run on). Tasks that do not end in time are named there, and keep what they use of the session.
-// Callbacks (hooks, listeners, step functions) may run the session, ask whether it should stop and save; they may not close it, nor
-// run it while it is being made anew (USAGE), nor destroy it.
+// Creation: Begin of every hook, then the scaffold is finalized, then a session is created, initialised or restored,
+// queue runners are started, AfterCreateSession is called. Leaving the scope: End of every hook if the body returned
+// OK, OUT_OF_RANGE or STOP_ITERATION that a run or RequestStop returned (the end of the input), then close. Any other
+// error skips End and is returned. A session that is dropped without Close() or Exit() takes the error path: no End;
+// stopped, joined for the grace period and closed by its destructor, which says so in the log (by TensorFlow's
+// behaviour it is left open, and its tasks run on). Tasks that do not end in time are named there, and keep what they
+// use of the session.
+// Callbacks (hooks, listeners, step functions) may run the session, ask whether it should stop and save; they may not
+// close it, nor run it while it is being made anew (USAGE), nor destroy it.
 // Thread safety: one task at a time. Ownership: env's seams and the graph must outlive the session.
 // Source: monitored_session.py; recorded in replays/tensorflow.
 #ifndef VIGIL_CORE_TRAIN_MONITORED_SESSION_H_
@@ -45,7 +47,8 @@ namespace vigil {
 class StepContext {
  public:
   StepContext(Session& session, const RunWithHooks& run) : session_(session), run_(run) {}
-  // The raw session. Under Behaviour::TensorFlow() as it was when RunStepFn was called: after a recovery the old, closed one.
+  // The raw session. Under Behaviour::TensorFlow() as it was when RunStepFn was called: after a recovery the old,
+  // closed one.
   Session& session() const { return session_; }
   // A run with hooks. A preemption must be returned by the step function: then the whole function is called again.
   absl::StatusOr<RunResult> RunWithHooks(const Fetches& fetches, const Feeds& feeds = {},
@@ -85,8 +88,8 @@ class MonitoredSessionBase {
   // Tasks that did not end within the grace period when a session of this one was closed. They still ran then.
   const std::vector<std::string>& stragglers() const { return life_.stragglers; }
 
-  // End of every hook, then close. A second one is USAGE "Session is already closed."; one from inside of a call of this session's
-  // (a hook, a step function) is USAGE and does nothing: ask for a stop there.
+  // End of every hook, then close. A second one is USAGE "Session is already closed."; one from inside of a call of
+  // this session's (a hook, a step function) is USAGE and does nothing: ask for a stop there.
   absl::Status Close();
   // Leaves the scope with what its body returned; what this returns is what the scope as a whole ended with.
   absl::Status Exit(const absl::Status& body);
@@ -153,15 +156,16 @@ struct MonitoredSessionOptions {
   Duration stop_grace_period = std::chrono::seconds(120);
   Behaviour behaviour = Behaviour::Default();
   QueueRunnerStarter start_queue_runners;  // null: StartQueueRunners
-  // A file (best called x.trace) in which everything the session does is written down as it happens: `vigil replay` plays it
-  // again. An existing file is kept, the new one gets a number. "" = none, at no cost. docs/traces.md
+  // A file (best called x.trace) in which everything the session does is written down as it happens: `vigil replay`
+  // plays it again. An existing file is kept, the new one gets a number. "" = none, at no cost. docs/traces.md
   std::string trace_path;
   // How long recovery may fail before it is given up (Behaviour::bounded_recovery); Duration::max() = never.
   Duration give_up_recovery_after = RecoveryPolicy::kGiveUpAfter;
-  // Ends the training in good order, from any task: the run in progress is finished, ShouldStop() is true from then on, waits (for a
-  // chief, before the next attempt of a recovery) end with CANCELLED. Runs are not refused.
+  // Ends the training in good order, from any task: the run in progress is finished, ShouldStop() is true from then on,
+  // waits (for a chief, before the next attempt of a recovery) end with CANCELLED. Runs are not refused.
   StopRequestPtr stop = nullptr;
-  // SIGTERM is such a request; a second one ends the program at once. USAGE where the env has no signals. docs/ending.md
+  // SIGTERM is such a request; a second one ends the program at once. USAGE where the env has no signals.
+  // docs/ending.md
   bool stop_on_sigterm = false;
 };
 

@@ -501,8 +501,8 @@ TEST_F(MonitoredSessionTest, ARunWithoutHooksIsFed) {
   EXPECT_THAT(lines_, testing::IsEmpty());
 }
 
-// Input by a queue that a task fills: the runners of the graph's collection start with the session, and the end of what they bring is the
-// end of the scope.
+// Input by a queue that a task fills: the runners of the graph's collection start with the session, and the end of what
+// they bring is the end of the scope.
 TEST_F(MonitoredSessionTest, QueueRunnersOfTheGraphFeedTheTraining) {
   Builder b(graph_);
   const ops::Queue queue = ops::FifoQueue(b, "queue", 2);

@@ -1,5 +1,5 @@
-// An argument with three answers: the default (looked up or made), none, or a value. TensorFlow tells the first two apart by an
-// object of its own (USE_DEFAULT) and None.
+// An argument with three answers: the default (looked up or made), none, or a value. TensorFlow tells the first two
+// apart by an object of its own (USE_DEFAULT) and None.
 //
 //   struct Options { OrDefault<SaverPtr> saver; };
 //   Options{};                          // the default

@@ -1,5 +1,5 @@
-// What a monitored session leaves behind when it goes in ways that nobody planned: dropped, with tasks that do not end, with callbacks
-// that throw; and what its recoveries cost.
+// What a monitored session leaves behind when it goes in ways that nobody planned: dropped, with tasks that do not end,
+// with callbacks that throw; and what its recoveries cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

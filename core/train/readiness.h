@@ -21,8 +21,10 @@ struct Readiness {
   std::vector<std::string> missing = {};  // what is not initialized, where the op names it
 };
 
-// Runs the op. Not ready: it names something ("Variables not initialized: v, w"), or fails since something it needs is not initialized.
-// Errors: what the run fails with otherwise (FAILED_PRECONDITION is logged, after `what`); USAGE for an op that gives no names.
+// Runs the op. Not ready: it names something ("Variables not initialized: v, w"), or fails since something it needs is
+// not initialized.
+// Errors: what the run fails with otherwise (FAILED_PRECONDITION is logged, after `what`); USAGE for an op that gives
+// no names.
 absl::StatusOr<Readiness> AskWhetherReady(const Env& env, Session& session, Output op, std::string_view what);
 
 }  // namespace vigil

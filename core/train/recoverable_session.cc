@@ -123,8 +123,8 @@ absl::StatusOr<bool> RecoverableSession::ShouldStop() {
   while (true) {
     VIGIL_ASSIGN_OR_RETURN(const bool stop, CheckStop());
     if (stop || session_ == nullptr) return true;
-    // The second look at the coordinator: meanwhile a task, or a hook of a new session, may have reported an error. TensorFlow lets it
-    // out; otherwise it is seen to as if the first look had found it.
+    // The second look at the coordinator: meanwhile a task, or a hook of a new session, may have reported an error.
+    // TensorFlow lets it out; otherwise it is seen to as if the first look had found it.
     absl::StatusOr<bool> late = session_->ShouldStop();
     if (late.ok() || !life_.behaviour.should_stop_recovers) return late;
   }

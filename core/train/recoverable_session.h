@@ -1,7 +1,8 @@
-// The layer that survives preemption: on ABORTED or UNAVAILABLE it closes the session, makes a new one and repeats the call.
+// The layer that survives preemption: on ABORTED or UNAVAILABLE it closes the session, makes a new one and repeats the
+// call.
 //
-// Under Behaviour::TensorFlow() without limit and without pause, and what was asked of the old session (a stop request of a hook,
-// for example) is forgotten with it; otherwise see recovery_policy.h and SessionLife. See session_layer.h.
+// Under Behaviour::TensorFlow() without limit and without pause, and what was asked of the old session (a stop request
+// of a hook, for example) is forgotten with it; otherwise see recovery_policy.h and SessionLife. See session_layer.h.
 #ifndef VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_
 #define VIGIL_CORE_TRAIN_RECOVERABLE_SESSION_H_
 

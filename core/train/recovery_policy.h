@@ -1,10 +1,11 @@
 // When a session is created again, and when that has no more sense.
 //
-// TensorFlow tries again at once and for ever: a failure that is there to stay becomes a busy loop without an error. Here every
-// new attempt waits, 1 s at first and twice as long each time up to 60 s, with up to a quarter more by chance, so that the
-// replicas of a job do not come back all at once. After 30 minutes (or what is said) of failing it is given up with the history.
-// Failing begins with the first failure after a completed run. What does not count: time that a worker spends waiting for its chief
-// (max_wait_secs bounds that), and time that the caller spends outside of the session's calls.
+// TensorFlow tries again at once and for ever: a failure that is there to stay becomes a busy loop without an error.
+// Here every new attempt waits, 1 s at first and twice as long each time up to 60 s, with up to a quarter more by
+// chance, so that the replicas of a job do not come back all at once. After 30 minutes (or what is said) of failing it
+// is given up with the history. Failing begins with the first failure after a completed run. What does not count: time
+// that a worker spends waiting for its chief (max_wait_secs bounds that), and time that the caller spends outside of
+// the session's calls.
 // Thread safety: the task that uses the session only.
 #ifndef VIGIL_CORE_TRAIN_RECOVERY_POLICY_H_
 #define VIGIL_CORE_TRAIN_RECOVERY_POLICY_H_
@@ -34,8 +35,8 @@ class RecoveryPolicy {
 
   // A run was completed: everything before is forgotten.
   void Completed();
-  // Waits for the next attempt. DEADLINE_EXCEEDED with the history when it is time to give up, CANCELLED when a stop is requested.
-  // `not_counted`: how long, since this object was made, the attempts waited for others.
+  // Waits for the next attempt. DEADLINE_EXCEEDED with the history when it is time to give up, CANCELLED when a stop is
+  // requested. `not_counted`: how long, since this object was made, the attempts waited for others.
   absl::Status BeforeNextAttempt(const absl::Status& why, Duration not_counted);
 
  private:

@@ -1,5 +1,5 @@
-// Everything that a callback may do to the session that calls it: each act from each place, by both behaviours. It works or is refused
-// by a status that says why; nothing that is still in use is freed (which a sanitizer sees).
+// Everything that a callback may do to the session that calls it: each act from each place, by both behaviours. It
+// works or is refused by a status that says why; nothing that is still in use is freed (which a sanitizer sees).
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

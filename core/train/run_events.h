@@ -1,6 +1,8 @@
-// What rules want to know of a run with hooks, and of built-in hooks, beside the events of the layers: details (core/base/event.h).
+// What rules want to know of a run with hooks, and of built-in hooks, beside the events of the layers: details
+// (core/base/event.h).
 //
-// Nothing is emitted where nobody watches, and nothing of what nobody asked for. Thread safety: the task that uses the session.
+// Nothing is emitted where nobody watches, and nothing of what nobody asked for. Thread safety: the task that uses the
+// session.
 #ifndef VIGIL_CORE_TRAIN_RUN_EVENTS_H_
 #define VIGIL_CORE_TRAIN_RUN_EVENTS_H_
 

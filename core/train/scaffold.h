@@ -1,8 +1,8 @@
 // tf.train.Scaffold: the pieces that every model needs (init, readiness, local init, summary, saver), found or made.
 //
-// Nothing is made before Finalize(), which fills each missing piece in this order by "the collection's item, else a default that
-// is added to the collection": init_op, ready_op, ready_for_local_init_op, local_init_op, summary_op, saver; then builds the
-// saver and finalizes the graph. Pieces given by the user are not added to collections.
+// Nothing is made before Finalize(), which fills each missing piece in this order by "the collection's item, else a
+// default that is added to the collection": init_op, ready_op, ready_for_local_init_op, local_init_op, summary_op,
+// saver; then builds the saver and finalizes the graph. Pieces given by the user are not added to collections.
 // Errors: USAGE, e.g. for a collection with more than one item. Thread safety: one task at a time.
 // Ownership: the graph must outlive the scaffold. Source: monitored_session.py (Scaffold).
 #ifndef VIGIL_CORE_TRAIN_SCAFFOLD_H_

@@ -1,4 +1,5 @@
-// What a run through the layers of a session costs besides the raw run: no allocation. This program replaces operator new.
+// What a run through the layers of a session costs besides the raw run: no allocation. This program replaces operator
+// new.
 #include <gtest/gtest.h>
 
 #include <memory>

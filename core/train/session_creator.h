@@ -1,7 +1,7 @@
 // What makes the raw sessions of a monitored session, again after each recovery.
 //
-// The chief restores or initialises the model, anew for each session: with parameter servers it sets the whole cluster back. A
-// worker waits until the chief has done so. Both finalize the scaffold first, which freezes the graph.
+// The chief restores or initialises the model, anew for each session: with parameter servers it sets the whole cluster
+// back. A worker waits until the chief has done so. Both finalize the scaffold first, which freezes the graph.
 // Thread safety: one task at a time. Errors: the scaffold's and the session manager's; NOT_FOUND for a
 // master that is none. Source: monitored_session.py (SessionCreator, ChiefSessionCreator, WorkerSessionCreator).
 #ifndef VIGIL_CORE_TRAIN_SESSION_CREATOR_H_

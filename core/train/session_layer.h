@@ -1,8 +1,8 @@
 // The layers of a monitored session, outer to inner: recoverable, coordinated, hooked, raw session.
 //
 // Each layer adds one thing to a run: the hooked one calls the hooks and merges what they ask for into one raw run; the
-// coordinated one prefers the root cause that its coordinator holds; the recoverable one makes a new session after a preemption
-// and repeats the run. A singular session has no recoverable layer.
+// coordinated one prefers the root cause that its coordinator holds; the recoverable one makes a new session after a
+// preemption and repeats the run. A singular session has no recoverable layer.
 // This header is for core/train itself. Thread safety: the task that uses the session only.
 // Source: monitored_session.py (_WrappedSession and its heirs).
 #ifndef VIGIL_CORE_TRAIN_SESSION_LAYER_H_
@@ -17,8 +17,9 @@
 
 namespace vigil {
 
-// One run as it passes through the layers. `options` is one copy for the whole call, into which hooks merge. Options that the
-// caller gave keep what was merged when the run is repeated after a recovery; without them each repetition starts anew (recorded).
+// One run as it passes through the layers. `options` is one copy for the whole call, into which hooks merge. Options
+// that the caller gave keep what was merged when the run is repeated after a recovery; without them each repetition
+// starts anew (recorded).
 struct LayerRun {
   const Fetches& fetches;
   const Feeds& feeds;

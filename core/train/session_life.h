@@ -1,5 +1,5 @@
-// What a monitored session remembers across its raw sessions: stop requests, recoveries, what is left of the grace period.
-// This header is for core/train itself. Thread safety: the task that uses the session only.
+// What a monitored session remembers across its raw sessions: stop requests, recoveries, what is left of the grace
+// period. This header is for core/train itself. Thread safety: the task that uses the session only.
 #ifndef VIGIL_CORE_TRAIN_SESSION_LIFE_H_
 #define VIGIL_CORE_TRAIN_SESSION_LIFE_H_
 

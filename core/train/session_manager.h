@@ -1,12 +1,14 @@
-// tf.train.SessionManager: makes raw sessions whose model is ready: restored from a checkpoint, initialised, or waited for.
+// tf.train.SessionManager: makes raw sessions whose model is ready: restored from a checkpoint, initialised, or waited
+// for.
 //
-// In a cluster (master "grpc://...") Prepare first looks whether the model is alive on the servers and joins it, or restores what is
-// missing last (Behaviour::join_live_model), and sessions do not wait for ever for a server (bounded_waits).
-// Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then readiness. A failure closes
-// the half-made session (not so under Behaviour::TensorFlow()). Recover: like Prepare without initialising. Wait: poll until another task
-// (the chief) has made the model ready.
+// In a cluster (master "grpc://...") Prepare first looks whether the model is alive on the servers and joins it, or
+// restores what is missing last (Behaviour::join_live_model), and sessions do not wait for ever for a server
+// (bounded_waits). Prepare: restore if there is something to restore, else init_op and init_fn; then local init, then
+// readiness. A failure closes the half-made session (not so under Behaviour::TensorFlow()). Recover: like Prepare
+// without initialising. Wait: poll until another task (the chief) has made the model ready.
 // Thread safety: one task at a time. Errors: USAGE for contradictory arguments and for a model that does not get ready,
-// DEADLINE_EXCEEDED from Wait, CANCELLED from whatever waits when a stop is requested, else what the session's calls fail with.
+// DEADLINE_EXCEEDED from Wait, CANCELLED from whatever waits when a stop is requested, else what the session's calls
+// fail with.
 // Source: session_manager.py.
 #ifndef VIGIL_CORE_TRAIN_SESSION_MANAGER_H_
 #define VIGIL_CORE_TRAIN_SESSION_MANAGER_H_
@@ -80,7 +82,8 @@ class SessionManager {
     bool initialized = false;
   };
   absl::StatusOr<Recovered> Recover(const SessionTarget& target, const RestoreOptions& restore);
-  // `max_wait` nullopt = for ever. What it sleeps between looks at a model that is not ready is added to `slept` (may be null).
+  // `max_wait` nullopt = for ever. What it sleeps between looks at a model that is not ready is added to `slept` (may
+  // be null).
   absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait,
                                             Duration* slept = nullptr);
 
@@ -116,7 +119,8 @@ class SessionManager {
   const SessionManagerOptions options_;
 };
 
-// Emits kSleep, then sleeps: the one place where the session layer sleeps. True: `stop` (may be null) was requested meanwhile.
+// Emits kSleep, then sleeps: the one place where the session layer sleeps. True: `stop` (may be null) was requested
+// meanwhile.
 bool SleepFor(const Env& env, Duration duration, StopRequest* stop = nullptr);
 
 }  // namespace vigil

@@ -1,5 +1,5 @@
-// Ports SessionManagerTest and ObsoleteSessionManagerTest of session_manager_test.py (a cyclic initializer needs loops, which the
-// graph does not have), and what session_manager.py says of waiting.
+// Ports SessionManagerTest and ObsoleteSessionManagerTest of session_manager_test.py (a cyclic initializer needs loops,
+// which the graph does not have), and what session_manager.py says of waiting.
 #include "vigil/core/train/session_manager.h"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,10 @@
 // tf.train.SessionRunHook: extends the runs of a monitored session.
 //
 // The order that a session keeps (source: session_run_hook.py; recorded): Begin once, while the graph may still change;
-// AfterCreateSession for every session, the graph is frozen; for each run BeforeRun, the run, AfterRun only if it succeeded; End
-// only when the session is left cleanly (no error, OUT_OF_RANGE or STOP_ITERATION). Hooks are called in list order in each phase.
-// An error returned by a method fails the phase; an exception thrown by one counts as an error of code OTHER.
+// AfterCreateSession for every session, the graph is frozen; for each run BeforeRun, the run, AfterRun only if it
+// succeeded; End only when the session is left cleanly (no error, OUT_OF_RANGE or STOP_ITERATION). Hooks are called in
+// list order in each phase. An error returned by a method fails the phase; an exception thrown by one counts as an
+// error of code OTHER.
 // Thread safety: called from the task that uses the session only. Ownership: shared with the session.
 #ifndef VIGIL_CORE_TRAIN_SESSION_RUN_HOOK_H_
 #define VIGIL_CORE_TRAIN_SESSION_RUN_HOOK_H_
@@ -58,7 +59,8 @@ class RunContext {
     stop_requested_ = true;
   }
   bool stop_requested() const { return stop_requested_; }
-  // Somebody outside of the session (a signal) wants the training to end: hooks that wait give up waiting, and let the run be made.
+  // Somebody outside of the session (a signal) wants the training to end: hooks that wait give up waiting, and let the
+  // run be made.
   bool stop_wanted() const { return stop_ != nullptr && stop_->requested(); }
 
   // For the session: whose turn it is, and whose it was when the stop was requested.
@@ -98,8 +100,9 @@ class SessionRunHook {
     return absl::OkStatus();
   }
   virtual absl::Status BeforeRun(RunContext&, RunArgs&) { return absl::OkStatus(); }
-  // Of a hook that fetched something, before the AfterRun of any hook, so that what it finds out (the loss is NaN) is known to
-  // all of them. It only looks: nothing of the run can be changed any more. Behaviour::nan_stop_saves_nothing only.
+  // Of a hook that fetched something, before the AfterRun of any hook, so that what it finds out (the loss is NaN) is
+  // known to all of them. It only looks: nothing of the run can be changed any more. Behaviour::nan_stop_saves_nothing
+  // only.
   virtual void Inspect(const FetchedValues&) {}
   virtual absl::Status AfterRun(RunContext&, const RunValues&) { return absl::OkStatus(); }
   // Null: the session was closed before the scope was left.

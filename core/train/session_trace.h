@@ -1,5 +1,6 @@
-// The trace of a monitored session or a supervisor (options.trace_path): what its file begins with, and who owns its writer.
-// This header is for core/train itself and the folders in it. Thread safety: as the process' slots; the writer is safe from any task.
+// The trace of a monitored session or a supervisor (options.trace_path): what its file begins with, and who owns its
+// writer. This header is for core/train itself and the folders in it. Thread safety: as the process' slots; the writer
+// is safe from any task.
 #ifndef VIGIL_CORE_TRAIN_SESSION_TRACE_H_
 #define VIGIL_CORE_TRAIN_SESSION_TRACE_H_
 
@@ -15,7 +16,8 @@
 
 namespace vigil {
 
-// Null if `path` is empty. It lives as long as the process: a task that a session left behind may emit long after the session.
+// Null if `path` is empty. It lives as long as the process: a task that a session left behind may emit long after the
+// session.
 TraceWriter* NewSessionTrace(const Env& env, const std::string& path);
 
 // Every switch.

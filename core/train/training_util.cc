@@ -19,8 +19,8 @@ absl::Status CheckGlobalStep(const Graph& graph, Output step) {
   return absl::OkStatus();
 }
 
-// What gives the value of a variable. Nodes run in the order in which they were made, and the read of a variable was made with it:
-// whatever the graph does to the step later, in a run that also reads it the read comes first.
+// What gives the value of a variable. Nodes run in the order in which they were made, and the read of a variable was
+// made with it: whatever the graph does to the step later, in a run that also reads it the read comes first.
 Output ReadOf(const Graph& graph, Output variable) {
   for (const ops::Variable& known : graph.Collection(ops::kVariables)) {
     if (known.ref == variable) return known.read;

@@ -1,7 +1,7 @@
 // The global step: the one integer that counts training steps (training_util.py).
 //
-// Errors are USAGE, in TensorFlow's words: 'Existing "global_step" does not have integer type: ...', '"global_step" already exists.'
-// Thread safety: as the graph's.
+// Errors are USAGE, in TensorFlow's words: 'Existing "global_step" does not have integer type: ...', '"global_step"
+// already exists.' Thread safety: as the graph's.
 #ifndef VIGIL_CORE_TRAIN_TRAINING_UTIL_H_
 #define VIGIL_CORE_TRAIN_TRAINING_UTIL_H_
 
@@ -16,13 +16,15 @@
 
 namespace vigil {
 
-// The sole item of the GLOBAL_STEP collection; if that is empty, the tensor "global_step:0"; nullopt if there is none, or several.
+// The sole item of the GLOBAL_STEP collection; if that is empty, the tensor "global_step:0"; nullopt if there is none,
+// or several.
 absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph& graph);
 // An int64 variable "global_step", 0 at first, in the collections of global variables and of the global step.
 absl::StatusOr<Output> CreateGlobalStep(const Env& env, Builder& builder);
 absl::StatusOr<Output> GetOrCreateGlobalStep(const Env& env, Builder& builder);
-// The tensor that reads the global step, made once for a graph; nullopt without a global step. In a run that also trains, it gives
-// the step from before (TensorFlow leaves the order open), if the step is a variable of ops::MakeVariable.
+// The tensor that reads the global step, made once for a graph; nullopt without a global step. In a run that also
+// trains, it gives the step from before (TensorFlow leaves the order open), if the step is a variable of
+// ops::MakeVariable.
 absl::StatusOr<std::optional<Output>> GetOrCreateGlobalStepRead(const Env& env, Builder& builder);
 // A fetched global step as a number; USAGE if it is none.
 absl::StatusOr<std::int64_t> GlobalStepValue(const Tensor& fetched);

@@ -1,5 +1,5 @@
-// TensorFlow's own tests of the layers of a session (monitored_session_test.py), as far as no other test has them: wrapped,
-// coordinated, recoverable and hooked sessions. docs/upstream_tests.md says which is where.
+// TensorFlow's own tests of the layers of a session (monitored_session_test.py), as far as no other test has them:
+// wrapped, coordinated, recoverable and hooked sessions. docs/upstream_tests.md says which is where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// ObsoleteSessionManagerTest of session_manager_test.py: a ready op that fails until the model is ready, instead of naming what is
-// missing. What it shares with SessionManagerTest is in session_manager_test.cc.
+// ObsoleteSessionManagerTest of session_manager_test.py: a ready op that fails until the model is ready, instead of
+// naming what is missing. What it shares with SessionManagerTest is in session_manager_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

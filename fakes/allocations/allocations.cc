@@ -1,5 +1,5 @@
-// In a file of its own, which no other is compiled with: where GCC sees malloc and a delete in one place, it takes them for a mismatch.
-// The array forms of the standard library call these.
+// In a file of its own, which no other is compiled with: where GCC sees malloc and a delete in one place, it takes them
+// for a mismatch. The array forms of the standard library call these.
 #include "vigil/fakes/allocations/allocations.h"
 
 #include <atomic>

@@ -66,8 +66,8 @@ class MockSessionCreator : public SessionCreator {
   }
 };
 
-// A raw session over a graph, which must outlive it. Its runs succeed and fetch a zero (an int64) for each fetch; once closed it
-// says so.
+// A raw session over a graph, which must outlive it. Its runs succeed and fetch a zero (an int64) for each fetch; once
+// closed it says so.
 class MockSession : public Session {
  public:
   explicit MockSession(const vigil::Graph& graph, std::int64_t session_number = 1) {
@@ -127,7 +127,8 @@ class MockSaver : public Saver {
 
 // The life of a hook, as a session promises it.
 struct ExpectedLife {
-  // How many runs succeed in each raw session. All but the last one end with a preemption: a BeforeRun without its AfterRun.
+  // How many runs succeed in each raw session. All but the last one end with a preemption: a BeforeRun without its
+  // AfterRun.
   std::vector<int> runs = {0};
   bool ends = true;  // the scope is left cleanly
 };

@@ -1,5 +1,5 @@
-// A summary writer that keeps its calls as lines: "summary step=3 mine=1.5", "session_log START step=0", "run_metadata step_3",
-// "graph", "close". Without a step: "summary mine=1.5".
+// A summary writer that keeps its calls as lines: "summary step=3 mine=1.5", "session_log START step=0", "run_metadata
+// step_3", "graph", "close". Without a step: "summary mine=1.5".
 //
 // Thread safety: none; tests look at it when nobody writes.
 #ifndef VIGIL_FAKES_SUMMARY_SCRIBE_WRITER_H_

@@ -1,19 +1,20 @@
 // The campaign behind `vigil check`: plays recorded and random scenarios and holds every rule against each of them.
 //
 // Suite saved: plays what failed before and was saved: it passes once it has been mended.
-// Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model says, checks
-// the rules; what real clusters did is held against several plays, as `vigil replay` does, and no rule against it. What cannot even
-// be set up has failed.
-// Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No rule is held
-// against them: many rules say what TensorFlow does.
-// Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made: both must
-// have the same hash, and the events must be what the reference model says (what it does not model is counted). Fails also if no scenario ever armed some rule, or met a fault at some seam.
-// Suite explore: every scenario of a small scope, as `vigil explore` does (explore.h).
-// Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its choices, as the
-// suite random does, and holds the invariants of sim/checkers against it, and the rules against the sessions of its tasks
-// (node_rules.h). Fails also if some kind of fault never fired.
-// What violates a rule is shrunk (the first of each rule) and saved as a scenario file, with its choices and the rule: `vigil replay`
-// of it fails until it is mended.
+// Suite recorded: plays the recordings, compares the events with what was recorded and with what the reference model
+// says, checks the rules; what real clusters did is held against several plays, as `vigil replay` does, and no rule
+// against it. What cannot even be set up has failed.
+// Suite regressions: compares the pairs of scenarios, one for each behaviour, that show the switches of Behaviour. No
+// rule is held against them: many rules say what TensorFlow does.
+// Suite random: plays one scenario for each seed under a random schedule, then once more by the choices that were made:
+// both must have the same hash, and the events must be what the reference model says (what it does not model is
+// counted). Fails also if no scenario ever armed some rule, or met a fault at some seam. Suite explore: every scenario
+// of a small scope, as `vigil explore` does (explore.h).
+// Suite cluster: plays one job for each seed (generators/jobs.h) under a random schedule and network, then by its
+// choices, as the suite random does, and holds the invariants of sim/checkers against it, and the rules against the
+// sessions of its tasks (node_rules.h). Fails also if some kind of fault never fired.
+// What violates a rule is shrunk (the first of each rule) and saved as a scenario file, with its choices and the rule:
+// `vigil replay` of it fails until it is mended.
 //
 // Thread safety: a Campaign belongs to one thread; it plays on others.
 #ifndef VIGIL_PROPERTIES_CAMPAIGN_CHECK_H_
@@ -102,7 +103,8 @@ struct CheckCallbacks {
 
 // So many failures of one rule are explained and saved; the others are counted.
 inline constexpr std::uint64_t kFullFailures = 5;
-// With fewer random scenarios than this (without that suite: fewer recorded ones), what is incomplete is reported but fails nothing.
+// With fewer random scenarios than this (without that suite: fewer recorded ones), what is incomplete is reported but
+// fails nothing.
 inline constexpr std::uint64_t kEnoughScenarios = 2000;
 // So many jobs must show every kind of fault and arm every invariant.
 inline constexpr std::uint64_t kEnoughJobs = 2000;

@@ -1,4 +1,5 @@
-// What a campaign of jobs has met so far: which faults fired, which invariants had something to look at, what the runs were like.
+// What a campaign of jobs has met so far: which faults fired, which invariants had something to look at, what the runs
+// were like.
 //
 // Thread safety: none; there is one for each job, and they are added up.
 #ifndef VIGIL_PROPERTIES_CAMPAIGN_CLUSTER_TALLY_H_

@@ -19,7 +19,8 @@ struct RunDiff {
   bool same = false;
   std::size_t lines = 0;            // that both begin with
   std::vector<std::string> before;  // the last of those
-  // From the first line that differs on; empty: that run has ended. Both empty: what differs is in no line, see `detail`.
+  // From the first line that differs on; empty: that run has ended. Both empty: what differs is in no line, see
+  // `detail`.
   std::vector<std::string> first;
   std::vector<std::string> second;
   std::string detail;  // FirstDifference() (play_twice.h); "" if they are the same

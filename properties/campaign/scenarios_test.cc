@@ -46,7 +46,8 @@ TEST(RandomScenarioTest, DependsOnItsSeedAlone) {
   EXPECT_EQ(texts.size(), 200U);
 }
 
-// Shares of scenarios; a generator that drifts away from what matters fails here. Measured values are about twice as high.
+// Shares of scenarios; a generator that drifts away from what matters fails here. Measured values are about twice as
+// high.
 TEST(RandomScenarioTest, MeetsEverythingThatMattersOftenEnough) {
   CheckOptions options;
   options.first_seed = 1;

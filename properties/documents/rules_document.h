@@ -14,8 +14,8 @@ std::string RulesDocument();
 
 enum class RulesShown { kList, kInFull, kJson };
 
-// The rules and invariants of these ids, all if there are none; each line with its newline. In full: with an example of a run that
-// breaks it. Ids that there are not go to `missing`.
+// The rules and invariants of these ids, all if there are none; each line with its newline. In full: with an example of
+// a run that breaks it. Ids that there are not go to `missing`.
 std::string RulesText(std::span<const std::string> ids, RulesShown how, std::vector<std::string>* missing);
 
 }  // namespace vigil::properties

@@ -1,9 +1,9 @@
-// The campaign behind `vigil explore`: plays every scenario of a scope with the core and with the reference model, compares them line
-// by line, and holds every rule against it.
+// The campaign behind `vigil explore`: plays every scenario of a scope with the core and with the reference model,
+// compares them line by line, and holds every rule against it.
 //
-// A shard i of n plays the scenarios whose number leaves i - 1 when divided by n. What has been played can be kept in a state file:
-// a later campaign of the same scope and shard goes on from there. Results do not depend on the number of jobs, nor on how often a
-// campaign was interrupted.
+// A shard i of n plays the scenarios whose number leaves i - 1 when divided by n. What has been played can be kept in a
+// state file: a later campaign of the same scope and shard goes on from there. Results do not depend on the number of
+// jobs, nor on how often a campaign was interrupted.
 //
 // Thread safety: RunExplore belongs to one thread; it plays on others.
 #ifndef VIGIL_PROPERTIES_EXPLORE_EXPLORE_H_
@@ -96,8 +96,8 @@ struct ExploreCallbacks {
 
 inline constexpr std::uint64_t kSavedFailures = 20;
 
-// USAGE: a scope that cannot be explored, a shard that does not exist, a state file of another campaign. `stop` may be set at any
-// time: what is being played is finished and kept.
+// USAGE: a scope that cannot be explored, a shard that does not exist, a state file of another campaign. `stop` may be
+// set at any time: what is being played is finished and kept.
 absl::StatusOr<ExploreSummary> RunExplore(const ExploreOptions& options, Files& files,
                                           const ExploreCallbacks& callbacks, const std::atomic<bool>& stop);
 

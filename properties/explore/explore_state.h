@@ -14,7 +14,8 @@ namespace vigil::properties {
 
 std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts& counts);
 
-// `played` scenarios of the shard are done. USAGE: the file is not whole, of another scope or shard, or of a version with other rules.
+// `played` scenarios of the shard are done. USAGE: the file is not whole, of another scope or shard, or of a version
+// with other rules.
 absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const ExploreOptions& options);
 
 }  // namespace vigil::properties

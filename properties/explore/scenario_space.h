@@ -1,10 +1,11 @@
 // All scenarios of a small scope, numbered: session kinds x stop requests x sets of faults.
 //
-// Each has `hooks` probes (a, b, ...) and a caller that loops while should_stop says no, at most `runs` times. Points of failure
-// are every call that such a scenario can make, as often as it can make it without a recovery, and once more where a recovery
-// begins anew: of each hook begin, after_create_session (twice), before_run and after_run (each run), end; of the environment
-// create and init (twice), local_init, ready, run (each run), close. Up to `faults` of them fail, each with one of four codes. At
-// most one probe requests a stop, in one before_run or after_run (if it is to fail there too: first).
+// Each has `hooks` probes (a, b, ...) and a caller that loops while should_stop says no, at most `runs` times. Points
+// of failure are every call that such a scenario can make, as often as it can make it without a recovery, and once more
+// where a recovery begins anew: of each hook begin, after_create_session (twice), before_run and after_run (each run),
+// end; of the environment create and init (twice), local_init, ready, run (each run), close. Up to `faults` of them
+// fail, each with one of four codes. At most one probe requests a stop, in one before_run or after_run (if it is to
+// fail there too: first).
 //
 // Thread safety: immutable; any thread may ask.
 #ifndef VIGIL_PROPERTIES_EXPLORE_SCENARIO_SPACE_H_
@@ -60,7 +61,8 @@ class ScenarioSpace {
   };
   // REQUIRES: number < size().
   Choice At(std::uint64_t number) const;
-  // The scenario of a choice; its id is "explore_<hooks>_<runs>_<faults>_<number>", which means the same in every version.
+  // The scenario of a choice; its id is "explore_<hooks>_<runs>_<faults>_<number>", which means the same in every
+  // version.
   replays::Scenario ScenarioAt(std::uint64_t number) const;
   // The same, into one that this space has filled before (or a new one): most of it stays.
   void Fill(std::uint64_t number, const Choice& choice, replays::Scenario& scenario) const;

@@ -1,5 +1,5 @@
-// Plays schedules of one scenario, in a worker: the half of schedules.h that may crash. What goes to it and what comes back are bytes
-// (replays/crew/packed.h).
+// Plays schedules of one scenario, in a worker: the half of schedules.h that may crash. What goes to it and what comes
+// back are bytes (replays/crew/packed.h).
 //
 // Thread safety: none.
 #ifndef VIGIL_PROPERTIES_EXPLORE_SCHEDULE_PLAYER_H_

@@ -88,7 +88,8 @@ class SchedulesRun {
   }
 
   bool HasOwn() const { return !own_.choices.empty(); }
-  // `vigil replay` plays the calm schedule, but for choices of the file, and what real clusters did, which it plays by seeds.
+  // `vigil replay` plays the calm schedule, but for choices of the file, and what real clusters did, which it plays by
+  // seeds.
   bool ReplayIsCalm() const { return !HasOwn() && !(expect_.has_value() && expect_->job != nullptr); }
 
   std::shared_ptr<SchedulePlayer> NewPlayer(const replays::CrewView& view) const {
@@ -200,8 +201,8 @@ class SchedulesRun {
     return true;
   }
 
-  // The schedule that `state` is at crashes: played once more, to see its choices, as far as it comes; the search goes on behind it. False:
-  // there is nothing.
+  // The schedule that `state` is at crashes: played once more, to see its choices, as far as it comes; the search goes
+  // on behind it. False: there is nothing.
   bool GoBeyondCrash(const Crash& crash, sim::DfsState& state) {
     sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(state));
     ChoiceLog log;

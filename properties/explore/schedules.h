@@ -1,15 +1,17 @@
-// The campaign behind `vigil explore FILE`: plays one scenario of several tasks under each schedule that its tasks can have, or under
-// schedules drawn so that rare ones come up, and judges every play.
+// The campaign behind `vigil explore FILE`: plays one scenario of several tasks under each schedule that its tasks can
+// have, or under schedules drawn so that rare ones come up, and judges every play.
 //
-// A schedule is the choices of who runs next (sim/kernel/chooser.h), and with `preempt` also those after an unlock, a notification and a
-// spawn. The first one played is the one that `vigil replay` plays: the calm one; of a file with choices the one that they make, and
-// then the calm one. Judged are: all rules (of a cluster: its invariants and the rules of its nodes), the reference model where it
-// models the scenario, that the play ends, and what the file expects: of the first schedule always, of the others if `as_expected`
-// says so. What real clusters did is no schedule of ours: whether they could have done a play, too, fails it with `as_expected` only.
-// Other choices (latencies, losses) stay calm, or vary too (`all_points`).
+// A schedule is the choices of who runs next (sim/kernel/chooser.h), and with `preempt` also those after an unlock, a
+// notification and a spawn. The first one played is the one that `vigil replay` plays: the calm one; of a file with
+// choices the one that they make, and then the calm one. Judged are: all rules (of a cluster: its invariants and the
+// rules of its nodes), the reference model where it models the scenario, that the play ends, and what the file expects:
+// of the first schedule always, of the others if `as_expected` says so. What real clusters did is no schedule of ours:
+// whether they could have done a play, too, fails it with `as_expected` only. Other choices (latencies, losses) stay
+// calm, or vary too (`all_points`).
 // The first failure of each rule is shrunk and saved with the choices that make it happen.
 //
-// Thread safety: RunSchedules belongs to one thread. It plays in other processes (replays/crew/crew.h); a crash there is a failure, too.
+// Thread safety: RunSchedules belongs to one thread. It plays in other processes (replays/crew/crew.h); a crash there
+// is a failure, too.
 #ifndef VIGIL_PROPERTIES_EXPLORE_SCHEDULES_H_
 #define VIGIL_PROPERTIES_EXPLORE_SCHEDULES_H_
 
@@ -50,8 +52,8 @@ struct SchedulesOptions {
   std::uint64_t last_seed = 1000;
   int depth = 3;
   // Of both:
-  int jobs =
-      1;  // processes; of depth first no more than one is used. 0: none, a crash is one of the caller (replays/crew/crew.h)
+  // Processes; of depth first no more than one is used. 0: none, a crash is one of the caller (replays/crew/crew.h).
+  int jobs = 1;
   replays::PlayLimits limits = {};  // of each schedule; what takes more is a finding
   bool preempt = false;
   bool as_expected = false;
@@ -88,8 +90,8 @@ struct SchedulesCallbacks {
   std::function<Time()> now;                                // for how long shrinking may take
 };
 
-// USAGE: what has no schedules to choose from (a trace), what cannot be played, `as_expected` of what expects nothing. `stop` may be set at any time: what is being played then
-// does not count.
+// USAGE: what has no schedules to choose from (a trace), what cannot be played, `as_expected` of what expects nothing.
+// `stop` may be set at any time: what is being played then does not count.
 absl::StatusOr<SchedulesSummary> RunSchedules(const SchedulesOptions& options, const replays::Recording& recording,
                                               Files& files, const SchedulesCallbacks& callbacks,
                                               const std::atomic<bool>& stop);

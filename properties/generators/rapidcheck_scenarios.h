@@ -5,8 +5,9 @@
 //     RC_ASSERT(...);
 //   }
 //
-// A failing one is shrunk by taking away hooks, faults and statements, one at a time, and shown as its record, which `vigil replay`
-// plays. To be included by tests alone: rapidcheck is slow to compile, and its generators belong to one thread.
+// A failing one is shrunk by taking away hooks, faults and statements, one at a time, and shown as its record, which
+// `vigil replay` plays. To be included by tests alone: rapidcheck is slow to compile, and its generators belong to one
+// thread.
 #ifndef VIGIL_PROPERTIES_GENERATORS_RAPIDCHECK_SCENARIOS_H_
 #define VIGIL_PROPERTIES_GENERATORS_RAPIDCHECK_SCENARIOS_H_
 

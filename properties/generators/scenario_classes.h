@@ -11,8 +11,8 @@
 
 namespace vigil::properties {
 
-// "session training", "hook checkpoint_saver", "action report", "fault restore", "statement step", "behaviour default", "worker",
-// "listener", "options", ... Names are those of the scenario file.
+// "session training", "hook checkpoint_saver", "action report", "fault restore", "statement step", "behaviour default",
+// "worker", "listener", "options", ... Names are those of the scenario file.
 std::set<std::string> ClassesOf(const replays::Scenario& scenario);
 
 }  // namespace vigil::properties

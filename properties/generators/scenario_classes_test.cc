@@ -1,4 +1,5 @@
-// Random scenarios have everything that a one-session scenario can have, often enough: a class that dries up fails here.
+// Random scenarios have everything that a one-session scenario can have, often enough: a class that dries up fails
+// here.
 #include "vigil/properties/generators/scenario_classes.h"
 
 #include <gtest/gtest.h>

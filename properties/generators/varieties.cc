@@ -342,8 +342,8 @@ Statement Plain(Op op, bool caught = false) {
   return statement;
 }
 
-// Mixtures that would hardly come about by themselves: what is asked of should_stop after a step function or a hook has asked for a
-// stop, with a recovery or without.
+// Mixtures that would hardly come about by themselves: what is asked of should_stop after a step function or a hook has
+// asked for a stop, with a recovery or without.
 void AddStopStory(Draws draws, Scenario& scenario) {
   std::vector<Statement> story;
   const bool by_step = draws.Chance(50);
@@ -441,7 +441,8 @@ void AddOwnFetches(Draws draws, Scenario& scenario) {
   }
 }
 
-// A hook that counts its steps from the first session on, and a session that is lost after some of them, which were saved.
+// A hook that counts its steps from the first session on, and a session that is lost after some of them, which were
+// saved.
 void AddResumedCount(Draws draws, Scenario& scenario) {
   if (scenario.session.shared_state) return;
   scenario.checkpoint.dir = true;

@@ -19,7 +19,8 @@ struct Broken {
   std::string text;  // its proof: indented lines
 };
 
-// Each rule that these violations name (those of a Judgement, of JobFacts) once, in the order in which they first appear.
+// Each rule that these violations name (those of a Judgement, of JobFacts) once, in the order in which they first
+// appear.
 template <typename Violations>
 std::vector<std::string> RulesIn(const Violations& violations) {
   std::vector<std::string> rules;

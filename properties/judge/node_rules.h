@@ -1,7 +1,8 @@
 // The rules held against the sessions of a cluster: each life of each training task is a run of its own.
 //
-// A life that was cut off (a crash, the end of the world) is judged by what it did. Parameter servers, evaluators and the workload of
-// the supervisor have no monitored session: they are not judged. What a rule may know of a node is what the job says of it.
+// A life that was cut off (a crash, the end of the world) is judged by what it did. Parameter servers, evaluators and
+// the workload of the supervisor have no monitored session: they are not judged. What a rule may know of a node is what
+// the job says of it.
 // Thread safety: pure functions.
 #ifndef VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_
 #define VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_
@@ -35,10 +36,12 @@ struct NodeJudgement {
 // REQUIRES: the outcome of a job. In the order of the nodes' names and lives.
 std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario);
 
-// "worker:0 (life 1) order.end: expected ..., actual ...; at 3.200 s ...", with the events of the outcome's trace that prove it.
+// "worker:0 (life 1) order.end: expected ..., actual ...; at 3.200 s ...", with the events of the outcome's trace that
+// prove it.
 std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace);
 
-// Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that prove it.
+// Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that
+// prove it.
 void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome);
 
 }  // namespace vigil::properties

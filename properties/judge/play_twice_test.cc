@@ -118,7 +118,8 @@ TEST(PlayTwice, NamesTheSideThatEndsFirst) {
             "    second   ends after 7 events\n");
 }
 
-// Choices that read the same are the same: of a millisecond between the shortest and the longest start there are not five.
+// Choices that read the same are the same: of a millisecond between the shortest and the longest start there are not
+// five.
 TEST(PlayTwice, AJobStartsAtTheTimeThatItsChoiceSays) {
   replays::Runner runner;
   const Play play = [&runner](const Scenario& scenario, const RunnerOptions& how) { return runner.Run(scenario, how); };

@@ -1,4 +1,5 @@
-// Whether two runs fail in the same way: what a shrinker keeps. Else it slips from one failure to another on its way down.
+// Whether two runs fail in the same way: what a shrinker keeps. Else it slips from one failure to another on its way
+// down.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_PROPERTIES_JUDGE_SAME_FAILURE_H_
@@ -11,13 +12,15 @@
 
 namespace vigil::properties {
 
-// A broken rule; or, where none is broken, how else it went wrong: it did not end, or the reference model says something else.
+// A broken rule; or, where none is broken, how else it went wrong: it did not end, or the reference model says
+// something else.
 struct FailureKind {
   std::string rule;  // "" = none
   replays::Verdict verdict = replays::Verdict::kPlayed;
 };
 
-// A run that breaks rules never fails in the way of one that breaks none. Adds what the nodes of a job broke to its facts.
+// A run that breaks rules never fails in the way of one that breaks none. Adds what the nodes of a job broke to its
+// facts.
 bool FailsLike(const FailureKind& kind, replays::Outcome& outcome, const replays::Scenario& scenario);
 
 }  // namespace vigil::properties

@@ -1,5 +1,5 @@
-// What a campaign has met so far: how often each rule was armed and violated, how often a fault took effect at each seam, and what
-// the scenarios were like.
+// What a campaign has met so far: how often each rule was armed and violated, how often a fault took effect at each
+// seam, and what the scenarios were like.
 //
 // Thread safety: none; there is one for each scenario, and they are added up.
 #ifndef VIGIL_PROPERTIES_JUDGE_TALLY_H_

@@ -10,8 +10,8 @@
 
 namespace vigil::properties {
 
-// Also its id, its title and how it went. `timeline` is that of the outcome. Of what no rule speaks of (units, production runs) it
-// looks for none.
+// Also its id, its title and how it went. `timeline` is that of the outcome. Of what no rule speaks of (units,
+// production runs) it looks for none.
 void TellTimeline(const replays::Scenario& scenario, const replays::Outcome& outcome, replays::Timeline& timeline);
 
 }  // namespace vigil::properties

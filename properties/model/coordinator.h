@@ -1,5 +1,5 @@
-// The modelled coordinator of a session or a supervisor: a stop flag, the first error that was reported, and threads that hear
-// of neither.
+// The modelled coordinator of a session or a supervisor: a stop flag, the first error that was reported, and threads
+// that hear of neither.
 // Thread safety: none.
 #ifndef VIGIL_PROPERTIES_MODEL_COORDINATOR_H_
 #define VIGIL_PROPERTIES_MODEL_COORDINATOR_H_

@@ -1,5 +1,5 @@
-// The checkpoint directory of a modelled scenario, and the saver that looks after it: which checkpoints are there, which of
-// them the state file names. At most five are kept.
+// The checkpoint directory of a modelled scenario, and the saver that looks after it: which checkpoints are there,
+// which of them the state file names. At most five are kept.
 //
 // Thread safety: none.
 #ifndef VIGIL_PROPERTIES_MODEL_DIRECTORY_H_

@@ -1,7 +1,7 @@
 // The queue that holds a modelled session's input, and the thread that fills it.
 //
-// The thread is not scheduled: its calls are counted at the moment when it starts, and what it tells the coordinator is heard
-// once a run has waited for the queue to end. Whatever would depend on who of the two is faster is refused.
+// The thread is not scheduled: its calls are counted at the moment when it starts, and what it tells the coordinator is
+// heard once a run has waited for the queue to end. Whatever would depend on who of the two is faster is refused.
 // Thread safety: none.
 #ifndef VIGIL_PROPERTIES_MODEL_INPUT_QUEUE_H_
 #define VIGIL_PROPERTIES_MODEL_INPUT_QUEUE_H_

@@ -1,9 +1,10 @@
-// The reference model: what a scenario of one session must do, line by line, predicted from the description of TensorFlow's
-// behaviour alone.
+// The reference model: what a scenario of one session must do, line by line, predicted from the description of
+// TensorFlow's behaviour alone.
 //
-// The second of two independent oracles (the rules are the other): slow, obvious and sequential. It shares no code with the
-// core, the rules or the runner: it reads a Scenario and spells the lines itself. There is no graph, no task and no scheduler in
-// it; an error is a Code that is returned. What differs by the switches of Behaviour it knows from docs/differences.md.
+// The second of two independent oracles (the rules are the other): slow, obvious and sequential. It shares no code with
+// the core, the rules or the runner: it reads a Scenario and spells the lines itself. There is no graph, no task and no
+// scheduler in it; an error is a Code that is returned. What differs by the switches of Behaviour it knows from
+// docs/differences.md.
 //
 // What it does not model it refuses by name; it never guesses.
 // Thread safety: pure functions.

@@ -1,4 +1,5 @@
-// The model says of every recording of one session what TensorFlow did, or refuses it by name: how many of which file is exact.
+// The model says of every recording of one session what TensorFlow did, or refuses it by name: how many of which file
+// is exact.
 #include <gtest/gtest.h>
 
 #include <algorithm>

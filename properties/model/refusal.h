@@ -8,8 +8,8 @@
 
 namespace vigil::properties::model {
 
-// The first field that is not modelled, with its value where that matters; "" if there is none. What turns up only on the way is
-// refused then (World::Refuse).
+// The first field that is not modelled, with its value where that matters; "" if there is none. What turns up only on
+// the way is refused then (World::Refuse).
 std::string WhatIsNotModelled(const replays::Scenario& scenario);
 
 }  // namespace vigil::properties::model

@@ -78,7 +78,8 @@ class World {
 
   // A new session, its number said; or it fails.
   Code CreateSession(RawSessionPtr& session);
-  // A call on a raw session: `work` is what it does there, `answer` what is said after its name (" -> 3"); either may be null.
+  // A call on a raw session: `work` is what it does there, `answer` what is said after its name (" -> 3"); either may
+  // be null.
   Code Call(RawSession& session, FaultPoint at, const std::function<Code()>& work,
             const std::function<std::string()>& answer = nullptr);
   // Whether the last of those calls was answered "not ready" by its failure.
@@ -92,8 +93,8 @@ class World {
   void Sleep(double secs);
   // Whatever is in doubt.
   double clock() const { return now_; }
-  // What a pause before the next attempt is longer by, as a share of a quarter of it: the chance that the simulated world gives the
-  // caller's process.
+  // What a pause before the next attempt is longer by, as a share of a quarter of it: the chance that the simulated
+  // world gives the caller's process.
   double DrawJitter();
   double now();
   // Somebody has waited for a thread that ended: TensorFlow finds that out at its next look, others at once.

@@ -1,10 +1,11 @@
-// The campaign behind `vigil check --planted`: turns one planted bug on, plays the suite where it must show until something is
-// found, and compares what found it with what the registry says.
+// The campaign behind `vigil check --planted`: turns one planted bug on, plays the suite where it must show until
+// something is found, and compares what found it with what the registry says.
 //
-// For each bug the seeds are played in order from the first one on, each scenario twice (by chance, then by its choices), each job
-// once. After the first finding it goes on for a while, to learn which rules find the bug at all: a rule is needed if some bug is
-// found by nothing else. If asked to, it shrinks the first finding of each.
-// Thread safety: the switches of planted bugs belong to the process: one campaign at a time, and nothing else beside it.
+// For each bug the seeds are played in order from the first one on, each scenario twice (by chance, then by its
+// choices), each job once. After the first finding it goes on for a while, to learn which rules find the bug at all: a
+// rule is needed if some bug is found by nothing else. If asked to, it shrinks the first finding of each.
+// Thread safety: the switches of planted bugs belong to the process: one campaign at a time, and nothing else beside
+// it.
 #ifndef VIGIL_PROPERTIES_PLANTED_CAMPAIGN_H_
 #define VIGIL_PROPERTIES_PLANTED_CAMPAIGN_H_
 
@@ -55,8 +56,8 @@ struct PlantedOptions {
 inline constexpr std::chrono::seconds kLongestShrinkingOfABug{60};
 inline constexpr std::uint64_t kMostElements = 3;
 
-// The least that shows a bug by the same rule. Sizes are counted by Elements() (properties/shrink/shrink.h): hooks, faults (of a cluster:
-// entries of the plan) and statements; nodes of a cluster are not.
+// The least that shows a bug by the same rule. Sizes are counted by Elements() (properties/shrink/shrink.h): hooks,
+// faults (of a cluster: entries of the plan) and statements; nodes of a cluster are not.
 struct PlantedShrunk {
   std::string rule;
   std::size_t before = 0;

@@ -1,7 +1,7 @@
 // One scenario, or job, played with a planted bug: which rules say so.
 //
-// The switch of the bug is the caller's (PlantedBugScope). Thread safety: pure functions but for the runner, which belongs to one
-// thread.
+// The switch of the bug is the caller's (PlantedBugScope). Thread safety: pure functions but for the runner, which
+// belongs to one thread.
 #ifndef VIGIL_PROPERTIES_PLANTED_PLAY_WITH_BUG_H_
 #define VIGIL_PROPERTIES_PLANTED_PLAY_WITH_BUG_H_
 

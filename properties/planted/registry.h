@@ -1,7 +1,7 @@
 // The planted bugs (README.md beside this file): what each of them is, and which rule must find it.
 //
-// The list is made of the files in bugs/, with which the bugs are planted, too. The rule that finds a bug was written down before it
-// was played: named by what the rule promises, not by what was seen. Thread safety: data.
+// The list is made of the files in bugs/, with which the bugs are planted, too. The rule that finds a bug was written
+// down before it was played: named by what the rule promises, not by what was seen. Thread safety: data.
 #ifndef VIGIL_PROPERTIES_PLANTED_REGISTRY_H_
 #define VIGIL_PROPERTIES_PLANTED_REGISTRY_H_
 

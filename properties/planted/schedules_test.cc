@@ -98,8 +98,8 @@ std::set<sim::ChoiceMap> FoundByChance(const std::string& text) {
   return runs;
 }
 
-// Either thread starts first; a second later both can run. If the one that the session joins first does, then either the other one or the
-// session goes on; else only the session is left to wait for it: 2 x (2 + 1).
+// Either thread starts first; a second later both can run. If the one that the session joins first does, then either
+// the other one or the session goes on; else only the session is left to wait for it: 2 x (2 + 1).
 TEST_F(SchedulesTest, PlaysEachScheduleOnce) {
   const auto summary = Explore(kTwoDeaf, {});
   ASSERT_TRUE(summary.ok());
@@ -256,8 +256,8 @@ TEST_F(PlantedSchedulesTest, AWaitThatMakesNoEventsEnds) {
   EXPECT_THAT(outcome.reason, HasSubstr("switches"));
 }
 
-// Of a join that crashes once somebody has reported an error, the calm schedule shows nothing. Each crash is counted, the first is told and
-// saved with its choices, and the search goes on behind it.
+// Of a join that crashes once somebody has reported an error, the calm schedule shows nothing. Each crash is counted,
+// the first is told and saved with its choices, and the search goes on behind it.
 TEST_F(PlantedSchedulesTest, ACrashIsAFindingAndTheRestIsPlayed) {
   ASSERT_TRUE(TurnOnPlantedBug("coordinator.divides_by_zero"));
   for (const int jobs : {1, 3}) {

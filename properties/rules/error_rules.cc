@@ -33,8 +33,8 @@ class PassedOn : public Rule {
   }
 };
 
-// What a first close may end with, beside what the scope was left with: the error of an end that failed, and what was reported to
-// the coordinator.
+// What a first close may end with, beside what the scope was left with: the error of an end that failed, and what was
+// reported to the coordinator.
 class ExitCode : public Rule {
  public:
   using Rule::Rule;

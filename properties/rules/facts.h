@@ -17,7 +17,8 @@ struct RunFacts {
   bool recovers = true;     // monitored; neither a singular session nor a supervisor ever does
   bool tensorflow = true;   // plays under Behaviour::TensorFlow()
   bool by_default = false;  // plays under Behaviour::Default(); neither: under some switches
-  // Any OUT_OF_RANGE or STOP_ITERATION ends a scope cleanly; else only one that a run returned, or that a step function asked for.
+  // Any OUT_OF_RANGE or STOP_ITERATION ends a scope cleanly; else only one that a run returned, or that a step function
+  // asked for.
   bool any_clean_end = true;
   bool supervisor = false;
   bool by_hand = false;   // a supervisor without a scope: its caller prepares, stops and closes

@@ -1,8 +1,9 @@
-// A rule: one promise about the order, the count or the state of things, as a small automaton over the events of one run.
+// A rule: one promise about the order, the count or the state of things, as a small automaton over the events of one
+// run.
 //
-// A rule sees events only: never the core, never what was expected. It says whose promise it is (a document, a recording, both)
-// and counts how often it was armed, that is, how often its condition came about: a rule that is never armed proves nothing.
-// One object watches one run of one node. Thread safety: none.
+// A rule sees events only: never the core, never what was expected. It says whose promise it is (a document, a
+// recording, both) and counts how often it was armed, that is, how often its condition came about: a rule that is never
+// armed proves nothing. One object watches one run of one node. Thread safety: none.
 #ifndef VIGIL_PROPERTIES_RULES_RULE_H_
 #define VIGIL_PROPERTIES_RULES_RULE_H_
 

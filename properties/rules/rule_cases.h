@@ -1,4 +1,5 @@
-// For each rule, for its test and as an example: a stream of events that keeps it and arms it, and one that breaks it, with the events that prove it.
+// For each rule, for its test and as an example: a stream of events that keeps it and arms it, and one that breaks it,
+// with the events that prove it.
 #ifndef VIGIL_PROPERTIES_RULES_RULE_CASES_H_
 #define VIGIL_PROPERTIES_RULES_RULE_CASES_H_
 

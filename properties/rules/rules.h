@@ -27,8 +27,8 @@ struct Judgement {
   std::vector<std::uint64_t> armed;  // of each rule of AllRules(), in its order
 };
 
-// A part of a trace: the events [first, last) of the node that emitted the first of them, whose main task is the one that did. The
-// others are passed over.
+// A part of a trace: the events [first, last) of the node that emitted the first of them, whose main task is the one
+// that did. The others are passed over.
 struct TracePart {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -36,12 +36,12 @@ struct TracePart {
 // Witnesses and violations name events by their numbers in the whole trace.
 Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended);
 
-// Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end by itself,
-// so what should have happened must have.
+// Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end
+// by itself, so what should have happened must have.
 Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended = true);
 
-// The same for what a runner played. A run that was cut off (deadlock, runaway) is judged by what it did; what could not be
-// played has no violations.
+// The same for what a runner played. A run that was cut off (deadlock, runaway) is judged by what it did; what could
+// not be played has no violations.
 Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario);
 
 // Each family of rules, for AllRules().

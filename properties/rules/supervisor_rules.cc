@@ -1,4 +1,5 @@
-// What a supervisor promises: sessions that are ready, services that stop before the session is closed, errors that come out.
+// What a supervisor promises: sessions that are ready, services that stop before the session is closed, errors that
+// come out.
 #include <fmt/format.h>
 
 #include <map>

@@ -1,8 +1,8 @@
-// What has happened so far in a run, gathered once for all rules. Facts read off the events; no judgement, no knowledge of the
-// core.
+// What has happened so far in a run, gathered once for all rules. Facts read off the events; no judgement, no knowledge
+// of the core.
 //
-// A round is what the hooks see of one run: before_run of each hook, one session run, after_run of each hook. A step function
-// may make several rounds or none.
+// A round is what the hooks see of one run: before_run of each hook, one session run, after_run of each hook. A step
+// function may make several rounds or none.
 // Only events of the main task move it, except that stop requests of other tasks are noted. Thread safety: none.
 #ifndef VIGIL_PROPERTIES_RULES_WATCH_H_
 #define VIGIL_PROPERTIES_RULES_WATCH_H_

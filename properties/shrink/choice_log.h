@@ -1,4 +1,5 @@
-// The choices of a play that may not come to its end: each is written down, where the parent process sees it, before it takes effect.
+// The choices of a play that may not come to its end: each is written down, where the parent process sees it, before it
+// takes effect.
 //
 // Thread safety: none. Made before the fork; written by the child, read by the parent once that is dead.
 #ifndef VIGIL_PROPERTIES_SHRINK_CHOICE_LOG_H_

@@ -1,6 +1,7 @@
 // Scenarios that end the process: found again, shrunk, told. Each is played in a process of its own.
 //
-// Two plays crash alike if kind and innermost frames are the same (replays/crew/crash.h): shrinking does not slip to another mistake.
+// Two plays crash alike if kind and innermost frames are the same (replays/crew/crash.h): shrinking does not slip to
+// another mistake.
 // Thread safety: none. REQUIRES: the process has one thread.
 #ifndef VIGIL_PROPERTIES_SHRINK_CRASH_REPORT_H_
 #define VIGIL_PROPERTIES_SHRINK_CRASH_REPORT_H_
@@ -17,11 +18,12 @@
 
 namespace vigil::properties {
 
-// What one play may take once it is known that it crashes, or hangs: less than in a campaign, where a slow one is no finding.
+// What one play may take once it is known that it crashes, or hangs: less than in a campaign, where a slow one is no
+// finding.
 replays::PlayLimits LimitsOfOnePlay();
 
-// How the play of this scenario crashes, with the judging of it; nothing if it does not. `drawn`: by chance, from its seed; its choices
-// are put into the scenario.
+// How the play of this scenario crashes, with the judging of it; nothing if it does not. `drawn`: by chance, from its
+// seed; its choices are put into the scenario.
 std::optional<replays::Crash> CrashOf(replays::Scenario& scenario, bool drawn, const std::function<bool()>& on_tick);
 
 // How the play by the choices of `chooser` crashes, which are written down; nothing if it does not.

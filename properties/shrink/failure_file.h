@@ -15,15 +15,15 @@
 
 namespace vigil::properties {
 
-// Where one campaign saves what fails: each failure has a file of its own. What earlier campaigns saved is replaced where it has the
-// same name: that of the same rule and scenario.
+// Where one campaign saves what fails: each failure has a file of its own. What earlier campaigns saved is replaced
+// where it has the same name: that of the same rule and scenario.
 class FailureFolder {
  public:
   // `folder` is made when there is something to save. Borrows `files`.
   FailureFolder(Files& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
 
-  // The name of the file is made of `name`, which may hold anything, and numbered where it is taken. Returns its path; the message of an
-  // error names it. `expect` may be null.
+  // The name of the file is made of `name`, which may hold anything, and numbered where it is taken. Returns its path;
+  // the message of an error names it. `expect` may be null.
   absl::StatusOr<std::string> Save(std::string_view name, const replays::Scenario& scenario,
                                    const replays::Expectation* expect);
 

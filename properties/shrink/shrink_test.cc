@@ -147,7 +147,8 @@ TEST(Shrink, KeepsTheChoicesThatItNeeds) {
   EXPECT_EQ(shrunk.scenario.choices.begin()->second.size(), 2U);
 }
 
-// Nothing that is left can be taken away alone: asked of whatever the generators make, against the plainest of shrinkers.
+// Nothing that is left can be taken away alone: asked of whatever the generators make, against the plainest of
+// shrinkers.
 TEST(Shrink, IsMinimalOnWhatGeneratorsDraw) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Scenario drawn = RandomScenario(seed);

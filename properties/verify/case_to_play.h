@@ -1,4 +1,5 @@
-// How a test of one hook is told to play one case only: by an environment variable, as GoogleTest itself is told what to run.
+// How a test of one hook is told to play one case only: by an environment variable, as GoogleTest itself is told what
+// to run.
 //
 //   VIGIL_VERIFY_CASE=random_17 ./my_test --gtest_filter=VigilVerify.EarlyStopping
 //

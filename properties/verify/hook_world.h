@@ -2,8 +2,9 @@
 //
 //   [](vigil::HookWorld& w) { return std::make_unique<MyHook>(w.loss()); }
 //
-// The model: a global step that the train op counts up by one, a loss that falls as 1/step down to 1/4 (in some scenarios it
-// becomes NaN), a value that can be fed. Everything lives as long as the hook. Thread safety: as the graph's.
+// The model: a global step that the train op counts up by one, a loss that falls as 1/step down to 1/4 (in some
+// scenarios it becomes NaN), a value that can be fed. Everything lives as long as the hook. Thread safety: as the
+// graph's.
 #ifndef VIGIL_PROPERTIES_VERIFY_HOOK_WORLD_H_
 #define VIGIL_PROPERTIES_VERIFY_HOOK_WORLD_H_
 

@@ -1,5 +1,6 @@
-// Everything that judges, in one table: rules, invariants of clusters, comparisons with tolerances, what the verifier finds. Of each
-// what it lets pass although its sentence, taken alone, forbids it, and why: docs/judges.md is made from it.
+// Everything that judges, in one table: rules, invariants of clusters, comparisons with tolerances, what the verifier
+// finds. Of each what it lets pass although its sentence, taken alone, forbids it, and why: docs/judges.md is made from
+// it.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_PROPERTIES_VERIFY_JUDGES_H_

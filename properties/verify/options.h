@@ -28,9 +28,9 @@ struct VerifyOptions {
   // Plays only this case: "calm.monitored.alone", "random_17". "" = all.
   std::string only = {};
 
-  // Plays in a process of its own: a crash is a finding, and so is a play that takes more of the processor's time than this, or too
-  // much memory. What a hook changes in its process, the test does not see. In a process that has other threads, and with
-  // `in_process` (for a debugger), it plays right there, and a crash is one of the caller.
+  // Plays in a process of its own: a crash is a finding, and so is a play that takes more of the processor's time than
+  // this, or too much memory. What a hook changes in its process, the test does not see. In a process that has other
+  // threads, and with `in_process` (for a debugger), it plays right there, and a crash is one of the caller.
   std::chrono::milliseconds play_limit{5000};
   bool in_process = false;
 };

@@ -177,8 +177,8 @@ class Verification {
     return endless_ < kEndless;
   }
 
-  // Of what is seen of the machine: a library may ask for the time once in many thousand calls, to sample itself. What a hook does
-  // it does again.
+  // Of what is seen of the machine: a library may ask for the time once in many thousand calls, to sample itself. What
+  // a hook does it does again.
   bool Confirmed(const HookOffence& offence, const HookCase& c) {
     if (!IsOutside(offence.promise)) return true;
     const HookPlay again = Play(c);

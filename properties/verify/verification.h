@@ -27,8 +27,8 @@ struct VerificationView {
 
 HookReport VerifyHere(const HookMaker& maker, const VerifyOptions& options, const VerificationView& view);
 
-// The least of a random case in which it still fails, in words: the probe "verified" is the hook. "" of an enumerated case, which is small
-// as it is.
+// The least of a random case in which it still fails, in words: the probe "verified" is the hook. "" of an enumerated
+// case, which is small as it is.
 std::string ShrunkCase(const std::string& name, std::uint64_t most_plays,
                        const std::function<bool(const HookCase&)>& fails, const std::function<bool()>& stop);
 

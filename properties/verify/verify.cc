@@ -90,8 +90,8 @@ void PackFields(Archive& archive, HookRequest& request) {
   archive(request.hook, request.crashes, request.crashed_enough);
 }
 
-// A worker verifies a hook. If it dies at the so-manyth play, another one does it all again and leaves that play out: which plays there
-// are depends on nothing else.
+// A worker verifies a hook. If it dies at the so-manyth play, another one does it all again and leaves that play out:
+// which plays there are depends on nothing else.
 class VerifyingCrew {
  public:
   VerifyingCrew(const std::vector<HookToVerify>& hooks, const VerifyCrew& crew, const std::function<bool()>& go_on,

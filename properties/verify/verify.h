@@ -3,8 +3,8 @@
 //   const HookReport report = VerifyHook(maker, options);
 //   if (!report.ok()) puts(ReportText("mine", report, {.replay = "vigil verify mine --case {}"}).c_str());
 //
-// Every play is a simulated session: virtual time, files in memory, faults as planned. The hook is made anew for each. A process of its
-// own plays: what crashes there is a finding.
+// Every play is a simulated session: virtual time, files in memory, faults as planned. The hook is made anew for each.
+// A process of its own plays: what crashes there is a finding.
 // Thread safety: one verification at a time in a process (outside/outside.h).
 #ifndef VIGIL_PROPERTIES_VERIFY_VERIFY_H_
 #define VIGIL_PROPERTIES_VERIFY_VERIFY_H_
@@ -56,8 +56,8 @@ struct VerifyCrew {
   std::function<void(std::size_t hook, HookReport report)> on_report;  // in order
   std::function<void(std::uint64_t plays)> on_tick = nullptr;          // a few times a second
 };
-// Each of them, with the same result for any number of jobs. `stop` may be set at any time: those under way report what they have found, others
-// are not begun. REQUIRES: the process has one thread, or jobs is 0.
+// Each of them, with the same result for any number of jobs. `stop` may be set at any time: those under way report what
+// they have found, others are not begun. REQUIRES: the process has one thread, or jobs is 0.
 void VerifyHooks(const std::vector<HookToVerify>& hooks, const VerifyCrew& crew, const std::atomic<bool>& stop);
 
 // Lines, each with its newline. `replay`: the line that plays a case again, "{}" in it stands for the case.

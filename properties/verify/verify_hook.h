@@ -4,9 +4,9 @@
 //     return std::make_unique<MyEarlyStoppingHook>(w.loss());
 //   });
 //
-// A third argument says what it has leave to do: vigil::VerifyOptions{.may_feed = true}. The test fails with one finding for each
-// promise that the hook breaks, and the line that plays the scenario again. The program links vigil::properties_verify and
-// GoogleTest (GTest::gtest_main). docs/testing_your_code.md
+// A third argument says what it has leave to do: vigil::VerifyOptions{.may_feed = true}. The test fails with one
+// finding for each promise that the hook breaks, and the line that plays the scenario again. The program links
+// vigil::properties_verify and GoogleTest (GTest::gtest_main). docs/testing_your_code.md
 #ifndef VIGIL_PROPERTIES_VERIFY_VERIFY_HOOK_H_
 #define VIGIL_PROPERTIES_VERIFY_VERIFY_HOOK_H_
 

@@ -1,4 +1,5 @@
-// The seams and the session that a hook under verification is given: they pass everything on and note what it has no right to.
+// The seams and the session that a hook under verification is given: they pass everything on and note what it has no
+// right to.
 //
 // Thread safety: none of their own; tasks of a world take turns.
 #ifndef VIGIL_PROPERTIES_VERIFY_WATCHED_SEAMS_H_

@@ -1,6 +1,7 @@
 // The zoo: hooks that are wrong, each in its own way, hooks that are right, and every hook that ships with the library.
 //
-// What VerifyHook() finds of them is known: the zoo is how the verifier itself is tested. Thread safety: pure functions.
+// What VerifyHook() finds of them is known: the zoo is how the verifier itself is tested. Thread safety: pure
+// functions.
 #ifndef VIGIL_PROPERTIES_ZOO_ZOO_H_
 #define VIGIL_PROPERTIES_ZOO_ZOO_H_
 

@@ -105,7 +105,8 @@ void OnSignal(int number, siginfo_t*, void*) {
   _exit(kDied);
 }
 
-// How std::terminate comes to its end, by abort(), tells nothing of why: it may be called in several ways, not all with a name.
+// How std::terminate comes to its end, by abort(), tells nothing of why: it may be called in several ways, not all with
+// a name.
 void OnTerminate() {
   CrashBoard& board = *own_board;
   Copy("uncaught_exception", board.what, sizeof board.what);

@@ -1,7 +1,8 @@
-// A process of its own for what may crash: it is told apart from what plays well, with the stack, and never takes its parent along.
+// A process of its own for what may crash: it is told apart from what plays well, with the stack, and never takes its
+// parent along.
 //
-// A worker is forked. It dies with its parent, hears of no Ctrl-C, and has a board: memory shared with the parent, on which it says
-// what it plays, and how it died. REQUIRES: the parent has one thread.
+// A worker is forked. It dies with its parent, hears of no Ctrl-C, and has a board: memory shared with the parent, on
+// which it says what it plays, and how it died. REQUIRES: the parent has one thread.
 // Thread safety: none.
 #ifndef VIGIL_REPLAYS_CREW_CRASH_H_
 #define VIGIL_REPLAYS_CREW_CRASH_H_
@@ -65,8 +66,8 @@ void FreeCrashBoard(CrashBoard* board);
 void PrepareWorker(CrashBoard& board, const PlayLimits& limits, pid_t parent);
 // In a worker: ends it as crashed.
 [[noreturn]] void DieOf(CrashBoard& board, std::string_view what, std::string_view detail);
-// In a worker: whether `play`, which has been called once, leaves more on the heap each time that it is called: 1 MiB in each of four. Ends
-// the worker if it does. What it leaves once, and smaller leaks, are excused: caches.
+// In a worker: whether `play`, which has been called once, leaves more on the heap each time that it is called: 1 MiB
+// in each of four. Ends the worker if it does. What it leaves once, and smaller leaks, are excused: caches.
 void DieIfItLeaks(CrashBoard& board, const std::function<void()>& play);
 inline constexpr std::uint64_t kLeak = std::uint64_t{1} << 20;
 // Bytes that are allocated.
@@ -98,8 +99,8 @@ class PlayWatch {
 // In the parent. What a dead worker died of.
 Crash CrashOf(const CrashBoard& board, int status, const PlayWatch& watch = {});
 
-// Calls `play` in a process of its own and hands over what it returns; or how it died. `on_tick` (may be empty) is called while it
-// waits; once it returns false, the process is killed: a Crash "interrupted".
+// Calls `play` in a process of its own and hands over what it returns; or how it died. `on_tick` (may be empty) is
+// called while it waits; once it returns false, the process is killed: a Crash "interrupted".
 std::variant<std::string, Crash> PlayApart(const std::function<std::string(CrashBoard&)>& play,
                                            const PlayLimits& limits, const std::function<bool()>& on_tick = nullptr);
 

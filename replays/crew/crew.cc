@@ -79,8 +79,8 @@ bool ReadFromCrew(int from, std::string& into) {
   return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-// In a worker: whether what it plays leaves more on the heap each time that it is played. Looking costs: it looks at the first requests, then
-// at each only once the heap has grown.
+// In a worker: whether what it plays leaves more on the heap each time that it is played. Looking costs: it looks at
+// the first requests, then at each only once the heap has grown.
 class LeakWatch {
  public:
   std::string Work(CrashBoard& board, const CrewWorker& work, const std::string& request) {
@@ -255,7 +255,8 @@ class Crew {
     Grant(capacity_);
   }
 
-  // `body` does not return. It inherits none of our ends of other pipes: who waits for their end would wait for it, too.
+  // `body` does not return. It inherits none of our ends of other pipes: who waits for their end would wait for it,
+  // too.
   template <typename Body>
   void Fork(Child& child, const Body& body) {
     int to[2];

@@ -1,8 +1,8 @@
-// A crew of worker processes: requests go in, in order; replies come out in the same order. A worker that dies is a finding, and
-// another takes its place.
+// A crew of worker processes: requests go in, in order; replies come out in the same order. A worker that dies is a
+// finding, and another takes its place.
 //
-// Everything is forked from the caller, so that workers and reader see what it captured; what they change there nobody else sees. The
-// number of requests and replies in memory is bounded, whatever is read.
+// Everything is forked from the caller, so that workers and reader see what it captured; what they change there nobody
+// else sees. The number of requests and replies in memory is bounded, whatever is read.
 //
 // Thread safety: none. REQUIRES: the process has one thread, or jobs is 0.
 #ifndef VIGIL_REPLAYS_CREW_CREW_H_
@@ -39,8 +39,8 @@ struct CrewView {
 using CrewWorker = std::function<std::string(const std::string& request)>;
 
 struct CrewCallbacks {
-  // One of the two. `next`: on the caller's side, until it has no more. `read`: in a process of its own; hands requests to a function
-  // that returns false once no more are wanted.
+  // One of the two. `next`: on the caller's side, until it has no more. `read`: in a process of its own; hands requests
+  // to a function that returns false once no more are wanted.
   std::function<std::optional<std::string>()> next = nullptr;
   std::function<void(const std::function<bool(std::string)>&)> read = nullptr;
   std::function<CrewWorker(const CrewView&)> new_worker;  // once in each worker
@@ -56,7 +56,8 @@ struct CrewSummary {
   bool given_up = false;  // after too many crashes
 };
 
-// `stop` may be set at any time by a callback: what is being worked on is finished and handed out, nothing new is begun.
+// `stop` may be set at any time by a callback: what is being worked on is finished and handed out, nothing new is
+// begun.
 CrewSummary RunCrew(const CrewOptions& options, const CrewCallbacks& callbacks, const std::atomic<bool>& stop);
 
 }  // namespace vigil::replays

@@ -1,5 +1,5 @@
-// Reading the arguments that a scenario gives to a hook, a session or a unit. Null in the file is "passed as none"; what is not
-// given at all is `missing`. The parser has checked the types.
+// Reading the arguments that a scenario gives to a hook, a session or a unit. Null in the file is "passed as none";
+// what is not given at all is `missing`. The parser has checked the types.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_REPLAYS_FORMAT_ARGS_H_

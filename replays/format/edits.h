@@ -1,7 +1,7 @@
 // The text of a scenario as a tree of which parts can be taken away: what a shrinker tries.
 //
-// The edits know the format only where they must: what names a scenario stays, and the parser decides whether what is left
-// still is one. So whatever the format can say can be shrunk, now and later.
+// The edits know the format only where they must: what names a scenario stays, and the parser decides whether what is
+// left still is one. So whatever the format can say can be shrunk, now and later.
 //
 //   absl::StatusOr<EditedText> text = EditedText::Of(PrintRecord(scenario));
 //   for (const EditedText::List& list : text->Lists()) Try(text->Without(list, 0, list.size));
@@ -36,13 +36,15 @@ class EditedText {
   std::vector<List> Lists() const;
   EditedText Without(const List& list, std::size_t from, std::size_t count) const;
 
-  // Statements with a body: loops, steps. The body's statements take its place; what a step function runs with hooks is a run then.
+  // Statements with a body: loops, steps. The body's statements take its place; what a step function runs with hooks is
+  // a run then.
   std::vector<std::string> Bodies() const;
   EditedText Unwrapped(const std::string& place) const;
   // ... or a plain run does.
   EditedText AsRun(const std::string& place) const;
 
-  // Two entries of a list of which the first could do the work of both: faults at the same point, probes, runs that follow one another.
+  // Two entries of a list of which the first could do the work of both: faults at the same point, probes, runs that
+  // follow one another.
   struct Twins {
     std::string list;  // its place
     std::size_t first = 0;

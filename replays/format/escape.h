@@ -10,8 +10,8 @@
 
 namespace vigil::replays {
 
-// Control characters (C0, DEL, C1) and bytes that are not UTF-8 as \n, \t, \x1b; everything else as it is. What a terminal
-// shows is then exactly what was in the file, on one line.
+// Control characters (C0, DEL, C1) and bytes that are not UTF-8 as \n, \t, \x1b; everything else as it is. What a
+// terminal shows is then exactly what was in the file, on one line.
 std::string Escaped(std::string_view text);
 
 // The length of the character at the start of `text` (1 to 4), 0 if it is not valid UTF-8. REQUIRES: not empty.

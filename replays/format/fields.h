@@ -1,5 +1,6 @@
-// Reads the fields of one JSON object strictly: each is asked for by name and type; Finish() then refuses what nobody asked
-// for and what is missing. The first error wins and is kept by the Reading; everything after it is read as missing.
+// Reads the fields of one JSON object strictly: each is asked for by name and type; Finish() then refuses what nobody
+// asked for and what is missing. The first error wins and is kept by the Reading; everything after it is read as
+// missing.
 //
 //   Fields f(reading, value, place);
 //   f.Required("max").Integer(kCounts, out.max);   // out.max keeps its value if the field is missing

@@ -1,8 +1,9 @@
 // A strict JSON reader into a small flat document.
 //
-// Stricter than most: a duplicate key, text that is not UTF-8, anything behind the value, NaN, Infinity, numbers that do not
-// fit, a NUL byte, nesting deeper than kMaxDepth, more than kMaxRecordBytes bytes or kMaxValues values are errors. An error is
-// INVALID_ARGUMENT and starts with the JSON pointer (RFC 6901) of the place, if that is not the root: "/hooks/0: ...".
+// Stricter than most: a duplicate key, text that is not UTF-8, anything behind the value, NaN, Infinity, numbers that
+// do not fit, a NUL byte, nesting deeper than kMaxDepth, more than kMaxRecordBytes bytes or kMaxValues values are
+// errors. An error is INVALID_ARGUMENT and starts with the JSON pointer (RFC 6901) of the place, if that is not the
+// root: "/hooks/0: ...".
 //
 // Thread safety: a document belongs to one thread. It keeps its memory from one Parse to the next: reuse it.
 #ifndef VIGIL_REPLAYS_FORMAT_JSON_H_

@@ -8,7 +8,8 @@
 namespace vigil::replays {
 namespace {
 
-// Numbers that were written with a fraction stay so: in an argument, 1 and 1.0 are told apart when printed, not when played.
+// Numbers that were written with a fraction stay so: in an argument, 1 and 1.0 are told apart when printed, not when
+// played.
 struct ArgPrinter {
   JsonWriter& w;
   void operator()(std::monostate) const { w.Null(); }

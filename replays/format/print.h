@@ -1,5 +1,5 @@
-// Writes a scenario as one line of JSON: fields in a fixed order, what has its default left out, no spaces. The inverse of
-// parse.h: parsing the line gives an equal Scenario.
+// Writes a scenario as one line of JSON: fields in a fixed order, what has its default left out, no spaces. The inverse
+// of parse.h: parsing the line gives an equal Scenario.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_REPLAYS_FORMAT_PRINT_H_

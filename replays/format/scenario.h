@@ -1,8 +1,8 @@
 // A scenario: what a caller, its hooks and the environment do to one session. Data only.
 //
-// The one format for everything that is played: recorded from TensorFlow, written by hand, generated, saved from a failure.
-// docs/scenario_format.md describes the JSON; parse.h reads it, print.h writes it, runner.h plays it. What really happened
-// (`expect`) is not part of a Scenario: the runner never sees it.
+// The one format for everything that is played: recorded from TensorFlow, written by hand, generated, saved from a
+// failure. docs/scenario_format.md describes the JSON; parse.h reads it, print.h writes it, runner.h plays it. What
+// really happened (`expect`) is not part of a Scenario: the runner never sees it.
 //
 // A field that is missing in the file has its default here; null and missing differ only where the type is ArgValue.
 #ifndef VIGIL_REPLAYS_FORMAT_SCENARIO_H_
@@ -22,7 +22,8 @@
 
 namespace vigil::replays {
 
-// An argument of a built-in hook, a session or a supervisor as written in the file; monostate = null ("passed as none").
+// An argument of a built-in hook, a session or a supervisor as written in the file; monostate = null ("passed as
+// none").
 using ArgValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 using Args = std::map<std::string, ArgValue, std::less<>>;
 
@@ -244,7 +245,8 @@ struct Scenario {
   std::vector<Statement> drive;
   std::vector<Statement> after;
   Limits limits;
-  // Choices made by the scheduler and others, as labels under "node/task/point", in order; absent ones take the calm default.
+  // Choices made by the scheduler and others, as labels under "node/task/point", in order; absent ones take the calm
+  // default.
   std::map<std::string, std::vector<std::string>, std::less<>> choices;
   std::optional<UnitSpec> unit;            // then nothing of a session applies
   std::optional<sim::JobSpec> job;         // a cluster ("cluster", "workload", "plan", "limit_s", "no_wait"): the same

@@ -1,7 +1,8 @@
-// Which arguments the built-in hooks, the sessions and the unit recordings take, and of which type: one table for the parser,
-// for generators and for the documentation.
+// Which arguments the built-in hooks, the sessions and the unit recordings take, and of which type: one table for the
+// parser, for generators and for the documentation.
 //
-// Only names and types are checked. A hook may be given arguments that its constructor refuses: scenarios record just that.
+// Only names and types are checked. A hook may be given arguments that its constructor refuses: scenarios record just
+// that.
 //
 // Thread safety: constants.
 #ifndef VIGIL_REPLAYS_FORMAT_SCHEMA_H_
@@ -39,7 +40,8 @@ struct Schema {
 
 // Built-in hooks as they occur in `hooks`; the probe is none of them.
 std::span<const Schema> HookSchemas();
-// The arguments of MonitoredTrainingSession and Supervisor, besides those that SessionSpec has fields for. Empty for others.
+// The arguments of MonitoredTrainingSession and Supervisor, besides those that SessionSpec has fields for. Empty for
+// others.
 std::span<const ArgSpec> SessionArgs(SessionKind kind);
 // Hooks whose constructor a unit recording "arguments" checks.
 std::span<const Schema> ConstructorSchemas();

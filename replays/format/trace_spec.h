@@ -1,5 +1,5 @@
-// A trace of a production run (options.trace_path) as data: what the session layer did, what it was answered, and what is needed
-// to make such a session again. trace_file.h reads it, trace_player.h plays it.
+// A trace of a production run (options.trace_path) as data: what the session layer did, what it was answered, and what
+// is needed to make such a session again. trace_file.h reads it, trace_player.h plays it.
 //
 // Thread safety: data; immutable once it is read.
 #ifndef VIGIL_REPLAYS_FORMAT_TRACE_SPEC_H_

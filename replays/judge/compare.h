@@ -1,7 +1,7 @@
 // Compares what was played with what was recorded, and says where they part.
 //
-// The report is stable and can be compared by diff: the last lines that agree, then the lines of both sides from the first
-// difference on, aligned.
+// The report is stable and can be compared by diff: the last lines that agree, then the lines of both sides from the
+// first difference on, aligned.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_REPLAYS_JUDGE_COMPARE_H_

@@ -1,5 +1,5 @@
-// A recording of a cluster, a play that is like it, and plays of which one field is forged: the comparison must see each. What the
-// comparison, and the table of all judges, are tested with.
+// A recording of a cluster, a play that is like it, and plays of which one field is forged: the comparison must see
+// each. What the comparison, and the table of all judges, are tested with.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_REPLAYS_JUDGE_COMPARISON_CASES_H_

@@ -1,8 +1,8 @@
 // Whether a play in the simulator is one that the recorded clusters could have made (job_expectation.h).
 //
-// Outcomes and codes are among those recorded, counts and amounts within the recorded range. What may differ all the same, by how much
-// and why, stands in one table (tolerances.h; as a document docs/judges.md). Where the recordings show two ways, several plays
-// together must show both (JobCoverage).
+// Outcomes and codes are among those recorded, counts and amounts within the recorded range. What may differ all the
+// same, by how much and why, stands in one table (tolerances.h; as a document docs/judges.md). Where the recordings
+// show two ways, several plays together must show both (JobCoverage).
 //
 // Thread safety: data and pure functions. Source: replays/cluster/README.md.
 #ifndef VIGIL_REPLAYS_JUDGE_JOB_COMPARISON_H_

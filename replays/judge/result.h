@@ -29,8 +29,8 @@ struct Result {
   PlainOutcome outcome;
 };
 
-// Passed: it was played to its end and nothing differs from what the recording expects. A saved failure, which expects to
-// violate a rule, passes once it violates none. A recording that expects nothing fails: there is nothing to compare.
+// Passed: it was played to its end and nothing differs from what the recording expects. A saved failure, which expects
+// to violate a rule, passes once it violates none. A recording that expects nothing fails: there is nothing to compare.
 Result Judge(const Recording& recording, PlainOutcome outcome);
 
 std::string_view StatusName(Status status);  // "passed", "failed", "unreadable"

@@ -1,9 +1,11 @@
-// How far a simulated play may lie from what real clusters did, and still be one that they could have made: the one table.
+// How far a simulated play may lie from what real clusters did, and still be one that they could have made: the one
+// table.
 //
-// The comparison (job_comparison.h) takes its numbers from here, and docs/judges.md is made from it. A factor is how far two plays of
-// one scenario ever lay apart in the recordings (a test computes it from replays/cluster): real clusters differ that much from
-// themselves. How far a job gets until a fault cuts it off hangs on the machine alone: there the factor is from the middle of all
-// recorded plays of jobs that are the same up to their fault to the farthest of them.
+// The comparison (job_comparison.h) takes its numbers from here, and docs/judges.md is made from it. A factor is how
+// far two plays of one scenario ever lay apart in the recordings (a test computes it from replays/cluster): real
+// clusters differ that much from themselves. How far a job gets until a fault cuts it off hangs on the machine alone:
+// there the factor is from the middle of all recorded plays of jobs that are the same up to their fault to the farthest
+// of them.
 // Thread safety: constants and pure functions.
 #ifndef VIGIL_REPLAYS_JUDGE_TOLERANCES_H_
 #define VIGIL_REPLAYS_JUDGE_TOLERANCES_H_

@@ -1,6 +1,7 @@
 // What real clusters did, played in the simulator: each play is one that they could have made.
 //
-// A few seeds of each scenario; `vigil replay replays/cluster` plays fifty, and also wants every recorded way to be taken.
+// A few seeds of each scenario; `vigil replay replays/cluster` plays fifty, and also wants every recorded way to be
+// taken.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Damages recorded records in thousands of small ways: whatever comes of it is an error or a scenario, never a crash; and a
-// scenario that came of it can be printed and read back.
+// Damages recorded records in thousands of small ways: whatever comes of it is an error or a scenario, never a crash;
+// and a scenario that came of it can be printed and read back.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// The comparison of clusters with recorded ones: each field that is forged is found, and the tolerances are what was recorded.
+// The comparison of clusters with recorded ones: each field that is forged is found, and the tolerances are what was
+// recorded.
 #include "vigil/replays/judge/job_comparison.h"
 
 #include <fmt/format.h>
@@ -89,7 +90,8 @@ struct Recorded {
   }
 };
 
-// Jobs that are the same until their fault strikes have the same key. What differs is what the fault is, and the timeouts.
+// Jobs that are the same until their fault strikes have the same key. What differs is what the fault is, and the
+// timeouts.
 std::string UntilItsFault(const sim::JobSpec& job) {
   sim::JobSpec until = job;
   until.workload.timeout_ms = 0;
@@ -146,8 +148,8 @@ TEST(JobExpectation, FactorsAreTheWidestRatiosThatWereRecorded) {
   EXPECT_LE(most_apart, ToleranceOf("newest_checkpoint").slack);
 }
 
-// What was recorded, but with each amount a million, last steps of 1 to 2, and checkpoints of twice the step (of a job that is cut off,
-// of ten times the step).
+// What was recorded, but with each amount a million, last steps of 1 to 2, and checkpoints of twice the step (of a job
+// that is cut off, of ten times the step).
 TEST(JobExpectation, AForgedRecordingHoldsForNoPlay) {
   Runner runner;
   int played = 0;

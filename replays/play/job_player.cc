@@ -31,8 +31,8 @@ constexpr std::chrono::seconds kOpening{300};
 // The losses of so many jobs are compared: one in each so many seeds is played a second time, without its faults.
 constexpr std::uint64_t kLossesEvery = 4;
 
-// A job whose faults stopped, and which came to its end all the same, as it would have gone without them. None if there is nothing to
-// compare, or if it was interrupted.
+// A job whose faults stopped, and which came to its end all the same, as it would have gone without them. None if there
+// is nothing to compare, or if it was interrupted.
 std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const sim::JobOptions& options,
                                                const sim::JobFacts& facts, const std::atomic<bool>* interrupt,
                                                sim::StackPool& stacks) {

@@ -23,8 +23,9 @@ struct JobPlays {
   const std::atomic<bool>* interrupt = nullptr;  // as RunnerOptions::interrupt
 };
 
-// Plays it for each of so many seeds (what has choices: once, by these), and notes in the last outcome's `misses` where a play is not one that the
-// recorded clusters could have made, and which of their ways no play took (not of few plays, or of one that is told).
+// Plays it for each of so many seeds (what has choices: once, by these), and notes in the last outcome's `misses` where
+// a play is not one that the recorded clusters could have made, and which of their ways no play took (not of few plays,
+// or of one that is told).
 Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
                             const JobPlays& plays);
 

@@ -203,7 +203,8 @@ TEST(MustShow, RecoveriesAreCountedAndLogged) {
             1);
 }
 
-// Pain 18: what a hook before the saver changes in its End is in the last checkpoint, and its threads end with the session.
+// Pain 18: what a hook before the saver changes in its End is in the last checkpoint, and its threads end with the
+// session.
 TEST(MustShow, EndsAreInListOrderSoThatTheSaverComesLastIfListedLast) {
   const Outcome outcome =
       Play(R"({"id":"x","behaviour":"default","session":{"kind":"training","save_checkpoint_steps":100,

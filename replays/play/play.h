@@ -1,7 +1,8 @@
 // Plays many records in several worker processes, and hands out the results in the order of the input.
 //
-// Reading, parsing and playing happen in processes of their own (crew.h); results are handed out on the caller's side. What crashes, does
-// not end, or takes all memory is a result like others. The number of records and results in memory is bounded, whatever the input holds.
+// Reading, parsing and playing happen in processes of their own (crew.h); results are handed out on the caller's side.
+// What crashes, does not end, or takes all memory is a result like others. The number of records and results in memory
+// is bounded, whatever the input holds.
 //
 // Thread safety: none. REQUIRES: the process has one thread, or jobs is 0.
 #ifndef VIGIL_REPLAYS_PLAY_PLAY_H_
@@ -20,8 +21,8 @@
 
 namespace vigil::replays {
 
-// Plays one scenario. It may look at recording.expect to decide what else to check, never to decide how to play. What it returns with the
-// verdict kInterrupted, because it saw that it is to stop, is not handed out, and nothing after it.
+// Plays one scenario. It may look at recording.expect to decide what else to check, never to decide how to play. What
+// it returns with the verdict kInterrupted, because it saw that it is to stop, is not handed out, and nothing after it.
 using Player = std::function<PlainOutcome(const Recording&)>;
 
 struct PlayOptions {
@@ -33,8 +34,8 @@ struct PlayOptions {
 
 struct PlayCallbacks {
   std::function<void(const OnRecord&)> read;  // hands out the records, see input.h; in a process of its own
-  // Once in each worker. What it changes nobody else sees: what is to be counted goes into outcome.extra. Players end early, with the
-  // verdict kInterrupted, once `interrupt` is set.
+  // Once in each worker. What it changes nobody else sees: what is to be counted goes into outcome.extra. Players end
+  // early, with the verdict kInterrupted, once `interrupt` is set.
   std::function<Player(const std::atomic<bool>* interrupt)> new_player;
   std::function<void(const Result&)> on_result;
   std::function<void()> on_tick;  // may be null; a few times a second while there is something to wait for

@@ -1,4 +1,5 @@
-// replays/regressions: for every switch of Behaviour one file with one scenario, played by TensorFlow's behaviour and by ours.
+// replays/regressions: for every switch of Behaviour one file with one scenario, played by TensorFlow's behaviour and
+// by ours.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

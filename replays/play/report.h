@@ -1,7 +1,7 @@
 // The one reporter: what a person, a pipeline and a script get to see of a series of results.
 //
-// What is printed depends on the results and their order only: not on time, number of jobs or terminal. Text from files is
-// escaped: it can neither move a cursor nor forge a line.
+// What is printed depends on the results and their order only: not on time, number of jobs or terminal. Text from files
+// is escaped: it can neither move a cursor nor forge a line.
 //
 // Thread safety: belongs to one thread.
 #ifndef VIGIL_REPLAYS_PLAY_REPORT_H_
@@ -61,8 +61,8 @@ class Reporter {
   std::size_t failed() const { return failed_; }
   std::size_t unreadable() const { return unreadable_; }
 
-  // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[{"id","file","record","status","verdict","hash",
-  // "reason","first_difference","unused_choices"},..]}: a scenario a line. REQUIRES: after Finish, once.
+  // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, a scenario a line: {"id","file",
+  // "record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES: after Finish, once.
   std::string TakeJson();
   // A line "ID HASH" for each scenario that was played, in order. REQUIRES: once.
   std::string TakeHashes();

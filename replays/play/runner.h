@@ -29,8 +29,8 @@ struct RunnerOptions {
   bool random_schedule = false;
   // Chooses instead of both. Borrowed.
   sim::Chooser* chooser = nullptr;
-  // Tasks may also lose the processor after an unlock, a notification, a spawn. Choices of that kind among scenario.choices say the
-  // same: what was found so is played so again.
+  // Tasks may also lose the processor after an unlock, a notification, a spawn. Choices of that kind among
+  // scenario.choices say the same: what was found so is played so again.
   bool preempt = false;
   // Borrowed; may be null. Once it is set, the play ends with the verdict kInterrupted.
   const std::atomic<bool>* interrupt = nullptr;

@@ -1,4 +1,5 @@
-// A process that trains, with real threads, on a real disk, is killed somewhere: what it did until then can be replayed.
+// A process that trains, with real threads, on a real disk, is killed somewhere: what it did until then can be
+// replayed.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>

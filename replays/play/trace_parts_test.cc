@@ -1,5 +1,5 @@
-// Long traces keep their beginning and their end: what lies between may be missing wherever the writer may leave it out, and the
-// rest is played as before.
+// Long traces keep their beginning and their end: what lies between may be missing wherever the writer may leave it
+// out, and the rest is played as before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

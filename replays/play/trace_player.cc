@@ -226,7 +226,8 @@ Played PlayOnce(const TraceSpec& trace, const LateRequests& late, sim::StackPool
   return played;
 }
 
-// The last request of another task that may have changed the decision at `position`, though it need not have been in effect yet.
+// The last request of another task that may have changed the decision at `position`, though it need not have been in
+// effect yet.
 std::optional<std::size_t> RequestToDelay(const TraceSpec& trace, std::size_t position, const LateRequests& late) {
   const Duration now = position < trace.events.size() ? trace.events[position].time : Duration::zero();
   for (std::size_t i = trace.requests.size(); i-- > 0;) {

@@ -257,8 +257,8 @@ TEST(Traces, OfRunsThatOtherTasksStopPass) {
                             TraceLine(trace.events[request.before].event) != "should_stop -> no";
           late += seen ? 0 : 1;
         }
-        // One ShouldStop looks at the coordinator twice (TensorFlow's does, too), with no event in between: an error that is
-        // reported just then comes out of it as an error. A replay cannot put a request there.
+        // One ShouldStop looks at the coordinator twice (TensorFlow's does, too), with no event in between: an error
+        // that is reported just then comes out of it as an error. A replay cannot put a request there.
         const auto between_looks = [](const TracedEvent& each) {
           return each.event.kind == EventKind::kShouldStop && each.event.code != Code::kOk;
         };

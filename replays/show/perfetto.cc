@@ -62,7 +62,8 @@ class PerfettoWriter {
     const auto found = std::ranges::find(timeline_.nodes, node);
     return found == timeline_.nodes.end() ? 0 : static_cast<std::size_t>(found - timeline_.nodes.begin()) + 1;
   }
-  // Slices of one thread lie within each other or apart. Sessions and faults need not: each depth of theirs is a thread.
+  // Slices of one thread lie within each other or apart. Sessions and faults need not: each depth of theirs is a
+  // thread.
   static bool Overlaps(const TimelineLane& lane) { return lane.node.empty() || lane.name == "sessions"; }
   std::size_t Tid(std::size_t lane, int depth) const {
     return lane + 1 + (Overlaps(timeline_.lanes[lane]) ? static_cast<std::size_t>(depth) * timeline_.lanes.size() : 0);

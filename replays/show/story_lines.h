@@ -1,5 +1,5 @@
-// What happened in a world, in order, each thing in one line: what columns (job_text.h), timelines (timeline.h) and comparisons of
-// two runs are made from.
+// What happened in a world, in order, each thing in one line: what columns (job_text.h), timelines (timeline.h) and
+// comparisons of two runs are made from.
 //
 // Thread safety: a pure function.
 #ifndef VIGIL_REPLAYS_SHOW_STORY_LINES_H_

@@ -14,12 +14,13 @@ namespace vigil::replays {
 // "session 1 run failed ABORTED"; nullopt for events that recordings do not have.
 std::optional<std::string> TextOf(const Event& event);
 
-// Parts of it: "3", "3(closed)", "none"; "session 1 ready -> yes" of a call in a session, without the number that it read.
+// Parts of it: "3", "3(closed)", "none"; "session 1 ready -> yes" of a call in a session, without the number that it
+// read.
 std::string SessionText(const Event& event);
 std::string SessionCallText(const Event& event);
 
-// The lines of one task ("chief/main"); with `services` also those of the tasks that a supervisor runs beside it, which begin with
-// "summary: ", "step_counter: ", "checkpoint: " and "loop: ".
+// The lines of one task ("chief/main"); with `services` also those of the tasks that a supervisor runs beside it, which
+// begin with "summary: ", "step_counter: ", "checkpoint: " and "loop: ".
 std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task, bool services = false);
 // "summary" and so on; "" for tasks that are no service's.
 std::string_view ServiceOfTask(std::string_view task);

@@ -1,8 +1,8 @@
-// What happened in one run, to look at: lanes, what lies on them, messages between nodes, what was found wrong. One list, which
-// every picture is made from (timeline_page.h, perfetto.h).
+// What happened in one run, to look at: lanes, what lies on them, messages between nodes, what was found wrong. One
+// list, which every picture is made from (timeline_page.h, perfetto.h).
 //
-// What has a beginning and an end (a life, a session, a run, a call of a hook, a fault that lasts) is one mark with both; the end
-// of what was cut off is that of its process, or of the run. Marks of one lane and depth do not overlap.
+// What has a beginning and an end (a life, a session, a run, a call of a hook, a fault that lasts) is one mark with
+// both; the end of what was cut off is that of its process, or of the run. Marks of one lane and depth do not overlap.
 // Thread safety: data, and pure functions.
 #ifndef VIGIL_REPLAYS_SHOW_TIMELINE_H_
 #define VIGIL_REPLAYS_SHOW_TIMELINE_H_

@@ -1,4 +1,5 @@
-// A timeline as one HTML page that needs nothing else: lanes on a canvas, virtual time (or the order of events) as the axis.
+// A timeline as one HTML page that needs nothing else: lanes on a canvas, virtual time (or the order of events) as the
+// axis.
 //
 // The data is JSON in the page, escaped so that no text in it can end it; the page loads nothing from anywhere.
 // Thread safety: pure functions.

@@ -1,5 +1,5 @@
-// The text of a traced event: the decision and nothing else. Numbers that differ from run to run (steps, seconds slept, what a
-// hook fetched) are left out; codes, answers, order and session numbers stay.
+// The text of a traced event: the decision and nothing else. Numbers that differ from run to run (steps, seconds slept,
+// what a hook fetched) are left out; codes, answers, order and session numbers stay.
 //
 // Thread safety: a pure function.
 #ifndef VIGIL_REPLAYS_SHOW_TRACE_TEXT_H_

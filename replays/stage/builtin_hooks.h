@@ -30,8 +30,9 @@ struct HookParts {
   const ForeignHook* foreign = nullptr;
 };
 
-// A hook that no scenario can describe, of whoever verifies it: what kForeignHook in a list of hooks stands for. The model may
-// get more than its description says, and one session can follow the other, with the same hooks on the same graph; faults are for the first one.
+// A hook that no scenario can describe, of whoever verifies it: what kForeignHook in a list of hooks stands for. The
+// model may get more than its description says, and one session can follow the other, with the same hooks on the same
+// graph; faults are for the first one.
 struct ForeignHook {
   std::function<absl::Status(Model&)> extend_model;  // may be null
   std::function<absl::StatusOr<HookPtr>(const HookParts&)> make;
@@ -40,7 +41,8 @@ struct ForeignHook {
 };
 inline constexpr std::string_view kForeignHook = "foreign";
 
-// The hooks in list order; the error of the first one whose constructor refuses its arguments. `specs` must outlive the hooks.
+// The hooks in list order; the error of the first one whose constructor refuses its arguments. `specs` must outlive the
+// hooks.
 absl::StatusOr<std::vector<HookPtr>> MakeHooks(const std::vector<HookSpec>& specs, const HookParts& parts);
 
 }  // namespace vigil::replays

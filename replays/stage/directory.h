@@ -1,4 +1,5 @@
-// The checkpoint directory of a scenario: what an earlier process left in it, what damage it took, what is in it at the end.
+// The checkpoint directory of a scenario: what an earlier process left in it, what damage it took, what is in it at the
+// end.
 #ifndef VIGIL_REPLAYS_STAGE_DIRECTORY_H_
 #define VIGIL_REPLAYS_STAGE_DIRECTORY_H_
 

@@ -1,9 +1,10 @@
 // The environment's part in a scenario: counts every call that a fault can meet and says which one meets it.
 //
-// Counting is over the whole scenario and over the caller's own task only (and the tasks of recorded services), failed calls included. If several faults match one
-// call all of them act, and the last code wins.
+// Counting is over the whole scenario and over the caller's own task only (and the tasks of recorded services), failed
+// calls included. If several faults match one call all of them act, and the last code wins.
 //
-// A sleep of the session layer is such a call too: SleepSeam asks for it. Its code does nothing; other workers act while it lasts.
+// A sleep of the session layer is such a call too: SleepSeam asks for it. Its code does nothing; other workers act
+// while it lasts.
 // Thread safety: none; used by the caller's task.
 #ifndef VIGIL_REPLAYS_STAGE_ENVIRONMENT_H_
 #define VIGIL_REPLAYS_STAGE_ENVIRONMENT_H_
@@ -35,8 +36,8 @@ class Environment {
   // From now on no call meets a fault.
   void Calm() { calm_ = true; }
 
-  // The next call at that point. Other workers' progress is applied to `session` or, if that is null, to the last one that a
-  // call was made on.
+  // The next call at that point. Other workers' progress is applied to `session` or, if that is null, to the last one
+  // that a call was made on.
   sim::SessionFault Next(FaultPoint point, const std::shared_ptr<Session>& session = nullptr);
   sim::SessionFault Next(CallKind kind, const std::shared_ptr<Session>& session);
 
@@ -54,8 +55,8 @@ class Environment {
 
 FaultPoint FaultPointOf(CallKind kind);
 
-// The task seam that the session layer of a scenario is given: the node's, but after each sleep of the caller's task the
-// environment is asked. (Only the layer sleeps through it: the time that runs take passes elsewhere.)
+// The task seam that the session layer of a scenario is given: the node's, but after each sleep of the caller's task
+// the environment is asked. (Only the layer sleeps through it: the time that runs take passes elsewhere.)
 class SleepSeam : public ForwardingTasks {
  public:
   // `applies`: whether the current task is the caller's. All must outlive the seam and whoever uses it.

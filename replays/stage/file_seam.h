@@ -1,7 +1,7 @@
 // The file seam of a scenario: the node's, but writes fail as the scenario's faults at "write" say.
 //
-// Each such fault counts for itself, over the whole scenario and all tasks, the writes to files that it is about: those whose
-// path has its `file` in it. A write that fails has no effect.
+// Each such fault counts for itself, over the whole scenario and all tasks, the writes to files that it is about: those
+// whose path has its `file` in it. A write that fails has no effect.
 // Thread safety: none of its own; tasks of a world take turns.
 #ifndef VIGIL_REPLAYS_STAGE_FILE_SEAM_H_
 #define VIGIL_REPLAYS_STAGE_FILE_SEAM_H_

@@ -1,5 +1,5 @@
-// The checkpoint listener of a scenario: does at its calls what its plan says, and says so by notes. That it was called at all is
-// an event of the session layer.
+// The checkpoint listener of a scenario: does at its calls what its plan says, and says so by notes. That it was called
+// at all is an event of the session layer.
 #ifndef VIGIL_REPLAYS_STAGE_LISTENER_H_
 #define VIGIL_REPLAYS_STAGE_LISTENER_H_
 

@@ -1,8 +1,8 @@
 // A log that also notes, in order with the events, the lines that recordings have (Note::kLog).
 //
-// Those are lines of LoggingTensor, StepCounter, NanTensor, FinalOps and of the supervisor, and the warnings that only this library
-// gives, told by how they begin. They are cut
-// as recordings cut them: before the first ". ", before four spaces, at 120 characters; a path shows as DIR.
+// Those are lines of LoggingTensor, StepCounter, NanTensor, FinalOps and of the supervisor, and the warnings that only
+// this library gives, told by how they begin. They are cut as recordings cut them: before the first ". ", before four
+// spaces, at 120 characters; a path shows as DIR.
 // Thread safety: as the log's and the sink's.
 #ifndef VIGIL_REPLAYS_STAGE_LOG_NOTES_H_
 #define VIGIL_REPLAYS_STAGE_LOG_NOTES_H_

@@ -1,5 +1,6 @@
-// The small graph that every recorded session runs: a global step, a train op, a feedable value, and on request an input that
-// ends, a loss that becomes NaN, a local variable, a summary. docs/scenario_format.md says what each field does.
+// The small graph that every recorded session runs: a global step, a train op, a feedable value, and on request an
+// input that ends, a loss that becomes NaN, a local variable, a summary. docs/scenario_format.md says what each field
+// does.
 #ifndef VIGIL_REPLAYS_STAGE_MODEL_H_
 #define VIGIL_REPLAYS_STAGE_MODEL_H_
 

@@ -1,4 +1,5 @@
-// What a scenario's caller, its probes and its listeners do, and what was logged, as events (EventKind::kNote): said by them, not by the session layer.
+// What a scenario's caller, its probes and its listeners do, and what was logged, as events (EventKind::kNote): said by
+// them, not by the session layer.
 //
 // The note's kind is in Event::call; the other fields as each kind says. text.h turns them into lines.
 #ifndef VIGIL_REPLAYS_STAGE_NOTES_H_

@@ -1,5 +1,5 @@
-// How a scenario went: the part of a runner's outcome that is text. What compares, prints and saves needs no more than this;
-// runner.h adds the typed trace.
+// How a scenario went: the part of a runner's outcome that is text. What compares, prints and saves needs no more than
+// this; runner.h adds the typed trace.
 #ifndef VIGIL_REPLAYS_STAGE_OUTCOME_H_
 #define VIGIL_REPLAYS_STAGE_OUTCOME_H_
 

@@ -1,6 +1,6 @@
-// The state that a scenario's sessions share with those of other workers ("shared_state"): the variables of a parameter server,
-// without the server. Local variables are shared too, as on a real server that all sessions use (each session's local init sets
-// them again); queues and iterators stay each session's own.
+// The state that a scenario's sessions share with those of other workers ("shared_state"): the variables of a parameter
+// server, without the server. Local variables are shared too, as on a real server that all sessions use (each session's
+// local init sets them again); queues and iterators stay each session's own.
 //
 // Thread safety: as ResourceManager; ChiefInit by one task at a time.
 #ifndef VIGIL_REPLAYS_STAGE_SHARED_STATE_H_

@@ -62,7 +62,8 @@ absl::Status SupervisorCaller::Drive() {
 
 absl::Status SupervisorCaller::Execute(const std::vector<Statement>& statements) {
   for (const Statement& statement : statements) {
-    // Who can run at this moment does so, as real threads do beside a caller: a queue is filled before its session is closed.
+    // Who can run at this moment does so, as real threads do beside a caller: a queue is filled before its session is
+    // closed.
     env_.tasks->SleepUntil(env_.clock->Monotonic());
     const absl::Status status = ExecuteOne(statement);
     if (status.ok()) continue;

@@ -1,4 +1,5 @@
-// The caller of a scenario's supervisor: makes it, executes the scenario's statements on the plain session, and says so by notes.
+// The caller of a scenario's supervisor: makes it, executes the scenario's statements on the plain session, and says so
+// by notes.
 #ifndef VIGIL_REPLAYS_STAGE_SUPERVISOR_CALLER_H_
 #define VIGIL_REPLAYS_STAGE_SUPERVISOR_CALLER_H_
 
@@ -33,7 +34,8 @@ absl::StatusOr<std::unique_ptr<Supervisor>> MakeSupervisor(const Env& layer_env,
 
 class SupervisorCaller {
  public:
-  // `env`: the scenario's own, whose time passes without a fault. `notes` says what every caller says. All must outlive this.
+  // `env`: the scenario's own, whose time passes without a fault. `notes` says what every caller says. All must outlive
+  // this.
   SupervisorCaller(const Env& env, const Model& model, const Scenario& scenario, Supervisor& supervisor, Caller& notes)
       : env_(env),
         start_(env.clock->Monotonic()),

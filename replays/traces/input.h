@@ -4,13 +4,14 @@
 //   x.jsonl              a record per line; empty lines count as lines, but not as records
 //   x.json.xz, x.jsonl.xz  the same, packed
 //   x.trace              the trace of a production run (trace_file.h); also packed
-//   folder               all of these in it and below, by name; hidden ones are left out, and so is what was there before
+//   folder all of these in it and below, by name; hidden ones are left out, and so is what was there before
 //                        under another name (a link)
-//   -                    standard input: lines like a .jsonl, or one record over many lines, whichever it turns out to be
+//   -                    standard input: lines like a .jsonl, or one record over many lines, whichever it turns out to
+//                        be
 //
-// Memory is bounded: records are handed out one by one. What cannot be read is handed out as an error, in its place in the
-// order, and reading goes on with the next path; what was read of a damaged file before the damage has been handed out (but
-// of a packed one nothing: what unpacks to something may still be wrong, and only its end tells).
+// Memory is bounded: records are handed out one by one. What cannot be read is handed out as an error, in its place in
+// the order, and reading goes on with the next path; what was read of a damaged file before the damage has been handed
+// out (but of a packed one nothing: what unpacks to something may still be wrong, and only its end tells).
 //
 // Thread safety: ReadRecords may run on any thread; the callbacks are called on it.
 #ifndef VIGIL_REPLAYS_TRACES_INPUT_H_

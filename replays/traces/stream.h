@@ -26,8 +26,8 @@ ChunkSource FileChunks(std::unique_ptr<File> file);
 // The same bytes; INVALID_ARGUMENT if they begin as .xz does, which would give an error for each "line" of it.
 ChunkSource RefusePacked(ChunkSource source);
 
-// Unpacks .xz (one or several streams behind each other). Errors: DATA_LOSS = damaged or cut short; INVALID_ARGUMENT = no .xz;
-// RESOURCE_EXHAUSTED = needs more than kUnpackMemory. What comes before the damage is handed out first.
+// Unpacks .xz (one or several streams behind each other). Errors: DATA_LOSS = damaged or cut short; INVALID_ARGUMENT =
+// no .xz; RESOURCE_EXHAUSTED = needs more than kUnpackMemory. What comes before the damage is handed out first.
 ChunkSource UnpackXz(ChunkSource packed);
 // Reads all of it: OK if there is no such error.
 absl::Status CheckXz(ChunkSource packed);
@@ -43,8 +43,8 @@ class LineReader {
 
   explicit LineReader(ChunkSource source) : source_(std::move(source)) {}
 
-  // Nothing = the end. INVALID_ARGUMENT = a line longer than a record may be; then, and after any error of the source, there
-  // is no next line. line_number() names the line that could not be read.
+  // Nothing = the end. INVALID_ARGUMENT = a line longer than a record may be; then, and after any error of the source,
+  // there is no next line. line_number() names the line that could not be read.
   absl::StatusOr<std::optional<Line>> Next();
   std::int64_t line_number() const { return number_; }
 

@@ -69,8 +69,8 @@ absl::Status TraceEventReader::Add(const proto::TraceEvent& record) {
   return absl::OkStatus();
 }
 
-// Another file of the trace begins. If events were left out before it, the session that is used behind them takes the place of
-// that which was used before.
+// Another file of the trace begins. If events were left out before it, the session that is used behind them takes the
+// place of that which was used before.
 absl::Status TraceEventReader::BeginPart(const proto::TraceEvent& record) {
   const proto::TracePart& part = record.part();
   if (part.start_ns() != out_.start.since_epoch.count()) return Damaged("a part of another trace: remove it");
@@ -88,7 +88,8 @@ absl::Status TraceEventReader::BeginPart(const proto::TraceEvent& record) {
   return absl::OkStatus();
 }
 
-// Numbers behind what was left out go on from those before. Sessions of the part that was left out have names of their own.
+// Numbers behind what was left out go on from those before. Sessions of the part that was left out have names of their
+// own.
 std::int64_t TraceEventReader::SessionOf(std::int64_t recorded) const {
   if (recorded <= 0) return recorded;
   return recorded >= first_session_ ? recorded - left_out_sessions_ : -recorded;

@@ -1,5 +1,6 @@
-// The events of a trace, record by record, as the play needs them: those of the task that used the session, and what other tasks
-// asked for. Where parts of the trace were removed, what comes behind is numbered and timed as if it followed directly.
+// The events of a trace, record by record, as the play needs them: those of the task that used the session, and what
+// other tasks asked for. Where parts of the trace were removed, what comes behind is numbered and timed as if it
+// followed directly.
 //
 // Thread safety: none.
 #ifndef VIGIL_REPLAYS_TRACES_TRACE_EVENT_READER_H_

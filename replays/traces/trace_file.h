@@ -1,7 +1,8 @@
 // Reads the trace that a program wrote (core/io/trace_writer.h) into a recording that the runner plays.
 //
-// A tail that is cut off, as a crash leaves it, is no error: what is whole is played, and the recording's note says so. Errors are
-// INVALID_ARGUMENT (no trace, another version) and DATA_LOSS (damaged), on one line that begins with the file's name.
+// A tail that is cut off, as a crash leaves it, is no error: what is whole is played, and the recording's note says so.
+// Errors are INVALID_ARGUMENT (no trace, another version) and DATA_LOSS (damaged), on one line that begins with the
+// file's name.
 //
 // Thread safety: a pure function.
 #ifndef VIGIL_REPLAYS_TRACES_TRACE_FILE_H_

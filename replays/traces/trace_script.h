@@ -19,8 +19,8 @@
 
 namespace vigil::replays {
 
-// For stop requests of other tasks (by index) that took effect later than in the place where they were recorded: the event whose
-// decision was the last that did not know of them.
+// For stop requests of other tasks (by index) that took effect later than in the place where they were recorded: the
+// event whose decision was the last that did not know of them.
 using LateRequests = std::map<std::size_t, std::size_t>;
 
 class TraceScript final : public EventSink, public Clock {
@@ -29,8 +29,8 @@ class TraceScript final : public EventSink, public Clock {
   TraceScript(const TraceSpec& trace, const LateRequests& late, EventSink& inner, std::function<void()> stop)
       : trace_(trace), late_(late), inner_(inner), stop_(std::move(stop)) {}
 
-  // The recorded event that must come next; null once the play has left the recording. Ends the play where the recording does
-  // because its process was killed.
+  // The recorded event that must come next; null once the play has left the recording. Ends the play where the
+  // recording does because its process was killed.
   const TracedEvent* Next();
   // The recorded event `ahead` events after the next one; null if there is none.
   const Event* Ahead(std::size_t ahead) const;
@@ -56,8 +56,8 @@ class TraceScript final : public EventSink, public Clock {
 
  private:
   void Follow(const Event& event);
-  // Those whose time has come, in order; of a coordinator that nobody knows yet: later. `decided`: the next event is about to be
-  // emitted, so what is applied now does not change it any more.
+  // Those whose time has come, in order; of a coordinator that nobody knows yet: later. `decided`: the next event is
+  // about to be emitted, so what is applied now does not change it any more.
   void ApplyRequests(bool decided);
   void Stop();
 

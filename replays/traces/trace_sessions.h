@@ -20,7 +20,8 @@ inline constexpr char kTraceDirectory[] = "/checkpoints";
 std::string TraceCheckpoint(int number = 1);
 
 // Before a session is handed out, the directory is made to hold what the recording says that was found there: as many
-// checkpoints as it restored from, or none, or one that is missing. `env`, `trace` and `script` must outlive the factory.
+// checkpoints as it restored from, or none, or one that is missing. `env`, `trace` and `script` must outlive the
+// factory.
 class RecordedFactory : public SessionFactory {
  public:
   RecordedFactory(const Env& env, const TraceSpec& trace, TraceScript& script)
@@ -28,7 +29,8 @@ class RecordedFactory : public SessionFactory {
 
   absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
                                                   const SessionConfig& config) override;
-  // The layer has slept: a checkpoint that the last session waits for may be there now. Its own error is a failure of the set-up.
+  // The layer has slept: a checkpoint that the last session waits for may be there now. Its own error is a failure of
+  // the set-up.
   absl::Status Slept();
 
  private:

@@ -1,7 +1,7 @@
 // The supervisor of a trace, and what its user did with it.
 //
-// Its services and loops are not started: they are tasks of their own, whose stop requests are recorded and made again. Its writer,
-// its checkpoints and the body of a managed session answer as recorded.
+// Its services and loops are not started: they are tasks of their own, whose stop requests are recorded and made again.
+// Its writer, its checkpoints and the body of a managed session answer as recorded.
 // Thread safety: none; one task of one world.
 #ifndef VIGIL_REPLAYS_TRACES_TRACE_SUPERVISOR_H_
 #define VIGIL_REPLAYS_TRACES_TRACE_SUPERVISOR_H_

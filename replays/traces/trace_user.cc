@@ -84,7 +84,8 @@ void TraceUser::Drive() { ActUntil(std::nullopt, nullptr, nullptr); }
 absl::Status TraceUser::Call(EventKind end, Session* raw, const StepContext* step) {
   const TracedEvent* const returned = ActUntil(end, raw, step);
   if (returned == nullptr) return absl::OkStatus();
-  // Only the returns of step functions and bodies say where an error came from: the subject of the others is their name.
+  // Only the returns of step functions and bodies say where an error came from: the subject of the others is their
+  // name.
   const bool says_origin = end == EventKind::kStepFnReturn || end == EventKind::kSupervisorReturn;
   return RecordedStatus(returned->event.code, says_origin ? returned->event.subject : "");
 }

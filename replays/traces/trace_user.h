@@ -1,5 +1,6 @@
-// The user's side of a traced session: the caller, its step functions, its hooks, its callbacks. All of it is code that nobody has
-// any more; what it did is in the recording, and is done again, in order, until the recording says that it returned.
+// The user's side of a traced session: the caller, its step functions, its hooks, its callbacks. All of it is code that
+// nobody has any more; what it did is in the recording, and is done again, in order, until the recording says that it
+// returned.
 //
 // Thread safety: none; one task of one world.
 #ifndef VIGIL_REPLAYS_TRACES_TRACE_USER_H_
@@ -29,8 +30,8 @@ class TraceUser {
  public:
   TraceUser(const Env& env, TraceScript& script) : env_(env), script_(script) {}
 
-  // What is fed by every run of the caller, and what by the first hook in every run: whoever feeds one of them again is in
-  // conflict, which is how a run ends that fails before it is made.
+  // What is fed by every run of the caller, and what by the first hook in every run: whoever feeds one of them again is
+  // in conflict, which is how a run ends that fails before it is made.
   struct Fed {
     Output by_caller;
     Output by_hook;

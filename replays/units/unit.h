@@ -14,7 +14,8 @@
 
 namespace vigil::replays {
 
-// Plays a unit in a task of a simulated process and appends its lines. A status is a failure of the set-up, not of the unit.
+// Plays a unit in a task of a simulated process and appends its lines. A status is a failure of the set-up, not of the
+// unit.
 absl::Status PlayUnit(const UnitSpec& unit, const Env& env, std::vector<std::string>& lines);
 
 // One file each.

@@ -1,4 +1,5 @@
-// Unit "arguments": what the constructors of the hooks (and of the timer) refuse, and what Begin does without a global step.
+// Unit "arguments": what the constructors of the hooks (and of the timer) refuse, and what Begin does without a global
+// step.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Unit "checkpoint_manager": what checkpoint managers write, keep, preserve, delete and remember over restarts. Each begins as a
-// new process does: a graph, a session and a step of its own.
+// Unit "checkpoint_manager": what checkpoint managers write, keep, preserve, delete and remember over restarts. Each
+// begins as a new process does: a graph, a session and a step of its own.
 //
 // Every operation but "advance" ends with a line on what is on the disk, with the times that the state file holds.
 #include <fmt/format.h>

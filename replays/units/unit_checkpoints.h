@@ -24,8 +24,8 @@ std::vector<std::string> Basenames(const std::vector<std::string>& paths);
 // "disk index=model.ckpt-1 meta= state=model.ckpt-1 all=model.ckpt-1".
 std::string DiskLine(const Env& env);
 
-// Plays the unit's operations, one after the other: "advance" lets time pass, and says nothing; every other one gives the line
-// that `execute` returns, or that it failed, and the line `disk`.
+// Plays the unit's operations, one after the other: "advance" lets time pass, and says nothing; every other one gives
+// the line that `execute` returns, or that it failed, and the line `disk`.
 void PlayCheckpointOps(const UnitSpec& unit, const Env& env,
                        const std::function<absl::StatusOr<std::string>(const UnitOp&)>& execute,
                        const std::function<std::string()>& disk, std::vector<std::string>& lines);

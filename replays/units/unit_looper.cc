@@ -1,5 +1,5 @@
-// Unit "looper": LooperThread. Each pass takes the time of the next operation, then does what it says; the last stops the
-// coordinator.
+// Unit "looper": LooperThread. Each pass takes the time of the next operation, then does what it says; the last stops
+// the coordinator.
 #include <fmt/format.h>
 
 #include <memory>

@@ -9,7 +9,8 @@
 namespace vigil::sim {
 namespace {
 
-// Processes that start all at once, and sessions that need every task of the cluster, fail while they wait for one another.
+// Processes that start all at once, and sessions that need every task of the cluster, fail while they wait for one
+// another.
 bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
 
 bool IsCalm(const JobFacts& facts) {

@@ -1,8 +1,8 @@
 // The invariants of a job: what must hold in every run of it, whatever fails.
 //
-// One checker a file; each states its sentence and its source, and looks at the history of a run (job_history.h), which is over.
-// They share no code with the core. A checker that had nothing to look at is not armed; a campaign in which one was never armed
-// fails.
+// One checker a file; each states its sentence and its source, and looks at the history of a run (job_history.h), which
+// is over. They share no code with the core. A checker that had nothing to look at is not armed; a campaign in which
+// one was never armed fails.
 // Thread safety: pure functions.
 #ifndef VIGIL_SIM_CHECKERS_CHECKER_H_
 #define VIGIL_SIM_CHECKERS_CHECKER_H_
@@ -29,7 +29,8 @@ struct JobRun {
   const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
 };
 
-// Whether a run of that job that came to this says something by its final loss. Then it is worth while to play it without faults.
+// Whether a run of that job that came to this says something by its final loss. Then it is worth while to play it
+// without faults.
 bool ComparableLoss(const JobSpec& spec, const JobFacts& facts);
 
 // Where a checker says what it found.

@@ -1,5 +1,5 @@
-// Small histories written by hand, for each checker one that keeps what it watches over and one that is forged: the checker must see
-// the difference. What the checkers, and the table of all judges, are tested with.
+// Small histories written by hand, for each checker one that keeps what it watches over and one that is forged: the
+// checker must see the difference. What the checkers, and the table of all judges, are tested with.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_SIM_CHECKERS_CHECKER_CASES_H_

@@ -48,8 +48,8 @@ void CheckRecoveries(const JobRun& run, Findings& findings) {
   }
 }
 
-// A task that hangs on a server that is gone may outlast the stop grace period, which recoveries may have used up: only calm and clean
-// ends of lives without one count. What is left is told just before the end.
+// A task that hangs on a server that is gone may outlast the stop grace period, which recoveries may have used up: only
+// calm and clean ends of lives without one count. What is left is told just before the end.
 void CheckLeft(const JobRun& run, Findings& findings) {
   Time calm = kNever;
   std::vector<const JobMoment*> left;

@@ -1,5 +1,5 @@
-// Two runs of one job and one seed: one with its faults, one without any. Both train to the last step on data with noise; by then the
-// loss is that of the noise (trainer.h), and what the faults have cost is made good.
+// Two runs of one job and one seed: one with its faults, one without any. Both train to the last step on data with
+// noise; by then the loss is that of the noise (trainer.h), and what the faults have cost is made good.
 #include <fmt/format.h>
 
 #include "vigil/sim/checkers/checker.h"

@@ -1,6 +1,6 @@
-// One run may see the step go back: one that a restore overtook. A parameter server was lost (so the model is restored) after it had done
-// its part of the run, while the rest of the run still waited on another one, in synchronous training for a token. The session of such
-// a run is lost with the server: the next run has a new one.
+// One run may see the step go back: one that a restore overtook. A parameter server was lost (so the model is restored)
+// after it had done its part of the run, while the rest of the run still waited on another one, in synchronous training
+// for a token. The session of such a run is lost with the server: the next run has a new one.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -41,8 +41,9 @@ void CheckStops(const JobRun& run, Findings& findings) {
   }
 }
 
-// What no fault of a plan can bring about: somebody made a mistake. (A server that is gone and back between a replica's look whether
-// the model is ready and its next run has variables that nobody has initialised: FAILED_PRECONDITION, as TensorFlow has it.)
+// What no fault of a plan can bring about: somebody made a mistake. (A server that is gone and back between a replica's
+// look whether the model is ready and its next run has variables that nobody has initialised: FAILED_PRECONDITION, as
+// TensorFlow has it.)
 bool IsMistake(Code code, bool server_crashes) {
   switch (code) {
     case Code::kFailedPrecondition:

@@ -1,20 +1,23 @@
 // What goes into a synchronous step and what comes out of it.
 //
-// R gradients make a step, which gives R tokens; a run of a replica pushes at most one gradient to each accumulator and takes one token.
-// Steps are made by a task of the chief's session, and each such session begins with R new tokens in place of the old ones (the chief's
-// hook). So a "term" of the chief lasts from the after_create_session of its session until the chief dies, recovers, fails or ends;
-// restores and initialisations happen between terms only. Hence:
+// R gradients make a step, which gives R tokens; a run of a replica pushes at most one gradient to each accumulator and
+// takes one token. Steps are made by a task of the chief's session, and each such session begins with R new tokens in
+// place of the old ones (the chief's hook). So a "term" of the chief lasts from the after_create_session of its session
+// until the chief dies, recovers, fails or ends; restores and initialisations happen between terms only. Hence:
 //
-// * Gradients. Within a term the step grows only by steps made, so what two observations of one term differ by was made between them;
-//   over all terms together at least sum(greatest - first seen). Each step took R gradients for good, and each gradient was pushed by
-//   an attempt: a run that was started, or a new session within one. So   R * sum <= attempts started so far,   at any time.
-//   Observations count only if their attempt began in the term: a step that was read before a restore cannot be told after it.
-//   In the first term of a model that was initialised the first step counts as seen: 0.
-// * Tokens. The runs that began in a term and returned took R tokens from its beginning and R from each step made in it, which are no
-//   more than the step is:   runs <= R + R * step,   for a step that is seen by an attempt that began after they had returned.
+// * Gradients. Within a term the step grows only by steps made, so what two observations of one term differ by was made
+//   between them; over all terms together at least sum(greatest - first seen). Each step took R gradients for good, and
+//   each gradient was pushed by an attempt: a run that was started, or a new session within one. So R * sum <= attempts
+//   started so far, at any time. Observations count only if their attempt began in the term: a step that was read
+//   before a restore cannot be told after it. In the first term of a model that was initialised the first step counts
+//   as seen: 0.
+// * Tokens. The runs that began in a term and returned took R tokens from its beginning and R from each step made in
+//   it, which are no more than the step is: runs <= R + R * step, for a step that is seen by an attempt that began
+//   after they had returned.
 //
-// Both hold with equality in a job without faults (the second one in its first term). What strikes a replica (a failed attempt, a gradient dropped as stale, a token that
-// was taken by an attempt that failed) only makes fewer steps and fewer runs of them.
+// Both hold with equality in a job without faults (the second one in its first term). What strikes a replica (a failed
+// attempt, a gradient dropped as stale, a token that was taken by an attempt that failed) only makes fewer steps and
+// fewer runs of them.
 #include <fmt/format.h>
 
 #include <algorithm>

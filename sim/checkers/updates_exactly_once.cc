@@ -1,8 +1,9 @@
 // The ledger: in every step of a replica, each parameter server also counts it, by the same op that updates the model.
 //
-// Between two runs that returned, the count of the own replica grows by one for the run itself, and by at most one for each attempt
-// that failed since: it may have taken effect on some servers before it failed. Where the model was restored or initialised
-// meanwhile (by anybody: the variables are everybody's) the count begins anew from what the checkpoint had.
+// Between two runs that returned, the count of the own replica grows by one for the run itself, and by at most one for
+// each attempt that failed since: it may have taken effect on some servers before it failed. Where the model was
+// restored or initialised meanwhile (by anybody: the variables are everybody's) the count begins anew from what the
+// checkpoint had.
 #include <fmt/format.h>
 
 #include <algorithm>

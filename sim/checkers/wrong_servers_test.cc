@@ -1,4 +1,5 @@
-// Jobs on servers that are wrong, with nothing else amiss: the checker that watches for it says so, and it says nothing of right ones.
+// Jobs on servers that are wrong, with nothing else amiss: the checker that watches for it says so, and it says nothing
+// of right ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

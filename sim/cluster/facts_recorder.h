@@ -1,8 +1,8 @@
-// Watches one life of a training task from where its caller and its hooks stand: keeps the facts of job_facts.h and writes the
-// history of job_history.h.
+// Watches one life of a training task from where its caller and its hooks stand: keeps the facts of job_facts.h and
+// writes the history of job_history.h.
 //
-// It is the environment's event sink (and hands every event on), and makes a hook that sees sessions and steps and a listener that
-// sees checkpoints.
+// It is the environment's event sink (and hands every event on), and makes a hook that sees sessions and steps and a
+// listener that sees checkpoints.
 // Thread safety: none; tasks of one world take turns.
 #ifndef VIGIL_SIM_CLUSTER_FACTS_RECORDER_H_
 #define VIGIL_SIM_CLUSTER_FACTS_RECORDER_H_

@@ -6,8 +6,8 @@
 
 namespace vigil::sim {
 
-// No step is the last one: the input ends. All replicas together take about as many numbers as other jobs make steps; one whose session
-// was lost begins its input anew.
+// No step is the last one: the input ends. All replicas together take about as many numbers as other jobs make steps;
+// one whose session was lost begins its input anew.
 absl::Status TrainOnInput(const TrainerParts& parts) {
   const std::int64_t numbers = std::max<std::int64_t>(1, LastStepOf(parts) / ReplicasOf(parts.job));
   Program program;

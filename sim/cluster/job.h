@@ -1,9 +1,9 @@
-// Plays a job: every task of the cluster a node of one world, running the production code of its server and its training, under the
-// faults of its plan.
+// Plays a job: every task of the cluster a node of one world, running the production code of its server and its
+// training, under the faults of its plan.
 //
-// The order of events is that of the recordings (replays/cluster/README.md): parameter servers and the chief start first, the
-// workers once the chief has opened its session, the plan once all that do not start late have one (`no_wait`: all at once). The
-// world ends when no training task runs any more, or at the limit.
+// The order of events is that of the recordings (replays/cluster/README.md): parameter servers and the chief start
+// first, the workers once the chief has opened its session, the plan once all that do not start late have one
+// (`no_wait`: all at once). The world ends when no training task runs any more, or at the limit.
 // Thread safety: none; a job belongs to its world.
 #ifndef VIGIL_SIM_CLUSTER_JOB_H_
 #define VIGIL_SIM_CLUSTER_JOB_H_

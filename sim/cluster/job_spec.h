@@ -48,11 +48,11 @@ struct JobSpec {
   std::map<std::string, int, std::less<>> tasks = {{"chief", 1}, {"ps", 1}, {"worker", 1}};  // of each job how many
   WorkloadSpec workload;
   FaultPlan plan;
-  // The plan's times count from the moment when every task that does not start late has an open session; true: from the start
-  // of the processes, which then start all at once.
+  // The plan's times count from the moment when every task that does not start late has an open session; true: from the
+  // start of the processes, which then start all at once.
   bool no_wait = false;
-  // From that moment, too: every fault ends, and every task that was down starts again, unless the plan keeps it away. From then on
-  // the job must get on. Absent: never.
+  // From that moment, too: every fault ends, and every task that was down starts again, unless the plan keeps it away.
+  // From then on the job must get on. Absent: never.
   std::optional<Duration> heal_after;
   Duration limit = std::chrono::seconds(3600);  // from that moment; what then still runs is `running`
   friend bool operator==(const JobSpec&, const JobSpec&) = default;

@@ -54,7 +54,8 @@ TEST(Pains, TwoAChiefThatComesBackRollsNobodyBack) {
   EXPECT_EQ(Of(ours, "chief:0").outcome, "clean");
 }
 
-// One of three servers comes back empty, and restoring the others takes the chief so long that a worker looks in between.
+// One of three servers comes back empty, and restoring the others takes the chief so long that a worker looks in
+// between.
 TEST(Pains, TwoWhoFindsTheModelReadySeesNoneOfItRestoredAnyMore) {
   JobSpec spec = JobOf(60, minutes(10));
   spec.tasks = {{"chief", 1}, {"ps", 3}, {"worker", 1}};
@@ -144,8 +145,9 @@ TEST(Pains, SevenTheEndOfSynchronousTrainingTakesNoGracePeriod) {
   EXPECT_LT(TimeToClose(ours, "chief:0"), seconds(2));
 }
 
-// The chief's machine loses its power at many moments around a save. Of what was not synced a part survives, now and then the name
-// of a checkpoint that is complete by its name alone. (Where nothing of it survives, all is as before the save.)
+// The chief's machine loses its power at many moments around a save. Of what was not synced a part survives, now and
+// then the name of a checkpoint that is complete by its name alone. (Where nothing of it survives, all is as before the
+// save.)
 TEST(Pains, TwelveAPowerCutWhileACheckpointIsWrittenStopsNobodyForEver) {
   JobSpec spec = JobOf(120, minutes(10));
   spec.tasks["worker"] = 0;

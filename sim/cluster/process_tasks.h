@@ -16,7 +16,8 @@ struct ProcessTask {
 
 std::span<const ProcessTask> ProcessTasks();
 
-// Whether a task of that name is one of them, whichever number a node gave it ("serve#2"). Names are compared as a whole.
+// Whether a task of that name is one of them, whichever number a node gave it ("serve#2"). Names are compared as a
+// whole.
 bool IsProcessTask(std::string_view name);
 
 }  // namespace vigil::sim

@@ -28,8 +28,8 @@ absl::Status TrainRegression(const TrainerParts& parts);
 absl::Status TrainOnInput(const TrainerParts& parts);
 // Linear regression by Supervisor, which gives up at all errors but ABORTED, and saves from time to time only.
 absl::Status TrainSupervised(const TrainerParts& parts);
-// No trainer: evaluates the checkpoints that the others write, until one has the last step. DEADLINE_EXCEEDED once it has seen nothing
-// new for long.
+// No trainer: evaluates the checkpoints that the others write, until one has the last step. DEADLINE_EXCEEDED once it
+// has seen nothing new for long.
 absl::Status Evaluate(const TrainerParts& parts);
 
 // "worker:0".
@@ -53,9 +53,9 @@ struct Program {
   std::vector<HookPtr> hooks;  // the model's own
 };
 
-// Counters on every parameter server, one for each replica, updated in its steps by the same op as the model's variables: what was
-// applied, and how often, can be seen. The graph of each replica has all of them: the chief initialises and saves them. Sets `train`
-// to `train_op` and the counting.
+// Counters on every parameter server, one for each replica, updated in its steps by the same op as the model's
+// variables: what was applied, and how often, can be seen. The graph of each replica has all of them: the chief
+// initialises and saves them. Sets `train` to `train_op` and the counting.
 void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& program);
 
 // Linear regression with its ledger: sets `global_step` and `train`.

@@ -76,7 +76,8 @@ class SupervisedLoop {
 
 }  // namespace
 
-// As BasicTrainLoop, which has no way to say for how long to wait, or with which configuration: begins anew after ABORTED.
+// As BasicTrainLoop, which has no way to say for how long to wait, or with which configuration: begins anew after
+// ABORTED.
 absl::Status TrainSupervised(const TrainerParts& parts) {
   Program program;
   Builder b(program.graph);

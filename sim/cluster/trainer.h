@@ -1,7 +1,7 @@
 // The program that a chief, a worker or an evaluator of a simulated job runs: what a user would write, and no more.
 //
-// A model by its workload, MonitoredTrainingSession (or Supervisor) on its own server, a loop until it should stop; the evaluator has
-// a direct session and looks for checkpoints.
+// A model by its workload, MonitoredTrainingSession (or Supervisor) on its own server, a loop until it should stop; the
+// evaluator has a direct session and looks for checkpoints.
 // Thread safety: the task that trains. Ownership: everything in TrainerParts is borrowed and outlives the call.
 #ifndef VIGIL_SIM_CLUSTER_TRAINER_H_
 #define VIGIL_SIM_CLUSTER_TRAINER_H_
@@ -20,9 +20,10 @@
 
 namespace vigil::sim {
 
-// What a job's regression learns from. Its noise is so large, its batches and its rate are such that at 100 steps the loss has come
-// down to that of the noise and stays within 2 % of it, whichever examples a replica has had: so the losses of two runs can be compared.
-// The excess over the noise's own loss is on average (sum of the Hessian's diagonal) rate / (4 batch) = 0.2 % of it.
+// What a job's regression learns from. Its noise is so large, its batches and its rate are such that at 100 steps the
+// loss has come down to that of the noise and stays within 2 % of it, whichever examples a replica has had: so the
+// losses of two runs can be compared. The excess over the noise's own loss is on average (sum of the Hessian's
+// diagonal) rate / (4 batch) = 0.2 % of it.
 inline constexpr float kJobNoise = 0.5F;
 inline constexpr float kJobRate = 0.03F;
 inline constexpr int kJobBatch = 32;

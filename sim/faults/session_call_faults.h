@@ -1,7 +1,7 @@
 // The faults of calls on raw sessions that a plan has, for all tasks of a world.
 //
-// Calls are counted for each fault by itself, over all sessions and lives of its task. Of several that strike one call the first
-// wins.
+// Calls are counted for each fault by itself, over all sessions and lives of its task. Of several that strike one call
+// the first wins.
 // Thread safety: none; tasks of a world take turns.
 #ifndef VIGIL_SIM_FAULTS_SESSION_CALL_FAULTS_H_
 #define VIGIL_SIM_FAULTS_SESSION_CALL_FAULTS_H_

@@ -1,8 +1,8 @@
 // Where every choice of a simulated run is drawn: who runs next, how long a message takes, whether a fault fires.
 //
-// A run is its choices. Each is made at a named point and is one of some labels; label 0 is the calm default, what a run
-// without surprises does. A choice is known by its key "node/task/point" and by its number among the choices of that key,
-// so that a recorded run still replays after unrelated code has changed.
+// A run is its choices. Each is made at a named point and is one of some labels; label 0 is the calm default, what a
+// run without surprises does. A choice is known by its key "node/task/point" and by its number among the choices of
+// that key, so that a recorded run still replays after unrelated code has changed.
 //
 // Thread safety: none; a chooser belongs to one world at a time.
 #ifndef VIGIL_SIM_KERNEL_CHOOSER_H_
@@ -30,8 +30,8 @@ struct ChoicePoint {
 class Chooser {
  public:
   virtual ~Chooser() = default;
-  // The index of a label. REQUIRES: two labels or more, all different. Must not throw, nor call back into the world; it runs
-  // on the stack of the task that gives way.
+  // The index of a label. REQUIRES: two labels or more, all different. Must not throw, nor call back into the world; it
+  // runs on the stack of the task that gives way.
   virtual std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view> labels) = 0;
 };
 

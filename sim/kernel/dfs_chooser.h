@@ -6,13 +6,13 @@
 //     ... world.Run() ...
 //   } while (chooser.Next());
 //
-// The first run is the calm one. The next run differs in its last choice that has a label left, and is calm behind that. The
-// worlds must be deterministic: a run that does not repeat what led to a choice is a bug (VIGIL_CHECK).
+// The first run is the calm one. The next run differs in its last choice that has a label left, and is calm behind
+// that. The worlds must be deterministic: a run that does not repeat what led to a choice is a bug (VIGIL_CHECK).
 // Between two runs the whole search is its state: another chooser, in another process, goes on from it.
 //
-// Where there are too many runs, the number of choices in one run that are not calm is the bound that finds most: few bugs need
-// more than two or three. (Emmi, Qadeer, Rakamaric: Delay-Bounded Scheduling, POPL 2011.)
-// Thread safety: none.
+// Where there are too many runs, the number of choices in one run that are not calm is the bound that finds most: few
+// bugs need more than two or three. (Emmi, Qadeer, Rakamaric: Delay-Bounded Scheduling, POPL 2011.) Thread safety:
+// none.
 #ifndef VIGIL_SIM_KERNEL_DFS_CHOOSER_H_
 #define VIGIL_SIM_KERNEL_DFS_CHOOSER_H_
 
@@ -65,7 +65,8 @@ class DfsChooser final : public Chooser {
   bool exhausted() const { return state_.exhausted; }
   // That a limit on choices or changes left anything out.
   bool truncated() const { return state_.truncated; }
-  // How many choices at the beginning of a run have been calm in all runs so far, of those that vary. REQUIRES: Next() was false.
+  // How many choices at the beginning of a run have been calm in all runs so far, of those that vary. REQUIRES: Next()
+  // was false.
   std::size_t calm_so_far() const { return state_.calm_so_far; }
   std::uint64_t runs() const { return state_.runs; }  // begun so far, the present one included
 

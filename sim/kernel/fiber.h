@@ -1,15 +1,15 @@
 // Fibers: stacks to run on and the one place where the processor changes from one to another.
 //
-// Two calls of Boost.Context (make_fcontext, jump_fcontext) do the work. boost::context::fiber itself is not used: it jumps
-// into each new fiber once unannounced, which the thread sanitizer cannot follow, and its destructor throws through the
-// stack. Around each switch this file does what Boost leaves out:
-//   - the state of C++ exceptions in flight belongs to a fiber, not to the thread: it is saved and restored, or `throw;`
-//     would rethrow an exception of another fiber;
+// Two calls of Boost.Context (make_fcontext, jump_fcontext) do the work. boost::context::fiber itself is not used: it
+// jumps into each new fiber once unannounced, which the thread sanitizer cannot follow, and its destructor throws
+// through the stack. Around each switch this file does what Boost leaves out:
+//   - the state of C++ exceptions in flight belongs to a fiber, not to the thread: it is saved and restored, or
+//     `throw;` would rethrow an exception of another fiber;
 //   - the address and thread sanitizers are told.
 //
-// A fiber whose body has returned is parked in its pool, stack and all, and is given out again: a switch into it runs the
-// next body. Stacks are mapped with a guard area below; TaskOfGuardPage() lets a signal handler (on a stack of its own)
-// name the task that ran into it.
+// A fiber whose body has returned is parked in its pool, stack and all, and is given out again: a switch into it runs
+// the next body. Stacks are mapped with a guard area below; TaskOfGuardPage() lets a signal handler (on a stack of its
+// own) name the task that ran into it.
 //
 // Thread safety: none. A pool and the fibers made by it belong to one OS thread at a time.
 #ifndef VIGIL_SIM_KERNEL_FIBER_H_

@@ -1,9 +1,10 @@
 // Probabilistic concurrency testing: schedules that find a bug of depth d with a known chance.
 //
-// Every task gets a random priority when it is first seen; of those that can run the one of the highest priority does. At d-1
-// switches, drawn from the first `steps`, the task that would run falls below all others. A bug that needs d events in one order
-// among n tasks and k switches shows in at least one of n * k^(d-1) runs, however unlikely it is among all schedules.
-// (Burckhardt, Kothari, Musuvathi, Nagarakatti: A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010.)
+// Every task gets a random priority when it is first seen; of those that can run the one of the highest priority does.
+// At d-1 switches, drawn from the first `steps`, the task that would run falls below all others. A bug that needs d
+// events in one order among n tasks and k switches shows in at least one of n * k^(d-1) runs, however unlikely it is
+// among all schedules. (Burckhardt, Kothari, Musuvathi, Nagarakatti: A Randomized Scheduler with Probabilistic
+// Guarantees of Finding Bugs, ASPLOS 2010.)
 //
 // The points "schedule" and "preempt" are chosen so; all others are random, as by RandomChooser.
 // Thread safety: none.

@@ -3,8 +3,9 @@
 // Two runs with equal hashes did the same. XXH64 over a canonical encoding (little-endian, fixed widths, names by their
 // text), which begins with a version byte: hashes are compared within one build of the tests, never stored.
 //
-// Values of events are hashed where they are whole numbers; a sleep's seconds as nanoseconds. What else is a floating-point
-// result (a loss, the bytes of a summary) may differ in its last bits between machines: only its presence counts.
+// Values of events are hashed where they are whole numbers; a sleep's seconds as nanoseconds. What else is a
+// floating-point result (a loss, the bytes of a summary) may differ in its last bits between machines: only its
+// presence counts.
 //
 // Thread safety: none.
 #ifndef VIGIL_SIM_KERNEL_RUNNING_HASH_H_

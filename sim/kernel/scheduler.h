@@ -1,17 +1,18 @@
 // Who runs: the tasks of one world take turns on one OS thread, and time passes when none of them can run.
 //
-// A task gives way only in a blocking call (and, if asked for, at preemption points). Of several tasks that can run, the
-// choice "schedule" of the task that gave way picks one; its labels are the tasks, longest ready first. When nobody can run,
-// virtual time jumps to the next timer. A timer wakes a task or calls something outside of all tasks (SetTimer): what such a
-// callback does takes no time, may not block, and meets no task in the middle of anything but a blocking call.
+// A task gives way only in a blocking call (and, if asked for, at preemption points). Of several tasks that can run,
+// the choice "schedule" of the task that gave way picks one; its labels are the tasks, longest ready first. When nobody
+// can run, virtual time jumps to the next timer. A timer wakes a task or calls something outside of all tasks
+// (SetTimer): what such a callback does takes no time, may not block, and meets no task in the middle of anything but a
+// blocking call.
 //
-// The tasks of a paused process do not run, whatever they wait for; time goes on, and what they waited for is there when the
-// process is resumed.
+// The tasks of a paused process do not run, whatever they wait for; time goes on, and what they waited for is there
+// when the process is resumed.
 //
-// Ending tasks from outside (kill, deadlock, limits): the tasks of one process are unwound by TaskKilled, newest first, since
-// a task usually borrows from those that were there before it. Until its turn to unwind has come, a killed task that still
-// runs is suspended at its next blocking call. A killed task never waits and never gives way. In a destructor that runs
-// because of an exception its blocking calls return at once; locking a free mutex works always.
+// Ending tasks from outside (kill, deadlock, limits): the tasks of one process are unwound by TaskKilled, newest first,
+// since a task usually borrows from those that were there before it. Until its turn to unwind has come, a killed task
+// that still runs is suspended at its next blocking call. A killed task never waits and never gives way. In a
+// destructor that runs because of an exception its blocking calls return at once; locking a free mutex works always.
 //
 // Thread safety: none.
 #ifndef VIGIL_SIM_KERNEL_SCHEDULER_H_
@@ -68,11 +69,13 @@ class Scheduler {
   std::uint64_t switches() const { return switches_; }
   const std::string& limit_text() const { return limit_text_; }
 
-  // A task of `process`, which keeps it until it has ended; it can run from now on. The identity is not in use and outlives it.
+  // A task of `process`, which keeps it until it has ended; it can run from now on. The identity is not in use and
+  // outlives it.
   TaskState& Spawn(TaskIdentity& identity, TaskGroup& process, std::function<void()> body);
 
-  // Calls timer.fire at that time (now, if it is past), when nobody can run, with current() == null. The callback may set and
-  // clear timers, wake tasks, spawn, and kill processes, which are unwound when it has returned and before anything else runs.
+  // Calls timer.fire at that time (now, if it is past), when nobody can run, with current() == null. The callback may
+  // set and clear timers, wake tasks, spawn, and kill processes, which are unwound when it has returned and before
+  // anything else runs.
   // REQUIRES: timer.fire is set, the timer is not.
   void SetTimer(Timer& timer, Duration at);
   // Nothing happens if it is not set.
@@ -105,8 +108,8 @@ class Scheduler {
   void Stop(StopReason reason, std::string limit_text = {});
   // As Stop(), and the current task counts as killed.
   void StopNow(StopReason reason, std::string limit_text);
-  // Unwinds every task of the process. Does not return to a task of that process: throws TaskKilled there. From a timer's
-  // callback it returns before that is done.
+  // Unwinds every task of the process. Does not return to a task of that process: throws TaskKilled there. From a
+  // timer's callback it returns before that is done.
   void Kill(TaskGroup& process);
 
  private:

@@ -1,12 +1,13 @@
-// An input pipeline: a queue of the numbers 0, 1, ..., limit - 1, filled by a queue runner; each step takes one and learns from it; the
-// training ends cleanly when the numbers do (OUT_OF_RANGE).
+// An input pipeline: a queue of the numbers 0, 1, ..., limit - 1, filled by a queue runner; each step takes one and
+// learns from it; the training ends cleanly when the numbers do (OUT_OF_RANGE).
 //
 //   VIGIL_ASSIGN_OR_RETURN(const InputPipeline model, BuildInputPipeline(env, b, replica, {.limit = 1000}));
 //   while (...) session.Run(model.train_op);     // until OUT_OF_RANGE
 //
-// A step takes k and moves the variable `mean` towards k / limit by gradient descent; it adds k to `sum` and one to the global step. So
-// the end can be checked: by one replica from its beginning to its end, and each number once, `sum` is limit (limit - 1) / 2, and `mean`
-// what the same arithmetic gives in plain C++. The counter that gives the numbers is a local variable of who fills the queue.
+// A step takes k and moves the variable `mean` towards k / limit by gradient descent; it adds k to `sum` and one to the
+// global step. So the end can be checked: by one replica from its beginning to its end, and each number once, `sum` is
+// limit (limit - 1) / 2, and `mean` what the same arithmetic gives in plain C++. The counter that gives the numbers is
+// a local variable of who fills the queue.
 // Thread safety: plain values; building is as safe as the graph.
 #ifndef VIGIL_SIM_WORKLOADS_INPUT_PIPELINE_H_
 #define VIGIL_SIM_WORKLOADS_INPUT_PIPELINE_H_

@@ -1,4 +1,5 @@
-// A linear regression that learns y = 1 x0 + 2 x1 + 3 x2: the model of conformance/cluster, its gradients written by hand.
+// A linear regression that learns y = 1 x0 + 2 x1 + 3 x2: the model of conformance/cluster, its gradients written by
+// hand.
 //
 //   Graph graph(BuiltinOps());
 //   Builder b(graph);
@@ -6,8 +7,9 @@
 //   RegressionData data(seed, replica_number);
 //   while (...) session.Run(model.train_op, model.Feed(data.Next()));
 //
-// Variables w [3, 1] and b [1] begin at zero; the loss is the mean of the squared errors; a step is plain gradient descent. Beside the
-// graph stands the same arithmetic in plain C++ (LossOf, Descend): an oracle that shares no code with the ops.
+// Variables w [3, 1] and b [1] begin at zero; the loss is the mean of the squared errors; a step is plain gradient
+// descent. Beside the graph stands the same arithmetic in plain C++ (LossOf, Descend): an oracle that shares no code
+// with the ops.
 // Thread safety: plain values; building is as safe as the graph.
 #ifndef VIGIL_SIM_WORKLOADS_REGRESSION_H_
 #define VIGIL_SIM_WORKLOADS_REGRESSION_H_
@@ -49,8 +51,8 @@ struct RegressionParameters {
   friend bool operator==(const RegressionParameters&, const RegressionParameters&) = default;
 };
 
-// Features in [-2, 2). Targets are off by up to `noise` either way, evenly: the best loss is noise^2 / 3, whatever the training.
-// Endless.
+// Features in [-2, 2). Targets are off by up to `noise` either way, evenly: the best loss is noise^2 / 3, whatever the
+// training. Endless.
 class RegressionData {
  public:
   explicit RegressionData(std::uint64_t seed, std::uint64_t stream = 0, float noise = 0)
@@ -94,8 +96,8 @@ struct Regression {
   Feeds Feed(const RegressionBatch& batch) const;
 };
 
-// Parts of the model, for other graphs with the same parameters (evaluation.h): the variables "w" and "b", and the loss, given x, y, w
-// and b.
+// Parts of the model, for other graphs with the same parameters (evaluation.h): the variables "w" and "b", and the
+// loss, given x, y, w and b.
 void AddRegressionVariables(Builder& b, ops::Variable& w, ops::Variable& bias);
 Output AddRegressionLoss(Builder& b, const Regression& model);
 

@@ -110,8 +110,8 @@ TEST(RegressionTest, TheGraphDescendsAsThePlainArithmeticDoes) {
   EXPECT_TRUE((*session)->Close().ok());
 }
 
-// Two replicas whose sessions share what servers would hold; the chief begins without tokens, so that every step has one gradient of
-// each.
+// Two replicas whose sessions share what servers would hold; the chief begins without tokens, so that every step has
+// one gradient of each.
 class SynchronousRegressionTest : public testing::Test {
  protected:
   struct Member {

@@ -1,4 +1,5 @@
-// A cluster in one process, one parameter server and two workers, whose sessions are used, cancelled, closed and reset at once.
+// A cluster in one process, one parameter server and two workers, whose sessions are used, cancelled, closed and reset
+// at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

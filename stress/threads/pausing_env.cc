@@ -12,8 +12,8 @@
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/real_env.h"
 
-// Abseil's library is not instrumented: of the counter in a status only the inlined half is seen, so that its end seems to race with who
-// has looked at another copy. What races for a status itself is still seen.
+// Abseil's library is not instrumented: of the counter in a status only the inlined half is seen, so that its end seems
+// to race with who has looked at another copy. What races for a status itself is still seen.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() { return "race:absl::*Status::Unref\n"; }
 

@@ -1,7 +1,8 @@
-// The env of a real program whose tasks pause at random whenever they go through a seam: other orders than those that the machine
-// is used to.
+// The env of a real program whose tasks pause at random whenever they go through a seam: other orders than those that
+// the machine is used to.
 //
-// Where it pauses and for how long is drawn from a seed, how that meets what other threads do is not. It pauses for at most 100 us.
+// Where it pauses and for how long is drawn from a seed, how that meets what other threads do is not. It pauses for at
+// most 100 us.
 // Thread safety: as each seam says. Ownership: its tasks keep what they need of it.
 #ifndef VIGIL_STRESS_THREADS_PAUSING_ENV_H_
 #define VIGIL_STRESS_THREADS_PAUSING_ENV_H_

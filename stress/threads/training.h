@@ -1,4 +1,5 @@
-// A program that trains, for the tests of this folder: its input comes from two queue runners, each step takes one item of it.
+// A program that trains, for the tests of this folder: its input comes from two queue runners, each step takes one item
+// of it.
 #ifndef VIGIL_STRESS_THREADS_TRAINING_H_
 #define VIGIL_STRESS_THREADS_TRAINING_H_
 
@@ -23,8 +24,8 @@ struct Training {
   Output train;  // both one more
 };
 
-// What the newest checkpoint of a training holds: its step; 0 if there is none. Fails the test if it cannot be read, or (`exact`) if it is
-// not the state between two steps.
+// What the newest checkpoint of a training holds: its step; 0 if there is none. Fails the test if it cannot be read, or
+// (`exact`) if it is not the state between two steps.
 std::int64_t SavedStep(const Env& env, const std::string& folder, bool exact);
 
 // OK, or an error of one of the codes.

@@ -1,5 +1,5 @@
-// A training session on a real disk, with queue runners, a saver, summaries and a counter of steps, while other threads ask for stops,
-// read its coordinator and run its raw session; left in each of the ways there are.
+// A training session on a real disk, with queue runners, a saver, summaries and a counter of steps, while other threads
+// ask for stops, read its coordinator and run its raw session; left in each of the ways there are.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// A signal handler may do next to nothing: it writes one byte, and a thread that may do anything reads it. The pipe is made once and
-// stays: a handler that is running in another thread at that moment must never write into what has been closed.
+// A signal handler may do next to nothing: it writes one byte, and a thread that may do anything reads it. The pipe is
+// made once and stays: a handler that is running in another thread at that moment must never write into what has been
+// closed.
 #include "vigil/core/env/real/posix_stop_signals.h"
 
 #include <fcntl.h>

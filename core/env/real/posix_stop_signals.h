@@ -1,8 +1,8 @@
 // SIGTERM as a stop request. Contract: stop_signals.h.
 //
-// While somebody watches, the first SIGTERM is written into a pipe, which a thread reads; the system's own disposition is back before the
-// second one can come. Without a watch the signal means what it meant before. A process has one disposition for each signal: one
-// object of a process watches at a time, the others get ALREADY_EXISTS.
+// While somebody watches, the first SIGTERM is written into a pipe, which a thread reads; the system's own disposition
+// is back before the second one can come. Without a watch the signal means what it meant before. A process has one
+// disposition for each signal: one object of a process watches at a time, the others get ALREADY_EXISTS.
 #ifndef VIGIL_CORE_ENV_REAL_POSIX_STOP_SIGNALS_H_
 #define VIGIL_CORE_ENV_REAL_POSIX_STOP_SIGNALS_H_
 

@@ -3,8 +3,8 @@
 //   RealEnv real;
 //   const Env env = real.env();
 //
-// It must outlive whatever was given the Env. Tasks that are still running when it goes are waited for for a second; then what they use
-// of it stays until the last of them has ended, and an error in the log names them.
+// It must outlive whatever was given the Env. Tasks that are still running when it goes are waited for for a second;
+// then what they use of it stays until the last of them has ended, and an error in the log names them.
 // Thread safety: as each seam says.
 #ifndef VIGIL_CORE_ENV_REAL_REAL_ENV_H_
 #define VIGIL_CORE_ENV_REAL_REAL_ENV_H_

@@ -1,4 +1,5 @@
-// CheckpointSaverHook with async_saves: when listeners hear of a save, what becomes of errors, who waits for what is being written.
+// CheckpointSaverHook with async_saves: when listeners hear of a save, what becomes of errors, who waits for what is
+// being written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -221,7 +222,8 @@ TEST_F(AsyncSavesHookTest, TheCoordinatorJoinsWhatIsWrittenAndNamesWhatIsStuck) 
   EXPECT_THAT(Saved(), ElementsAre(0, 2));
 }
 
-// Two hooks of one saver, whichever of them writes beside the training: one save of a step, and each one's listeners hear of it.
+// Two hooks of one saver, whichever of them writes beside the training: one save of a step, and each one's listeners
+// hear of it.
 TEST_F(AsyncSavesHookTest, WhatAnotherHookHasHandedOverIsNotSavedAgain) {
   for (const bool second_too : {true, false}) {
     for (const std::int64_t step : Saved()) {

@@ -1,15 +1,16 @@
-// tf.data.experimental.CheckpointInputPipelineHook: keeps the position of the input beside the model, so that training goes on in
-// its data where it left off.
+// tf.data.experimental.CheckpointInputPipelineHook: keeps the position of the input beside the model, so that training
+// goes on in its data where it left off.
 //
 // Saves the iterators in the graph's collection "iterators" and nothing else, with a saver of its own: checkpoints
 // "input.ckpt-<step>", listed in a state file "checkpoint_input"; among several workers each has its own,
-// "input_<type>_<id>.ckpt-<step>" and "checkpoint_input_<type>_<id>". What is saved when is as with CheckpointSaverHook (it is made of
-// one), but for the start: nothing happens when a session is created, as other hooks may initialise the iterators then. Before the first
-// run of each session the newest state is restored; if there is none yet, the present one is saved. After a restore the first
-// run is saved, unless the hook has saved at that very step. Neither graph.pbtxt nor graph events are written; each checkpoint has its ".meta".
-// By Behaviour::Default() also as CheckpointSaverHook, and a damaged newest state is passed over for one that is whole; the input is then
-// behind the model. (It may be so anyway: model and input are two checkpoints.)
-// Errors: what the session, the saver and the writer give; USAGE at the end of a session that is gone.
+// "input_<type>_<id>.ckpt-<step>" and "checkpoint_input_<type>_<id>". What is saved when is as with CheckpointSaverHook
+// (it is made of one), but for the start: nothing happens when a session is created, as other hooks may initialise the
+// iterators then. Before the first run of each session the newest state is restored; if there is none yet, the present
+// one is saved. After a restore the first run is saved, unless the hook has saved at that very step. Neither
+// graph.pbtxt nor graph events are written; each checkpoint has its ".meta". By Behaviour::Default() also as
+// CheckpointSaverHook, and a damaged newest state is passed over for one that is whole; the input is then behind the
+// model. (It may be so anyway: model and input are two checkpoints.) Errors: what the session, the saver and the writer
+// give; USAGE at the end of a session that is gone.
 // Thread safety: as SessionRunHook. Source: data/experimental/ops/iterator_ops.py of TensorFlow up to 2.15; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_INPUT_PIPELINE_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_INPUT_PIPELINE_HOOK_H_
@@ -49,8 +50,8 @@ class CheckpointInputPipelineHook : public SessionRunHook {
   static absl::StatusOr<std::shared_ptr<CheckpointInputPipelineHook>> Create(
       const Env& env, const CheckpointInputPipelineHookOptions& options);
 
-  // Adds the saver's ops, once. USAGE "No variables to save" for a graph without iterators; "Global step should be created to use
-  // CheckpointSaverHook."
+  // Adds the saver's ops, once. USAGE "No variables to save" for a graph without iterators; "Global step should be
+  // created to use CheckpointSaverHook."
   absl::Status Begin(BeginContext& context) override;
   absl::Status AfterCreateSession(const std::shared_ptr<Session>& session,
                                   const std::shared_ptr<Coordinator>& coord) override;

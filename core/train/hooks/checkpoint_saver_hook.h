@@ -1,18 +1,21 @@
-// tf.train.CheckpointSaverHook: saves checkpoints every so many steps or seconds, at the start of each session and at the end.
+// tf.train.CheckpointSaverHook: saves checkpoints every so many steps or seconds, at the start of each session and at
+// the end.
 //
-// At the start of every session: graph.pbtxt, graph and meta graph into the events file, a checkpoint of the present step. After
-// a run: if the timer says so, the timer is updated first and the checkpoint saved then, so a save that fails counts as done. At
-// the end: a checkpoint unless the last trigger was at this very step. A resumed session first rewrites what it restored.
-// By Behaviour::Default(): nothing is saved once a NanTensorHook of the session has seen a NaN loss; what another hook of this
-// session has saved at the same step with the same saver into the same directory is not saved again (the listeners are called all
-// the same: there is a checkpoint of the step); a hook of save_secs that is due while the step stands still says so.
-// With async_saves the step only hands its values over, and a task writes them beside the training (Saver::SaveBeside: one save is written,
-// one may wait, a third makes the step wait; their order and what is kept are the same). Listeners are called by the task that uses the
-// session, as ever: before_save at the step that is saved, after_save once the checkpoint is there, at the first call of the hook that finds it so
-// (AfterRun, End, or AfterCreateSession of the session after the one that was given up). What goes wrong with writing is logged at once and
-// is the error of that call. End waits for what is being written, makes its own save in place, and tries the step again whose writing has
-// failed: when it returns OK, all is on disk. A session that is left in another way waits for it up to its grace period.
-// The saver is the given one, the scaffold's, or the sole item of the collection "savers", looked up when it is needed.
+// At the start of every session: graph.pbtxt, graph and meta graph into the events file, a checkpoint of the present
+// step. After a run: if the timer says so, the timer is updated first and the checkpoint saved then, so a save that
+// fails counts as done. At the end: a checkpoint unless the last trigger was at this very step. A resumed session first
+// rewrites what it restored. By Behaviour::Default(): nothing is saved once a NanTensorHook of the session has seen a
+// NaN loss; what another hook of this session has saved at the same step with the same saver into the same directory is
+// not saved again (the listeners are called all the same: there is a checkpoint of the step); a hook of save_secs that
+// is due while the step stands still says so. With async_saves the step only hands its values over, and a task writes
+// them beside the training (Saver::SaveBeside: one save is written, one may wait, a third makes the step wait; their
+// order and what is kept are the same). Listeners are called by the task that uses the session, as ever: before_save at
+// the step that is saved, after_save once the checkpoint is there, at the first call of the hook that finds it so
+// (AfterRun, End, or AfterCreateSession of the session after the one that was given up). What goes wrong with writing
+// is logged at once and is the error of that call. End waits for what is being written, makes its own save in place,
+// and tries the step again whose writing has failed: when it returns OK, all is on disk. A session that is left in
+// another way waits for it up to its grace period. The saver is the given one, the scaffold's, or the sole item of the
+// collection "savers", looked up when it is needed.
 // Errors: what the session, the saver, the writer and the listeners give; USAGE at the end of a session that is gone.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_SAVER_HOOK_H_
@@ -59,8 +62,8 @@ class CheckpointSaverHook : public SessionRunHook {
   static absl::StatusOr<std::shared_ptr<CheckpointSaverHook>> Create(const Env& env,
                                                                      CheckpointSaverHookOptions options);
 
-  // How many steps a run makes. Until it is said, the step is read after every run, so that no step is missed (of a timer of
-  // steps; one of seconds reads when it is due).
+  // How many steps a run makes. Until it is said, the step is read after every run, so that no step is missed (of a
+  // timer of steps; one of seconds reads when it is due).
   void set_steps_per_run(std::int64_t steps) { steps_per_run_ = steps; }
 
   // USAGE "Global step should be created to use CheckpointSaverHook."

@@ -1,7 +1,7 @@
 // tf.train.CheckpointSaverListener: acts before and after each checkpoint that a CheckpointSaverHook saves.
 //
-// Thread safety: called from the task that uses the session only, also where saves are written beside the training. An error fails the phase of the hook; an exception counts as
-// an error of code OTHER. Source: basic_session_run_hooks.py.
+// Thread safety: called from the task that uses the session only, also where saves are written beside the training. An
+// error fails the phase of the hook; an exception counts as an error of code OTHER. Source: basic_session_run_hooks.py.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_SAVER_LISTENER_H_
 #define VIGIL_CORE_TRAIN_HOOKS_CHECKPOINT_SAVER_LISTENER_H_
 
@@ -28,8 +28,9 @@ class CheckpointSaverListener {
     static_cast<void>(global_step);
     return absl::OkStatus();
   }
-  // The checkpoint is there, whole. (With async_saves some runs later, in AfterRun, at the end, or in the next session.)
-  // True: training should stop. Heeded for the saves that a run triggers only, not for the first one nor the last.
+  // The checkpoint is there, whole. (With async_saves some runs later, in AfterRun, at the end, or in the next
+  // session.) True: training should stop. Heeded for the saves that a run triggers only, not for the first one nor the
+  // last.
   virtual absl::StatusOr<bool> AfterSave(Session&, std::int64_t global_step) {
     static_cast<void>(global_step);
     return false;

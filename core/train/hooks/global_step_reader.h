@@ -1,7 +1,7 @@
 // What the hooks have in common: the tensor that reads the global step, as something to fetch and as a run of its own.
 //
-// The value fetched in the same run as a train op is the one from before that op; a run of its own gives the present one.
-// This header is for core/train/hooks itself. Thread safety: one task at a time.
+// The value fetched in the same run as a train op is the one from before that op; a run of its own gives the present
+// one. This header is for core/train/hooks itself. Thread safety: one task at a time.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_GLOBAL_STEP_READER_H_
 #define VIGIL_CORE_TRAIN_HOOKS_GLOBAL_STEP_READER_H_
 

@@ -1,8 +1,9 @@
-// tf.train.GlobalStepWaiterHook: delays the first run until the global step has reached a number (workers that start one by one).
+// tf.train.GlobalStepWaiterHook: delays the first run until the global step has reached a number (workers that start
+// one by one).
 //
-// Polls every half second, until a stop is asked for (of the coordinator, or from outside; by TensorFlow's behaviour without end):
-// then the one run is made that was to begin, so that the session ends in good order. A wait that failed starts again with the next run; one
-// that ended well is never repeated, not even after a recovery.
+// Polls every half second, until a stop is asked for (of the coordinator, or from outside; by TensorFlow's behaviour
+// without end): then the one run is made that was to begin, so that the session ends in good order. A wait that failed
+// starts again with the next run; one that ended well is never repeated, not even after a recovery.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_GLOBAL_STEP_WAITER_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_GLOBAL_STEP_WAITER_HOOK_H_

@@ -1,9 +1,9 @@
 // tf.train.LoggingTensorHook: logs values of tensors every so many runs or seconds, or at the end.
 //
-// Counts runs of this session life (reset by Begin), not global steps; the first run is always logged, unless only the end is
-// wanted. Tensors are fetched with the run that is logged, at the end by a run of their own (so none of them should train or
-// take input). The line is "tag = value, ...", from the second on with " (1.234 sec)"; values look as numpy prints them, arrays
-// on one line.
+// Counts runs of this session life (reset by Begin), not global steps; the first run is always logged, unless only the
+// end is wanted. Tensors are fetched with the run that is logged, at the end by a run of their own (so none of them
+// should train or take input). The line is "tag = value, ...", from the second on with " (1.234 sec)"; values look as
+// numpy prints them, arrays on one line.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_LOGGING_TENSOR_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_LOGGING_TENSOR_HOOK_H_
@@ -44,7 +44,8 @@ struct LoggingTensorHookOptions {
 
 class LoggingTensorHook : public SessionRunHook {
  public:
-  // USAGE "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.", "invalid every_n_iter=0."
+  // USAGE "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.", "invalid
+  // every_n_iter=0."
   static absl::StatusOr<std::shared_ptr<LoggingTensorHook>> Create(const Env& env, LoggingTensorHookOptions options);
 
   // USAGE for a tensor that is not in the graph.

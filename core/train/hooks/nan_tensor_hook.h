@@ -1,7 +1,8 @@
 // tf.train.NanTensorHook: stops training when the loss is NaN, by an error or softly. Infinity is none of its business.
 //
-// A NaN loss also marks the session's coordinator as diverged, before any hook's AfterRun: CheckpointSaverHook then saves nothing
-// any more (Behaviour::nan_stop_saves_nothing). What was saved before the loss became NaN it cannot take back.
+// A NaN loss also marks the session's coordinator as diverged, before any hook's AfterRun: CheckpointSaverHook then
+// saves nothing any more (Behaviour::nan_stop_saves_nothing). What was saved before the loss became NaN it cannot take
+// back.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_NAN_TENSOR_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_NAN_TENSOR_HOOK_H_

@@ -54,7 +54,8 @@ absl::Status ProfilerHook::AfterRun(RunContext& context, const RunValues& values
   return absl::OkStatus();
 }
 
-// A step may be made again: after a recovery that has lost it, or in the next session of this process. A writer takes each tag once.
+// A step may be made again: after a recovery that has lost it, or in the next session of this process. A writer takes
+// each tag once.
 absl::Status ProfilerHook::Tag(std::int64_t step, const RunMetadata& metadata) {
   constexpr int kMost = 100;
   absl::Status tagged = writer_->AddRunMetadata(metadata, fmt::format("step_{}", step), std::nullopt);

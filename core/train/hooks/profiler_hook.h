@@ -1,8 +1,8 @@
 // tf.train.ProfilerHook: traces a run every so many steps or seconds.
 //
-// Each traced run gives a file "<output_dir>/timeline-<step>.json" in Chrome's trace format, which a browser's trace viewer
-// opens, and the run's metadata in the events file under the tag "step_<step>" (a step that comes twice, after a recovery, is
-// refused by the writer: USAGE). The first run is never traced: the timer starts there.
+// Each traced run gives a file "<output_dir>/timeline-<step>.json" in Chrome's trace format, which a browser's trace
+// viewer opens, and the run's metadata in the events file under the tag "step_<step>" (a step that comes twice, after a
+// recovery, is refused by the writer: USAGE). The first run is never traced: the timer starts there.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py, timeline.py.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_PROFILER_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_PROFILER_HOOK_H_

@@ -1,5 +1,5 @@
-// What a listener of a saver may do to the monitored session around it: each act from each of its methods, by both behaviours. It works or
-// is refused by a status that says why.
+// What a listener of a saver may do to the monitored session around it: each act from each of its methods, by both
+// behaviours. It works or is refused by a status that says why.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -26,7 +26,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A monitored session may close its raw session and make another: who holds on to it needs the raw one of a hook or a step.
+// A monitored session may close its raw session and make another: who holds on to it needs the raw one of a hook or a
+// step.
 template <typename S>
 concept CanBeSaved = requires(Saver saver, S& session) {
   saver.Save(session, "path", 1);

@@ -1,10 +1,10 @@
 // tf.train.SecondOrStepTimer: triggers at most once every so many seconds, or once every so many steps.
 //
-// The first question is answered yes, the same step twice no. Drift is not made up for: the next trigger counts from the last
-// real one. When the step goes back, a timer of steps stays silent until it has come past the last trigger again; a timer of
-// seconds triggers as usual and reports negative elapsed steps.
-// Seconds are those of the monotonic clock, so that setting the clock of the machine neither stops nor floods what depends on
-// it (TensorFlow takes wall time; nothing that was recorded can tell).
+// The first question is answered yes, the same step twice no. Drift is not made up for: the next trigger counts from
+// the last real one. When the step goes back, a timer of steps stays silent until it has come past the last trigger
+// again; a timer of seconds triggers as usual and reports negative elapsed steps.
+// Seconds are those of the monotonic clock, so that setting the clock of the machine neither stops nor floods what
+// depends on it (TensorFlow takes wall time; nothing that was recorded can tell).
 // Thread safety: one task at a time. Source: basic_session_run_hooks.py; recorded (unit "timer").
 #ifndef VIGIL_CORE_TRAIN_HOOKS_SECOND_OR_STEP_TIMER_H_
 #define VIGIL_CORE_TRAIN_HOOKS_SECOND_OR_STEP_TIMER_H_

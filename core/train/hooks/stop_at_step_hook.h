@@ -1,9 +1,10 @@
 // tf.train.StopAtStepHook: asks for a stop once the global step has reached a number.
 //
-// num_steps counts from the global step of the first session: set once, kept through recoveries. The step is read again before
-// the stop is asked for, since the fetched one is from before the train op. A train op that adds more than one, or other workers,
-// may overshoot. A session that begins at the last step or after it (a finished training is started again) makes no run
-// (Behaviour::finished_runs_nothing): the hook asks the coordinator for a stop. By TensorFlow's behaviour one run is always made.
+// num_steps counts from the global step of the first session: set once, kept through recoveries. The step is read again
+// before the stop is asked for, since the fetched one is from before the train op. A train op that adds more than one,
+// or other workers, may overshoot. A session that begins at the last step or after it (a finished training is started
+// again) makes no run (Behaviour::finished_runs_nothing): the hook asks the coordinator for a stop. By TensorFlow's
+// behaviour one run is always made.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_STOP_AT_STEP_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_STOP_AT_STEP_HOOK_H_

@@ -1,8 +1,8 @@
 // tf.train.SummarySaverHook: writes the summaries of a run every so many steps or seconds.
 //
-// The first run is written, then every 8th (1, 9, 17, ...) with save_steps = 8. Before the first summary a session log START.
-// Without a writer nothing is written, yet the summaries are fetched in every run (as in TensorFlow). Without a summary op in
-// the scaffold everything but the summary happens.
+// The first run is written, then every 8th (1, 9, 17, ...) with save_steps = 8. Before the first summary a session log
+// START. Without a writer nothing is written, yet the summaries are fetched in every run (as in TensorFlow). Without a
+// summary op in the scaffold everything but the summary happens.
 // Thread safety: as SessionRunHook. Source: basic_session_run_hooks.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_SUMMARY_SAVER_HOOK_H_
 #define VIGIL_CORE_TRAIN_HOOKS_SUMMARY_SAVER_HOOK_H_

@@ -1,6 +1,7 @@
-// How numpy writes floating-point numbers: the fewest digits that tell the value from its neighbours. A scalar far from 1 gets an
-// exponent. In an array all numbers are laid out alike: with exponents if one of them reaches 1e8 (1e6 for a float), else with as many places as
-// the one that needs most, eight at most, and the points below each other ("1." not "1.0").
+// How numpy writes floating-point numbers: the fewest digits that tell the value from its neighbours. A scalar far from
+// 1 gets an exponent. In an array all numbers are laid out alike: with exponents if one of them reaches 1e8 (1e6 for a
+// float), else with as many places as the one that needs most, eight at most, and the points below each other ("1." not
+// "1.0").
 #include "vigil/core/train/hooks/tensor_text.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Which runs train: those whose fetches change a global variable (whatever they do to local ones, to queues and to files).
+// Which runs train: those whose fetches change a global variable (whatever they do to local ones, to queues and to
+// files).
 //
 // Thread safety: one task at a time. The graph must not change between calls other than by growing.
 #ifndef VIGIL_CORE_TRAIN_HOOKS_TRAINING_RUNS_H_

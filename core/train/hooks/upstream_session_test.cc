@@ -1,5 +1,5 @@
-// TensorFlow's own tests of whole sessions with built-in hooks (monitored_session_test.py, basic_session_run_hooks_test.py), as
-// far as no other test has them. docs/upstream_tests.md says which is where.
+// TensorFlow's own tests of whole sessions with built-in hooks (monitored_session_test.py,
+// basic_session_run_hooks_test.py), as far as no other test has them. docs/upstream_tests.md says which is where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -39,7 +39,8 @@ Output IncreaseStep(Builder& b, const std::string& scope, Output step, NodeId up
   const Output one = b.Op(
       "Const", {},
       {.name = scope + "/value", .control_inputs = {updates}, .attrs = std::move(attrs), .colocate_with = step.node});
-  // TensorFlow leaves it at the constant's control input; here a constant is not run, so the increase says itself what it waits for.
+  // TensorFlow leaves it at the constant's control input; here a constant is not run, so the increase says itself what
+  // it waits for.
   return b.Op("AssignAdd", {step, one},
               {.name = scope, .control_inputs = {updates}, .attrs = {{"use_locking", false}}});
 }

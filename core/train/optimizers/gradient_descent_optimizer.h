@@ -23,8 +23,8 @@ class GradientDescentOptimizer : public Optimizer {
  public:
   explicit GradientDescentOptimizer(GradientDescentOptions options) : options_(std::move(options)) {}
 
-  // USAGE "No variables provided.", "No gradients provided for any variable: ['w:0', ...].", and of a gradient that has another
-  // type than its variable.
+  // USAGE "No variables provided.", "No gradients provided for any variable: ['w:0', ...].", and of a gradient that has
+  // another type than its variable.
   absl::StatusOr<Output> ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
                                         std::optional<Output> global_step = std::nullopt,
                                         std::string name = "") override;

@@ -2,8 +2,8 @@
 //
 //   VIGIL_ASSIGN_OR_RETURN(const Output train_op, optimizer.ApplyGradients(b, {{dw, w.ref}, {db, v.ref}}, step));
 //
-// Nodes are named and placed as TensorFlow does: each update goes to its variable, the global step is increased where it lives, and
-// only after all updates. The train op is added to kTrainOp.
+// Nodes are named and placed as TensorFlow does: each update goes to its variable, the global step is increased where
+// it lives, and only after all updates. The train op is added to kTrainOp.
 // Errors: USAGE in TensorFlow's words. What the builder failed with before comes back as it is.
 // Thread safety: as the graph's. Source: optimizer.py.
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_OPTIMIZER_H_
@@ -32,8 +32,8 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // The op to run in each step. `name`: of that op and, as a prefix, of the nodes that belong to it ("" = the optimizer's); made
-  // unique.
+  // The op to run in each step. `name`: of that op and, as a prefix, of the nodes that belong to it ("" = the
+  // optimizer's); made unique.
   virtual absl::StatusOr<Output> ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
                                                 std::optional<Output> global_step = std::nullopt,
                                                 std::string name = "") = 0;

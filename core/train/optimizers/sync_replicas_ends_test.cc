@@ -1,5 +1,5 @@
-// How synchronous training ends, recovers and waits, by TensorFlow's behaviour and by ours. What is expected of TensorFlow was seen with
-// TensorFlow 2.21: a chief and a worker over a parameter server.
+// How synchronous training ends, recovers and waits, by TensorFlow's behaviour and by ours. What is expected of
+// TensorFlow was seen with TensorFlow 2.21: a chief and a worker over a parameter server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,8 +102,8 @@ TEST_F(SyncReplicasEndsTest, ThatIsTheSwitchSyncStopCancels) {
   EXPECT_EQ(CloseChief(), 120s + 1ms);
 }
 
-// The stop of a recovery closes the queue of tokens too, and nobody opens it again: the worker takes it for the end of the training, the
-// chief fails.
+// The stop of a recovery closes the queue of tokens too, and nobody opens it again: the worker takes it for the end of
+// the training, the chief fails.
 TEST_F(SyncReplicasEndsTest, InTensorFlowARecoveryOfTheChiefEndsTheTraining) {
   Open(Behaviour::TensorFlow(), 2);
   ASSERT_EQ(Text(worker_->Step(1)), "OK");

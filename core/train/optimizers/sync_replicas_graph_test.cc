@@ -18,7 +18,8 @@ using testing::ElementsAre;
 
 class SyncReplicasGraphTest : public testing::Test {
  protected:
-  // "name (op) device inputs ^controls" of what ApplyGradients and the chief's hook add for one of two parameters servers' clients.
+  // "name (op) device inputs ^controls" of what ApplyGradients and the chief's hook add for one of two parameters
+  // servers' clients.
   std::vector<std::string> Build(const Behaviour& behaviour) {
     Builder b(graph_);
     const auto cluster = ClusterSpec::Create(

@@ -1,9 +1,10 @@
 // The hook of SyncReplicasOptimizer: makes each session ready for synchronous training.
 //
-// With every session: if the model is not ready, USAGE "Init operations did not make model ready for SyncReplicasOptimizer local_init.
-// ..."; then the local step (and the chief's accumulators) are set to the global step, the chief puts in the first tokens and starts
-// its task. At its clean end the chief closes the token queue, so that the others, who would wait for it, end cleanly as well
-// (Behaviour::sync_tokens_renewed; in TensorFlow 2.21 every stop of the chief closes it, a recovery too).
+// With every session: if the model is not ready, USAGE "Init operations did not make model ready for
+// SyncReplicasOptimizer local_init. ..."; then the local step (and the chief's accumulators) are set to the global
+// step, the chief puts in the first tokens and starts its task. At its clean end the chief closes the token queue, so
+// that the others, who would wait for it, end cleanly as well (Behaviour::sync_tokens_renewed; in TensorFlow 2.21 every
+// stop of the chief closes it, a recovery too).
 // Thread safety: as SessionRunHook. Source: sync_replicas_optimizer.py.
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_SYNC_REPLICAS_HOOK_H_
 #define VIGIL_CORE_TRAIN_OPTIMIZERS_SYNC_REPLICAS_HOOK_H_

@@ -110,7 +110,8 @@ Output SyncReplicasOptimizer::AddTokens(Builder& b, NodeId update, Nodes& nodes,
       b.Op("QueueDequeueV2", {nodes.token_queue},
            {.name = "sync_token_q_Dequeue", .control_inputs = nodes.pushes, .attrs = {{"component_types", types}}});
   const Output train_op = ops::Assign(b, "Assign", nodes.local_step.ref, token);
-  // The step itself, not its read: after the update. (TensorFlow's read shows the new value all the same: it shares the buffer.)
+  // The step itself, not its read: after the update. (TensorFlow's read shows the new value all the same: it shares the
+  // buffer.)
   const Output tokens = Tokens(b, std::max(total(), options_.replicas_to_aggregate), nodes.global_step, {update});
   sync_op = b.Op("QueueEnqueueManyV2", {nodes.token_queue, tokens}, {.name = "sync_token_q_EnqueueMany"}).node;
   return train_op;

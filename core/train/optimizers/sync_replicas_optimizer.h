@@ -1,19 +1,21 @@
-// tf.train.SyncReplicasOptimizer: replicas push their gradients, the chief averages and applies them, all go on together.
+// tf.train.SyncReplicasOptimizer: replicas push their gradients, the chief averages and applies them, all go on
+// together.
 //
-//   VIGIL_ASSIGN_OR_RETURN(auto sync, SyncReplicasOptimizer::Create(env, {.optimizer = descent, .replicas_to_aggregate = 2}));
-//   VIGIL_ASSIGN_OR_RETURN(const Output train_op, sync->ApplyGradients(b, {{dw, w.ref}}, step));
+//   VIGIL_ASSIGN_OR_RETURN(auto sync, SyncReplicasOptimizer::Create(env, {.optimizer = descent, .replicas_to_aggregate
+//   = 2})); VIGIL_ASSIGN_OR_RETURN(const Output train_op, sync->ApplyGradients(b, {{dw, w.ref}}, step));
 //   hooks.push_back(sync->MakeSessionRunHook(is_chief));
 //
-// Each variable has an accumulator, where the variable is; a queue of tokens is where the global step is; each replica has a variable
-// "sync_rep_local_step". A run of the train op pushes the replica's gradients (stale ones are dropped), takes a token and makes it the
-// local step: so it waits for the others. A task of the chief, forever: takes the averages of replicas_to_aggregate gradients,
-// applies them, counts the step and puts in a token for each replica. Accumulators and queue have shared names: sessions that share
-// their resources (on a server) work on the same ones.
+// Each variable has an accumulator, where the variable is; a queue of tokens is where the global step is; each replica
+// has a variable "sync_rep_local_step". A run of the train op pushes the replica's gradients (stale ones are dropped),
+// takes a token and makes it the local step: so it waits for the others. A task of the chief, forever: takes the
+// averages of replicas_to_aggregate gradients, applies them, counts the step and puts in a token for each replica.
+// Accumulators and queue have shared names: sessions that share their resources (on a server) work on the same ones.
 //
-// Differences from TensorFlow (Behaviour): sync_stop_cancels, sync_tokens_renewed and sync_bounded_wait; docs/differences.md.
-// Not here: moving averages of variables, sparse gradients.
+// Differences from TensorFlow (Behaviour): sync_stop_cancels, sync_tokens_renewed and sync_bounded_wait;
+// docs/differences.md. Not here: moving averages of variables, sparse gradients.
 // Errors: USAGE in TensorFlow's words. Thread safety: as the graph's.
-// Source: sync_replicas_optimizer.py of TensorFlow 2.21 (whose queue runner works on the token queue; before, on one of its own).
+// Source: sync_replicas_optimizer.py of TensorFlow 2.21 (whose queue runner works on the token queue; before, on one of
+// its own).
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_SYNC_REPLICAS_OPTIMIZER_H_
 #define VIGIL_CORE_TRAIN_OPTIMIZERS_SYNC_REPLICAS_OPTIMIZER_H_
 
@@ -50,8 +52,8 @@ class SyncReplicasOptimizer : public Optimizer, public std::enable_shared_from_t
   // USAGE without an optimizer.
   static absl::StatusOr<std::shared_ptr<SyncReplicasOptimizer>> Create(const Env& env, SyncReplicasOptions options);
 
-  // The train op of this replica. `name` does not matter, as in TensorFlow. USAGE "Must supply at least one variable", "Global step is
-  // required to check staleness"; else as the optimizer inside.
+  // The train op of this replica. `name` does not matter, as in TensorFlow. USAGE "Must supply at least one variable",
+  // "Global step is required to check staleness"; else as the optimizer inside.
   absl::StatusOr<Output> ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
                                         std::optional<Output> global_step = std::nullopt,
                                         std::string name = "") override;
@@ -64,8 +66,9 @@ class SyncReplicasOptimizer : public Optimizer, public std::enable_shared_from_t
 
   // The chief's task. USAGE "Should be called after apply_gradients()."
   absl::StatusOr<QueueRunnerPtr> GetChiefQueueRunner() const;
-  // An op that puts that many tokens of the present step into the queue; -1: replicas_to_aggregate. USAGE "get_init_tokens_op() should
-  // be called after apply_gradients()." and "Too few tokens to finish the first step: 0 (given) vs 1 (needed)".
+  // An op that puts that many tokens of the present step into the queue; -1: replicas_to_aggregate. USAGE
+  // "get_init_tokens_op() should be called after apply_gradients()." and "Too few tokens to finish the first step: 0
+  // (given) vs 1 (needed)".
   absl::StatusOr<NodeId> GetInitTokensOp(Builder& b, int num_tokens = -1) const;
 
   // What makes each session ready: for a replica local step = global step, for the chief also the accumulators' step.

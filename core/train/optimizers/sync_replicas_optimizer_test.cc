@@ -1,4 +1,5 @@
-// Values and words are those of TensorFlow 2.21: of two or three workers and a parameter server that made the same calls.
+// Values and words are those of TensorFlow 2.21: of two or three workers and a parameter server that made the same
+// calls.
 #include "vigil/core/train/optimizers/sync_replicas_optimizer.h"
 
 #include <fmt/format.h>

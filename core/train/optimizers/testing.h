@@ -1,5 +1,5 @@
-// Replicas of one model in one process, for the tests of this folder: each has its graph, its optimizer, its hook and a monitored
-// session; their sessions share variables, accumulators and queues as those of a server do.
+// Replicas of one model in one process, for the tests of this folder: each has its graph, its optimizer, its hook and a
+// monitored session; their sessions share variables, accumulators and queues as those of a server do.
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_TESTING_H_
 #define VIGIL_CORE_TRAIN_OPTIMIZERS_TESTING_H_
 
@@ -28,7 +28,8 @@ struct ReplicaOptions {
 
 using fakes::Text;
 
-// Replica 0 is the chief. The model: variables v = {1, 2} and w = 10; a step's gradients are {g, g} and g, with g fed; rate 1.
+// Replica 0 is the chief. The model: variables v = {1, 2} and w = 10; a step's gradients are {g, g} and g, with g fed;
+// rate 1.
 class SyncReplica {
  public:
   SyncReplica(const Env& env, std::shared_ptr<ResourceManager> resources, int number, const ReplicaOptions& options);

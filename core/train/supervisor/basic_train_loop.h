@@ -12,8 +12,8 @@
 
 namespace vigil {
 
-// Calls `train_step_fn` in a managed session until the supervisor should stop. ABORTED (and no other error) of the scope begins
-// anew: with a new session, at once, without limit.
+// Calls `train_step_fn` in a managed session until the supervisor should stop. ABORTED (and no other error) of the
+// scope begins anew: with a new session, at once, without limit.
 absl::Status BasicTrainLoop(Supervisor& supervisor, const std::function<absl::Status(Session&)>& train_step_fn,
                             const std::string& master = "");
 

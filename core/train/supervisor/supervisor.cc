@@ -337,7 +337,8 @@ absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
   // What a session that is left fails to close with is of no use to anybody; TensorFlow ignores it too.
   if (session.ok()) (*session)->Close().IgnoreError();
   if (!session.ok() && options_.behaviour.clean_end_from_run_only) return end.ok() ? error : end;
-  // TensorFlow's scope is a Python generator, which must have yielded and may not end by a StopIteration but the body's own.
+  // TensorFlow's scope is a Python generator, which must have yielded and may not end by a StopIteration but the body's
+  // own.
   if (!session.ok() && end.ok()) {
     return UsageError(
         fmt::format("generator didn't yield: the session could not be prepared, and the error counts as a "

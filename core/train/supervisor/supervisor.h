@@ -1,5 +1,5 @@
-// tf.train.Supervisor: prepares a session, runs services beside it (summaries, step rate, checkpoints) and stops all of it
-// together. Deprecated in TensorFlow in favour of monitored sessions; complete here.
+// tf.train.Supervisor: prepares a session, runs services beside it (summaries, step rate, checkpoints) and stops all of
+// it together. Deprecated in TensorFlow in favour of monitored sessions; complete here.
 //
 //   auto supervisor = Supervisor::Create(env, graph, {.logdir = "/tmp/mydir"});
 //   absl::Status end = (*supervisor)->ManagedSession({}, [&](const SessionPtr& session) -> absl::Status {
@@ -7,13 +7,16 @@
 //     return absl::OkStatus();
 //   });
 //
-// The chief restores or initialises the model and runs the services; others wait until the chief has done so. The pieces that it
-// works with (saver, init_op, ...) are given, found or made in Create, which finalizes the graph for good.
-// Thread safety: one task at a time, but for RequestStop, ShouldStop, StopOnError, WaitForStop and coord(): from any task. While
-// the checkpoint service runs the saver is its own.
-// Dropped while it runs something (without Stop) it takes the error path: its destructor stops the coordinator, joins for the grace
-// period, closes the sessions it has made and the writer, and says in the log who is left (by TensorFlow's behaviour all run on).
-// Ownership: env's seams must outlive the supervisor and whatever it started that is still running, the graph the supervisor.
+// The chief restores or initialises the model and runs the services; others wait until the chief has done so. The
+// pieces that it works with (saver, init_op, ...) are given, found or made in Create, which finalizes the graph for
+// good.
+// Thread safety: one task at a time, but for RequestStop, ShouldStop, StopOnError, WaitForStop and coord(): from any
+// task. While the checkpoint service runs the saver is its own.
+// Dropped while it runs something (without Stop) it takes the error path: its destructor stops the coordinator, joins
+// for the grace period, closes the sessions it has made and the writer, and says in the log who is left (by
+// TensorFlow's behaviour all run on).
+// Ownership: env's seams must outlive the supervisor and whatever it started that is still running, the graph the
+// supervisor.
 // Source: supervisor.py; recorded in replays/tensorflow.
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
 #define VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_H_
@@ -56,18 +59,19 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Makes a session of a model that is ready: restored, initialised or waited for. Clears an earlier stop and reopens the writer;
-  // the chief then writes the graph and starts the services; queue runners last. What fails closes the session (not so under Behaviour::TensorFlow()).
+  // Makes a session of a model that is ready: restored, initialised or waited for. Clears an earlier stop and reopens
+  // the writer; the chief then writes the graph and starts the services; queue runners last. What fails closes the
+  // session (not so under Behaviour::TensorFlow()).
   absl::StatusOr<SessionPtr> PrepareOrWaitForSession(const PrepareSessionOptions& options = {});
 
-  // Prepares a session, calls `body` with it, stops, closes. An error of any of it (or of a service) stops the supervisor and is
-  // what this returns; OUT_OF_RANGE is a clean end. Nothing is retried. Two oddities of TensorFlow's: a prepare that fails with
-  // OUT_OF_RANGE, and a STOP_ITERATION that is not the body's own, come out as USAGE.
+  // Prepares a session, calls `body` with it, stops, closes. An error of any of it (or of a service) stops the
+  // supervisor and is what this returns; OUT_OF_RANGE is a clean end. Nothing is retried. Two oddities of TensorFlow's:
+  // a prepare that fails with OUT_OF_RANGE, and a STOP_ITERATION that is not the body's own, come out as USAGE.
   absl::Status ManagedSession(const ManagedSessionOptions& options,
                               const std::function<absl::Status(const SessionPtr&)>& body);
 
-  // Writes START and starts the services that the options ask for; each makes its first pass at once. nullopt (and a warning)
-  // without a logdir. USAGE for others than the chief.
+  // Writes START and starts the services that the options ask for; each makes its first pass at once. nullopt (and a
+  // warning) without a logdir. USAGE for others than the chief.
   absl::StatusOr<std::optional<std::vector<TaskPtr>>> StartStandardServices(const SessionPtr& session);
   // Starts these queue runners; nullopt: all of the graph. PrepareOrWaitForSession has done so with the latter.
   absl::StatusOr<std::vector<TaskPtr>> StartQueueRunners(
@@ -82,9 +86,10 @@ class Supervisor {
   absl::Status SummaryComputed(const SessionPtr& session, const proto::Summary& summary,
                                std::optional<std::int64_t> global_step = std::nullopt);
 
-  // Stops services and coordinator and joins them; writes STOP and closes the writer whatever the join says, each time it is
-  // called. The session stays open. Returns the error that somebody reported; USAGE for tasks that do not end. A service or a loop of its
-  // own, which it would wait for, may not call it (nor ManagedSession): USAGE; RequestStop is for them.
+  // Stops services and coordinator and joins them; writes STOP and closes the writer whatever the join says, each time
+  // it is called. The session stays open. Returns the error that somebody reported; USAGE for tasks that do not end. A
+  // service or a loop of its own, which it would wait for, may not call it (nor ManagedSession): USAGE; RequestStop is
+  // for them.
   absl::Status Stop(const StopOptions& options = {});
   // These four: see Coordinator.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus()) { return coord_->RequestStop(error); }

@@ -1,4 +1,5 @@
-// Ports the rows of supervisor_test.py on managed sessions: which errors come out of the scope, and what it leaves behind.
+// Ports the rows of supervisor_test.py on managed sessions: which errors come out of the scope, and what it leaves
+// behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
-// The pieces of a model that a supervisor works with: given, the first item of a collection, or made. For core/train itself.
+// The pieces of a model that a supervisor works with: given, the first item of a collection, or made. For core/train
+// itself.
 //
-// What is made is added to its collection, so that another supervisor of the same graph finds it. Unlike a scaffold's, a collection
-// with several items is no error: the first is taken, and it is logged.
+// What is made is added to its collection, so that another supervisor of the same graph finds it. Unlike a scaffold's,
+// a collection with several items is no error: the first is taken, and it is logged.
 // Thread safety: none; runs while the graph is built. Source: supervisor.py (Supervisor._init_...).
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_MODEL_H_
 #define VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_MODEL_H_

@@ -46,11 +46,11 @@ struct SupervisorOptions {
   std::optional<RunOptions> local_init_run_options = {};      // for local_init_op
   std::shared_ptr<SessionFactory> factory = nullptr;  // of the default session manager; null: ClusterSessionFactory
   Behaviour behaviour = Behaviour::Default();
-  // A file that gets a trace of all that this supervisor does, from its construction to its destruction, for `vigil replay`; "" =
-  // none. Not with a session_manager of one's own (a warning says so). See docs/traces.md.
+  // A file that gets a trace of all that this supervisor does, from its construction to its destruction, for `vigil
+  // replay`; "" = none. Not with a session_manager of one's own (a warning says so). See docs/traces.md.
   std::string trace_path = "";
-  // SIGTERM stops the supervisor; the chief's ManagedSession then saves a last checkpoint. A second one ends the program at once. USAGE
-  // where the env has no signals. docs/ending.md
+  // SIGTERM stops the supervisor; the chief's ManagedSession then saves a last checkpoint. A second one ends the
+  // program at once. USAGE where the env has no signals. docs/ending.md
   bool stop_on_sigterm = false;
 };
 

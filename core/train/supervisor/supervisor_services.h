@@ -1,10 +1,12 @@
-// The standard services of a supervisor, each a task that does one thing again and again: summaries, the step rate, checkpoints.
+// The standard services of a supervisor, each a task that does one thing again and again: summaries, the step rate,
+// checkpoints.
 //
-// Each works with the session that it was made with, whatever the supervisor prepares later. StartLoop and RunLoop may also be
-// called by hand, one pass at a time. Errors: what the session, the saver and the writer give; USAGE without a session, and for a
-// service that its supervisor has no piece for. An error of a running service stops the supervisor's coordinator.
-// Thread safety: as LooperThread. Ownership: they keep what they use, and outlive the supervisor if need be; the graph must
-// outlive them.
+// Each works with the session that it was made with, whatever the supervisor prepares later. StartLoop and RunLoop may
+// also be called by hand, one pass at a time. Errors: what the session, the saver and the writer give; USAGE without a
+// session, and for a service that its supervisor has no piece for. An error of a running service stops the supervisor's
+// coordinator.
+// Thread safety: as LooperThread. Ownership: they keep what they use, and outlive the supervisor if need be; the graph
+// must outlive them.
 // Source: supervisor.py; recorded.
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_SERVICES_H_
 #define VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_SERVICES_H_

@@ -1,5 +1,5 @@
-// Ports SupervisorTest of supervisor_test.py: what a supervisor is made of, and how it prepares a session. Managed sessions and
-// services have files of their own.
+// Ports SupervisorTest of supervisor_test.py: what a supervisor is made of, and how it prepares a session. Managed
+// sessions and services have files of their own.
 #include "vigil/core/train/supervisor/supervisor.h"
 
 #include <gmock/gmock.h>

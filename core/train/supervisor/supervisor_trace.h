@@ -1,4 +1,5 @@
-// What the trace of a supervisor begins with, and how its methods say that they are called. For core/train/supervisor itself.
+// What the trace of a supervisor begins with, and how its methods say that they are called. For core/train/supervisor
+// itself.
 //
 // Thread safety: functions without state.
 #ifndef VIGIL_CORE_TRAIN_SUPERVISOR_SUPERVISOR_TRACE_H_

@@ -1,4 +1,5 @@
-// Monitored training on a cluster: a chief and a worker, their variables on a parameter server that is lost and comes back.
+// Monitored training on a cluster: a chief and a worker, their variables on a parameter server that is lost and comes
+// back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

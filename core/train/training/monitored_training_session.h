@@ -5,11 +5,14 @@
 //                                                                              .save_checkpoint_steps = 1000}));
 //   return WithSession(*session, [&](MonitoredSession& s) -> absl::Status { ... });
 //
-// A chief restores from checkpoint_dir or initialises, and has these hooks, in this order: chief_only_hooks; StepCounterHook (with a
-// summary_dir, every log_step_count_steps); SummarySaverHook (with a summary_dir); CheckpointSaverHook (with a checkpoint_dir);
-// hooks. A worker waits for its chief up to max_wait and has `hooks` only: what else is said here is the chief's business.
-// Errors: USAGE of the hooks' constructors (a period in both seconds and steps), and for steps_per_run below 1; else as MonitoredSession::Create.
-// Ownership: env's seams and the graph must outlive the session. Source: monitored_session.py (MonitoredTrainingSession).
+// A chief restores from checkpoint_dir or initialises, and has these hooks, in this order: chief_only_hooks;
+// StepCounterHook (with a summary_dir, every log_step_count_steps); SummarySaverHook (with a summary_dir);
+// CheckpointSaverHook (with a checkpoint_dir); hooks. A worker waits for its chief up to max_wait and has `hooks` only:
+// what else is said here is the chief's business.
+// Errors: USAGE of the hooks' constructors (a period in both seconds and steps), and for steps_per_run below 1; else as
+// MonitoredSession::Create.
+// Ownership: env's seams and the graph must outlive the session. Source: monitored_session.py
+// (MonitoredTrainingSession).
 #ifndef VIGIL_CORE_TRAIN_TRAINING_MONITORED_TRAINING_SESSION_H_
 #define VIGIL_CORE_TRAIN_TRAINING_MONITORED_TRAINING_SESSION_H_
 
@@ -60,8 +63,8 @@ struct MonitoredTrainingSessionOptions {
   Duration give_up_recovery_after = RecoveryPolicy::kGiveUpAfter;
   StopRequestPtr stop = nullptr;
   bool stop_on_sigterm = false;
-  // How many global steps a run makes. Said, the hooks made here read the step by a run of their own only when something is due;
-  // unset, a saver of steps does so after every run, since it cannot know what it would miss.
+  // How many global steps a run makes. Said, the hooks made here read the step by a run of their own only when
+  // something is due; unset, a saver of steps does so after every run, since it cannot know what it would miss.
   std::optional<std::int64_t> steps_per_run = std::nullopt;
   // Checkpoints are written beside the training (CheckpointSaverHook, docs/checkpoints.md).
   bool async_saves = false;
