@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
 MOST_MIB = 2560
 MOST_SECONDS_AN_INPUT = 20
+INTERRUPTED = 72  # what libFuzzer ends with once it was told to (SIGINT)
 
 
 def programs():
@@ -55,7 +56,7 @@ def play(name, program, inputs, seconds):
     executed = re.findall(r"stat::number_of_executed_units:\s*(\d+)", ended.stderr) or re.findall(r"#(\d+)\t", ended.stderr)
     edges = re.findall(r"cov: (\d+)", ended.stderr)
     new = sorted(set(findings.iterdir()) - before)
-    if ended.returncode != 0:
+    if ended.returncode not in (0, INTERRUPTED):
         (findings / "last.log").write_text(ended.stderr)
         if not new:
             new = [findings / "last.log"]
