@@ -191,14 +191,14 @@ absl::Status TracePlay::Body() {
   return tasks_.failure();
 }
 
-struct Played {
+struct PlayedTrace {
   Outcome outcome;
   bool parted = false;
   std::size_t position = 0;
 };
 
-Played PlayOnce(const TraceSpec& trace, const LateRequests& late, sim::StackPool& stacks) {
-  Played played;
+PlayedTrace PlayOnce(const TraceSpec& trace, const LateRequests& late, sim::StackPool& stacks) {
+  PlayedTrace played;
   sim::World world({.stacks = &stacks});
   sim::Node& node = world.AddNode("traced");
   std::optional<TracePlay> play;
@@ -244,12 +244,12 @@ std::optional<std::size_t> RequestToDelay(const TraceSpec& trace, std::size_t po
 
 Outcome PlayTrace(const TraceSpec& trace, sim::StackPool& stacks) {
   LateRequests late;
-  Played best = PlayOnce(trace, late, stacks);
+  PlayedTrace best = PlayOnce(trace, late, stacks);
   for (int plays = 1; best.parted && plays < kMostPlays; ++plays) {
     const std::optional<std::size_t> delayed = RequestToDelay(trace, best.position, late);
     if (!delayed.has_value()) break;
     late[*delayed] = best.position;
-    Played again = PlayOnce(trace, late, stacks);
+    PlayedTrace again = PlayOnce(trace, late, stacks);
     if (!again.parted || again.position > best.position) best = std::move(again);
   }
   return std::move(best.outcome);
