@@ -66,11 +66,10 @@ TEST(RestartedTaskTest, OfOneSeedHasAnotherIncarnationAndOtherRequests) {
   std::set<std::int64_t> requests;
   for (int start = 0; start < 2; ++start) {
     RealEnv real({.seed = 1, .log_to_stderr = false});
-    TestCluster cluster(real.env(), {{"ps", 1}});
-    cluster.StartAll();
-    incarnations.insert(cluster.server("ps", 0).worker().device().incarnation());
+    const absl::StatusOr<std::unique_ptr<Server>> server = Server::CreateLocal(real.env());
+    ASSERT_TRUE(server.ok()) << Text(server.status());
+    incarnations.insert((*server)->worker().device().incarnation());
     requests.insert(RequestIds(real.env(), "/job:ps/task:0").Next());
-    cluster.StopAll();
   }
   EXPECT_EQ(incarnations.size(), 2u);
   EXPECT_EQ(requests.size(), 2u);

@@ -10,6 +10,7 @@
 #include "vigil/fakes/memory_files.h"
 #include "vigil/properties/campaign/check.h"
 #include "vigil/properties/generators/draws.h"
+#include "vigil/properties/model/model.h"
 #include "vigil/replays/format/print.h"
 
 namespace vigil::properties {
@@ -81,6 +82,13 @@ TEST(RandomScenarioTest, MeetsEverythingThatMattersOftenEnough) {
   for (const auto& [feature, count] : summary.tally.features)
     shares += feature + " " + std::to_string(summary.tally.Share(feature)) + "\n";
   RecordProperty("shares", shares);
+}
+
+// What it does not model it says. Ten thousand, since a few hundred may have much of what is rare.
+TEST(RandomScenarioTest, TheModelSaysWhatNineteenOfTwentyDo) {
+  int said = 0;
+  for (std::uint64_t seed = 1; seed <= 10'000; ++seed) said += model::Predict(RandomScenario(seed)).ok() ? 1 : 0;
+  EXPECT_GE(said, 9'500);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Check, SaysWhatTheModelDoesNotModel) {
   std::uint64_t refused = 0;
   for (const auto& [what, times] : summary.tally.refused) refused += times;
   EXPECT_EQ(summary.tally.modelled + refused, 200U);
-  EXPECT_GE(summary.tally.modelled, 190U);  // 95 %
+  EXPECT_GT(refused, 0U);
 }
 
 TEST(Check, ShardsPlayEachScenarioOnce) {
