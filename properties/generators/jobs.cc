@@ -19,7 +19,9 @@ using sim::TimedFault;
 using sim::WorkloadKind;
 using sim::WorkloadSpec;
 
-constexpr Duration kLiveness = std::chrono::minutes(45);
+// A run whose message was lost ends by its time-out, after half an hour. Who then cannot create a session any more,
+// since those that it waits for have ended so, gives up half an hour later.
+constexpr Duration kLiveness = std::chrono::minutes(70);
 
 // How long the training takes if, of all replicas, one is left to do the work.
 Duration LongestTraining(const JobSpec& job) {

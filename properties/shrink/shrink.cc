@@ -26,13 +26,19 @@ EditedText TextOf(const Scenario& scenario) {
   return *std::move(text);
 }
 
-// Whether the same is asked of both: else a smaller one would fail for a reason of its own.
-bool SameQuestion(const Scenario& a, const Scenario& b) {
-  if (a.id != b.id || a.title != b.title || a.format != b.format || a.seed != b.seed || a.behaviour != b.behaviour ||
-      a.limits != b.limits || a.job.has_value() != b.job.has_value()) {
+// Whether the same is asked of both: else a smaller one would fail for a reason of its own. A job is given no more to
+// do in its time: what is left out comes back with its default, which may be more.
+bool SameQuestion(const Scenario& smaller, const Scenario& than) {
+  if (smaller.id != than.id || smaller.title != than.title || smaller.format != than.format ||
+      smaller.seed != than.seed || smaller.behaviour != than.behaviour || smaller.limits != than.limits ||
+      smaller.job.has_value() != than.job.has_value()) {
     return false;
   }
-  return !a.job.has_value() || (a.job->limit == b.job->limit && a.job->heal_after == b.job->heal_after);
+  if (!smaller.job.has_value()) return true;
+  const sim::JobSpec& a = *smaller.job;
+  const sim::JobSpec& b = *than.job;
+  return a.limit == b.limit && a.heal_after == b.heal_after && a.workload.last_step <= b.workload.last_step &&
+         a.workload.step <= b.workload.step;
 }
 
 // With more entries than this, pairs are not tried: that would be all of the budget.

@@ -99,6 +99,16 @@ TEST(Shrink, LetsOneDoTheWorkOfTwo) {
   EXPECT_EQ(shrunk.scenario.hooks[0].plan.size(), 2U);
 }
 
+// A field that is left out comes back with its default: 600 steps, which the job would have no time for.
+TEST(Shrink, GivesAJobNoMoreToDo) {
+  const char kJob[] = R"({"id":"a","format":2,"cluster":{"tasks":{"chief":1,"ps":1}},)"
+                      R"("workload":{"name":"async_regression","last_step":40},"plan":[],"limit_s":300})";
+  const Shrunk shrunk = Shrink(Parsed(kJob), [](const Scenario& s) {
+    return s.job->workload.last_step == 40 || s.job->workload.last_step > 500;
+  });
+  EXPECT_EQ(shrunk.scenario.job->workload.last_step, 40);
+}
+
 // Pairs of a scenario and the least of it that is known by hand, of each kind of thing that goes together.
 TEST(Shrink, ShrinkComesToTheKnownLeast) {
   struct Known {
