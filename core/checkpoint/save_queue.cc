@@ -119,11 +119,6 @@ PendingSavePtr SaveQueue::Add(std::string what, std::function<absl::Status()> ma
   return pending;
 }
 
-bool SaveQueue::idle() const {
-  MutexLock lock(*state_->mutex);
-  return !state_->working;
-}
-
 bool SaveQueue::WaitUntilIdle(Time deadline) { return state_->WaitUntilIdle(deadline); }
 
 std::shared_ptr<Task> SaveQueue::AsTask(std::string name) const {

@@ -42,7 +42,6 @@ class SaveQueue {
   void WaitForRoom();
   // `make` saves `what`. `owner` is what it uses: kept until then.
   PendingSavePtr Add(std::string what, std::function<absl::Status()> make, std::shared_ptr<const void> owner);
-  bool idle() const;
   // Until there is none. False = not before the deadline.
   bool WaitUntilIdle(Time deadline = kNever);
 

@@ -111,7 +111,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
                                         std::optional<std::int64_t> global_step, const SaveOptions& options) {
   WaitForSaves();
   VIGIL_ASSIGN_OR_RETURN(const Target target, TargetOf(path, global_step, options));
-  return Write(session, target, options, MetaGraphOf(session.graph()));
+  return Write(session, target, options, [&] { return ExportMetaGraph(session.graph()); });
 }
 
 absl::StatusOr<PendingSavePtr> Saver::SaveBeside(Session& session, const std::string& path,
@@ -166,10 +166,6 @@ absl::StatusOr<Saver::Target> Saver::TargetOf(const std::string& path, std::opti
                                     : fmt::format("{}-{}", path, *global_step);
   }
   return Target{.file = std::move(file), .path = path, .directory = Dirname(path)};
-}
-
-Saver::MetaGraphSource Saver::MetaGraphOf(const Graph& graph) const {
-  return [this, &graph] { return ExportMetaGraph(graph); };
 }
 
 absl::StatusOr<std::string> Saver::Write(Session& session, const Target& target, const SaveOptions& options,

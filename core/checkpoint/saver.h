@@ -137,7 +137,6 @@ class Saver : public std::enable_shared_from_this<Saver> {
   absl::Status RunRestore(Session& session, const std::string& path, const RunSpec& restore);
   absl::StatusOr<Target> TargetOf(const std::string& path, std::optional<std::int64_t> global_step,
                                   const SaveOptions& options) const;
-  MetaGraphSource MetaGraphOf(const Graph& graph) const;
   absl::StatusOr<std::string> Write(Session& session, const Target& target, const SaveOptions& options,
                                     const MetaGraphSource& meta);
   absl::Status WriteAll(Session& session, const Target& target, const SaveOptions& options, const MetaGraphSource& meta,
