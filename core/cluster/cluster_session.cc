@@ -9,8 +9,8 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/remote_master.h"
-#include "vigil/core/cluster/server.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/session/plan.h"
@@ -165,7 +165,7 @@ absl::StatusOr<std::shared_ptr<MasterInterface>> FindMaster(const Env& env, cons
                                   "Registered factories are {{DIRECT_SESSION, GRPC_SESSION}}.",
                                   target));
   }
-  if (std::shared_ptr<MasterInterface> master = FindMasterOfProcess(env, target); master != nullptr) return master;
+  if (std::shared_ptr<MasterInterface> local = LocalMastersOf(env).Find(target); local != nullptr) return local;
   if (env.network == nullptr) {
     return MakeStatus(Code::kUnimplemented,
                       fmt::format("The Env has no network: it cannot reach the master '{}'.", target));

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
-#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/env/call_guarded.h"
@@ -24,40 +24,6 @@ constexpr int kFirstFreePort = 32768;
 constexpr int kLastFreePort = 60999;
 // So long what is cancelled may take to end before somebody is told of it.
 constexpr Duration kLongStop = std::chrono::seconds(30);
-
-// By target.
-class Masters {
- public:
-  void Add(const std::string& target, std::weak_ptr<Master> master, ClusterSpec cluster) {
-    SpinGuard lock(lock_);
-    masters_[target] = {std::move(master), std::move(cluster)};
-  }
-  void Remove(const std::string& target) {
-    SpinGuard lock(lock_);
-    masters_.erase(target);
-  }
-  std::shared_ptr<Master> Find(const std::string& target) {
-    SpinGuard lock(lock_);
-    const auto it = masters_.find(target);
-    return it == masters_.end() ? nullptr : it->second.master.lock();
-  }
-  std::optional<std::string> AddressOf(const std::string& target, const std::string& job, int task) {
-    SpinGuard lock(lock_);
-    const auto it = masters_.find(target);
-    if (it == masters_.end()) return std::nullopt;
-    const absl::StatusOr<std::string> address = it->second.cluster.task_address(job, task);
-    return address.ok() ? std::optional(*address) : std::nullopt;
-  }
-
- private:
-  struct Entry {
-    std::weak_ptr<Master> master;
-    ClusterSpec cluster;
-  };
-  SpinLock lock_;
-  std::map<std::string, Entry> masters_;  // guarded by lock_
-};
-constexpr SlotKey<Masters> kMasters{"masters"};
 
 absl::Status Internal(std::string text) { return MakeStatus(Code::kInternal, text); }
 
@@ -111,7 +77,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
   void Close() {
     if (listener_ == nullptr) return;
-    env_.process->Slot(kMasters).Remove(target);
+    LocalMastersOf(env_).Remove(target);
     listener_ = nullptr;
   }
 
@@ -150,7 +116,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     if (!listening.ok()) return MakeStatus(Code::kUnknown, "Could not start gRPC server");
     listener_ = *std::move(listening);
     target = "grpc://" + address;
-    env_.process->Slot(kMasters).Add(target, master, options.cluster);
+    LocalMastersOf(env_).Add(target, master, options.cluster);
     return absl::OkStatus();
   }
 
@@ -220,20 +186,11 @@ int Server::task_index() const { return *impl_->options.task_index; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
 WorkerService& Server::worker() { return *impl_->worker; }
 
-std::optional<std::string> FindTaskAddress(const Env& env, const std::string& target, const std::string& job,
-                                           int task) {
-  return env.process->Slot(kMasters).AddressOf(target, job, task);
-}
-
 bool Answers(const Env& env, const std::string& address, Duration patience) {
   return CallAndWait(env, {.to = address,
                            .method = std::string(kWorkerServicePrefix) + "GetStatus",
                            .deadline = DeadlineAfter(env, patience)})
       .ok();
-}
-
-std::shared_ptr<MasterInterface> FindMasterOfProcess(const Env& env, const std::string& target) {
-  return env.process->Slot(kMasters).Find(target);
 }
 
 }  // namespace vigil

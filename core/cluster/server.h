@@ -73,12 +73,6 @@ class Server {
   bool stopped_ = false;
 };
 
-// The master of a server of this process with that target; null if there is none.
-std::shared_ptr<MasterInterface> FindMasterOfProcess(const Env& env, const std::string& target);
-
-// Where a task of that server's cluster is to be reached; nothing without such a server in this process, or such a
-// task.
-std::optional<std::string> FindTaskAddress(const Env& env, const std::string& target, const std::string& job, int task);
 // Whether a server answers there in time. Blocks.
 bool Answers(const Env& env, const std::string& address, Duration patience);
 
