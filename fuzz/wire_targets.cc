@@ -7,9 +7,9 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/cluster/cluster_spec.h"
-#include "vigil/core/cluster/master.h"
+#include "vigil/core/cluster/master/master.h"
 #include "vigil/core/cluster/task_addresses.h"
-#include "vigil/core/cluster/worker_service.h"
+#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/graph_def.h"

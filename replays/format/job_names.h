@@ -62,8 +62,8 @@ inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {
     {"SLOW", sim::DiskFault::Effect::kSlow},
 };
 
-// The requests that servers answer (core/cluster/master.h, worker_service.h), by the last part of their names; "" =
-// any.
+// The requests that servers answer (core/cluster/master/master.h, core/cluster/worker/worker_service.h), by the last
+// part of their names; "" = any.
 inline constexpr std::string_view kRpcMethods[] = {
     "",          "CreateSession", "ExtendSession",   "RunStep",  "CloseSession", "Reset",        "ListDevices",
     "GetStatus", "RegisterGraph", "DeregisterGraph", "RunGraph", "RecvTensor",   "CleanupGraph", "CleanupAll",

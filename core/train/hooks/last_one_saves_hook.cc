@@ -8,7 +8,7 @@
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/checkpoint/restore_newest.h"
 #include "vigil/core/cluster/local_masters.h"
-#include "vigil/core/cluster/server.h"
+#include "vigil/core/cluster/server/server.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 
 namespace vigil {
