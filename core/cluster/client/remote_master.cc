@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/tensor/tensor_proto.h"
@@ -46,8 +47,7 @@ class RemoteMaster final : public MasterInterface {
     const Time give_up = create_timeout_ <= Duration::zero() ? kNever : DeadlineAfter(env_, create_timeout_);
     while (true) {
       bool lost = false;
-      absl::StatusOr<proto::CreateSessionResponse> response =
-          Ask<proto::CreateSessionResponse>("CreateSession", request, deadline, &lost);
+      absl::StatusOr<proto::CreateSessionResponse> response = Ask(methods::kCreateSession, request, deadline, &lost);
       if (!lost) return response;
       env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskAgain)}));
       if (env_.clock->Monotonic() >= deadline) return MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded");
@@ -58,7 +58,7 @@ class RemoteMaster final : public MasterInterface {
   }
 
   absl::StatusOr<proto::ExtendSessionResponse> ExtendSession(const proto::ExtendSessionRequest& request) override {
-    return Ask<proto::ExtendSessionResponse>("ExtendSession", request, DeadlineOf(timeout_in_ms_));
+    return Ask(methods::kExtendSession, request, DeadlineOf(timeout_in_ms_));
   }
 
   std::shared_ptr<PreparedStep> Prepare(const std::string& session, StepNames names) override {
@@ -79,8 +79,7 @@ class RemoteMaster final : public MasterInterface {
       options.set_timeout_in_ms(call.options->timeout_in_ms);
       options.set_report_tensor_allocations_upon_oom(call.options->report_tensor_allocations_upon_oom);
     }
-    VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response,
-                           Ask<proto::RunStepResponse>("RunStep", request, DeadlineOf(timeout)));
+    VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response, Ask(methods::kRunStep, request, DeadlineOf(timeout)));
     VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
     if (response.tensor_size() != request.fetch_size()) {
       return MakeStatus(Code::kInternal, "RunStep: malformed response");
@@ -97,13 +96,13 @@ class RemoteMaster final : public MasterInterface {
   absl::Status CloseSession(const std::string& session) override {
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
-    return Ask<proto::CloseSessionResponse>("CloseSession", request, DeadlineOf(timeout_in_ms_)).status();
+    return Ask(methods::kCloseSession, request, DeadlineOf(timeout_in_ms_)).status();
   }
 
   void AbandonSession(const std::string& session) override {
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
-    env_.network->Start(RequestFor("CloseSession", request, DeadlineAfter(env_, std::chrono::seconds(10))),
+    env_.network->Start(RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))),
                         [](const NetworkReply&) {});
   }
 
@@ -112,13 +111,13 @@ class RemoteMaster final : public MasterInterface {
     proto::ResetRequest request;
     for (const std::string& container : containers) request.add_container(container);
     for (const std::string& filter : device_filters) request.add_device_filters(filter);
-    return Ask<proto::ResetResponse>("Reset", request, DeadlineOf(timeout_in_ms_)).status();
+    return Ask(methods::kReset, request, DeadlineOf(timeout_in_ms_)).status();
   }
 
   absl::StatusOr<proto::ListDevicesResponse> ListDevices(const std::string& session) override {
     proto::ListDevicesRequest request;
     request.set_session_handle(session);
-    return Ask<proto::ListDevicesResponse>("ListDevices", request, DeadlineOf(timeout_in_ms_));
+    return Ask(methods::kListDevices, request, DeadlineOf(timeout_in_ms_));
   }
 
  private:
@@ -126,21 +125,22 @@ class RemoteMaster final : public MasterInterface {
     return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout_in_ms));
   }
 
-  template <typename Request>
-  NetworkRequest RequestFor(std::string_view method, const Request& request, Time deadline) const {
+  template <typename Method>
+  NetworkRequest RequestFor(const Method& method, const typename Method::Request& request, Time deadline) const {
     return {.to = address_,
-            .method = fmt::format("{}{}", kMasterServicePrefix, method),
+            .method = method.text(),
             .body = request.SerializeAsString(),
             .deadline = deadline,
             .keepalive = keepalive_};
   }
 
-  template <typename Response, typename Request>
-  absl::StatusOr<Response> Ask(std::string_view method, const Request& request, Time deadline, bool* lost = nullptr) {
+  template <typename Method>
+  absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request,
+                                                Time deadline, bool* lost = nullptr) {
     VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, request, deadline), lost));
-    Response response;
+    typename Method::Response response;
     if (response.ParseFromString(reply)) return response;
-    return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method));
+    return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));
   }
 
   // *lost (may be null): the master has not answered.

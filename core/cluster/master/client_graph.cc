@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/tensor/tensor_proto.h"
@@ -17,8 +18,6 @@ namespace {
 
 // How long a task may take over a request that nobody waits for.
 constexpr Duration kTellTimeout = std::chrono::seconds(10);
-
-std::string WorkerMethod(std::string_view name) { return fmt::format("{}{}", kWorkerServicePrefix, name); }
 
 }  // namespace
 
@@ -105,7 +104,7 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
     request.set_keepalive_ns(options_.keepalive.count());
     request.set_graph_def(remote_[i].cut->graph);
     calls->Start(i, {.to = remote_[i].task->address,
-                     .method = WorkerMethod("RegisterGraph"),
+                     .method = methods::kRegisterGraph.text(),
                      .body = request.SerializeAsString(),
                      .keepalive = options_.keepalive});
   }
@@ -128,10 +127,11 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
   return absl::OkStatus();
 }
 
-void ClientGraph::Tell(const TaskAddress& task, std::string_view method, std::string body) const {
+template <typename Method>
+void ClientGraph::Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const {
   env_.network->Start({.to = task.address,
-                       .method = WorkerMethod(method),
-                       .body = std::move(body),
+                       .method = method.text(),
+                       .body = request.SerializeAsString(),
                        .deadline = DeadlineAfter(env_, kTellTimeout),
                        .keepalive = options_.keepalive},
                       [](const NetworkReply&) {});
@@ -143,14 +143,14 @@ void ClientGraph::Deregister() {
     proto::DeregisterGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(part.handle);
-    Tell(*part.task, "DeregisterGraph", request.SerializeAsString());
+    Tell(*part.task, methods::kDeregisterGraph, request);
   }
 }
 
 void ClientGraph::Cleanup(std::int64_t step_id) const {
   proto::CleanupGraphRequest request;
   request.set_step_id(step_id);
-  for (const Part& part : remote_) Tell(*part.task, "CleanupGraph", request.SerializeAsString());
+  for (const Part& part : remote_) Tell(*part.task, methods::kCleanupGraph, request);
 }
 
 std::shared_ptr<StepRun> ClientGraph::TakeRun() {
@@ -212,7 +212,7 @@ void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
       AppendTextField(Request::kExecOptsFieldNumber, options.SerializeAsString(), &body);
     }
     run.Start(i, {.to = part.task->address,
-                  .method = kRunGraphMethod,
+                  .method = methods::kRunGraph.text(),
                   .body = std::move(body),
                   .keepalive = options_.keepalive});
   }

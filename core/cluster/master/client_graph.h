@@ -78,7 +78,9 @@ class ClientGraph {
   void RunLocal(StepRun& run, const StepCall& call, Time deadline) const;
   absl::Status Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const;
   void Cleanup(std::int64_t step_id) const;
-  void Tell(const TaskAddress& task, std::string_view method, std::string body) const;
+  // Nobody waits for the answer.
+  template <typename Method>
+  void Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const;
 
   const Env env_;
   const ClientGraphOptions options_;

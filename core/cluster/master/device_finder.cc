@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/graph/device_spec.h"
 
 namespace vigil {
@@ -94,11 +95,9 @@ class Search : public std::enable_shared_from_this<Search> {
       }
     }
     for (const std::size_t i : due) {
-      const std::uint64_t call =
-          env_.network->Start({.to = asked_[i].task->address,
-                               .method = std::string(kWorkerServicePrefix) + "GetStatus",
-                               .keepalive = keepalive_},
-                              [self = shared_from_this(), i](NetworkReply reply) { self->Answer(i, reply); });
+      const std::uint64_t call = env_.network->Start(
+          {.to = asked_[i].task->address, .method = methods::kGetStatus.text(), .keepalive = keepalive_},
+          [self = shared_from_this(), i](NetworkReply reply) { self->Answer(i, reply); });
       MutexLock lock(*mutex_);
       asked_[i].call = call;
     }

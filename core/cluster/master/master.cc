@@ -7,6 +7,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/master/device_finder.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/parallel_calls.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/call_guarded.h"
@@ -26,12 +27,6 @@ SessionConfig Merged(const SessionConfig& defaults, SessionConfig given) {
   if (given.create_timeout == Duration::zero()) given.create_timeout = defaults.create_timeout;
   if (given.keepalive == Duration::zero()) given.keepalive = defaults.keepalive;
   return given;
-}
-
-template <typename Response>
-absl::StatusOr<std::string> Serialized(const absl::StatusOr<Response>& response) {
-  if (!response.ok()) return response.status();
-  return response->SerializeAsString();
 }
 
 StepNames NamesOf(const proto::RunStepRequest& request) {
@@ -78,35 +73,26 @@ Master::Master(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerServ
     : env_(env), ops_(ops), worker_(std::move(worker)), defaults_(std::move(defaults)), graphs_(ops) {}
 
 NetworkReply Master::Handle(IncomingCall& call) {
-  const std::string_view method = std::string_view(call.method()).substr(kMasterServicePrefix.size());
-  if (method == "RunStep") return ServeRunStep(call);
-  if (method == "CreateSession") {
-    proto::CreateSessionRequest request;
-    VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
-    return Serialized(CreateSessionFor(request, &call));
+  using namespace methods;
+  const std::string_view method = call.method();
+  if (method == kRunStep.path) return ServeRunStep(call);
+  if (method == kCreateSession.path)
+    return ServeMethod(kCreateSession, call, [&](const auto& request) { return CreateSessionFor(request, &call); });
+  if (method == kExtendSession.path)
+    return ServeMethod(kExtendSession, call, [this](const auto& request) { return ExtendSession(request); });
+  if (method == kCloseSession.path) {
+    return ServeMethod(kCloseSession, call,
+                       [this](const auto& request) { return CloseSession(request.session_handle()); });
   }
-  if (method == "ExtendSession") {
-    proto::ExtendSessionRequest request;
-    VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
-    return Serialized(ExtendSession(request));
+  if (method == kReset.path) {
+    return ServeMethod(kReset, call, [this](const auto& request) {
+      return Reset({request.container().begin(), request.container().end()},
+                   {request.device_filters().begin(), request.device_filters().end()});
+    });
   }
-  if (method == "CloseSession") {
-    proto::CloseSessionRequest request;
-    VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
-    VIGIL_RETURN_IF_ERROR(CloseSession(request.session_handle()));
-    return std::string();
-  }
-  if (method == "Reset") {
-    proto::ResetRequest request;
-    VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
-    VIGIL_RETURN_IF_ERROR(Reset({request.container().begin(), request.container().end()},
-                                {request.device_filters().begin(), request.device_filters().end()}));
-    return std::string();
-  }
-  if (method == "ListDevices") {
-    proto::ListDevicesRequest request;
-    VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
-    return Serialized(ListDevices(request.session_handle()));
+  if (method == kListDevices.path) {
+    return ServeMethod(kListDevices, call,
+                       [this](const auto& request) { return ListDevices(request.session_handle()); });
   }
   return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
 }
@@ -255,9 +241,8 @@ absl::Status Master::Reset(const std::vector<std::string>& containers, const std
   }
   calls->Reuse(others.size());
   for (std::size_t i = 0; i < others.size(); ++i) {
-    calls->Start(i, {.to = others[i]->address,
-                     .method = fmt::format("{}CleanupAll", kWorkerServicePrefix),
-                     .body = request.SerializeAsString()});
+    calls->Start(
+        i, {.to = others[i]->address, .method = methods::kCleanupAll.text(), .body = request.SerializeAsString()});
   }
   worker_->CleanupAll(containers);
   calls->Wait(kNever);

@@ -13,6 +13,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/local_masters.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/env/call_guarded.h"
@@ -187,9 +188,8 @@ const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
 WorkerService& Server::worker() { return *impl_->worker; }
 
 bool Answers(const Env& env, const std::string& address, Duration patience) {
-  return CallAndWait(env, {.to = address,
-                           .method = std::string(kWorkerServicePrefix) + "GetStatus",
-                           .deadline = DeadlineAfter(env, patience)})
+  return CallAndWait(env,
+                     {.to = address, .method = methods::kGetStatus.text(), .deadline = DeadlineAfter(env, patience)})
       .ok();
 }
 

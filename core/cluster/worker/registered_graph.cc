@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/tensor/tensor_proto.h"
@@ -108,7 +109,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     AppendIntegerField(Request::kStepIdFieldNumber, step_->step_id(), &body);
     AppendIntegerField(Request::kRequestIdFieldNumber, graph_.ids_.Next(), &body);
     step_->Fetch(i, {.to = edge.from->address,
-                     .method = "/tensorflow.WorkerService/RecvTensor",
+                     .method = methods::kRecvTensor.text(),
                      .body = std::move(body),
                      .keepalive = graph_.keepalive_});
   }

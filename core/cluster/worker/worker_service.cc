@@ -6,6 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/call_guarded.h"
@@ -82,14 +83,23 @@ class WorkerService::ScratchLease {
 };
 
 NetworkReply WorkerService::Handle(IncomingCall& call) {
-  const std::string_view method = std::string_view(call.method()).substr(kWorkerServicePrefix.size());
-  if (method == "RecvTensor") return RecvTensor(call);
-  if (method == "RunGraph") return ServeRunGraph(call);
-  if (method == "GetStatus") return GetStatus();
-  if (method == "RegisterGraph") return RegisterGraph(call.body());
-  if (method == "DeregisterGraph") return DeregisterGraph(call.body());
-  if (method == "CleanupGraph") return CleanupGraph(call.body());
-  if (method == "CleanupAll") return ServeCleanupAll(call.body());
+  using namespace methods;
+  const std::string_view method = call.method();
+  if (method == kRecvTensor.path) return RecvTensor(call);
+  if (method == kRunGraph.path) return ServeRunGraph(call);
+  if (method == kGetStatus.path) return GetStatus();
+  if (method == kRegisterGraph.path)
+    return ServeMethod(kRegisterGraph, call, [this](const auto& request) { return RegisterGraph(request); });
+  if (method == kDeregisterGraph.path)
+    return ServeMethod(kDeregisterGraph, call, [this](const auto& request) { return DeregisterGraph(request); });
+  if (method == kCleanupGraph.path)
+    return ServeMethod(kCleanupGraph, call, [this](const auto& request) { return CleanupGraph(request); });
+  if (method == kCleanupAll.path) {
+    return ServeMethod(kCleanupAll, call, [this](const auto& request) {
+      CleanupAll({request.container().begin(), request.container().end()});
+      return absl::OkStatus();
+    });
+  }
   return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
 }
 
@@ -112,21 +122,17 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const 
   return graph;
 }
 
-absl::StatusOr<std::string> WorkerService::RegisterGraph(const std::string& body) {
-  proto::RegisterGraphRequest request;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(body, &request));
+absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const proto::RegisterGraphRequest& request) {
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
   proto::RegisterGraphResponse response;
   response.set_graph_handle(fmt::format("{:016x}", ids_.Next()));
   SpinGuard lock(lock_);
   graphs_.emplace(response.graph_handle(), std::move(graph));
-  return response.SerializeAsString();
+  return response;
 }
 
-absl::StatusOr<std::string> WorkerService::DeregisterGraph(const std::string& body) {
-  proto::DeregisterGraphRequest request;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(body, &request));
+absl::Status WorkerService::DeregisterGraph(const proto::DeregisterGraphRequest& request) {
   std::shared_ptr<RegisteredGraph> dropped;
   {
     SpinGuard lock(lock_);
@@ -137,7 +143,7 @@ absl::StatusOr<std::string> WorkerService::DeregisterGraph(const std::string& bo
   }
   if (dropped == nullptr) return NoGraph(request.graph_handle());
   cache_.Keep(std::move(dropped));
-  return std::string();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::FindGraph(const std::string& handle) {
@@ -232,20 +238,11 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
   return response;
 }
 
-absl::StatusOr<std::string> WorkerService::CleanupGraph(const std::string& body) {
-  proto::CleanupGraphRequest request;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(body, &request));
+absl::Status WorkerService::CleanupGraph(const proto::CleanupGraphRequest& request) {
   steps_.End(request.step_id(),
              Derived(MakeStatus(Code::kAborted, fmt::format("Cleanup of step {}", request.step_id()))));
   resources_.CancelAll();
-  return std::string();
-}
-
-absl::StatusOr<std::string> WorkerService::ServeCleanupAll(const std::string& body) {
-  proto::CleanupAllRequest request;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(body, &request));
-  CleanupAll({request.container().begin(), request.container().end()});
-  return std::string();
+  return absl::OkStatus();
 }
 
 void WorkerService::CleanupAll(const std::vector<std::string>& containers) {

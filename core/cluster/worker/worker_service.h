@@ -32,9 +32,6 @@
 
 namespace vigil {
 
-inline constexpr std::string_view kWorkerServicePrefix = "/tensorflow.WorkerService/";
-inline constexpr char kRunGraphMethod[] = "/tensorflow.WorkerService/RunGraph";
-
 class WorkerService : public std::enable_shared_from_this<WorkerService> {
  public:
   // `ops` is borrowed.
@@ -71,12 +68,11 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   class ScratchLease;
 
   absl::StatusOr<std::string> GetStatus() const;
-  absl::StatusOr<std::string> RegisterGraph(const std::string& body);
-  absl::StatusOr<std::string> DeregisterGraph(const std::string& body);
+  absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
+  absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   absl::StatusOr<std::string> ServeRunGraph(IncomingCall& call);
   absl::StatusOr<std::string> RecvTensor(IncomingCall& call);
-  absl::StatusOr<std::string> CleanupGraph(const std::string& body);
-  absl::StatusOr<std::string> ServeCleanupAll(const std::string& body);
+  absl::Status CleanupGraph(const proto::CleanupGraphRequest& request);
 
   absl::StatusOr<std::shared_ptr<RegisteredGraph>> FindGraph(const std::string& handle);
   absl::Status CheckSender(std::string_view key) const;
