@@ -9,8 +9,8 @@
 
 #include "vigil/bench/world.h"
 #include "vigil/core/base/check.h"
-#include "vigil/core/cluster/cluster_session.h"
-#include "vigil/core/cluster/server.h"
+#include "vigil/core/cluster/client/cluster_session.h"
+#include "vigil/core/cluster/server/server.h"
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/sim/world.h"
 

@@ -1,15 +1,17 @@
 // What other tasks may send to a worker and to a master: several requests, one after the other, to services of their
 // own.
 #include <array>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/cluster/cluster_spec.h"
-#include "vigil/core/cluster/master.h"
+#include "vigil/core/cluster/master/master.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/task_addresses.h"
-#include "vigil/core/cluster/worker_service.h"
+#include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/graph_def.h"
@@ -25,15 +27,13 @@ namespace {
 
 constexpr int kMostRequests = 16;
 
-// By the kind of a part.
+// By the kind of a part: inputs that were kept name them by their places. All of the table, and one that there is not.
 constexpr auto kMethods = std::to_array<std::string_view>(
-    {"/tensorflow.WorkerService/GetStatus", "/tensorflow.WorkerService/RegisterGraph",
-     "/tensorflow.WorkerService/RunGraph", "/tensorflow.WorkerService/RecvTensor",
-     "/tensorflow.WorkerService/CleanupGraph", "/tensorflow.WorkerService/DeregisterGraph",
-     "/tensorflow.WorkerService/CleanupAll", "/tensorflow.MasterService/CreateSession",
-     "/tensorflow.MasterService/RunStep", "/tensorflow.MasterService/ExtendSession",
-     "/tensorflow.MasterService/ListDevices", "/tensorflow.MasterService/CloseSession",
-     "/tensorflow.MasterService/Reset", "/tensorflow.WorkerService/Nothing"});
+    {methods::kGetStatus.path, methods::kRegisterGraph.path, methods::kRunGraph.path, methods::kRecvTensor.path,
+     methods::kCleanupGraph.path, methods::kDeregisterGraph.path, methods::kCleanupAll.path,
+     methods::kCreateSession.path, methods::kRunStep.path, methods::kExtendSession.path, methods::kListDevices.path,
+     methods::kCloseSession.path, methods::kReset.path, "/tensorflow.WorkerService/Nothing"});
+static_assert(kMethods.size() == std::size(kMethodNames) + 1, "a request that is never sent is never tried");
 enum Kind : std::uint8_t {
   kRegisterGraph = 1,
   kRunGraph = 2,

@@ -17,8 +17,6 @@
 
 namespace vigil {
 
-inline constexpr std::string_view kMasterServicePrefix = "/tensorflow.MasterService/";
-
 // What a step is about.
 struct StepNames {
   std::vector<std::string> feeds;  // "node:index"

@@ -1,7 +1,7 @@
 #include "vigil/core/train/session_creator.h"
 
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/cluster/cluster_session.h"
+#include "vigil/core/cluster/client/cluster_session.h"
 
 namespace vigil {
 namespace {

@@ -7,7 +7,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/restore_newest.h"
-#include "vigil/core/cluster/cluster_session.h"
+#include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/session/classify.h"
 #include "vigil/core/session/observed_session.h"

@@ -4,11 +4,14 @@
 #ifndef VIGIL_REPLAYS_FORMAT_JOB_NAMES_H_
 #define VIGIL_REPLAYS_FORMAT_JOB_NAMES_H_
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <string_view>
 
 #include "vigil/core/base/event.h"
+#include "vigil/core/cluster/methods.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/replays/format/names.h"
 #include "vigil/sim/cluster/job_spec.h"
@@ -62,12 +65,12 @@ inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {
     {"SLOW", sim::DiskFault::Effect::kSlow},
 };
 
-// The requests that servers answer (core/cluster/master.h, worker_service.h), by the last part of their names; "" =
-// any.
-inline constexpr std::string_view kRpcMethods[] = {
-    "",          "CreateSession", "ExtendSession",   "RunStep",  "CloseSession", "Reset",        "ListDevices",
-    "GetStatus", "RegisterGraph", "DeregisterGraph", "RunGraph", "RecvTensor",   "CleanupGraph", "CleanupAll",
-};
+// The requests that servers answer; first "", any of them.
+inline constexpr auto kRpcMethods = [] {
+  std::array<std::string_view, std::size(kMethodNames) + 1> names = {};
+  std::ranges::copy(kMethodNames, names.begin() + 1);
+  return names;
+}();
 
 inline const NamesOf<fakes::FileOp, fakes::FileOp::kMakeDirectory, fakes::FileOpName> kFileOps;
 inline constexpr const auto& kDiskOps = kFileOps.names;

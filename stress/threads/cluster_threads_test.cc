@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "vigil/core/cluster/testing.h"
+#include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/stress/threads/pausing_env.h"
 #include "vigil/stress/threads/training.h"

@@ -7,7 +7,8 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/checkpoint/restore_newest.h"
-#include "vigil/core/cluster/server.h"
+#include "vigil/core/cluster/local_masters.h"
+#include "vigil/core/cluster/server/server.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 
 namespace vigil {
@@ -23,7 +24,7 @@ absl::Status LastOneSavesHook::Begin(BeginContext& context) { return step_.Init(
 
 bool LastOneSavesHook::ChiefIsThere() const {
   for (const char* const job : {"chief", "worker"}) {
-    const std::optional<std::string> address = FindTaskAddress(env_, options_.target, job, 0);
+    const std::optional<std::string> address = LocalMastersOf(env_).AddressOf(options_.target, job, 0);
     if (address.has_value()) return Answers(env_, *address, kPatience);
   }
   return true;  // nobody knows: then it is not this task's business

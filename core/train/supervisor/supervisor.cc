@@ -9,7 +9,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/cluster/cluster_session.h"
+#include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/file_writer.h"

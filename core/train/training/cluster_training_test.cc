@@ -5,7 +5,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/device_setter.h"
-#include "vigil/core/cluster/server.h"
+#include "vigil/core/cluster/server/server.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/training/monitored_training_session.h"
 #include "vigil/core/train/training_util.h"

@@ -4,7 +4,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/cluster/cluster_session.h"
+#include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/train/hooks/checkpoint_saver_hook.h"
 #include "vigil/core/train/hooks/last_one_saves_hook.h"
 #include "vigil/core/train/hooks/step_counter_hook.h"

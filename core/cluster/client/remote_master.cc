@@ -1,0 +1,179 @@
+#include "vigil/core/cluster/client/remote_master.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/cluster/wire.h"
+#include "vigil/core/tensor/tensor_proto.h"
+
+namespace vigil {
+namespace {
+
+constexpr int kMostRetries = 10;
+constexpr Duration kAskAgain = std::chrono::seconds(1);
+constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
+
+// What is the same in all steps.
+class RemoteStep final : public PreparedStep {
+ public:
+  RemoteStep(const std::string& session, const StepNames& names) {
+    request.set_session_handle(session);
+    for (const std::string& name : names.feeds) request.add_feed()->set_name(name);
+    for (const std::string& name : names.fetches) request.add_fetch(name);
+    for (const std::string& name : names.targets) request.add_target(name);
+    request.set_store_errors_in_response_body(true);
+  }
+  proto::RunStepRequest request;
+};
+
+class RemoteMaster final : public MasterInterface {
+ public:
+  RemoteMaster(const Env& env, std::string address, const SessionConfig& config)
+      : env_(env),
+        address_(std::move(address)),
+        timeout_in_ms_(config.operation_timeout_in_ms),
+        create_timeout_(config.create_timeout),
+        keepalive_(config.keepalive),
+        ids_(env, "a client") {}
+
+  absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& request) override {
+    const Time deadline = DeadlineOf(timeout_in_ms_);
+    const Time give_up = create_timeout_ <= Duration::zero() ? kNever : DeadlineAfter(env_, create_timeout_);
+    while (true) {
+      bool lost = false;
+      absl::StatusOr<proto::CreateSessionResponse> response = Ask(methods::kCreateSession, request, deadline, &lost);
+      if (!lost) return response;
+      env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskAgain)}));
+      if (env_.clock->Monotonic() >= deadline) return MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded");
+      if (env_.clock->Monotonic() < give_up) continue;
+      return MakeStatus(Code::kUnavailable, fmt::format("CreateSession got no response within {} s from master: {}",
+                                                        ToSeconds(create_timeout_), address_));
+    }
+  }
+
+  absl::StatusOr<proto::ExtendSessionResponse> ExtendSession(const proto::ExtendSessionRequest& request) override {
+    return Ask(methods::kExtendSession, request, DeadlineOf(timeout_in_ms_));
+  }
+
+  std::shared_ptr<PreparedStep> Prepare(const std::string& session, StepNames names) override {
+    return std::make_shared<RemoteStep>(session, names);
+  }
+
+  absl::Status RunStep(PreparedStep& step, const StepCall& call, std::vector<Tensor>* fetched) override {
+    proto::RunStepRequest request = static_cast<RemoteStep&>(step).request;
+    request.set_request_id(ids_.Next());
+    for (int i = 0; i < request.feed_size(); ++i) {
+      ToProto(call.feeds[static_cast<std::size_t>(i)], request.mutable_feed(i)->mutable_tensor());
+    }
+    std::int64_t timeout = timeout_in_ms_;
+    if (call.options != nullptr) {
+      if (call.options->timeout_in_ms > 0) timeout = call.options->timeout_in_ms;
+      proto::RunOptionsProto& options = *request.mutable_options();
+      options.set_trace_level(static_cast<int>(call.options->trace_level));
+      options.set_timeout_in_ms(call.options->timeout_in_ms);
+      options.set_report_tensor_allocations_upon_oom(call.options->report_tensor_allocations_upon_oom);
+    }
+    VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response, Ask(methods::kRunStep, request, DeadlineOf(timeout)));
+    VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
+    if (response.tensor_size() != request.fetch_size()) {
+      return MakeStatus(Code::kInternal, "RunStep: malformed response");
+    }
+    fetched->resize(static_cast<std::size_t>(response.tensor_size()));
+    for (int i = 0; i < response.tensor_size(); ++i) {
+      VIGIL_ASSIGN_OR_RETURN((*fetched)[static_cast<std::size_t>(i)], FromProto(response.tensor(i).tensor()));
+    }
+    if (call.metadata == nullptr) return absl::OkStatus();
+    for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
+    return absl::OkStatus();
+  }
+
+  absl::Status CloseSession(const std::string& session) override {
+    proto::CloseSessionRequest request;
+    request.set_session_handle(session);
+    return Ask(methods::kCloseSession, request, DeadlineOf(timeout_in_ms_)).status();
+  }
+
+  void AbandonSession(const std::string& session) override {
+    proto::CloseSessionRequest request;
+    request.set_session_handle(session);
+    env_.network->Start(RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))),
+                        [](const NetworkReply&) {});
+  }
+
+  absl::Status Reset(const std::vector<std::string>& containers,
+                     const std::vector<std::string>& device_filters) override {
+    proto::ResetRequest request;
+    for (const std::string& container : containers) request.add_container(container);
+    for (const std::string& filter : device_filters) request.add_device_filters(filter);
+    return Ask(methods::kReset, request, DeadlineOf(timeout_in_ms_)).status();
+  }
+
+  absl::StatusOr<proto::ListDevicesResponse> ListDevices(const std::string& session) override {
+    proto::ListDevicesRequest request;
+    request.set_session_handle(session);
+    return Ask(methods::kListDevices, request, DeadlineOf(timeout_in_ms_));
+  }
+
+ private:
+  Time DeadlineOf(std::int64_t timeout_in_ms) const {
+    return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout_in_ms));
+  }
+
+  template <typename Method>
+  NetworkRequest RequestFor(const Method& method, const typename Method::Request& request, Time deadline) const {
+    return {.to = address_,
+            .method = method.text(),
+            .body = request.SerializeAsString(),
+            .deadline = deadline,
+            .keepalive = keepalive_};
+  }
+
+  template <typename Method>
+  absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request,
+                                                Time deadline, bool* lost = nullptr) {
+    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, request, deadline), lost));
+    typename Method::Response response;
+    if (response.ParseFromString(reply)) return response;
+    return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));
+  }
+
+  // *lost (may be null): the master has not answered.
+  NetworkReply AskAgain(const NetworkRequest& request, bool* lost) {
+    Duration pause = kFirstRetryAfter;
+    for (int retries = 0;; ++retries) {
+      NetworkReply reply = CallAndWait(env_, request);
+      if (reply.ok()) return reply;
+      if (IsByPeer(reply.status())) return NotByPeer(reply.status());
+      if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
+      if (retries == kMostRetries) {
+        if (lost != nullptr) *lost = true;
+        return reply.status();
+      }
+      env_.log->Write(Severity::kWarning, fmt::format("RPC failed with status = \"{}: {}\", maybe retrying the RPC",
+                                                      CodeName(CodeOf(reply.status())), MessageOf(reply.status())));
+      env_.tasks->SleepUntil(std::min(request.deadline, DeadlineAfter(env_, pause)));
+      pause = pause * 13 / 10;
+    }
+  }
+
+  const Env env_;
+  const std::string address_;
+  const std::int64_t timeout_in_ms_;
+  const Duration create_timeout_;
+  const Duration keepalive_;
+  RequestIds ids_;
+};
+
+}  // namespace
+
+std::shared_ptr<MasterInterface> NewRemoteMaster(const Env& env, std::string address, const SessionConfig& config) {
+  return std::make_shared<RemoteMaster>(env, std::move(address), config);
+}
+
+}  // namespace vigil

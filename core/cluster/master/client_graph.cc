@@ -1,0 +1,262 @@
+#include "vigil/core/cluster/master/client_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/cluster/wire.h"
+#include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
+
+namespace vigil {
+namespace {
+
+// How long a task may take over a request that nobody waits for.
+constexpr Duration kTellTimeout = std::chrono::seconds(10);
+
+}  // namespace
+
+bool StepsInFlight::Add(const std::shared_ptr<StepRun>& run) {
+  SpinGuard lock(lock_);
+  if (closed_) return false;
+  runs_.push_back(run);
+  return true;
+}
+
+void StepsInFlight::Remove(const StepRun* run) {
+  SpinGuard lock(lock_);
+  std::erase_if(runs_, [run](const auto& other) { return other.get() == run; });
+}
+
+bool StepsInFlight::Close(const absl::Status& why) {
+  std::vector<std::shared_ptr<StepRun>> running;
+  {
+    SpinGuard lock(lock_);
+    if (closed_) return false;
+    closed_ = true;
+    running = runs_;
+  }
+  for (const auto& run : running) run->Fail(why);
+  return true;
+}
+
+// A step under way; gives everything back when destroyed, also when the task is killed.
+class ClientGraph::Lease {
+ public:
+  Lease(ClientGraph& graph, StepsInFlight& steps, std::shared_ptr<StepRun> run)
+      : graph_(graph), steps_(steps), run_(std::move(run)) {}
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() {
+    steps_.Remove(run_.get());
+    // One that was left in the middle (the task was killed) is not used again.
+    if (!done_) return;
+    SpinGuard lock(graph_.lock_);
+    graph_.idle_.push_back(std::move(run_));
+  }
+  void SetDone() { done_ = true; }
+
+ private:
+  ClientGraph& graph_;
+  StepsInFlight& steps_;
+  std::shared_ptr<StepRun> run_;
+  bool done_ = false;
+};
+
+absl::Status ClientGraph::Partition(MasterGraph& graph, const StepNames& names) {
+  VIGIL_ASSIGN_OR_RETURN(cut_, graph.Cut(names, options_.devices, options_.own));
+  fetches_ = names.fetches.size();
+  for (const CutPart& cut : cut_->parts) {
+    Part& part = cut.device == options_.own ? local_ : remote_.emplace_back();
+    part.cut = &cut;
+    part.task =
+        options_.worker->cluster().FindByDevice((*options_.devices)[static_cast<std::size_t>(cut.device)].task_name());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ClientGraph::Register(Time deadline) {
+  if (local_.task != nullptr) VIGIL_RETURN_IF_ERROR(RegisterLocal());
+  return remote_.empty() ? absl::OkStatus() : RegisterRemote(deadline);
+}
+
+absl::Status ClientGraph::RegisterLocal() {
+  VIGIL_ASSIGN_OR_RETURN(local_graph_, options_.worker->MakeGraph(local_.cut->graph, options_.keepalive));
+  std::vector<std::string> feeds;
+  std::vector<std::string> fetches;
+  for (const PartitionFeed& feed : local_.cut->feeds) feeds.push_back(feed.name);
+  for (const PartitionFetch& fetch : local_.cut->fetches) fetches.push_back(fetch.name);
+  VIGIL_ASSIGN_OR_RETURN(local_lane_, local_graph_->FindLane(feeds, fetches));
+  return absl::OkStatus();
+}
+
+absl::Status ClientGraph::RegisterRemote(Time deadline) {
+  const auto calls = std::make_shared<ParallelCalls>(env_);
+  calls->Reuse(remote_.size());
+  for (std::size_t i = 0; i < remote_.size(); ++i) {
+    proto::RegisterGraphRequest request;
+    request.set_session_handle(options_.session);
+    request.set_keepalive_ns(options_.keepalive.count());
+    request.set_graph_def(remote_[i].cut->graph);
+    calls->Start(i, {.to = remote_[i].task->address,
+                     .method = methods::kRegisterGraph.text(),
+                     .body = request.SerializeAsString(),
+                     .keepalive = options_.keepalive});
+  }
+  if (!calls->Wait(deadline)) {
+    calls->CancelAll();
+    return MakeStatus(Code::kDeadlineExceeded, "Operation timed out.");
+  }
+  for (std::size_t i = 0; i < remote_.size(); ++i) {
+    NetworkReply& reply = calls->reply(i);
+    if (!reply.ok()) return Underived(reply.status());
+    proto::RegisterGraphResponse response;
+    if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
+    proto::RunGraphRequest request;
+    request.set_session_handle(options_.session);
+    request.set_graph_handle(response.graph_handle());
+    for (const PartitionFetch& fetch : remote_[i].cut->fetches) request.add_recv_key(fetch.name);
+    remote_[i].handle = response.graph_handle();
+    remote_[i].request = request.SerializeAsString();
+  }
+  return absl::OkStatus();
+}
+
+template <typename Method>
+void ClientGraph::Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const {
+  env_.network->Start({.to = task.address,
+                       .method = method.text(),
+                       .body = request.SerializeAsString(),
+                       .deadline = DeadlineAfter(env_, kTellTimeout),
+                       .keepalive = options_.keepalive},
+                      [](const NetworkReply&) {});
+}
+
+void ClientGraph::Deregister() {
+  for (const Part& part : remote_) {
+    if (part.handle.empty()) continue;
+    proto::DeregisterGraphRequest request;
+    request.set_session_handle(options_.session);
+    request.set_graph_handle(part.handle);
+    Tell(*part.task, methods::kDeregisterGraph, request);
+  }
+}
+
+void ClientGraph::Cleanup(std::int64_t step_id) const {
+  proto::CleanupGraphRequest request;
+  request.set_step_id(step_id);
+  for (const Part& part : remote_) Tell(*part.task, methods::kCleanupGraph, request);
+}
+
+std::shared_ptr<StepRun> ClientGraph::TakeRun() {
+  {
+    SpinGuard lock(lock_);
+    // One that a late callback of the network still holds is not taken.
+    if (!idle_.empty() && idle_.back().use_count() == 1) {
+      std::shared_ptr<StepRun> run = std::move(idle_.back());
+      idle_.pop_back();
+      return run;
+    }
+  }
+  return std::make_shared<StepRun>(env_, *options_.worker, remote_.size());
+}
+
+absl::Status ClientGraph::Run(StepsInFlight& steps, const StepCall& call, Time deadline, IncomingCall* caller,
+                              std::vector<Tensor>* fetched) {
+  const std::shared_ptr<StepRun> run = TakeRun();
+  run->Begin(options_.worker->ids().Next());
+  if (!steps.Add(run)) return MakeStatus(Code::kCancelled, "Session has been closed.");
+  Lease lease(*this, steps, run);
+  if (caller != nullptr) {
+    caller->OnCancelled([run] { run->Fail(MakeStatus(Code::kCancelled, "RunStep was cancelled by its caller")); });
+  }
+  StartRemote(*run, call);
+  if (local_graph_ != nullptr) RunLocal(*run, call, deadline);
+  absl::Status status = run->Finish(deadline);
+  if (status.ok()) {
+    status = Collect(*run, call, fetched);
+  } else {
+    Cleanup(run->step_id());
+  }
+  lease.SetDone();
+  return status;
+}
+
+void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
+  const bool traced = call.options != nullptr && call.options->trace_level != TraceLevel::kNoTrace;
+  const bool reports = call.options != nullptr && call.options->report_tensor_allocations_upon_oom;
+  using Request = proto::RunGraphRequest;
+  for (std::size_t i = 0; i < remote_.size(); ++i) {
+    const Part& part = remote_[i];
+    std::string body;
+    body.reserve(part.request.size() + 32);
+    body = part.request;
+    AppendIntegerField(Request::kStepIdFieldNumber, run.step_id(), &body);
+    AppendIntegerField(Request::kRequestIdFieldNumber, options_.worker->ids().Next(), &body);
+    for (const PartitionFeed& feed : part.cut->feeds) {
+      std::string named;
+      AppendTextField(proto::NamedTensorProto::kNameFieldNumber, feed.name, &named);
+      AppendTensorField(proto::NamedTensorProto::kTensorFieldNumber, call.feeds[static_cast<std::size_t>(feed.feed)],
+                        &named);
+      AppendTextField(Request::kSendFieldNumber, named, &body);
+    }
+    if (traced || reports) {
+      proto::ExecutorOpts options;
+      options.set_record_timeline(traced);
+      options.set_report_tensor_allocations_upon_oom(reports);
+      AppendTextField(Request::kExecOptsFieldNumber, options.SerializeAsString(), &body);
+    }
+    run.Start(i, {.to = part.task->address,
+                  .method = methods::kRunGraph.text(),
+                  .body = std::move(body),
+                  .keepalive = options_.keepalive});
+  }
+}
+
+void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) const {
+  if (!run.SetLocal(true)) return;
+  run.feeds.clear();
+  for (const PartitionFeed& feed : local_.cut->feeds)
+    run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
+  const absl::Status status = options_.worker->RunGraph(
+      *local_graph_, *local_lane_, run.step_id(),
+      {.feeds = run.feeds, .options = call.options, .metadata = call.metadata, .deadline = deadline}, &run.fetched);
+  run.SetLocal(false);
+  if (!status.ok()) run.Fail(status);
+}
+
+absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const {
+  fetched->resize(fetches_);
+  for (const auto& [fetch, feed] : cut_->fed_fetches) {
+    (*fetched)[static_cast<std::size_t>(fetch)] = call.feeds[static_cast<std::size_t>(feed)];
+  }
+  const auto put = [fetched](const PartitionFetch& fetch, const Tensor& value) {
+    for (const int i : fetch.fetches) (*fetched)[static_cast<std::size_t>(i)] = value;
+  };
+  if (local_graph_ != nullptr) {
+    for (std::size_t i = 0; i < local_.cut->fetches.size(); ++i) put(local_.cut->fetches[i], run.fetched[i]);
+    run.fetched.clear();
+  }
+  proto::RunGraphResponse response;
+  for (std::size_t i = 0; i < remote_.size(); ++i) {
+    const std::vector<PartitionFetch>& fetches = remote_[i].cut->fetches;
+    if (fetches.empty() && run.reply(i)->empty()) continue;
+    if (!response.ParseFromString(*run.reply(i)) || response.recv_size() != static_cast<int>(fetches.size())) {
+      return MakeStatus(Code::kInternal, "RunGraph: malformed response");
+    }
+    for (int j = 0; j < response.recv_size(); ++j) {
+      VIGIL_ASSIGN_OR_RETURN(const Tensor value, FromProto(response.recv(j).tensor()));
+      put(fetches[static_cast<std::size_t>(j)], value);
+    }
+    if (call.metadata == nullptr) continue;
+    for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vigil

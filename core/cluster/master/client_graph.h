@@ -1,0 +1,99 @@
+// What a master session does for steps with the same feeds, fetches and targets: the graph is cut up once, each task
+// gets its partition once, and a step is a request to each of these tasks and a run of the own partition in the calling
+// task.
+//
+// Thread safety: safe from any task. Used through shared_ptr.
+#ifndef VIGIL_CORE_CLUSTER_MASTER_CLIENT_GRAPH_H_
+#define VIGIL_CORE_CLUSTER_MASTER_CLIENT_GRAPH_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/master/master_graph.h"
+#include "vigil/core/cluster/master/step_run.h"
+#include "vigil/core/cluster/master_interface.h"
+#include "vigil/core/cluster/worker/registered_graph.h"
+#include "vigil/core/cluster/worker/worker_service.h"
+#include "vigil/core/env/env.h"
+
+namespace vigil {
+
+// The steps of a session that are under way, so that closing it can end them. Safe from any task.
+class StepsInFlight {
+ public:
+  // False: the session is closed.
+  bool Add(const std::shared_ptr<StepRun>& run);
+  void Remove(const StepRun* run);
+  // No step begins any more; those under way fail with that error. False: was called before.
+  bool Close(const absl::Status& why);
+
+ private:
+  SpinLock lock_;
+  // Guarded by lock_.
+  std::vector<std::shared_ptr<StepRun>> runs_;
+  bool closed_ = false;
+};
+
+struct ClientGraphOptions {
+  std::shared_ptr<WorkerService> worker;  // of the master's task
+  std::string session;                    // its handle
+  TaskDevices devices;
+  int own = 0;
+  Duration keepalive{0};
+};
+
+class ClientGraph {
+ public:
+  explicit ClientGraph(const Env& env, ClientGraphOptions options) : env_(env), options_(std::move(options)) {}
+
+  // Has the graph cut up. Errors: PartitionGraph's.
+  absl::Status Partition(MasterGraph& graph, const StepNames& names);
+  // Hands the partitions out. Errors: the tasks'; DEADLINE_EXCEEDED.
+  absl::Status Register(Time deadline);
+  // Tells the tasks to forget them; does not wait.
+  void Deregister();
+
+  // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed
+  // meanwhile.
+  absl::Status Run(StepsInFlight& steps, const StepCall& call, Time deadline, IncomingCall* caller,
+                   std::vector<Tensor>* fetched);
+
+ private:
+  struct Part {
+    const TaskAddress* task = nullptr;
+    const CutPart* cut = nullptr;
+    std::string handle;   // of the registered graph
+    std::string request;  // a RunGraphRequest, as far as it is the same for all steps
+  };
+  class Lease;
+
+  absl::Status RegisterLocal();
+  absl::Status RegisterRemote(Time deadline);
+  std::shared_ptr<StepRun> TakeRun();
+  void StartRemote(StepRun& run, const StepCall& call) const;
+  void RunLocal(StepRun& run, const StepCall& call, Time deadline) const;
+  absl::Status Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const;
+  void Cleanup(std::int64_t step_id) const;
+  // Nobody waits for the answer.
+  template <typename Method>
+  void Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const;
+
+  const Env env_;
+  const ClientGraphOptions options_;
+  std::shared_ptr<const CutGraph> cut_;
+  std::vector<Part> remote_;
+  Part local_;  // task null: nothing to do here
+  std::shared_ptr<RegisteredGraph> local_graph_;
+  RegisteredGraph::Lane* local_lane_ = nullptr;
+  std::size_t fetches_ = 0;
+  SpinLock lock_;
+  std::vector<std::shared_ptr<StepRun>> idle_;  // guarded by lock_
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_MASTER_CLIENT_GRAPH_H_

@@ -1,0 +1,273 @@
+#include "vigil/core/cluster/master/master.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/master/device_finder.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/parallel_calls.h"
+#include "vigil/core/cluster/wire.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/tensor/tensor_proto.h"
+
+namespace vigil {
+namespace {
+
+absl::Status NoSession(const std::string& handle) {
+  return MakeStatus(Code::kAborted, fmt::format("Session {} is not found.", handle));
+}
+
+// `given` wins.
+SessionConfig Merged(const SessionConfig& defaults, SessionConfig given) {
+  if (given.device_filters.empty()) given.device_filters = defaults.device_filters;
+  if (given.operation_timeout_in_ms == 0) given.operation_timeout_in_ms = defaults.operation_timeout_in_ms;
+  if (given.create_timeout == Duration::zero()) given.create_timeout = defaults.create_timeout;
+  if (given.keepalive == Duration::zero()) given.keepalive = defaults.keepalive;
+  return given;
+}
+
+StepNames NamesOf(const proto::RunStepRequest& request) {
+  StepNames names;
+  for (const proto::NamedTensorProto& feed : request.feed()) names.feeds.push_back(feed.name());
+  names.fetches.assign(request.fetch().begin(), request.fetch().end());
+  names.targets.assign(request.target().begin(), request.target().end());
+  return names;
+}
+
+}  // namespace
+
+// A session that is gone, or not there, stays so.
+class Master::Prepared final : public PreparedStep {
+ public:
+  Prepared(std::string handle, std::shared_ptr<MasterSession> session, StepNames names)
+      : handle_(std::move(handle)), session_(std::move(session)), names_(std::move(names)) {}
+
+  absl::Status Run(const StepCall& call, std::vector<Tensor>* fetched) {
+    if (session_ == nullptr) return NoSession(handle_);
+    const Time deadline = session_->DeadlineOf(call.options);
+    std::shared_ptr<ClientGraph> graph;
+    {
+      SpinGuard lock(lock_);
+      graph = graph_;
+    }
+    if (graph == nullptr) {
+      VIGIL_ASSIGN_OR_RETURN(graph, session_->Find(names_, deadline));
+      SpinGuard lock(lock_);
+      graph_ = graph;
+    }
+    return session_->Run(*graph, call, deadline, nullptr, fetched);
+  }
+
+ private:
+  const std::string handle_;
+  const std::shared_ptr<MasterSession> session_;
+  const StepNames names_;
+  SpinLock lock_;
+  std::shared_ptr<ClientGraph> graph_;  // guarded by lock_
+};
+
+Master::Master(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, SessionConfig defaults)
+    : env_(env), ops_(ops), worker_(std::move(worker)), defaults_(std::move(defaults)), graphs_(ops) {}
+
+NetworkReply Master::Handle(IncomingCall& call) {
+  using namespace methods;
+  const std::string_view method = call.method();
+  if (method == kRunStep.path) return ServeRunStep(call);
+  if (method == kCreateSession.path)
+    return ServeMethod(kCreateSession, call, [&](const auto& request) { return CreateSessionFor(request, &call); });
+  if (method == kExtendSession.path)
+    return ServeMethod(kExtendSession, call, [this](const auto& request) { return ExtendSession(request); });
+  if (method == kCloseSession.path) {
+    return ServeMethod(kCloseSession, call,
+                       [this](const auto& request) { return CloseSession(request.session_handle()); });
+  }
+  if (method == kReset.path) {
+    return ServeMethod(kReset, call, [this](const auto& request) {
+      return Reset({request.container().begin(), request.container().end()},
+                   {request.device_filters().begin(), request.device_filters().end()});
+    });
+  }
+  if (method == kListDevices.path) {
+    return ServeMethod(kListDevices, call,
+                       [this](const auto& request) { return ListDevices(request.session_handle()); });
+  }
+  return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
+}
+
+absl::StatusOr<proto::CreateSessionResponse> Master::CreateSession(const proto::CreateSessionRequest& request) {
+  return CreateSessionFor(request, nullptr);
+}
+
+absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const proto::CreateSessionRequest& request,
+                                                                      IncomingCall* caller) {
+  const SessionConfig config = Merged(defaults_, FromProto(request.config()));
+  VIGIL_ASSIGN_OR_RETURN(std::vector<TaskDevice> devices, FindDevices(env_, *worker_,
+                                                                      {.filters = config.device_filters,
+                                                                       .timeout = config.create_timeout,
+                                                                       .keepalive = config.keepalive,
+                                                                       .caller = caller}));
+  const auto session =
+      std::make_shared<MasterSession>(env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), config,
+                                      std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
+  VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterGraph> graph, graphs_.Get(request.graph_def()));
+  proto::CreateSessionResponse response;
+  response.set_session_handle(session->handle());
+  response.set_graph_version(session->Begin(std::move(graph)));
+  SpinGuard lock(lock_);
+  sessions_.emplace(session->handle(), session);
+  return response;
+}
+
+absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindSession(const std::string& handle) {
+  SpinGuard lock(lock_);
+  const auto it = sessions_.find(handle);
+  if (it == sessions_.end()) return NoSession(handle);
+  return it->second;
+}
+
+absl::StatusOr<proto::ExtendSessionResponse> Master::ExtendSession(const proto::ExtendSessionRequest& request) {
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
+  proto::ExtendSessionResponse response;
+  VIGIL_ASSIGN_OR_RETURN(const std::int64_t version,
+                         session->Extend(request.graph_def(), request.current_graph_version()));
+  response.set_new_graph_version(version);
+  return response;
+}
+
+std::shared_ptr<PreparedStep> Master::Prepare(const std::string& session, StepNames names) {
+  absl::StatusOr<std::shared_ptr<MasterSession>> found = FindSession(session);
+  return std::make_shared<Prepared>(session, found.ok() ? *std::move(found) : nullptr, std::move(names));
+}
+
+absl::Status Master::RunStep(PreparedStep& step, const StepCall& call, std::vector<Tensor>* fetched) {
+  return static_cast<Prepared&>(step).Run(call, fetched);
+}
+
+absl::StatusOr<std::string> Master::ServeRunStep(IncomingCall& call) {
+  proto::RunStepRequest request;
+  VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
+  proto::RunStepResponse response;
+  const absl::Status status = RunRequest(request, call, &response);
+  if (status.ok()) return response.SerializeAsString();
+  if (!request.store_errors_in_response_body()) return status;
+  response.Clear();
+  PutStatus(status, &response);
+  return response.SerializeAsString();
+}
+
+absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCall& call,
+                                proto::RunStepResponse* response) {
+  if (request.request_id() != 0) {
+    SpinGuard lock(lock_);
+    if (!requests_.Add(request.request_id())) {
+      return MakeStatus(Code::kAborted,
+                        fmt::format("The same RunStep (Master) request was received twice. session_handle: \"{}\" "
+                                    "request_id: {}",
+                                    request.session_handle(), request.request_id()));
+    }
+  }
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
+  const RunOptions options{
+      .trace_level = static_cast<TraceLevel>(request.options().trace_level()),
+      .timeout_in_ms = request.options().timeout_in_ms(),
+      .report_tensor_allocations_upon_oom = request.options().report_tensor_allocations_upon_oom()};
+  const Time deadline = session->DeadlineOf(&options);
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<ClientGraph> graph, session->Find(NamesOf(request), deadline));
+  std::vector<Tensor> feeds;
+  for (const proto::NamedTensorProto& feed : request.feed()) {
+    VIGIL_ASSIGN_OR_RETURN(feeds.emplace_back(), FromProto(feed.tensor()));
+  }
+  RunMetadata metadata;
+  std::vector<Tensor> fetched;
+  VIGIL_RETURN_IF_ERROR(
+      session->Run(*graph, {.feeds = feeds, .options = &options, .metadata = &metadata}, deadline, &call, &fetched));
+  for (std::size_t i = 0; i < fetched.size(); ++i) {
+    proto::NamedTensorProto& out = *response->add_tensor();
+    out.set_name(request.fetch(static_cast<int>(i)));
+    ToProto(fetched[i], out.mutable_tensor());
+  }
+  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response->add_node_stats());
+  return absl::OkStatus();
+}
+
+absl::Status Master::CloseSession(const std::string& session) {
+  std::shared_ptr<MasterSession> closing;
+  {
+    SpinGuard lock(lock_);
+    const auto it = sessions_.find(session);
+    if (it == sessions_.end()) return NoSession(session);
+    closing = std::move(it->second);
+    sessions_.erase(it);
+  }
+  closing->Close();
+  return absl::OkStatus();
+}
+
+void Master::AbandonSession(const std::string& session) {
+  std::shared_ptr<MasterSession> closing;
+  {
+    SpinGuard lock(lock_);
+    const auto it = sessions_.find(session);
+    if (it == sessions_.end()) return;
+    closing = std::move(it->second);
+    sessions_.erase(it);
+  }
+  const auto close = [closing, running = worker_->background().Begin("close session")] { closing->Close(); };
+  // Where no thread can be made, here and now.
+  if (!TrySpawn(*env_.tasks, "close session", close).ok()) close();
+}
+
+void Master::CloseAll() {
+  std::map<std::string, std::shared_ptr<MasterSession>> closing;
+  {
+    SpinGuard lock(lock_);
+    closing.swap(sessions_);
+  }
+  for (const auto& [handle, session] : closing) session->Close();
+}
+
+absl::Status Master::Reset(const std::vector<std::string>& containers, const std::vector<std::string>& device_filters) {
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<const TaskAddress*> tasks, FilterTasks(worker_->cluster(), device_filters));
+  CloseAll();
+  proto::CleanupAllRequest request;
+  for (const std::string& container : containers) request.add_container(container);
+  const auto calls = std::make_shared<ParallelCalls>(env_);
+  std::vector<const TaskAddress*> others;
+  for (const TaskAddress* const task : tasks) {
+    if (task != &worker_->cluster().own()) others.push_back(task);
+  }
+  calls->Reuse(others.size());
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    calls->Start(
+        i, {.to = others[i]->address, .method = methods::kCleanupAll.text(), .body = request.SerializeAsString()});
+  }
+  worker_->CleanupAll(containers);
+  calls->Wait(kNever);
+  absl::Status status;
+  for (std::size_t i = 0; i < others.size(); ++i) status.Update(calls->reply(i).status());
+  return status;
+}
+
+absl::StatusOr<proto::ListDevicesResponse> Master::ListDevices(const std::string& session) {
+  std::vector<TaskDevice> devices;
+  if (session.empty()) {
+    VIGIL_ASSIGN_OR_RETURN(devices, FindDevices(env_, *worker_, {}));
+  } else {
+    VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> found, FindSession(session));
+    devices = found->devices();
+  }
+  proto::ListDevicesResponse response;
+  for (const TaskDevice& device : devices) {
+    const bool own = device.device_name() == worker_->device().name();
+    proto::DeviceAttributes& out = own ? *response.add_local_device() : *response.add_remote_device();
+    out.set_name(device.device_name());
+    out.set_device_type("CPU");
+    out.set_incarnation(device.incarnation);
+  }
+  return response;
+}
+
+}  // namespace vigil

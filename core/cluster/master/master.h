@@ -1,0 +1,67 @@
+// The master of a task: makes sessions on the cluster and runs their steps. See master_interface.h.
+//
+// Sessions of this process talk to it directly, others through Handle(). A RunStep that comes twice is refused with
+// ABORTED.
+// Errors: ABORTED "Session ... is not found." for what a restart has lost; those of device_finder.h and client_graph.h.
+// Thread safety: safe from any task. Used through shared_ptr, which running requests hold.
+// Source: TensorFlow's master.cc, master_session.cc.
+#ifndef VIGIL_CORE_CLUSTER_MASTER_MASTER_H_
+#define VIGIL_CORE_CLUSTER_MASTER_MASTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/master/master_graph.h"
+#include "vigil/core/cluster/master/master_session.h"
+#include "vigil/core/cluster/master_interface.h"
+#include "vigil/core/cluster/recent_ids.h"
+#include "vigil/core/cluster/worker/worker_service.h"
+#include "vigil/core/env/env.h"
+
+namespace vigil {
+
+class Master final : public MasterInterface {
+ public:
+  // `ops` is borrowed. `defaults`: of sessions, where they say nothing themselves.
+  Master(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, SessionConfig defaults = {});
+
+  NetworkReply Handle(IncomingCall& call);
+  // Ends all sessions; does not wait.
+  void CloseAll();
+
+  absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& request) override;
+  absl::StatusOr<proto::ExtendSessionResponse> ExtendSession(const proto::ExtendSessionRequest& request) override;
+  std::shared_ptr<PreparedStep> Prepare(const std::string& session, StepNames names) override;
+  absl::Status RunStep(PreparedStep& step, const StepCall& call, std::vector<Tensor>* fetched) override;
+  absl::Status CloseSession(const std::string& session) override;
+  void AbandonSession(const std::string& session) override;
+  absl::Status Reset(const std::vector<std::string>& containers,
+                     const std::vector<std::string>& device_filters) override;
+  absl::StatusOr<proto::ListDevicesResponse> ListDevices(const std::string& session) override;
+
+ private:
+  class Prepared;
+
+  absl::StatusOr<proto::CreateSessionResponse> CreateSessionFor(const proto::CreateSessionRequest& request,
+                                                                IncomingCall* caller);
+  absl::StatusOr<std::shared_ptr<MasterSession>> FindSession(const std::string& handle);
+  absl::StatusOr<std::string> ServeRunStep(IncomingCall& call);
+  absl::Status RunRequest(const proto::RunStepRequest& request, IncomingCall& call, proto::RunStepResponse* response);
+
+  const Env env_;
+  const OpRegistry& ops_;
+  const std::shared_ptr<WorkerService> worker_;
+  const SessionConfig defaults_;
+  MasterGraphs graphs_;
+  SpinLock lock_;
+  // Guarded by lock_.
+  std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // by handle
+  RecentIds requests_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_MASTER_MASTER_H_

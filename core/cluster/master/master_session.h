@@ -1,0 +1,65 @@
+// A session as its master keeps it: the whole graph, the devices it may use, and a ClientGraph for each kind of step.
+//
+// Thread safety: safe from any task. Used through shared_ptr, which steps under way hold.
+#ifndef VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_
+#define VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/cluster/master/client_graph.h"
+#include "vigil/core/cluster/master/master_graph.h"
+#include "vigil/core/cluster/master_interface.h"
+#include "vigil/core/cluster/worker/worker_service.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/graph.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+class MasterSession {
+ public:
+  MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, std::string handle,
+                SessionConfig config, TaskDevices devices);
+
+  const std::string& handle() const { return handle_; }
+  const std::vector<TaskDevice>& devices() const { return *options_.devices; }
+
+  // Its graph, to begin with. Gives the version.
+  std::int64_t Begin(std::shared_ptr<MasterGraph> graph);
+  // Adds nodes. Errors: ABORTED unless `version` is the graph's; ImportGraphDef's. Gives the new version.
+  absl::StatusOr<std::int64_t> Extend(const proto::GraphDef& nodes, std::int64_t version);
+
+  // What the steps of these names do; made at the first time.
+  absl::StatusOr<std::shared_ptr<ClientGraph>> Find(const StepNames& names, Time deadline);
+  absl::Status Run(ClientGraph& graph, const StepCall& call, Time deadline, IncomingCall* caller,
+                   std::vector<Tensor>* fetched);
+  // Until when a step may take that begins now.
+  Time DeadlineOf(const RunOptions* options) const;
+
+  // Ends the steps under way with CANCELLED, and tells the tasks to forget the graphs. Does not wait.
+  void Close();
+
+ private:
+  const Env env_;
+  const OpRegistry& ops_;
+  const std::string handle_;
+  const SessionConfig config_;
+  ClientGraphOptions options_;
+  StepsInFlight steps_;
+  const std::unique_ptr<Mutex> mutex_;
+  // Guarded by *mutex_.
+  std::shared_ptr<MasterGraph> graph_;
+  std::int64_t version_ = 0;
+  std::map<StepNames, std::shared_ptr<ClientGraph>> graphs_;
+  bool closed_ = false;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_

@@ -1,0 +1,159 @@
+#include "vigil/core/cluster/partition/cut_edges.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "vigil/core/graph/group.h"
+
+namespace vigil {
+namespace {
+
+// How far each task is known to have come: by device the last node known to have run there.
+using Progress = std::vector<NodeId>;
+
+class EdgeFinder {
+ public:
+  EdgeFinder(const Graph& graph, const std::vector<bool>& needed, const std::vector<Output>& fed,
+             const std::vector<int>& placed, int devices)
+      : graph_(graph),
+        needed_(needed),
+        fed_(fed),
+        placed_(placed),
+        devices_(static_cast<std::size_t>(devices)),
+        known_(devices_, Progress(devices_, kNoNode)),
+        known_after_(needed.size()) {
+    out_.sends_after.resize(needed.size());
+    out_.reads_before.resize(needed.size());
+    out_.recvs_before.resize(needed.size());
+    out_.controls_of.resize(needed.size());
+    out_.before.resize(needed.size());
+  }
+
+  CutEdges Find() {
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const auto at = static_cast<std::size_t>(id);
+      if (!needed_[at]) continue;
+      FindBefore(id);
+      if (!HasStep(graph_.node(id))) continue;
+      CutInputs(id);
+      CutControls(id);
+      Progress& here = Known(placed_[at]);
+      here[static_cast<std::size_t>(placed_[at])] = id;
+      known_after_[at] = here;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Progress& Known(int device) { return known_[static_cast<std::size_t>(device)]; }
+  int DeviceOf(NodeId id) const { return placed_[static_cast<std::size_t>(id)]; }
+  bool IsFed(Output output) const { return std::ranges::binary_search(fed_, output); }
+
+  // A node without work passes on what it waits for itself.
+  void AddBefore(std::vector<NodeId>& before, NodeId id) const {
+    if (HasStep(graph_.node(id))) {
+      before.push_back(id);
+      return;
+    }
+    const std::vector<NodeId>& further = out_.before[static_cast<std::size_t>(id)];
+    before.insert(before.end(), further.begin(), further.end());
+  }
+
+  void FindBefore(NodeId id) {
+    const Node& node = graph_.node(id);
+    std::vector<NodeId>& before = out_.before[static_cast<std::size_t>(id)];
+    for (const NodeId control : node.control_inputs) AddBefore(before, control);
+    for (const Output input : node.inputs) {
+      if (!IsFed(input) && !HasStep(graph_.node(input.node))) AddBefore(before, input.node);
+    }
+    std::ranges::sort(before);
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+  }
+
+  int Cut(Output from, int to) {
+    out_.edges.push_back({from, to});
+    return static_cast<int>(out_.edges.size()) - 1;
+  }
+
+  void Learn(int device, const Progress& news) {
+    Progress& known = Known(device);
+    for (std::size_t i = 0; i < devices_; ++i) known[i] = std::max(known[i], news[i]);
+  }
+
+  void CutInputs(NodeId id) {
+    const Node& node = graph_.node(id);
+    const int device = DeviceOf(id);
+    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+      const Output input = node.inputs[static_cast<std::size_t>(i)];
+      const Node& from = graph_.node(input.node);
+      if (IsFed(input) || from.def->constant || node.def->TakesReference(i) || DeviceOf(input.node) == device) continue;
+      if (HasStep(from)) {
+        CutValue(id, input, device);
+      } else {
+        CutRead(id, input, device);
+      }
+    }
+  }
+
+  void CutValue(NodeId id, Output input, int device) {
+    const auto [it, added] = out_.values.try_emplace({input, device});
+    if (!added) return;
+    it->second = Cut(input, device);
+    out_.sends_after[static_cast<std::size_t>(input.node)].push_back(it->second);
+    out_.recvs_before[static_cast<std::size_t>(id)].push_back(it->second);
+    Learn(device, known_after_[static_cast<std::size_t>(input.node)]);
+  }
+
+  void CutRead(NodeId id, Output input, int device) {
+    const auto [it, added] = out_.reads.try_emplace({input, id});
+    if (!added) return;
+    it->second = Cut(input, device);
+    out_.reads_before[static_cast<std::size_t>(id)].push_back(it->second);
+    out_.recvs_before[static_cast<std::size_t>(id)].push_back(it->second);
+    Learn(device, Known(DeviceOf(input.node)));
+  }
+
+  // Of what has to run before on another task the last one suffices: tasks run in order. None does if it is known
+  // already.
+  void CutControls(NodeId id) {
+    const auto at = static_cast<std::size_t>(id);
+    const int device = DeviceOf(id);
+    const std::vector<NodeId>& before = out_.before[at];
+    for (std::size_t i = before.size(); i-- > 0;) {
+      const NodeId last = before[i];
+      const int there = DeviceOf(last);
+      if (there == device || Known(device)[static_cast<std::size_t>(there)] >= last) continue;
+      const int cut = Cut({last, kControlIndex}, device);
+      out_.sends_after[static_cast<std::size_t>(last)].push_back(cut);
+      out_.recvs_before[at].push_back(cut);
+      out_.controls_of[at].push_back(cut);
+      Learn(device, known_after_[static_cast<std::size_t>(last)]);
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<bool>& needed_;
+  const std::vector<Output>& fed_;
+  const std::vector<int>& placed_;
+  const std::size_t devices_;
+  std::vector<Progress> known_;        // by device: now
+  std::vector<Progress> known_after_;  // by node: on its device, when it has run
+  CutEdges out_;
+};
+
+}  // namespace
+
+bool HasStep(const Node& node) { return !node.def->constant && !node.def->is_resource && HasWork(node); }
+
+int CutEdges::Find(NodeId consumer, Output from, int device) const {
+  if (const auto it = values.find({from, device}); it != values.end()) return it->second;
+  if (const auto it = reads.find({from, consumer}); it != reads.end()) return it->second;
+  return -1;
+}
+
+CutEdges FindCutEdges(const Graph& graph, const std::vector<bool>& needed, const std::vector<Output>& fed,
+                      const std::vector<int>& placed, int devices) {
+  return EdgeFinder(graph, needed, fed, placed, devices).Find();
+}
+
+}  // namespace vigil

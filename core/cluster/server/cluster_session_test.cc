@@ -1,0 +1,402 @@
+// Sessions on a cluster, as their user sees them.
+#include "vigil/core/cluster/client/cluster_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/server/testing.h"
+
+namespace vigil {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Tensor Number(double value) { return Tensor::Scalar<double>(value); }
+
+// Two variables on two parameter servers, and a step of the worker that changes both by what it computes from both.
+class ClusterSessionTest : public testing::Test {
+ protected:
+  ClusterSessionTest() : cluster_(BaseEnv(), {{"ps", 2}, {"worker", 2}}), graph_(BuiltinOps()), b_(graph_) {
+    x_ = ops::Placeholder(b_, "x", DType::kDouble);
+    {
+      DeviceScope scope(b_, "/job:ps/task:0");
+      v_ = ops::MakeVariable(b_, "v", b_.Const("v/initial", Number(1)));
+      queue_ = ops::FifoQueue(b_, "queue", 2);
+      dequeue_ = ops::Dequeue(b_, "dequeue", queue_);
+    }
+    {
+      DeviceScope scope(b_, "/job:ps/task:1");
+      w_ = ops::MakeVariable(b_, "w", b_.Const("w/initial", Number(10)));
+    }
+    init_ = b_.Group("init", {v_.initializer, w_.initializer}).node;
+    sum_ = b_.Op("AddV2", {v_.read, w_.read}, {.name = "sum"});
+    product_ = b_.Op("Mul", {sum_, x_}, {.name = "product"});
+    v_add_ = ops::AssignAdd(b_, "v/add", v_.ref, product_);
+    w_add_ = ops::AssignAdd(b_, "w/add", w_.ref, sum_);
+    train_ = b_.Group("train", {v_add_.node, w_add_.node}).node;
+    // The worker waits for what may never come.
+    late_ = ops::Identity(b_, "late", dequeue_);
+    enqueue_ = ops::EnqueueMany(b_, "enqueue", queue_, b_.Const("three", Tensor::Vector<std::int64_t>({1, 2})));
+    EXPECT_TRUE(b_.status().ok()) << b_.status();
+  }
+  ~ClusterSessionTest() override { fake_.tasks.EndAll(); }
+
+  Env BaseEnv() {
+    Env env = fake_.env();
+    env.network = &network_;
+    return env;
+  }
+  double Fetch(Session& session, Output fetch) {
+    RunOutcome out = RunAll(session, {fetch});
+    EXPECT_TRUE(out.status.ok()) << out.status;
+    return out.status.ok() ? out.values[0].scalar<double>() : -1;
+  }
+  std::string Run(Session& session, NodeId target, const RunOptions* options = nullptr) {
+    return Text(RunAll(session, {}, {target}, {}, options).status);
+  }
+  // Nothing of any step is left anywhere.
+  void ExpectNoSteps() {
+    fake_.tasks.RunReady();
+    for (const auto& [job, task] : {std::pair("ps", 0), {"ps", 1}, {"worker", 0}, {"worker", 1}}) {
+      EXPECT_EQ(cluster_.server(job, task).worker().steps(), 0u) << job << task;
+    }
+  }
+  // Starts a run of `late_` in a task of its own, and waits until it hangs.
+  struct Hanging {
+    RunOutcome outcome;
+    std::unique_ptr<Task> task;
+  };
+  std::unique_ptr<Hanging> HangIn(Session& session) {
+    auto hanging = std::make_unique<Hanging>();
+    hanging->task = fake_.env().tasks->Spawn("hanging", [this, &session, out = hanging.get()] {
+      out->outcome = RunAll(session, {late_, sum_});
+    });
+    fake_.tasks.RunReady();
+    EXPECT_FALSE(hanging->task->done());
+    return hanging;
+  }
+
+  fakes::FakeEnv fake_;
+  FaultyNetwork network_{fake_.network};
+  TestCluster cluster_;
+  Graph graph_;
+  Builder b_;
+  Output x_, sum_, product_, v_add_, w_add_, dequeue_, late_;
+  ops::Variable v_, w_;
+  ops::Queue queue_;
+  NodeId init_ = kNoNode;
+  NodeId train_ = kNoNode;
+  NodeId enqueue_ = kNoNode;
+};
+
+TEST_F(ClusterSessionTest, TrainsVariablesOfTwoServers) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Text(RunAll(*session, {}, {train_}, {{x_, Number(2)}}).status), "OK");
+  EXPECT_EQ(Fetch(*session, v_.ref), 1 + 22);
+  EXPECT_EQ(Fetch(*session, w_.read), 10 + 11);
+  ExpectNoSteps();
+  // Another task sees the same variables.
+  const auto other = cluster_.NewSession("worker", 1, graph_);
+  EXPECT_EQ(Fetch(*other, sum_), 23 + 21);
+}
+
+TEST_F(ClusterSessionTest, AStepTellsEachTaskOnceAndARepeatedOneRegistersNothing) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(network_.count("RegisterGraph"), 2);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Text(RunAll(*session, {sum_}, {train_}, {{x_, Number(2)}}).status), "OK");
+  }
+  EXPECT_EQ(network_.count("RegisterGraph"), 4);
+  EXPECT_EQ(network_.count("RunGraph"), 2 + 3 * 2);
+  EXPECT_EQ(network_.count("RecvTensor"), 3 * 4);
+  EXPECT_EQ(network_.count("CleanupGraph"), 0);
+}
+
+TEST_F(ClusterSessionTest, FetchesComeInTheirOrderFromAllTasks) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunOutcome out = RunAll(*session, {w_.ref, x_, sum_, v_.read, w_.ref}, {}, {{x_, Number(7)}});
+  ASSERT_TRUE(out.status.ok()) << out.status;
+  std::vector<double> values;
+  for (const Tensor& value : out.values) values.push_back(value.scalar<double>());
+  EXPECT_THAT(values, ElementsAre(10, 7, 11, 1, 10));
+}
+
+TEST_F(ClusterSessionTest, FetchedVariablesAreReadLast) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunOutcome out = RunAll(*session, {v_.ref, v_.read}, {train_}, {{x_, Number(2)}});
+  ASSERT_TRUE(out.status.ok()) << out.status;
+  EXPECT_EQ(out.values[0].scalar<double>(), 23);
+  EXPECT_EQ(out.values[1].scalar<double>(), 1);
+}
+
+TEST_F(ClusterSessionTest, AFedSumNeedsNoServer) {
+  cluster_.Start("worker", 0);
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.device_filters = {"/job:worker/task:0"}});
+  const RunOutcome out = RunAll(*session, {product_}, {}, {{x_, Number(2)}, {sum_, Number(4)}});
+  ASSERT_TRUE(out.status.ok()) << out.status;
+  EXPECT_EQ(out.values[0].scalar<double>(), 8);
+}
+
+TEST_F(ClusterSessionTest, ARemoteSessionDoesTheSame) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 1, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Text(RunAll(*session, {}, {train_}, {{x_, Number(2)}}).status), "OK");
+  EXPECT_EQ(Fetch(*session, v_.ref), 23);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_EQ(Run(*session, init_), "USAGE: Attempted to use a closed Session.");
+  EXPECT_EQ(network_.count("RunStep"), 3);
+}
+
+TEST_F(ClusterSessionTest, ErrorsOfOpsKeepCodeMessageAndNode) {
+  cluster_.StartAll();
+  for (const bool remote : {false, true}) {
+    const auto session =
+        remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
+    EXPECT_THAT(Text(RunAll(*session, {sum_}).status),
+                AllOf(StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized value "),
+                      HasSubstr("\n\t [[{{node v"), testing::Not(HasSubstr("{{node sum}}"))))
+        << remote;
+    EXPECT_THAT(Run(*session, train_), StartsWith("INVALID_ARGUMENT: You must feed a value for placeholder")) << remote;
+    ExpectNoSteps();
+  }
+}
+
+TEST_F(ClusterSessionTest, CodesOfOurOwnCrossTheNetwork) {
+  OpRegistry ops = BuiltinOps();
+  ops.Register({.name = "NoMore", .output_types = Always({DType::kDouble}), .compute = [](KernelContext&) {
+                  return WithOrigin(MakeStatus(Code::kStopIteration, "no more"), "an op");
+                }});
+  TestCluster cluster(BaseEnv(), {{"a", 1}, {"b", 1}});
+  for (const char* const job : {"a", "b"}) cluster.Start(job, 0, &ops);
+  Graph graph(ops);
+  Builder b(graph);
+  DeviceScope scope(b, "/job:b");
+  const Output end = b.Op("NoMore", {}, {.name = "end"});
+  for (const bool remote : {false, true}) {
+    const auto session = remote ? cluster.NewRemoteSession("a", 0, graph) : cluster.NewSession("a", 0, graph);
+    const absl::Status status = RunAll(*session, {end}).status;
+    EXPECT_EQ(CodeOf(status), Code::kStopIteration);
+    EXPECT_EQ(OriginOf(status), "an op");
+    EXPECT_THAT(Text(status), StartsWith("STOP_ITERATION: no more\n"));
+  }
+}
+
+TEST_F(ClusterSessionTest, WhatTheGraphDoesNotHaveIsToldAsByADirectSession) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto direct = NewDirectSession(fake_.env(), graph_);
+  RunSpec unknown{.unresolved = {"nothing:0"}};
+  RunSpec twice{.feeds = {x_, x_}};
+  RunSpec handle{.fetches = {queue_.handle}};
+  for (const RunSpec& spec : {unknown, twice, handle}) {
+    std::vector<Tensor> out;
+    EXPECT_EQ(Text(session->Run({.spec = spec}, &out)), Text(direct->Run({.spec = spec}, &out)));
+  }
+  EXPECT_THAT(Text(RunAll(*session, {product_}, {}, {{x_, Tensor::Scalar<float>(1)}}).status),
+              StartsWith("INVALID_ARGUMENT: Cannot feed a value of type float for 'x:0'"));
+}
+
+TEST_F(ClusterSessionTest, AGraphMayGrow) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const Output more = b_.Op("AddV2", {sum_, sum_}, {.name = "more"});
+  EXPECT_EQ(Fetch(*session, more), 22);
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+TEST_F(ClusterSessionTest, CrossingSendsDoNotWaitForEachOther) {
+  // Each task needs a value of the other before it can give its next one.
+  cluster_.StartAll();
+  Output value = v_.read;
+  for (int i = 0; i < 20; ++i) {
+    DeviceScope scope(b_, i % 2 == 0 ? "/job:ps/task:1" : "/job:worker/task:1");
+    const Output other = ops::Identity(b_, "other", w_.ref);
+    value = b_.Op("AddV2", {value, other}, {.name = "a"});
+  }
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Fetch(*session, value), 201);
+  ExpectNoSteps();
+}
+
+TEST_F(ClusterSessionTest, ACloseEndsWhatWaitsOnAServer) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const auto hanging = HangIn(*session);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  hanging->task->Join(kNever);
+  EXPECT_EQ(Text(hanging->outcome.status), "CANCELLED: Step was cancelled by an explicit call to `Session::Close()`.");
+  ExpectNoSteps();
+  // The queue is as before.
+  const auto again = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*again, enqueue_), "OK");
+  EXPECT_EQ(RunAll(*again, {late_}).values[0].scalar<std::int64_t>(), 1);
+}
+
+TEST_F(ClusterSessionTest, ACloseFromAfarEndsWhatWaits) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const auto hanging = HangIn(*session);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  hanging->task->Join(kNever);
+  EXPECT_EQ(CodeOf(hanging->outcome.status), Code::kCancelled);
+  ExpectNoSteps();
+}
+
+TEST_F(ClusterSessionTest, AClientThatGoesTakesItsStepAlong) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunOptions options{.timeout_in_ms = 3000};
+  EXPECT_THAT(Text(RunAll(*session, {late_}, {}, {}, &options).status), StartsWith("DEADLINE_EXCEEDED: "));
+  ExpectNoSteps();
+}
+
+TEST_F(ClusterSessionTest, ADeadServerIsUnavailableAndARestartedOneAborts) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+  const auto hanging = HangIn(*session);
+  cluster_.Crash("ps", 0);
+  hanging->task->Join(kNever);
+  EXPECT_EQ(Text(hanging->outcome.status), "UNAVAILABLE: Socket closed");
+  EXPECT_THAT(Text(RunAll(*session, {sum_}).status), StartsWith("UNAVAILABLE: failed to connect"));
+  cluster_.Start("ps", 0);
+  EXPECT_THAT(Text(RunAll(*session, {sum_}).status), StartsWith("ABORTED: "));
+  EXPECT_THAT(Text(RunAll(*session, {v_.ref}).status), StartsWith("FAILED_PRECONDITION: "));  // registered only now
+  ExpectNoSteps();
+  const auto again = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_THAT(Text(RunAll(*again, {sum_}).status), StartsWith("FAILED_PRECONDITION: "));
+  EXPECT_EQ(Run(*again, init_), "OK");
+  EXPECT_EQ(Fetch(*again, sum_), 11);
+}
+
+TEST_F(ClusterSessionTest, OfSeveralErrorsTheRootCauseIsReported) {
+  // ps:1 fails; ps:0 hangs in a queue and the worker waits for both: they are only cancelled.
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_THAT(Text(RunAll(*session, {late_, w_.read}).status),
+              StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized value w\n\t [[{{node w"));
+  ExpectNoSteps();
+  EXPECT_EQ(network_.count("CleanupGraph"), 2);
+}
+
+TEST_F(ClusterSessionTest, TimeoutsEndAStepAlthoughAServerHangs) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.operation_timeout_in_ms = 5000});
+  EXPECT_EQ(Run(*session, init_), "OK");
+  Time start = fake_.clock.Monotonic();
+  EXPECT_THAT(Text(RunAll(*session, {late_}).status), StartsWith("DEADLINE_EXCEEDED: "));
+  EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::seconds(5));
+  const RunOptions options{.timeout_in_ms = 200};
+  start = fake_.clock.Monotonic();
+  EXPECT_THAT(Text(RunAll(*session, {late_}, {}, {}, &options).status), StartsWith("DEADLINE_EXCEEDED: "));
+  EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::milliseconds(200));
+  ExpectNoSteps();
+}
+
+TEST_F(ClusterSessionTest, TimeoutsEndAStepAlthoughAServerIsSilent) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.operation_timeout_in_ms = 2000});
+  EXPECT_EQ(Run(*session, init_), "OK");
+  network_.Mute("ps0:2222");
+  // One that is registered, one that is not.
+  EXPECT_THAT(Run(*session, init_), StartsWith("DEADLINE_EXCEEDED: "));
+  EXPECT_THAT(Text(RunAll(*session, {sum_}).status), StartsWith("DEADLINE_EXCEEDED: "));
+  network_.Heal();
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+TEST_F(ClusterSessionTest, ALostReplyIsNotExecutedTwice) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  network_.LoseReplies("RunStep", 1);
+  EXPECT_THAT(Text(RunAll(*session, {}, {train_}, {{x_, Number(2)}}).status),
+              StartsWith("ABORTED: The same RunStep (Master) request was received twice."));
+  EXPECT_EQ(Fetch(*session, v_.ref), 23);
+}
+
+TEST_F(ClusterSessionTest, ALostRequestIsRepeatedUpToElevenTimesInFortyMilliseconds) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  network_.LoseRequests("RunStep", 10);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  network_.LoseRequests("RunStep", 11);
+  const Time start = fake_.clock.Monotonic();
+  EXPECT_EQ(Run(*session, init_), "UNAVAILABLE: Connection reset by peer");
+  const double took = ToSeconds(fake_.clock.Monotonic() - start);
+  EXPECT_GT(took, 0.040);
+  EXPECT_LT(took, 0.045);
+}
+
+TEST_F(ClusterSessionTest, AnUnavailableServerBehindTheMasterIsNotAskedAgain) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  cluster_.Crash("ps", 1);
+  EXPECT_THAT(Run(*session, init_), StartsWith("UNAVAILABLE: failed to connect"));
+  EXPECT_EQ(network_.count("RunStep"), 2);
+}
+
+TEST_F(ClusterSessionTest, AMasterThatRestartedDoesNotKnowItsSessions) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  cluster_.Crash("worker", 0);
+  cluster_.Start("worker", 0);
+  EXPECT_THAT(Run(*session, init_), testing::MatchesRegex("ABORTED: Session [0-9a-f]{16} is not found."));
+}
+
+TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+  RunMetadata metadata;
+  std::vector<Tensor> out;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
+  std::vector<std::string> nodes;
+  for (const NodeStats& stats : metadata.step_stats) nodes.push_back(stats.node_name);
+  EXPECT_THAT(nodes, testing::IsSupersetOf({"sum", "v/read", "w/read"}));
+  EXPECT_EQ(Text(session->Run({.spec = spec, .metadata = &metadata}, &out)), "OK");
+  EXPECT_TRUE(metadata.step_stats.empty());
+}
+
+TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+  const auto hanging = HangIn(*session);
+  const std::string target = cluster_.server("worker", 0).target();
+  EXPECT_EQ(Text(ResetCluster(cluster_.client(), target, {"a container of others"})), "OK");
+  hanging->task->Join(kNever);
+  EXPECT_EQ(CodeOf(hanging->outcome.status), Code::kCancelled);
+  const auto again = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Fetch(*again, sum_), 11);
+  EXPECT_EQ(Text(ResetCluster(cluster_.env("worker", 0), target)), "OK");
+  const auto third = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_THAT(Text(RunAll(*third, {sum_}).status), StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,81 @@
+// tf.train.Server: a task of a cluster, with a worker service and a master, reachable under its address.
+//
+//   VIGIL_ASSIGN_OR_RETURN(const auto server, Server::Create(env, {.cluster = cluster, .job_name = "ps", .task_index =
+//   0})); server->Join();
+//
+// Sessions of the same process whose target is the server talk to its master directly; others over the network.
+// Thread safety: safe from any task. Ownership: env's seams outlive the server and its tasks.
+// Source: server_lib.py.
+#ifndef VIGIL_CORE_CLUSTER_SERVER_SERVER_H_
+#define VIGIL_CORE_CLUSTER_SERVER_SERVER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/cluster/cluster_spec.h"
+#include "vigil/core/cluster/master/master.h"
+#include "vigil/core/cluster/worker/worker_service.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/op.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/session.h"
+
+namespace vigil {
+
+struct ServerOptions {
+  ClusterSpec cluster = {};
+  std::optional<std::string> job_name = {};  // none: the cluster's only job
+  std::optional<int> task_index = {};        // none: the job's only task
+  std::string protocol = "grpc";
+  SessionConfig config = {};  // of sessions, where they say nothing themselves
+  bool start = true;
+  const OpRegistry* ops = nullptr;  // borrowed; null: BuiltinOps()
+};
+
+class Server {
+ public:
+  // Starts at once unless told otherwise. A port of 0 is replaced by a free one. Errors, as TensorFlow's: USAGE "Must
+  // specify an explicit `job_name`." (`task_index`), or a job that there is not; INTERNAL for a task that the cluster
+  // does not have; NOT_FOUND for a protocol other than "grpc"; UNKNOWN "Could not start gRPC server" if the address is
+  // in use; USAGE without a network.
+  static absl::StatusOr<std::unique_ptr<Server>> Create(const Env& env, ServerOptions options);
+  // A cluster of its own: one task, of the job "localhost".
+  static absl::StatusOr<std::unique_ptr<Server>> CreateLocal(const Env& env, SessionConfig config = {},
+                                                             bool start = true);
+  // Serves no more; sessions and steps end soon (see Stop).
+  ~Server();
+
+  // What a session is given as its master: "grpc://host:port".
+  const std::string& target() const;
+  const std::string& job_name() const;
+  int task_index() const;
+  const ClusterSpec& cluster() const;
+
+  absl::Status Start();
+  // Blocks for ever.
+  void Join();
+  // Serves no more, cancels what is under way and waits until it has ended; what has not after half a minute is named
+  // in the log. A program that takes its Env down calls it first.
+  // One task at a time.
+  void Stop();
+
+  // For tests.
+  WorkerService& worker();
+
+ private:
+  class Impl;
+  Server(const Env& env, std::shared_ptr<Impl> impl);
+
+  const Env env_;
+  const std::shared_ptr<Impl> impl_;
+  bool stopped_ = false;
+};
+
+// Whether a server answers there in time. Blocks.
+bool Answers(const Env& env, const std::string& address, Duration patience);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_SERVER_SERVER_H_

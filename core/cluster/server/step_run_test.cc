@@ -1,0 +1,58 @@
+#include "vigil/core/cluster/master/step_run.h"
+
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/step_errors.h"
+
+namespace vigil {
+namespace {
+
+absl::Status Failed(const std::string& text) { return MakeStatus(Code::kInternal, text); }
+absl::Status Cancelled() { return MakeStatus(Code::kCancelled, "CANCELLED"); }
+
+class StepRunTest : public testing::Test {
+ protected:
+  StepRunTest() : cluster_(fake_.env(), {{"worker", 1}}) {
+    run_ = std::make_shared<StepRun>(fake_.env(), cluster_.Start("worker", 0).worker(), 0);
+    run_->Begin(1);
+  }
+  ~StepRunTest() override { fake_.tasks.EndAll(); }
+
+  std::string Outcome(const std::vector<absl::Status>& failures) {
+    run_->Begin(1);
+    for (const absl::Status& failure : failures) run_->Fail(failure);
+    const absl::Status status = run_->Finish(kNever);
+    EXPECT_FALSE(IsDerived(status)) << "the mark is not for users";
+    return Text(status);
+  }
+
+  fakes::FakeEnv fake_;
+  TestCluster cluster_;
+  std::shared_ptr<StepRun> run_;
+};
+
+TEST_F(StepRunTest, TheRootCauseIsTheFirstErrorThatFollowsFromNoOther) {
+  EXPECT_EQ(Outcome({}), "OK");
+  EXPECT_EQ(Outcome({Failed("a"), Failed("b")}), "INTERNAL: a");
+  EXPECT_EQ(Outcome({Derived(Failed("a")), Failed("b"), Failed("c")}), "INTERNAL: b");
+  EXPECT_EQ(Outcome({Failed("a"), Derived(Failed("b"))}), "INTERNAL: a");
+  EXPECT_EQ(Outcome({Derived(Failed("a")), Derived(Failed("b"))}), "INTERNAL: a");
+}
+
+TEST_F(StepRunTest, WhatIsCancelledBecauseOfAFailureSaysNothing) {
+  EXPECT_EQ(Outcome({Derived(Failed("a")), Cancelled()}), "INTERNAL: a");
+  EXPECT_EQ(Outcome({Failed("a"), Cancelled()}), "INTERNAL: a");
+  EXPECT_EQ(Outcome({Cancelled(), Failed("a")}), "CANCELLED: CANCELLED") << "a cancellation from outside came first";
+}
+
+TEST_F(StepRunTest, AStepThatHasFailedDoesNotBeginHere) {
+  EXPECT_TRUE(run_->SetLocal(true));
+  EXPECT_TRUE(run_->SetLocal(false));
+  run_->Fail(Failed("a"));
+  EXPECT_FALSE(run_->SetLocal(true));
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,114 @@
+// A cluster of servers for tests: all tasks in one process, under one fake clock, over one in-process network; each
+// with a Process and draws of its own.
+//
+//   TestCluster cluster({{"ps", 2}, {"worker", 1}});
+//   cluster.StartAll();
+//   auto session = cluster.NewSession("worker", 0, graph);
+//   cluster.Crash("ps", 0);     // its connections break
+//   cluster.Start("ps", 0);     // another incarnation, with nothing left
+#ifndef VIGIL_CORE_CLUSTER_SERVER_TESTING_H_
+#define VIGIL_CORE_CLUSTER_SERVER_TESTING_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/cluster/client/cluster_session.h"
+#include "vigil/core/cluster/server/server.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+
+// "ABORTED: text" or "OK".
+std::string Text(const absl::Status& status);
+
+// A network that does to chosen requests what networks do. Rules hold until Heal(). One task at a time calls it.
+class FaultyNetwork final : public Network {
+ public:
+  explicit FaultyNetwork(Network& inner) : inner_(inner) {}
+
+  // Requests to that address are never answered.
+  void Mute(std::string address) { muted_.insert(std::move(address)); }
+  // The next `times` requests of that method ("RunGraph") do not arrive, or their answers do not: UNAVAILABLE.
+  void LoseRequests(std::string method, int times) { lost_requests_[std::move(method)] = times; }
+  void LoseReplies(std::string method, int times) { lost_replies_[std::move(method)] = times; }
+  void Heal();
+  // Requests of that method so far.
+  int count(const std::string& method) const;
+
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override {
+    return inner_.Listen(address, std::move(handler));
+  }
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override;
+  void Cancel(std::uint64_t call) override;
+
+ private:
+  static bool Take(std::map<std::string, int>& rules, const std::string& method);
+
+  Network& inner_;
+  std::set<std::string> muted_;
+  std::map<std::string, int> lost_requests_;
+  std::map<std::string, int> lost_replies_;
+  std::map<std::string, int> counts_;
+  std::map<std::uint64_t, std::function<void(NetworkReply)>> unanswered_;
+  std::uint64_t last_unanswered_ = std::uint64_t{1} << 32;
+};
+
+class TestCluster {
+ public:
+  using Jobs = std::map<std::string, int>;  // and how many tasks each has
+  // `base`: all but Process, Random and Events come from it.
+  TestCluster(const Env& base, const Jobs& jobs);
+
+  Env env(const std::string& job, int task) { return TaskOf(job, task).env; }
+  Server& Start(const std::string& job, int task, const OpRegistry* ops = nullptr);
+  void StartAll();
+  void Crash(const std::string& job, int task) { TaskOf(job, task).server = nullptr; }
+  void StopAll();
+  Server& server(const std::string& job, int task) { return *TaskOf(job, task).server; }
+
+  // By way of the task's own server.
+  std::unique_ptr<Session> NewSession(const std::string& job, int task, const Graph& graph,
+                                      const SessionConfig& config = {});
+  // From a process that is no task.
+  std::unique_ptr<Session> NewRemoteSession(const std::string& job, int task, const Graph& graph,
+                                            const SessionConfig& config = {});
+  const Env& client() const { return client_.env; }
+
+ private:
+  struct OneTask {
+    Process process;
+    fakes::SequenceRandom random;
+    Env env;
+    std::unique_ptr<Server> server;
+    std::uint64_t starts = 0;
+  };
+  OneTask& TaskOf(const std::string& job, int task) { return *tasks_.at({job, task}); }
+  void Adopt(OneTask& task);
+
+  const Env base_;
+  ClusterSpec spec_;
+  std::map<std::pair<std::string, int>, std::unique_ptr<OneTask>> tasks_;
+  OneTask client_;
+  std::uint64_t draws_ = 0;
+};
+
+// Everything that a run of fetches and targets gives, or the error.
+struct RunOutcome {
+  absl::Status status;
+  std::vector<Tensor> values;
+};
+RunOutcome RunAll(Session& session, std::vector<Output> fetches, std::vector<NodeId> targets = {},
+                  std::vector<std::pair<Output, Tensor>> feeds = {}, const RunOptions* options = nullptr);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_SERVER_TESTING_H_

@@ -1,0 +1,277 @@
+// The worker service, asked over the network as a master or another task would.
+#include "vigil/core/cluster/worker/worker_service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/graph/graph_def.h"
+#include "vigil/core/tensor/tensor_proto.h"
+
+namespace vigil {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// One task, which has the graph "v = 5, sent to another task"; and a queue.
+class WorkerServiceTest : public testing::Test {
+ protected:
+  WorkerServiceTest() : cluster_(fake_.env(), {{"ps", 1}, {"worker", 1}}), graph_(BuiltinOps()), b_(graph_) {
+    cluster_.Start("ps", 0);
+    value_ = ops::Placeholder(b_, "value", DType::kDouble);
+    const Attrs edge{{"tensor_name", std::string("edge_1_value")},
+                     {"send_device", std::string("/job:ps/replica:0/task:0/device:CPU:0")},
+                     {"send_device_incarnation", static_cast<std::int64_t>(device().incarnation())},
+                     {"recv_device", std::string("/job:worker/replica:0/task:0/device:CPU:0")}};
+    b_.Op("_Send", {ops::Identity(b_, "copy", value_)}, {.name = "send", .attrs = edge});
+    key_ = RendezvousKey(graph_.node(*graph_.Find("send")));
+    EXPECT_TRUE(b_.status().ok()) << b_.status();
+  }
+  ~WorkerServiceTest() override { fake_.tasks.EndAll(); }
+
+  const proto::DeviceAttributes& device() { return cluster_.server("ps", 0).worker().device(); }
+  WorkerService& worker() { return cluster_.server("ps", 0).worker(); }
+
+  template <typename Response = proto::RunGraphResponse, typename Request>
+  absl::StatusOr<Response> Ask(const std::string& method, const Request& request) {
+    const NetworkReply reply = CallAndWait(fake_.env(), Call(method, request));
+    if (!reply.ok()) return reply.status();
+    Response response;
+    EXPECT_TRUE(response.ParseFromString(*reply));
+    return response;
+  }
+  template <typename Request>
+  static NetworkRequest Call(const std::string& method, const Request& request) {
+    return {.to = "ps0:2222", .method = "/tensorflow.WorkerService/" + method, .body = request.SerializeAsString()};
+  }
+
+  std::string Register(const Graph& graph) {
+    proto::RegisterGraphRequest request;
+    request.set_graph_def(**GraphDefBytes(graph));
+    const auto response = Ask<proto::RegisterGraphResponse>("RegisterGraph", request);
+    EXPECT_TRUE(response.ok()) << response.status();
+    return response.ok() ? response->graph_handle() : "";
+  }
+  proto::RunGraphRequest Step(const std::string& handle, std::int64_t step_id) {
+    proto::RunGraphRequest request;
+    request.set_graph_handle(handle);
+    request.set_step_id(step_id);
+    request.set_request_id(1000 + step_id);
+    proto::NamedTensorProto& feed = *request.add_send();
+    feed.set_name("value:0");
+    ToProto(Tensor::Scalar<double>(5), feed.mutable_tensor());
+    return request;
+  }
+  proto::RecvTensorRequest Receive(std::int64_t step_id) {
+    proto::RecvTensorRequest request;
+    request.set_step_id(step_id);
+    request.set_rendezvous_key(key_);
+    request.set_request_id(2000 + step_id);
+    return request;
+  }
+
+  fakes::FakeEnv fake_;
+  TestCluster cluster_;
+  Graph graph_;
+  Builder b_;
+  Output value_;
+  std::string key_;
+};
+
+// A request under way.
+struct Asked {
+  std::optional<NetworkReply> reply;
+  std::uint64_t call = 0;
+  static std::shared_ptr<Asked> Start(const Env& env, NetworkRequest request) {
+    auto asked = std::make_shared<Asked>();
+    asked->call =
+        env.network->Start(std::move(request), [asked](NetworkReply reply) { asked->reply = std::move(reply); });
+    return asked;
+  }
+};
+
+TEST_F(WorkerServiceTest, TellsItsDevice) {
+  const auto status = Ask<proto::GetStatusResponse>("GetStatus", proto::GetStatusRequest());
+  ASSERT_TRUE(status.ok()) << status.status();
+  ASSERT_EQ(status->device_attributes_size(), 1);
+  EXPECT_EQ(status->device_attributes(0).name(), "/job:ps/replica:0/task:0/device:CPU:0");
+  const std::uint64_t incarnation = status->device_attributes(0).incarnation();
+  cluster_.Crash("ps", 0);
+  cluster_.Start("ps", 0);
+  EXPECT_NE(device().incarnation(), incarnation);
+}
+
+TEST_F(WorkerServiceTest, AValueIsHandedOverWhoeverComesFirst) {
+  const std::string handle = Register(graph_);
+  EXPECT_TRUE(Ask("RunGraph", Step(handle, 1)).ok());
+  EXPECT_EQ(worker().steps(), 1u) << "the value waits";
+  auto value = Ask<proto::RecvTensorResponse>("RecvTensor", Receive(1));
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(FromProto(value->tensor())->scalar<double>(), 5);
+  EXPECT_EQ(worker().steps(), 0u);
+
+  const auto early = Asked::Start(fake_.env(), Call("RecvTensor", Receive(2)));
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(early->reply.has_value());
+  EXPECT_TRUE(Ask("RunGraph", Step(handle, 2)).ok());
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(early->reply.has_value() && early->reply->ok());
+  EXPECT_EQ(worker().steps(), 0u);
+}
+
+TEST_F(WorkerServiceTest, AnUnknownGraphMeansARestart) {
+  const std::string handle = Register(graph_);
+  cluster_.Crash("ps", 0);
+  cluster_.Start("ps", 0);
+  EXPECT_EQ(Text(Ask("RunGraph", Step(handle, 1)).status()),
+            "ABORTED: Graph handle is not found: " + handle + ". Possibly, this worker just restarted.");
+}
+
+TEST_F(WorkerServiceTest, AForgottenGraphIsGone) {
+  const std::string handle = Register(graph_);
+  proto::DeregisterGraphRequest forget;
+  forget.set_graph_handle(handle);
+  EXPECT_TRUE(Ask("DeregisterGraph", forget).ok());
+  EXPECT_EQ(CodeOf(Ask("RunGraph", Step(handle, 1)).status()), Code::kAborted);
+  EXPECT_EQ(CodeOf(Ask("DeregisterGraph", forget).status()), Code::kAborted);
+}
+
+TEST_F(WorkerServiceTest, TheSameGraphMayBeThereTwice) {
+  const std::string first = Register(graph_);
+  const std::string second = Register(graph_);
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(Ask("RunGraph", Step(first, 1)).ok());
+  EXPECT_TRUE(Ask("RunGraph", Step(second, 2)).ok());
+  proto::DeregisterGraphRequest forget;
+  forget.set_graph_handle(first);
+  EXPECT_TRUE(Ask("DeregisterGraph", forget).ok());
+  EXPECT_TRUE(Ask("RunGraph", Step(second, 3)).ok());
+  EXPECT_EQ(CodeOf(Ask("RunGraph", Step(first, 4)).status()), Code::kAborted);
+  EXPECT_TRUE(Ask("RunGraph", Step(Register(graph_), 5)).ok());
+}
+
+TEST_F(WorkerServiceTest, ARepeatedRequestIsRefused) {
+  const std::string handle = Register(graph_);
+  EXPECT_TRUE(Ask("RunGraph", Step(handle, 1)).ok());
+  EXPECT_THAT(Text(Ask("RunGraph", Step(handle, 1)).status()),
+              StartsWith("ABORTED: The same RunGraph (GrpcWorker) request was received twice. graph_handle: "));
+  EXPECT_TRUE(Ask("RecvTensor", Receive(1)).ok());
+  EXPECT_THAT(Text(Ask("RecvTensor", Receive(1)).status()),
+              StartsWith("ABORTED: The same RecvTensor (GrpcWorker) request was received twice. step_id: 1 "));
+  // Without a number nothing is detected, but the step is over.
+  proto::RunGraphRequest again = Step(handle, 1);
+  again.clear_request_id();
+  EXPECT_EQ(Text(Ask("RunGraph", again).status()), "CANCELLED: Step 1 is over.");
+}
+
+TEST_F(WorkerServiceTest, AnotherIncarnationIsNotMistakenForThisOne) {
+  proto::RecvTensorRequest request = Receive(1);
+  request.set_rendezvous_key("/job:ps/replica:0/task:0/device:CPU:0;00000000000000ff;there;edge;0:0");
+  EXPECT_THAT(Text(Ask("RecvTensor", request).status()),
+              StartsWith("ABORTED: RecvTensor expects a different device incarnation: 255 vs. "));
+  request.set_request_id(0);
+  for (const char* const key : {"", "a", "a;b", "a;zz;c", "/job:worker/replica:0/task:0/device:CPU:0;ff;c;d"}) {
+    request.set_rendezvous_key(key);
+    EXPECT_EQ(CodeOf(Ask("RecvTensor", request).status()), Code::kInvalidArgument) << key;
+  }
+  EXPECT_EQ(worker().steps(), 0u);
+}
+
+TEST_F(WorkerServiceTest, WhoWaitsForAStepThatFailsHearsWhy) {
+  const std::string handle = Register(graph_);
+  const auto waiting = Asked::Start(fake_.env(), Call("RecvTensor", Receive(1)));
+  proto::RunGraphRequest unfed = Step(handle, 1);
+  unfed.clear_send();
+  const absl::Status cause = Ask("RunGraph", unfed).status();
+  EXPECT_EQ(CodeOf(cause), Code::kInvalidArgument);
+  EXPECT_FALSE(IsDerived(cause));
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(waiting->reply.has_value());
+  EXPECT_EQ(Text(waiting->reply->status()), Text(cause));
+  EXPECT_TRUE(IsDerived(waiting->reply->status()));
+  EXPECT_EQ(worker().steps(), 0u);
+}
+
+TEST_F(WorkerServiceTest, ACleanedUpStepKeepsNothingAndBeginsNoMore) {
+  const std::string handle = Register(graph_);
+  EXPECT_TRUE(Ask("RunGraph", Step(handle, 1)).ok());
+  proto::CleanupGraphRequest cleanup;
+  cleanup.set_step_id(1);
+  EXPECT_TRUE(Ask("CleanupGraph", cleanup).ok());
+  EXPECT_EQ(worker().steps(), 0u);
+  const absl::Status late = Ask("RecvTensor", Receive(1)).status();
+  EXPECT_EQ(CodeOf(late), Code::kAborted);
+  EXPECT_TRUE(IsDerived(late));
+  cleanup.set_step_id(2);
+  const auto waiting = Asked::Start(fake_.env(), Call("RecvTensor", Receive(2)));
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(Ask("CleanupGraph", cleanup).ok());
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(waiting->reply.has_value());
+  EXPECT_EQ(Text(waiting->reply->status()), "ABORTED: Cleanup of step 2");
+  EXPECT_EQ(Text(Ask("RunGraph", Step(handle, 2)).status()), "CANCELLED: Step 2 is over.");
+}
+
+TEST_F(WorkerServiceTest, ACallerThatGivesUpEndsItsRequests) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Attrs components{{"component_types", std::vector<DType>{DType::kInt64}}};
+  const Output queue = b.Op("FIFOQueueV2", {}, {.name = "queue", .attrs = components});
+  b.Op("QueueDequeueV2", {queue}, {.name = "dequeue", .attrs = components});
+  proto::RunGraphRequest step = Step(Register(graph), 1);
+  step.clear_send();
+  const auto run = Asked::Start(fake_.env(), Call("RunGraph", step));
+  const auto receive = Asked::Start(fake_.env(), Call("RecvTensor", Receive(2)));
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(run->reply.has_value()) << run->reply->status();
+  EXPECT_FALSE(receive->reply.has_value()) << receive->reply->status();
+  EXPECT_EQ(worker().steps(), 2u);
+  fake_.network.Cancel(run->call);
+  fake_.network.Cancel(receive->call);
+  fake_.tasks.RunReady();
+  EXPECT_EQ(worker().steps(), 0u);
+  // Nobody ran step 2: it may still come.
+  EXPECT_TRUE(Ask("RunGraph", Step(Register(graph_), 2)).ok());
+}
+
+TEST_F(WorkerServiceTest, ContainersAreForgottenByName) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const auto held = [&b](const std::string& name, const std::string& container) {
+    const Output v =
+        b.Op("VariableV2", {}, {.name = name, .attrs = {{"dtype", DType::kDouble}, {"container", container}}});
+    const Output set = ops::Assign(b, name + "/set", v, b.Const("c", Tensor::Scalar<double>(1)));
+    return std::pair(v, set.node);
+  };
+  const auto [v, set_v] = held("v", "");
+  const auto [w, set_w] = held("w", "mine");
+  const auto session = cluster_.NewSession("ps", 0, graph, {.device_filters = {"/job:ps"}});
+  EXPECT_TRUE(RunAll(*session, {v, w}, {set_v, set_w}).status.ok());
+  proto::CleanupAllRequest request;
+  request.add_container("mine");
+  EXPECT_TRUE(Ask("CleanupAll", request).ok());
+  EXPECT_TRUE(RunAll(*session, {v}).status.ok());
+  EXPECT_EQ(CodeOf(RunAll(*session, {w}).status), Code::kFailedPrecondition);
+  EXPECT_TRUE(Ask("CleanupAll", proto::CleanupAllRequest()).ok());
+  EXPECT_EQ(CodeOf(RunAll(*session, {v}).status), Code::kFailedPrecondition);
+}
+
+TEST_F(WorkerServiceTest, NonsenseIsRefused) {
+  EXPECT_EQ(CodeOf(Ask("Dance", proto::GetStatusRequest()).status()), Code::kUnimplemented);
+  EXPECT_EQ(
+      CodeOf(CallAndWait(fake_.env(), {.to = "ps0:2222", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"})
+                 .status()),
+      Code::kInvalidArgument);
+  proto::RegisterGraphRequest graph;
+  graph.set_graph_def("\x01\x02");
+  EXPECT_EQ(CodeOf(Ask("RegisterGraph", graph).status()), Code::kInvalidArgument);
+  proto::RunGraphRequest step = Step(Register(graph_), 1);
+  step.add_recv_key("nothing:0");
+  EXPECT_EQ(Text(Ask("RunGraph", step).status()), "USAGE: The graph has no 'nothing:0' to fetch.");
+}
+
+}  // namespace
+}  // namespace vigil

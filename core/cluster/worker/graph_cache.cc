@@ -1,0 +1,42 @@
+#include "vigil/core/cluster/worker/graph_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vigil {
+
+std::shared_ptr<RegisteredGraph> GraphCache::Find(std::string_view bytes, Duration keepalive) {
+  SpinGuard lock(lock_);
+  const auto it = graphs_.find(KeyView(bytes.size(), bytes, keepalive));
+  return it == graphs_.end() ? nullptr : it->second.lock();
+}
+
+std::shared_ptr<RegisteredGraph> GraphCache::Add(std::string_view bytes, Duration keepalive,
+                                                 std::shared_ptr<RegisteredGraph> graph) {
+  SpinGuard lock(lock_);
+  if (graphs_.size() >= sweep_at_) {
+    std::erase_if(graphs_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = std::max(kMostKept, 2 * graphs_.size());
+  }
+  std::weak_ptr<RegisteredGraph>& known = graphs_[Key(bytes.size(), bytes, keepalive)];
+  if (std::shared_ptr<RegisteredGraph> other = known.lock()) return other;
+  known = graph;
+  return graph;
+}
+
+void GraphCache::Keep(std::shared_ptr<RegisteredGraph> graph) {
+  std::shared_ptr<RegisteredGraph> oldest;  // destroyed after the lock is released
+  SpinGuard lock(lock_);
+  kept_.push_back(std::move(graph));
+  if (kept_.size() <= kMostKept) return;
+  oldest = std::move(kept_.front());
+  kept_.pop_front();
+}
+
+void GraphCache::Drop() {
+  std::deque<std::shared_ptr<RegisteredGraph>> dropped;  // destroyed after the lock is released
+  SpinGuard lock(lock_);
+  dropped.swap(kept_);
+}
+
+}  // namespace vigil

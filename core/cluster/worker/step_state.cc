@@ -1,0 +1,174 @@
+#include "vigil/core/cluster/worker/step_state.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/step_errors.h"
+
+namespace vigil {
+
+StepState::StepState(const Env& env)
+    : env_(env),
+      mutex_(env.tasks->NewMutex("step")),
+      run_changed_(env.tasks->NewCondition("a value of another task")) {}
+
+void StepState::Reuse(std::int64_t step_id) {
+  MutexLock lock(*mutex_);
+  step_id_ = step_id;
+  for (std::size_t i = 0; i < used_; ++i) items_[i]->value = Tensor();
+  used_ = untaken_ = 0;
+  arrivals_.clear();
+  cancellation_ = nullptr;
+  ran_ = running_ = false;
+  aborted_ = absl::OkStatus();
+}
+
+absl::Status StepState::BeginRun(Cancellation* cancellation, std::size_t sends) {
+  MutexLock lock(*mutex_);
+  if (!aborted_.ok()) return aborted_;
+  if (ran_) return MakeStatus(Code::kAborted, fmt::format("Step {} runs here already.", step_id_));
+  cancellation_ = cancellation;
+  untaken_ = sends;
+  ran_ = running_ = true;
+  return absl::OkStatus();
+}
+
+void StepState::EndRun() {
+  MutexLock lock(*mutex_);
+  cancellation_ = nullptr;
+  running_ = false;
+}
+
+bool StepState::over() const {
+  MutexLock lock(*mutex_);
+  return !running_ && (!ran_ || untaken_ == 0 || !aborted_.ok());
+}
+
+bool StepState::spent() const {
+  MutexLock lock(*mutex_);
+  return ran_ || !aborted_.ok();
+}
+
+StepState::Item& StepState::ItemOf(const std::string& key) {
+  for (std::size_t i = 0; i < used_; ++i) {
+    if (items_[i]->key == key) return *items_[i];
+  }
+  if (used_ == items_.size()) {
+    items_.push_back(std::make_unique<Item>());
+    items_.back()->changed = env_.tasks->NewCondition("a value of a step");
+  }
+  Item& item = *items_[used_++];
+  item.key = key;
+  item.sent = item.wanted = item.given_up = false;
+  return item;
+}
+
+absl::Status StepState::Send(const std::string& key, const Tensor& value) {
+  Condition* waiting = nullptr;
+  {
+    MutexLock lock(*mutex_);
+    if (!aborted_.ok()) return aborted_;
+    Item& item = ItemOf(key);
+    item.value = value;
+    item.sent = true;
+    if (item.wanted) waiting = item.changed.get();
+  }
+  if (waiting != nullptr) waiting->NotifyAll();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> StepState::Take(const std::string& key, IncomingCall& call) {
+  Item* item = nullptr;
+  bool waits = false;
+  {
+    MutexLock lock(*mutex_);
+    item = &ItemOf(key);
+    if (item->wanted) {
+      return MakeStatus(Code::kAborted, fmt::format("'{}' of step {} was asked for already.", key, step_id_));
+    }
+    item->wanted = true;
+    waits = !item->sent && aborted_.ok();
+  }
+  if (waits) call.OnCancelled([self = shared_from_this(), item] { self->GiveUp(*item); });
+  MutexLock lock(*mutex_);
+  while (!item->sent && !item->given_up && aborted_.ok()) item->changed->Wait(*mutex_, kNever);
+  if (!item->sent) {
+    item->wanted = false;
+    return aborted_.ok() ? MakeStatus(Code::kCancelled, "RecvTensor was cancelled") : aborted_;
+  }
+  --untaken_;
+  return std::exchange(item->value, Tensor());
+}
+
+void StepState::GiveUp(Item& item) {
+  {
+    MutexLock lock(*mutex_);
+    item.given_up = true;
+  }
+  item.changed->NotifyAll();
+}
+
+void StepState::Fetch(std::size_t i, NetworkRequest request) {
+  {
+    MutexLock lock(*mutex_);
+    if (arrivals_.size() <= i) arrivals_.resize(i + 1);
+  }
+  const std::uint64_t call = env_.network->Start(
+      std::move(request), [self = shared_from_this(), i](NetworkReply reply) { self->Arrive(i, std::move(reply)); });
+  bool too_late = false;
+  {
+    MutexLock lock(*mutex_);
+    arrivals_[i].call = call;
+    too_late = !aborted_.ok();
+  }
+  if (too_late) env_.network->Cancel(call);
+}
+
+void StepState::Arrive(std::size_t i, NetworkReply reply) {
+  {
+    MutexLock lock(*mutex_);
+    arrivals_[i].arrived = true;
+    arrivals_[i].reply = std::move(reply);
+  }
+  run_changed_->NotifyAll();
+}
+
+NetworkReply StepState::Await(std::size_t i, Time deadline) {
+  MutexLock lock(*mutex_);
+  while (aborted_.ok() && !arrivals_[i].arrived) {
+    if (run_changed_->Wait(*mutex_, deadline) || arrivals_[i].arrived) continue;
+    return MakeStatus(Code::kDeadlineExceeded, "Timed out waiting for notification");
+  }
+  if (!aborted_.ok()) return aborted_;
+  return *std::exchange(arrivals_[i].reply, std::nullopt);
+}
+
+void StepState::Abort(const absl::Status& why) {
+  std::vector<std::uint64_t> calls;
+  std::vector<Condition*> waiting;
+  {
+    MutexLock lock(*mutex_);
+    if (!aborted_.ok()) return;
+    aborted_ = why;
+    if (cancellation_ != nullptr) cancellation_->Cancel();
+    for (const Arrival& arrival : arrivals_) {
+      if (arrival.call != 0 && !arrival.arrived) calls.push_back(arrival.call);
+    }
+    for (std::size_t i = 0; i < used_; ++i) {
+      if (items_[i]->wanted) waiting.push_back(items_[i]->changed.get());
+    }
+  }
+  run_changed_->NotifyAll();
+  for (Condition* const condition : waiting) condition->NotifyAll();
+  for (const std::uint64_t call : calls) env_.network->Cancel(call);
+}
+
+absl::Status StepState::aborted() const {
+  MutexLock lock(*mutex_);
+  return aborted_;
+}
+
+}  // namespace vigil

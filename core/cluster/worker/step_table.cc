@@ -1,0 +1,70 @@
+#include "vigil/core/cluster/worker/step_table.h"
+
+namespace vigil {
+namespace {
+
+constexpr std::size_t kMostIdle = 16;
+
+}  // namespace
+
+StepTable::StepTable(const Env& env) : env_(env), mutex_(env.tasks->NewMutex("steps")) {}
+
+StepTable::Lease StepTable::Enter(std::int64_t step_id) {
+  MutexLock lock(*mutex_);
+  if (const auto it = steps_.find(step_id); it != steps_.end()) {
+    ++it->second.users;
+    return {this, it->second.state};
+  }
+  if (over_.Contains(step_id)) return {this, nullptr};
+  std::shared_ptr<StepState> state;
+  // One that a late callback of the network still holds is not taken.
+  if (!idle_.empty() && idle_.back().use_count() == 1) state = std::move(idle_.back());
+  if (!idle_.empty()) idle_.pop_back();
+  if (state == nullptr) state = std::make_shared<StepState>(env_);
+  state->Reuse(step_id);
+  steps_.emplace(step_id, Entry{state, 1});
+  return {this, std::move(state)};
+}
+
+void StepTable::Leave(std::shared_ptr<StepState> state) {
+  std::shared_ptr<StepState> dropped;  // destroyed after the lock is released
+  MutexLock lock(*mutex_);
+  const auto it = steps_.find(state->step_id());
+  if (it == steps_.end() || it->second.state != state || --it->second.users > 0 || !state->over()) return;
+  if (state->spent()) over_.Add(state->step_id());
+  steps_.erase(it);
+  if (idle_.size() < kMostIdle) {
+    idle_.push_back(std::move(state));
+  } else {
+    dropped = std::move(state);
+  }
+}
+
+void StepTable::End(std::int64_t step_id, const absl::Status& why) {
+  std::shared_ptr<StepState> state;
+  {
+    MutexLock lock(*mutex_);
+    over_.Add(step_id);
+    const auto it = steps_.find(step_id);
+    if (it == steps_.end()) return;
+    state = it->second.state;
+    if (it->second.users == 0) steps_.erase(it);
+  }
+  state->Abort(why);
+}
+
+void StepTable::EndAll(const absl::Status& why) {
+  std::vector<std::int64_t> steps;
+  {
+    MutexLock lock(*mutex_);
+    for (const auto& [step, entry] : steps_) steps.push_back(step);
+  }
+  for (const std::int64_t step : steps) End(step, why);
+}
+
+std::size_t StepTable::size() const {
+  MutexLock lock(*mutex_);
+  return steps_.size();
+}
+
+}  // namespace vigil

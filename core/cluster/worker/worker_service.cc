@@ -1,0 +1,268 @@
+#include "vigil/core/cluster/worker/worker_service.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/cluster/wire.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
+
+namespace vigil {
+namespace {
+
+constexpr std::size_t kMostScratches = 16;
+
+absl::Status NoGraph(const std::string& handle) {
+  return MakeStatus(Code::kAborted,
+                    fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", handle));
+}
+
+std::string Describe(const proto::RunGraphRequest& request) {
+  return fmt::format("graph_handle: \"{}\" step_id: {} request_id: {}", request.graph_handle(), request.step_id(),
+                     request.request_id());
+}
+std::string Describe(const proto::RecvTensorRequest& request) { return request.ShortDebugString(); }
+
+}  // namespace
+
+WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster)
+    : env_(env),
+      ops_(ops),
+      cluster_(std::move(cluster)),
+      ids_(env, cluster_.own().name),
+      resources_(env),
+      background_(std::make_shared<Outstanding>(env)),
+      steps_(env) {
+  device_.set_name(cluster_.own().name + "/device:CPU:0");
+  device_.set_device_type("CPU");
+  device_.set_incarnation(env.random->Unique("device incarnation") | 1);
+}
+
+WorkerService::~WorkerService() = default;
+
+// What a request is read into and its answer is made in: kept for the next one, with its memory.
+struct WorkerService::Scratch {
+  proto::RunGraphRequest run;
+  proto::RunGraphResponse ran;
+  proto::RecvTensorRequest receive;
+  std::vector<Tensor> feeds;
+  std::vector<Tensor> fetched;
+};
+
+class WorkerService::ScratchLease {
+ public:
+  explicit ScratchLease(WorkerService& service) : service_(service) {
+    SpinGuard lock(service.lock_);
+    if (service.scratches_.empty()) return;
+    scratch_ = std::move(service.scratches_.back());
+    service.scratches_.pop_back();
+  }
+  ~ScratchLease() {
+    if (scratch_ == nullptr) return;
+    scratch_->feeds.clear();
+    scratch_->fetched.clear();
+    SpinGuard lock(service_.lock_);
+    if (service_.scratches_.size() < kMostScratches) service_.scratches_.push_back(std::move(scratch_));
+  }
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+  Scratch& Get() {
+    if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>();
+    return *scratch_;
+  }
+
+ private:
+  WorkerService& service_;
+  std::unique_ptr<Scratch> scratch_;
+};
+
+NetworkReply WorkerService::Handle(IncomingCall& call) {
+  using namespace methods;
+  const std::string_view method = call.method();
+  if (method == kRecvTensor.path) return RecvTensor(call);
+  if (method == kRunGraph.path) return ServeRunGraph(call);
+  if (method == kGetStatus.path) return GetStatus();
+  if (method == kRegisterGraph.path)
+    return ServeMethod(kRegisterGraph, call, [this](const auto& request) { return RegisterGraph(request); });
+  if (method == kDeregisterGraph.path)
+    return ServeMethod(kDeregisterGraph, call, [this](const auto& request) { return DeregisterGraph(request); });
+  if (method == kCleanupGraph.path)
+    return ServeMethod(kCleanupGraph, call, [this](const auto& request) { return CleanupGraph(request); });
+  if (method == kCleanupAll.path) {
+    return ServeMethod(kCleanupAll, call, [this](const auto& request) {
+      CleanupAll({request.container().begin(), request.container().end()});
+      return absl::OkStatus();
+    });
+  }
+  return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
+}
+
+absl::StatusOr<std::string> WorkerService::GetStatus() const {
+  proto::GetStatusResponse response;
+  *response.add_device_attributes() = device_;
+  return response.SerializeAsString();
+}
+
+absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const std::string& bytes,
+                                                                          Duration keepalive) {
+  std::shared_ptr<RegisteredGraph> graph = cache_.Find(bytes, keepalive);
+  if (graph == nullptr) {
+    proto::GraphDef def;
+    VIGIL_RETURN_IF_ERROR(ParseRequest(bytes, &def));
+    VIGIL_ASSIGN_OR_RETURN(graph, RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive));
+    graph = cache_.Add(bytes, keepalive, std::move(graph));
+  }
+  cache_.Keep(graph);
+  return graph;
+}
+
+absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const proto::RegisterGraphRequest& request) {
+  VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
+                         MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
+  proto::RegisterGraphResponse response;
+  response.set_graph_handle(fmt::format("{:016x}", ids_.Next()));
+  SpinGuard lock(lock_);
+  graphs_.emplace(response.graph_handle(), std::move(graph));
+  return response;
+}
+
+absl::Status WorkerService::DeregisterGraph(const proto::DeregisterGraphRequest& request) {
+  std::shared_ptr<RegisteredGraph> dropped;
+  {
+    SpinGuard lock(lock_);
+    if (const auto it = graphs_.find(request.graph_handle()); it != graphs_.end()) {
+      dropped = std::move(it->second);
+      graphs_.erase(it);
+    }
+  }
+  if (dropped == nullptr) return NoGraph(request.graph_handle());
+  cache_.Keep(std::move(dropped));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::FindGraph(const std::string& handle) {
+  SpinGuard lock(lock_);
+  if (const auto it = graphs_.find(handle); it != graphs_.end()) return it->second;
+  return NoGraph(handle);
+}
+
+template <typename Request>
+absl::Status WorkerService::CheckNotRepeated(std::string_view method, const Request& request) {
+  if (request.request_id() == 0) return absl::OkStatus();
+  {
+    SpinGuard lock(lock_);
+    if (requests_.Add(request.request_id())) return absl::OkStatus();
+  }
+  return MakeStatus(Code::kAborted,
+                    fmt::format("The same {} request was received twice. {}", method, Describe(request)));
+}
+
+absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
+  ScratchLease lease(*this);
+  Scratch& scratch = lease.Get();
+  proto::RunGraphRequest& request = scratch.run;
+  VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
+  VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<RegisteredGraph> graph, FindGraph(request.graph_handle()));
+  VIGIL_ASSIGN_OR_RETURN(RegisteredGraph::Lane* const lane,
+                         graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));
+  for (const proto::NamedTensorProto& feed : request.send()) {
+    VIGIL_ASSIGN_OR_RETURN(scratch.feeds.emplace_back(), FromProto(feed.tensor()));
+  }
+  call.OnCancelled([self = shared_from_this(), step_id = request.step_id()] {
+    self->CancelStep(step_id, Derived(MakeStatus(Code::kCancelled, "RunGraph was cancelled")));
+  });
+  RunOptions options;
+  if (request.exec_opts().record_timeline()) options.trace_level = TraceLevel::kSoftwareTrace;
+  options.report_tensor_allocations_upon_oom = request.exec_opts().report_tensor_allocations_upon_oom();
+  RunMetadata metadata;
+  VIGIL_RETURN_IF_ERROR(RunGraph(*graph, *lane, request.step_id(),
+                                 {.feeds = scratch.feeds, .options = &options, .metadata = &metadata},
+                                 &scratch.fetched));
+  proto::RunGraphResponse& response = scratch.ran;
+  response.Clear();
+  for (std::size_t i = 0; i < scratch.fetched.size(); ++i) {
+    proto::NamedTensorProto& out = *response.add_recv();
+    out.set_name(lane->fetches[i]);
+    ToProto(scratch.fetched[i], out.mutable_tensor());
+  }
+  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response.add_node_stats());
+  return response.SerializeAsString();
+}
+
+absl::Status WorkerService::RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
+                                     const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched) {
+  const StepTable::Lease step = steps_.Enter(step_id);
+  if (!step) return Derived(MakeStatus(Code::kCancelled, fmt::format("Step {} is over.", step_id)));
+  absl::Status status = graph.Execute(lane, *step, request, fetched);
+  if (status.ok()) return status;
+  // What was cancelled says why it was.
+  if (absl::Status aborted = step->aborted(); !aborted.ok() && CodeOf(status) == Code::kCancelled) return aborted;
+  step->Abort(Derived(status));
+  return status;
+}
+
+// That the value is to come from this very process.
+absl::Status WorkerService::CheckSender(std::string_view key) const {
+  VIGIL_ASSIGN_OR_RETURN(const ParsedRendezvousKey parsed, ParseRendezvousKey(key));
+  if (parsed.send_device != device_.name()) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("{} is asked for a value of {}.", device_.name(), parsed.send_device));
+  }
+  if (parsed.send_incarnation == device_.incarnation()) return absl::OkStatus();
+  return MakeStatus(
+      Code::kAborted,
+      fmt::format("RecvTensor expects a different device incarnation: {} vs. {}. Your worker job (\"{}\") "
+                  "was probably restarted. Check your worker job for the reason why it was restarted.",
+                  parsed.send_incarnation, device_.incarnation(), cluster_.own().name));
+}
+
+absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
+  ScratchLease lease(*this);
+  Scratch& scratch = lease.Get();
+  proto::RecvTensorRequest& request = scratch.receive;
+  VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
+  VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RecvTensor (GrpcWorker)", request));
+  VIGIL_RETURN_IF_ERROR(CheckSender(request.rendezvous_key()));
+  const StepTable::Lease step = steps_.Enter(request.step_id());
+  if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
+  VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
+  std::string response;
+  AppendTensorField(proto::RecvTensorResponse::kTensorFieldNumber, value, &response);
+  return response;
+}
+
+absl::Status WorkerService::CleanupGraph(const proto::CleanupGraphRequest& request) {
+  steps_.End(request.step_id(),
+             Derived(MakeStatus(Code::kAborted, fmt::format("Cleanup of step {}", request.step_id()))));
+  resources_.CancelAll();
+  return absl::OkStatus();
+}
+
+void WorkerService::CleanupAll(const std::vector<std::string>& containers) {
+  if (containers.empty()) resources_.Reset("");
+  for (const std::string& container : containers) resources_.Reset(container);
+  cache_.Drop();  // runs remember the resources that they have worked with
+}
+
+void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {
+  const auto end = [self = shared_from_this(), step_id, why, running = background_->Begin("cancel step")] {
+    self->steps_.End(step_id, why);
+    self->resources_.CancelAll();
+  };
+  // Where no thread can be made, here and now.
+  if (!TrySpawn(*env_.tasks, "cancel step", end).ok()) end();
+}
+
+void WorkerService::EndAllSteps(const absl::Status& why) {
+  steps_.EndAll(why);
+  resources_.CancelAll();
+}
+
+}  // namespace vigil

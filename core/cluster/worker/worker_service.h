@@ -1,0 +1,101 @@
+// What a task does for the masters of a cluster: it keeps their partitions of graphs, runs them, hands values to other
+// tasks, and holds the variables and queues, which all sessions share by container and name.
+//
+// Errors are TensorFlow's: ABORTED for what a restart has lost ("Graph handle is not found: ...", "RecvTensor expects a
+// different device incarnation: ...") and for a request that comes twice; what a run fails with, with its code, message
+// and payloads; errors that only follow from another one are marked (step_errors.h).
+// Thread safety: safe from any task. Ownership: used through shared_ptr, which running requests hold.
+// Source: TensorFlow's worker.proto, graph_mgr.cc, base_rendezvous_mgr.cc.
+#ifndef VIGIL_CORE_CLUSTER_WORKER_WORKER_SERVICE_H_
+#define VIGIL_CORE_CLUSTER_WORKER_WORKER_SERVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>  // lookup only
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/outstanding.h"
+#include "vigil/core/cluster/recent_ids.h"
+#include "vigil/core/cluster/request_ids.h"
+#include "vigil/core/cluster/task_addresses.h"
+#include "vigil/core/cluster/worker.pb.h"
+#include "vigil/core/cluster/worker/graph_cache.h"
+#include "vigil/core/cluster/worker/registered_graph.h"
+#include "vigil/core/cluster/worker/step_table.h"
+#include "vigil/core/env/env.h"
+#include "vigil/core/graph/op.h"
+#include "vigil/core/graph/resource.h"
+
+namespace vigil {
+
+class WorkerService : public std::enable_shared_from_this<WorkerService> {
+ public:
+  // `ops` is borrowed.
+  WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster);
+  ~WorkerService();
+
+  const TaskAddresses& cluster() const { return cluster_; }
+  RequestIds& ids() { return ids_; }
+  ResourceManager& resources() { return resources_; }
+  const proto::DeviceAttributes& device() const { return device_; }
+
+  // Serves a request of another task.
+  NetworkReply Handle(IncomingCall& call);
+
+  // The same for the master of this task, without the network.
+  // `bytes`: a GraphDef; of equal ones it gives the same graph. Errors: INVALID_ARGUMENT if it is none;
+  // RegisteredGraph::Create's.
+  absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
+  absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
+                        const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched);
+  // None: all.
+  void CleanupAll(const std::vector<std::string>& containers);
+
+  // Ends the step here, soon: never waits.
+  void CancelStep(std::int64_t step_id, const absl::Status& why);
+  // Ends all steps. May wait for a moment.
+  void EndAllSteps(const absl::Status& why);
+  // Of what goes on here and at the master without anybody who waits for it.
+  Outstanding& background() { return *background_; }
+  std::size_t steps() const { return steps_.size(); }
+
+ private:
+  struct Scratch;
+  class ScratchLease;
+
+  absl::StatusOr<std::string> GetStatus() const;
+  absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
+  absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
+  absl::StatusOr<std::string> ServeRunGraph(IncomingCall& call);
+  absl::StatusOr<std::string> RecvTensor(IncomingCall& call);
+  absl::Status CleanupGraph(const proto::CleanupGraphRequest& request);
+
+  absl::StatusOr<std::shared_ptr<RegisteredGraph>> FindGraph(const std::string& handle);
+  absl::Status CheckSender(std::string_view key) const;
+  // ABORTED if the request has come before.
+  template <typename Request>
+  absl::Status CheckNotRepeated(std::string_view method, const Request& request);
+
+  const Env env_;
+  const OpRegistry& ops_;
+  const TaskAddresses cluster_;
+  RequestIds ids_;
+  ResourceManager resources_;
+  proto::DeviceAttributes device_;
+  const std::shared_ptr<Outstanding> background_;
+  StepTable steps_;
+  GraphCache cache_;
+  SpinLock lock_;
+  // Guarded by lock_.
+  std::unordered_map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle; lookup only
+  RecentIds requests_;
+  std::vector<std::unique_ptr<Scratch>> scratches_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_WORKER_WORKER_SERVICE_H_
