@@ -32,8 +32,6 @@ endfunction()
 
 vigil_plain_library(vigil_xxhash xxhash xxhash.h)
 vigil_plain_library(vigil_isal isal isa-l.h)
-# Debian's leveldbTargets.cmake wants -lsnappy, which the shared library has linked already.
-vigil_plain_library(leveldb::leveldb leveldb leveldb/db.h)
 
 if(VIGIL_TEST_DEPENDENCIES)
   find_dependency(GTest CONFIG)
