@@ -86,8 +86,8 @@ class SessionManager {
   // A session in any case; `initialized` = it is ready, by a restore. Errors: as Prepare, but not being ready is none.
   absl::StatusOr<Recovered> Recover(const SessionTarget& target, const RestoreOptions& restore);
   // A ready session; looks after 1, 2, 4, ... seconds, at last every recovery_wait, each time with a session made anew.
-  // DEADLINE_EXCEEDED: the model did not get ready within max_wait (nullopt = for ever). What it sleeps between looks at
-  // a model that is not ready is added to `slept` (may be null).
+  // DEADLINE_EXCEEDED: the model did not get ready within max_wait (nullopt = for ever). What it sleeps between looks
+  // at a model that is not ready is added to `slept` (may be null).
   absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait,
                                             Duration* slept = nullptr);
 
