@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The README's example is the one that is compiled, its failing run is what the program prints, and there are as many rules.
+"""The README's example is the one that is compiled, and there are as many rules; its failing run, and that of docs/commands.md, are what
+the program prints.
 
 usage: check_readme.py PROGRAM     (run from the root)
 """
@@ -18,12 +19,12 @@ def example(source):
     return textwrap.dedent(part).strip()
 
 
-def compare(what, shown, real):
+def compare(document, what, shown, real):
     if shown.strip() == real.strip():
         return 0
     if shown.endswith("\n...\n") and real.startswith(shown[: -len("...\n")]):
         return 0
-    print(f"README.md: {what} is out of date. It shows:\n{shown.strip()}\n-- but it is:\n{real.strip()}")
+    print(f"{document}: {what} is out of date. It shows:\n{shown.strip()}\n-- but it is:\n{real.strip()}")
     return 1
 
 
@@ -37,23 +38,32 @@ def count_rules(program, readme):
     return 1
 
 
-def main(program):
-    readme = open("README.md", encoding="utf-8").read()
-    code = re.search(r"```cpp\n(.*?)```", readme, re.S).group(1)
-    errors = compare("the example", code, example("examples/first_session.cc"))
-    errors += count_rules(os.path.join(".", program), readme)
+def failing_runs(document, program):
+    errors = 0
     root = os.getcwd()
-    for run in re.finditer(r"```\n\$ (?:VIGIL_PRESET=dev )?./vigil (.*?)\n(.*?)```", readme, re.S):
+    with open(document, encoding="utf-8") as file:
+        text = file.read()
+    for run in re.finditer(r"```\n\$ (?:VIGIL_PRESET=dev )?./vigil (.*?)\n(.*?)```", text, re.S):
         with tempfile.TemporaryDirectory() as folder:  # what fails is saved
             os.symlink(os.path.join(root, "examples"), os.path.join(folder, "examples"))
             done = subprocess.run([os.path.join(root, program), *run.group(1).split()], cwd=folder, capture_output=True, text=True,
                                   stdin=subprocess.DEVNULL)
         if "This build has no planted bugs" in done.stderr:
             continue  # a release: the preset dev shows it
-        errors += compare("a failing run", run.group(2), done.stdout)
+        errors += compare(document, "a failing run", run.group(2), done.stdout)
         if done.returncode != 1:
-            print(f"README.md: the failing run ended with {done.returncode}, not 1\n{done.stderr}")
+            print(f"{document}: the failing run ended with {done.returncode}, not 1\n{done.stderr}")
             errors += 1
+    return errors
+
+
+def main(program):
+    readme = open("README.md", encoding="utf-8").read()
+    code = re.search(r"```cpp\n(.*?)```", readme, re.S).group(1)
+    errors = compare("README.md", "the example", code, example("examples/first_session.cc"))
+    errors += count_rules(os.path.join(".", program), readme)
+    for document in ("README.md", "docs/commands.md"):
+        errors += failing_runs(document, program)
     return errors
 
 

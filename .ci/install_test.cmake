@@ -40,4 +40,9 @@ use(${work}/extracted/usr from_deb)
 
 run(${CMAKE_COMMAND} -G Ninja -S ${consumer} -B ${work}/fetched -DVIGIL_SOURCE=${SOURCE} -DCMAKE_CXX_COMPILER=${CXX})
 run(${CMAKE_COMMAND} --build ${work}/fetched --target core_base)
+
+# The project of docs/tutorial.md, beside vigil: set up only, for building vigil takes minutes.
+file(COPY ${SOURCE}/examples/tutorial/ DESTINATION ${work}/tutorial)
+file(COPY ${work}/tutorial/first_try/target_loss.h DESTINATION ${work}/tutorial)
+run(${CMAKE_COMMAND} -G Ninja -S ${work}/tutorial -B ${work}/tutorial/build -DVIGIL_SOURCE=${SOURCE} -DCMAKE_CXX_COMPILER=${CXX})
 file(REMOVE_RECURSE ${work})

@@ -49,7 +49,7 @@ enum class EventKind : std::uint8_t {
   // value = the step (has_value: not at its begin).
   kListenerCall,
   // Emitted by the program around the session layer (the scenario's caller and its probes); the core never does.
-  // subject = a fixed name of the note (see replays/text), call/session/value = its arguments.
+  // subject = a name of the note that the program has chosen, call/session/value = its arguments.
   kNote,
   kConstructed,  // the construction of a monitored session has ended: code
   // A step function is about to be called: session and closed = what it gets to see.
@@ -198,13 +198,13 @@ enum class QueueDetail : std::uint8_t {
   kCancels,  // what waits for the queue is being cancelled
 };
 
-// "before_run", "ready_for_local_init", "session_log", ...
+// "before_run", "ready_for_local_init", "session_log", ...: as traces and replays write them. Of static lifetime.
 std::string_view HookMethodName(HookMethod method);
 std::string_view WriterCallName(WriterCall call);
 std::string_view ListenerMethodName(ListenerMethod method);
 std::string_view CallKindName(CallKind kind);
 std::string_view SupervisorMethodName(SupervisorMethod method);
-// Of a detail: "asks to fetch", "timer is asked", ...
+// Of a detail: "fetches", "timer is asked", ...; "?" for a kind that is none. REQUIRES: `call` is one of the kind's.
 std::string_view DetailName(EventKind kind, std::uint8_t call);
 
 struct Event {
@@ -215,15 +215,17 @@ struct Event {
   bool closed = false;
   bool has_value = false;
   std::int32_t index = -1;
-  std::int64_t session = 0;  // number of a raw session, from 1; 0 = none
-  double value = 0;
+  std::int64_t session = 0;       // number of a raw session, from 1; 0 = none
+  double value = 0;               // what it is says the kind; durations are seconds
   std::string_view subject = {};  // valid during Emit only
 };
 
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Must not call back into what emits. May be called from any thread of the emitting process.
+  // Called at the moment of the thing itself, from any thread of the emitting process, maybe with its locks held. So it
+  // must not call back into what emits, must not wait, and must not throw; what it wants to keep of `subject` it
+  // copies.
   virtual void Emit(const Event& event) = 0;
 };
 

@@ -1,5 +1,7 @@
 // Sums and differences that stay at the end of the range where they would come out at its other end.
 //
+// Pure functions, no errors: a result beyond the range is the number at that end of it.
+//
 // "For ever" is often said as the largest number there is: with plain arithmetic for ever and a second is long ago.
 #ifndef VIGIL_CORE_BASE_SATURATING_H_
 #define VIGIL_CORE_BASE_SATURATING_H_

@@ -18,8 +18,8 @@ namespace vigil {
 struct CheckpointState {
   std::string model_checkpoint_path;                    // absolute, or relative to the directory in the file only
   std::vector<std::string> all_model_checkpoint_paths;  // last = newest
-  std::vector<double> all_model_checkpoint_timestamps;
-  std::optional<double> last_preserved_timestamp;
+  std::vector<double> all_model_checkpoint_timestamps;  // seconds since the Unix epoch, as many as paths, or none
+  std::optional<double> last_preserved_timestamp;       // seconds likewise
 };
 
 inline constexpr std::string_view kDefaultStateFile = "checkpoint";
@@ -65,7 +65,8 @@ inline constexpr std::string_view kDefaultMetaGraphSuffix = "meta";
 // "<prefix>.meta"; of "<prefix>-?????-of-00003" and the like (a sharded checkpoint's other name) too.
 std::string MetaGraphFileName(std::string_view prefix, std::string_view suffix = kDefaultMetaGraphSuffix);
 
-// Removes a checkpoint's files, as far as they are there: meta graph, index, data. The file seam's errors.
+// Removes a checkpoint's files, as far as they are there: meta graph, index, data, in this order (without its index it
+// is no checkpoint any more). The file seam's errors; what comes after the failure is then still there.
 absl::Status RemoveCheckpoint(Files& files, const std::string& prefix,
                               std::string_view meta_graph_suffix = kDefaultMetaGraphSuffix);
 

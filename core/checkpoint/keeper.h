@@ -59,6 +59,7 @@ class Keeper {
 
   // From now on the time to the next preserved checkpoint runs.
   void Start(const KeeperOptions& options);
+  // What is kept, oldest first, from now on; what it knew before is forgotten, and nothing is deleted for it.
   void Set(std::vector<KeptCheckpoint> checkpoints);
   std::vector<std::string> paths() const;  // oldest first
 
@@ -75,7 +76,8 @@ class Keeper {
   absl::Status Begin(const Save& save);
   // The checkpoint is written.
   void Add(const Save& save);
-  // Writes the state file and deletes what is too many; what goes wrong with deleting is logged.
+  // Writes the state file, then deletes what is too many. An error is that of the state file: then nothing was deleted.
+  // What goes wrong with deleting is logged.
   absl::Status Commit(const Save& save);
 
  private:

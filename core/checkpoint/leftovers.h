@@ -1,10 +1,12 @@
 // What saves leave that were killed: folders and files of temporary names, which nobody would ever look at or delete.
 //
-//   "<save path>-<step>_temp_<number>" the parts of a sharded checkpoint before they are merged ("_temp" of older
-//   versions) "<save path>-<step>.<anything>.tempstate<number>", "<save path>-<step>.<anything>.tmp<number>", "<state
-//   file>.tmp<number>"
-//                                            a file before it gets its name
-//   "<save path>-<step>.data-..."            without an index: the checkpoint never came to be
+//   "<save path>-<step>_temp_<number>"                    the parts of a sharded checkpoint before they are merged
+//                                                         ("_temp" of older versions)
+//   "<save path>-<step>.<anything>.tempstate<number>",
+//   "<save path>-<step>.<anything>.tmp<number>",
+//   "<state file>.tmp<number>"                            a file before it gets its name
+//   "<save path>-<step>.data-..."                         without an index: the checkpoint never came to be
+//
 // Those of a save path may be deleted by whoever saves to it, once it has saved a step at least as high and nobody has
 // touched them for kAbandonedAfter: as a rule one process saves to a path (the chief), but there may be others (two
 // chiefs, workers that were left alone), and what a living one is writing is not to be taken from it. What carries a
@@ -40,10 +42,10 @@ std::vector<Leftover> FindLeftovers(Files& files, const std::string& save_path, 
 // Longer than a save is without a sign of life: the slowest sync of a file.
 inline constexpr Duration kAbandonedAfter = std::chrono::minutes(10);
 // Whether nothing has changed there for so long. `now`: as the file system tells the time (when something was just
-// written there).
+// written there). Errors: the file seam's, but what is gone counts as abandoned.
 absl::StatusOr<bool> IsAbandoned(Files& files, const Leftover& leftover, Time now);
 
-// With the files in it, if it is a folder. Fine if it is gone.
+// With the files in it, if it is a folder. Fine if it is gone. Errors: the file seam's; some of it may be gone then.
 absl::Status RemoveLeftover(Files& files, const Leftover& leftover);
 
 }  // namespace vigil

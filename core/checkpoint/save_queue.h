@@ -23,6 +23,7 @@ namespace vigil {
 // One of them.
 class PendingSave {
  public:
+  // Once true it stays so. Safe from any task.
   bool done() const { return done_.load(std::memory_order_acquire); }
   // What became of it; an error names what was to be saved. REQUIRES: done().
   const absl::Status& status() const { return status_; }

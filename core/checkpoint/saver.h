@@ -2,8 +2,9 @@
 //
 //   auto saver = std::make_shared<Saver>(env, SaverOptions{.max_to_keep = 3});
 //   VIGIL_RETURN_IF_ERROR(saver->Build(graph));
-//   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver->Save(session, "/dir/model.ckpt", step)); //
-//   "/dir/model.ckpt-7"
+//   VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver->Save(session, "/dir/model.ckpt", step));
+//
+// At step 7 that prefix is "/dir/model.ckpt-7".
 //
 // Build() adds save and restore ops to the graph and notes them as well-known calls; Save and Restore run them through
 // a raw session and look after the meta graph and the state file. A monitored session is not a Session: it cannot be
@@ -11,8 +12,9 @@
 // SaveBeside() takes the values and lets a task write them while the training goes on (save_queue.h). Whatever else is
 // asked of the saver waits for these saves first: the order of saves, what is kept and what is found to be restored are
 // as if each had been waited for.
-// Thread safety: one task at a time. Ownership: the graph must outlive the saver. Errors: USAGE in TensorFlow's words,
-// else what the session and the files give.
+// Thread safety: one task at a time. Ownership: the graph must outlive the saver. Errors: USAGE in TensorFlow's words;
+// FAILED_PRECONDITION for a variable without a value; DATA_LOSS for a damaged checkpoint; ABORTED if another process
+// deletes the checkpoint while it is written; else what the session and the files give (RESOURCE_EXHAUSTED: no space).
 // Source: saver.py (Saver), checkpoint_management.py.
 #ifndef VIGIL_CORE_CHECKPOINT_SAVER_H_
 #define VIGIL_CORE_CHECKPOINT_SAVER_H_
@@ -84,7 +86,9 @@ class Saver : public std::enable_shared_from_this<Saver> {
 
   // Writes "<path>-<step>" (or path) and records it in the state file; returns that prefix; "" when there is nothing to
   // save. Then deletes what is too many; what goes wrong there is logged. USAGE if it was not built, or the path's
-  // directory does not exist.
+  // directory does not exist. Success: the checkpoint is whole under its name (with durable_saves also after a power
+  // cut). Error: what stood under that name before still does, or the new one, whole; the state file never names one
+  // that is not there. Blocks until saves made beside the training are written.
   virtual absl::StatusOr<std::string> Save(Session& session, const std::string& path,
                                            std::optional<std::int64_t> global_step, const SaveOptions& options = {});
   // The step is what the session has there: an integer.
@@ -102,8 +106,10 @@ class Saver : public std::enable_shared_from_this<Saver> {
   // Those of this saver as a task to be joined: done whenever all are written.
   std::shared_ptr<Task> SavesBeside(std::string name);
 
-  // Does nothing when there is nothing to restore. USAGE "The passed save_path is not a valid checkpoint: ..." before
-  // the session is called. NOT_FOUND and INVALID_ARGUMENT say what probably does not fit.
+  // Gives every variable of the saver its value. Does nothing when there is nothing to restore. USAGE "The passed
+  // save_path is not a valid checkpoint: ..." before the session is called. NOT_FOUND (no such key) and
+  // INVALID_ARGUMENT (another shape or type) say what probably does not fit. After an error some of the variables may
+  // be restored, others not.
   virtual absl::Status Restore(Session& session, const std::string& path);
   // The same into variables of which only some are `missing` (nodes' names: they hold nothing yet): the others first,
   // in a run of their own. Who waits until all are initialised thus sees none of them change any more.

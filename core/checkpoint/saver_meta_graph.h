@@ -25,6 +25,7 @@ namespace vigil {
 CollectionCodec SaverCodec(const Env& env, const Behaviour& behaviour = Behaviour::Default());
 
 // Of the graph, with `saver` (null: with none). A file is written too if `filename` is given.
+// Errors: as ExportMetaGraph; the file seam's.
 struct ExportToFileOptions {
   const Saver* saver = nullptr;
   std::string filename;

@@ -1,5 +1,6 @@
 // tf.train.Coordinator: ends a group of tasks together and carries the first error of one of them to who joins.
 //
+// Nothing here interrupts a task: each asks ShouldStop() or waits in WaitForStop(), and ends by itself.
 // The rules that surprise: only the first stop request counts (an error that comes after it is dropped, even after a
 // clean stop); errors of the clean kinds count as no error; after a join an error is handed back to who reports it.
 // Thread safety: safe from any task. Ownership: tasks that outlive a join hold the coordinator by shared_ptr.
@@ -25,12 +26,13 @@ namespace vigil {
 using TaskPtr = std::shared_ptr<Task>;
 
 struct CoordinatorOptions {
-  std::vector<Code> clean_stop_codes = {Code::kOutOfRange};
-  std::int64_t session = 0;  // whose tasks it ends, for events; 0 = nobody's
+  std::vector<Code> clean_stop_codes = {Code::kOutOfRange};  // errors that count as none
+  std::int64_t session = 0;                                  // whose tasks it ends, for events; 0 = nobody's
 };
 
 struct JoinOptions {
   std::vector<TaskPtr> tasks;  // besides the registered ones
+  // How long tasks may take after a stop was requested; negative: they are not waited for.
   Duration stop_grace_period = std::chrono::seconds(120);
   bool ignore_live_tasks = false;
   Severity severity_of_ignored = Severity::kInfo;  // of the line that names the tasks that are ignored
@@ -40,22 +42,24 @@ class Coordinator {
  public:
   explicit Coordinator(const Env& env, CoordinatorOptions options = {});
 
-  // Asks all tasks to stop; the first error given with the first request is kept. After a join an error that is not
-  // clean is returned to the caller instead.
+  // Asks all tasks to stop. If it is the first request, its error is kept (unless that is clean); later ones are
+  // dropped. OK but after a join: then an error that is not clean is returned to the caller instead. Never blocks.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus());
   bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire); }
-  // True = a stop was requested before `timeout` had passed.
+  // True = a stop was requested before `timeout` had passed, or before the call. Duration::max(): waits for ever.
   bool WaitForStop(Duration timeout);
   // Back to the state of a new coordinator (registered tasks stay).
   void ClearStop();
   // The error that was kept, or OK. It stays.
   absl::Status RequestedError() const;
+  // Whether Join has ended since the last ClearStop.
   bool joined() const;
 
   // The state of the model is not worth keeping (its loss is NaN): nobody should save it any more.
   void MarkDiverged() { diverged_.store(true, std::memory_order_release); }
   bool diverged() const { return diverged_.load(std::memory_order_acquire); }
 
+  // `task` is joined by the next Join, and forgotten after it.
   void Register(TaskPtr task);
   // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the
   // kept error, which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time
@@ -64,8 +68,8 @@ class Coordinator {
   // The names of the tasks that the last join gave up on: they go on running, with what they hold.
   std::vector<std::string> stragglers() const;
 
-  // Runs `body`; an error (or an exception) of it becomes a stop request and is swallowed. What RequestStop hands back
-  // comes out.
+  // Runs `body` in the calling task; an error (or an exception) of it becomes a stop request and is swallowed. What
+  // RequestStop hands back comes out.
   absl::Status StopOnError(const std::function<absl::Status()>& body);
 
  private:

@@ -5,7 +5,7 @@
 // With an interval the first call comes at once and the others at multiples of the interval after it: a call that was
 // slow or late is followed by calls back to back until the missed ones are made up for. Without an interval all calls
 // are back to back. An error (or an exception) of any method stops the coordinator with that error and ends the task;
-// StopLoop is then not called.
+// StopLoop is then not called. A stop is looked for between two calls: none is interrupted.
 // Thread safety: Start() once, from any task; the methods are called by the looper's own task. Ownership: the task
 // keeps its looper and the coordinator; env's seams must outlive it.
 // Source: coordinator.py (LooperThread).

@@ -27,10 +27,10 @@ namespace vigil {
 
 struct QueueRunnerOptions {
   std::string queue_name;
-  std::vector<NodeId> enqueue_ops;
-  NodeId close_op = kNoNode;
-  NodeId cancel_op = kNoNode;
-  std::vector<Code> queue_closed_codes = {Code::kOutOfRange};
+  std::vector<NodeId> enqueue_ops;                             // one task each; the same op may be there several times
+  NodeId close_op = kNoNode;                                   // none: the queue is not closed at the end of the input
+  NodeId cancel_op = kNoNode;                                  // none: a stop ends no enqueue that waits for room
+  std::vector<Code> queue_closed_codes = {Code::kOutOfRange};  // an enqueue that fails so has met the end of the input
 };
 
 class QueueRunner : public std::enable_shared_from_this<QueueRunner> {

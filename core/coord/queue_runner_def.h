@@ -1,5 +1,5 @@
 // Queue runners as a MetaGraphDef holds them (QueueRunnerDef).
-// Source: queue_runner_impl.py (to_proto, from_proto).
+// Thread safety: as the graph's. Source: queue_runner_impl.py (to_proto, from_proto).
 #ifndef VIGIL_CORE_COORD_QUEUE_RUNNER_DEF_H_
 #define VIGIL_CORE_COORD_QUEUE_RUNNER_DEF_H_
 

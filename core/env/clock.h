@@ -10,7 +10,7 @@ namespace vigil {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Wall time, for what is shown or stored: may jump.
+  // Wall time since the Unix epoch, for what is shown or stored: may jump, forth and back.
   virtual Time Now() = 0;
   // Never goes back; the origin means nothing. Every deadline of the task seam is a point of this clock.
   virtual Time Monotonic() = 0;

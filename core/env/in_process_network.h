@@ -21,6 +21,7 @@ namespace vigil {
 
 class InProcessNetwork final : public Network {
  public:
+  // All methods: as network.h.
   explicit InProcessNetwork(Tasks& tasks);
   ~InProcessNetwork() override;
 

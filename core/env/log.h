@@ -13,7 +13,7 @@ enum class Severity { kInfo, kWarning, kError };
 class Log {
  public:
   virtual ~Log() = default;
-  // One line, without its newline.
+  // One line, without its newline. Returns when it is written, or dropped: whether it was cannot be known.
   virtual void Write(Severity severity, std::string_view line) = 0;
 };
 

@@ -57,7 +57,8 @@ class Listener {
 class Network {
  public:
   virtual ~Network() = default;
-  // ALREADY_EXISTS if somebody serves there. Requests that arrive from now on are handled.
+  // Requests that arrive from now on are handled. ALREADY_EXISTS: somebody serves there; what else keeps a real network
+  // from listening has the system's code.
   virtual absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) = 0;
   // `done` is called exactly once, unless this process ends first: from some task of it or from none, possibly before
   // Start returns. It must not block, and may start further calls. The number names the call for Cancel, never 0.
@@ -67,7 +68,9 @@ class Network {
   virtual void Cancel(std::uint64_t call) = 0;
 };
 
-// One request and its answer: blocks the calling task. REQUIRES: env.network is not null.
+// One request and its answer, or the error that Start's `done` would get: UNAVAILABLE, DEADLINE_EXCEEDED, what the
+// handler returned. Blocks the calling task, without a deadline in the request maybe for ever. REQUIRES: env.network is
+// not null.
 NetworkReply CallAndWait(const Env& env, NetworkRequest request);
 
 }  // namespace vigil

@@ -13,10 +13,13 @@ namespace vigil {
 class Notification {
  public:
   Notification(Tasks& tasks, std::string_view name);
+  // Raises it and wakes all who wait. Fine if it is raised already.
   void Notify();
+  // Lowers it. Who was woken by Notify but has not looked yet goes on waiting.
   void Clear();
   bool IsSet() const;
-  // True = raised before the deadline.
+  // True = raised before the deadline (or already); false = the deadline (of Clock::Monotonic) passed. Throws
+  // TaskKilled as every blocking call (tasks.h).
   bool Wait(Time deadline);
 
  private:

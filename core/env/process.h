@@ -7,7 +7,9 @@
 // A slot is made by its type's default constructor at the first use and lives as long as the process. What it has to do
 // before the process waits for its tasks (which may use the slot to their end) stands in its AtProcessEnd(), if it has
 // one.
-// Thread safety: Slot() is safe from any task; the slot's type looks after itself.
+// Thread safety: Slot() is safe from any task; the slot's type looks after itself. Its constructor runs under a lock of
+// the process: it must not ask for a slot, nor block. A slot's address stays the same as long as the process lives.
+// Errors: none. Two types under one name are a bug that nothing notices.
 #ifndef VIGIL_CORE_ENV_PROCESS_H_
 #define VIGIL_CORE_ENV_PROCESS_H_
 
@@ -42,7 +44,8 @@ class Process {
     }));
   }
 
-  // Called by whoever owns a real process, once its program has ended and before its tasks have.
+  // Calls every slot's AtProcessEnd(), in order of names. Called by whoever owns a real process, once its program has
+  // ended and before its tasks have; slots that are made meanwhile are not called.
   void End();
 
  private:

@@ -1,5 +1,5 @@
 // The random seam: named streams, so that one more draw in one place shifts no other place.
-// Thread safety: safe from any task.
+// Not for secrets. Thread safety: safe from any task. Errors: none.
 #ifndef VIGIL_CORE_ENV_RANDOM_H_
 #define VIGIL_CORE_ENV_RANDOM_H_
 

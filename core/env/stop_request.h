@@ -22,7 +22,7 @@ class StopRequest {
   void Request(std::string_view who);
   bool requested() const { return requested_.load(std::memory_order_acquire); }
   std::string requested_by() const;  // "" = nobody yet
-  // True = requested before the deadline.
+  // True = requested before the deadline (of Clock::Monotonic), or already.
   bool Wait(Time deadline) { return told_.Wait(deadline); }
 
  private:
@@ -34,9 +34,10 @@ class StopRequest {
 
 using StopRequestPtr = std::shared_ptr<StopRequest>;
 
-// Waits until the deadline; true = `stop` (may be null: nobody asks) was requested before it.
+// Waits until the deadline, without a request to look at simply sleeps; true = `stop` (may be null: nobody asks) was
+// requested before it.
 bool SleepUnlessStopped(const Env& env, StopRequest* stop, Time deadline);
-// CANCELLED: what was under way when `stop` was requested.
+// CANCELLED "A stop was requested by <who> while <what>.". REQUIRES: it was requested.
 absl::Status StoppedWhile(const StopRequest& stop, std::string_view what);
 
 }  // namespace vigil

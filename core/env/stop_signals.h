@@ -25,6 +25,7 @@ class StopSignals {
   virtual ~StopSignals() = default;
   // Calls `told` with the signal's name ("SIGTERM") when one comes, at most once. From a thread of the seam's, never
   // from a signal handler: it may lock, but must neither wait for long, nor throw, nor end a watch.
+  // ALREADY_EXISTS: somebody else of the process watches. RESOURCE_EXHAUSTED, INTERNAL: no thread, no pipe.
   virtual absl::StatusOr<std::unique_ptr<SignalWatch>> Watch(std::function<void(std::string_view)> told) = 0;
 };
 

@@ -44,7 +44,7 @@ std::uint64_t BundleChecksum(std::string_view bytes);
 std::string PackStrings(const Tensor& tensor);                                   // REQUIRES: strings
 std::optional<Tensor> Unpack(const BundleEntry& entry, std::string_view bytes);  // nullopt: they do not have their size
 
-absl::Status DataLoss(std::string_view what, const std::string& path);
+absl::Status DataLoss(std::string_view what, const std::string& path);  // "<path>: <what>"
 
 }  // namespace vigil
 

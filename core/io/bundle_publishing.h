@@ -36,7 +36,9 @@ class TemporaryFile {
   TemporaryFile& operator=(TemporaryFile&&) = default;
 
   const std::string& path() const { return path_; }
+  // After an error the file is gone, and nothing more can be done with it.
   absl::Status Append(std::string_view bytes) { return Checked(file_->Append(bytes)); }
+  // Closes it, synced before if asked: it may be renamed now. REQUIRES: called once.
   absl::Status Finish(bool synced);
 
  private:

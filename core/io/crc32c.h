@@ -1,6 +1,6 @@
 // CRC-32C (Castagnoli), and the masking under which TensorFlow stores it in events files and checkpoints.
 //
-// Thread safety: pure functions. One thin layer around isa-l.
+// Thread safety: pure functions. Errors: none. One thin layer around isa-l.
 #ifndef VIGIL_CORE_IO_CRC32C_H_
 #define VIGIL_CORE_IO_CRC32C_H_
 

@@ -27,8 +27,9 @@ class RecordWriter {
   // `file`: open for writing, at its end.
   explicit RecordWriter(std::unique_ptr<File> file) : file_(std::move(file)) {}
 
+  // Success: it is gathered, or in the file.
   absl::Status Write(std::string_view record);
-  // What was gathered goes to the file.
+  // What was gathered goes to the file: other processes see it, a power cut may still take it.
   absl::Status Flush();
   // Flush, and it survives a power cut.
   absl::Status Sync();

@@ -32,7 +32,8 @@ std::string DataFileName(std::string_view prefix, int shard, int shards);
 // written is there and whole, also after a power cut. (That of a new directory is the caller's: SyncParents.)
 enum class Syncing { kNo, kYes };
 
-// Writes all tensors as one bundle with one shard. The prefix's directory is made if its parent exists.
+// Writes all tensors as one bundle with one shard, in place of what stood under the prefix. The prefix's directory is
+// made if its parent exists. Error: what stood there still does, or the new one does; nothing in between.
 absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
                          Syncing syncing = Syncing::kYes);
 
@@ -51,8 +52,11 @@ absl::Status VerifyBundle(Files& files, const std::string& prefix);
 
 class BundleReader {
  public:
-  // Reads the index.
+  // Reads the index. NOT_FOUND: no such bundle; DATA_LOSS: a damaged index. `files` must outlive the reader.
   static absl::StatusOr<BundleReader> Open(Files& files, const std::string& prefix);
+  // NOT_FOUND: no such key, or its file of data is gone; DATA_LOSS: bytes that are not those of the index. Takes memory
+  // for the tensor once its bytes are known to be there. If another process has saved the same step again meanwhile, it
+  // reads on from that.
   absl::StatusOr<Tensor> Read(const std::string& key);
   bool Has(std::string_view key) const { return index_.entries.contains(key); }
   // Every key with its type and shape.

@@ -2,6 +2,7 @@
 //
 // The scaffold and the savers note in the graph which nodes are which (WellKnownCalls); events and fault injection both
 // ask ClassifyCall, so they cannot disagree. A call with hooks is kRun whatever it fetches.
+// Thread safety: a pure function. Errors: none; what nobody has noted is kRawRun.
 #ifndef VIGIL_CORE_SESSION_CLASSIFY_H_
 #define VIGIL_CORE_SESSION_CLASSIFY_H_
 

@@ -25,7 +25,8 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  // Runs the plan. `generation`: of the shared resources. `rendezvous`: of a partition of a graph; null if it is whole.
+  // Runs the plan; errors as Session::Run. `deadline`: of Clock::Monotonic. `generation`: of the shared resources.
+  // `rendezvous`: of a partition of a graph; null if it is whole.
   absl::Status Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched,
                    Rendezvous* rendezvous = nullptr);
 

@@ -1,4 +1,5 @@
 // A session that emits an event for each call: put around whatever the factory made, fault injection included.
+// Thread safety and errors: those of the session inside.
 #ifndef VIGIL_CORE_SESSION_OBSERVED_SESSION_H_
 #define VIGIL_CORE_SESSION_OBSERVED_SESSION_H_
 

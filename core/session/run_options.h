@@ -27,7 +27,7 @@ struct DebugTensorWatch {
 
 struct RunOptions {
   TraceLevel trace_level = TraceLevel::kNoTrace;
-  std::int64_t timeout_in_ms = 0;  // 0 = none
+  std::int64_t timeout_in_ms = 0;  // of the whole run: then DEADLINE_EXCEEDED; 0 = none
   std::int32_t inter_op_thread_pool = 0;
   bool output_partition_graphs = false;
   bool report_tensor_allocations_upon_oom = false;

@@ -53,15 +53,21 @@ class Session {
   virtual std::int64_t number() const = 0;
   virtual const Graph& graph() const = 0;  // the one it was made with: while that lives
   virtual bool closed() const = 0;
-  // `fetched` gets one tensor for each fetch; its storage is reused.
+  // Runs what the spec needs, once, in the calling task, which it blocks until then (or until the timeout of the
+  // options: DEADLINE_EXCEEDED). `fetched` gets one tensor for each fetch, in their order; its storage is reused; after
+  // an error it holds nothing that means anything, and what the run did before failing stays done. INVALID_ARGUMENT: a
+  // feed of another type; UNIMPLEMENTED: an option that there is none of. What a user's op throws is OTHER. On a
+  // cluster also ABORTED and UNAVAILABLE.
   virtual absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) = 0;
-  // Cancels what runs, frees what the session alone holds. A second close does nothing.
+  // Cancels what runs (those calls return CANCELLED, maybe after this has returned), frees what the session alone
+  // holds. It is closed then, also if this fails; errors come from the servers of a cluster only. A second close does
+  // nothing.
   virtual absl::Status Close() = 0;
 };
 
 struct SessionConfig {
   std::vector<std::string> device_filters;
-  std::int64_t operation_timeout_in_ms = 0;  // 0 = none
+  std::int64_t operation_timeout_in_ms = 0;  // of each run that says no other: then DEADLINE_EXCEEDED; 0 = none
   std::int32_t inter_op_parallelism_threads = 0;
   // Of sessions on a cluster. How long a creation waits for tasks that do not answer: then UNAVAILABLE, which names
   // them; 0 = for ever.
@@ -73,6 +79,8 @@ struct SessionConfig {
 class SessionFactory {
  public:
   virtual ~SessionFactory() = default;
+  // Blocks until there is one. `master`: "" = this process. UNIMPLEMENTED or NOT_FOUND: a master that cannot be reached
+  // this way; UNAVAILABLE: servers that do not answer. The graph must outlive the session.
   virtual absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
                                                           const SessionConfig& config) = 0;
 };

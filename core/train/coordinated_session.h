@@ -62,11 +62,14 @@ class CoordinatedSessionCreator {
   // `hooks` and `life` must outlive this object.
   CoordinatedSessionCreator(const Env& env, std::shared_ptr<SessionCreator> creator, const std::vector<HookPtr>& hooks,
                             SessionLife& life, QueueRunnerStarter start_queue_runners);
+  // Errors: of the creator, the start of the queue runners, or a hook; what was made until then is stopped and closed
+  // (not so under Behaviour::TensorFlow()).
   absl::StatusOr<std::unique_ptr<CoordinatedSession>> Create();
 
   // The raw session of the last creation that got so far, also if a later part of it failed; null after Forget().
   const SessionPtr& session() const { return session_; }
   const std::shared_ptr<Coordinator>& coordinator() const { return coord_; }
+  // The session is closed and nobody's business any more.
   void Forget();
   SessionCreator& creator() { return *creator_; }
   // How long the creator has waited for others so far.

@@ -74,22 +74,35 @@ class MonitoredSessionBase {
   MonitoredSessionBase(const MonitoredSessionBase&) = delete;
   MonitoredSessionBase& operator=(const MonitoredSessionBase&) = delete;
 
+  // One run: BeforeRun of every hook, the run of what all of them ask for, AfterRun of every hook; blocks until then.
+  // A preemption anywhere in it makes a MonitoredSession recover and repeat it all.
+  // Errors: what the raw run or a hook failed with, or, where that is only a consequence, what the coordinator holds.
+  // ABORTED and UNAVAILABLE: of a SingularMonitoredSession only. OUT_OF_RANGE: the input has ended; pass it on.
+  // DEADLINE_EXCEEDED: recovering was given up. USAGE: after should_stop, after Close, while the session is being made,
+  // for names that the graph does not have, and where two feed the same tensor. After any error the session can be
+  // asked ShouldStop and be left.
   absl::StatusOr<RunResult> Run(const Fetches& fetches, const Feeds& feeds = {}, const RunOptions& options = {});
   // The same into a result that is reused: allocates nothing once it has been warm.
   absl::Status RunInto(RunResult* result, const Fetches& fetches, const Feeds& feeds = {},
                        const RunOptions& options = {});
+  // Calls `step_fn` with the raw session and a way to run with hooks; after a preemption that it returns it is called
+  // again, from its beginning. Errors: what it returns (an exception is OTHER); else as Run.
   absl::Status RunStepFn(const StepFn& step_fn);
   // A run past the hooks, with recovery: for what is no training (re-initialising an iterator, asking for a size).
   absl::StatusOr<RunResult> RunWithoutHooks(const Fetches& fetches, const Feeds& feeds = {},
                                             const RunOptions& options = {});
+  // Whether the loop should end: a hook, the coordinator, a step function or a stop request wants it, or the session is
+  // closed. May recover, and then blocks as a run. Errors: what the coordinator holds (a queue runner that failed).
   absl::StatusOr<bool> ShouldStop();
   // How many times a session was given up and created anew.
   int recoveries() const { return life_.recoveries; }
   // Tasks that did not end within the grace period when a session of this one was closed. They still ran then.
   const std::vector<std::string>& stragglers() const { return life_.stragglers; }
 
-  // End of every hook, then close. A second one is USAGE "Session is already closed."; one from inside of a call of
-  // this session's (a hook, a step function) is USAGE and does nothing: ask for a stop there.
+  // End of every hook, then stop, join for the grace period and close; each is done whatever went wrong before, and the
+  // last error is returned. It is closed then, also if this fails. A second one is USAGE "Session is already closed.";
+  // one from inside of a call of this session's (a hook, a step function) is USAGE and does nothing: ask for a stop
+  // there.
   absl::Status Close();
   // Leaves the scope with what its body returned; what this returns is what the scope as a whole ended with.
   absl::Status Exit(const absl::Status& body);
@@ -172,6 +185,9 @@ struct MonitoredSessionOptions {
 // Recovers from ABORTED and UNAVAILABLE.
 class MonitoredSession : public MonitoredSessionBase {
  public:
+  // Begin of every hook, then a session that is ready. Blocks until then; of a preemption meanwhile it recovers.
+  // Errors: what a hook's Begin or AfterCreateSession, the scaffold, or the session's creation failed with; USAGE for a
+  // hook that is in an open session. Nothing is left open (by TensorFlow's behaviour a half-made session is).
   static absl::StatusOr<std::unique_ptr<MonitoredSession>> Create(const Env& env, Graph& graph,
                                                                   MonitoredSessionOptions options);
 
@@ -198,6 +214,7 @@ struct SingularMonitoredSessionOptions {
 // Recovers from nothing, is always the chief, and gives access to its raw session.
 class SingularMonitoredSession : public MonitoredSessionBase {
  public:
+  // As MonitoredSession's, but a preemption is the error.
   static absl::StatusOr<std::unique_ptr<SingularMonitoredSession>> Create(const Env& env, Graph& graph,
                                                                           SingularMonitoredSessionOptions options);
   // Null after close.
@@ -207,7 +224,8 @@ class SingularMonitoredSession : public MonitoredSessionBase {
   using MonitoredSessionBase::MonitoredSessionBase;
 };
 
-// The with-block: runs `body` and leaves the scope with what it returned (or threw).
+// The with-block: runs `body` and leaves the scope with what it returned (or threw: OTHER). OK: the body ended well, or
+// with the end of the input, and so did End of every hook and the close. Otherwise the body's error, or a later one.
 template <typename S, typename Body>
 absl::Status WithSession(S& session, Body&& body) {
   return session.Exit(CallGuarded([&]() -> absl::Status { return body(session); }));

@@ -30,6 +30,7 @@ class RecoveryPolicy {
   explicit RecoveryPolicy(const Env& env, Duration give_up_after = kGiveUpAfter, StopRequestPtr stop = nullptr);
 
   // A call of the session's begins, and ends. They may nest.
+  // Time outside of calls does not count as failing.
   void CallBegins();
   void CallEnds();
 

@@ -45,7 +45,9 @@ class Scaffold {
  public:
   Scaffold(const Env& env, Graph& graph, const ScaffoldOptions& options = {});
 
-  // Idempotent. Emits kGraphFinalized when the graph was not finalized before.
+  // Idempotent: a further one makes nothing new. USAGE: a collection that should have one item has several; a graph
+  // that is finalized already and lacks a piece. What was made before an error stays. Emits kGraphFinalized when the
+  // graph was not finalized before.
   absl::Status Finalize();
 
   // Events of a further Finalize go to `sink`, which outlives it.
@@ -55,6 +57,7 @@ class Scaffold {
   std::optional<NodeId> init_op() const { return pieces_.init_op; }
   const Feeds& init_feed_dict() const;
   bool has_init_fn() const { return pieces_.init_fn != nullptr; }
+  // What it returns; an exception is OTHER. REQUIRES: has_init_fn().
   absl::Status CallInitFn(Session& session);
   std::optional<Output> ready_op() const { return pieces_.ready_op; }
   std::optional<Output> ready_for_local_init_op() const { return pieces_.ready_for_local_init_op; }

@@ -32,6 +32,8 @@ struct CreatorTraits {
 class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
+  // A session whose model is ready; blocks until then. Called again for each recovery: of ABORTED and UNAVAILABLE the
+  // monitored session tries once more, any other error is final. What it made and could not make ready it closes.
   virtual absl::StatusOr<SessionPtr> CreateSession() = 0;
   // How long all calls together have waited for others (a worker for its chief), which has a bound of its own.
   virtual Duration time_waited() const { return Duration::zero(); }

@@ -36,10 +36,14 @@ using LayerStepFn = std::function<absl::Status(const RunWithHooks&)>;
 class SessionLayer {
  public:
   virtual ~SessionLayer() = default;
+  // Success: run.result has the values, every hook has seen them. An error may have come before, in or after the raw
+  // run.
   virtual absl::Status Run(LayerRun& run) = 0;
+  // What the function returns, an exception as OTHER; the recoverable layer calls it again after a preemption.
   virtual absl::Status RunStepFn(const LayerStepFn& step_fn) = 0;
   // Whether the caller should stop: this layer's own answer, else the inner layers'.
   virtual absl::StatusOr<bool> ShouldStop() = 0;
+  // Everything is stopped and closed, also if this fails.
   virtual absl::Status Close() = 0;
 };
 

@@ -75,15 +75,19 @@ class SessionManager {
                                                                 std::shared_ptr<SessionFactory> factory,
                                                                 SessionManagerOptions options);
 
+  // A ready session; blocks until then, with wait_for_checkpoint up to restore.max_wait for a checkpoint.
+  // USAGE: both a directory and a file; nothing to restore and no op that initialises; not ready in the end.
   absl::StatusOr<SessionPtr> Prepare(const SessionTarget& target, const RestoreOptions& restore,
                                      const InitOptions& init);
   struct Recovered {
     SessionPtr session;
     bool initialized = false;
   };
+  // A session in any case; `initialized` = it is ready, by a restore. Errors: as Prepare, but not being ready is none.
   absl::StatusOr<Recovered> Recover(const SessionTarget& target, const RestoreOptions& restore);
-  // `max_wait` nullopt = for ever. What it sleeps between looks at a model that is not ready is added to `slept` (may
-  // be null).
+  // A ready session; looks after 1, 2, 4, ... seconds, at last every recovery_wait, each time with a session made anew.
+  // DEADLINE_EXCEEDED: the model did not get ready within max_wait (nullopt = for ever). What it sleeps between looks
+  // at a model that is not ready is added to `slept` (may be null).
   absl::StatusOr<SessionPtr> WaitForSession(const SessionTarget& target, std::optional<Duration> max_wait,
                                             Duration* slept = nullptr);
 
@@ -94,8 +98,8 @@ class SessionManager {
   absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
   // CANCELLED if a stop is requested meanwhile.
   absl::Status Pause(Duration duration, std::string_view waiting_for) const;
-  // True = the model was alive already, and the session is ready.
-  // True = joined. Else `missing` is what is not initialised, as far as somebody asked.
+  // True = the model was alive already, and the session is ready. Else `missing` is what is not initialised, as far as
+  // somebody asked.
   absl::StatusOr<bool> JoinLiveModel(const SessionTarget& target, Session& session, const RestoreOptions& restore,
                                      std::vector<std::string>* missing);
   // True = restored; what is `missing` is last.

@@ -95,16 +95,25 @@ class SessionRunHook {
   // For events and reports; "" is fine.
   virtual std::string_view name() const { return ""; }
 
+  // Once a session object, before anything else; an error is that of its creation.
   virtual absl::Status Begin(BeginContext&) { return absl::OkStatus(); }
+  // For each raw session, also after a recovery: what the hook keeps of the one before is worth nothing. May run it.
+  // An error fails the creation; ABORTED and UNAVAILABLE make the next attempt.
   virtual absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) {
     return absl::OkStatus();
   }
+  // Fills in what it wants to be fetched and fed beside the caller's. USAGE of the run where another hook or the caller
+  // feeds the same tensor. An error fails the run, which then is not made; hooks after this one are not asked.
   virtual absl::Status BeforeRun(RunContext&, RunArgs&) { return absl::OkStatus(); }
   // Of a hook that fetched something, before the AfterRun of any hook, so that what it finds out (the loss is NaN) is
   // known to all of them. It only looks: nothing of the run can be changed any more. Behaviour::nan_stop_saves_nothing
   // only.
   virtual void Inspect(const FetchedValues&) {}
+  // After a run that succeeded, with the values of what it asked for: valid during the call. An error fails the run,
+  // though its effects stay; hooks after this one are not called. A run that is repeated after a recovery is another
+  // one, with its own BeforeRun.
   virtual absl::Status AfterRun(RunContext&, const RunValues&) { return absl::OkStatus(); }
+  // At a clean end only, before the close. An error is that of the close; hooks after this one are not called.
   // Null: the session was closed before the scope was left.
   virtual absl::Status End(Session*) { return absl::OkStatus(); }
 

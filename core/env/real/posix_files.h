@@ -22,7 +22,7 @@ class PosixFiles final : public Files {
   absl::Status SyncDirectory(const std::string& directory) override;
 };
 
-// The status for an errno: "<action> <path>: No space left on device".
+// The status for an errno: "<action> <path>: No space left on device", its code as files.h says. REQUIRES: error != 0.
 absl::Status PosixError(int error, std::string_view action, const std::string& path);
 
 }  // namespace vigil

@@ -28,7 +28,7 @@ class Threads final : public Tasks {
 
   // Every task started from now on holds `owner`, as long as somebody else does when it starts.
   void KeepAlive(std::weak_ptr<void> owner) { kept_ = std::move(owner); }
-  // The names of the tasks that have not ended after that time at the latest.
+  // Waits until all have ended, for that long at most; the names of those that have not.
   std::vector<std::string> WaitForAll(Duration patience);
 
  private:
