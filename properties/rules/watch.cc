@@ -147,6 +147,7 @@ void Watch::OnPhase(const Event& event, std::size_t index) {
 void Watch::OnNote(const Event& event, std::size_t index) {
   using replays::Note;
   const auto note = static_cast<Note>(event.call);
+  if (note == Note::kSigterm) told_to_end = {index, Code::kOk};
   if (note == Note::kStepRaises) failure = {index, event.code};
   if (note == Note::kStepRequestsStop) failure = {index, Code::kStopIteration};
 }
