@@ -183,7 +183,7 @@ class StepContextSetsNoFlag : public Rule {
       requested_ = kNever;
     }
     if (!now.Is(EventKind::kShouldStop) || requested_ == kNever) return;
-    if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
+    if (run.told_to_end || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
     Arm();
     if (!now.ok() || now.yes()) Violate({requested_, now.index}, "no", Answer(now));
   }
@@ -214,7 +214,7 @@ class ForgottenByARecovery : public Rule {
     if (now.Is(EventKind::kHookRequestsStop)) request_ = now.index;
     if (now.Is(EventKind::kRecovery) && request_ != kNever) forgotten_ = std::exchange(request_, kNever);
     if (!now.Is(EventKind::kShouldStop) || forgotten_ == kNever) return;
-    if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
+    if (run.told_to_end || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
     Arm();
     if (!now.ok() || now.yes()) Violate({forgotten_, run.recovery.at, now.index}, "no", Answer(now));
   }

@@ -98,6 +98,7 @@ class Watch {
   bool stopped_from_elsewhere = false;  // another task made one
   std::set<Code> reported;              // every error that was passed along, by any task, during the life
   Seen told_to_end;                     // SIGTERM has come
+  Seen last_save;                       // ... and a supervisor's last save, after its join, has failed
   Seen failure;  // the last failure of anything but a close since the phase or the last recovery began
 
  private:
@@ -114,6 +115,7 @@ class Watch {
 
   const RunFacts facts_;
   bool queue_started_ = false;
+  bool joined_ = false;  // the newest session's coordinator
   std::map<std::int32_t, BuiltIn> built_in_;
   std::map<std::int64_t, Seen> stored_;
 };
