@@ -543,6 +543,11 @@ void SaveBeside(Draws draws, Scenario& scenario) {
   }
   const bool trains = scenario.session.kind == SessionKind::kTraining && scenario.checkpoint.dir;
   if (trains && draws.Chance(60)) scenario.session.args["async_saves"] = true;
+  if (scenario.session.kind == SessionKind::kSupervisor || scenario.session.shared_state || !draws.Chance(60)) return;
+  HookSpec saver{.hook = "checkpoint_saver", .name = "", .plan = {}, .listeners = {}, .args = {}};
+  saver.args["save_steps"] = Number(draws, 1, 3);
+  saver.args["async_saves"] = true;
+  scenario.hooks.push_back(std::move(saver));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(ParseError, OfSessionModelAndCheckpoint) {
       {With(R"("session":{"kind":"mono"})"),
        "/session/kind: unknown session kind 'mono'; known: monitored, singular, training, supervisor"},
       {With(R"("session":{"is_chief":true})"),
-       "/session/is_chief: unknown field; known here: kind, stop_grace_period_secs"},
+       "/session/is_chief: unknown field; known here: kind, stop_grace_period_secs, stop_on_sigterm"},
       {With(R"("session":{"kind":"training","is_chief":1})"), "/session/is_chief: expected true or false, got 1"},
       {With(R"("session":{"kind":"supervisor","logdir":null})"), "/session/logdir: expected true or false, got null"},
       {With(R"("session":{"kind":"training","save_checkpoint_steps":2.5})"),
