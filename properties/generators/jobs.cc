@@ -74,6 +74,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   if (draws.Chance(20)) workload.validate_steps = draws.Between(2, 20);
   workload.least_boot = Milliseconds(draws.Between(0, 3000));
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
+  workload.async_saves = workload.kind != WorkloadKind::kSupervisor && draws.Split("async saves").Chance(25);
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
 }
 

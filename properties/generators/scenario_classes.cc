@@ -32,6 +32,7 @@ class Classes {
     AddIf(fault.lost_reply, "lost reply");
     AddIf(fault.advance_step.has_value(), "step advanced by others");
     AddIf(fault.chief_init.has_value(), "chief that comes later");
+    AddIf(fault.sigterm, "signal");
   }
   void AddStatements(const std::vector<replays::Statement>& statements) {
     for (const replays::Statement& statement : statements) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vigil/core/base/behaviour.h"
+#include "vigil/properties/model/refusal.h"
 
 namespace vigil::properties {
 namespace {
@@ -491,9 +492,7 @@ void DrawSwitches(Draws draws, Scenario& scenario) {
     scenario.behaviour.switches.emplace(all[draws.Below(all.size())].name, draws.Chance(80));
 }
 
-}  // namespace
-
-void AddVarieties(const Draws& draws, Scenario& scenario) {
+void AddMost(const Draws& draws, Scenario& scenario) {
   Draws kinds = draws.Split("varieties");
   if (kinds.Chance(25)) {
     scenario.behaviour.name = "default";
@@ -516,6 +515,51 @@ void AddVarieties(const Draws& draws, Scenario& scenario) {
   if (further.Chance(3)) AddOwnFetches(draws.Split("own fetches"), scenario);
   if (further.Chance(3)) AddResumedCount(draws.Split("resumed count"), scenario);
   if (further.Chance(2)) AddDivergence(draws.Split("divergence"), scenario);
+}
+
+// The process is told to end, at a call of the session.
+void AddSignal(Draws draws, Scenario& scenario) {
+  constexpr FaultPoint kPoints[] = {FaultPoint::kRun,  FaultPoint::kRun,     FaultPoint::kRun,   FaultPoint::kCreate,
+                                    FaultPoint::kInit, FaultPoint::kRestore, FaultPoint::kReady, FaultPoint::kReadStep,
+                                    FaultPoint::kSave, FaultPoint::kRawRun,  FaultPoint::kClose};
+  const auto sleeps = [](const Fault& fault) { return fault.at == FaultPoint::kSleep; };
+  if (std::any_of(scenario.faults.begin(), scenario.faults.end(), sleeps)) return;
+  scenario.session.args["stop_on_sigterm"] = true;
+  Fault fault;
+  const bool supervisor = scenario.session.kind == SessionKind::kSupervisor;
+  fault.at = supervisor && draws.Chance(60) ? FaultPoint::kRawRun : draws.Pick(kPoints);
+  fault.calls = {draws.Between(1, 4)};
+  fault.sigterm = true;
+  // The pause of a recovery is what it ends.
+  if (draws.Chance(40)) fault.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
+  scenario.faults.push_back(std::move(fault));
+}
+
+void SaveBeside(Draws draws, Scenario& scenario) {
+  for (std::vector<HookSpec>* hooks : {&scenario.hooks, &scenario.session.chief_only_hooks}) {
+    for (HookSpec& hook : *hooks) {
+      if (hook.hook == "checkpoint_saver" && draws.Chance(60)) hook.args["async_saves"] = true;
+    }
+  }
+  const bool trains = scenario.session.kind == SessionKind::kTraining && scenario.checkpoint.dir;
+  if (trains && draws.Chance(60)) scenario.session.args["async_saves"] = true;
+  if (scenario.session.kind == SessionKind::kSupervisor || scenario.session.shared_state || !draws.Chance(60)) return;
+  HookSpec saver{.hook = "checkpoint_saver", .name = "", .plan = {}, .listeners = {}, .args = {}};
+  saver.args["save_steps"] = Number(draws, 1, 3);
+  saver.args["async_saves"] = true;
+  scenario.hooks.push_back(std::move(saver));
+}
+
+}  // namespace
+
+void AddVarieties(const Draws& draws, Scenario& scenario) {
+  AddMost(draws, scenario);
+  Draws beside = draws.Split("beside the model");
+  const bool supervisor = scenario.session.kind == SessionKind::kSupervisor;
+  // The model does not say what tasks of their own do: such things go where it is silent anyway.
+  const bool silent = !model::WhatIsNotModelled(scenario).empty();
+  if (silent) SaveBeside(draws.Split("saves beside"), scenario);
+  if (supervisor ? silent && beside.Chance(30) : beside.Chance(5)) AddSignal(draws.Split("signal"), scenario);
 }
 
 }  // namespace vigil::properties

@@ -122,7 +122,8 @@ class WaiterModel : public Hook {
         done_ = true;
         return Code::kOk;
       }
-      if (world_.behaviour().bounded_waits && coord_ != nullptr && coord_->should_stop()) return Code::kOk;
+      const bool ends = world_.told_to_end() || (coord_ != nullptr && coord_->should_stop());
+      if (world_.behaviour().bounded_waits && ends) return Code::kOk;
       world_.Sleep(kPollSecs);
     }
     return Code::kInternal;

@@ -42,10 +42,23 @@ std::string OfFaults(const Scenario& scenario) {
   return "";
 }
 
+// Who waits for a task that writes hears of its end at some later call.
+bool SavesBeside(const replays::Args& args) { return FlagArgument(args, "async_saves", false); }
+
+std::string OfAsyncSaves(const Scenario& scenario) {
+  const auto beside = [](const HookSpec& hook) { return SavesBeside(hook.args); };
+  if (SavesBeside(scenario.session.args)) return "session.async_saves";
+  const bool any =
+      std::any_of(scenario.hooks.begin(), scenario.hooks.end(), beside) ||
+      std::any_of(scenario.session.chief_only_hooks.begin(), scenario.session.chief_only_hooks.end(), beside);
+  return any ? "hooks.async_saves" : "";
+}
+
 // A service that runs in a thread of its own races with the caller.
 std::string OfSupervisor(const Scenario& scenario) {
   if (scenario.session.kind != SessionKind::kSupervisor) return "";
   const replays::Args& args = scenario.session.args;
+  if (FlagArgument(args, "stop_on_sigterm", false)) return "session.stop_on_sigterm";
   if (IsGivenArgument(args, "checkpoint_basename")) return "session.checkpoint_basename";
   if (!FlagArgument(args, "is_chief", true) || !FlagArgument(args, "logdir", false)) return "";
   for (const char* const period : {"save_model_secs", "save_summaries_secs"}) {
@@ -63,7 +76,7 @@ std::string WhatIsNotModelled(const Scenario& scenario) {
   if (scenario.limits.virtual_s > 0) return "limits.virtual_s";
   if (!scenario.model.fed_variable && scenario.init_feed.has_value())
     return "scaffold.init_feed without model.fed_variable";
-  for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario)}) {
+  for (const std::string& what : {OfFaults(scenario), OfSupervisor(scenario), OfAsyncSaves(scenario)}) {
     if (!what.empty()) return what;
   }
   return "";

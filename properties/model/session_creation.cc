@@ -28,6 +28,7 @@ Code SessionModel::CreateUntilItWorks() {
     const Code code = CreateCoordinated(session_);
     if (!IsPreemptionError(code)) return code;
     if (const Code given_up = PauseBeforeNextAttempt(); given_up != Code::kOk) return given_up;
+    if (world_.told_to_end()) return Code::kCancelled;
   }
   return Code::kInternal;
 }
@@ -41,7 +42,7 @@ Code SessionModel::PauseBeforeNextAttempt() {
   // Time has whole nanoseconds.
   constexpr double kTicks = 1e9;
   const double jitter = std::floor(wait_ * kTicks * world_.DrawJitter() / 4) / kTicks;
-  world_.Sleep(std::min(wait_ + jitter, kGiveUpAfter - elapsed));
+  if (world_.SleepUnlessTold(std::min(wait_ + jitter, kGiveUpAfter - elapsed))) return Code::kCancelled;
   wait_ = std::min(2 * wait_, kLongestWait);
   return Code::kOk;
 }

@@ -197,7 +197,13 @@ StopAnswer SessionModel::AskChain() {
 
 StopAnswer SessionModel::ShouldStop() {
   from_a_run_ = false;
-  if (!open_) return {.yes = true};
+  if (!open_ || world_.told_to_end()) return {.yes = true};
+  StopAnswer answer = AskLayers();
+  if (answer.code == Code::kOk && world_.told_to_end()) answer.yes = true;  // it may have recovered
+  return answer;
+}
+
+StopAnswer SessionModel::AskLayers() {
   if (!recovers_) return AskChain();
   if (session_ == nullptr) return {.yes = true};
   while (!world_.over()) {

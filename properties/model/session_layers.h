@@ -96,6 +96,7 @@ class SessionModel {
 
   StopAnswer AskCoordinated();  // raises what the coordinator holds
   StopAnswer AskChain();        // the second question
+  StopAnswer AskLayers();       // both, recovering in between
   Code StopJoinAndClose(RawSession& raw, Coordinator& coord);
   Code CloseCoordinated();
   Code CloseRecoverable();

@@ -77,7 +77,7 @@ Code SessionManagerModel::Wait(double max_wait_secs, RawSessionPtr& made) {
     double left = max_wait_secs - (world_.now() - start);
     if (left < 0) left = 0;
     if (left - wait < 0) return Code::kDeadlineExceeded;
-    world_.Sleep(wait);
+    if (world_.SleepUnlessTold(wait)) return Code::kCancelled;
     waited_ += wait;
     wait = std::min(2 * wait, options_.recovery_wait_secs);
   }

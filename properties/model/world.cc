@@ -70,6 +70,10 @@ World::Hit World::Next(FaultPoint at) {
     if (fault.at != at) continue;
     if (std::find(fault.calls.begin(), fault.calls.end(), number) == fault.calls.end()) continue;
     if (fault.advance_step.has_value()) AdvanceStep(*fault.advance_step);
+    if (fault.sigterm) {
+      Say("signal SIGTERM");
+      told_to_end_ = true;
+    }
     if (fault.chief_init.has_value()) ChiefInit(*fault.chief_init);
     if (fault.code.has_value()) hit = {*fault.code, fault.lost_reply, fault.not_ready};
   }
@@ -177,6 +181,15 @@ void World::Sleep(double secs) {
   Say("sleep {:g}", secs);
   Advance(secs);
   Next(FaultPoint::kSleep);
+}
+
+bool World::SleepUnlessTold(double secs) {
+  if (!told_to_end_) {
+    Sleep(secs);
+    return false;
+  }
+  Say("sleep {:g}", secs);
+  return true;
 }
 
 }  // namespace vigil::properties::model

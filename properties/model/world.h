@@ -91,6 +91,10 @@ class World {
   Code Train(RawSession& session);
 
   void Sleep(double secs);
+  // As well, but not if the process was told to end (true).
+  bool SleepUnlessTold(double secs);
+  // SIGTERM has come.
+  bool told_to_end() const { return told_to_end_; }
   // Whatever is in doubt.
   double clock() const { return now_; }
   // What a pause before the next attempt is longer by, as a share of a quarter of it: the chance that the simulated
@@ -139,6 +143,7 @@ class World {
   bool time_in_doubt_ = false;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
   bool says_not_ready_ = false;
+  bool told_to_end_ = false;
   std::int64_t sessions_ = 0;
   int frozen_step_warnings_ = 0;
   std::map<std::int64_t, int> profiled_;

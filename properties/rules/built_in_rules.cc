@@ -340,7 +340,7 @@ class WaitsOnce : public HookCallRule {
     }
     if (!now.HookReturn(HookMethod::kBeforeRun) || !now.ok() || passed != passed_.end()) return;
     const bool reached = waits->value <= 0 || (call_.read != kNever && call_.step >= waits->value);
-    if (!reached && (now.run.asked_to_stop || now.run.stopped_from_elsewhere))
+    if (!reached && (now.run.asked_to_stop || now.run.stopped_from_elsewhere || now.run.told_to_end))
       return;  // it goes on waiting the next time
     Arm();
     if (waits->value > 0 && (call_.read == kNever || call_.step < waits->value))

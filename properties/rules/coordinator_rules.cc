@@ -222,7 +222,7 @@ constexpr RuleInfo kCleanForSupervisors{
     .id = "supervisor.end_of_input_is_no_error",
     .sentence =
         "To the coordinator of a supervisor OUT_OF_RANGE is the end of the input, not an error: it keeps none, and a "
-        "scope does not end with it.",
+        "scope does not end with it (but with that of the last save that SIGTERM asks for).",
     .documented = "Supervisor, use for a single program: OutOfRangeError ends the training as request_stop does",
     .observed = "supervisor_thread_reports_out_of_range supervisor_body_raises_out_of_range supervisor_end_of_input",
     .of = SpeaksOf::kSupervisor,
@@ -240,7 +240,7 @@ class CleanForSupervisors : public Rule {
     if (now.Coordinates(CoordinatorDetail::kStored) && now.event.code == Code::kOutOfRange)
       Violate({told_, now.index}, "no error is kept", "OUT_OF_RANGE");
     if (now.Says(replays::Note::kExitFailed) && now.event.code == Code::kOutOfRange && told_ != kNever && handed_out_ &&
-        !now.run.facts().by_hand)
+        !now.run.facts().by_hand && now.run.last_save.code != Code::kOutOfRange)
       Violate({told_, now.index}, "a clean end", "OUT_OF_RANGE");
   }
 

@@ -82,7 +82,9 @@ TEST(RulesTest, IdsAreUniqueAndSentencesComplete) {
     EXPECT_TRUE(ids.insert(std::string(info.id)).second) << info.id;
     EXPECT_NE(info.id.find('.'), std::string_view::npos) << info.id;
     EXPECT_TRUE(info.sentence.ends_with(".")) << info.id;
-    EXPECT_TRUE(info.holds == Holds::kDefault || !info.observed.empty()) << info.id << " was never recorded";
+    // TensorFlow knows neither behaviours of ours nor what our own documents promise beyond it.
+    const bool ours = info.holds == Holds::kDefault || info.documented.starts_with("docs/");
+    EXPECT_TRUE(ours || !info.observed.empty()) << info.id << " was never recorded";
     EXPECT_FALSE(info.documented.empty() && info.observed.empty()) << info.id << " is nobody's promise";
   }
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -204,6 +205,38 @@ class PassedOver : public Rule {
   bool owed_ = false;                // some of them are still to be called after this run
   bool excused_ = false;             // this session has diverged, or may have
   std::size_t passed_over_ = kNever;
+};
+
+constexpr RuleInfo kBesideInOrder{
+    .id = "save.beside_told_in_order",
+    .sentence =
+        "Of the saves that a hook hands over to be written beside the training it tells in their order, of each once, "
+        "and of all by its end.",
+    .documented = "docs/checkpoints.md: asynchronous saves, their order is that of the steps; End has all on disk",
+    .observed = "",
+};
+class BesideInOrder : public HookSaveRule {
+ public:
+  BesideInOrder() : HookSaveRule(kBesideInOrder) {}
+
+ private:
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    std::deque<std::pair<std::size_t, double>>& untold = untold_[now.run.hook];
+    if (now.HookCall(HookMethod::kBegin)) untold.clear();
+    if (now.Detail(HookDetail::kSavesBeside)) untold.emplace_back(now.index, now.event.value);
+    if (now.Detail(HookDetail::kTellsOfSave)) {
+      if (untold.empty()) return Violate({now.index}, "a save that was handed over", "none");
+      Arm();
+      if (untold.front().second != now.event.value)
+        Violate({untold.front().first, now.index}, fmt::format("step {}", untold.front().second),
+                fmt::format("step {}", now.event.value));
+      untold.pop_front();
+    }
+    if (!now.HookReturn(HookMethod::kEnd) || !now.ok() || untold.empty()) return;
+    Violate({untold.front().first, now.index}, "told of each save before the end", "one is left");
+  }
+
+  std::map<std::int32_t, std::deque<std::pair<std::size_t, double>>> untold_;
 };
 
 constexpr RuleInfo kInOrder{
@@ -436,8 +469,9 @@ class DeletesOthers : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> SaverRules() {
-  return {NewRule<AtCreation>, NewRule<Named>,     NewRule<WhenDue>, NewRule<AtTheEnd>,   NewRule<PassedOver>,
-          NewRule<InOrder>,    NewRule<StopTaken>, NewRule<Writes>,  NewRule<ListLength>, NewRule<DeletesOthers>};
+  return {NewRule<AtCreation>, NewRule<Named>,         NewRule<WhenDue>,      NewRule<AtTheEnd>,
+          NewRule<PassedOver>, NewRule<BesideInOrder>, NewRule<InOrder>,      NewRule<StopTaken>,
+          NewRule<Writes>,     NewRule<ListLength>,    NewRule<DeletesOthers>};
 }
 
 }  // namespace vigil::properties

@@ -60,7 +60,7 @@ constexpr RuleInfo kOnlyForAReason{
     .id = "stop.only_for_a_reason",
     .sentence =
         "should_stop says yes only if a hook requested a stop, someone stopped the coordinator or reported an error to "
-        "it, or the session was lost.",
+        "it, the session was lost, or the process was told to end.",
     .documented = "SessionRunHook, module text: while not stop is requested",
     .observed = "lifecycle_two_hooks zero_runs_should_stop recreation_fails_for_good",
 };
@@ -75,12 +75,61 @@ class OnlyForAReason : public Rule {
     if (asks && !run.facts().tensorflow) kept_ = true;
     if (!now.Is(EventKind::kShouldStop)) return;
     Arm();
-    const bool reason = run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live || kept_;
+    const bool reason =
+        run.told_to_end || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live || kept_;
     if (now.yes() && !reason) Violate({run.session_at, now.index}, "no: nobody asked for a stop", "yes");
   }
 
  private:
   bool kept_ = false;  // somebody has asked, and a recovery does not forget it (nor a step function's request)
+};
+
+constexpr RuleInfo kSignalEndsTheLoop{
+    .id = "stop.sigterm_ends_the_loop",
+    .sentence =
+        "Once SIGTERM has come to a session that listens for it, should_stop says yes, whatever session there is by "
+        "then.",
+    .documented = "docs/ending.md: ShouldStop() is true from then on",
+    .observed = "",
+};
+class SignalEndsTheLoop : public Rule {
+ public:
+  SignalEndsTheLoop() : Rule(kSignalEndsTheLoop) {}
+  void OnEvent(const Moment& now) override {
+    if (!now.Is(EventKind::kShouldStop) || !now.run.told_to_end) return;
+    Arm();
+    if (!now.ok() || !now.yes()) Violate({now.run.told_to_end.at, now.index}, "yes", Answer(now));
+  }
+};
+
+constexpr RuleInfo kSignalEndsWaits{
+    .id = "stop.sigterm_ends_waits",
+    .sentence =
+        "Once SIGTERM has come, the session waits for nothing any more: neither for its chief, nor before the next "
+        "attempt of a recovery.",
+    .documented = "docs/ending.md: waits end at once",
+    .observed = "",
+    .holds = Holds::kDefault,
+};
+class SignalEndsWaits : public Rule {
+ public:
+  SignalEndsWaits() : Rule(kSignalEndsWaits) {}
+  void OnEvent(const Moment& now) override {
+    if (now.on_main && waits_ != kNever) {
+      if (now.time != since_)
+        Violate({now.run.told_to_end.at, waits_, now.index}, "no wait",
+                fmt::format("{:g} s", ToSeconds(now.time - since_)));
+      waits_ = kNever;
+    }
+    if (!now.Is(EventKind::kSleep) || !now.run.told_to_end || now.run.in_hook) return;
+    Arm();
+    waits_ = now.index;
+    since_ = now.time;
+  }
+
+ private:
+  std::size_t waits_ = kNever;
+  Time since_{};
 };
 
 constexpr RuleInfo kCoordinatorEndsTheLoop{
@@ -134,7 +183,7 @@ class StepContextSetsNoFlag : public Rule {
       requested_ = kNever;
     }
     if (!now.Is(EventKind::kShouldStop) || requested_ == kNever) return;
-    if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
+    if (run.told_to_end || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
     Arm();
     if (!now.ok() || now.yes()) Violate({requested_, now.index}, "no", Answer(now));
   }
@@ -165,7 +214,7 @@ class ForgottenByARecovery : public Rule {
     if (now.Is(EventKind::kHookRequestsStop)) request_ = now.index;
     if (now.Is(EventKind::kRecovery) && request_ != kNever) forgotten_ = std::exchange(request_, kNever);
     if (!now.Is(EventKind::kShouldStop) || forgotten_ == kNever) return;
-    if (run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
+    if (run.told_to_end || run.sticky_stop || run.asked_to_stop || run.stopped_from_elsewhere || !run.live) return;
     Arm();
     if (!now.ok() || now.yes()) Violate({forgotten_, run.recovery.at, now.index}, "no", Answer(now));
   }
@@ -178,8 +227,9 @@ class ForgottenByARecovery : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> StopRules() {
-  return {NewRule<MakesShouldStopTrue>,    NewRule<NoRunAfterIt>,          NewRule<OnlyForAReason>,
-          NewRule<CoordinatorEndsTheLoop>, NewRule<StepContextSetsNoFlag>, NewRule<ForgottenByARecovery>};
+  return {NewRule<MakesShouldStopTrue>,   NewRule<NoRunAfterIt>,        NewRule<OnlyForAReason>,
+          NewRule<SignalEndsTheLoop>,     NewRule<SignalEndsWaits>,     NewRule<CoordinatorEndsTheLoop>,
+          NewRule<StepContextSetsNoFlag>, NewRule<ForgottenByARecovery>};
 }
 
 }  // namespace vigil::properties

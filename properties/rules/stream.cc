@@ -81,7 +81,8 @@ const std::map<std::string, Note, std::less<>> kNotes = {{"note:construct_failed
                                                          {"note:close", Note::kClose},
                                                          {"note:listener_requests_stop", Note::kListenerRequestsStop},
                                                          {"note:exit_clean", Note::kExitClean},
-                                                         {"note:exit_failed", Note::kExitFailed}};
+                                                         {"note:exit_failed", Note::kExitFailed},
+                                                         {"note:sigterm", Note::kSigterm}};
 
 // Kind and call.
 using Detail = std::pair<EventKind, std::uint8_t>;

@@ -13,7 +13,7 @@
 //   note:construct_failed note:should_stop=no note:step_requests_stop note:step_raises!OTHER note:run
 //   constructed fn( fn(@1 fn)=yes inner( inner) the construction has ended; a step function; its run_with_hooks final
 //   log:start=1 log:checkpoint=3 log:stop flush wclose reopen listener:begin listener:before=3 listener:after=3
-//   note:session note:prepare note:stop note:close note:exit_clean note:exit_failed!OTHER
+//   note:session note:prepare note:stop note:close note:exit_clean note:exit_failed!OTHER note:sigterm
 // Details, whose subject stands behind ~ (";" is a line break, "," a space):
 //   fetches0~x:0, results0~x:0, feed0~x:0=7 feedC~x:0=7 feedM~x:0=7 (of the caller, merged) option0~timeout_in_ms=5
 //   watchC~x:0 is:stops_at=5 is:saves_checkpoints2 asked1=7 asked0=7 set=7 saves=3 saved keeps_nothing=3 a hook says;

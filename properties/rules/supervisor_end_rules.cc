@@ -13,7 +13,7 @@ constexpr RuleInfo kCleanStop{
     .sentence =
         "A scope whose coordinator was first asked to stop without an error, or with OUT_OF_RANGE, ends well (but for "
         "a "
-        "complaint about a thread that does not end).",
+        "complaint about a thread that does not end, or an error of the last save that SIGTERM asks for).",
     .documented =
         "Supervisor.managed_session: OutOfRangeError is not raised again when the block exits; Supervisor.stop: raises "
         "what the coordinator was told first",
@@ -47,7 +47,7 @@ class CleanStop : public Rule {
     const bool ends = now.Says(Note::kExitClean) || now.Says(Note::kExitFailed);
     if (!ends || !handed_out_ || !first_ || (first_.code != Code::kOk && first_.code != Code::kOutOfRange)) return;
     Arm();
-    if (now.Says(Note::kExitFailed) && now.event.code != Code::kUsage)
+    if (now.Says(Note::kExitFailed) && now.event.code != Code::kUsage && now.event.code != now.run.last_save.code)
       Violate({first_.at, now.index}, "a clean end", std::string(CodeName(now.event.code)));
   }
 

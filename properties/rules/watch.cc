@@ -91,6 +91,7 @@ void Watch::OnSessionCall(const Event& event, std::size_t index) {
     if (event.session == session) live = false;
     return;
   }
+  if (told_to_end && joined_ && facts_.supervisor && event.code != Code::kOk) last_save = {index, event.code};
   const bool asks = kind == CallKind::kReady || kind == CallKind::kReadyForLocalInit;
   // An op may say "no" by failing.
   const bool says_no =
@@ -147,6 +148,7 @@ void Watch::OnPhase(const Event& event, std::size_t index) {
 void Watch::OnNote(const Event& event, std::size_t index) {
   using replays::Note;
   const auto note = static_cast<Note>(event.call);
+  if (note == Note::kSigterm) told_to_end = {index, Code::kOk};
   if (note == Note::kStepRaises) failure = {index, event.code};
   if (note == Note::kStepRequestsStop) failure = {index, Code::kStopIteration};
 }
@@ -160,7 +162,7 @@ void Watch::OnCoordinator(const Event& event, std::size_t index) {
 void Watch::OnSessionCreated(const Event& event, std::size_t index) {
   session = event.session;
   session_at = index;
-  ready = queue_started_ = live = false;
+  ready = queue_started_ = live = joined_ = false;
   not_ready = {};
   after_created = 0;
   attempt = {index, event.code};
@@ -212,6 +214,9 @@ void Watch::Update(const sim::TraceRecord& record, std::size_t index, bool on_ma
       live = false;
       sticky_stop = failure = {};
       round.over = true;
+      break;
+    case EventKind::kCoordinatorJoin:
+      joined_ = true;
       break;
     case EventKind::kShouldStop:
       if (phase == Phase::kConstructing) phase = Phase::kBetween;

@@ -60,7 +60,11 @@ class Watch {
 
   const RunFacts& facts() const { return facts_; }
   // By ours the attempts to recover are given up some time, with an error of their own.
-  bool GivesUp(Code code) const { return !facts_.tensorflow && recovery && code == Code::kDeadlineExceeded; }
+  // A wait that a signal ends is given up as well.
+  bool GivesUp(Code code) const {
+    if (code == Code::kCancelled) return static_cast<bool>(told_to_end);
+    return !facts_.tensorflow && recovery && code == Code::kDeadlineExceeded;
+  }
   std::size_t hooks() const { return facts_.hooks; }
 
   // What hook number `hook` says as to `is`; null: it is not for that, or it is made of several such hooks.
@@ -93,6 +97,8 @@ class Watch {
   Seen asked_to_stop;                   // the first that the main task made
   bool stopped_from_elsewhere = false;  // another task made one
   std::set<Code> reported;              // every error that was passed along, by any task, during the life
+  Seen told_to_end;                     // SIGTERM has come
+  Seen last_save;                       // ... and a supervisor's last save, after its join, has failed
   Seen failure;  // the last failure of anything but a close since the phase or the last recovery began
 
  private:
@@ -109,6 +115,7 @@ class Watch {
 
   const RunFacts facts_;
   bool queue_started_ = false;
+  bool joined_ = false;  // the newest session's coordinator
   std::map<std::int32_t, BuiltIn> built_in_;
   std::map<std::int64_t, Seen> stored_;
 };

@@ -64,6 +64,7 @@ std::string FaultText(const replays::Fault& fault) {
   if (fault.lost_reply) text += " after it took effect";
   if (fault.not_ready) text += ": the model is not ready";
   if (fault.advance_step.has_value()) text += fmt::format(", the step goes on by {}", *fault.advance_step);
+  if (fault.sigterm) text += ", SIGTERM comes";
   if (fault.chief_init.has_value()) text += fmt::format(", the chief initialises step {}", *fault.chief_init);
   return text;
 }

@@ -1,5 +1,6 @@
 #include "vigil/replays/format/parse.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -8,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "vigil/core/base/behaviour.h"
+#include "vigil/replays/format/args.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/parse_parts.h"
 
@@ -109,6 +111,19 @@ void ReadChoices(Reading& reading, const Field& field, Scenario& out) {
   });
 }
 
+// A process that does not listen dies of the first signal, one that listens of the second: neither leaves a session.
+void CheckSignal(Reading& reading, const Field& faults, const Scenario& out) {
+  const bool listens = BoolArg(out.session.args, "stop_on_sigterm");
+  const auto signals = std::count_if(out.faults.begin(), out.faults.end(), [](const Fault& f) { return f.sigterm; });
+  const bool sleeps = std::any_of(out.faults.begin(), out.faults.end(),
+                                  [](const Fault& fault) { return fault.at == FaultPoint::kSleep; });
+  if (signals > 0 && !listens) reading.Fail(faults.place(), "'sigterm' needs 'stop_on_sigterm' of the session");
+  if (signals > 1) reading.Fail(faults.place(), "'sigterm' comes once: a second one would end the process");
+  if (listens && sleeps) {
+    reading.Fail(faults.place(), "'sleep' meets no wait of a session with 'stop_on_sigterm': such waits are no sleeps");
+  }
+}
+
 void ReadSessionScenario(Reading& reading, Fields& fields, Scenario& out) {
   ReadSession(reading, fields.Optional("session"), out.session);
   std::string scope = "with";
@@ -119,13 +134,15 @@ void ReadSessionScenario(Reading& reading, Fields& fields, Scenario& out) {
   ReadCheckpoint(reading, fields.Optional("checkpoint"), out.checkpoint);
   fields.Optional("hooks").Each(
       [&](Json item, const Place& place) { ReadHook(reading, item, place, out.hooks.emplace_back()); });
-  fields.Optional("faults").Each([&](Json item, const Place& place) {
+  const Field faults = fields.Optional("faults");
+  faults.Each([&](Json item, const Place& place) {
     Fault& fault = out.faults.emplace_back();
     ReadFault(reading, item, place, fault);
     if (fault.chief_init.has_value() && !out.session.shared_state) {
       reading.Fail(place, "'chief_init' needs 'shared_state' of the session");
     }
   });
+  CheckSignal(reading, faults, out);
   ReadStatements(reading, fields.Required("drive"), out.session.kind, out.drive);
   ReadStatements(reading, fields.Optional("after"), out.session.kind, out.after);
 }

@@ -159,13 +159,14 @@ void ReadFault(Reading& reading, Json value, const Place& place, Fault& out) {
   out.not_ready = name == "not_ready";
   fields.Optional("advance_step").Integer(kSteps, out.advance_step);
   fields.Optional("chief_init").Integer(kSteps, out.chief_init);
+  fields.Optional("sigterm").Bool(out.sigterm);
   const Field file = fields.Optional("file");
   file.Name(out.file);
   fields.Finish();
   if (!reading.ok()) return;
   if (out.at == FaultPoint::kWrite) {
     if (!file.present() || !out.code.has_value()) reading.Fail(place, "'write' needs 'file' and 'code'");
-    if (out.lost_reply || out.advance_step.has_value() || out.chief_init.has_value()) {
+    if (out.lost_reply || out.advance_step.has_value() || out.chief_init.has_value() || out.sigterm) {
       reading.Fail(place, "'write' takes 'file' and 'code' only");
     }
     return;
@@ -175,8 +176,10 @@ void ReadFault(Reading& reading, Json value, const Place& place, Fault& out) {
   const bool asks = out.at == FaultPoint::kReady || out.at == FaultPoint::kReadyForLocalInit;
   if (out.not_ready && (!asks || out.code != Code::kFailedPrecondition))
     reading.Fail(place, "'not_ready' is for 'ready' and 'ready_for_local_init' with FAILED_PRECONDITION");
-  if (!out.code.has_value() && !out.advance_step.has_value() && !out.chief_init.has_value()) {
-    reading.Fail(place, "does nothing: give 'code', 'advance_step' or 'chief_init'");
+  if (out.sigterm && out.at == FaultPoint::kEnqueue) reading.Fail(place, "'sigterm' is for calls of the caller's task");
+  if (out.sigterm && out.calls.size() != 1) reading.Fail(place, "'sigterm' comes once: give one 'call'");
+  if (!out.code.has_value() && !out.advance_step.has_value() && !out.chief_init.has_value() && !out.sigterm) {
+    reading.Fail(place, "does nothing: give 'code', 'advance_step', 'chief_init' or 'sigterm'");
   }
 }
 

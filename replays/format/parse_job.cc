@@ -108,6 +108,7 @@ class Job {
     fields.Optional("name").Enum(kWorkloads, "workload", w.kind);
     fields.Optional("last_step").Integer(kSteps, w.last_step);
     fields.Optional("save_steps").Integer({1, kSteps.most}, w.save_steps);
+    fields.Optional("async_saves").Bool(w.async_saves);
     fields.Optional("validate_steps").Integer(kSteps, w.validate_steps);
     const Field sync = fields.Optional("sync");
     sync.Integer(kTasksOfAJob, w.sync);

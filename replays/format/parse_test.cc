@@ -80,7 +80,7 @@ TEST(ParseError, OfSessionModelAndCheckpoint) {
       {With(R"("session":{"kind":"mono"})"),
        "/session/kind: unknown session kind 'mono'; known: monitored, singular, training, supervisor"},
       {With(R"("session":{"is_chief":true})"),
-       "/session/is_chief: unknown field; known here: kind, stop_grace_period_secs"},
+       "/session/is_chief: unknown field; known here: kind, stop_grace_period_secs, stop_on_sigterm"},
       {With(R"("session":{"kind":"training","is_chief":1})"), "/session/is_chief: expected true or false, got 1"},
       {With(R"("session":{"kind":"supervisor","logdir":null})"), "/session/logdir: expected true or false, got null"},
       {With(R"("session":{"kind":"training","save_checkpoint_steps":2.5})"),
@@ -173,9 +173,18 @@ TEST(ParseError, OfFaults) {
       {Fault(R"({"at":"write","call":1,"file":"x","code":"ABORTED","advance_step":1})"),
        "/faults/0: 'write' takes 'file' and 'code' only"},
       {Fault(R"({"at":"run","call":1,"file":"x","code":"ABORTED"})"), "/faults/0: 'file' is for 'write' only"},
-      {Fault(R"({"at":"run","call":1})"), "/faults/0: does nothing: give 'code', 'advance_step' or 'chief_init'"},
+      {Fault(R"({"at":"run","call":1})"),
+       "/faults/0: does nothing: give 'code', 'advance_step', 'chief_init' or 'sigterm'"},
       {Fault(R"({"at":"run","call":1,"effect":"lost_reply","advance_step":1})"), "/faults/0: 'effect' needs 'code'"},
       {Fault(R"({"at":"run","call":1,"chief_init":1})"), "/faults/0: 'chief_init' needs 'shared_state' of the session"},
+      {Fault(R"({"at":"run","call":1,"sigterm":true})"), "/faults: 'sigterm' needs 'stop_on_sigterm' of the session"},
+      {Fault(R"({"at":"run","call":[1,2],"sigterm":true})"), "/faults/0: 'sigterm' comes once: give one 'call'"},
+      {Fault(R"({"at":"enqueue","call":1,"sigterm":true})"), "/faults/0: 'sigterm' is for calls of the caller's task"},
+      {With(
+           R"("session":{"stop_on_sigterm":true},"faults":[{"at":"run","call":1,"sigterm":true},{"at":"run","call":2,"sigterm":true}])"),
+       "/faults: 'sigterm' comes once: a second one would end the process"},
+      {With(R"("session":{"stop_on_sigterm":true},"faults":[{"at":"sleep","call":1,"advance_step":1}])"),
+       "/faults: 'sleep' meets no wait of a session with 'stop_on_sigterm': such waits are no sleeps"},
   });
 }
 

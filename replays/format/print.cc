@@ -134,6 +134,7 @@ void PrintFault(JsonWriter& w, const Fault& fault) {
   if (fault.not_ready) w.Key("effect").String("not_ready");
   PrintIf(w, "advance_step", fault.advance_step);
   PrintIf(w, "chief_init", fault.chief_init);
+  if (fault.sigterm) w.Key("sigterm").Bool(true);
   if (!fault.file.empty()) w.Key("file").String(fault.file);
   w.Close('}');
 }

@@ -40,6 +40,7 @@ void PrintWorkload(JsonWriter& w, const sim::WorkloadSpec& workload) {
   w.Key("workload").Open('{').Key("name").String(sim::WorkloadName(workload.kind));
   w.Key("last_step").Integer(workload.last_step);
   if (workload.save_steps != missing.save_steps) w.Key("save_steps").Integer(workload.save_steps);
+  if (workload.async_saves) w.Key("async_saves").Bool(true);
   if (workload.validate_steps != missing.validate_steps) w.Key("validate_steps").Integer(workload.validate_steps);
   if (workload.sync != 0) w.Key("sync").Integer(workload.sync);
   if (!workload.filters) w.Key("filters").Bool(false);

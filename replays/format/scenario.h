@@ -111,7 +111,8 @@ struct Fault {
       false;  // of a question for readiness: the error says that a variable is uninitialized, which means "no"
   std::optional<std::int64_t> advance_step;
   std::optional<std::int64_t> chief_init;
-  std::string file;  // of write: part of the file's name
+  bool sigterm = false;  // the process is told to end
+  std::string file;      // of write: part of the file's name
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 

@@ -9,7 +9,8 @@ constexpr bool kNullable = true;
 constexpr bool kRequired = true;
 
 constexpr ArgSpec kStopAtStep[] = {{"num_steps", kInteger, kNullable}, {"last_step", kInteger, kNullable}};
-constexpr ArgSpec kCheckpointSaver[] = {{"save_secs", kNumber, kNullable}, {"save_steps", kInteger, kNullable}};
+constexpr ArgSpec kCheckpointSaver[] = {
+    {"save_secs", kNumber, kNullable}, {"save_steps", kInteger, kNullable}, {"async_saves", kBool}};
 constexpr ArgSpec kStepCounter[] = {{"every_n_steps", kInteger, kNullable}, {"every_n_secs", kNumber, kNullable}};
 constexpr ArgSpec kSummarySaver[] = {{"save_steps", kInteger, kNullable}, {"save_secs", kNumber, kNullable}};
 constexpr ArgSpec kLoggingTensor[] = {
@@ -40,7 +41,7 @@ constexpr Schema kHooks[] = {
     {"profiler", kProfiler},
 };
 
-constexpr ArgSpec kMonitored[] = {{"stop_grace_period_secs", kNumber}};
+constexpr ArgSpec kMonitored[] = {{"stop_grace_period_secs", kNumber}, {"stop_on_sigterm", kBool}};
 constexpr ArgSpec kTraining[] = {
     {"stop_grace_period_secs", kNumber},
     {"is_chief", kBool},
@@ -50,12 +51,15 @@ constexpr ArgSpec kTraining[] = {
     {"save_summaries_secs", kNumber, kNullable},
     {"log_step_count_steps", kInteger, kNullable},
     {"max_wait_secs", kNumber, kNullable},
+    {"async_saves", kBool},
+    {"stop_on_sigterm", kBool},
 };
 constexpr ArgSpec kSupervisor[] = {
     {"is_chief", kBool},          {"logdir", kBool},
     {"services", kBool},          {"save_summaries_secs", kNumber},
     {"save_model_secs", kNumber}, {"recovery_wait_secs", kNumber},
     {"stop_grace_secs", kNumber}, {"checkpoint_basename", kString},
+    {"stop_on_sigterm", kBool},
 };
 
 // With `saver`, `scaffold`, `summary_op`: true = one is given.

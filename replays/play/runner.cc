@@ -13,6 +13,7 @@
 #include "vigil/core/session/direct_session.h"
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/scaffold.h"
+#include "vigil/fakes/manual_signals.h"
 #include "vigil/replays/format/args.h"
 #include "vigil/replays/play/choosing.h"
 #include "vigil/replays/play/job_player.h"
@@ -82,6 +83,7 @@ class Play {
   HookParts PartsOfHooks() const;
   Feeds InitFeed() const;
   Duration StopGracePeriod() const;
+  bool StopsOnSigterm() const { return BoolArg(scenario_.session.args, "stop_on_sigterm"); }
   std::string RestoreFile() const;
   QueueRunnerStarter StartQueueRunnersOrFail();
 
@@ -93,6 +95,7 @@ class Play {
   sim::World& world_;
   const Behaviour behaviour_;
   const bool services_;
+  fakes::ManualSignals signals_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Environment> environment_;
   std::unique_ptr<SleepSeam> tasks_;
@@ -117,6 +120,7 @@ absl::Status Play::SetUp() {
   layer_env_.tasks = tasks_.get();
   files_ = std::make_unique<FileSeam>(*env_.files, scenario_.faults);
   layer_env_.files = files_.get();
+  layer_env_.signals = &signals_;
   if (!scenario_.session.shared_state) return absl::OkStatus();
   shared_ = std::make_unique<SharedState>(env_, *model_);
   environment_->set_chief_init([this](std::int64_t step) {
@@ -221,7 +225,8 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
                                              .behaviour = behaviour_,
                                              .factory = FaultyFactory(),
                                              .start_queue_runners = StartQueueRunnersOrFail(),
-                                             .trace_path = trace_path_});
+                                             .trace_path = trace_path_,
+                                             .stop_on_sigterm = StopsOnSigterm()});
   }
   auto creator =
       std::make_shared<ChiefSessionCreator>(layer_env_, *model_->graph,
@@ -236,7 +241,8 @@ absl::StatusOr<std::unique_ptr<MonitoredSessionBase>> Play::Construct(std::vecto
                                    .stop_grace_period = StopGracePeriod(),
                                    .behaviour = behaviour_,
                                    .start_queue_runners = StartQueueRunnersOrFail(),
-                                   .trace_path = trace_path_});
+                                   .trace_path = trace_path_,
+                                   .stop_on_sigterm = StopsOnSigterm()});
 }
 
 void Play::NoteEnd(Caller& caller, const absl::Status& end) const {
@@ -272,6 +278,10 @@ void Play::Supervised(Caller& caller) {
 
 void Play::Sessions() {
   Caller caller(env_, *model_, messages_);
+  environment_->set_signal([&] {
+    caller.NotePlain(Note::kSigterm);
+    signals_.Raise();
+  });
   if (scenario_.session.kind == SessionKind::kSupervisor) return Supervised(caller);
   scaffold_ = MakeScaffold();
   absl::StatusOr<std::vector<HookPtr>> hooks = MakeHooks(scenario_.hooks, PartsOfHooks());

@@ -205,6 +205,8 @@ std::string NoteText(const Event& event) {
       return fmt::format("driver exit failed {}", code);
     case Note::kAfterFailed:
       return fmt::format("driver after failed {}", code);
+    case Note::kSigterm:
+      return "signal SIGTERM";
   }
   return "";
 }

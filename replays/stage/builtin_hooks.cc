@@ -50,6 +50,7 @@ Made CheckpointSaver(const HookSpec& spec, const HookParts& parts) {
                                      .save_secs = SecondsArg(spec.args, "save_secs"),
                                      .save_steps = IntegerArg(spec.args, "save_steps"),
                                      .scaffold = parts.scaffold,
+                                     .async_saves = BoolArg(spec.args, "async_saves"),
                                      .behaviour = parts.behaviour};
   for (const ListenerSpec& listener : spec.listeners) {
     options.listeners.push_back(std::make_shared<Listener>(parts.env, listener));

@@ -67,6 +67,7 @@ sim::SessionFault Environment::Next(FaultPoint point, const std::shared_ptr<Sess
 
 absl::Status Environment::Act(const Fault& fault) {
   if (fault.advance_step.has_value()) AdvanceStep(*fault.advance_step);
+  if (fault.sigterm && signal_ != nullptr) signal_();
   if (!fault.chief_init.has_value() || chief_init_ == nullptr) return absl::OkStatus();
   return chief_init_(*fault.chief_init);
 }

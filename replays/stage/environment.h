@@ -33,6 +33,9 @@ class Environment {
   using ChiefInit = std::function<absl::Status(std::int64_t step)>;
   void set_chief_init(ChiefInit chief_init) { chief_init_ = std::move(chief_init); }
 
+  // What a signal does (fault "sigterm"); null: nothing.
+  void set_signal(std::function<void()> signal) { signal_ = std::move(signal); }
+
   // From now on no call meets a fault.
   void Calm() { calm_ = true; }
 
@@ -49,6 +52,7 @@ class Environment {
   const Model& model_;
   bool calm_ = false;
   ChiefInit chief_init_;
+  std::function<void()> signal_;
   std::weak_ptr<Session> session_;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
 };

@@ -52,6 +52,7 @@ enum class Note : std::uint8_t {
   kExitClean,
   kExitFailed,   // code
   kAfterFailed,  // code
+  kSigterm,      // the process is told to end
 };
 
 }  // namespace vigil::replays

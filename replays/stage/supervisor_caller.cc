@@ -36,6 +36,7 @@ absl::StatusOr<std::unique_ptr<Supervisor>> MakeSupervisor(const Env& layer_env,
   options.recovery_wait_secs = SecondsArg(args, "recovery_wait_secs").value_or(options.recovery_wait_secs);
   options.stop_grace_secs = SecondsArg(args, "stop_grace_secs").value_or(options.stop_grace_secs);
   options.checkpoint_basename = StringArg(args, "checkpoint_basename", options.checkpoint_basename);
+  options.stop_on_sigterm = BoolArg(args, "stop_on_sigterm");
   options.init_fn = surroundings.init_fn;
   options.init_feed_dict = surroundings.init_feed;
   options.factory = surroundings.factory;

@@ -33,6 +33,8 @@ MonitoredTrainingSessionOptions TrainingOptions(const SessionSpec& session) {
   options.log_step_count_steps = IntegerArg(args, "log_step_count_steps", options.log_step_count_steps);
   options.stop_grace_period = SecondsArg(args, "stop_grace_period_secs").value_or(options.stop_grace_period);
   options.max_wait = SecondsArg(args, "max_wait_secs", options.max_wait);
+  options.async_saves = BoolArg(args, "async_saves");
+  options.stop_on_sigterm = BoolArg(args, "stop_on_sigterm");
   return options;
 }
 

@@ -32,6 +32,7 @@ struct WorkloadSpec {
   std::int64_t last_step = 600;
   std::map<std::string, std::int64_t, std::less<>> last_steps;  // of single tasks
   std::int64_t save_steps = 20;
+  bool async_saves = false;  // checkpoints are written beside the training
   std::int64_t validate_steps =
       0;                        // of a regression: so often a task looks at its loss in the session, without training
   std::int64_t sync = 0;        // of kSyncRegression: replicas to aggregate; 0 = all

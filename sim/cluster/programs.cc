@@ -36,6 +36,7 @@ absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_p
                                                  .save_steps = parts.job.workload.save_steps,
                                                  .scaffold = scaffold,
                                                  .listeners = {std::make_shared<SavesListener>(parts.recorder)},
+                                                 .async_saves = parts.job.workload.async_saves,
                                                  .behaviour = parts.behaviour});
 }
 
