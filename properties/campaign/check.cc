@@ -10,6 +10,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
 #include "vigil/properties/judge/held_by_model.h"
@@ -36,18 +37,19 @@ using replays::Runner;
 using replays::Scenario;
 using replays::Verdict;
 
-constexpr std::string_view kSaved = "saved";
-constexpr std::string_view kRecorded = "recorded";
-constexpr std::string_view kRegressions = "regressions";
-constexpr std::string_view kRandom = "random";
-constexpr std::string_view kExplore = "explore";
-constexpr std::string_view kCluster = "cluster";
+constexpr std::string_view kSaved = suites::kSaved.name;
+constexpr std::string_view kRecorded = suites::kRecorded.name;
+constexpr std::string_view kRegressions = suites::kRegressions.name;
+constexpr std::string_view kRandom = suites::kRandom.name;
+constexpr std::string_view kExplore = suites::kExplore.name;
+constexpr std::string_view kCluster = suites::kCluster.name;
 constexpr std::size_t kMostUntold = 20;        // ids of others, of a suite
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
 constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
 
-// Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
-bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
+bool IsDrawn(std::string_view suite) {
+  return std::ranges::any_of(kSuites, [suite](const SuiteInfo& each) { return each.name == suite && each.is_drawn; });
+}
 
 // Its scenarios: one for each seed, numbered from 1 as records of a file are.
 struct Drawn {
@@ -243,7 +245,7 @@ class Campaign {
   static void JudgeOutcome(const Scenario& scenario, bool rules, Outcome& outcome) {
     Tallies tallies;
     if (outcome.job.has_value()) {
-      AddNodeRules(scenario, outcome);
+      JudgeJob(scenario, outcome);
       tallies.cluster.emplace().Add(*outcome.job);
       outcome.violated = IdsOf(*outcome.job);
     } else if (outcome.verdict != Verdict::kNotSetUp && rules) {

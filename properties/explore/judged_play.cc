@@ -81,7 +81,7 @@ JudgedPlay JudgePlay(Outcome outcome, const Scenario& scenario, const replays::E
   if (outcome.job.has_value()) {
     play.end = EndOfJob(outcome);
     play.refused = "cluster";
-    AddNodeRules(scenario, outcome);
+    JudgeJob(scenario, outcome);
     play.rules = RulesIn(outcome.job->violations);
   } else {
     play.end = EndOf(outcome);

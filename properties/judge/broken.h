@@ -30,13 +30,13 @@ std::vector<std::string> RulesIn(const Violations& violations) {
   return rules;
 }
 
-// In the order in which reports name them. Adds what the nodes of a job broke to its facts.
+// In the order in which reports name them. Of a job, judges it first (node_rules.h).
 std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario);
 
 // Whether there is a rule or an invariant of that id.
 bool IsRule(std::string_view id);
 
-// Whether it broke that rule. Adds what the nodes of a job broke to its facts.
+// Whether it broke that rule. Of a job, judges it first (node_rules.h).
 bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule);
 
 }  // namespace vigil::properties

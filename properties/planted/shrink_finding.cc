@@ -47,7 +47,7 @@ std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const 
     return Told(shrunk, least.scenario, now() - start);
   }
   replays::Runner runner;
-  replays::Outcome whole = runner.Run(scenario, {.random_schedule = true, .judge = false});
+  replays::Outcome whole = runner.Run(scenario, {.random_schedule = true, .quiet = false});
   scenario.choices = std::move(whole.choices);
   const auto events = static_cast<std::int64_t>(whole.trace.size());
   const StillFails fails = [&](const replays::Scenario& candidate) { return ShowsBug(runner, candidate, rule); };

@@ -85,7 +85,7 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
                             failed.rule.empty() ? "no rule" : failed.rule);
   Scenario scenario = failed.scenario;
-  if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .judge = false}).choices;
+  if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .quiet = false}).choices;
   const std::string shrunk = Shrunken(failed, scenario);
   Outcome outcome = Play(scenario, {});
   if (outcome.verdict == replays::Verdict::kInterrupted) {
@@ -120,7 +120,7 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   if (!reason.empty()) report.text += fmt::format("  {}\n", replays::Escaped(reason));
   report.text += by_model ? says.report : failed.explanation;
   report.text += shrunk;
-  const Outcome repeated = Play(scenario, {.judge = false});
+  const Outcome repeated = Play(scenario, {.quiet = false});
   if (repeated.verdict != replays::Verdict::kInterrupted && repeated.hash != outcome.hash)
     report.text += "  played twice by the same choices, it went two ways\n";
   Save(failed, scenario, says, report);

@@ -18,7 +18,6 @@
 #include "vigil/replays/play/job_player.h"
 #include "vigil/replays/play/trace_player.h"
 #include "vigil/replays/show/text.h"
-#include "vigil/replays/show/timeline.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/replays/stage/builtin_hooks.h"
 #include "vigil/replays/stage/caller.h"
@@ -338,6 +337,7 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
   }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
+  outcome.start = world.options().start;
   outcome.trace = world.TakeTrace();
   if (outcome.verdict == Verdict::kRunaway && outcome.trace.size() >= world.options().max_events)
     outcome.reason += fmt::format(", {} for each of limits.events = {}", kEventsForALine, scenario.limits.events);
@@ -376,13 +376,8 @@ Runner::~Runner() = default;
 
 Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
-  Outcome outcome = scenario.trace != nullptr ? PlayTrace(*scenario.trace, shared_->stacks)
-                                              : PlaySession(scenario, options, shared_->stacks);
-  if (options.timeline) {
-    outcome.timeline = std::make_shared<Timeline>(
-        MakeTimeline({.story = {.start = sim::WorldOptions{}.start, .trace = outcome.trace}}));
-  }
-  return outcome;
+  if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
+  return PlaySession(scenario, options, shared_->stacks);
 }
 
 }  // namespace vigil::replays
