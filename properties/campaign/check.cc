@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/campaign/recording_player.h"
 #include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/shrink/failure_report.h"
@@ -226,7 +226,7 @@ class Campaign {
 
   // In a worker. What is to be counted goes along with each outcome.
   static replays::Player NewPlayer(std::string_view suite, const std::atomic<bool>* interrupt) {
-    const replays::Player as_replayed = NewJudgingPlayer({.interrupt = interrupt});
+    const replays::Player as_replayed = NewRecordingPlayer({.interrupt = interrupt});
     if (suite == kSaved) return as_replayed;
     return [runner = std::make_shared<Runner>(), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
             as_replayed](const Recording& recording) {
@@ -269,7 +269,7 @@ class Campaign {
   }
 
   static void HoldPlayedByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
-    ModelSays says = HoldByModel(scenario, outcome);
+    ModelComparison says = CompareWithModel(scenario, outcome);
     tally.Add(says);
     const bool told = !outcome.reason.empty() || !outcome.violated->empty();  // a broken rule says more
     if (says.disagreement.empty() || told) return;

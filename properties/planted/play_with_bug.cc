@@ -8,7 +8,7 @@
 #include "vigil/core/base/behaviour.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/rules/rules.h"

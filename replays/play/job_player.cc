@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "vigil/replays/judge/job_comparison.h"
-#include "vigil/replays/play/choosing.h"
+#include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/cluster/job.h"
@@ -57,7 +57,7 @@ std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const s
 
 Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
-  Choosing choosing(scenario, options);
+  PlayChooser choosing(scenario, options);
   const Duration most =
       scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
   sim::MessageLog messages;  // outlives the world

@@ -14,8 +14,8 @@
 #include "vigil/core/train/monitored_session.h"
 #include "vigil/core/train/scaffold.h"
 #include "vigil/replays/format/args.h"
-#include "vigil/replays/play/choosing.h"
 #include "vigil/replays/play/job_player.h"
+#include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/play/trace_player.h"
 #include "vigil/replays/show/text.h"
 #include "vigil/replays/stage/behaviour.h"
@@ -301,7 +301,7 @@ constexpr std::uint64_t kMostSwitches = 5'000'000;
 Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
   std::optional<Play> play;  // outlives the world: service tasks that it ends use the model and the log
-  Choosing choosing(scenario, options);
+  PlayChooser choosing(scenario, options);
   sim::World world({.chooser = choosing.chooser(),
                     .seed = scenario.seed,
                     .stacks = &stacks,

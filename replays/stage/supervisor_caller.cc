@@ -6,7 +6,7 @@
 #include "vigil/core/io/summary.pb.h"
 #include "vigil/replays/format/args.h"
 #include "vigil/replays/format/services.h"
-#include "vigil/replays/stage/deaf_task.h"
+#include "vigil/replays/stage/unresponsive_task.h"
 
 namespace vigil::replays {
 namespace {
@@ -117,7 +117,7 @@ absl::Status SupervisorCaller::ExecuteOne(const Statement& statement) {
     case Op::kSummaryComputed:
       return SummaryComputed(statement);
     case Op::kStartThread:
-      StartDeafTask(env_, *supervisor_.coord(), Seconds(statement.secs));
+      StartUnresponsiveTask(env_, *supervisor_.coord(), Seconds(statement.secs));
       return absl::OkStatus();
     case Op::kStartLoop:
       StartLoop(statement);

@@ -1,8 +1,8 @@
 // What a run has broken: rules of a session, or invariants of a job.
 //
 // Thread safety: pure functions.
-#ifndef VIGIL_PROPERTIES_JUDGE_BROKEN_H_
-#define VIGIL_PROPERTIES_JUDGE_BROKEN_H_
+#ifndef VIGIL_PROPERTIES_JUDGE_BROKEN_RULES_H_
+#define VIGIL_PROPERTIES_JUDGE_BROKEN_RULES_H_
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace vigil::properties {
 
-struct Broken {
+struct BrokenRule {
   std::string rule;
   std::string text;  // its proof: indented lines
 };
@@ -31,7 +31,7 @@ std::vector<std::string> RulesIn(const Violations& violations) {
 }
 
 // In the order in which reports name them. Of a job, judges it first (node_rules.h).
-std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario);
+std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::Scenario& scenario);
 
 // Whether there is a rule or an invariant of that id.
 bool IsRule(std::string_view id);
@@ -41,4 +41,4 @@ bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::s
 
 }  // namespace vigil::properties
 
-#endif  // VIGIL_PROPERTIES_JUDGE_BROKEN_H_
+#endif  // VIGIL_PROPERTIES_JUDGE_BROKEN_RULES_H_

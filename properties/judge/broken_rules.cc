@@ -1,4 +1,4 @@
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 
 namespace vigil::properties {
 
-std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario) {
-  std::vector<Broken> broken;
+std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::Scenario& scenario) {
+  std::vector<BrokenRule> broken;
   if (outcome.job.has_value()) {
     JudgeJob(scenario, outcome);
     for (const sim::JobViolation& violation : outcome.job->violations)

@@ -1,9 +1,9 @@
-#include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/campaign/recording_player.h"
 
 #include <memory>
 
 #include "fmt/format.h"
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/timeline_findings.h"
 #include "vigil/replays/format/escape.h"
@@ -32,7 +32,7 @@ Outcome Unknown(const std::string& rule) {
   return unknown;
 }
 
-Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, const Recording& recording) {
+Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& options, const Recording& recording) {
   if (!IsOfARealCluster(recording)) {
     return runner.Run(recording.scenario, {.interrupt = options.interrupt,
                                            .quiet = NamesARule(recording) || options.timeline,
@@ -46,7 +46,7 @@ Outcome PlayRecording(replays::Runner& runner, const JudgingOptions& options, co
                                        .interrupt = options.interrupt});
 }
 
-void JudgeRecording(const JudgingOptions& options, const Recording& recording, Outcome& outcome) {
+void JudgeRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
   if (IsOfARealCluster(recording)) return;  // that was compared
   if (!NamesARule(recording)) {
     // A picture shows what is violated, whatever the file asks for.
@@ -54,13 +54,13 @@ void JudgeRecording(const JudgingOptions& options, const Recording& recording, O
     return;
   }
   outcome.violated.emplace();
-  for (const Broken& broken : BrokenIn(outcome, recording.scenario)) {
+  for (const BrokenRule& broken : BrokenRulesIn(outcome, recording.scenario)) {
     outcome.violated->push_back(broken.rule);
     outcome.explanation += broken.text;
   }
 }
 
-void ShowRecording(const JudgingOptions& options, const Recording& recording, Outcome& outcome) {
+void ShowRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
   const replays::Scenario& scenario = recording.scenario;
   if (scenario.job.has_value() && options.job_text.has_value())
     replays::ShowJob(*scenario.job, outcome, *options.job_text, outcome);
@@ -71,7 +71,7 @@ void ShowRecording(const JudgingOptions& options, const Recording& recording, Ou
 
 }  // namespace
 
-replays::Player NewJudgingPlayer(const JudgingOptions& options) {
+replays::Player NewRecordingPlayer(const RecordingPlayerOptions& options) {
   return [runner = std::make_shared<replays::Runner>(), options](const Recording& recording) -> replays::PlainOutcome {
     if (NamesARule(recording) && !IsRule(recording.expect->violates)) return Unknown(recording.expect->violates);
     Outcome outcome = PlayRecording(*runner, options, recording);
