@@ -21,22 +21,23 @@ struct ServiceInfo {
   std::string_view task;
 };
 
-inline constexpr ServiceInfo kServices[] = {
+inline constexpr ServiceInfo kSupervisorServices[] = {
     {Service::kSummary, "summary", SVSummaryThread::kName},
     {Service::kStepCounter, "step_counter", SVStepCounterThread::kName},
     {Service::kCheckpoint, "checkpoint", SVTimerCheckpointThread::kName},
 };
-inline constexpr std::string_view kServiceNames[] = {kServices[0].name, kServices[1].name, kServices[2].name};
-static_assert(std::size(kServiceNames) == std::size(kServices));
+inline constexpr std::string_view kServiceNames[] = {kSupervisorServices[0].name, kSupervisorServices[1].name,
+                                                     kSupervisorServices[2].name};
+static_assert(std::size(kServiceNames) == std::size(kSupervisorServices));
 
 // Null if there is none of that name (of that task).
 constexpr const ServiceInfo* FindService(std::string_view name) {
-  const auto* const found = std::ranges::find(kServices, name, &ServiceInfo::name);
-  return found == std::end(kServices) ? nullptr : found;
+  const auto* const found = std::ranges::find(kSupervisorServices, name, &ServiceInfo::name);
+  return found == std::end(kSupervisorServices) ? nullptr : found;
 }
 constexpr const ServiceInfo* FindServiceOfTask(std::string_view task) {
-  const auto* const found = std::ranges::find(kServices, task, &ServiceInfo::task);
-  return found == std::end(kServices) ? nullptr : found;
+  const auto* const found = std::ranges::find(kSupervisorServices, task, &ServiceInfo::task);
+  return found == std::end(kSupervisorServices) ? nullptr : found;
 }
 
 }  // namespace vigil::replays
