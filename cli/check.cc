@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/real/system_clock.h"
+#include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/documents/faults_document.h"
 #include "vigil/properties/documents/rules_document.h"
 #include "vigil/replays/format/escape.h"
@@ -36,14 +38,6 @@ constexpr char kDefaultJobs[] = "1..200";
 constexpr properties::ExploreScope kCheckedScope = {.hooks = 2, .runs = 2, .faults = 2};
 
 constexpr char kNotes[] =
-    "Suites:\n"
-    "  saved       what failed before and lies in the folder of failures: mended or not\n"
-    "  recorded    what TensorFlow was recorded to do, compared event by event\n"
-    "  regressions what each switch of the behaviour changes, by TensorFlow's behaviour and by ours\n"
-    "  random      a random scenario of faults for each seed, under a random schedule, played twice\n"
-    "  explore     every scenario of a small scope, by the library and by the reference model (vigil explore)\n"
-    "  cluster     a random job of a whole cluster for each seed, with faults of every kind, played twice\n"
-    "  planted     the harness itself: each planted bug must be found by its rule; the same as --planted all\n"
     "Every rule is held against each session of recorded and random (docs/rules.md), the invariants of jobs against "
     "cluster;\n"
     "what real clusters did is only compared. What violates a rule (five of each, the first of them shrunk)\n"
@@ -71,6 +65,23 @@ constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink"};
 // What only some suites have.
 constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
 
+// "saved, recorded, ... or planted"
+std::string SuiteNames() {
+  std::string names;
+  for (const properties::SuiteInfo& suite : properties::kSuites) {
+    const bool last = &suite == std::end(properties::kSuites) - 1;
+    names += fmt::format("{}{}", names.empty() ? "" : last ? " or " : ", ", suite.name);
+  }
+  return names;
+}
+
+std::string Notes() {
+  std::string notes = "Suites:\n";
+  for (const properties::SuiteInfo& suite : properties::kSuites)
+    notes += fmt::format("  {:<11} {}\n", suite.name, suite.what);
+  return notes + kNotes;
+}
+
 struct Arguments {
   std::string shard = "1/1";
   std::string annotations = "auto";
@@ -92,12 +103,13 @@ struct Arguments {
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
+  std::vector<std::string> suites;
+  for (const properties::SuiteInfo& suite : properties::kSuites) suites.emplace_back(suite.name);
   app.add_option("--suite", a.suites,
-                 "saved, recorded, regressions, random, explore, cluster or planted (repeatable; default: all but "
-                 "planted, which plays alone)")
+                 fmt::format("{} (repeatable; default: all but {}, which plays alone)", SuiteNames(),
+                             properties::suites::kPlanted.name))
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"saved", "recorded", "regressions", "random", "explore", "cluster", "planted"})
-                  .description(""))
+      ->check(CLI::IsMember(suites).description(""))
       ->type_name("NAME");
   app.add_option("--seeds", a.seeds,
                  fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
@@ -137,7 +149,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
                  "Leave this planted bug on during the campaign: to see what its failures look like (preset dev)")
       ->type_name("ID");
   app.add_flag("--list-rules", a.list_rules, "The same as vigil rules --markdown; checks nothing");
-  app.footer(kNotes);
+  app.footer(Notes());
 }
 
 // As a person would write it: relative if it is below the working directory.
@@ -227,7 +239,7 @@ class CheckRun {
   // Of half a campaign there is no document.
   void WriteFaults(const properties::CheckSummary& summary) {
     if (arguments_.faults_document.empty() || summary.stopped) return;
-    const auto& [first, last] = summary.suites.at("cluster").seeds.value();
+    const auto& [first, last] = summary.suites.at(std::string(properties::suites::kCluster.name)).seeds.value();
     results_.Write(arguments_.faults_document, properties::FaultsDocument(summary.cluster, first, last));
   }
 
@@ -257,21 +269,22 @@ int CheckWith(const Arguments& arguments) {
   }
   if (const absl::Status status = ReadPlayLimit(arguments.crew, options.limits); !status.ok())
     return Misuse(std::string(MessageOf(status)));
-  const auto wants = [&arguments](std::string_view suite) {
-    const auto& suites = arguments.suites;
-    return suites.empty() || std::find(suites.begin(), suites.end(), suite) != suites.end();
+  namespace suites = properties::suites;
+  const auto wants = [&wanted = arguments.suites](const properties::SuiteInfo& suite) {
+    return wanted.empty() || std::ranges::find(wanted, suite.name) != wanted.end();
   };
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return Misuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
-  options.saved = wants("saved");
-  options.random = wants("random");
-  if (wants("explore")) options.explore = kCheckedScope;
-  options.cluster = wants("cluster");
+  options.saved = wants(suites::kSaved);
+  options.random = wants(suites::kRandom);
+  if (wants(suites::kExplore)) options.explore = kCheckedScope;
+  options.cluster = wants(suites::kCluster);
   if (!arguments.faults_document.empty() && !options.cluster)
     return Misuse("--faults-document: it needs the suite cluster");
   if (arguments.of_drawn != nullptr && !options.random && !options.cluster)
     return Misuse(fmt::format("{}: it needs the suite random or cluster", arguments.of_drawn));
-  if (!arguments.recordings.empty() && !wants("recorded")) return Misuse("--recordings: it needs the suite recorded");
+  if (!arguments.recordings.empty() && !wants(suites::kRecorded))
+    return Misuse("--recordings: it needs the suite recorded");
   for (const std::string& file : {arguments.junit, arguments.faults_document}) {
     if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
   }
@@ -280,11 +293,11 @@ int CheckWith(const Arguments& arguments) {
   if (std::find(arguments.recordings.begin(), arguments.recordings.end(), "-") != arguments.recordings.end()) {
     return Misuse("--recordings: - is no file; it is read again to explain a failure");
   }
-  if (wants("recorded")) {
+  if (wants(suites::kRecorded)) {
     options.recordings = arguments.recordings;
     if (options.recordings.empty()) options.recordings = {ShortPath(VIGIL_RECORDINGS)};
   }
-  if (wants("regressions")) options.regressions = {ShortPath(VIGIL_REGRESSIONS)};
+  if (wants(suites::kRegressions)) options.regressions = {ShortPath(VIGIL_REGRESSIONS)};
   options.plant = arguments.plant;
   std::optional<properties::PlantedBugScope> planted;
   if (const absl::Status status = Plant(options.plant, planted); !status.ok())
@@ -302,7 +315,7 @@ int Check(const std::vector<std::string>& words) {
   arguments.failures_given = app.get_option("--failures")->count() > 0;
   arguments.of_drawn = FirstGiven(app, kOfDrawnSuites);
   if (arguments.list_rules) return Show(properties::RulesDocument());
-  const bool suite = std::ranges::find(arguments.suites, "planted") != arguments.suites.end();
+  const bool suite = std::ranges::find(arguments.suites, properties::suites::kPlanted.name) != arguments.suites.end();
   if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "fmt/format.h"
+#include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
@@ -14,6 +15,7 @@ namespace {
 using properties::CheckOptions;
 using properties::CheckSummary;
 using properties::SuiteCount;
+namespace suites = properties::suites;
 
 struct RuleCount {
   std::uint64_t armed = 0;
@@ -37,7 +39,7 @@ std::map<std::string, std::uint64_t> Seams(const properties::Tally& tally) {
 // "1..40", "1..40, of which shard 2/4", "1..7 of 1..40".
 std::string SeedsText(const std::string& name, const SuiteCount& count, const CheckOptions& options, bool stopped) {
   std::string text = fmt::format("{}..{}", count.seeds->first, count.seeds->second);
-  const std::uint64_t last = name == "cluster" ? options.last_job : options.last_seed;
+  const std::uint64_t last = name == suites::kCluster.name ? options.last_job : options.last_seed;
   if (stopped && count.seeds->second < last) text += fmt::format(" of {}..{}", count.seeds->first, last);
   if (options.shards > 1) text += fmt::format(", of which shard {}/{}", options.shard, options.shards);
   return text;
@@ -46,7 +48,7 @@ std::string SeedsText(const std::string& name, const SuiteCount& count, const Ch
 // Why a suite played nothing: else that would look like a pass.
 std::string Nothing(const std::string& name, const CheckOptions& options, bool stopped) {
   if (stopped) return "";
-  if (name == "saved") return fmt::format("  nothing is saved in {}\n", replays::Quoted(options.failures));
+  if (name == suites::kSaved.name) return fmt::format("  nothing is saved in {}\n", replays::Quoted(options.failures));
   if (options.shards > 1) return fmt::format("  shard {}/{} holds none of it\n", options.shard, options.shards);
   return "  there was nothing to play\n";
 }
@@ -78,15 +80,17 @@ std::string ModelText(const properties::Tally& tally) {
 
 // Of suites that have none there is nothing to say.
 std::string ArmedText(const CheckSummary& summary) {
-  const auto played = [&summary](const char* name) { return summary.suites.contains(name); };
+  const auto played = [&summary](const properties::SuiteInfo& suite) {
+    return summary.suites.contains(std::string(suite.name));
+  };
   std::string text;
-  if (played("recorded") || played("random") || played("explore")) {
+  if (played(suites::kRecorded) || played(suites::kRandom) || played(suites::kExplore)) {
     text += fmt::format("{:<56}{:>10}{:>10}\n", "rule", "armed", "violated");
     for (const auto& [id, count] : RulesByName(summary.tally))
       text += fmt::format("{:<56}{:>10}{:>10}\n", id, count.armed, count.violated);
     text += "\n";
   }
-  if (played("recorded") || played("random")) {
+  if (played(suites::kRecorded) || played(suites::kRandom)) {
     text += fmt::format("{:<56}{:>10}\n", "seam", "failures");
     for (const auto& [seam, times] : Seams(summary.tally)) text += fmt::format("{:<56}{:>10}\n", seam, times);
     text += "\n";
@@ -99,7 +103,7 @@ std::string ArmedText(const CheckSummary& summary) {
 std::string CheckText(const CheckOptions& options, const CheckSummary& summary) {
   std::string text = ArmedText(summary);
   if (summary.cluster.jobs > 0) text += summary.cluster.Text() + "\n";
-  if (options.saved && !summary.suites.contains("saved"))
+  if (options.saved && !summary.suites.contains(std::string(suites::kSaved.name)))
     text += fmt::format("suite saved: there is no folder {}\n", replays::Quoted(options.failures));
   for (const auto& [name, count] : summary.suites) text += SuiteText(name, count, options, summary.stopped);
   text += ModelText(summary.tally);

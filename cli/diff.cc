@@ -15,6 +15,7 @@
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/properties/campaign/run_diff.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/show/timeline.h"
 
 namespace vigil::cli {
 namespace {
@@ -36,7 +37,10 @@ constexpr char kDiffNotes[] =
 replays::Outcome PlayForDiff(replays::Recording recording) {
   const bool cluster = recording.expect.has_value() && recording.expect->job != nullptr;
   if (cluster) recording.scenario.seed = 1;
-  return replays::Runner().Run(recording.scenario, {.random_schedule = cluster, .judge = false, .timeline = true});
+  replays::Outcome outcome =
+      replays::Runner().Run(recording.scenario, {.random_schedule = cluster, .quiet = false, .log_messages = true});
+  outcome.timeline = replays::ShowTimeline(recording.scenario, outcome);
+  return outcome;
 }
 
 int ShowDiff(const std::string& first, const std::string& second, bool json, Console& console) {

@@ -1,10 +1,10 @@
 #include "vigil/cli/commands.h"
-#include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/campaign/recording_player.h"
 
 namespace vigil::cli {
 
 replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bool>* interrupt) {
-  properties::JudgingOptions options;
+  properties::RecordingPlayerOptions options;
   if (arguments.seeds > 0) options.seeds = arguments.seeds;
   if (arguments.seed.has_value()) {
     options.first_seed = *arguments.seed;
@@ -17,7 +17,7 @@ replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bo
     if (arguments.until_s.has_value()) text.until = Seconds(*arguments.until_s);
     text.only_nodes = arguments.only_nodes;
   }
-  return properties::NewJudgingPlayer(options);
+  return properties::NewRecordingPlayer(options);
 }
 
 }  // namespace vigil::cli

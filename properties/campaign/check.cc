@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/campaign/recording_player.h"
+#include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/shrink/failure_report.h"
@@ -36,18 +37,19 @@ using replays::Runner;
 using replays::Scenario;
 using replays::Verdict;
 
-constexpr std::string_view kSaved = "saved";
-constexpr std::string_view kRecorded = "recorded";
-constexpr std::string_view kRegressions = "regressions";
-constexpr std::string_view kRandom = "random";
-constexpr std::string_view kExplore = "explore";
-constexpr std::string_view kCluster = "cluster";
+constexpr std::string_view kSaved = suites::kSaved.name;
+constexpr std::string_view kRecorded = suites::kRecorded.name;
+constexpr std::string_view kRegressions = suites::kRegressions.name;
+constexpr std::string_view kRandom = suites::kRandom.name;
+constexpr std::string_view kExplore = suites::kExplore.name;
+constexpr std::string_view kCluster = suites::kCluster.name;
 constexpr std::size_t kMostUntold = 20;        // ids of others, of a suite
 constexpr std::size_t kMostFullFailures = 25;  // of all rules together
 constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
 
-// Suites whose scenarios are made from seeds: played twice, by chance and by the choices made.
-bool IsDrawn(std::string_view suite) { return suite == kRandom || suite == kCluster; }
+bool IsDrawn(std::string_view suite) {
+  return std::ranges::any_of(kSuites, [suite](const SuiteInfo& each) { return each.name == suite && each.is_drawn; });
+}
 
 // Its scenarios: one for each seed, numbered from 1 as records of a file are.
 struct Drawn {
@@ -224,7 +226,7 @@ class Campaign {
 
   // In a worker. What is to be counted goes along with each outcome.
   static replays::Player NewPlayer(std::string_view suite, const std::atomic<bool>* interrupt) {
-    const replays::Player as_replayed = NewJudgingPlayer({.interrupt = interrupt});
+    const replays::Player as_replayed = NewRecordingPlayer({.interrupt = interrupt});
     if (suite == kSaved) return as_replayed;
     return [runner = std::make_shared<Runner>(), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
             as_replayed](const Recording& recording) {
@@ -243,7 +245,7 @@ class Campaign {
   static void JudgeOutcome(const Scenario& scenario, bool rules, Outcome& outcome) {
     Tallies tallies;
     if (outcome.job.has_value()) {
-      AddNodeRules(scenario, outcome);
+      JudgeJob(scenario, outcome);
       tallies.cluster.emplace().Add(*outcome.job);
       outcome.violated = IdsOf(*outcome.job);
     } else if (outcome.verdict != Verdict::kNotSetUp && rules) {
@@ -267,7 +269,7 @@ class Campaign {
   }
 
   static void HoldPlayedByModel(const Scenario& scenario, Outcome& outcome, Tally& tally) {
-    ModelSays says = HoldByModel(scenario, outcome);
+    ModelComparison says = CompareWithModel(scenario, outcome);
     tally.Add(says);
     const bool told = !outcome.reason.empty() || !outcome.violated->empty();  // a broken rule says more
     if (says.disagreement.empty() || told) return;

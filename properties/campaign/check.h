@@ -62,7 +62,7 @@ struct CheckOptions {
 
 // Enough to see, save and replay it.
 struct CheckFailure {
-  std::string suite;  // saved, recorded, regressions, random, explore, cluster
+  std::string suite;  // its name, see suites.h
   std::string id;     // of the scenario
   std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
   std::string text;   // lines, each with its newline; the last is the line that replays it

@@ -26,7 +26,7 @@ struct RunDiff {
   std::string detail;  // FirstDifference() (play_twice.h); "" if they are the same
 };
 
-// REQUIRES: both were played with RunnerOptions::timeline.
+// REQUIRES: both have their timeline.
 RunDiff CompareRuns(const replays::Outcome& first, const replays::Outcome& second);
 
 // In two columns, every line with its newline. The names go above the columns.

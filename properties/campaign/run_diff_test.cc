@@ -7,6 +7,7 @@
 
 #include "vigil/replays/format/json.h"
 #include "vigil/replays/format/parse.h"
+#include "vigil/replays/show/timeline.h"
 
 namespace vigil::properties {
 namespace {
@@ -21,7 +22,9 @@ using testing::StartsWith;
 replays::Outcome PlayScenario(const std::string& text) {
   const absl::StatusOr<replays::Recording> recording = replays::ParseRecording(text);
   EXPECT_TRUE(recording.ok()) << recording.status();
-  return replays::Runner().Run(recording->scenario, {.timeline = true});
+  replays::Outcome outcome = replays::Runner().Run(recording->scenario);
+  outcome.timeline = replays::ShowTimeline(recording->scenario, outcome);
+  return outcome;
 }
 
 std::string Failing(const std::string& code) {

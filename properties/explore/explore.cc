@@ -14,7 +14,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/properties/explore/explore_state.h"
 #include "vigil/properties/judge/explain.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/properties/shrink/failure_file.h"
 #include "vigil/replays/crew/crew.h"
@@ -90,7 +90,7 @@ class Explorer {
     space_.Fill(number, choice, scenario_);
     const Outcome outcome = callbacks_.play ? callbacks_.play(runner_, scenario_) : runner_.Run(scenario_);
     const Judgement judgement = CheckRules(outcome, scenario_);
-    const ModelSays says = HoldByModel(scenario_, outcome);
+    const ModelComparison says = CompareWithModel(scenario_, outcome);
     ExploreCounts& counts = result.counts;
     ++counts.played;
     counts.all_fired += AllFired(choice.faults, outcome.trace) ? 1 : 0;
@@ -109,7 +109,7 @@ class Explorer {
 
  private:
   // What the model says is what the saved file expects; if it agrees, the file names the rule.
-  FoundFailure Describe(const Outcome& outcome, const Judgement& judgement, const ModelSays& says) const {
+  FoundFailure Describe(const Outcome& outcome, const Judgement& judgement, const ModelComparison& says) const {
     FoundFailure found{.failure = {.id = scenario_.id}, .scenario = scenario_, .expect = says.expect};
     ExploreFailure& failure = found.failure;
     const std::string what = says.refused.empty() ? says.disagreement : "the model does not model " + says.refused;

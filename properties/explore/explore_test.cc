@@ -10,7 +10,7 @@
 #include "vigil/fakes/manual_clock.h"
 #include "vigil/fakes/memory_files.h"
 #include "vigil/properties/explore/explore_state.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/replays/format/json.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/format/print.h"
@@ -164,21 +164,21 @@ TEST(HeldByModelTest, ReportsTheFirstLineThatDiffers) {
   const auto space = ScenarioSpace::Create({.hooks = 1, .runs = 1, .faults = 0});
   const replays::Scenario scenario = space->ScenarioAt(0);
   replays::Outcome outcome = replays::Runner().Run(scenario);
-  EXPECT_EQ(HoldByModel(scenario, outcome).disagreement, "");
+  EXPECT_EQ(CompareWithModel(scenario, outcome).disagreement, "");
   outcome.events[2] = "session 7 created";
-  const ModelSays says = HoldByModel(scenario, outcome);
+  const ModelComparison says = CompareWithModel(scenario, outcome);
   EXPECT_EQ(says.disagreement, "the reference model says something else: event 3 differs");
   EXPECT_NE(says.report.find("session 7 created"), std::string::npos);
   EXPECT_EQ(says.expect.events[2], "session 1 created");
   outcome.events.pop_back();
   outcome.final.checkpoints = {3};
-  EXPECT_NE(HoldByModel(scenario, outcome).disagreement, "");
+  EXPECT_NE(CompareWithModel(scenario, outcome).disagreement, "");
 }
 
 TEST(HeldByModelTest, SaysWhatIsNotModelled) {
   replays::Scenario scenario;
   scenario.limits.virtual_s = 1;
-  EXPECT_EQ(HoldByModel(scenario, replays::Outcome()).refused, "limits.virtual_s");
+  EXPECT_EQ(CompareWithModel(scenario, replays::Outcome()).refused, "limits.virtual_s");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr std::string_view kSchedulePoints[] = {"/schedule", "/preempt"};
 
 }  // namespace
 
-std::string_view KindOf(const JudgedPlay& play) { return play.rules.empty() ? play.Kind() : play.rules.front(); }
+std::string_view KindOf(const PlayJudgement& play) { return play.rules.empty() ? play.Kind() : play.rules.front(); }
 
 std::uint64_t ScheduleChoices(const sim::ChoiceMap& choices, bool all_points) {
   std::uint64_t count = 0;
@@ -44,11 +44,11 @@ void AddArmed(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& 
   for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
 }
 
-JudgedPlay SchedulePlayer::Judge(Outcome outcome, std::string name) const {
+PlayJudgement SchedulePlayer::Judge(Outcome outcome, std::string name) const {
   return JudgePlay(std::move(outcome), scenario_, expect_, std::move(name));
 }
 
-JudgedPlay SchedulePlayer::Play(sim::Chooser& chooser, std::string name) {
+PlayJudgement SchedulePlayer::Play(sim::Chooser& chooser, std::string name) {
   Outcome outcome = runner_.Run(scenario_, {.chooser = &chooser, .preempt = options_.preempt, .interrupt = &stop_});
   return Judge(std::move(outcome), std::move(name));
 }
@@ -69,7 +69,7 @@ DfsReply SchedulePlayer::DepthFirst(DfsPiece piece) {
   DfsReply reply;
   for (std::uint64_t i = 0; i < piece.plays && !stop_ && !reply.complete; ++i) {
     playing_(i + 1);
-    JudgedPlay play = Play(chooser, fmt::format("schedule {}", chooser.runs()));
+    PlayJudgement play = Play(chooser, fmt::format("schedule {}", chooser.runs()));
     if (play.verdict == Verdict::kInterrupted) break;
     if (chooser.runs() > 1) Add(std::move(play), false, reply.part);  // the calm one has been played
     reply.complete = !chooser.Next();
@@ -86,13 +86,13 @@ SchedulesPart SchedulePlayer::Seeds(const SeedsPiece& piece, std::uint64_t choic
     if (piece.without.contains(first + i)) continue;
     playing_(i + 1);
     sim::PctChooser chooser(PctOptionsOf(options_, choices, first + i));
-    JudgedPlay play = Play(chooser, fmt::format("the schedule of seed {}", first + i));
+    PlayJudgement play = Play(chooser, fmt::format("the schedule of seed {}", first + i));
     if (play.verdict != Verdict::kInterrupted) Add(std::move(play), false, part);
   }
   return part;
 }
 
-void SchedulePlayer::Add(JudgedPlay play, bool as_replayed, SchedulesPart& part) const {
+void SchedulePlayer::Add(PlayJudgement play, bool as_replayed, SchedulesPart& part) const {
   SchedulesSummary& summary = part.summary;
   ++summary.played;
   summary.traces.insert(play.trace_hash);
@@ -109,7 +109,7 @@ void SchedulePlayer::Add(JudgedPlay play, bool as_replayed, SchedulesPart& part)
   if (!options_.as_expected && !as_replayed) play.unexpected.clear();
   if (play.kept()) return;
   ++summary.failed;
-  const auto same = [&play](const JudgedPlay& other) { return KindOf(other) == KindOf(play); };
+  const auto same = [&play](const PlayJudgement& other) { return KindOf(other) == KindOf(play); };
   if (std::ranges::none_of(part.failures, same)) part.failures.push_back(std::move(play));
 }
 

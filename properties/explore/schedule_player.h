@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/properties/explore/judged_play.h"
+#include "vigil/properties/explore/play_judgement.h"
 #include "vigil/properties/explore/schedules.h"
 #include "vigil/replays/crew/packed.h"
 #include "vigil/replays/play/runner.h"
@@ -40,10 +40,10 @@ inline constexpr std::uint64_t kPlaysAPiece = 16;
 // What came of some plays.
 struct SchedulesPart {
   SchedulesSummary summary;
-  std::vector<JudgedPlay> failures;  // of each kind the first
+  std::vector<PlayJudgement> failures;  // of each kind the first
 };
 // The first rule of one that failed, or what else is wrong in a word.
-std::string_view KindOf(const JudgedPlay& play);
+std::string_view KindOf(const PlayJudgement& play);
 
 // A play by the choices of the scenario, which may be none.
 struct FirstPlay {
@@ -87,9 +87,9 @@ class SchedulePlayer {
   SchedulesPart Seeds(const SeedsPiece& piece, std::uint64_t choices);
 
  private:
-  JudgedPlay Play(sim::Chooser& chooser, std::string name);
-  JudgedPlay Judge(replays::Outcome outcome, std::string name) const;
-  void Add(JudgedPlay play, bool as_replayed, SchedulesPart& part) const;
+  PlayJudgement Play(sim::Chooser& chooser, std::string name);
+  PlayJudgement Judge(replays::Outcome outcome, std::string name) const;
+  void Add(PlayJudgement play, bool as_replayed, SchedulesPart& part) const;
 
   const SchedulesOptions& options_;
   const replays::Scenario& scenario_;
@@ -102,7 +102,7 @@ class SchedulePlayer {
 void AddArmed(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from);
 
 template <typename Archive>
-void PackFields(Archive& archive, JudgedPlay& play) {
+void PackFields(Archive& archive, PlayJudgement& play) {
   archive(play.name, play.verdict, play.trace_hash, play.events_hash, play.end, play.armed, play.rules,
           play.disagreement, play.endless, play.unexpected, play.report, play.refused, play.choices);
 }

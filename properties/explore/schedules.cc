@@ -299,11 +299,11 @@ class SchedulesRun {
     if (from.played > 0) summary_.refused = from.refused;
     if (from.as_expected.has_value()) summary_.as_expected = summary_.as_expected.value_or(0) + *from.as_expected;
     AddArmed(summary_.armed, from.armed);
-    for (const JudgedPlay& play : part.failures) Report(play);
+    for (const PlayJudgement& play : part.failures) Report(play);
   }
 
   // The first of each rule, of disagreements, of what does not end, of what is not as expected.
-  void Report(const JudgedPlay& play) {
+  void Report(const PlayJudgement& play) {
     const std::string rule = play.rules.empty() ? "" : play.rules.front();
     if (!reported_.emplace(KindOf(play)).second) return;
     FailedRun failed{

@@ -9,6 +9,7 @@
 
 #include "vigil/core/base/behaviour.h"
 #include "vigil/properties/model/refusal.h"
+#include "vigil/replays/format/services.h"
 
 namespace vigil::properties {
 namespace {
@@ -144,7 +145,6 @@ Statement SupervisorStatement(Draws draws) {
   constexpr Op kOps[] = {Op::kRun,   Op::kRun,        Op::kRun,         Op::kShouldStop, Op::kAdvance,
                          Op::kRaise, Op::kService,    Op::kRequestStop, Op::kGuarded,    Op::kSummaryComputed,
                          Op::kClock, Op::kStartThread};
-  constexpr std::string_view kServices[] = {"summary", "step_counter", "checkpoint"};
   Statement statement;
   statement.op = draws.Pick(kOps);
   constexpr Op kSilent[] = {Op::kAdvance, Op::kShouldStop, Op::kClock, Op::kStartThread};
@@ -153,7 +153,7 @@ Statement SupervisorStatement(Draws draws) {
   if (statement.op == Op::kAdvance) statement.secs = static_cast<double>(draws.Between(1, 40));
   if (statement.op == Op::kRaise) statement.code = draws.Pick(kSupervisorCodes);
   if (statement.op == Op::kRequestStop && draws.Chance(60)) statement.code = draws.Pick(kSupervisorCodes);
-  if (statement.op == Op::kService) statement.name = draws.Pick(kServices);
+  if (statement.op == Op::kService) statement.name = draws.Pick(replays::kServiceNames);
   if (statement.op == Op::kSummaryComputed && draws.Chance(50)) statement.step = draws.Between(1, 9);
   if (statement.op == Op::kGuarded) {
     Statement inner;

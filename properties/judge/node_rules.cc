@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vigil/core/base/time.h"
+#include "vigil/replays/judge/job_invariants.h"
 #include "vigil/replays/show/event_text.h"
 #include "vigil/sim/cluster/job_facts.h"
 
@@ -66,6 +67,11 @@ std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const rep
     }
   }
   return judged;
+}
+
+void JudgeJob(const replays::Scenario& scenario, replays::Outcome& outcome) {
+  if (outcome.verdict != replays::Verdict::kInterrupted) replays::CheckInvariants(scenario, outcome, *outcome.job);
+  AddNodeRules(scenario, outcome);
 }
 
 void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome) {

@@ -40,8 +40,12 @@ std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const rep
 // prove it.
 std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace);
 
+// The whole judgement of a job: its invariants, then the rules held against its nodes. Of an interrupted play the
+// latter only.
+void JudgeJob(const replays::Scenario& scenario, replays::Outcome& outcome);
+
 // Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that
-// prove it.
+// prove it. For JudgeJob, and for tests.
 void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome);
 
 }  // namespace vigil::properties

@@ -99,7 +99,7 @@ Outcome PlayTwice(const Play& play, replays::Scenario scenario, const std::atomi
   Outcome outcome = play(scenario, {.random_schedule = true, .interrupt = interrupt});
   if (outcome.verdict == replays::Verdict::kInterrupted) return outcome;
   scenario.choices = outcome.choices;
-  const Outcome again = play(scenario, {.interrupt = interrupt, .judge = false});
+  const Outcome again = play(scenario, {.interrupt = interrupt, .quiet = false});
   if (again.verdict == replays::Verdict::kInterrupted) {
     outcome.verdict = again.verdict;
     return outcome;

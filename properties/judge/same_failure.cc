@@ -1,14 +1,14 @@
 #include "vigil/properties/judge/same_failure.h"
 
-#include "vigil/properties/judge/broken.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/broken_rules.h"
+#include "vigil/properties/judge/model_comparison.h"
 
 namespace vigil::properties {
 namespace {
 
 // The model says something else of a session.
 bool Disagrees(const replays::Outcome& outcome, const replays::Scenario& scenario) {
-  return !scenario.job.has_value() && !HoldByModel(scenario, outcome).disagreement.empty();
+  return !scenario.job.has_value() && !CompareWithModel(scenario, outcome).disagreement.empty();
 }
 
 }  // namespace
@@ -16,7 +16,7 @@ bool Disagrees(const replays::Outcome& outcome, const replays::Scenario& scenari
 bool FailsLike(const FailureKind& kind, replays::Outcome& outcome, const replays::Scenario& scenario) {
   if (outcome.verdict == replays::Verdict::kInterrupted) return false;
   if (!kind.rule.empty()) return Breaks(outcome, scenario, kind.rule);
-  if (outcome.verdict != kind.verdict || !BrokenIn(outcome, scenario).empty()) return false;
+  if (outcome.verdict != kind.verdict || !BrokenRulesIn(outcome, scenario).empty()) return false;
   return kind.verdict != replays::Verdict::kPlayed || Disagrees(outcome, scenario);
 }
 

@@ -19,8 +19,8 @@ struct FailureKind {
   replays::Verdict verdict = replays::Verdict::kPlayed;
 };
 
-// A run that breaks rules never fails in the way of one that breaks none. Adds what the nodes of a job broke to its
-// facts.
+// A run that breaks rules never fails in the way of one that breaks none. Of a job, judges it
+// first (node_rules.h).
 bool FailsLike(const FailureKind& kind, replays::Outcome& outcome, const replays::Scenario& scenario);
 
 }  // namespace vigil::properties

@@ -101,7 +101,7 @@ void Tally::AddRules(const std::vector<std::uint64_t>& times_armed,
   }
 }
 
-void Tally::Add(const ModelSays& says) {
+void Tally::Add(const ModelComparison& says) {
   if (says.refused.empty()) {
     ++modelled;
   } else {

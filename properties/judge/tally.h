@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/rules/rules.h"
 
 namespace vigil::properties {
@@ -22,7 +22,7 @@ struct Tally {
   // Of scenarios that are not counted otherwise; `broken`: by the rule's id.
   void AddRules(const std::vector<std::uint64_t>& times_armed, const std::map<std::string, std::uint64_t>& broken);
   // What the reference model said of a scenario.
-  void Add(const ModelSays& says);
+  void Add(const ModelComparison& says);
   // A scenario counts once for each: "recovery", "clean end", "unclean end", "stop", ...
   double Share(const std::string& feature) const;
 

@@ -26,7 +26,8 @@ constexpr char kFails[] =
 
 TEST(TimelineFindingsTest, AGoodRunHasNone) {
   const replays::Recording recording = Read(kFails);
-  const replays::Outcome outcome = replays::Runner().Run(recording.scenario, {.timeline = true});
+  replays::Outcome outcome = replays::Runner().Run(recording.scenario);
+  outcome.timeline = replays::ShowTimeline(recording.scenario, outcome);
   TellTimeline(recording.scenario, outcome, *outcome.timeline);
   EXPECT_THAT(outcome.timeline->findings, IsEmpty());
   EXPECT_EQ(outcome.timeline->id, "x");
@@ -54,8 +55,7 @@ TEST(TimelineFindingsTest, ABadOneHasItsWitnessAmongTheMarks) {
     trace.Append(node, task, record.time, end);
   }
   outcome.trace = std::move(trace);
-  replays::Timeline timeline =
-      replays::MakeTimeline({.story = {.start = sim::WorldOptions{}.start, .trace = outcome.trace}});
+  replays::Timeline timeline = replays::MakeTimeline(outcome);
   TellTimeline(recording.scenario, outcome, timeline);
   const auto found = std::ranges::find(timeline.findings, "end.only_on_clean_exit", &replays::TimelineFinding::rule);
   ASSERT_NE(found, timeline.findings.end());

@@ -8,10 +8,11 @@
 #include "vigil/core/base/behaviour.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/rules/rules.h"
+#include "vigil/replays/judge/job_invariants.h"
 
 namespace vigil::properties {
 namespace {
@@ -32,6 +33,7 @@ Outcome PlayBothWays(Runner& runner, const Scenario& scenario) {
 ShownByBug ShownIn(Outcome outcome, const Scenario& scenario) {
   ShownByBug shown;
   if (outcome.job.has_value()) {
+    if (outcome.verdict != replays::Verdict::kInterrupted) replays::CheckInvariants(scenario, outcome, *outcome.job);
     // Not as one invariant: which of the rules of a session finds a bug is what a campaign is for.
     for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
       for (const Violation& violation : node.judgement.violations)

@@ -10,7 +10,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/fakes/manual_clock.h"
 #include "vigil/fakes/memory_files.h"
-#include "vigil/properties/campaign/judging_player.h"
+#include "vigil/properties/campaign/recording_player.h"
 #include "vigil/properties/planted/switches.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/format/print.h"
@@ -78,7 +78,7 @@ class SchedulesTest : public ::testing::Test {
     const absl::StatusOr<std::string> saved = ReadAll(files_, path);
     EXPECT_TRUE(saved.ok());
     const Recording recording = Read(*saved);
-    return replays::Judge(recording, NewJudgingPlayer()(recording));
+    return replays::Judge(recording, NewRecordingPlayer()(recording));
   }
 
   fakes::ManualClock clock_;

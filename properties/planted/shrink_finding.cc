@@ -5,8 +5,8 @@
 #include "vigil/properties/planted/campaign.h"
 #include "vigil/properties/planted/play_with_bug.h"
 #include "vigil/properties/shrink/crash_report.h"
+#include "vigil/properties/shrink/scenario_summary.h"
 #include "vigil/properties/shrink/shrink_broken.h"
-#include "vigil/properties/shrink/story.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/print.h"
 
@@ -24,7 +24,7 @@ std::string RuleToKeep(const PlantedFinding& finding) {
 PlantedShrunk Told(PlantedShrunk shrunk, replays::Scenario least, Duration took) {
   shrunk.took = took;
   shrunk.after = Elements(least);
-  shrunk.story = Story(least);
+  shrunk.story = ScenarioSummary(least);
   least.choices.clear();
   shrunk.scenario = replays::PrintRecord(least);
   return shrunk;
@@ -47,7 +47,7 @@ std::optional<PlantedShrunk> ShrinkFinding(const PlantedFinding& finding, const 
     return Told(shrunk, least.scenario, now() - start);
   }
   replays::Runner runner;
-  replays::Outcome whole = runner.Run(scenario, {.random_schedule = true, .judge = false});
+  replays::Outcome whole = runner.Run(scenario, {.random_schedule = true, .quiet = false});
   scenario.choices = std::move(whole.choices);
   const auto events = static_cast<std::int64_t>(whole.trace.size());
   const StillFails fails = [&](const replays::Scenario& candidate) { return ShowsBug(runner, candidate, rule); };

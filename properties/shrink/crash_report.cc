@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/shrink/shrink.h"
 #include "vigil/replays/play/runner.h"
 #include "vigil/sim/kernel/chooser.h"
@@ -30,7 +30,7 @@ std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const st
       std::optional<LoggedChooser> chooser;
       if (log != nullptr) chooser.emplace(random, *log);
       replays::Outcome outcome = runner.Run(scenario, {.chooser = log == nullptr ? nullptr : &*chooser});
-      BrokenIn(outcome, scenario);
+      BrokenRulesIn(outcome, scenario);
     };
     once();
     log = nullptr;
@@ -61,7 +61,7 @@ std::optional<Crash> CrashBy(const Scenario& scenario, sim::Chooser& chooser, bo
     LoggedChooser logged(chooser, log);
     Runner runner;
     replays::Outcome outcome = runner.Run(scenario, {.chooser = &logged, .preempt = preempt});
-    BrokenIn(outcome, scenario);
+    BrokenRulesIn(outcome, scenario);
     return std::string();
   };
   return Crashed(replays::PlayApart(play, LimitsOfOnePlay(), on_tick));

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/judge/same_failure.h"
 #include "vigil/properties/shrink/crash_report.h"
+#include "vigil/properties/shrink/scenario_summary.h"
 #include "vigil/properties/shrink/shrink_broken.h"
-#include "vigil/properties/shrink/story.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/show/job_text.h"
@@ -63,7 +63,7 @@ FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
   };
   const LeastCrash least = ShrinkCrash(failed.scenario, failed.drawn, shrunk_.insert(failed.rule).second, stop);
   report.text = fmt::format("FAILED {}: {}\n  {}\n", replays::Escaped(failed.scenario.id), failed.rule,
-                            replays::Escaped(Story(least.scenario)));
+                            replays::Escaped(ScenarioSummary(least.scenario)));
   if (least.crash.has_value()) {
     report.text += fmt::format("  {}\n{}", replays::Escaped(least.crash->Line()), least.crash->Stack());
   } else {
@@ -85,20 +85,20 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
                             failed.rule.empty() ? "no rule" : failed.rule);
   Scenario scenario = failed.scenario;
-  if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .judge = false}).choices;
+  if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .quiet = false}).choices;
   const std::string shrunk = Shrunken(failed, scenario);
   Outcome outcome = Play(scenario, {});
   if (outcome.verdict == replays::Verdict::kInterrupted) {
-    report.text +=
-        fmt::format("  {}\n  interrupted before it was played once more\n", replays::Escaped(Story(scenario)));
+    report.text += fmt::format("  {}\n  interrupted before it was played once more\n",
+                               replays::Escaped(ScenarioSummary(scenario)));
     Save(failed, scenario, {}, report);
     return report;
   }
   if (!scenario.choices.empty()) scenario.choices = outcome.choices;  // without those that nothing asks for any more
-  report.text += fmt::format("  {}\n", replays::Escaped(Story(scenario)));
+  report.text += fmt::format("  {}\n", replays::Escaped(ScenarioSummary(scenario)));
   std::string others;
   bool again = false;
-  for (const Broken& broken : BrokenIn(outcome, scenario)) {
+  for (const BrokenRule& broken : BrokenRulesIn(outcome, scenario)) {
     if (broken.rule == failed.rule) {
       again = true;
       report.text += broken.text;
@@ -112,15 +112,15 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   }
   if (!others.empty()) report.text += fmt::format("  also broken: {}\n", others);
   if (!again && !failed.rule.empty()) report.text += "  played once more, it kept the rule\n";
-  ModelSays says;
+  ModelComparison says;
   if (failed.rule.empty() && !outcome.job.has_value() && outcome.verdict == replays::Verdict::kPlayed)
-    says = HoldByModel(scenario, outcome);
+    says = CompareWithModel(scenario, outcome);
   const bool by_model = !says.disagreement.empty();
   const std::string& reason = by_model ? says.disagreement : failed.reason;
   if (!reason.empty()) report.text += fmt::format("  {}\n", replays::Escaped(reason));
   report.text += by_model ? says.report : failed.explanation;
   report.text += shrunk;
-  const Outcome repeated = Play(scenario, {.judge = false});
+  const Outcome repeated = Play(scenario, {.quiet = false});
   if (repeated.verdict != replays::Verdict::kInterrupted && repeated.hash != outcome.hash)
     report.text += "  played twice by the same choices, it went two ways\n";
   Save(failed, scenario, says, report);
@@ -128,7 +128,7 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
 }
 
 // The file expects what the model says or, if a rule was broken, names that.
-void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, const ModelSays& says,
+void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, const ModelComparison& says,
                            FailureReport& report) {
   Scenario saved = scenario;
   saved.title = failed.rule.empty() ? "failed without breaking a rule" : "violates " + failed.rule;

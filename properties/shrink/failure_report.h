@@ -11,7 +11,7 @@
 
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/shrink/failure_file.h"
 #include "vigil/replays/format/scenario.h"
 #include "vigil/replays/play/runner.h"
@@ -55,7 +55,8 @@ class FailureReporter {
   replays::Outcome Play(const replays::Scenario& scenario, replays::RunnerOptions how);
   FailureReport ReportCrash(const FailedRun& failed);
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
-  void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelSays& says, FailureReport& report);
+  void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelComparison& says,
+            FailureReport& report);
 
   const FailureReporterOptions options_;
   FailureFolder folder_;

@@ -10,8 +10,8 @@
 #include "vigil/core/base/time.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/shrink/scenario_summary.h"
 #include "vigil/properties/shrink/shrink_broken.h"
-#include "vigil/properties/shrink/story.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/format/print.h"
 
@@ -232,17 +232,17 @@ TEST(Shrink, EndsWithItsBudget) {
   EXPECT_FALSE(stopped.minimal);
 }
 
-TEST(Story, TellsASessionInOneLine) {
-  EXPECT_EQ(Story(Parsed(kBig)),
+TEST(ScenarioSummary, TellsASessionInOneLine) {
+  EXPECT_EQ(ScenarioSummary(Parsed(kBig)),
             "a monitored session with probe a (before_run 2: request_stop, after_run 3: read_step), probe b, probe c; "
             "run 4 fails "
             "with ABORTED; create 2 fails with UNAVAILABLE; close 1 fails with INTERNAL; the caller: run, loop up to 9 "
             "{should_stop, run x4}, run");
 }
 
-TEST(Story, TellsWhatTheCallerFeedsAndAsksFor) {
+TEST(ScenarioSummary, TellsWhatTheCallerFeedsAndAsksFor) {
   EXPECT_EQ(
-      Story(Parsed(
+      ScenarioSummary(Parsed(
           R"({"id":"a","scope":"bare","hooks":[{"hook":"probe","name":"a","plan":[{"method":"before_run","call":null,"do":"feed","value":7},)"
           R"({"method":"before_run","call":2,"do":"fetch","what":["step","loss"]}]}],"drive":[{"op":"run","feed":3},)"
           R"({"op":"run","fetch":{"a":"step"},"options":{"trace_level":"full"},"metadata":true},)"
@@ -253,23 +253,23 @@ TEST(Story, TellsWhatTheCallerFeedsAndAsksFor) {
       "{run_with_hooks feeding 4 in call 2}");
 }
 
-TEST(Story, TellsWhatLinksDoAndThatACallIsEachCall) {
+TEST(ScenarioSummary, TellsWhatLinksDoAndThatACallIsEachCall) {
   const Scenario job = Parsed(
       R"({"id":"a","format":2,"cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"loss":0.01,"duplication":0.002},)"
       R"("chief:0>ps:0":{"reordering":0.05}}},"workload":{"last_step":40},"plan":[)"
       R"({"rpc":"RunGraph","from":"chief:0","call":0,"effect":"error","code":"ABORTED"},)"
       R"({"disk":"chief:0","op":"sync","call":0,"code":"IO_ERROR"},)"
       R"({"session":"chief:0","at":"run","call":0,"code":"ABORTED"}]})");
-  EXPECT_EQ(Story(job),
+  EXPECT_EQ(ScenarioSummary(job),
             "chief, ps train async_regression to step 40; RunGraph from chief:0 to any task, each call: error ABORTED; "
             "sync of chief:0's files, each call: IO_ERROR; run of chief:0, each call: fails with ABORTED; "
             "every link loses 1 %, repeats 0.2 % of its messages; the link chief:0>ps:0 reorders 5 % of its messages");
   EXPECT_EQ(Elements(job), 6U);
 }
 
-TEST(Story, TellsAJobInOneLine) {
+TEST(ScenarioSummary, TellsAJobInOneLine) {
   EXPECT_EQ(
-      Story(Parsed(
+      ScenarioSummary(Parsed(
           R"({"id":"a","format":2,"cluster":{"tasks":{"chief":1,"ps":1,"worker":2}},"workload":{"name":"async_regression",)"
           R"("last_step":40},"plan":[{"at_s":12.5,"crash":"ps:0","restart_after_s":2},{"at_s":20,"cut":["worker:1","ps:0"],)"
           R"("for_s":8}]})")),

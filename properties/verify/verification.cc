@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "vigil/properties/shrink/scenario_summary.h"
 #include "vigil/properties/shrink/shrink.h"
-#include "vigil/properties/shrink/story.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/play_hook.h"
 #include "vigil/replays/stage/builtin_hooks.h"
@@ -261,7 +261,7 @@ std::string ShrunkCase(const std::string& name, std::uint64_t most_plays,
   };
   const properties::Shrunk shrunk =
       properties::Shrink(scenario, candidate_fails, {.max_plays = most_plays, .stop = stop});
-  return properties::Story(shrunk.scenario);
+  return properties::ScenarioSummary(shrunk.scenario);
 }
 
 HookReport VerifyHere(const HookMaker& maker, const VerifyOptions& options, const VerificationView& view) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "vigil/core/env/real/posix_files.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/play_twice.h"
 #include "vigil/properties/rules/rule_cases.h"
@@ -137,9 +137,9 @@ bool OtherRunsAreSeen() {
 bool TheModelDisagrees() {
   const absl::StatusOr<Recording> plain = replays::ParseRecording(R"({"id":"a","drive":[{"op":"run"}]})");
   replays::Outcome outcome = replays::Runner().Run(plain->scenario);
-  if (!properties::HoldByModel(plain->scenario, outcome).disagreement.empty()) return false;
+  if (!properties::CompareWithModel(plain->scenario, outcome).disagreement.empty()) return false;
   outcome.events.pop_back();
-  return !properties::HoldByModel(plain->scenario, outcome).disagreement.empty();
+  return !properties::CompareWithModel(plain->scenario, outcome).disagreement.empty();
 }
 
 bool MissingWaysAreSeen() {

@@ -3,6 +3,7 @@
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/format/parse_parts.h"
+#include "vigil/replays/format/services.h"
 
 namespace vigil::replays {
 namespace {
@@ -112,7 +113,7 @@ void ReadOperands(Reading& reading, Fields& fields, Speaker speaker, int depth, 
       ReadOptional(fields.Optional("close_summary_writer"), out.close_summary_writer);
       return ReadOptional(fields.Optional("ignore_live_threads"), out.ignore_live_threads);
     case Op::kService:
-      return fields.Required("name").OneOf({"summary", "step_counter", "checkpoint"}, out.name);
+      return fields.Required("name").OneOf(kServiceNames, "value", out.name);
     case Op::kSummaryComputed:
       return fields.Optional("step").Integer(kSteps, out.step);
     case Op::kShouldStop:

@@ -27,19 +27,9 @@ constexpr ArgSpec kGlobalStepWaiter[] = {{"wait_until_step", kInteger, false, kR
 
 constexpr ArgSpec kProfiler[] = {{"save_steps", kInteger, kNullable}, {"save_secs", kNumber, kNullable}};
 
-constexpr Schema kHooks[] = {
-    {"stop_at_step", kStopAtStep},
-    {"checkpoint_saver", kCheckpointSaver},
-    {"step_counter", kStepCounter},
-    {"summary_saver", kSummarySaver},
-    {"logging_tensor", kLoggingTensor},
-    {"nan_tensor", kNanTensor},
-    {"final_ops", kFinalOps},
-    {"feed_fn", kFeedFn},
-    {"global_step_waiter", kGlobalStepWaiter},
-    {"again", kAgain},
-    {"profiler", kProfiler},
-};
+#define VIGIL_HOOK_SCHEMA(name, type) {#name, k##type},
+constexpr Schema kHooks[] = {VIGIL_BUILTIN_HOOKS(VIGIL_HOOK_SCHEMA)};
+#undef VIGIL_HOOK_SCHEMA
 
 constexpr ArgSpec kMonitored[] = {{"stop_grace_period_secs", kNumber}, {"stop_on_sigterm", kBool}};
 constexpr ArgSpec kTraining[] = {

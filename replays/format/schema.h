@@ -38,7 +38,22 @@ struct Schema {
   std::span<const ArgSpec> args;
 };
 
-// Built-in hooks as they occur in `hooks`; the probe is none of them.
+// The hooks that ship with the library, as they occur in `hooks`; the probe is none of them. The one table: the name in
+// a scenario, and what it is called where its arguments are described (schema.cc) and where it is made
+// (stage/builtin_hooks.cc); a hook that has no place there does not compile. `again`: one that the list has already.
+#define VIGIL_BUILTIN_HOOKS(HOOK)            \
+  HOOK(stop_at_step, StopAtStep)             \
+  HOOK(checkpoint_saver, CheckpointSaver)    \
+  HOOK(step_counter, StepCounter)            \
+  HOOK(summary_saver, SummarySaver)          \
+  HOOK(logging_tensor, LoggingTensor)        \
+  HOOK(nan_tensor, NanTensor)                \
+  HOOK(final_ops, FinalOps)                  \
+  HOOK(feed_fn, FeedFn)                      \
+  HOOK(global_step_waiter, GlobalStepWaiter) \
+  HOOK(again, Again)                         \
+  HOOK(profiler, Profiler)
+
 std::span<const Schema> HookSchemas();
 // The arguments of MonitoredTrainingSession and Supervisor, besides those that SessionSpec has fields for. Empty for
 // others.

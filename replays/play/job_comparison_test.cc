@@ -155,7 +155,7 @@ TEST(JobExpectation, AForgedRecordingHoldsForNoPlay) {
   int played = 0;
   for (Recording& recording : RecordedClusterList()) {
     recording.scenario.seed = 1;
-    const Outcome outcome = runner.Run(recording.scenario, {.random_schedule = true, .judge = false});
+    const Outcome outcome = runner.Run(recording.scenario, {.random_schedule = true, .quiet = false});
     const JobExpectation& recorded = *recording.expect->job;
     EXPECT_THAT(Misses(*recording.scenario.job, *outcome.job, recorded), IsEmpty()) << recording.scenario.id;
     JobExpectation forged = recorded;

@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "vigil/replays/judge/job_comparison.h"
-#include "vigil/replays/play/choosing.h"
-#include "vigil/replays/show/job_text.h"
-#include "vigil/replays/show/timeline.h"
+#include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/cluster/job.h"
@@ -59,7 +57,7 @@ std::optional<sim::JobFacts> PlayWithoutFaults(const Scenario& scenario, const s
 
 Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
-  Choosing choosing(scenario, options);
+  PlayChooser choosing(scenario, options);
   const Duration most =
       scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
   sim::MessageLog messages;  // outlives the world
@@ -72,45 +70,23 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                     .interrupt = options.interrupt});
   const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
   sim::Job job(world, *scenario.job, job_options);
-  if (options.timeline) world.network().LogTo(&messages);
+  if (options.log_messages) world.network().LogTo(&messages);
   const sim::WorldResult result = world.Run();
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
   outcome.job = job.Facts();
-  if (options.judge && outcome.verdict != Verdict::kInterrupted) {
-    const std::optional<sim::JobFacts> quiet =
-        PlayWithoutFaults(scenario, job_options, *outcome.job, options.interrupt, stacks);
-    sim::JobJudgement judgement = sim::CheckJob({.spec = *scenario.job,
-                                                 .history = job.history(),
-                                                 .facts = *outcome.job,
-                                                 .behaviour = job_options.behaviour,
-                                                 .quiet = quiet.has_value() ? &*quiet : nullptr});
-    outcome.job->violations = std::move(judgement.violations);
-    outcome.job->armed = std::move(judgement.armed);
-    if (options.interrupt != nullptr && *options.interrupt && !quiet.has_value())
+  if (options.quiet && outcome.verdict != Verdict::kInterrupted) {
+    outcome.quiet = PlayWithoutFaults(scenario, job_options, *outcome.job, options.interrupt, stacks);
+    if (options.interrupt != nullptr && *options.interrupt && !outcome.quiet.has_value())
       outcome.verdict = Verdict::kInterrupted;
   }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
+  outcome.start = world.options().start;
   outcome.trace = world.TakeTrace();
-  if (options.job_text != nullptr) {
-    outcome.events = JobText({.spec = *scenario.job,
-                              .start = world.options().start,
-                              .trace = outcome.trace,
-                              .history = job.history(),
-                              .faults = job.fault_history()},
-                             *options.job_text);
-    outcome.nodes = sim::TaskNames(*scenario.job);
-    for (std::string& line : InertText(*scenario.job, *outcome.job)) outcome.events.push_back(std::move(line));
-  }
-  if (options.timeline) {
-    outcome.timeline = std::make_shared<Timeline>(MakeTimeline({.story = {.start = world.options().start,
-                                                                          .trace = outcome.trace,
-                                                                          .history = &job.history(),
-                                                                          .faults = &job.fault_history()},
-                                                                .nodes = sim::TaskNames(*scenario.job),
-                                                                .messages = &messages}));
-  }
+  outcome.history = job.history();
+  outcome.faults = job.fault_history();
+  outcome.message_log = std::move(messages);
   outcome.unused_choices = choosing.Unused();
   return outcome;
 }
@@ -123,15 +99,14 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   JobCoverage coverage;
   Scenario seeded = scenario;
   const bool by_seeds = scenario.choices.empty();
-  const bool once = plays.text != nullptr || plays.timeline || !by_seeds;
+  const bool once = plays.once || !by_seeds;
   for (int i = 0; i < (once ? 1 : plays.seeds); ++i) {
     if (by_seeds) seeded.seed = plays.first + static_cast<std::uint64_t>(i);
     const std::string play = by_seeds ? fmt::format("seed {}: ", seeded.seed) : "";
     outcome = runner.Run(seeded, {.random_schedule = by_seeds,
                                   .interrupt = plays.interrupt,
-                                  .judge = false,
-                                  .job_text = plays.text,
-                                  .timeline = plays.timeline});
+                                  .quiet = false,
+                                  .log_messages = plays.log_messages});
     if (outcome.verdict != Verdict::kPlayed) {
       outcome.reason = play + outcome.reason;
       break;

@@ -17,9 +17,8 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
 struct JobPlays {
   std::uint64_t first = 1;  // seed
   int seeds = 1;
-  const JobTextOptions* text =
-      nullptr;            // as RunnerOptions::job_text. Then only the first seed is played: one play is told.
-  bool timeline = false;  // as RunnerOptions::timeline; the same
+  bool once = false;                             // for the first seed only: one play, to be told
+  bool log_messages = false;                     // as RunnerOptions::log_messages
   const std::atomic<bool>* interrupt = nullptr;  // as RunnerOptions::interrupt
 };
 

@@ -41,7 +41,10 @@ Recording SmallJob() {
 }
 
 std::vector<std::string> Told(const JobTextOptions& options) {
-  return Runner().Run(SmallJob().scenario, {.job_text = &options}).events;
+  const Scenario scenario = SmallJob().scenario;
+  Outcome outcome = Runner().Run(scenario);
+  ShowJob(*scenario.job, outcome, options, outcome);
+  return outcome.events;
 }
 
 TEST(JobText, HasAColumnForEachNode) {

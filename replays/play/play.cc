@@ -20,13 +20,13 @@ namespace {
 using Ids = std::set<std::string, std::less<>>;
 
 // What a worker sends back of a record.
-struct Played {
+struct PlayedRecord {
   Result result;
   bool skipped = false;  // it is not wanted
 };
 
 template <typename Archive>
-void PackFields(Archive& archive, Played& played) {
+void PackFields(Archive& archive, PlayedRecord& played) {
   archive(played.result, played.skipped);
 }
 
@@ -38,8 +38,8 @@ absl::StatusOr<Recording> Parsed(const RawRecord& raw, JsonDocument& scratch) {
 // Parts of a request, so that one who crashes says where it was.
 constexpr std::uint64_t kPlaying = 1;
 
-Played PlayRecord(const RawRecord& raw, const Ids& only, JsonDocument& scratch, const Player& player) {
-  Played played;
+PlayedRecord PlayRecord(const RawRecord& raw, const Ids& only, JsonDocument& scratch, const Player& player) {
+  PlayedRecord played;
   Result& result = played.result;
   const absl::StatusOr<Recording> recording = Parsed(raw, scratch);
   if (recording.ok()) {
@@ -81,13 +81,13 @@ PlaySummary PlayAll(const PlayOptions& options, const PlayCallbacks& callbacks, 
       return play(recording);
     };
     return [&, player, scratch = std::make_shared<JsonDocument>()](const std::string& request) {
-      Played played = PlayRecord(Unpacked<RawRecord>(request), only, *scratch, player);
+      PlayedRecord played = PlayRecord(Unpacked<RawRecord>(request), only, *scratch, player);
       timeline = std::move(played.result.outcome.timeline);
       return Packed(played);
     };
   };
   crew.on_reply = [&](const std::string& reply) {
-    Played played = Unpacked<Played>(reply);
+    PlayedRecord played = Unpacked<PlayedRecord>(reply);
     if (played.result.outcome.verdict == Verdict::kInterrupted) return false;
     played.result.outcome.timeline = std::move(timeline);
     seen.insert(played.result.id);

@@ -46,7 +46,7 @@ class Shared {
   Held* value_;
 };
 
-struct Played {
+struct PlayedRecords {
   PlaySummary summary;
   std::string out;
   std::string err;
@@ -54,10 +54,10 @@ struct Played {
   std::size_t results = 0;
 };
 
-Played Play(const std::string& text, PlayOptions options, std::size_t stop_after = SIZE_MAX) {
+PlayedRecords Play(const std::string& text, PlayOptions options, std::size_t stop_after = SIZE_MAX) {
   FilesWith files{{"x.jsonl", text}};
   std::atomic<bool> stop{false};
-  Played played;
+  PlayedRecords played;
   Reporter reporter(
       {.hashes = true}, [&](std::string_view t) { played.out += t; }, [&](std::string_view t) { played.err += t; });
   PlayCallbacks callbacks;
@@ -81,12 +81,12 @@ std::string ManyRecords(int count) {
 
 TEST(Play, ResultsDoNotDependOnTheNumberOfJobs) {
   const std::string text = ManyRecords(1000);
-  const Played one = Play(text, {.jobs = 1});
+  const PlayedRecords one = Play(text, {.jobs = 1});
   EXPECT_EQ(one.results, 1000u);
   EXPECT_TRUE(one.out.ends_with("20 inputs could not be read\n955 passed, 25 failed\n")) << one.out;
   EXPECT_FALSE(one.summary.stopped);
   for (const int jobs : {2, 3, 8}) {
-    const Played many = Play(text, {.jobs = jobs});
+    const PlayedRecords many = Play(text, {.jobs = jobs});
     EXPECT_EQ(one.out, many.out);
     EXPECT_EQ(one.err, many.err);
     EXPECT_EQ(one.hashes, many.hashes);
@@ -94,15 +94,15 @@ TEST(Play, ResultsDoNotDependOnTheNumberOfJobs) {
 }
 
 TEST(Play, OnlyTheNamedOnes) {
-  const Played played = Play(ManyRecords(10), {.jobs = 2, .only = {"dddd3", "nobody", "f5", "ffffff5"}});
+  const PlayedRecords played = Play(ManyRecords(10), {.jobs = 2, .only = {"dddd3", "nobody", "f5", "ffffff5"}});
   EXPECT_EQ(played.hashes, "dddd3 0000000000000003\nffffff5 0000000000000005\n");
   EXPECT_EQ(played.summary.unknown_ids, (std::vector<std::string>{"f5", "nobody"}));
 }
 
 TEST(Play, StopsInOrder) {
   const std::string text = ManyRecords(5000);
-  const Played all = Play(text, {.jobs = 2});
-  const Played stopped = Play(text, {.jobs = 2}, 100);
+  const PlayedRecords all = Play(text, {.jobs = 2});
+  const PlayedRecords stopped = Play(text, {.jobs = 2}, 100);
   EXPECT_TRUE(stopped.summary.stopped);
   EXPECT_GE(stopped.results, 100u);
   EXPECT_LT(stopped.results, 1000u);

@@ -15,11 +15,10 @@
 #include "vigil/core/train/scaffold.h"
 #include "vigil/fakes/manual_signals.h"
 #include "vigil/replays/format/args.h"
-#include "vigil/replays/play/choosing.h"
 #include "vigil/replays/play/job_player.h"
+#include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/play/trace_player.h"
 #include "vigil/replays/show/text.h"
-#include "vigil/replays/show/timeline.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/replays/stage/builtin_hooks.h"
 #include "vigil/replays/stage/caller.h"
@@ -312,7 +311,7 @@ constexpr std::uint64_t kMostSwitches = 5'000'000;
 Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim::StackPool& stacks) {
   Outcome outcome;
   std::optional<Play> play;  // outlives the world: service tasks that it ends use the model and the log
-  Choosing choosing(scenario, options);
+  PlayChooser choosing(scenario, options);
   sim::World world({.chooser = choosing.chooser(),
                     .seed = scenario.seed,
                     .stacks = &stacks,
@@ -348,6 +347,7 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
   }
   outcome.hash = world.hash();
   outcome.choices = world.ChoicesMade();
+  outcome.start = world.options().start;
   outcome.trace = world.TakeTrace();
   if (outcome.verdict == Verdict::kRunaway && outcome.trace.size() >= world.options().max_events)
     outcome.reason += fmt::format(", {} for each of limits.events = {}", kEventsForALine, scenario.limits.events);
@@ -386,13 +386,8 @@ Runner::~Runner() = default;
 
 Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
-  Outcome outcome = scenario.trace != nullptr ? PlayTrace(*scenario.trace, shared_->stacks)
-                                              : PlaySession(scenario, options, shared_->stacks);
-  if (options.timeline) {
-    outcome.timeline = std::make_shared<Timeline>(
-        MakeTimeline({.story = {.start = sim::WorldOptions{}.start, .trace = outcome.trace}}));
-  }
-  return outcome;
+  if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
+  return PlaySession(scenario, options, shared_->stacks);
 }
 
 }  // namespace vigil::replays

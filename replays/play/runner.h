@@ -1,6 +1,7 @@
 // The one runner: plays a scenario in a simulated world, with the production session layer, and says what happened.
 //
-// It never sees what is expected. Thread safety: a Runner belongs to one thread; several may run at once.
+// It never sees what is expected, judges nothing and draws nothing: stage/played.h.
+// Thread safety: a Runner belongs to one thread; several may run at once.
 #ifndef VIGIL_REPLAYS_PLAY_RUNNER_H_
 #define VIGIL_REPLAYS_PLAY_RUNNER_H_
 
@@ -10,19 +11,17 @@
 
 #include "vigil/replays/format/scenario.h"
 #include "vigil/replays/stage/outcome.h"
+#include "vigil/replays/stage/played.h"
 #include "vigil/sim/kernel/chooser.h"
-#include "vigil/sim/kernel/trace.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::replays {
 
-struct Outcome : PlainOutcome {
-  sim::Trace trace;           // the typed events, all tasks
+struct Outcome : PlainOutcome, Played {
   std::string written_trace;  // a file for ParseTrace
 };
 
-struct ForeignHook;     // builtin_hooks.h
-struct JobTextOptions;  // job_text.h
+struct ForeignHook;  // builtin_hooks.h
 
 struct RunnerOptions {
   // Schedules by chance from scenario.seed; else by scenario.choices, calm where they are silent.
@@ -36,12 +35,10 @@ struct RunnerOptions {
   const std::atomic<bool>* interrupt = nullptr;
   // The session writes its trace; it comes back in the outcome.
   bool write_trace = false;
-  // Of a cluster: its invariants are checked, for which some jobs are played once more without their faults.
-  bool judge = true;
-  // Of a cluster: outcome.events gets what happened, for people. It costs more than the play. Borrowed.
-  const JobTextOptions* job_text = nullptr;
-  // outcome.timeline gets what happened, to look at; of a cluster with its messages.
-  bool timeline = false;
+  // Of a cluster: some jobs are played once more without their faults (outcome.quiet), for whoever judges them.
+  bool quiet = true;
+  // Of a cluster: its messages are written down (outcome.message_log), for whoever draws them.
+  bool log_messages = false;
   // The hook of the scenario's list that is not described there. Borrowed.
   const ForeignHook* foreign = nullptr;
 };

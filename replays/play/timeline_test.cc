@@ -38,7 +38,9 @@ constexpr char kCluster[] =
 Outcome PlayText(const char* text, bool timeline = true) {
   const absl::StatusOr<Recording> recording = ParseRecording(text);
   EXPECT_TRUE(recording.ok()) << recording.status();
-  return Runner().Run(recording->scenario, {.timeline = timeline});
+  Outcome outcome = Runner().Run(recording->scenario, {.log_messages = timeline});
+  if (timeline) outcome.timeline = ShowTimeline(recording->scenario, outcome);
+  return outcome;
 }
 
 std::set<std::string> LaneNames(const Timeline& timeline) {
@@ -159,18 +161,18 @@ TEST(TimelineTest, LookingChangesNothing) {
 
 // A run of one event whose hook has that name.
 Timeline Named(std::string_view name, double value) {
-  sim::Trace trace;
-  const std::uint32_t node = trace.AddNode("chief");
-  const std::uint32_t task = trace.AddTask("chief/main");
-  trace.Append(node, task, sim::WorldOptions{}.start,
-               {.kind = EventKind::kHookCall,
-                .call = static_cast<std::uint8_t>(HookMethod::kAfterRun),
-                .has_value = true,
-                .index = 0,
-                .session = 1,
-                .value = value,
-                .subject = name});
-  Timeline timeline = MakeTimeline({.story = {.start = sim::WorldOptions{}.start, .trace = trace}});
+  Played played{.start = sim::WorldOptions{}.start};
+  const std::uint32_t node = played.trace.AddNode("chief");
+  const std::uint32_t task = played.trace.AddTask("chief/main");
+  played.trace.Append(node, task, sim::WorldOptions{}.start,
+                      {.kind = EventKind::kHookCall,
+                       .call = static_cast<std::uint8_t>(HookMethod::kAfterRun),
+                       .has_value = true,
+                       .index = 0,
+                       .session = 1,
+                       .value = value,
+                       .subject = name});
+  Timeline timeline = MakeTimeline(played);
   timeline.id = name;
   timeline.title = name;
   timeline.end = "played";

@@ -219,6 +219,7 @@ PlayedTrace PlayOnce(const TraceSpec& trace, const LateRequests& late, sim::Stac
     played.outcome.reason = MessageOf(set_up);
   }
   played.outcome.hash = world.hash();
+  played.outcome.start = world.options().start;
   played.outcome.trace = world.TakeTrace();
   played.outcome.events = play->script().lines();
   played.parted = play->script().parted();

@@ -19,9 +19,8 @@ namespace {
 constexpr std::size_t kWidestColumn = 40;
 
 // Of a task that is not the main one of its node, its name in front.
-std::vector<StoryLine> Everything(const JobStory& story) {
-  std::vector<StoryLine> lines =
-      StoryLines({.start = story.start, .trace = story.trace, .history = &story.history, .faults = &story.faults});
+std::vector<StoryLine> Everything(const Played& played) {
+  std::vector<StoryLine> lines = StoryLines(played);
   for (StoryLine& line : lines) {
     if (!line.task.empty()) line.text = fmt::format("[{}] {}", line.task, line.text);
   }
@@ -94,15 +93,15 @@ class Table {
 
 }  // namespace
 
-std::vector<std::string> JobText(const JobStory& story, const JobTextOptions& options) {
-  std::vector<std::string> nodes = sim::TaskNames(story.spec);
+std::vector<std::string> JobText(const sim::JobSpec& spec, const Played& played, const JobTextOptions& options) {
+  std::vector<std::string> nodes = sim::TaskNames(spec);
   std::vector<std::string> lines;
   const std::vector<std::string>& only = options.only_nodes;
   if (!only.empty())
     std::erase_if(nodes, [&only](const std::string& name) { return std::ranges::find(only, name) == only.end(); });
   if (nodes.empty()) return lines;
   Table table(std::move(nodes));
-  std::vector<StoryLine> shown = Everything(story);
+  std::vector<StoryLine> shown = Everything(played);
   std::erase_if(shown, [&](const StoryLine& each) {
     return (options.until.has_value() && each.at > *options.until) || !(each.node.empty() || table.Has(each.node));
   });
@@ -123,6 +122,12 @@ std::vector<std::string> InertText(const sim::JobSpec& spec, const sim::JobFacts
         fmt::format("inert: {}: {}", w.Take(), inert.fired ? "it happened and changed nothing" : "it never happened"));
   }
   return lines;
+}
+
+void ShowJob(const sim::JobSpec& spec, const Played& played, const JobTextOptions& options, PlainOutcome& outcome) {
+  outcome.events = JobText(spec, played, options);
+  outcome.nodes = sim::TaskNames(spec);
+  for (std::string& line : InertText(spec, *outcome.job)) outcome.events.push_back(std::move(line));
 }
 
 }  // namespace vigil::replays

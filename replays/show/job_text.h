@@ -16,12 +16,10 @@
 #include <vector>
 
 #include "vigil/core/base/time.h"
-#include "vigil/sim/cluster/job.h"
+#include "vigil/replays/stage/outcome.h"
+#include "vigil/replays/stage/played.h"
 #include "vigil/sim/cluster/job_facts.h"
-#include "vigil/sim/cluster/job_history.h"
 #include "vigil/sim/cluster/job_spec.h"
-#include "vigil/sim/fault_applier.h"
-#include "vigil/sim/kernel/trace.h"
 
 namespace vigil::replays {
 
@@ -30,20 +28,14 @@ struct JobTextOptions {
   std::vector<std::string> only_nodes = {};      // "ps:0"; none = all. What the plan does is shown all the same.
 };
 
-// What a run has left to be told. Borrowed.
-struct JobStory {
-  const sim::JobSpec& spec;
-  Time start;  // of the world
-  const sim::Trace& trace;
-  const sim::JobHistory& history;
-  const std::vector<sim::FaultApplier::Entry>& faults;
-};
-
 // Lines without newlines. A text too long for its column goes on below.
-std::vector<std::string> JobText(const JobStory& story, const JobTextOptions& options);
+std::vector<std::string> JobText(const sim::JobSpec& spec, const Played& played, const JobTextOptions& options);
 
 // A line for each fault of the plan that changed nothing: "inert: {"at_s":12.5,"crash":"ps:0"}: it never happened".
 std::vector<std::string> InertText(const sim::JobSpec& spec, const sim::JobFacts& facts);
+
+// Puts both into outcome.events, and the names of its nodes. REQUIRES: outcome.job.
+void ShowJob(const sim::JobSpec& spec, const Played& played, const JobTextOptions& options, PlainOutcome& outcome);
 
 }  // namespace vigil::replays
 

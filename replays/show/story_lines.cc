@@ -67,28 +67,24 @@ std::string_view TaskOnNode(const sim::Trace& trace, const sim::TraceRecord& rec
 
 }  // namespace
 
-std::vector<StoryLine> StoryLines(const StorySources& sources) {
+std::vector<StoryLine> StoryLines(const Played& played) {
   using Source = StoryLine::Source;
   std::vector<StoryLine> lines;
-  if (sources.faults != nullptr) {
-    for (std::size_t i = 0; i < sources.faults->size(); ++i) {
-      const sim::FaultApplier::Entry& entry = (*sources.faults)[i];
-      lines.push_back({entry.at, 0, "", "", entry.text, Source::kFault, i});
-    }
+  for (std::size_t i = 0; i < played.faults.size(); ++i) {
+    const sim::FaultApplier::Entry& entry = played.faults[i];
+    lines.push_back({entry.at, 0, "", "", entry.text, Source::kFault, i});
   }
-  if (sources.history != nullptr) {
-    for (std::size_t i = 0; i < sources.history->size(); ++i) {
-      const sim::JobMoment& moment = (*sources.history)[i];
-      std::optional<std::string> text = MomentText(moment);
-      if (text.has_value())
-        lines.push_back({moment.at - sources.start, IsAnEnd(moment) ? 3 : 1, moment.task, "", *text, Source::kJob, i});
-    }
+  for (std::size_t i = 0; i < played.history.size(); ++i) {
+    const sim::JobMoment& moment = played.history[i];
+    std::optional<std::string> text = MomentText(moment);
+    if (text.has_value())
+      lines.push_back({moment.at - played.start, IsAnEnd(moment) ? 3 : 1, moment.task, "", *text, Source::kJob, i});
   }
-  for (std::size_t i = 0; i < sources.trace.size(); ++i) {
-    const sim::TraceRecord& record = sources.trace[i];
-    const std::string_view node = sources.trace.NodeName(record);
+  for (std::size_t i = 0; i < played.trace.size(); ++i) {
+    const sim::TraceRecord& record = played.trace[i];
+    const std::string_view node = played.trace.NodeName(record);
     if (node.empty()) continue;
-    lines.push_back({record.time - sources.start, 2, std::string(node), std::string(TaskOnNode(sources.trace, record)),
+    lines.push_back({record.time - played.start, 2, std::string(node), std::string(TaskOnNode(played.trace, record)),
                      EventText(record.event), Source::kEvent, i});
   }
   for (StoryLine& line : lines) line.text = Escaped(line.text);

@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "vigil/core/base/time.h"
-#include "vigil/sim/cluster/job_history.h"
-#include "vigil/sim/fault_applier.h"
-#include "vigil/sim/kernel/trace.h"
+#include "vigil/replays/stage/played.h"
 
 namespace vigil::replays {
 
@@ -27,16 +25,8 @@ struct StoryLine {
   std::size_t place = 0;  // in its source
 };
 
-// What a run has left to be told. Borrowed.
-struct StorySources {
-  Time start;  // of the world
-  const sim::Trace& trace;
-  const sim::JobHistory* history = nullptr;                       // of a job; else null
-  const std::vector<sim::FaultApplier::Entry>* faults = nullptr;  // the same
-};
-
 // By time, then by rank. Events that no node emitted are left out.
-std::vector<StoryLine> StoryLines(const StorySources& sources);
+std::vector<StoryLine> StoryLines(const Played& played);
 
 }  // namespace vigil::replays
 

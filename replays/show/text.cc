@@ -11,6 +11,7 @@
 #include "vigil/core/coord/looper_thread.h"
 #include "vigil/core/env/log.h"
 #include "vigil/core/io/summary.pb.h"
+#include "vigil/replays/format/services.h"
 #include "vigil/replays/stage/notes.h"
 
 namespace vigil::replays {
@@ -292,18 +293,12 @@ std::optional<std::string> TextOf(const Event& event) {
 }
 
 std::string_view ServiceOfTask(std::string_view task) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kServices = {
-      {{"SVSummaryThread", "summary"},
-       {"SVStepCounterThread", "step_counter"},
-       {"SVTimerCheckpointThread", "checkpoint"},
-       {LooperThread::kDefaultName, "loop"}}};
   // "chief/LooperThread#2"
   std::string_view name = task.substr(task.find('/') + 1);
   name = name.substr(0, name.find('#'));
-  for (const auto& [thread, service] : kServices) {
-    if (name == thread) return service;
-  }
-  return "";
+  if (name == LooperThread::kDefaultName) return "loop";
+  const ServiceInfo* const service = FindServiceOfTask(name);
+  return service == nullptr ? "" : service->name;
 }
 
 std::vector<std::string> TextOfTask(const sim::Trace& trace, std::string_view task, bool services) {

@@ -119,14 +119,14 @@ std::string HookLaneName(const Event& event) {
 
 class TimelineBuilder {
  public:
-  explicit TimelineBuilder(const TimelineSources& sources) : sources_(sources) {
-    for (const std::string& node : sources.nodes) NodeNumber(node);
-    made_.lines = StoryLines(sources.story);
+  TimelineBuilder(const Played& played, const std::vector<std::string>& nodes) : played_(played) {
+    for (const std::string& node : nodes) NodeNumber(node);
+    made_.lines = StoryLines(played);
     for (const StoryLine& line : made_.lines) {
       if (!line.node.empty()) NodeNumber(line.node);
     }
     hooks_apart_ = made_.nodes.size() < 2;
-    made_.marks_of_events.assign(sources.story.trace.size(), kNoMark);
+    made_.marks_of_events.assign(played.trace.size(), kNoMark);
   }
 
   Timeline Build() {
@@ -135,13 +135,13 @@ class TimelineBuilder {
       now_ = line.at;
       switch (line.source) {
         case StoryLine::Source::kEvent:
-          OnEvent(line, sources_.story.trace[line.place].event);
+          OnEvent(line, played_.trace[line.place].event);
           break;
         case StoryLine::Source::kJob:
-          OnJob(line, (*sources_.story.history)[line.place]);
+          OnJob(line, played_.history[line.place]);
           break;
         case StoryLine::Source::kFault:
-          OnFault(line, (*sources_.story.faults)[line.place]);
+          OnFault(line, played_.faults[line.place]);
           break;
       }
     }
@@ -324,9 +324,8 @@ class TimelineBuilder {
   }
 
   void AddArrows() {
-    if (sources_.messages == nullptr) return;
-    made_.arrows_left_out = sources_.messages->left_out;
-    for (const sim::LoggedMessage& message : sources_.messages->messages) {
+    made_.arrows_left_out = played_.message_log.left_out;
+    for (const sim::LoggedMessage& message : played_.message_log.messages) {
       // The world ends: what processes would still say is no part of what happened.
       const bool at_the_end = message.kind == sim::LoggedMessage::Kind::kClosed && message.sent >= now_;
       if (at_the_end && !message.arrived.has_value()) continue;
@@ -360,7 +359,7 @@ class TimelineBuilder {
     for (TimelineMark& mark : made_.marks) mark.lane = places[mark.lane];
   }
 
-  const TimelineSources& sources_;
+  const Played& played_;
   Timeline made_;
   bool hooks_apart_ = false;
   Duration now_{0};
@@ -378,6 +377,13 @@ std::string_view MarkKindName(MarkKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Timeline MakeTimeline(const TimelineSources& sources) { return TimelineBuilder(sources).Build(); }
+Timeline MakeTimeline(const Played& played, const std::vector<std::string>& nodes) {
+  return TimelineBuilder(played, nodes).Build();
+}
+
+std::shared_ptr<Timeline> ShowTimeline(const Scenario& scenario, const Played& played) {
+  return std::make_shared<Timeline>(
+      MakeTimeline(played, scenario.job.has_value() ? sim::TaskNames(*scenario.job) : std::vector<std::string>()));
+}
 
 }  // namespace vigil::replays

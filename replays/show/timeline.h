@@ -9,13 +9,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "vigil/core/base/time.h"
+#include "vigil/replays/format/scenario.h"
 #include "vigil/replays/show/story_lines.h"
+#include "vigil/replays/stage/played.h"
 #include "vigil/sim/message_log.h"
 
 namespace vigil::replays {
@@ -89,14 +92,11 @@ struct Timeline {
 };
 inline constexpr std::size_t kNoMark = ~std::size_t{0};
 
-struct TimelineSources {
-  StorySources story;
-  std::vector<std::string> nodes = {};        // in the order of their lanes; others follow as they come
-  const sim::MessageLog* messages = nullptr;  // may be null
-};
-
-// Of a run of one node each hook has a lane of its own; of several, its calls lie within those of its task.
-Timeline MakeTimeline(const TimelineSources& sources);
+// Of a run of one node each hook has a lane of its own; of several, its calls lie within those of its task. `nodes`: in
+// the order of their lanes; others follow as they come.
+Timeline MakeTimeline(const Played& played, const std::vector<std::string>& nodes = {});
+// The same of a play of that scenario.
+std::shared_ptr<Timeline> ShowTimeline(const Scenario& scenario, const Played& played);
 
 }  // namespace vigil::replays
 

@@ -21,6 +21,7 @@
 #include "vigil/core/train/hooks/summary_saver_hook.h"
 #include "vigil/replays/format/args.h"
 #include "vigil/replays/format/names.h"
+#include "vigil/replays/format/schema.h"
 #include "vigil/replays/stage/listener.h"
 #include "vigil/replays/stage/probe.h"
 
@@ -28,6 +29,7 @@ namespace vigil::replays {
 namespace {
 
 using Made = absl::StatusOr<HookPtr>;
+using Hooks = std::vector<HookPtr>;  // those before it in the list
 
 // A tensor of the model by the name that scenarios give it; one that no graph has, if the model has none.
 Output TensorOf(const Model& model, std::string_view what) {
@@ -35,17 +37,17 @@ Output TensorOf(const Model& model, std::string_view what) {
   return what == "loss" ? model.loss : model.fed;
 }
 
-Made Probes(const HookSpec& spec, const HookParts& parts) {
+Made Probes(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   return std::make_shared<Probe>(parts.env, spec, parts.model);
 }
 
-Made StopAtStep(const HookSpec& spec, const HookParts& parts) {
+Made StopAtStep(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   return StopAtStepHook::Create(parts.env, {.num_steps = IntegerArg(spec.args, "num_steps"),
                                             .last_step = IntegerArg(spec.args, "last_step"),
                                             .behaviour = parts.behaviour});
 }
 
-Made CheckpointSaver(const HookSpec& spec, const HookParts& parts) {
+Made CheckpointSaver(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   CheckpointSaverHookOptions options{.checkpoint_dir = parts.directory,
                                      .save_secs = SecondsArg(spec.args, "save_secs"),
                                      .save_steps = IntegerArg(spec.args, "save_steps"),
@@ -58,7 +60,7 @@ Made CheckpointSaver(const HookSpec& spec, const HookParts& parts) {
   return CheckpointSaverHook::Create(parts.env, std::move(options));
 }
 
-Made StepCounter(const HookSpec& spec, const HookParts& parts) {
+Made StepCounter(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   const StepCounterHookOptions defaults;
   return StepCounterHook::Create(parts.env,
                                  {.every_n_steps = IntegerArg(spec.args, "every_n_steps", defaults.every_n_steps),
@@ -67,7 +69,7 @@ Made StepCounter(const HookSpec& spec, const HookParts& parts) {
                                   .behaviour = parts.behaviour});
 }
 
-Made SummarySaver(const HookSpec& spec, const HookParts& parts) {
+Made SummarySaver(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   return SummarySaverHook::Create(parts.env, {.save_steps = IntegerArg(spec.args, "save_steps"),
                                               .save_secs = SecondsArg(spec.args, "save_secs"),
                                               .output_dir = parts.directory,
@@ -75,7 +77,7 @@ Made SummarySaver(const HookSpec& spec, const HookParts& parts) {
                                               .behaviour = parts.behaviour});
 }
 
-Made LoggingTensor(const HookSpec& spec, const HookParts& parts) {
+Made LoggingTensor(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   TaggedTensors tensors;
   for (const std::string& name : ListArg(spec.args, "tensors")) tensors.emplace(name, TensorOf(parts.model, name));
   return LoggingTensorHook::Create(parts.env, {.tensors = std::move(tensors),
@@ -84,12 +86,12 @@ Made LoggingTensor(const HookSpec& spec, const HookParts& parts) {
                                                .at_end = BoolArg(spec.args, "at_end")});
 }
 
-Made NanTensor(const HookSpec& spec, const HookParts& parts) {
+Made NanTensor(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   return NanTensorHook::Create(
       parts.env, {.loss_tensor = parts.model.loss, .fail_on_nan_loss = BoolArg(spec.args, "fail_on_nan_loss", true)});
 }
 
-Made FinalOps(const HookSpec& spec, const HookParts& parts) {
+Made FinalOps(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   Graph& graph = *parts.model.graph;
   Builder b(graph);
   const Output what = TensorOf(parts.model, StringArg(spec.args, "what"));
@@ -100,56 +102,41 @@ Made FinalOps(const HookSpec& spec, const HookParts& parts) {
   return FinalOpsHook::Create(parts.env, {.final_ops = final});
 }
 
-Made FeedFn(const HookSpec& spec, const HookParts& parts) {
+Made FeedFn(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   const Feed feed{parts.model.feed_me, Tensor::Scalar<std::int64_t>(IntegerArg(spec.args, "value").value_or(0))};
   return FeedFnHook::Create(parts.env, {.feed_fn = [feed] { return Feeds{feed}; }});
 }
 
-Made GlobalStepWaiter(const HookSpec& spec, const HookParts& parts) {
+Made GlobalStepWaiter(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   return GlobalStepWaiterHook::Create(
       parts.env,
       {.wait_until_step = IntegerArg(spec.args, "wait_until_step").value_or(0), .behaviour = parts.behaviour});
 }
 
-Made Profiler(const HookSpec& spec, const HookParts& parts) {
+Made Profiler(const HookSpec& spec, const HookParts& parts, const Hooks&) {
   return ProfilerHook::Create(parts.env, {.save_steps = IntegerArg(spec.args, "save_steps"),
                                           .save_secs = SecondsArg(spec.args, "save_secs"),
                                           .output_dir = parts.directory,
                                           .behaviour = parts.behaviour});
 }
 
-using Maker = Made (*)(const HookSpec&, const HookParts&);
-constexpr Named<Maker> kMakers[] = {
-    {"probe", Probes},
-    {"stop_at_step", StopAtStep},
-    {"checkpoint_saver", CheckpointSaver},
-    {"step_counter", StepCounter},
-    {"summary_saver", SummarySaver},
-    {"logging_tensor", LoggingTensor},
-    {"nan_tensor", NanTensor},
-    {"final_ops", FinalOps},
-    {"feed_fn", FeedFn},
-    {"global_step_waiter", GlobalStepWaiter},
-    {"profiler", Profiler},
-};
-
 // One and the same object at two places of the list.
-Made EarlierHook(const HookSpec& spec, const std::vector<HookPtr>& hooks) {
+Made Again(const HookSpec& spec, const HookParts&, const Hooks& hooks) {
   const std::int64_t of = IntegerArg(spec.args, "of").value_or(0);
   if (of >= 1 && of <= std::ssize(hooks)) return hooks[static_cast<std::size_t>(of) - 1];
   return UsageError(fmt::format("There is no hook number {} before this one.", of));
 }
+
+using Maker = Made (*)(const HookSpec&, const HookParts&, const Hooks&);
+#define VIGIL_HOOK_MAKER(name, type) {#name, type},
+constexpr Named<Maker> kMakers[] = {{"probe", Probes}, VIGIL_BUILTIN_HOOKS(VIGIL_HOOK_MAKER)};
+#undef VIGIL_HOOK_MAKER
 
 }  // namespace
 
 absl::StatusOr<std::vector<HookPtr>> MakeHooks(const std::vector<HookSpec>& specs, const HookParts& parts) {
   std::vector<HookPtr> hooks;
   for (const HookSpec& spec : specs) {
-    if (spec.hook == "again") {
-      VIGIL_ASSIGN_OR_RETURN(HookPtr hook, EarlierHook(spec, hooks));
-      hooks.push_back(std::move(hook));
-      continue;
-    }
     if (spec.hook == kForeignHook && parts.foreign != nullptr) {
       VIGIL_ASSIGN_OR_RETURN(HookPtr hook, parts.foreign->make(parts));
       hooks.push_back(std::move(hook));
@@ -157,7 +144,7 @@ absl::StatusOr<std::vector<HookPtr>> MakeHooks(const std::vector<HookSpec>& spec
     }
     const std::optional<Maker> maker = FromName(kMakers, spec.hook);
     if (!maker.has_value()) return UsageError(fmt::format("There is no hook \"{}\".", spec.hook));
-    VIGIL_ASSIGN_OR_RETURN(HookPtr hook, (*maker)(spec, parts));
+    VIGIL_ASSIGN_OR_RETURN(HookPtr hook, (*maker)(spec, parts, hooks));
     hooks.push_back(std::move(hook));
   }
   return hooks;

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "vigil/core/base/status_macros.h"
-#include "vigil/replays/stage/deaf_task.h"
 #include "vigil/replays/stage/notes.h"
 #include "vigil/replays/stage/run_parts.h"
+#include "vigil/replays/stage/unresponsive_task.h"
 
 namespace vigil::replays {
 namespace {
@@ -100,7 +100,7 @@ absl::Status Probe::StartThread(std::int64_t secs) const {
              .value = static_cast<double>(secs),
              .subject = name()});
   if (coord_ == nullptr) return NoCoordinator();
-  StartDeafTask(env_, *coord_, Seconds(static_cast<double>(secs)));
+  StartUnresponsiveTask(env_, *coord_, Seconds(static_cast<double>(secs)));
   return absl::OkStatus();
 }
 

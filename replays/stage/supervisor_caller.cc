@@ -4,9 +4,9 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/summary.pb.h"
-#include "vigil/core/train/supervisor/supervisor_services.h"
 #include "vigil/replays/format/args.h"
-#include "vigil/replays/stage/deaf_task.h"
+#include "vigil/replays/format/services.h"
+#include "vigil/replays/stage/unresponsive_task.h"
 
 namespace vigil::replays {
 namespace {
@@ -16,10 +16,17 @@ absl::Status NoSession() { return UsageError("There is no session: no prepare ha
 // The service's loop is called by hand, so its interval means nothing.
 absl::StatusOr<std::shared_ptr<LooperThread>> MakeService(std::string_view name, const Supervisor& supervisor,
                                                           const SessionPtr& session) {
-  if (name == "summary") return std::make_shared<SVSummaryThread>(supervisor, session);
-  if (name == "step_counter") return SVStepCounterThread::Create(supervisor, session);
-  if (name == "checkpoint") return std::make_shared<SVTimerCheckpointThread>(supervisor, session);
-  return UsageError(fmt::format("A supervisor has no service \"{}\".", name));
+  const ServiceInfo* const found = FindService(name);
+  if (found == nullptr) return UsageError(fmt::format("A supervisor has no service \"{}\".", name));
+  switch (found->service) {
+    case Service::kSummary:
+      return std::make_shared<SVSummaryThread>(supervisor, session);
+    case Service::kStepCounter:
+      return SVStepCounterThread::Create(supervisor, session);
+    case Service::kCheckpoint:
+      return std::make_shared<SVTimerCheckpointThread>(supervisor, session);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -111,7 +118,7 @@ absl::Status SupervisorCaller::ExecuteOne(const Statement& statement) {
     case Op::kSummaryComputed:
       return SummaryComputed(statement);
     case Op::kStartThread:
-      StartDeafTask(env_, *supervisor_.coord(), Seconds(statement.secs));
+      StartUnresponsiveTask(env_, *supervisor_.coord(), Seconds(statement.secs));
       return absl::OkStatus();
     case Op::kStartLoop:
       StartLoop(statement);

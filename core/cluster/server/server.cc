@@ -12,9 +12,9 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/in_flight.h"
 #include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/methods.h"
-#include "vigil/core/cluster/outstanding.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/env/call_guarded.h"
 
@@ -65,7 +65,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
         worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster))),
         master(std::make_shared<Master>(env, Ops(), worker, options.config)),
         env_(env),
-        requests_(std::make_shared<Outstanding>(env)) {}
+        requests_(std::make_shared<InFlight>(env)) {}
 
   absl::Status Listen() {
     const std::string& address = worker->cluster().own().address;
@@ -122,7 +122,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   NetworkReply Handle(IncomingCall& call) {
-    const Outstanding::Scope running(*requests_, call.method());
+    const InFlight::Scope running(*requests_, call.method());
     NetworkReply reply = Dispatch(call);
     if (!reply.ok()) return ByPeer(reply.status());
     return reply;
@@ -136,7 +136,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
   const Env env_;
   std::unique_ptr<Listener> listener_;
-  const std::shared_ptr<Outstanding> requests_;
+  const std::shared_ptr<InFlight> requests_;
 };
 
 Server::Server(const Env& env, std::shared_ptr<Impl> impl) : env_(env), impl_(std::move(impl)) {}

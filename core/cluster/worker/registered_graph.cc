@@ -57,7 +57,7 @@ class RegisteredGraph::Run final : public Rendezvous {
   // A run that was cancelled is not used again.
   bool reusable() const { return !cancellation_.cancelled(); }
 
-  absl::Status Execute(StepState& step, const RunRequest& request, std::vector<Tensor>* fetched) {
+  absl::Status Execute(StepRendezvous& step, const RunRequest& request, std::vector<Tensor>* fetched) {
     VIGIL_RETURN_IF_ERROR(step.BeginRun(&cancellation_, graph_.sends_.size()));
     const Ending ending(step);
     step_ = &step;
@@ -91,13 +91,13 @@ class RegisteredGraph::Run final : public Rendezvous {
   // Also when the task is killed.
   class Ending {
    public:
-    explicit Ending(StepState& step) : step_(step) {}
+    explicit Ending(StepRendezvous& step) : step_(step) {}
     ~Ending() { step_.EndRun(); }
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
 
    private:
-    StepState& step_;
+    StepRendezvous& step_;
   };
 
   void Fetch(std::size_t i) {
@@ -118,7 +118,7 @@ class RegisteredGraph::Run final : public Rendezvous {
   const Lane& lane_;
   Cancellation cancellation_;
   Frame frame_;
-  StepState* step_ = nullptr;
+  StepRendezvous* step_ = nullptr;
 };
 
 RegisteredGraph::RegisteredGraph(const Env& env, const OpRegistry& ops, ResourceManager& resources, RequestIds& ids,
@@ -182,7 +182,7 @@ absl::StatusOr<RegisteredGraph::Lane*> RegisteredGraph::AddLane(std::vector<std:
   return &lanes_.back();
 }
 
-absl::Status RegisteredGraph::Execute(Lane& lane, StepState& step, const RunRequest& request,
+absl::Status RegisteredGraph::Execute(Lane& lane, StepRendezvous& step, const RunRequest& request,
                                       std::vector<Tensor>* fetched) {
   std::unique_ptr<Run> run;
   {

@@ -1,4 +1,5 @@
-// A partition of a graph as the task keeps it that runs it.
+// A partition of a graph as the task keeps it that runs it: what a RegisterGraph leaves. An Item of TensorFlow's
+// GraphMgr.
 //
 // The graph is imported once, a plan is made once for each list of feeds and fetches (a lane), and what a run needs is
 // kept from one run to the next.
@@ -22,7 +23,7 @@
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/cluster/request_ids.h"
 #include "vigil/core/cluster/task_addresses.h"
-#include "vigil/core/cluster/worker/step_state.h"
+#include "vigil/core/cluster/worker/step_rendezvous.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/graph/graph.pb.h"
@@ -93,7 +94,7 @@ class RegisteredGraph {
     RunMetadata* metadata = nullptr;
     Time deadline = kNever;
   };
-  absl::Status Execute(Lane& lane, StepState& step, const RunRequest& request, std::vector<Tensor>* fetched);
+  absl::Status Execute(Lane& lane, StepRendezvous& step, const RunRequest& request, std::vector<Tensor>* fetched);
 
  private:
   friend class Run;

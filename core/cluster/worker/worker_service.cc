@@ -37,7 +37,7 @@ WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresse
       cluster_(std::move(cluster)),
       ids_(env, cluster_.own().name),
       resources_(env),
-      background_(std::make_shared<Outstanding>(env)),
+      background_(std::make_shared<InFlight>(env)),
       steps_(env) {
   device_.set_name(cluster_.own().name + "/device:CPU:0");
   device_.set_device_type("CPU");
@@ -198,7 +198,7 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
 
 absl::Status WorkerService::RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
                                      const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched) {
-  const StepTable::Lease step = steps_.Enter(step_id);
+  const RendezvousMgr::Lease step = steps_.Enter(step_id);
   if (!step) return Derived(MakeStatus(Code::kCancelled, fmt::format("Step {} is over.", step_id)));
   absl::Status status = graph.Execute(lane, *step, request, fetched);
   if (status.ok()) return status;
@@ -230,7 +230,7 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RecvTensor (GrpcWorker)", request));
   VIGIL_RETURN_IF_ERROR(CheckSender(request.rendezvous_key()));
-  const StepTable::Lease step = steps_.Enter(request.step_id());
+  const RendezvousMgr::Lease step = steps_.Enter(request.step_id());
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
   std::string response;

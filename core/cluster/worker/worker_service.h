@@ -18,14 +18,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
-#include "vigil/core/cluster/outstanding.h"
+#include "vigil/core/cluster/in_flight.h"
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/request_ids.h"
 #include "vigil/core/cluster/task_addresses.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/cluster/worker/graph_cache.h"
 #include "vigil/core/cluster/worker/registered_graph.h"
-#include "vigil/core/cluster/worker/step_table.h"
+#include "vigil/core/cluster/worker/rendezvous_mgr.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/graph/op.h"
 #include "vigil/core/graph/resource.h"
@@ -60,7 +60,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   // Ends all steps. May wait for a moment.
   void EndAllSteps(const absl::Status& why);
   // Of what goes on here and at the master without anybody who waits for it.
-  Outstanding& background() { return *background_; }
+  InFlight& background() { return *background_; }
   std::size_t steps() const { return steps_.size(); }
 
  private:
@@ -86,8 +86,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   RequestIds ids_;
   ResourceManager resources_;
   proto::DeviceAttributes device_;
-  const std::shared_ptr<Outstanding> background_;
-  StepTable steps_;
+  const std::shared_ptr<InFlight> background_;
+  RendezvousMgr steps_;
   GraphCache cache_;
   SpinLock lock_;
   // Guarded by lock_.

@@ -26,7 +26,7 @@ absl::StatusOr<std::int64_t> ReadStepOf(const SessionPtr& session, const std::op
 }
 
 SVSummaryThread::SVSummaryThread(const Supervisor& supervisor, SessionPtr session)
-    : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_summaries_secs(), nullptr, "SVSummaryThread"),
+    : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_summaries_secs(), nullptr, std::string(kName)),
       session_(std::move(session)),
       writer_(supervisor.summary_writer()),
       summary_op_(supervisor.summary_op()),
@@ -67,8 +67,7 @@ absl::StatusOr<std::shared_ptr<SVStepCounterThread>> SVStepCounterThread::Create
 
 SVStepCounterThread::SVStepCounterThread(const Supervisor& supervisor, SessionPtr session,
                                          std::optional<Output> step_counter)
-    : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_summaries_secs(), nullptr,
-                   "SVStepCounterThread"),
+    : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_summaries_secs(), nullptr, std::string(kName)),
       session_(std::move(session)),
       writer_(supervisor.summary_writer()),
       step_counter_(step_counter.has_value() ? step_counter : supervisor.global_step()),
@@ -94,13 +93,12 @@ absl::Status SVStepCounterThread::RunLoop() {
     value->set_simple_value(static_cast<float>(rate));
     VIGIL_RETURN_IF_ERROR(writer_->AddSummary(summary.SerializeAsString(), step));
   }
-  LogFirstN(env(), "SVStepCounterThread", 10, Severity::kInfo, fmt::format("{}: {:g}", summary_tag_, rate));
+  LogFirstN(env(), kName, 10, Severity::kInfo, fmt::format("{}: {:g}", summary_tag_, rate));
   return absl::OkStatus();
 }
 
 SVTimerCheckpointThread::SVTimerCheckpointThread(const Supervisor& supervisor, SessionPtr session)
-    : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_model_secs(), nullptr,
-                   "SVTimerCheckpointThread"),
+    : LooperThread(supervisor.env(), supervisor.coord(), supervisor.save_model_secs(), nullptr, std::string(kName)),
       session_(std::move(session)),
       writer_(supervisor.summary_writer()),
       saver_(supervisor.saver()),

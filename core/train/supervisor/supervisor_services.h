@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,6 +34,7 @@ absl::StatusOr<std::int64_t> ReadStepOf(const SessionPtr& session, const std::op
 // Runs the summary op every save_summaries seconds and writes what it says.
 class SVSummaryThread : public LooperThread {
  public:
+  static constexpr std::string_view kName = "SVSummaryThread";  // of its task
   SVSummaryThread(const Supervisor& supervisor, SessionPtr session);
   absl::Status RunLoop() override;
 
@@ -46,6 +48,7 @@ class SVSummaryThread : public LooperThread {
 // Writes and logs how many steps a second were made since its last pass. The first ten lines of a process are logged.
 class SVStepCounterThread : public LooperThread {
  public:
+  static constexpr std::string_view kName = "SVStepCounterThread";  // of its task
   // USAGE without a step to count.
   static absl::StatusOr<std::shared_ptr<SVStepCounterThread>> Create(const Supervisor& supervisor, SessionPtr session);
   // `step_counter` nullopt: the supervisor's global step. Without one each pass is USAGE.
@@ -66,6 +69,7 @@ class SVStepCounterThread : public LooperThread {
 // Saves a checkpoint every save_model seconds.
 class SVTimerCheckpointThread : public LooperThread {
  public:
+  static constexpr std::string_view kName = "SVTimerCheckpointThread";  // of its task
   SVTimerCheckpointThread(const Supervisor& supervisor, SessionPtr session);
   absl::Status RunLoop() override;
 

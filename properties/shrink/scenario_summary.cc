@@ -1,4 +1,4 @@
-#include "vigil/properties/shrink/story.h"
+#include "vigil/properties/shrink/scenario_summary.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -100,7 +100,7 @@ std::string StatementsText(const std::vector<replays::Statement>& statements) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string SessionStory(const Scenario& scenario) {
+std::string SessionSummary(const Scenario& scenario) {
   std::vector<std::string> hooks;
   for (const auto* const list : {&scenario.hooks, &scenario.session.chief_only_hooks}) {
     for (const replays::HookSpec& hook : *list) hooks.push_back(HookText(hook));
@@ -168,7 +168,7 @@ std::string LinkText(const sim::LinkSpec& link) {
 
 std::string Who(std::string_view task) { return task.empty() ? "any task" : std::string(task); }
 
-std::string JobStory(const sim::JobSpec& job) {
+std::string JobSummary(const sim::JobSpec& job) {
   std::vector<std::string> tasks;
   for (const auto& [name, count] : job.tasks) {
     if (count > 0) tasks.push_back(count == 1 ? name : fmt::format("{} {}", count, name));
@@ -202,8 +202,8 @@ std::string JobStory(const sim::JobSpec& job) {
 
 }  // namespace
 
-std::string Story(const Scenario& scenario) {
-  return scenario.job.has_value() ? JobStory(*scenario.job) : SessionStory(scenario);
+std::string ScenarioSummary(const Scenario& scenario) {
+  return scenario.job.has_value() ? JobSummary(*scenario.job) : SessionSummary(scenario);
 }
 
 }  // namespace vigil::properties

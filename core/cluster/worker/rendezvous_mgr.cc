@@ -1,4 +1,4 @@
-#include "vigil/core/cluster/worker/step_table.h"
+#include "vigil/core/cluster/worker/rendezvous_mgr.h"
 
 namespace vigil {
 namespace {
@@ -7,27 +7,27 @@ constexpr std::size_t kMostIdle = 16;
 
 }  // namespace
 
-StepTable::StepTable(const Env& env) : env_(env), mutex_(env.tasks->NewMutex("steps")) {}
+RendezvousMgr::RendezvousMgr(const Env& env) : env_(env), mutex_(env.tasks->NewMutex("steps")) {}
 
-StepTable::Lease StepTable::Enter(std::int64_t step_id) {
+RendezvousMgr::Lease RendezvousMgr::Enter(std::int64_t step_id) {
   MutexLock lock(*mutex_);
   if (const auto it = steps_.find(step_id); it != steps_.end()) {
     ++it->second.users;
     return {this, it->second.state};
   }
   if (over_.Contains(step_id)) return {this, nullptr};
-  std::shared_ptr<StepState> state;
+  std::shared_ptr<StepRendezvous> state;
   // One that a late callback of the network still holds is not taken.
   if (!idle_.empty() && idle_.back().use_count() == 1) state = std::move(idle_.back());
   if (!idle_.empty()) idle_.pop_back();
-  if (state == nullptr) state = std::make_shared<StepState>(env_);
+  if (state == nullptr) state = std::make_shared<StepRendezvous>(env_);
   state->Reuse(step_id);
   steps_.emplace(step_id, Entry{state, 1});
   return {this, std::move(state)};
 }
 
-void StepTable::Leave(std::shared_ptr<StepState> state) {
-  std::shared_ptr<StepState> dropped;  // destroyed after the lock is released
+void RendezvousMgr::Leave(std::shared_ptr<StepRendezvous> state) {
+  std::shared_ptr<StepRendezvous> dropped;  // destroyed after the lock is released
   MutexLock lock(*mutex_);
   const auto it = steps_.find(state->step_id());
   if (it == steps_.end() || it->second.state != state || --it->second.users > 0 || !state->over()) return;
@@ -40,8 +40,8 @@ void StepTable::Leave(std::shared_ptr<StepState> state) {
   }
 }
 
-void StepTable::End(std::int64_t step_id, const absl::Status& why) {
-  std::shared_ptr<StepState> state;
+void RendezvousMgr::End(std::int64_t step_id, const absl::Status& why) {
+  std::shared_ptr<StepRendezvous> state;
   {
     MutexLock lock(*mutex_);
     over_.Add(step_id);
@@ -53,7 +53,7 @@ void StepTable::End(std::int64_t step_id, const absl::Status& why) {
   state->Abort(why);
 }
 
-void StepTable::EndAll(const absl::Status& why) {
+void RendezvousMgr::EndAll(const absl::Status& why) {
   std::vector<std::int64_t> steps;
   {
     MutexLock lock(*mutex_);
@@ -62,7 +62,7 @@ void StepTable::EndAll(const absl::Status& why) {
   for (const std::int64_t step : steps) End(step, why);
 }
 
-std::size_t StepTable::size() const {
+std::size_t RendezvousMgr::size() const {
   MutexLock lock(*mutex_);
   return steps_.size();
 }

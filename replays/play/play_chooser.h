@@ -1,8 +1,8 @@
 // Who makes the choices of a play: whom the caller brought, chance, or what the scenario has recorded.
 //
 // Thread safety: none. Not part of the interface of replays/: used by what plays scenarios.
-#ifndef VIGIL_REPLAYS_PLAY_CHOOSING_H_
-#define VIGIL_REPLAYS_PLAY_CHOOSING_H_
+#ifndef VIGIL_REPLAYS_PLAY_PLAY_CHOOSER_H_
+#define VIGIL_REPLAYS_PLAY_PLAY_CHOOSER_H_
 
 #include <string>
 #include <vector>
@@ -13,12 +13,12 @@
 
 namespace vigil::replays {
 
-class Choosing {
+class PlayChooser {
  public:
   // Both need not outlive it, but for options.chooser.
-  Choosing(const Scenario& scenario, const RunnerOptions& options);
-  Choosing(const Choosing&) = delete;
-  Choosing& operator=(const Choosing&) = delete;
+  PlayChooser(const Scenario& scenario, const RunnerOptions& options);
+  PlayChooser(const PlayChooser&) = delete;
+  PlayChooser& operator=(const PlayChooser&) = delete;
 
   sim::Chooser* chooser() { return chooser_; }
   // Whether there are choices after an unlock, a notification and a spawn, too.
@@ -35,4 +35,4 @@ class Choosing {
 
 }  // namespace vigil::replays
 
-#endif  // VIGIL_REPLAYS_PLAY_CHOOSING_H_
+#endif  // VIGIL_REPLAYS_PLAY_PLAY_CHOOSER_H_

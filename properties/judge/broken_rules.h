@@ -1,8 +1,8 @@
 // What a run has broken: rules of a session, or invariants of a job.
 //
 // Thread safety: pure functions.
-#ifndef VIGIL_PROPERTIES_JUDGE_BROKEN_H_
-#define VIGIL_PROPERTIES_JUDGE_BROKEN_H_
+#ifndef VIGIL_PROPERTIES_JUDGE_BROKEN_RULES_H_
+#define VIGIL_PROPERTIES_JUDGE_BROKEN_RULES_H_
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace vigil::properties {
 
-struct Broken {
+struct BrokenRule {
   std::string rule;
   std::string text;  // its proof: indented lines
 };
@@ -30,15 +30,15 @@ std::vector<std::string> RulesIn(const Violations& violations) {
   return rules;
 }
 
-// In the order in which reports name them. Adds what the nodes of a job broke to its facts.
-std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario);
+// In the order in which reports name them. Of a job, judges it first (node_rules.h).
+std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::Scenario& scenario);
 
 // Whether there is a rule or an invariant of that id.
 bool IsRule(std::string_view id);
 
-// Whether it broke that rule. Adds what the nodes of a job broke to its facts.
+// Whether it broke that rule. Of a job, judges it first (node_rules.h).
 bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule);
 
 }  // namespace vigil::properties
 
-#endif  // VIGIL_PROPERTIES_JUDGE_BROKEN_H_
+#endif  // VIGIL_PROPERTIES_JUDGE_BROKEN_RULES_H_

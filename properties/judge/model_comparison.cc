@@ -1,4 +1,4 @@
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/model_comparison.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 
 namespace vigil::properties {
 
-ModelSays HoldByModel(const replays::Scenario& scenario, const replays::PlainOutcome& outcome) {
-  ModelSays says;
+ModelComparison CompareWithModel(const replays::Scenario& scenario, const replays::PlainOutcome& outcome) {
+  ModelComparison says;
   absl::StatusOr<model::Prediction> predicted = model::Predict(scenario);
   if (!predicted.ok()) {
     says.refused = MessageOf(predicted.status());

@@ -1,10 +1,10 @@
-#include "vigil/replays/play/choosing.h"
+#include "vigil/replays/play/play_chooser.h"
 
 #include <algorithm>
 
 namespace vigil::replays {
 
-Choosing::Choosing(const Scenario& scenario, const RunnerOptions& options)
+PlayChooser::PlayChooser(const Scenario& scenario, const RunnerOptions& options)
     : random_(scenario.seed), replay_(scenario.choices), chooser_(&replay_) {
   if (options.random_schedule) chooser_ = &random_;
   if (options.chooser != nullptr) chooser_ = options.chooser;
@@ -12,7 +12,7 @@ Choosing::Choosing(const Scenario& scenario, const RunnerOptions& options)
              std::ranges::any_of(scenario.choices, [](const auto& point) { return point.first.ends_with("/preempt"); });
 }
 
-std::vector<std::string> Choosing::Unused() const {
+std::vector<std::string> PlayChooser::Unused() const {
   std::vector<std::string> unused = replay_.UnusedEntries();
   unused.insert(unused.end(), replay_.RefusedEntries().begin(), replay_.RefusedEntries().end());
   return unused;

@@ -1,4 +1,4 @@
-#include "vigil/properties/explore/judged_play.h"
+#include "vigil/properties/explore/play_judgement.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "vigil/properties/explore/explore.h"
-#include "vigil/properties/judge/broken.h"
-#include "vigil/properties/judge/held_by_model.h"
+#include "vigil/properties/judge/broken_rules.h"
+#include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/format/escape.h"
@@ -52,36 +52,37 @@ std::string EndOfJob(const Outcome& outcome) {
   return end;
 }
 
-void JudgeSession(const Outcome& outcome, const Scenario& scenario, JudgedPlay& play) {
+void JudgeSession(const Outcome& outcome, const Scenario& scenario, PlayJudgement& play) {
   Judgement judgement = CheckRules(outcome, scenario);
   play.armed = std::move(judgement.armed);
   play.rules = RulesIn(judgement.violations);
-  ModelSays says = HoldByModel(scenario, outcome);
+  ModelComparison says = CompareWithModel(scenario, outcome);
   play.refused = std::move(says.refused);
   play.disagreement = std::move(says.disagreement);
 }
 
 }  // namespace
 
-const std::string& JudgedPlay::What() const {
+const std::string& PlayJudgement::What() const {
   if (!disagreement.empty()) return disagreement;
   return endless.empty() ? unexpected : endless;
 }
 
-std::string_view JudgedPlay::Kind() const {
+std::string_view PlayJudgement::Kind() const {
   if (!disagreement.empty()) return "disagrees";
   return endless.empty() ? "unexpected" : replays::VerdictName(verdict);
 }
 
-JudgedPlay JudgePlay(Outcome outcome, const Scenario& scenario, const replays::Expectation* expect, std::string name) {
-  JudgedPlay play{.name = std::move(name), .verdict = outcome.verdict};
+PlayJudgement JudgePlay(Outcome outcome, const Scenario& scenario, const replays::Expectation* expect,
+                        std::string name) {
+  PlayJudgement play{.name = std::move(name), .verdict = outcome.verdict};
   if (play.verdict == Verdict::kInterrupted) return play;
   play.trace_hash = HashOfTrace(outcome.trace);
   play.events_hash = HashOfEvents(outcome.events);
   if (outcome.job.has_value()) {
     play.end = EndOfJob(outcome);
     play.refused = "cluster";
-    AddNodeRules(scenario, outcome);
+    JudgeJob(scenario, outcome);
     play.rules = RulesIn(outcome.job->violations);
   } else {
     play.end = EndOf(outcome);

@@ -1,4 +1,4 @@
-#include "vigil/core/cluster/worker/step_state.h"
+#include "vigil/core/cluster/worker/step_rendezvous.h"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 
 namespace vigil {
 
-StepState::StepState(const Env& env)
+StepRendezvous::StepRendezvous(const Env& env)
     : env_(env),
       mutex_(env.tasks->NewMutex("step")),
       run_changed_(env.tasks->NewCondition("a value of another task")) {}
 
-void StepState::Reuse(std::int64_t step_id) {
+void StepRendezvous::Reuse(std::int64_t step_id) {
   MutexLock lock(*mutex_);
   step_id_ = step_id;
   for (std::size_t i = 0; i < used_; ++i) items_[i]->value = Tensor();
@@ -26,7 +26,7 @@ void StepState::Reuse(std::int64_t step_id) {
   aborted_ = absl::OkStatus();
 }
 
-absl::Status StepState::BeginRun(Cancellation* cancellation, std::size_t sends) {
+absl::Status StepRendezvous::BeginRun(Cancellation* cancellation, std::size_t sends) {
   MutexLock lock(*mutex_);
   if (!aborted_.ok()) return aborted_;
   if (ran_) return MakeStatus(Code::kAborted, fmt::format("Step {} runs here already.", step_id_));
@@ -36,23 +36,23 @@ absl::Status StepState::BeginRun(Cancellation* cancellation, std::size_t sends) 
   return absl::OkStatus();
 }
 
-void StepState::EndRun() {
+void StepRendezvous::EndRun() {
   MutexLock lock(*mutex_);
   cancellation_ = nullptr;
   running_ = false;
 }
 
-bool StepState::over() const {
+bool StepRendezvous::over() const {
   MutexLock lock(*mutex_);
   return !running_ && (!ran_ || untaken_ == 0 || !aborted_.ok());
 }
 
-bool StepState::spent() const {
+bool StepRendezvous::spent() const {
   MutexLock lock(*mutex_);
   return ran_ || !aborted_.ok();
 }
 
-StepState::Item& StepState::ItemOf(const std::string& key) {
+StepRendezvous::Item& StepRendezvous::ItemOf(const std::string& key) {
   for (std::size_t i = 0; i < used_; ++i) {
     if (items_[i]->key == key) return *items_[i];
   }
@@ -66,7 +66,7 @@ StepState::Item& StepState::ItemOf(const std::string& key) {
   return item;
 }
 
-absl::Status StepState::Send(const std::string& key, const Tensor& value) {
+absl::Status StepRendezvous::Send(const std::string& key, const Tensor& value) {
   Condition* waiting = nullptr;
   {
     MutexLock lock(*mutex_);
@@ -80,7 +80,7 @@ absl::Status StepState::Send(const std::string& key, const Tensor& value) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> StepState::Take(const std::string& key, IncomingCall& call) {
+absl::StatusOr<Tensor> StepRendezvous::Take(const std::string& key, IncomingCall& call) {
   Item* item = nullptr;
   bool waits = false;
   {
@@ -103,7 +103,7 @@ absl::StatusOr<Tensor> StepState::Take(const std::string& key, IncomingCall& cal
   return std::exchange(item->value, Tensor());
 }
 
-void StepState::GiveUp(Item& item) {
+void StepRendezvous::GiveUp(Item& item) {
   {
     MutexLock lock(*mutex_);
     item.given_up = true;
@@ -111,7 +111,7 @@ void StepState::GiveUp(Item& item) {
   item.changed->NotifyAll();
 }
 
-void StepState::Fetch(std::size_t i, NetworkRequest request) {
+void StepRendezvous::Fetch(std::size_t i, NetworkRequest request) {
   {
     MutexLock lock(*mutex_);
     if (arrivals_.size() <= i) arrivals_.resize(i + 1);
@@ -127,7 +127,7 @@ void StepState::Fetch(std::size_t i, NetworkRequest request) {
   if (too_late) env_.network->Cancel(call);
 }
 
-void StepState::Arrive(std::size_t i, NetworkReply reply) {
+void StepRendezvous::Arrive(std::size_t i, NetworkReply reply) {
   {
     MutexLock lock(*mutex_);
     arrivals_[i].arrived = true;
@@ -136,7 +136,7 @@ void StepState::Arrive(std::size_t i, NetworkReply reply) {
   run_changed_->NotifyAll();
 }
 
-NetworkReply StepState::Await(std::size_t i, Time deadline) {
+NetworkReply StepRendezvous::Await(std::size_t i, Time deadline) {
   MutexLock lock(*mutex_);
   while (aborted_.ok() && !arrivals_[i].arrived) {
     if (run_changed_->Wait(*mutex_, deadline) || arrivals_[i].arrived) continue;
@@ -146,7 +146,7 @@ NetworkReply StepState::Await(std::size_t i, Time deadline) {
   return *std::exchange(arrivals_[i].reply, std::nullopt);
 }
 
-void StepState::Abort(const absl::Status& why) {
+void StepRendezvous::Abort(const absl::Status& why) {
   std::vector<std::uint64_t> calls;
   std::vector<Condition*> waiting;
   {
@@ -166,7 +166,7 @@ void StepState::Abort(const absl::Status& why) {
   for (const std::uint64_t call : calls) env_.network->Cancel(call);
 }
 
-absl::Status StepState::aborted() const {
+absl::Status StepRendezvous::aborted() const {
   MutexLock lock(*mutex_);
   return aborted_;
 }

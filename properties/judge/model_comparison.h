@@ -1,8 +1,8 @@
 // Holds what the core did against what the reference model says.
 //
 // Thread safety: pure functions.
-#ifndef VIGIL_PROPERTIES_JUDGE_HELD_BY_MODEL_H_
-#define VIGIL_PROPERTIES_JUDGE_HELD_BY_MODEL_H_
+#ifndef VIGIL_PROPERTIES_JUDGE_MODEL_COMPARISON_H_
+#define VIGIL_PROPERTIES_JUDGE_MODEL_COMPARISON_H_
 
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace vigil::properties {
 
-struct ModelSays {
+struct ModelComparison {
   std::string refused;          // the model does not model that: the name of the field
   std::string disagreement;     // one line: where the core did something else
   std::string report;           // of a disagreement: lines, each with its newline
@@ -20,8 +20,8 @@ struct ModelSays {
 };
 
 // Lines, the final state, and whether it ran away. REQUIRES: the scenario was played.
-ModelSays HoldByModel(const replays::Scenario& scenario, const replays::PlainOutcome& outcome);
+ModelComparison CompareWithModel(const replays::Scenario& scenario, const replays::PlainOutcome& outcome);
 
 }  // namespace vigil::properties
 
-#endif  // VIGIL_PROPERTIES_JUDGE_HELD_BY_MODEL_H_
+#endif  // VIGIL_PROPERTIES_JUDGE_MODEL_COMPARISON_H_

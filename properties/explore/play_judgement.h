@@ -1,8 +1,8 @@
 // One play of a scenario with everything that it is judged by: what `vigil explore FILE` adds up.
 //
 // Thread safety: data and pure functions.
-#ifndef VIGIL_PROPERTIES_EXPLORE_JUDGED_PLAY_H_
-#define VIGIL_PROPERTIES_EXPLORE_JUDGED_PLAY_H_
+#ifndef VIGIL_PROPERTIES_EXPLORE_PLAY_JUDGEMENT_H_
+#define VIGIL_PROPERTIES_EXPLORE_PLAY_JUDGEMENT_H_
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace vigil::properties {
 
-struct JudgedPlay {
+struct PlayJudgement {
   std::string name;  // for reports
   replays::Verdict verdict = replays::Verdict::kPlayed;
   std::uint64_t trace_hash = 0;      // which task did what, in which order
@@ -38,9 +38,9 @@ struct JudgedPlay {
 };
 
 // `expect` may be null. An interrupted play has a name and a verdict.
-JudgedPlay JudgePlay(replays::Outcome outcome, const replays::Scenario& scenario, const replays::Expectation* expect,
-                     std::string name);
+PlayJudgement JudgePlay(replays::Outcome outcome, const replays::Scenario& scenario, const replays::Expectation* expect,
+                        std::string name);
 
 }  // namespace vigil::properties
 
-#endif  // VIGIL_PROPERTIES_EXPLORE_JUDGED_PLAY_H_
+#endif  // VIGIL_PROPERTIES_EXPLORE_PLAY_JUDGEMENT_H_

@@ -1,8 +1,8 @@
 // What plays scenarios for `vigil replay`, and judges saved failures.
 //
 // Thread safety: a player belongs to one thread.
-#ifndef VIGIL_PROPERTIES_CAMPAIGN_JUDGING_PLAYER_H_
-#define VIGIL_PROPERTIES_CAMPAIGN_JUDGING_PLAYER_H_
+#ifndef VIGIL_PROPERTIES_CAMPAIGN_RECORDING_PLAYER_H_
+#define VIGIL_PROPERTIES_CAMPAIGN_RECORDING_PLAYER_H_
 
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace vigil::properties {
 // What real clusters did is held against that many plays, each with a seed of its own.
 inline constexpr int kPlaysOfACluster = 50;
 
-struct JudgingOptions {
+struct RecordingPlayerOptions {
   std::uint64_t first_seed = 1;
   int seeds = kPlaysOfACluster;
   std::optional<replays::JobTextOptions> job_text =
@@ -26,8 +26,8 @@ struct JudgingOptions {
 };
 
 // For `vigil replay`: plays a recording; of a saved failure it also checks the rules.
-replays::Player NewJudgingPlayer(const JudgingOptions& options = {});
+replays::Player NewRecordingPlayer(const RecordingPlayerOptions& options = {});
 
 }  // namespace vigil::properties
 
-#endif  // VIGIL_PROPERTIES_CAMPAIGN_JUDGING_PLAYER_H_
+#endif  // VIGIL_PROPERTIES_CAMPAIGN_RECORDING_PLAYER_H_

@@ -4,8 +4,8 @@
 // "chief, 2 workers, 1 ps train async_regression to step 100; at 12.5 s ps:0 crashes, back after 2 s"
 //
 // Thread safety: pure functions.
-#ifndef VIGIL_PROPERTIES_SHRINK_STORY_H_
-#define VIGIL_PROPERTIES_SHRINK_STORY_H_
+#ifndef VIGIL_PROPERTIES_SHRINK_SCENARIO_SUMMARY_H_
+#define VIGIL_PROPERTIES_SHRINK_SCENARIO_SUMMARY_H_
 
 #include <string>
 
@@ -13,8 +13,8 @@
 
 namespace vigil::properties {
 
-std::string Story(const replays::Scenario& scenario);
+std::string ScenarioSummary(const replays::Scenario& scenario);
 
 }  // namespace vigil::properties
 
-#endif  // VIGIL_PROPERTIES_SHRINK_STORY_H_
+#endif  // VIGIL_PROPERTIES_SHRINK_SCENARIO_SUMMARY_H_

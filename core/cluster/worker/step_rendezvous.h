@@ -1,11 +1,12 @@
 // What one task keeps for one step: values that its partition has sent and nobody has fetched yet, and values from
-// others that are on their way to it.
+// others that are on their way to it. TensorFlow's Rendezvous of a step (core/graph/rendezvous.h is what kernels see of
+// it).
 //
 // Made by whoever comes first: the run of the partition, or another task that asks for a value of it (RecvTensor). All
 // that belongs to a step ends when it is aborted: what waits gets the reason, calls to others are cancelled.
 // Thread safety: safe from any task; Abort and what the network calls never wait for anybody. Used through shared_ptr.
-#ifndef VIGIL_CORE_CLUSTER_WORKER_STEP_STATE_H_
-#define VIGIL_CORE_CLUSTER_WORKER_STEP_STATE_H_
+#ifndef VIGIL_CORE_CLUSTER_WORKER_STEP_RENDEZVOUS_H_
+#define VIGIL_CORE_CLUSTER_WORKER_STEP_RENDEZVOUS_H_
 
 #include <cstdint>
 #include <memory>
@@ -21,9 +22,9 @@
 
 namespace vigil {
 
-class StepState : public std::enable_shared_from_this<StepState> {
+class StepRendezvous : public std::enable_shared_from_this<StepRendezvous> {
  public:
-  explicit StepState(const Env& env);
+  explicit StepRendezvous(const Env& env);
   // For another step. REQUIRES: nobody else refers to it.
   void Reuse(std::int64_t step_id);
   std::int64_t step_id() const { return step_id_; }
@@ -88,4 +89,4 @@ class StepState : public std::enable_shared_from_this<StepState> {
 
 }  // namespace vigil
 
-#endif  // VIGIL_CORE_CLUSTER_WORKER_STEP_STATE_H_
+#endif  // VIGIL_CORE_CLUSTER_WORKER_STEP_RENDEZVOUS_H_

@@ -1,4 +1,4 @@
-#include "vigil/properties/judge/broken.h"
+#include "vigil/properties/judge/broken_rules.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@
 
 namespace vigil::properties {
 
-std::vector<Broken> BrokenIn(replays::Outcome& outcome, const replays::Scenario& scenario) {
-  std::vector<Broken> broken;
+std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::Scenario& scenario) {
+  std::vector<BrokenRule> broken;
   if (outcome.job.has_value()) {
-    AddNodeRules(scenario, outcome);
+    JudgeJob(scenario, outcome);
     for (const sim::JobViolation& violation : outcome.job->violations)
       broken.push_back({violation.rule, fmt::format("  {}: {}\n", violation.rule, violation.text)});
     return broken;
@@ -34,7 +34,7 @@ bool IsRule(std::string_view id) {
 }
 
 bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule) {
-  if (outcome.job.has_value()) AddNodeRules(scenario, outcome);
+  if (outcome.job.has_value()) JudgeJob(scenario, outcome);
   const auto is_it = [rule](const auto& violation) { return violation.rule == rule; };
   if (outcome.job.has_value()) return std::ranges::any_of(outcome.job->violations, is_it);
   return std::ranges::any_of(CheckRules(outcome, scenario).violations, is_it);

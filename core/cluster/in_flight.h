@@ -1,7 +1,7 @@
 // Knows what is under way in the background, so that somebody can wait for its end, and say what does not end.
 // Thread safety: safe from any task. Used through shared_ptr, which the tokens hold.
-#ifndef VIGIL_CORE_CLUSTER_OUTSTANDING_H_
-#define VIGIL_CORE_CLUSTER_OUTSTANDING_H_
+#ifndef VIGIL_CORE_CLUSTER_IN_FLIGHT_H_
+#define VIGIL_CORE_CLUSTER_IN_FLIGHT_H_
 
 #include <map>
 #include <memory>
@@ -13,15 +13,15 @@
 
 namespace vigil {
 
-class Outstanding : public std::enable_shared_from_this<Outstanding> {
+class InFlight : public std::enable_shared_from_this<InFlight> {
  public:
-  explicit Outstanding(const Env& env)
+  explicit InFlight(const Env& env)
       : mutex_(env.tasks->NewMutex("outstanding")), none_(env.tasks->NewCondition("what is under way")) {}
 
   // As long as it lives, something of that name is under way, which must outlive it, as must `all`.
   class Scope {
    public:
-    Scope(Outstanding& all, std::string_view name) : all_(all), name_(name) {
+    Scope(InFlight& all, std::string_view name) : all_(all), name_(name) {
       MutexLock lock(*all.mutex_);
       next_ = std::exchange(all.first_, this);
       if (next_ != nullptr) next_->before_ = this;
@@ -39,8 +39,8 @@ class Outstanding : public std::enable_shared_from_this<Outstanding> {
     Scope& operator=(const Scope&) = delete;
 
    private:
-    friend class Outstanding;
-    Outstanding& all_;
+    friend class InFlight;
+    InFlight& all_;
     const std::string_view name_;
     Scope* before_ = nullptr;  // guarded by all_.mutex_, as is the next
     Scope* next_ = nullptr;
@@ -77,4 +77,4 @@ class Outstanding : public std::enable_shared_from_this<Outstanding> {
 
 }  // namespace vigil
 
-#endif  // VIGIL_CORE_CLUSTER_OUTSTANDING_H_
+#endif  // VIGIL_CORE_CLUSTER_IN_FLIGHT_H_

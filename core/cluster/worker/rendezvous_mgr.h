@@ -1,0 +1,68 @@
+// The steps that a task is working on, by their numbers, each with its rendezvous. TensorFlow's RendezvousMgr.
+//
+// Who works on a step holds a lease of it. A step goes when nobody does and nothing is left to do for it; it is
+// remembered for a while, so that what comes late (a repeated request, a request that a cancelled one overtook) cannot
+// begin it again.
+// Thread safety: safe from any task. Ownership: leases must not outlive the manager.
+#ifndef VIGIL_CORE_CLUSTER_WORKER_RENDEZVOUS_MGR_H_
+#define VIGIL_CORE_CLUSTER_WORKER_RENDEZVOUS_MGR_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/cluster/recent_ids.h"
+#include "vigil/core/cluster/worker/step_rendezvous.h"
+#include "vigil/core/env/env.h"
+
+namespace vigil {
+
+class RendezvousMgr {
+ public:
+  class Lease {
+   public:
+    Lease(Lease&& other) noexcept : manager_(std::exchange(other.manager_, nullptr)), state_(std::move(other.state_)) {}
+    Lease& operator=(Lease&&) = delete;
+    ~Lease() {
+      if (manager_ != nullptr && state_ != nullptr) manager_->Leave(std::move(state_));
+    }
+    StepRendezvous& operator*() const { return *state_; }
+    StepRendezvous* operator->() const { return state_.get(); }
+    explicit operator bool() const { return state_ != nullptr; }
+
+   private:
+    friend class RendezvousMgr;
+    Lease(RendezvousMgr* manager, std::shared_ptr<StepRendezvous> state)
+        : manager_(manager), state_(std::move(state)) {}
+    RendezvousMgr* manager_;
+    std::shared_ptr<StepRendezvous> state_;  // null: the step is over
+  };
+
+  explicit RendezvousMgr(const Env& env);
+
+  Lease Enter(std::int64_t step_id);
+  // Aborts the step, if it is here, and lets nobody enter it any more.
+  void End(std::int64_t step_id, const absl::Status& why);
+  void EndAll(const absl::Status& why);
+  std::size_t size() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<StepRendezvous> state;
+    int users = 0;
+  };
+  void Leave(std::shared_ptr<StepRendezvous> state);
+
+  const Env env_;
+  const std::unique_ptr<Mutex> mutex_;
+  // Guarded by *mutex_.
+  std::map<std::int64_t, Entry> steps_;
+  std::vector<std::shared_ptr<StepRendezvous>> idle_;
+  RecentIds over_;
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_WORKER_RENDEZVOUS_MGR_H_

@@ -1,0 +1,84 @@
+#include "vigil/properties/campaign/recording_player.h"
+
+#include <memory>
+
+#include "fmt/format.h"
+#include "vigil/properties/judge/broken_rules.h"
+#include "vigil/properties/judge/node_rules.h"
+#include "vigil/properties/judge/timeline_findings.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/play/job_player.h"
+#include "vigil/replays/play/runner.h"
+#include "vigil/replays/show/timeline.h"
+
+namespace vigil::properties {
+namespace {
+
+using replays::Outcome;
+using replays::Recording;
+
+bool IsOfARealCluster(const Recording& recording) {
+  return recording.expect.has_value() && recording.expect->job != nullptr;
+}
+bool NamesARule(const Recording& recording) {
+  return !IsOfARealCluster(recording) && recording.expect.has_value() && !recording.expect->violates.empty();
+}
+
+// A saved failure of a rule that there is not.
+Outcome Unknown(const std::string& rule) {
+  Outcome unknown;
+  unknown.verdict = replays::Verdict::kNotSetUp;
+  unknown.reason = fmt::format("/expect/violates: no rule is called {}; vigil rules lists them", replays::Quoted(rule));
+  return unknown;
+}
+
+Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& options, const Recording& recording) {
+  if (!IsOfARealCluster(recording)) {
+    return runner.Run(recording.scenario, {.interrupt = options.interrupt,
+                                           .quiet = NamesARule(recording) || options.timeline,
+                                           .log_messages = options.timeline});
+  }
+  return replays::PlayJobLikeRecorded(runner, recording.scenario, *recording.expect->job,
+                                      {.first = options.first_seed,
+                                       .seeds = options.seeds,
+                                       .once = options.job_text.has_value() || options.timeline,
+                                       .log_messages = options.timeline,
+                                       .interrupt = options.interrupt});
+}
+
+void JudgeRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
+  if (IsOfARealCluster(recording)) return;  // that was compared
+  if (!NamesARule(recording)) {
+    // A picture shows what is violated, whatever the file asks for.
+    if (options.timeline && outcome.job.has_value()) JudgeJob(recording.scenario, outcome);
+    return;
+  }
+  outcome.violated.emplace();
+  for (const BrokenRule& broken : BrokenRulesIn(outcome, recording.scenario)) {
+    outcome.violated->push_back(broken.rule);
+    outcome.explanation += broken.text;
+  }
+}
+
+void ShowRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
+  const replays::Scenario& scenario = recording.scenario;
+  if (scenario.job.has_value() && options.job_text.has_value())
+    replays::ShowJob(*scenario.job, outcome, *options.job_text, outcome);
+  if (!options.timeline) return;
+  outcome.timeline = replays::ShowTimeline(scenario, outcome);
+  TellTimeline(scenario, outcome, *outcome.timeline);
+}
+
+}  // namespace
+
+replays::Player NewRecordingPlayer(const RecordingPlayerOptions& options) {
+  return [runner = std::make_shared<replays::Runner>(), options](const Recording& recording) -> replays::PlainOutcome {
+    if (NamesARule(recording) && !IsRule(recording.expect->violates)) return Unknown(recording.expect->violates);
+    Outcome outcome = PlayRecording(*runner, options, recording);
+    JudgeRecording(options, recording, outcome);
+    ShowRecording(options, recording, outcome);
+    return outcome;
+  };
+}
+
+}  // namespace vigil::properties

@@ -1,0 +1,43 @@
+// The suites of a campaign: the one table of their names, for `vigil check` and its reports. What each does: check.h.
+//
+// Thread safety: constants.
+#ifndef VIGIL_PROPERTIES_CAMPAIGN_SUITES_H_
+#define VIGIL_PROPERTIES_CAMPAIGN_SUITES_H_
+
+#include <string_view>
+
+namespace vigil::properties {
+
+struct SuiteInfo {
+  std::string_view name;
+  std::string_view what;  // one line for --help
+  bool is_drawn = false;  // its scenarios are made from seeds: played twice, by chance and by the choices made
+  bool plays_alone = false;
+};
+
+namespace suites {
+
+inline constexpr SuiteInfo kSaved = {"saved", "what failed before and lies in the folder of failures: mended or not"};
+inline constexpr SuiteInfo kRecorded = {"recorded", "what TensorFlow was recorded to do, compared event by event"};
+inline constexpr SuiteInfo kRegressions = {
+    "regressions", "what each switch of the behaviour changes, by TensorFlow's behaviour and by ours"};
+inline constexpr SuiteInfo kRandom = {
+    "random", "a random scenario of faults for each seed, under a random schedule, played twice", /*is_drawn=*/true};
+inline constexpr SuiteInfo kExplore = {
+    "explore", "every scenario of a small scope, by the library and by the reference model (vigil explore)"};
+inline constexpr SuiteInfo kCluster = {
+    "cluster", "a random job of a whole cluster for each seed, with faults of every kind, played twice",
+    /*is_drawn=*/true};
+inline constexpr SuiteInfo kPlanted = {
+    "planted", "the harness itself: each planted bug must be found by its rule; the same as --planted all",
+    /*is_drawn=*/false, /*plays_alone=*/true};
+
+}  // namespace suites
+
+// In the order in which they play.
+inline constexpr SuiteInfo kSuites[] = {suites::kSaved,   suites::kRecorded, suites::kRegressions, suites::kRandom,
+                                        suites::kExplore, suites::kCluster,  suites::kPlanted};
+
+}  // namespace vigil::properties
+
+#endif  // VIGIL_PROPERTIES_CAMPAIGN_SUITES_H_

@@ -1,0 +1,37 @@
+// What was played, and nothing that anybody says of it: playing leaves it, judging looks at it, showing makes text and
+// pictures of it. These are three steps, and nobody does two of them at once.
+//
+//   Outcome outcome = runner.Run(scenario);           // replays/play: an Outcome is a Played, too
+//   CheckInvariants(scenario, outcome, *outcome.job); // replays/judge, properties/judge
+//   ShowJob(*scenario.job, outcome, {}, outcome);     // replays/show
+//
+// Thread safety: data.
+#ifndef VIGIL_REPLAYS_STAGE_PLAYED_H_
+#define VIGIL_REPLAYS_STAGE_PLAYED_H_
+
+#include <optional>
+#include <vector>
+
+#include "vigil/core/base/time.h"
+#include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_history.h"
+#include "vigil/sim/fault_applier.h"
+#include "vigil/sim/kernel/trace.h"
+#include "vigil/sim/message_log.h"
+
+namespace vigil::replays {
+
+struct Played {
+  Time start = {};        // of the world
+  sim::Trace trace = {};  // the typed events, all tasks
+  // Of a cluster:
+  sim::JobHistory history = {};
+  std::vector<sim::FaultApplier::Entry> faults = {};  // what the timed faults of the plan did
+  sim::MessageLog message_log = {};                   // if it was asked for
+  std::optional<sim::JobFacts> quiet =
+      std::nullopt;  // what the same job came to without its faults, if that was played
+};
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_STAGE_PLAYED_H_
