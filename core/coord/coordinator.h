@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
 #include "vigil/core/env/env.h"
@@ -26,7 +27,8 @@ using TaskPtr = std::shared_ptr<Task>;
 
 struct CoordinatorOptions {
   std::vector<Code> clean_stop_codes = {Code::kOutOfRange};
-  std::int64_t session = 0;  // whose tasks it ends, for events; 0 = nobody's
+  std::int64_t session = 0;                    // whose tasks it ends, for events; 0 = nobody's
+  Behaviour behaviour = Behaviour::Default();  // join_late_tasks
 };
 
 struct JoinOptions {
@@ -59,7 +61,9 @@ class Coordinator {
   void Register(TaskPtr task);
   // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the
   // kept error, which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time
-  // moves only while a task is really stuck.
+  // moves only while a task is really stuck. What it has joined or given up is no longer registered. A task that
+  // registers meanwhile is waited for within the same grace period, and if it comes too late for that the next join's
+  // (TensorFlow forgets it: Behaviour::join_late_tasks).
   absl::Status Join(const JoinOptions& options = {});
   // The names of the tasks that the last join gave up on: they go on running, with what they hold.
   std::vector<std::string> stragglers() const;
@@ -71,6 +75,8 @@ class Coordinator {
  private:
   bool IsClean(const absl::Status& error) const;
   void EmitDetail(CoordinatorDetail what, Code code, std::int32_t tasks = -1) const;
+  // Adds those that are not among `tasks` yet. Returns how many have ever been registered.
+  std::uint64_t AddRegistered(std::vector<TaskPtr>& tasks) const;
 
   const Env env_;
   const CoordinatorOptions options_;
@@ -82,6 +88,7 @@ class Coordinator {
   absl::Status error_;
   bool joined_ = false;
   std::vector<TaskPtr> registered_;
+  std::atomic<std::uint64_t> registrations_{0};  // written under the mutex
   std::vector<std::string> stragglers_;
 };
 
