@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
@@ -143,6 +144,24 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
 std::vector<std::string> Coordinator::stragglers() const {
   MutexLock lock(*mutex_);
   return stragglers_;
+}
+
+Coordinator::Member::Member(Coordinator& coord) : coord_(coord), task_(coord.env_.tasks->CurrentTask()) {
+  SpinGuard lock(coord_.members_lock_);
+  coord_.members_.push_back(task_);
+}
+
+Coordinator::Member::~Member() {
+  SpinGuard lock(coord_.members_lock_);
+  const auto it = std::ranges::find(coord_.members_, task_);
+  VIGIL_CHECK(it != coord_.members_.end());
+  coord_.members_.erase(it);
+}
+
+bool Coordinator::CalledByMember() const {
+  const std::uint64_t caller = env_.tasks->CurrentTask();
+  SpinGuard lock(members_lock_);
+  return std::ranges::find(members_, caller) != members_.end();
 }
 
 absl::Status Coordinator::StopOnError(const std::function<absl::Status()>& body) {

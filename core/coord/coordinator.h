@@ -18,6 +18,7 @@
 #include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/notification.h"
 
@@ -68,6 +69,21 @@ class Coordinator {
   // The names of the tasks that the last join gave up on: they go on running, with what they hold.
   std::vector<std::string> stragglers() const;
 
+  // While one lives, the task that made it is one that a join waits for. Loopers and queue runners have one.
+  class Member {
+   public:
+    explicit Member(Coordinator& coord);
+    ~Member();
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+   private:
+    Coordinator& coord_;
+    const std::uint64_t task_;
+  };
+  // Whether it is such a task that calls: it would wait for its own end.
+  bool CalledByMember() const;
+
   // Runs `body`; an error (or an exception) of it becomes a stop request and is swallowed. What RequestStop hands back
   // comes out.
   absl::Status StopOnError(const std::function<absl::Status()>& body);
@@ -90,6 +106,8 @@ class Coordinator {
   std::vector<TaskPtr> registered_;
   std::atomic<std::uint64_t> registrations_{0};  // written under the mutex
   std::vector<std::string> stragglers_;
+  mutable SpinLock members_lock_;
+  std::vector<std::uint64_t> members_;  // guarded by members_lock_: numbers of tasks
 };
 
 }  // namespace vigil
