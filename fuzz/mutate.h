@@ -8,25 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "vigil/core/base/splitmix64.h"
 #include "vigil/fuzz/targets.h"
 
 namespace vigil::fuzz {
 
-// As splitmix64.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t Next() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-  std::size_t Below(std::size_t n) { return static_cast<std::size_t>(Next() % n); }
-
- private:
-  std::uint64_t state_;
-};
+using Dice = SplitMix64;
 
 std::string Mutate(Form form, std::string_view input, Dice& dice);
 

@@ -1,3 +1,6 @@
+// A save goes through three lists: last_ (kept, oldest first), too_many_ (to be deleted, once the state file no longer
+// promises them) and what is gone. Add() only moves a name from the first to the second; the state file is written
+// before anything is deleted, so that whenever the process dies the file names what is there.
 #include "vigil/core/checkpoint/keeper.h"
 
 #include <fmt/format.h>
@@ -9,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/io/tensor_bundle.h"
@@ -40,6 +44,7 @@ Duration PreserveEvery(double hours) {
 }
 
 void Keeper::Start(const KeeperOptions& options) {
+  VIGIL_CHECK(!options.limits_hold || options.max_to_keep >= 0);  // or all would be too many, the newest as well
   options_ = options;
   preserve_after_ = env_.clock->Now() + options.preserve_every;
 }

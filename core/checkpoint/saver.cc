@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -73,7 +74,8 @@ absl::Status Saver::Build(Graph& graph) {
                                                     .sharded = options_.sharded,
                                                     .synced = options_.behaviour.durable_saves,
                                                     .unique = env_.random->Unique(kTemporaryStream)}));
-  ops.def.set_max_to_keep(static_cast<std::int32_t>(options_.max_to_keep.value_or(0)));
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // of the field in the file
+  ops.def.set_max_to_keep(static_cast<std::int32_t>(std::min(options_.max_to_keep.value_or(0), kMost)));
   ops.def.set_keep_checkpoint_every_n_hours(static_cast<float>(options_.keep_checkpoint_every_n_hours));
   TakeDef(std::move(ops));
   return absl::OkStatus();

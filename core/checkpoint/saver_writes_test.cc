@@ -218,6 +218,13 @@ TEST_F(SaverWritesTest, RefusesVariablesThatAreNone) {
   EXPECT_THAT(refused({.max_to_keep = -1}), HasSubstr("USAGE: Expected `max_to_keep` to be at least 0"));
 }
 
+TEST_F(SaverWritesTest, AVeryLargeLimitKeepsAll) {
+  Saver saver = Built({.max_to_keep = std::int64_t{1} << 31});
+  Save(saver, 1);
+  Save(saver, 2);
+  EXPECT_EQ(saver.last_checkpoints().size(), 2u);
+}
+
 TEST_F(SaverWritesTest, ReshapesIfAsked) {
   Saver writer = Built({.variables = {{w_.ref}}});
   Save(writer, 1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
@@ -13,6 +14,10 @@ namespace {
 
 bool AnyRunning(const std::vector<TaskPtr>& tasks) {
   return std::any_of(tasks.begin(), tasks.end(), [](const TaskPtr& task) { return !task->done(); });
+}
+
+bool IsAmong(const std::vector<TaskPtr>& tasks, const TaskPtr& task) {
+  return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
 }  // namespace
@@ -78,6 +83,15 @@ bool Coordinator::joined() const {
 void Coordinator::Register(TaskPtr task) {
   MutexLock lock(*mutex_);
   registered_.push_back(std::move(task));
+  ++registrations_;
+}
+
+std::uint64_t Coordinator::AddRegistered(std::vector<TaskPtr>& tasks) const {
+  MutexLock lock(*mutex_);
+  for (const TaskPtr& task : registered_) {
+    if (!IsAmong(tasks, task)) tasks.push_back(task);
+  }
+  return registrations_;
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
@@ -88,17 +102,23 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
              .session = options_.session,
              .value = ToSeconds(options.stop_grace_period)});
   std::vector<TaskPtr> tasks = options.tasks;
-  {
-    MutexLock lock(*mutex_);
-    tasks.insert(tasks.end(), registered_.begin(), registered_.end());
-  }
-  while (AnyRunning(tasks) && !WaitForStop(std::chrono::seconds(1))) {
+  std::uint64_t known = AddRegistered(tasks);
+  // Who has registered since. The mutex, where tasks may change, is for those times that somebody has.
+  const bool late = options_.behaviour.join_late_tasks;
+  const auto add_late = [&] {
+    if (late && registrations_ != known) known = AddRegistered(tasks);
+    return AnyRunning(tasks);
+  };
+  while ((AnyRunning(tasks) || add_late()) && !WaitForStop(std::chrono::seconds(1))) {
   }
   // TensorFlow sleeps in doubling steps, which adds up to the grace period and one millisecond; a negative one is none
   // at all.
   if (options.stop_grace_period >= Duration::zero()) {
     const Time deadline = DeadlineAfter(env_, options.stop_grace_period) + std::chrono::milliseconds(1);
-    for (const TaskPtr& task : tasks) task->Join(deadline);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i]->Join(deadline);
+      if (i + 1 == tasks.size()) add_late();
+    }
   }
   std::vector<std::string> stragglers;
   for (const TaskPtr& task : tasks) {
@@ -108,7 +128,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   {
     MutexLock lock(*mutex_);
     joined_ = true;
-    registered_.clear();
+    std::erase_if(registered_, [&](const TaskPtr& task) { return !late || IsAmong(tasks, task); });
     stragglers_ = stragglers;
     error = error_;
   }
@@ -124,6 +144,24 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
 std::vector<std::string> Coordinator::stragglers() const {
   MutexLock lock(*mutex_);
   return stragglers_;
+}
+
+Coordinator::Member::Member(Coordinator& coord) : coord_(coord), task_(coord.env_.tasks->CurrentTask()) {
+  SpinGuard lock(coord_.members_lock_);
+  coord_.members_.push_back(task_);
+}
+
+Coordinator::Member::~Member() {
+  SpinGuard lock(coord_.members_lock_);
+  const auto it = std::ranges::find(coord_.members_, task_);
+  VIGIL_CHECK(it != coord_.members_.end());
+  coord_.members_.erase(it);
+}
+
+bool Coordinator::CalledByMember() const {
+  const std::uint64_t caller = env_.tasks->CurrentTask();
+  SpinGuard lock(members_lock_);
+  return std::ranges::find(members_, caller) != members_.end();
 }
 
 absl::Status Coordinator::StopOnError(const std::function<absl::Status()>& body) {

@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "vigil/core/base/behaviour.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/event.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/notification.h"
 
@@ -28,6 +30,7 @@ using TaskPtr = std::shared_ptr<Task>;
 struct CoordinatorOptions {
   std::vector<Code> clean_stop_codes = {Code::kOutOfRange};  // errors that count as none
   std::int64_t session = 0;                                  // whose tasks it ends, for events; 0 = nobody's
+  Behaviour behaviour = Behaviour::Default();                // join_late_tasks
 };
 
 struct JoinOptions {
@@ -63,10 +66,27 @@ class Coordinator {
   void Register(TaskPtr task);
   // Waits until all tasks have ended or a stop was requested, then up to the grace period for the rest. Returns the
   // kept error, which has priority; else USAGE naming the tasks that still run, unless they are ignored. Virtual time
-  // moves only while a task is really stuck.
+  // moves only while a task is really stuck. What it has joined or given up is no longer registered. A task that
+  // registers meanwhile is waited for within the same grace period, and if it comes too late for that the next join's
+  // (TensorFlow forgets it: Behaviour::join_late_tasks).
   absl::Status Join(const JoinOptions& options = {});
   // The names of the tasks that the last join gave up on: they go on running, with what they hold.
   std::vector<std::string> stragglers() const;
+
+  // While one lives, the task that made it is one that a join waits for. Loopers and queue runners have one.
+  class Member {
+   public:
+    explicit Member(Coordinator& coord);
+    ~Member();
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+   private:
+    Coordinator& coord_;
+    const std::uint64_t task_;
+  };
+  // Whether it is such a task that calls: it would wait for its own end.
+  bool CalledByMember() const;
 
   // Runs `body` in the calling task; an error (or an exception) of it becomes a stop request and is swallowed. What
   // RequestStop hands back comes out.
@@ -75,6 +95,8 @@ class Coordinator {
  private:
   bool IsClean(const absl::Status& error) const;
   void EmitDetail(CoordinatorDetail what, Code code, std::int32_t tasks = -1) const;
+  // Adds those that are not among `tasks` yet. Returns how many have ever been registered.
+  std::uint64_t AddRegistered(std::vector<TaskPtr>& tasks) const;
 
   const Env env_;
   const CoordinatorOptions options_;
@@ -86,7 +108,10 @@ class Coordinator {
   absl::Status error_;
   bool joined_ = false;
   std::vector<TaskPtr> registered_;
+  std::atomic<std::uint64_t> registrations_{0};  // written under the mutex
   std::vector<std::string> stragglers_;
+  mutable SpinLock members_lock_;
+  std::vector<std::uint64_t> members_;  // guarded by members_lock_: numbers of tasks
 };
 
 }  // namespace vigil

@@ -106,6 +106,62 @@ TEST_F(CoordinatorTest, JoinForgetsWhoWasRegistered) {
   EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(1)}).ok());
 }
 
+TEST_F(CoordinatorTest, ATaskThatRegistersWhileSomebodyJoinsIsNotForgotten) {
+  const auto late = [this](int from, int to) {
+    coord_->Register(env().tasks->Spawn("registers", [this, from, to] {
+      env().tasks->SleepUntil({seconds(from)});
+      coord_->Register(Sleeper("late", to));
+    }));
+  };
+  // Joined without a stop: it looks for its end once a second.
+  late(1, 10);
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_GE(Now(), 10);
+  EXPECT_LE(Now(), 11);
+  // After a stop: up to the grace period.
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  late(12, 20);
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(Now(), 20);
+  // It is given up together with the others.
+  late(21, 1000);
+  EXPECT_EQ(MessageOf(coord_->Join({.stop_grace_period = seconds(5)})),
+            "Coordinator stopped with threads still running: late");
+  EXPECT_EQ(Now(), 25.001);
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(Now(), 25.001);
+}
+
+TEST_F(CoordinatorTest, TensorFlowForgetsATaskThatRegistersWhileSomebodyJoins) {
+  coord_ = std::make_shared<Coordinator>(env(), CoordinatorOptions{.behaviour = Behaviour::TensorFlow()});
+  coord_->Register(env().tasks->Spawn("registers", [this] {
+    env().tasks->SleepUntil({seconds(2)});
+    coord_->Register(Sleeper("late", 10));
+  }));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(Now(), 2);
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(Now(), 2);
+}
+
+TEST_F(CoordinatorTest, WhoComesTooLateForAJoinIsTheNextOnes) {
+  coord_->Register(Sleeper("slow", 1000));
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_EQ(CodeOf(coord_->Join({.stop_grace_period = seconds(1)})), Code::kUsage);
+  coord_->Register(Sleeper("late", 20));
+  EXPECT_TRUE(coord_->Join().ok());
+  EXPECT_EQ(Now(), 20);
+}
+
+TEST_F(CoordinatorTest, ATaskThatIsGivenAndRegisteredIsOne) {
+  const TaskPtr stuck = Sleeper("stuck", 1000);
+  coord_->Register(stuck);
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_EQ(MessageOf(coord_->Join({.tasks = {stuck}, .stop_grace_period = seconds(1)})),
+            "Coordinator stopped with threads still running: stuck");
+}
+
 TEST_F(CoordinatorTest, JoinGraceExpires) {
   struct Case {
     Duration grace;

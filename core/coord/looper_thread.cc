@@ -41,9 +41,8 @@ std::shared_ptr<LooperThread> LooperThread::Loop(const Env& env, std::shared_ptr
 const TaskPtr& LooperThread::Start() {
   VIGIL_CHECK(task_ == nullptr);
   absl::StatusOr<std::unique_ptr<Task>> task = TrySpawn(*env_.tasks, name_, [self = shared_from_this()] {
-    self->runs_as_ = self->env_.tasks->CurrentTask();
+    const Coordinator::Member member(*self->coord_);
     const absl::Status handed_back = self->coord_->StopOnError([&self] { return self->RunUntilStop(); });
-    self->runs_as_ = kNoTask;
     if (handed_back.ok()) return;
     // Somebody has joined the coordinator without this task's end: nobody else is left to be told.
     self->env_.log->Write(Severity::kWarning, fmt::format("{} failed after its coordinator had been joined: {}",

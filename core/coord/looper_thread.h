@@ -12,8 +12,6 @@
 #ifndef VIGIL_CORE_COORD_LOOPER_THREAD_H_
 #define VIGIL_CORE_COORD_LOOPER_THREAD_H_
 
-#include <atomic>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -50,8 +48,6 @@ class LooperThread : public std::enable_shared_from_this<LooperThread> {
   const TaskPtr& Start();
   // Null before Start().
   const TaskPtr& task() const { return task_; }
-  // Whether it is this looper that calls, from one of its methods: who waits for its end then waits for ever.
-  bool IsCaller() const { return runs_as_ == env_.tasks->CurrentTask(); }
 
   // Called once before the first RunLoop ...
   virtual absl::Status StartLoop() { return absl::OkStatus(); }
@@ -72,8 +68,6 @@ class LooperThread : public std::enable_shared_from_this<LooperThread> {
   const Target target_;
   const std::string name_;
   TaskPtr task_;
-  static constexpr std::uint64_t kNoTask = ~std::uint64_t{0};
-  std::atomic<std::uint64_t> runs_as_ = kNoTask;  // the number of its task, while that runs
 };
 
 }  // namespace vigil

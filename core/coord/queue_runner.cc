@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -94,6 +95,8 @@ void QueueRunner::Report(Coordinator* coord, const absl::Status& error) {
 }
 
 void QueueRunner::Enqueue(Session& session, Coordinator* coord, NodeId op) {
+  std::optional<Coordinator::Member> member;
+  if (coord != nullptr) member.emplace(*coord);
   const std::vector<Code>& closed = options_.queue_closed_codes;
   absl::Status status;
   while (status.ok() && (coord == nullptr || !coord->ShouldStop())) status = RunTarget(session, op);
@@ -109,6 +112,7 @@ void QueueRunner::Enqueue(Session& session, Coordinator* coord, NodeId op) {
 }
 
 void QueueRunner::CloseOnStop(Session& session, Coordinator& coord) {
+  const Coordinator::Member member(coord);
   coord.WaitForStop(Duration::max());
   // Fails when the session has been closed meanwhile: then nobody waits for the queue any more.
   if (options_.cancel_op == kNoNode) return;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 
@@ -48,6 +49,7 @@ absl::Status TraceWriter::Open(const std::string& path) {
 
 void TraceWriter::Start(const std::string& path, proto::TraceHeader header) {
   MutexLock lock(*mutex_);
+  VIGIL_CHECK(!file_.has_value());  // started twice
   start_ = env_.clock->Monotonic();
   header.set_magic(std::string(kTraceMagic));
   header.set_version(kTraceVersion);
@@ -135,6 +137,7 @@ void TraceWriter::End() {
 }
 
 void TraceWriter::Append(const google::protobuf::MessageLite& message) {
+  VIGIL_CHECK(file_.has_value());
   bytes_.clear();
   absl::Status status;
   if (!message.AppendToString(&bytes_)) status = MakeStatus(Code::kInternal, "an event cannot be serialized");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/splitmix64.h"
 #include "vigil/core/ops/testing.h"
 #include "vigil/fakes/allocations/allocations.h"
 #include "vigil/fakes/fake_env.h"
@@ -24,23 +25,13 @@ namespace {
 constexpr int kTries = 1500;                                   // of each op
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;  // in one piece; the largest input has less than a MiB
 
-// As splitmix64.
-class Dice {
+class Dice : public SplitMix64 {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::size_t Below(std::size_t n) {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return static_cast<std::size_t>((x ^ (x >> 31)) % n);
-  }
+  using SplitMix64::SplitMix64;
   template <typename T>
   const T& Of(const std::vector<T>& all) {
     return all[Below(all.size())];
   }
-
- private:
-  std::uint64_t state_;
 };
 
 template <typename T>

@@ -1,3 +1,7 @@
+// A session without a cluster. Each spec that is run has a lane: its plan and the frames (memory of a run) that are
+// idle. A run takes a frame, or makes one if all are in use, runs it without a lock, and gives it back: so runs of one
+// spec can go on at once, and a run that repeats an earlier one allocates nothing. Close() cancels what is under way
+// and drops the idle frames; the engine lives until the last run has left.
 #include "vigil/core/session/direct_session.h"
 
 #include <fmt/format.h>
@@ -6,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
@@ -95,6 +100,7 @@ class Engine::Lease {
     bool last = false;
     {
       SpinGuard lock(engine_.lock_);
+      VIGIL_CHECK(engine_.in_flight_ > 0 && (frame == nullptr || lane != nullptr));
       last = --engine_.in_flight_ == 0 && engine_.abandoned_;
       if (frame != nullptr && !engine_.closed()) lane->idle.push_back(std::move(frame));
     }
@@ -118,6 +124,7 @@ Engine::Lane* Engine::FindLane(const RunSpec& spec) {
 
 absl::StatusOr<Engine::Lane*> Engine::AddLane(const RunSpec& spec) {
   VIGIL_ASSIGN_OR_RETURN(const Plan* const plan, PlanFor(graph_, spec));
+  VIGIL_CHECK(plan->spec == spec);  // another's plan would give another's values
   SpinGuard lock(lock_);
   const auto [it, added] = lanes_.try_emplace(&plan->spec);
   if (added) it->second.plan = plan;  // else another task was here first, with a plan of the same spec

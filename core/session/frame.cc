@@ -1,9 +1,14 @@
+// How a plan is executed: the frame turns the plan's numbers into pointers once, so that a run is a walk over `calls_`
+// that looks nothing up. Step i reads through inputs_ and writes into slots_; a slot is emptied as soon as nobody looks
+// at it any more (Plan::releases), and all of them at the end. What a kernel finds by name (a variable, a queue) stays
+// in cached_ until the shared resources change their generation.
 #include "vigil/core/session/frame.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
@@ -23,6 +28,18 @@ std::int64_t BytesOf(const Tensor& tensor) {
   return bytes;
 }
 
+// Two runs in one frame would read each other's values.
+class Running {
+ public:
+  explicit Running(bool& flag) : flag_(flag) { VIGIL_CHECK(!std::exchange(flag_, true)); }
+  ~Running() { flag_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  bool& flag_;
+};
+
 }  // namespace
 
 Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
@@ -35,10 +52,15 @@ Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManag
       cached_(plan.steps.size()) {
   inputs_.reserve(plan.inputs.size());
   for (const ValueSource& source : plan.inputs) {
+    // A reference has neither: the kernel finds it by the holder.
+    VIGIL_CHECK(source.slot < plan.slots);
     inputs_.push_back(source.slot < 0 ? source.constant : &slots_[static_cast<std::size_t>(source.slot)]);
   }
   calls_.reserve(plan.steps.size());
   for (const PlanStep& step : plan.steps) {
+    VIGIL_CHECK(*step.kernel != nullptr);
+    VIGIL_CHECK(step.first_output >= 0 && step.first_output <= plan.slots);
+    VIGIL_CHECK(step.first_input >= 0 && static_cast<std::size_t>(step.first_input) <= plan.inputs.size());
     calls_.push_back({.node = step.node,
                       .kernel = step.kernel,
                       .holder = step.holder,
@@ -50,6 +72,7 @@ Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManag
 
 absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched,
                         Rendezvous* rendezvous) {
+  const Running running(running_);
   if (generation != generation_) {
     for (std::shared_ptr<Resource>& resource : cached_) resource.reset();
     generation_ = generation;
@@ -72,6 +95,7 @@ absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t genera
 
 absl::Status Frame::TakeFeeds(const RunCall& call) {
   VIGIL_RETURN_IF_ERROR(CheckFeeds(graph_, plan_.spec.feeds, call.feed_values));
+  VIGIL_CHECK(call.feed_values.size() <= slots_.size());  // the feeds have the first ones
   for (std::size_t i = 0; i < call.feed_values.size(); ++i) slots_[i] = call.feed_values[i];
   return absl::OkStatus();
 }

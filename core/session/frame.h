@@ -46,6 +46,7 @@ class Frame {
   std::vector<const Tensor*> inputs_;
   std::vector<std::shared_ptr<Resource>> cached_;  // one a step
   std::vector<KernelCall> calls_;                  // one a step
+  bool running_ = false;                           // see Run
 };
 
 }  // namespace vigil

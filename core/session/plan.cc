@@ -1,3 +1,6 @@
+// From a spec to a plan: the Finder walks back from what is fetched and run to all that it needs; the Planner then goes
+// over those nodes by their ids, which is an order in which every input comes before who wants it, and gives each value
+// a slot. A variable has no value of its own: who wants it gets a step that reads it right then.
 #include "vigil/core/session/plan.h"
 
 #include <fmt/format.h>
@@ -7,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 
@@ -101,6 +105,7 @@ class Planner {
     }
     for (const Output fetch : spec_.fetches) AddFetch(fetch);
     AddReleases();
+    VIGIL_CHECK(plan_->fetches.size() == spec_.fetches.size());
     plan_->spec = spec_;
     return std::move(plan_);
   }
@@ -161,7 +166,10 @@ class Planner {
   // What a reference refers to: the node itself, or what its own first input refers to.
   const Node& HolderOf(NodeId id) const {
     const Node* node = &graph_.node(id);
-    while (node->def->forwards_ref) node = &graph_.node(node->inputs[0].node);
+    while (node->def->forwards_ref) {
+      VIGIL_CHECK(!node->inputs.empty());
+      node = &graph_.node(node->inputs[0].node);
+    }
     return *node;
   }
 

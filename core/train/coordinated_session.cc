@@ -120,8 +120,8 @@ absl::StatusOr<std::unique_ptr<CoordinatedSession>> CoordinatedSessionCreator::C
     bool& flag_;
   } const creating(life_.creating);
   VIGIL_ASSIGN_OR_RETURN(session_, CallGuarded([this] { return creator_->CreateSession(); }));
-  coord_ =
-      std::make_shared<Coordinator>(env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number()});
+  coord_ = std::make_shared<Coordinator>(
+      env_, CoordinatorOptions{.clean_stop_codes = {}, .session = session_->number(), .behaviour = life_.behaviour});
   absl::Status status = StartQueueRunners();
   if (status.ok()) status = CallAfterCreateSession();
   if (status.ok()) return std::make_unique<CoordinatedSession>(env_, session_, hooks_, coord_, life_);

@@ -1,13 +1,10 @@
 #include "vigil/properties/shrink/choice_log.h"
 
-#include <sys/mman.h>
-
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
-
-#include "vigil/core/base/check.h"
 
 namespace vigil::properties {
 namespace {
@@ -23,21 +20,20 @@ struct LoggedChoice {
 
 }  // namespace
 
-ChoiceLog::ChoiceLog() {
-  void* const memory =
-      mmap(nullptr, kMostLogged, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  VIGIL_CHECK(memory != MAP_FAILED);
-  text_ = static_cast<char*>(memory);
-  used_ = new (memory) std::atomic<std::size_t>(sizeof(std::atomic<std::size_t>));
-}
+struct ChoiceLog::Memory {
+  std::atomic<std::size_t> used{0};
+  char text[kMostLogged];
+};
 
-ChoiceLog::~ChoiceLog() { munmap(text_, kMostLogged); }
+ChoiceLog::ChoiceLog() : memory_(replays::NewSharedMemory<Memory>()) {}
+
+ChoiceLog::~ChoiceLog() = default;
 
 void ChoiceLog::Add(const sim::ChoicePoint& point, std::span<const std::string_view> labels, std::size_t chosen) {
   std::size_t size = sizeof(LoggedChoice) + point.key.size() + 1;
   for (const std::string_view label : labels) size += label.size() + 1;
-  if (*used_ + size > kMostLogged) return;
-  char* to = text_ + *used_;
+  if (memory_->used + size > kMostLogged) return;
+  char* to = memory_->text + memory_->used;
   const LoggedChoice choice{point.count, static_cast<std::uint32_t>(labels.size()), static_cast<std::uint32_t>(chosen)};
   std::memcpy(to, &choice, sizeof choice);
   to += sizeof choice;
@@ -48,18 +44,18 @@ void ChoiceLog::Add(const sim::ChoicePoint& point, std::span<const std::string_v
   };
   write(point.key);
   for (const std::string_view label : labels) write(label);
-  *used_ += size;
+  memory_->used += size;
 }
 
 template <typename Visitor>
 void ChoiceLog::Visit(const Visitor& visit) const {
   std::vector<std::string_view> labels;
-  for (std::size_t at = sizeof(std::atomic<std::size_t>); at < *used_;) {
+  for (std::size_t at = 0; at < memory_->used;) {
     LoggedChoice choice;
-    std::memcpy(&choice, text_ + at, sizeof choice);
+    std::memcpy(&choice, memory_->text + at, sizeof choice);
     at += sizeof choice;
     const auto read = [&] {
-      const std::string_view text(text_ + at);
+      const std::string_view text(memory_->text + at);
       at += text.size() + 1;
       return text;
     };

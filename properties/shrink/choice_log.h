@@ -5,11 +5,11 @@
 #ifndef VIGIL_PROPERTIES_SHRINK_CHOICE_LOG_H_
 #define VIGIL_PROPERTIES_SHRINK_CHOICE_LOG_H_
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string_view>
 
+#include "vigil/replays/crew/shared_memory.h"
 #include "vigil/sim/kernel/chooser.h"
 
 namespace vigil::properties {
@@ -31,8 +31,8 @@ class ChoiceLog {
   template <typename Visitor>
   void Visit(const Visitor& visit) const;
 
-  char* text_ = nullptr;
-  std::atomic<std::size_t>* used_ = nullptr;
+  struct Memory;
+  const replays::SharedMemory<Memory> memory_;
 };
 
 // Writes down what another one chooses. Borrows both.

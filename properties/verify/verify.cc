@@ -1,11 +1,9 @@
 #include "vigil/properties/verify/verify.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -18,6 +16,7 @@
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/crew/crew.h"
 #include "vigil/replays/crew/packed.h"
+#include "vigil/replays/crew/shared_memory.h"
 #include "vigil/replays/format/escape.h"
 
 namespace vigil {
@@ -50,24 +49,6 @@ struct HookRequest {
   std::uint64_t hook = 0;
   std::map<std::uint64_t, Crash> crashes;  // by play
   bool crashed_enough = false;
-};
-
-// Counts in all processes.
-class SharedCount {
- public:
-  SharedCount() {
-    void* const memory = mmap(nullptr, sizeof *count_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    VIGIL_CHECK(memory != MAP_FAILED);
-    count_ = new (memory) std::atomic<std::uint64_t>(0);
-  }
-  ~SharedCount() { munmap(count_, sizeof *count_); }
-  SharedCount(const SharedCount&) = delete;
-  SharedCount& operator=(const SharedCount&) = delete;
-  void Add() { ++*count_; }
-  std::uint64_t value() const { return *count_; }
-
- private:
-  std::atomic<std::uint64_t>* count_ = nullptr;
 };
 
 }  // namespace
@@ -121,7 +102,7 @@ class VerifyingCrew {
       return AddCrash(replays::Unpacked<HookRequest>(bytes), part, crash);
     };
     callbacks.on_tick = [this] {
-      if (crew_.on_tick) crew_.on_tick(plays_.value());
+      if (crew_.on_tick) crew_.on_tick(*plays_);
     };
     const replays::CrewOptions options{.jobs = crew_.jobs,
                                        .ahead = 2,
@@ -143,7 +124,7 @@ class VerifyingCrew {
     VerificationView how;
     how.go_on = [this, &view] { return !*view.stop && (go_on_ == nullptr || go_on_()); };
     how.playing = [this, &view](std::uint64_t play) {
-      plays_.Add();
+      ++*plays_;
       view.part(play);
     };
     how.crashes = std::move(request.crashes);
@@ -188,7 +169,8 @@ class VerifyingCrew {
   const VerifyCrew& crew_;
   const std::function<bool()>& go_on_;
   const std::atomic<bool>& stop_;
-  SharedCount plays_;
+  const replays::SharedMemory<std::atomic<std::uint64_t>> plays_ =
+      replays::NewSharedMemory<std::atomic<std::uint64_t>>();  // counted in all processes
   std::size_t reported_ = 0;
   std::map<std::size_t, std::map<std::string, Crash>> crashes_;  // of a hook, the first of each kind
 };

@@ -3,7 +3,6 @@
 #include <execinfo.h>
 #include <malloc.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,6 +22,7 @@
 #include "absl/debugging/symbolize.h"
 #include "fmt/format.h"
 #include "vigil/core/base/check.h"
+#include "vigil/replays/crew/shared_memory.h"
 
 namespace vigil::replays {
 namespace {
@@ -182,14 +182,6 @@ std::string Crash::Stack() const {
 
 bool IsCrashRule(std::string_view rule) { return rule.starts_with("crash."); }
 
-CrashBoard* NewCrashBoard() {
-  void* const memory = mmap(nullptr, sizeof(CrashBoard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  VIGIL_CHECK(memory != MAP_FAILED);
-  return new (memory) CrashBoard();
-}
-
-void FreeCrashBoard(CrashBoard* board) { munmap(board, sizeof(CrashBoard)); }
-
 void PrepareWorker(CrashBoard& board, const PlayLimits& limits, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kDied);  // it was too late for that
@@ -312,7 +304,7 @@ void PlayWatch::Look(pid_t pid, CrashBoard& board, const PlayLimits& limits) {
 
 std::variant<std::string, Crash> PlayApart(const std::function<std::string(CrashBoard&)>& play,
                                            const PlayLimits& limits, const std::function<bool()>& on_tick) {
-  CrashBoard* const board = NewCrashBoard();
+  const SharedMemory<CrashBoard> board = NewSharedMemory<CrashBoard>();
   int ends[2];
   VIGIL_CHECK(pipe(ends) == 0);
   std::fflush(nullptr);
@@ -351,7 +343,6 @@ std::variant<std::string, Crash> PlayApart(const std::function<std::string(Crash
   const int status = StatusOfDead(pid);
   const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   Crash crash = well ? Crash() : CrashOf(*board, status, watch);
-  FreeCrashBoard(board);
   if (well) return result;
   if (interrupted) crash.what = "interrupted";
   return crash;

@@ -47,7 +47,7 @@ struct PlayLimits {
 
 inline constexpr std::size_t kCrashFrames = 12;
 
-// Written by a worker, read by its parent once it is dead; all zero at first.
+// Written by a worker, read by its parent once it is dead; all zero at first. In memory that both share.
 struct CrashBoard {
   std::atomic<std::uint64_t> item{0};  // what it plays, counted from 1; 0 = nothing
   std::atomic<std::uint64_t> part{0};  // of it
@@ -57,10 +57,6 @@ struct CrashBoard {
   char detail[256] = {};
   char frames[kCrashFrames][192] = {};
 };
-
-// Memory that workers share with their parent.
-CrashBoard* NewCrashBoard();
-void FreeCrashBoard(CrashBoard* board);
 
 // In a worker, right after the fork: limits, and what to do when it dies.
 void PrepareWorker(CrashBoard& board, const PlayLimits& limits, pid_t parent);

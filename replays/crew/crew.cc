@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "vigil/core/base/check.h"
+#include "vigil/replays/crew/shared_memory.h"
 
 namespace vigil::replays {
 namespace {
@@ -154,7 +154,7 @@ struct Child {
   pid_t pid = 0;
   int in = -1;   // we write
   int out = -1;  // we read
-  CrashBoard* board = nullptr;
+  SharedMemory<CrashBoard> board = nullptr;
   std::string received = {};
 };
 
@@ -165,10 +165,6 @@ class Crew {
         callbacks_(callbacks),
         stop_(stop),
         capacity_(static_cast<std::size_t>(options.ahead) * static_cast<std::size_t>(options.jobs)) {
-    void* const memory =
-        mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    VIGIL_CHECK(memory != MAP_FAILED);
-    halted_ = new (memory) std::atomic<bool>(false);
     workers_.resize(static_cast<std::size_t>(options.jobs));
     for (Worker& worker : workers_) Start(worker);
     if (callbacks_.read) StartReader();
@@ -176,7 +172,6 @@ class Crew {
   ~Crew() {
     for (Worker& worker : workers_) End(worker.child);
     End(reader_);
-    munmap(halted_, sizeof *halted_);
   }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -233,7 +228,7 @@ class Crew {
 
   void Start(Worker& worker) {
     worker = Worker();
-    worker.child.board = NewCrashBoard();
+    worker.child.board = NewSharedMemory<CrashBoard>();
     Fork(worker.child, [&](int in, int out) {
       PrepareWorker(*worker.child.board, options_.limits, parent_);
       WorkerMain(in, out, *worker.child.board, options_, callbacks_, *halted_);
@@ -243,7 +238,7 @@ class Crew {
   }
 
   void StartReader() {
-    reader_.board = NewCrashBoard();
+    reader_.board = NewSharedMemory<CrashBoard>();
     Fork(reader_, [&](int in, int out) {
       PlayLimits limits;
       limits.memory = ~std::uint64_t{0} >> 2;
@@ -289,7 +284,6 @@ class Crew {
       if (child.out >= 0) kill(child.pid, SIGKILL);  // nobody hears what it says
       StatusOfDead(child.pid);
     }
-    if (child.board != nullptr) FreeCrashBoard(child.board);
     child = Child();
   }
 
@@ -501,7 +495,7 @@ class Crew {
   const std::atomic<bool>& stop_;
   const std::size_t capacity_;
   const pid_t parent_ = getpid();
-  std::atomic<bool>* halted_ = nullptr;  // shared with the workers
+  const SharedMemory<std::atomic<bool>> halted_ = NewSharedMemory<std::atomic<bool>>();
 
   std::vector<Worker> workers_;
   Child reader_;

@@ -7,28 +7,13 @@
 #include <string>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/splitmix64.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/format/print.h"
 #include "vigil/replays/play/testing.h"
 
 namespace vigil::replays {
 namespace {
-
-// splitmix64: the same draws on every machine.
-class Draws {
- public:
-  explicit Draws(std::uint64_t seed) : state_(seed) {}
-  std::size_t Below(std::size_t n) {
-    state_ += 0x9E3779B97F4A7C15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return static_cast<std::size_t>((z ^ (z >> 31)) % n);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 constexpr std::array<std::string_view, 28> kPieces = {"{",
                                                       "}",
@@ -59,7 +44,7 @@ constexpr std::array<std::string_view, 28> kPieces = {"{",
                                                       "\n",
                                                       "18446744073709551615"};
 
-std::string Damaged(std::string text, Draws& draws, const std::string& other) {
+std::string Damaged(std::string text, SplitMix64& draws, const std::string& other) {
   for (std::size_t changes = 1 + draws.Below(3); changes > 0; --changes) {
     const std::size_t at = draws.Below(text.size() + 1);
     const std::size_t size = draws.Below(12);
@@ -91,7 +76,7 @@ std::string Damaged(std::string text, Draws& draws, const std::string& other) {
 TEST(Fuzz, DamagedRecordsAreErrorsOrScenarios) {
   const std::vector<RawRecord>& records = RecordedRecords();
   JsonDocument scratch;
-  Draws draws(20261121);
+  SplitMix64 draws(20261121);
   int errors = 0;
   int scenarios = 0;
   for (int i = 0; i < 30'000; ++i) {

@@ -1,12 +1,14 @@
 #include "vigil/replays/play/play.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <span>
 
 #include "fmt/format.h"
+#include "vigil/replays/crew/shared_memory.h"
 #include "vigil/replays/play/report.h"
 #include "vigil/replays/play/testing.h"
 
@@ -28,23 +30,6 @@ std::string Record(int i, std::string_view event) {
   return fmt::format(R"({{"id":"{}{}","seed":{},"drive":[],"expect":{{"events":["{}"]}}}})", id, i, i,
                      event.empty() ? fmt::format("{}{}", id, i) : event);
 }
-
-// What the processes that play and read see, too.
-template <typename T>
-class Shared {
- public:
-  Shared() : value_(new (mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Held()) {}
-  ~Shared() { munmap(value_, sizeof(T)); }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-  T& operator*() const { return value_->held; }
-
- private:
-  struct Held {
-    T held{};
-  };
-  Held* value_;
-};
 
 struct PlayedRecords {
   PlaySummary summary;
@@ -124,7 +109,7 @@ TEST(Play, StoppedBeforeItBegan) {
 
 TEST(Play, HoldsABoundedNumberOfRecords) {
   std::atomic<bool> stop{false};
-  const Shared<std::atomic<int>> shared;
+  const auto shared = NewSharedMemory<std::atomic<int>>();  // with the processes that play and read
   std::atomic<int>& read = *shared;
   int most = 0;
   int handed_out = 0;
@@ -152,7 +137,7 @@ TEST(Play, HoldsABoundedNumberOfRecords) {
 
 // The records that are handed out, of 300, if playing the sixth is interrupted.
 std::vector<std::int64_t> HandedOutBeforeTheSixth(int jobs) {
-  const Shared<std::atomic<bool>> shared;
+  const auto shared = NewSharedMemory<std::atomic<bool>>();
   std::atomic<bool>& stop = *shared;
   PlayCallbacks callbacks;
   callbacks.read = [&](const OnRecord& on_record) {
@@ -186,7 +171,7 @@ TEST(Play, WhatWasInterruptedIsNotHandedOutNorWhatCameAfterIt) {
 
 TEST(Play, HoldsABoundedNumberOfBytes) {
   std::atomic<bool> stop{false};
-  const Shared<std::atomic<int>[3]> shared;
+  const auto shared = NewSharedMemory<std::array<std::atomic<int>, 3>>();
   std::atomic<int>& read = (*shared)[0];
   std::atomic<int>& played = (*shared)[1];
   std::atomic<int>& most = (*shared)[2];
@@ -227,7 +212,7 @@ TEST(Play, TicksWhileTheReaderIsStuckAndEndsWithoutIt) {
 
 TEST(Play, EachWorkerHasItsOwnPlayer) {
   std::atomic<bool> stop{false};
-  const Shared<std::atomic<int>> shared;
+  const auto shared = NewSharedMemory<std::atomic<int>>();  // with the processes that play and read
   std::atomic<int>& players = *shared;
   PlayCallbacks callbacks;
   callbacks.read = [&](const OnRecord& on_record) { on_record({"x.jsonl", 1, Record(1, ""), {}}); };

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vigil/core/base/splitmix64.h"
+
 namespace vigil::sim {
 
 std::uint64_t Bounded(std::uint64_t bits, std::uint64_t bound) {
@@ -15,11 +17,8 @@ std::uint64_t Bounded(std::uint64_t bits, std::uint64_t bound) {
 }
 
 std::uint64_t HashDraw(std::uint64_t seed, std::string_view text, std::uint64_t count) {
-  // SplitMix64's step and finalizer over a starting point that the text decides.
-  std::uint64_t x = XXH64(text.data(), text.size(), seed) + (count + 1) * 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  // SplitMix64 from a starting point that the text decides.
+  return SplitMixAt(XXH64(text.data(), text.size(), seed), count);
 }
 
 bool WithChance(std::uint64_t bits, double chance) {

@@ -1,3 +1,6 @@
+// The tree of all runs, depth first, without storing it: state_.branches is the path of the run under way. Next() drops
+// the branches at its end that have no further label and takes the next label of the last one left; the next run
+// repeats the path up to there and is calm from then on.
 #include "vigil/sim/kernel/dfs_chooser.h"
 
 #include <fmt/format.h>
@@ -30,6 +33,7 @@ std::size_t DfsChooser::Choose(const ChoicePoint& point, std::span<const std::st
 
 bool DfsChooser::HasNext() {
   const DfsState::Branch& last = state_.branches.back();
+  VIGIL_CHECK(last.taken < last.labels);
   if (last.taken + 1 == last.labels) return false;
   if (last.taken > 0 || options_.max_changes == 0 || state_.changes < options_.max_changes) return true;
   state_.truncated = true;

@@ -1,3 +1,7 @@
+// A fiber is a stack with a place to go on from. Switching saves that place and the exceptions that pass there (the C++
+// runtime has one set of them a thread), and tells the sanitizers, which think of stacks by themselves. A stack is
+// mapped once and runs one body after the other; below it lies a guard, so that an overflow is a fault and not
+// another's data.
 #include "vigil/sim/kernel/fiber.h"
 
 #include <cxxabi.h>
@@ -99,6 +103,7 @@ StackPool::~StackPool() {
 
 Fiber& StackPool::Acquire(Fiber::Body body, void* argument) {
   if (parked_.empty()) parked_.push_back(&Map());
+  VIGIL_CHECK(body != nullptr);
   Fiber& fiber = *parked_.back();
   parked_.pop_back();
   fiber.body_ = body;
@@ -107,6 +112,7 @@ Fiber& StackPool::Acquire(Fiber::Body body, void* argument) {
 }
 
 void StackPool::Release(Fiber& fiber) {
+  VIGIL_CHECK(parked_.size() < fibers_.size());  // given back twice
   fiber.owner_ = {};
   parked_.push_back(&fiber);
 }

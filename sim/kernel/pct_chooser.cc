@@ -45,6 +45,7 @@ std::size_t PctChooser::Choose(const ChoicePoint& point, std::span<const std::st
   const std::uint64_t step = step_++;
   if (changes_.empty() || step < changes_.back()) return highest;
   changes_.pop_back();
+  VIGIL_CHECK(below_ > 0);  // one for each change
   priorities_.find(labels[highest])->second = --below_;
   return Highest(labels);
 }

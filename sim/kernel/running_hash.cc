@@ -1,3 +1,7 @@
+// Everything that happens in a world is one stream of bytes: a tag, then fields of fixed widths, texts with their
+// lengths before them, so that no two courses give the same stream. The bytes are gathered in a buffer, since the hash
+// is slow on small pieces. Of events only what is the same on every machine counts (Canonical*): no results of floating
+// point.
 #include "vigil/sim/kernel/running_hash.h"
 
 #define XXH_STATIC_LINKING_ONLY  // the state can be copied
@@ -109,6 +113,7 @@ std::uint64_t RunningHash::value() const {
 }
 
 void RunningHash::Begin(char tag, std::size_t size) {
+  VIGIL_CHECK(1 + size <= buffer_.size());
   if (used_ + 1 + size > buffer_.size()) {
     XXH64_update(state_.get(), buffer_.data(), used_);
     used_ = 0;

@@ -1,3 +1,8 @@
+// How turns change. A task that blocks puts itself into the list of what it waits for and into the heap of timers, and
+// picks who runs next on its own stack (PickNext), so that there is one switch a turn and none if it is itself again.
+// Whoever makes something happen takes the waiting ones out of both (Wake) and appends them to runnable_. Only when
+// that is empty does time move, to the earliest timer. A task is in one list at most by its link `ready`, and each
+// change of turn is hashed: two runs with one hash have taken the same course.
 #include "vigil/sim/kernel/scheduler.h"
 
 #include <fmt/format.h>
@@ -61,6 +66,7 @@ void Scheduler::Resume(TaskGroup& process) {
 bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
   VIGIL_CHECK(current_ != nullptr);  // a blocking call outside of every task
   TaskState& self = *current_;
+  VIGIL_CHECK(self.ready.list == nullptr && !self.set());  // who runs waits for nothing
   self.wait = wait;
   self.deadline = deadline;
   self.timed_out = false;
@@ -162,6 +168,7 @@ TaskState* Scheduler::PickNext() {
     if (!JumpToNextTimer()) return nullptr;
   }
   TaskState* const next = runnable_.size == 1 ? runnable_.first : ChooseNext("schedule");
+  VIGIL_CHECK(!next->group->paused);
   runnable_.Remove(*next);
   hash_.AddSwitch(next->identity->id);
   ++switches_;
@@ -169,6 +176,7 @@ TaskState* Scheduler::PickNext() {
 }
 
 void Scheduler::MakeReady(TaskState& task) {
+  VIGIL_CHECK(!task.done);
   TaskGroup& process = *task.group;
   (process.paused ? process.held : runnable_).PushBack(task);
 }
@@ -213,6 +221,7 @@ bool Scheduler::JumpToNextTimer() {
 }
 
 void Scheduler::FireDue() {
+  VIGIL_CHECK(!firing_);  // a timer's callback may not block
   while (!timers_.empty() && timers_.next_time() <= now_) {
     Timer& timer = timers_.next();
     if (timer.fire == nullptr) {
@@ -236,6 +245,7 @@ void Scheduler::FireDue() {
 void Scheduler::SwitchTo(TaskState* next) {
   TaskState* const self = current_;
   Fiber& from = self == nullptr ? thread_->main() : *self->fiber;
+  VIGIL_CHECK(next != self && (next == nullptr || !next->done));
   Fiber& to = next == nullptr ? thread_->main() : FiberOf(*next);
   current_ = next;
   thread_->Switch(from, to);
@@ -251,6 +261,7 @@ Fiber& Scheduler::FiberOf(TaskState& task) {
 }
 
 Fiber& Scheduler::Finish(TaskState& task) {
+  VIGIL_CHECK(current_ == &task && task.ready.list == nullptr && !task.set());
   options_.stacks->Release(*task.fiber);
   SetDone(task);
   TaskState* const next = unwinding_ ? nullptr : PickNext();
@@ -260,7 +271,7 @@ Fiber& Scheduler::Finish(TaskState& task) {
 }
 
 void Scheduler::SetDone(TaskState& task) {
-  task.done = true;
+  VIGIL_CHECK(!std::exchange(task.done, true));
   task.fiber = nullptr;
   task.identity->in_use = false;
   task.peers.list->Remove(task);

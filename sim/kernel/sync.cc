@@ -1,3 +1,5 @@
+// Tasks take turns, so a mutex is a flag: what it guards needs no help against other threads, only against tasks that
+// run while its holder blocks. Who is woken looks again, since another may have run before it.
 #include "vigil/sim/kernel/sync.h"
 
 #include "vigil/core/base/check.h"
@@ -15,6 +17,7 @@ void SimMutex::Lock() {
     if (self->killed) return;
   }
   scheduler_.KilledQuietly();
+  VIGIL_CHECK(holder_ == nullptr);
   locked_ = true;
   holder_ = self;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "vigil/core/base/check.h"
 #include "vigil/sim/kernel/choices.h"
 #include "vigil/sim/kernel/fiber.h"
 #include "vigil/sim/kernel/timers.h"
@@ -101,6 +102,7 @@ inline TaskGroup::TaskGroup() : TaskList(&TaskState::peers), held(&TaskState::re
 
 inline void TaskList::PushBack(TaskState& task) {
   TaskLink& added = task.*link;
+  VIGIL_CHECK(added.list == nullptr);
   added = {last, nullptr, this};
   (last == nullptr ? first : (last->*link).next) = &task;
   last = &task;
@@ -109,6 +111,7 @@ inline void TaskList::PushBack(TaskState& task) {
 
 inline void TaskList::Remove(TaskState& task) {
   TaskLink& removed = task.*link;
+  VIGIL_CHECK(removed.list == this);
   (removed.previous == nullptr ? first : (removed.previous->*link).next) = removed.next;
   (removed.next == nullptr ? last : (removed.next->*link).previous) = removed.previous;
   removed = {};

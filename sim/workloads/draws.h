@@ -5,26 +5,22 @@
 
 #include <cstdint>
 
+#include "vigil/core/base/splitmix64.h"
+
 namespace vigil::sim {
 
 class Draws {
  public:
   // Each stream of a seed gives other numbers.
-  explicit Draws(std::uint64_t seed, std::uint64_t stream = 0) : state_(seed) {
-    state_ = Next() ^ (stream * 0xd1342543de82ef95);
-  }
+  explicit Draws(std::uint64_t seed, std::uint64_t stream = 0)
+      : numbers_(SplitMixAt(seed, 0) ^ (stream * 0xd1342543de82ef95)) {}
 
-  std::uint64_t Next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t Next() { return numbers_.Next(); }
   // In [-1, 1): a multiple of 2^-23, so a float without rounding.
   float Centred() { return static_cast<float>(static_cast<std::int64_t>(Next() >> 40) - (1 << 23)) / (1 << 23); }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 numbers_;
 };
 
 }  // namespace vigil::sim

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "vigil/core/base/splitmix64.h"
 #include "vigil/core/env/forwarding.h"
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/real_env.h"
@@ -25,14 +26,6 @@ constexpr int kOneInSleeps = 64;
 constexpr std::uint64_t kLongestPauseUs = 100;
 // Nothing waits so long, unless it waits for ever.
 constexpr std::chrono::minutes kTooLong{2};
-
-// SplitMix64: the n-th number of a seed.
-std::uint64_t NumberOf(std::uint64_t seed, std::uint64_t n) {
-  std::uint64_t z = seed + (n + 1) * 0x9E3779B97F4A7C15ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
-}
 
 }  // namespace
 
@@ -242,7 +235,7 @@ class PausingClock final : public Clock {
   Pauses& pauses_;
 };
 
-std::uint64_t Draws::Next() { return NumberOf(seed_, drawn_.fetch_add(1, std::memory_order_relaxed)); }
+std::uint64_t Draws::Next() { return SplitMixAt(seed_, drawn_.fetch_add(1, std::memory_order_relaxed)); }
 
 std::uint64_t SeedOfTests() { return static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed)) + 1; }
 

@@ -82,9 +82,16 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     listener_ = nullptr;
   }
 
-  void End() {
+  // Cancels what is under way and waits until it has ended, or `patience` is over: then the log says that the server
+  // `was` so, and what is left. False: that.
+  bool End(Duration patience, std::string_view was) {
+    const Time deadline = DeadlineAfter(env_, patience);
     master->CloseAll();
     worker->EndAllSteps(Derived(MakeStatus(Code::kCancelled, "The server was stopped.")));
+    if (WaitForRequests(deadline)) return true;
+    env_.log->Write(Severity::kWarning, fmt::format("The server {} was {} after {:g} s this is still under way: {}.",
+                                                    target, was, ToSeconds(patience), UnderWay()));
+    return false;
   }
 
   // False: the deadline passed.
@@ -144,8 +151,11 @@ Server::Server(const Env& env, std::shared_ptr<Impl> impl) : env_(env), impl_(st
 Server::~Server() {
   if (stopped_) return;
   impl_->Close();
-  // Where no thread can be made, here and now.
-  if (!TrySpawn(*env_.tasks, "stop server", [impl = impl_] { impl->End(); }).ok()) impl_->End();
+  constexpr std::string_view kWas = "destroyed without Stop(), and";
+  // Where no thread can be made, here and now: a destructor does not wait.
+  if (!TrySpawn(*env_.tasks, "stop server", [impl = impl_, kWas] { impl->End(kLongStop, kWas); }).ok()) {
+    impl_->End(Duration::zero(), kWas);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Create(const Env& env, ServerOptions options) {
@@ -172,13 +182,7 @@ void Server::Join() { env_.tasks->SleepUntil(kNever); }
 void Server::Stop() {
   stopped_ = true;
   impl_->Close();
-  impl_->End();
-  if (impl_->WaitForRequests(DeadlineAfter(env_, kLongStop))) return;
-  env_.log->Write(Severity::kWarning,
-                  fmt::format("The server {} was stopped, but after {:g} s this is still under way: {}. It goes on "
-                              "waiting for it.",
-                              impl_->target, ToSeconds(kLongStop), impl_->UnderWay()));
-  impl_->WaitForRequests(kNever);
+  if (!impl_->End(kLongStop, "stopped and goes on waiting, but")) impl_->WaitForRequests(kNever);
 }
 
 const std::string& Server::target() const { return impl_->target; }

@@ -44,7 +44,8 @@ class Server {
   // A cluster of its own: one task, of the job "localhost".
   static absl::StatusOr<std::unique_ptr<Server>> CreateLocal(const Env& env, SessionConfig config = {},
                                                              bool start = true);
-  // Serves no more; sessions and steps end soon (see Stop).
+  // Serves no more; sessions and steps end soon (see Stop). It does not wait: what has not ended after half a minute is
+  // named in the log, and uses env's seams until it has.
   ~Server();
 
   // What a session is given as its master: "grpc://host:port".

@@ -209,6 +209,47 @@ TEST_F(ServerTest, AStopThatTakesLongSaysWhatItWaitsFor) {
   task->Join(kNever);
 }
 
+class DroppedServerTest : public ServerTest {
+ protected:
+  // Drops a server while a run that cannot be cancelled takes so long.
+  void Drop(const Env& env, int secs) {
+    OpRegistry ops = BuiltinOps();
+    ops.Register({.name = "Deaf", .output_types = Always({DType::kInt64}), .compute = [env, secs](KernelContext& c) {
+                    env.tasks->SleepUntil(DeadlineAfter(env, std::chrono::seconds(secs)));
+                    c.set_output(0, Tensor::Scalar<std::int64_t>(1));
+                    return absl::OkStatus();
+                  }});
+    TestCluster cluster(env, {{"ps", 1}, {"worker", 1}});
+    cluster.Start("ps", 0, &ops);
+    cluster.Start("worker", 0, &ops);
+    Graph graph(ops);
+    Builder b(graph);
+    DeviceScope there(b, "/job:ps/task:0");
+    const Output deaf = b.Op("Deaf", {});
+    const auto session = cluster.NewSession("worker", 0, graph);
+    ASSERT_NE(session, nullptr);
+    const auto task = env.tasks->Spawn("run", [&] { RunFetch(*session, deaf).status().IgnoreError(); });
+    fake_.tasks.RunReady();
+    const Time start = fake_.clock.Monotonic();
+    cluster.Crash("ps", 0);
+    EXPECT_EQ(fake_.clock.Monotonic(), start) << "it has waited";
+    task->Join(kNever);
+    env.tasks->SleepUntil(start + std::chrono::seconds(100));
+    cluster.StopAll();
+  }
+};
+
+TEST_F(DroppedServerTest, SaysWhoIsLeft) {
+  Drop(fake_.env(), 60);
+  EXPECT_THAT(Lines(), testing::Contains(HasSubstr("was destroyed without Stop(), and after 30 s this is "
+                                                   "still under way: 1 of /tensorflow.WorkerService/RunGraph")));
+}
+
+TEST_F(DroppedServerTest, SaysNothingOfWhatEndsInTime) {
+  Drop(fake_.env(), 20);
+  EXPECT_THAT(Lines(), testing::Not(testing::Contains(HasSubstr("was destroyed without"))));
+}
+
 // CreateSession and tasks that are not there. -----------------------------------------------------------------------
 
 class WaitingTest : public ServerTest {

@@ -7,13 +7,6 @@
 namespace vigil {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood 2014).
-std::uint64_t Mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 // FNV-1a.
 std::uint64_t HashOf(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -32,9 +25,10 @@ std::uint64_t EntropySeed() {
 std::uint64_t SeededRandom::Draw(std::string_view stream) {
   const std::lock_guard lock(mutex_);
   auto it = states_.find(stream);
-  if (it == states_.end()) it = states_.emplace(stream, Mix(seed_ ^ Mix(HashOf(stream)))).first;
-  it->second += 0x9e3779b97f4a7c15u;
-  return Mix(it->second);
+  if (it == states_.end()) {
+    it = states_.emplace(stream, SplitMix64(SplitMix(seed_ ^ SplitMix(HashOf(stream))))).first;
+  }
+  return it->second.Next();
 }
 
 std::uint64_t SeededRandom::Unique(std::string_view /*stream*/) { return EntropySeed(); }

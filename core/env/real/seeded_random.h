@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "vigil/core/base/splitmix64.h"
 #include "vigil/core/env/random.h"
 
 namespace vigil {
@@ -28,7 +29,7 @@ class SeededRandom final : public Random {
  private:
   const std::uint64_t seed_;
   std::mutex mutex_;
-  std::map<std::string, std::uint64_t, std::less<>> states_;  // of SplitMix64, guarded by mutex_
+  std::map<std::string, SplitMix64, std::less<>> states_;  // guarded by mutex_
 };
 
 }  // namespace vigil

@@ -43,6 +43,8 @@ class ActingListener : public CheckpointSaverListener {
 
 TEST(ListenerReentrance, EveryActFromEveryMethodWorksOrIsRefused) {
   using S = MonitoredSession;
+  std::shared_ptr<Scaffold> scaffold;
+  StopRequestPtr stop;
   const std::vector<std::pair<std::string, std::function<absl::Status(S&, Output)>>> acts = {
       {"Run", [](S& s, Output train) { return s.Run(train).status(); }},
       {"RunStepFn",
@@ -51,6 +53,15 @@ TEST(ListenerReentrance, EveryActFromEveryMethodWorksOrIsRefused) {
        }},
       {"RunWithoutHooks", [](S& s, Output train) { return s.RunWithoutHooks(train).status(); }},
       {"ShouldStop", [](S& s, Output) { return s.ShouldStop().status(); }},
+      {"stop",
+       [&stop](S&, Output) {
+         stop->Request("a listener");
+         return absl::OkStatus();
+       }},
+      {"save",
+       [&scaffold](S& s, Output) {
+         return s.RunStepFn([&](StepContext& c) { return scaffold->saver()->Save(c.session(), "/dir/x", 1).status(); });
+       }},
       {"Close", [](S& s, Output) { return s.Close(); }},
       {"Exit", [](S& s, Output) { return s.Exit(MakeStatus(Code::kInternal, "mine")); }},
   };
@@ -66,7 +77,8 @@ TEST(ListenerReentrance, EveryActFromEveryMethodWorksOrIsRefused) {
         const Output train = ops::AssignAdd(b, "train", step, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
         ASSERT_TRUE(b.status().ok()) << b.status();
         ASSERT_TRUE(fake.files.MakeDirectory("/dir").ok());
-        const auto scaffold = std::make_shared<Scaffold>(fake.env(), graph);
+        stop = std::make_shared<StopRequest>(fake.env());
+        scaffold = std::make_shared<Scaffold>(fake.env(), graph);
         const auto listener = std::make_shared<ActingListener>(place);
         const auto hook = CheckpointSaverHook::Create(fake.env(), {.checkpoint_dir = "/dir",
                                                                    .save_steps = 1,
@@ -79,7 +91,8 @@ TEST(ListenerReentrance, EveryActFromEveryMethodWorksOrIsRefused) {
                                      {.session_creator = std::make_shared<ChiefSessionCreator>(
                                           fake.env(), graph, ChiefSessionCreatorOptions{.scaffold = scaffold}),
                                       .hooks = {*hook},
-                                      .behaviour = behaviour})
+                                      .behaviour = behaviour,
+                                      .stop = stop})
                 .value();
         absl::Status acted = MakeStatus(Code::kUnknown, "never called");
         listener->act = [&, &play = act] { acted = play(*session, train); };

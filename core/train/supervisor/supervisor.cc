@@ -27,7 +27,7 @@ Supervisor::Supervisor(const Env& env, Graph& graph, SupervisorOptions options, 
       graph_(graph),
       options_(std::move(options)),
       model_(std::move(model)),
-      coord_(std::make_shared<Coordinator>(env_)) {}
+      coord_(std::make_shared<Coordinator>(env_, CoordinatorOptions{.behaviour = options_.behaviour})) {}
 
 Supervisor::~Supervisor() {
   watch_ = nullptr;
@@ -63,7 +63,7 @@ void Supervisor::Drop() {
     }
     return absl::OkStatus();
   };
-  EndDropped(env_, "stop dropped supervisor", !CalledByOwnLoop(), end, end);
+  EndDropped(env_, "stop dropped supervisor", !coord_->CalledByMember(), end, end);
 }
 
 absl::Status Supervisor::WatchSignals() {
@@ -236,7 +236,7 @@ absl::StatusOr<std::optional<std::vector<TaskPtr>>> Supervisor::StartServices(co
   }
   Started started(std::in_place);
   runs_ = runs_ || !services.empty();
-  for (const auto& service : services) started->push_back(Own(service)->Start());
+  for (const auto& service : services) started->push_back(service->Start());
   return started;
 }
 
@@ -257,37 +257,14 @@ absl::StatusOr<std::vector<TaskPtr>> Supervisor::StartRunners(
 std::shared_ptr<LooperThread> Supervisor::Loop(std::optional<Duration> timer_interval, LooperThread::Target target,
                                                std::string name) {
   runs_ = true;
-  const auto looper =
-      Own(std::make_shared<LooperThread>(env_, coord_, timer_interval, std::move(target), std::move(name)));
-  looper->Start();
-  return looper;
+  return LooperThread::Loop(env_, coord_, timer_interval, std::move(target), std::move(name));
 }
 
-std::shared_ptr<LooperThread> Supervisor::Own(std::shared_ptr<LooperThread> looper) {
-  SpinGuard lock(loopers_lock_);
-  std::erase_if(loopers_, [](const std::weak_ptr<LooperThread>& each) { return each.expired(); });
-  loopers_.push_back(looper);
-  return looper;
-}
-
-bool Supervisor::CalledByOwnLoop() const {
-  std::vector<std::weak_ptr<LooperThread>> loopers;
-  {
-    SpinGuard lock(loopers_lock_);
-    loopers = loopers_;
-  }
-  return std::ranges::any_of(loopers, [](const std::weak_ptr<LooperThread>& each) {
-    const std::shared_ptr<LooperThread> looper = each.lock();
-    return looper != nullptr && looper->IsCaller();
-  });
-}
-
-absl::Status Supervisor::RefuseInOwnLoop(std::string_view what) const {
-  if (!CalledByOwnLoop()) return absl::OkStatus();
+absl::Status Supervisor::RefuseInOwnTask(std::string_view what) const {
+  if (!coord_->CalledByMember()) return absl::OkStatus();
   return UsageError(
-      fmt::format("{} was called from inside of a service or a loop of the supervisor, whose end it would wait for. "
-                  "Call RequestStop "
-                  "there.",
+      fmt::format("{} was called from inside of a service, a loop or a queue runner of the supervisor, whose end it "
+                  "would wait for. Call RequestStop there.",
                   what));
 }
 
@@ -301,7 +278,7 @@ absl::Status Supervisor::WriteSummary(const SessionPtr& session, const std::stri
 }
 
 absl::Status Supervisor::StopAll(const StopOptions& options) {
-  VIGIL_RETURN_IF_ERROR(RefuseInOwnLoop("Stop"));
+  VIGIL_RETURN_IF_ERROR(RefuseInOwnTask("Stop"));
   // Without an error nothing is handed back.
   VIGIL_RETURN_IF_ERROR(coord_->RequestStop());
   const absl::Status joined = coord_->Join({.tasks = options.tasks,
@@ -326,7 +303,7 @@ absl::Status Supervisor::LeaveManagedSession(const absl::Status& error, bool clo
 
 absl::Status Supervisor::Manage(const ManagedSessionOptions& options,
                                 const std::function<absl::Status(const SessionPtr&)>& body) {
-  VIGIL_RETURN_IF_ERROR(RefuseInOwnLoop("ManagedSession"));
+  VIGIL_RETURN_IF_ERROR(RefuseInOwnTask("ManagedSession"));
   const absl::StatusOr<SessionPtr> session =
       PrepareOrWaitForSession({.target = options.target,
                                .max_wait_secs = options.max_wait_secs,

@@ -33,7 +33,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/event.h"
-#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/coord/coordinator.h"
 #include "vigil/core/coord/looper_thread.h"
 #include "vigil/core/coord/queue_runner.h"
@@ -88,8 +87,8 @@ class Supervisor {
 
   // Stops services and coordinator and joins them; writes STOP and closes the writer whatever the join says, each time
   // it is called. The session stays open. Returns the error that somebody reported; USAGE for tasks that do not end. A
-  // service or a loop of its own, which it would wait for, may not call it (nor ManagedSession): USAGE; RequestStop is
-  // for them.
+  // service, a loop or a queue runner of its coordinator, which it would wait for, may not call it (nor
+  // ManagedSession): USAGE; RequestStop is for them.
   absl::Status Stop(const StopOptions& options = {});
   // These four: see Coordinator.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus()) { return coord_->RequestStop(error); }
@@ -138,10 +137,7 @@ class Supervisor {
   absl::Status StartWhatRunsBeside(const SessionPtr& session, bool start_standard_services);
   absl::Status WriteGraph();
   void Drop();
-  // Keeps it in mind as one of its own.
-  std::shared_ptr<LooperThread> Own(std::shared_ptr<LooperThread> looper);
-  bool CalledByOwnLoop() const;
-  absl::Status RefuseInOwnLoop(std::string_view what) const;
+  absl::Status RefuseInOwnTask(std::string_view what) const;
   absl::Status WatchSignals();
   // The last checkpoint of a chief that a signal has stopped.
   absl::Status SaveLast(Session& session);
@@ -160,8 +156,6 @@ class Supervisor {
   std::vector<std::weak_ptr<Session>> sessions_;  // made since the last Stop
   const std::shared_ptr<std::atomic<bool>> signalled_ = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<SignalWatch> watch_;
-  mutable SpinLock loopers_lock_;
-  std::vector<std::weak_ptr<LooperThread>> loopers_;  // guarded by loopers_lock_
 };
 
 }  // namespace vigil
