@@ -22,10 +22,13 @@ enum class SessionLogStatus { kStatusUnspecified = 0, kStart = 1, kStop = 2, kCh
 class SummaryWriter {
  public:
   virtual ~SummaryWriter() = default;
-  virtual const std::string& logdir() const = 0;
+  virtual const std::string& logdir() const = 0;  // as it was given
+  // All Add...: OK means that the event waits to be written, in the order of the calls; they block while too many wait.
+  // An error is that of an earlier event, or says what is wrong with this one; on a closed writer they do nothing but
+  // warn. A global step that is not given is 0 in the file.
   // One number under a tag, as tf.summary.scalar makes it of a tensor (a float).
   absl::Status AddScalar(std::string_view tag, double value, std::optional<std::int64_t> global_step);
-  // `summary`: a serialized Summary.
+  // `summary`: a serialized Summary; USAGE for bytes that are none.
   virtual absl::Status AddSummary(const std::string& summary, std::optional<std::int64_t> global_step) = 0;
   virtual absl::Status AddSessionLog(SessionLogStatus status, std::optional<std::int64_t> global_step,
                                      const std::string& checkpoint_path = "") = 0;
@@ -34,7 +37,10 @@ class SummaryWriter {
   // USAGE "The provided tag was already used for this event type" for a repeated tag.
   virtual absl::Status AddRunMetadata(const RunMetadata& metadata, const std::string& tag,
                                       std::optional<std::int64_t> global_step) = 0;
+  // Waits until all that was added is in the file, where others can read it; a power cut may still take it.
   virtual absl::Status Flush() = 0;
+  // Waits until all is written and survives a power cut. It is closed then, also if this fails; a second one does
+  // nothing.
   virtual absl::Status Close() = 0;
   // After Close(): a new file. Otherwise nothing.
   virtual absl::Status Reopen() = 0;
