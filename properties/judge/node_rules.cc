@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,12 @@ bool IsJudged(const std::string& node, const sim::JobSpec& job) {
   return job.workload.kind != sim::WorkloadKind::kSupervisor && !node.starts_with("evaluator");
 }
 
+bool DiskFails(const std::string& node, const sim::FaultPlan& plan) {
+  return std::any_of(plan.disks.begin(), plan.disks.end(), [&](const sim::DiskFault& fault) {
+    return fault.effect != sim::DiskFault::Effect::kSlow && (fault.task.empty() || fault.task == node);
+  });
+}
+
 RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario) {
   const bool tensorflow = scenario.behaviour.name == "tensorflow";
   return {
@@ -30,6 +37,7 @@ RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario)
       .hooks = kAsSeen,
       .queue = scenario.job->workload.kind == sim::WorkloadKind::kInputPipeline,
       .may_restore = node.starts_with("chief"),
+      .disk_fails = DiskFails(node, scenario.job->plan),
   };
 }
 

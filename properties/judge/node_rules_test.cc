@@ -15,6 +15,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 replays::Scenario AnyJob() {
   replays::Scenario scenario;
@@ -71,6 +72,17 @@ TEST(NodeRulesTest, EachLifeBeginsAnew) {
   NodeStory story;
   story.Life("chief:0", "begin0 begin1 finalized").Life("chief:0", "open exit");
   EXPECT_THAT(story.Broken(), IsEmpty());
+}
+
+TEST(NodeRulesTest, AnErrorOfTheDiskComesOutOfARecoveryOnlyWhereDisksFail) {
+  constexpr std::string_view kLife =
+      "open run( before0 before1 run!ABORTED recovery!ABORTED@1 giveup sleep +1 created run)!UNKNOWN";
+  replays::Scenario scenario = AnyJob();
+  EXPECT_THAT(NodeStory().Life("chief:0", kLife).Broken(scenario), Not(IsEmpty()));
+  scenario.job->plan.disks.push_back({.task = "chief:0", .op = "read"});
+  EXPECT_THAT(NodeStory().Life("chief:0", kLife).Broken(scenario), IsEmpty());
+  scenario.job->plan.disks[0].task = "ps:0";
+  EXPECT_THAT(NodeStory().Life("chief:0", kLife).Broken(scenario), Not(IsEmpty()));
 }
 
 TEST(NodeRulesTest, AWorkerThatInitialisesIsFound) {

@@ -29,6 +29,7 @@ struct RunFacts {
   bool queue = false;           // an input that needs queue runners
   bool may_restore = false;     // it was given a directory or a file name
   bool saves_something = true;  // the model has a variable that checkpoints hold; else restoring is silent
+  bool disk_fails = false;      // looking for a checkpoint may fail, of which no event tells
   bool has_checkpoint = false;  // the directory it was given holds an undamaged checkpoint from the start
 };
 
