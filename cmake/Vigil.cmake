@@ -34,7 +34,8 @@ endfunction()
 
 # Compiles a target with the headers that nearly every source reads (the C++ library, fmt, absl's status): read once, they cost a
 # third. A source still includes what it needs (.ci/check_includes.py), and each header is compiled without them when it is looked
-# at by itself. `kind`: sources or tests, which differ in their flags.
+# at by itself. `kind`: sources or tests, which differ in their flags; or protos: generated code, which reads
+# protobuf's headers instead.
 function(vigil_precompile target kind)
   if(NOT PROJECT_IS_TOP_LEVEL OR NOT VIGIL_PRECOMPILE)
     return()
@@ -46,9 +47,17 @@ function(vigil_precompile target kind)
       file(WRITE ${source} "// Only so that there is something to compile.\n")
     endif()
     add_library(${shared} OBJECT ${source})
-    set(headers <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
-      <string_view> <utility> <vector> <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h>)
-    target_link_libraries(${shared} PRIVATE absl::status absl::statusor fmt::fmt)
+    if(kind STREQUAL protos)
+      set(headers <google/protobuf/generated_message_reflection.h> <google/protobuf/io/coded_stream.h>
+        <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h> <google/protobuf/message.h>
+        <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
+      target_link_libraries(${shared} PRIVATE protobuf::libprotobuf)
+      target_compile_options(${shared} PRIVATE -w)
+    else()
+      set(headers <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
+        <string_view> <utility> <vector> <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h>)
+      target_link_libraries(${shared} PRIVATE absl::status absl::statusor fmt::fmt)
+    endif()
     if(kind STREQUAL tests)
       list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
       target_link_libraries(${shared} PRIVATE GTest::gmock GTest::gtest)
@@ -57,8 +66,10 @@ function(vigil_precompile target kind)
     target_compile_features(${shared} PRIVATE cxx_std_20)
     target_precompile_headers(${shared} PRIVATE ${headers})
   endif()
-  # What they were compiled with, a target must have, too.
-  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  if(NOT kind STREQUAL protos)
+    # What they were compiled with, a target must have, too.
+    target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  endif()
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
 
@@ -136,6 +147,7 @@ function(vigil_protos name folder)
   add_library(${name}_proto STATIC ${generated})
   add_library(vigil::${name}_proto ALIAS ${name}_proto)
   target_compile_options(${name}_proto PRIVATE -w)
+  vigil_precompile(${name}_proto protos)
   set_target_properties(${name}_proto PROPERTIES UNITY_BUILD OFF)  # generated files have statics of the same name
   target_include_directories(${name}_proto SYSTEM PUBLIC
     $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
