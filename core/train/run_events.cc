@@ -2,9 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <string_view>
 
 namespace vigil {
+namespace {
+
+// Tells the values of tensors apart that are no numbers; exact as a double. Of the first bytes: whoever feeds much must
+// not wait for it.
+double Checksum(const Tensor& value) {
+  std::uint32_t sum = 0;
+  std::size_t left = 1024;
+  const auto add = [&sum, &left](std::string_view bytes) {
+    bytes = bytes.substr(0, left);
+    left -= bytes.size();
+    for (const char byte : bytes) sum = std::rotl(sum, 5) * 31 + static_cast<unsigned char>(byte);
+  };
+  if (value.dtype() == DType::kString) {
+    for (const std::string& each : value.flat<std::string>()) {
+      if (left == 0) break;
+      add(each);
+    }
+  } else if (value.valid()) {
+    add(value.bytes());
+  }
+  return sum;
+}
+
+}  // namespace
 
 void RunEvents::Emit(RunPart part, std::int32_t whose, std::string_view subject, std::optional<double> value) {
   events_->Emit({.kind = EventKind::kRunPart,
@@ -28,7 +56,13 @@ void RunEvents::EmitFeed(std::int32_t whose, const Graph& graph, Output tensor, 
   text_.clear();
   AddName(graph, tensor);
   text_.pop_back();
-  Emit(RunPart::kFeed, whose, text_, is_number ? std::optional(number) : std::nullopt);
+  // Without has_value the value is a checksum.
+  events_->Emit({.kind = EventKind::kRunPart,
+                 .call = static_cast<std::uint8_t>(RunPart::kFeed),
+                 .has_value = is_number,
+                 .index = whose,
+                 .value = is_number ? number : Checksum(value),
+                 .subject = text_});
 }
 
 void RunEvents::EmitOptions(std::int32_t whose, const RunOptions& options) {

@@ -275,8 +275,7 @@ constexpr RuleInfo kLogsRuns{
     .id = "logging.counts_its_own_runs",
     .sentence =
         "A LoggingTensorHook asks its timer with the number of its runs since begin, fetches if that triggers, and "
-        "logs "
-        "after that run.",
+        "logs after that run; one that logs at the end evaluates its tensors there, and no other does.",
     .documented = "LoggingTensorHook: prints the given tensors every N local steps",
     .observed = "logging_every_two logging_secs_and_end",
 };
@@ -288,8 +287,17 @@ class LogsRuns : public HookCallRule {
   void OnHookEvent(const Moment& now) override {
     const std::int32_t hook = now.run.hook;
     const BuiltIn::Said* const logs = now.run.HookThat(hook, HookDetail::kLogs);
+    if (now.Is(EventKind::kHookCall)) evaluated_ = kNever;
     if (now.Detail(HookDetail::kLogs)) runs_[hook] = 0;
     if (logs == nullptr || !now.run.in_hook) return;
+    if (now.Is(EventKind::kSessionCall)) evaluated_ = now.index;
+    if (now.HookReturn(HookMethod::kEnd) && now.ok()) {
+      Arm();
+      const bool at_end = logs->index == 1;
+      if (at_end != (evaluated_ != kNever))
+        Violate({logs->at, evaluated_, now.index}, at_end ? "it evaluates its tensors" : "it evaluates nothing",
+                at_end ? "it does not" : "it does");
+    }
     if (now.HookReturn(HookMethod::kBeforeRun) && now.ok()) {
       due_[hook] = call_.first_answer();
       if (logs->value == 0) return;
@@ -310,6 +318,7 @@ class LogsRuns : public HookCallRule {
   }
   std::map<std::int32_t, double> runs_;  // by hook, since its begin
   std::map<std::int32_t, bool> due_;
+  std::size_t evaluated_ = kNever;  // in this call
 };
 
 constexpr RuleInfo kWaits{

@@ -1,7 +1,9 @@
 // What the construction of a session comes to, and what should_stop and runs say afterwards.
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "vigil/properties/rules/rules.h"
 
@@ -144,7 +146,9 @@ class JoinsOnce : public Rule {
 
 constexpr RuleInfo kPauses{
     .id = "recovery.pauses_before_the_next_attempt",
-    .sentence = "By default the session after a recovery is created one second later at the earliest.",
+    .sentence =
+        "By default the session after a recovery is created one second later at the earliest, and the first recovery "
+        "after a run that was completed pauses for 1.25 seconds at most.",
     .documented = "docs/differences.md, bounded_recovery",
     .observed = "",
     .conflict = "TensorFlow makes no pause: recovery.without_pause",
@@ -157,6 +161,15 @@ class Pauses : public Rule {
     if (now.Is(EventKind::kRecovery)) {
       recovery_ = now.index;
       at_ = now.time;
+      first_ = std::exchange(completed_, false);
+    }
+    if (now.Is(EventKind::kRunEnd) && now.ok()) completed_ = true;
+    if (now.Is(EventKind::kSleep) && recovery_ != kNever && first_) {
+      Arm();
+      if (now.event.value > 1.25) {
+        Violate({recovery_, now.index}, "at most 1.25 s after a run that was completed",
+                fmt::format("{:.3f} s", now.event.value));
+      }
     }
     // It was given up; the next call begins anew.
     if (now.Is(EventKind::kRunEnd) || now.Is(EventKind::kShouldStop)) recovery_ = kNever;
@@ -173,6 +186,39 @@ class Pauses : public Rule {
  private:
   std::size_t recovery_ = kNever;
   Time at_;
+  bool completed_ = false;  // a run, since the last recovery
+  bool first_ = false;      // this recovery is the first since then
+};
+
+constexpr RuleInfo kClosesEach{
+    .id = "close.each_before_the_next_creation",
+    .sentence =
+        "By default every session that was created is closed before the next one is, also one that could not be made "
+        "ready.",
+    .documented = "docs/differences.md, close_partial_session",
+    .observed = "",
+    .conflict = "TensorFlow leaves open what it could not make ready",
+    .holds = Holds::kDefault,
+};
+class ClosesEach : public Rule {
+ public:
+  ClosesEach() : Rule(kClosesEach) {}
+  void OnEvent(const Moment& now) override {
+    if (now.LayerCall(CallKind::kClose)) open_.erase(now.event.session);
+    if (!now.Creation()) return;
+    if (created_) Arm();
+    if (!open_.empty())
+      Violate({open_.begin()->second, now.index}, fmt::format("session {} is closed first", open_.begin()->first),
+              "it is not");
+    open_.clear();
+    if (!now.Is(EventKind::kSessionCreated)) return;
+    created_ = true;
+    open_.emplace(now.event.session, now.index);
+  }
+
+ private:
+  bool created_ = false;
+  std::map<std::int64_t, std::size_t> open_;  // sessions
 };
 
 constexpr RuleInfo kSurvives{
@@ -208,8 +254,8 @@ class Survives : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> ConstructRules() {
-  return {NewRule<ConstructedOnce>, NewRule<UsableOrError>, NewRule<Complains>, NewRule<YesStays>,
-          NewRule<JoinsOnce>,       NewRule<Pauses>,        NewRule<Survives>};
+  return {NewRule<ConstructedOnce>, NewRule<UsableOrError>, NewRule<Complains>,  NewRule<YesStays>,
+          NewRule<JoinsOnce>,       NewRule<Pauses>,        NewRule<ClosesEach>, NewRule<Survives>};
 }
 
 }  // namespace vigil::properties

@@ -170,6 +170,9 @@ constexpr RuleInfo kClosesWhatItGivesUp{
     .sentence = "A complete session that is given up is closed before the next one is created.",
     .documented = "",
     .observed = "run_aborted_monitored should_stop_recovers",
+    .stays =
+        "close.each_before_the_next_creation says the same of every session, by default only. It holds under "
+        "TensorFlow's behaviour, too.",
 };
 class ClosesWhatItGivesUp : public Rule {
  public:

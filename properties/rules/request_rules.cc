@@ -176,7 +176,7 @@ class FedAsGiven : public Rule {
     std::string text;
     for (const Feed& feed : feeds) {
       text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", feed.tensor,
-                          feed.is_number ? fmt::format("{}", feed.value) : "...");
+                          feed.is_number ? fmt::format("{}", feed.value) : fmt::format("... (sum {})", feed.value));
     }
     return text.empty() ? "nothing is fed" : text;
   }

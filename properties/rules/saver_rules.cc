@@ -273,12 +273,17 @@ class InOrder : public HookSaveRule {
       if (told_[ListenerMethod::kBeforeSave] != is.index)
         Violate({call_.saves, now.index}, Told(is.index, "before"), Told(told_[ListenerMethod::kBeforeSave], "before"));
     }
+    const bool writes = now.Is(EventKind::kSessionCall) && now.event.call == static_cast<std::uint8_t>(CallKind::kSave);
+    // Listeners may save, too.
+    if (writes && logged_ && told_[ListenerMethod::kAfterSave] == 0)
+      Violate({call_.saves, now.index}, "CHECKPOINT is logged after the save", "before");
     if (now.Is(EventKind::kListenerCall)) OnListener(now);
     if (now.Detail(HookDetail::kSaved) && now.ok()) {
       if (is.index > 0) Arm();
       if (told_[ListenerMethod::kAfterSave] != is.index)
         Violate({call_.saves, now.index}, Told(is.index, "after"), Told(told_[ListenerMethod::kAfterSave], "after"));
     }
+    if (now.Detail(HookDetail::kSaved)) logged_ = false;
     if (!now.Is(EventKind::kHookReturn)) return;
     const bool begins = now.run.method == HookMethod::kBegin;
     if (now.ok() && (begins || now.run.method == HookMethod::kEnd)) {

@@ -124,6 +124,13 @@ constexpr RuleCase kServiceCases[] = {
      "call:begin0 is:logs=1 return:begin0 begin1 finalized new constructed run( call:before0 asked1=0 return:before0 "
      "before1 run after0",
      "after0 after0"},
+    {"logging.counts_its_own_runs", "",
+     "call:begin0 is:logs1=0 return:begin0 begin1 finalized new constructed close( call:end0 raw return:end0 end1 "
+     "giveup unfinalized close)",
+     "call:begin0 is:logs1=0 return:begin0 begin1 finalized new constructed close( end0", "is:logs1=0 end0"},
+    {"logging.counts_its_own_runs", "", "open exit",
+     "call:begin0 is:logs0=1 return:begin0 begin1 finalized new constructed close( call:end0 raw return:end0",
+     "is:logs0=1 raw return:end0"},
     {"global_step_waiter.waits_once", "",
      "call:begin0 is:waits_for_step=3 return:begin0 begin1 finalized new constructed run( call:before0 read=2 sleep "
      "read=3 return:before0 before1 run after0 after1 run)",
@@ -228,6 +235,10 @@ constexpr RuleCase kServiceCases[] = {
      "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
      "listener:before0=7 save listener:after0=7",
      "saves=7 listener:after0=7"},
+    {"listener.each_in_its_place", "", "open",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 log:checkpoint=7 "
+     "save",
+     "saves=7 save"},
     {"listener.each_in_its_place", "", "open",
      "call:begin0 is:saves_checkpoints2 listener:begin0 listener:begin1 return:begin0 begin1 finalized made call:acs0 "
      "read=7 saves=7 listener:before1=7",

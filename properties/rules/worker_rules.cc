@@ -38,6 +38,9 @@ constexpr RuleInfo kClosesUnready{
         "session is returned",
     .observed = "random_7_2_worker random_31_325_supervisor",
     .of = SpeaksOf::kBoth,
+    .stays =
+        "close.each_before_the_next_creation says the same of every session, by default only. It holds of supervisors "
+        "and under TensorFlow's behaviour, too.",
 };
 class ClosesUnready : public Rule {
  public:

@@ -25,6 +25,7 @@ std::span<const Checker> Checkers() {
                                  kStepGoesBackOnlyWithARecovery,
                                  kReportedCheckpointSurvives,
                                  kFinalCheckpointHasFinalStep,
+                                 kLastOneSaves,
                                  kEveryTaskEnds,
                                  kBoundedRecovery,
                                  kNoTaskLeft,

@@ -74,6 +74,7 @@ extern const Checker kUpdatesExactlyOnce;
 extern const Checker kStepGoesBackOnlyWithARecovery;
 extern const Checker kReportedCheckpointSurvives;
 extern const Checker kFinalCheckpointHasFinalStep;
+extern const Checker kLastOneSaves;
 extern const Checker kEveryTaskEnds;
 extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;

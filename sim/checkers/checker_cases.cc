@@ -117,6 +117,25 @@ JobEvidence Kept(std::vector<std::int64_t> checkpoints) {
   return evidence;
 }
 
+JobEvidence KeptWithDataOf(std::vector<std::int64_t> half_deleted) {
+  JobEvidence evidence = Kept({20, 30, 40, 50, 60});
+  evidence.facts.half_deleted = std::move(half_deleted);
+  return evidence;
+}
+
+// The chief has died at second 10; a worker ends cleanly at second 100, at step 40.
+JobEvidence LastOne(std::int64_t newest) {
+  JobEvidence evidence = Evidence({{1, "", Kind::kBegin},
+                                   {2, kBoss, Kind::kRunReturned, 20},
+                                   {3, kHand, Kind::kSession},
+                                   {90, kHand, Kind::kRunReturned, 40},
+                                   {100, kHand, Kind::kEnded}},
+                                  newest);
+  evidence.spec.plan.timed.push_back(
+      {.kind = TimedFault::Kind::kCrash, .at = std::chrono::seconds(9), .task = std::string(kBoss)});
+  return evidence;
+}
+
 JobEvidence Calm(std::int64_t recoveries) {
   JobEvidence evidence;
   evidence.facts.tasks[std::string(kBoss)] = {.outcome = "clean", .recoveries = recoveries, .lives = 1};
@@ -170,6 +189,8 @@ std::vector<CheckerCase> CheckerCases() {
        Evidence({{1, kBoss, Kind::kLogged, 10}, {2, kBoss, Kind::kSaved, 20}}, 20)},
       {"checkpoint.keep_limit", "one too many is kept", Kept({20, 30, 40, 50, 60}), Kept({10, 20, 30, 40, 50, 60})},
       {"checkpoint.keep_limit", "one too few is kept", Kept({20, 30, 40, 50, 60}), Kept({30, 40, 50, 60})},
+      {"checkpoint.keep_limit", "data of a deleted one stays", KeptWithDataOf({}), KeptWithDataOf({10})},
+      {"checkpoint.last_one_saves", "nobody saves for the chief", LastOne(40), LastOne(20)},
       {"stop.no_run_after_it_in_a_job", "a run after it",
        Evidence({{1, kHand, Kind::kRunStarted}, {2, kHand, Kind::kStopAsked}, {3, kHand, Kind::kRunReturned, 9}}),
        Evidence({{1, kHand, Kind::kRunStarted},

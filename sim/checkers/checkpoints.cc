@@ -2,12 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::sim {
 namespace {
+
+// Who ends so long after the chief's death has looked for it after it.
+constexpr std::chrono::minutes kGoneFor{1};
 
 std::string Text(const std::optional<std::int64_t>& step) {
   return step.has_value() ? fmt::format("step {}", *step) : "no checkpoint";
@@ -47,6 +54,42 @@ void CheckFinal(const JobRun& run, Findings& findings) {
   }
 }
 
+// When the chief has died for good.
+std::optional<Time> ChiefGone(const JobRun& run) {
+  std::optional<Time> begin;
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kBegin) begin = moment.at;
+  }
+  if (!begin.has_value()) return std::nullopt;
+  for (const TimedFault& fault : run.spec.plan.timed) {
+    if (fault.kind != TimedFault::Kind::kCrash || fault.task != "chief:0" || fault.restart_after.has_value()) continue;
+    const Time gone = *begin + fault.at;
+    const bool seen_later = std::ranges::any_of(
+        run.history, [gone](const JobMoment& moment) { return moment.task == "chief:0" && moment.at > gone; });
+    if (!seen_later) return gone;
+  }
+  return std::nullopt;
+}
+
+void CheckLastOne(const JobRun& run, Findings& findings) {
+  if (run.spec.workload.kind == WorkloadKind::kSupervisor) return;  // a supervisor's worker saves nothing
+  const std::optional<Time> gone = ChiefGone(run);
+  if (!gone.has_value()) return;
+  std::map<std::string, std::int64_t, std::less<>> last;  // step by worker, in its newest session
+  for (const JobMoment& moment : run.history) {
+    if (!moment.task.starts_with("worker")) continue;
+    if (moment.kind == JobMoment::Kind::kSession || moment.kind == JobMoment::Kind::kStarted) last.erase(moment.task);
+    if (moment.kind == JobMoment::Kind::kRunReturned) last[moment.task] = moment.step;
+    if (moment.kind != JobMoment::Kind::kEnded || moment.code != Code::kOk || !last.contains(moment.task)) continue;
+    if (moment.at < *gone + kGoneFor) continue;
+    findings.Arm();
+    const std::int64_t step = last[moment.task];
+    if (run.facts.newest_checkpoint.has_value() && *run.facts.newest_checkpoint >= step) continue;
+    findings.Violate(moment, fmt::format("a checkpoint of step {} or later: the chief was gone", step),
+                     Text(run.facts.newest_checkpoint));
+  }
+}
+
 }  // namespace
 
 const Checker kReportedCheckpointSurvives = {
@@ -74,6 +117,18 @@ const Checker kFinalCheckpointHasFinalStep = {
     .check = CheckFinal,
     .excuses = "jobs of supervisors, and lives of the chief that end with an error",
     .why = "a supervisor saves from time to time only; end is called at a clean end only",
+};
+
+const Checker kLastOneSaves = {
+    .id = "checkpoint.last_one_saves",
+    .sentence =
+        "When a worker ends cleanly after its chief has died for good, the newest checkpoint has the step of the "
+        "worker's last run (not so with a supervisor).",
+    .source = "docs/differences.md, last_one_saves; pain 6",
+    .needs = &Behaviour::last_one_saves,
+    .check = CheckLastOne,
+    .excuses = "jobs of supervisors, and workers that end within a minute of the chief's death",
+    .why = "such a worker may have looked for the chief before; a supervisor's worker saves nothing",
 };
 
 }  // namespace vigil::sim

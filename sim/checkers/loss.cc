@@ -50,6 +50,9 @@ const Checker kLossAsWithoutFaults = {
         "same job without faults.",
     .source = "what all the recovery is for",
     .check = CheckLosses,
+    .stays =
+        "A feed that is lost or changed feed.as_given finds in its run. It holds the end of a training against the "
+        "same without faults, whatever spoilt it.",
     .excuses = "a loss up to a twentieth worse; jobs that did not train to their end, and three of four seeds",
     .why = "by then the loss is that of the noise; to play each job twice would cost as much as all else",
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -45,6 +46,14 @@ bool Undisturbed(const JobRun& run) {
   return true;
 }
 
+// None that saved in the chief's place was killed while it deleted what is too much.
+bool WorkersUndisturbed(const JobRun& run) {
+  return std::ranges::all_of(run.facts.tasks, [](const auto& entry) {
+    const auto& [name, task] = entry;
+    return !name.starts_with("worker") || (task.lives <= 1 && task.outcome == "clean");
+  });
+}
+
 void CheckKept(const JobRun& run, Findings& findings) {
   if (!Undisturbed(run)) return;
   std::set<std::int64_t> saved;
@@ -58,6 +67,11 @@ void CheckKept(const JobRun& run, Findings& findings) {
       std::ranges::count_if(run.facts.checkpoints, [&saved](std::int64_t step) { return saved.contains(step); }));
   const std::size_t keeps = std::min(kKept, saved.size());
   const std::size_t all = run.facts.checkpoints.size();
+  for (const std::int64_t step : run.facts.half_deleted) {
+    if (saved.contains(step) && WorkersUndisturbed(run))
+      findings.Violate("chief:0", fmt::format("nothing left of the checkpoint of step {}: it has no index", step),
+                       "data files");
+  }
   if (kept <= keeps && all >= keeps) return;
   findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that it saved", keeps, saved.size()),
                    fmt::format("{}", kept > keeps ? kept : all));
@@ -92,14 +106,16 @@ const Checker kKeepLimit = {
     .id = "checkpoint.keep_limit",
     .sentence =
         "A chief that trained to its end undisturbed leaves as many of its checkpoints as its saver keeps: no more, "
-        "and no fewer.",
+        "no fewer, and nothing of those that it has deleted.",
     .source = "Saver: max_to_keep, 5 if not said",
     .needs = &Behaviour::keep_limits,
     .check = CheckKept,
     .excuses =
         "chiefs that were started again, recovered, did not end cleanly or had faults of their disks; checkpoints of "
-        "other tasks",
-    .why = "what was saved before a crash may not be known to the new keeper, and what cannot be removed stays",
+        "other tasks; data of deleted ones where a worker did not end cleanly in its first life",
+    .why =
+        "what was saved before a crash may not be known to the new keeper, and what cannot be removed stays; a worker "
+        "that saves in the chief's place deletes, too",
 };
 
 }  // namespace vigil::sim

@@ -264,6 +264,7 @@ void Job::Impl::Finish() {
     if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
   }
   facts.checkpoints = WholeCheckpoints(world);
+  facts.half_deleted = HalfDeletedCheckpoints(world);
   facts.restores_without_loss = RestoresWithoutLoss(history);
   if (!facts.checkpoints.empty()) {
     facts.newest_checkpoint = facts.checkpoints.back();

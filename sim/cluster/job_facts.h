@@ -63,7 +63,8 @@ struct JobFacts {
   std::map<std::string, std::int64_t, std::less<>> armed;  // how often each invariant had something to look at
   Duration virtual_time{0};
   std::uint64_t messages = 0;
-  std::vector<std::int64_t> checkpoints;  // the steps of those that are whole at the end, in order
+  std::vector<std::int64_t> checkpoints;   // the steps of those that are whole at the end, in order
+  std::vector<std::int64_t> half_deleted;  // the steps of which there is data at the end, but no index, in order
 };
 
 }  // namespace vigil::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,26 +19,44 @@ namespace vigil::sim {
 namespace {
 
 constexpr std::string_view kBefore = "model.ckpt-";
-constexpr std::string_view kAfter = ".index";
+constexpr std::string_view kIndex = ".index";
+constexpr std::string_view kData = ".data-";
+
+// Of the files whose names have `after` behind a step.
+std::vector<std::int64_t> StepsWith(Files& files, std::string_view after) {
+  std::vector<std::int64_t> steps;
+  const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
+  if (!names.ok()) return steps;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kBefore)) continue;
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + kBefore.size(), end, step);
+    if (error == std::errc() && std::string_view(rest, end).starts_with(after)) steps.push_back(step);
+  }
+  std::ranges::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
 
 std::string PrefixOf(std::int64_t step) { return JoinPath(kCheckpoints, fmt::format("{}{}", kBefore, step)); }
 
 }  // namespace
 
 std::vector<std::int64_t> WholeCheckpoints(World& world) {
-  std::vector<std::int64_t> whole;
   Files& files = world.shared_disk().files;
-  const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
-  if (!names.ok()) return whole;
-  for (const std::string& name : *names) {
-    if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) continue;
-    std::int64_t step = 0;
-    const char* const digits = name.data() + kBefore.size();
-    if (std::from_chars(digits, name.data() + name.size(), step).ec != std::errc()) continue;
-    if (VerifyBundle(files, PrefixOf(step)).ok()) whole.push_back(step);
-  }
-  std::ranges::sort(whole);
+  std::vector<std::int64_t> whole = StepsWith(files, kIndex);
+  std::erase_if(whole, [&files](std::int64_t step) { return !VerifyBundle(files, PrefixOf(step)).ok(); });
   return whole;
+}
+
+std::vector<std::int64_t> HalfDeletedCheckpoints(World& world) {
+  Files& files = world.shared_disk().files;
+  const std::vector<std::int64_t> data = StepsWith(files, kData);
+  const std::vector<std::int64_t> indices = StepsWith(files, kIndex);
+  std::vector<std::int64_t> half;
+  std::ranges::set_difference(data, indices, std::back_inserter(half));
+  return half;
 }
 
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed) {

@@ -15,6 +15,9 @@ namespace vigil::sim {
 // The steps of those that are whole, in order.
 std::vector<std::int64_t> WholeCheckpoints(World& world);
 
+// The steps of those of which there is data, but no index.
+std::vector<std::int64_t> HalfDeletedCheckpoints(World& world);
+
 // The loss of the parameters in the one of that step, if it is one of a regression. `seed`: of the job's data.
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed);
 

@@ -60,7 +60,8 @@ LoggingTensorHook::LoggingTensorHook(const Env& env, LoggingTensorHookOptions op
     : env_(env), options_(std::move(options)), timer_(timer) {}
 
 absl::Status LoggingTensorHook::Begin(BeginContext& context) {
-  EmitHookDetail(env_.events, HookDetail::kLogs, timer_.has_value() ? 1 : 0);
+  // The index: whether it logs at the end (too).
+  EmitHookDetail(env_.events, HookDetail::kLogs, timer_.has_value() ? 1 : 0, options_.at_end ? 1 : 0);
   if (timer_.has_value()) {
     timer_->Reset();
     timer_->TellPeriod();
