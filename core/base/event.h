@@ -138,7 +138,7 @@ inline constexpr std::int32_t kMerged = -2;  // what the session gets
 enum class RunPart : std::uint8_t {
   kFetches,  // asked for: subject = names of tensors, each followed by a space
   kResults,  // handed to AfterRun: subject = the tensors whose values they are
-  kFeed,     // subject = the tensor, value = what is fed, if that is a number (has_value)
+  kFeed,     // subject = the tensor, value = what is fed, if that is a number, else its checksum (has_value)
   kOption,   // one that is not as by default: subject = its name, value
   kWatch,    // a debug watch: subject
 };
@@ -151,7 +151,7 @@ enum class HookDetail : std::uint8_t {
   kCountsSteps,       // value 1 = it writes to the writer of a directory, which has events
   kWritesSummaries,   // the same
   kProfiles,          // runs are traced now and then
-  kLogs,              // value 1 = now and then, 0 = at the end only
+  kLogs,              // value 1 = now and then, 0 = at the end only; index 1 = at the end, too, 0 = not there
   kWaitsForStep,      // value = the step
   kSavesCheckpoints,  // index = how many listeners it has
   kSavesInput,        // beside: of the input, which it restores or saves at the first run of a session

@@ -65,6 +65,7 @@ class Engine {
   };
   class Lease;
 
+  void LeaveClosed();                   // a run does; it may be the end of the engine
   Lane* FindLane(const RunSpec& spec);  // REQUIRES: lock_ is held
   absl::StatusOr<Lane*> AddLane(const RunSpec& spec);
   Time DeadlineOf(const RunOptions* options) const;
@@ -97,15 +98,17 @@ class Engine::Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
-    bool last = false;
     {
       SpinGuard lock(engine_.lock_);
       VIGIL_CHECK(engine_.in_flight_ > 0 && (frame == nullptr || lane != nullptr));
-      last = --engine_.in_flight_ == 0 && engine_.abandoned_;
-      if (frame != nullptr && !engine_.closed()) lane->idle.push_back(std::move(frame));
+      if (!engine_.closed()) {
+        if (frame != nullptr) lane->idle.push_back(std::move(frame));
+        --engine_.in_flight_;
+        return;
+      }
     }
-    frame.reset();  // if the session was closed: what it holds may be the last of a resource
-    if (last) delete &engine_;
+    frame.reset();  // what it holds may be the last of a resource
+    engine_.LeaveClosed();
   }
 
   Lane* lane;
@@ -114,6 +117,25 @@ class Engine::Lease {
  private:
   Engine& engine_;
 };
+
+// No further run begins: who is alone is the last.
+void Engine::LeaveClosed() {
+  {
+    SpinGuard lock(lock_);
+    if (in_flight_ > 1) {
+      --in_flight_;
+      return;
+    }
+  }
+  own_->Reset("");
+  bool last = false;
+  {
+    SpinGuard lock(lock_);
+    --in_flight_;
+    last = abandoned_;
+  }
+  if (last) delete this;
+}
 
 Engine::Lane* Engine::FindLane(const RunSpec& spec) {
   if (last_ != nullptr && last_->plan->spec == spec) return last_;
@@ -167,15 +189,18 @@ absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {
 
 absl::Status Engine::Close() {
   std::map<const RunSpec*, std::vector<std::unique_ptr<Frame>>> dropped;
+  bool idle = false;
   {
     SpinGuard lock(lock_);
     if (closed()) return absl::OkStatus();
     cancellation_.Cancel();
+    idle = in_flight_ == 0;
     for (auto& [spec, lane] : lanes_) dropped[spec] = std::exchange(lane.idle, {});
   }
   own_->CancelAll();
   if (&shared_ != own_.get()) shared_.CancelAll();
-  own_->Reset("");
+  // Else the last run under way drops it: a variable that is gone would be one that nobody has initialised.
+  if (idle) own_->Reset("");
   return absl::OkStatus();
 }
 

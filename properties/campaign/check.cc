@@ -372,12 +372,14 @@ class Campaign {
     const Tally& tally = summary_.tally;
     for (std::size_t i = 0; i < tally.armed.size(); ++i) {
       const std::unique_ptr<Rule> rule = AllRules()[i]();
-      // What was recorded is TensorFlow's: it says nothing of our own behaviour.
-      const bool has_a_say = options_.random || rule->info().holds != Holds::kDefault;
+      // What was recorded is TensorFlow's: it says nothing of our own behaviour, nor of what it never had.
+      const bool recorded = rule->info().holds != Holds::kDefault && !rule->info().observed.empty();
+      const bool has_a_say = options_.random || recorded;
       if (tally.armed[i] == 0 && has_a_say)
         summary_.incomplete.push_back(fmt::format("rule {} was never armed", rule->info().id));
     }
-    summary_.enough = summary_.suites[std::string(options_.random ? kRandom : kRecorded)].played() >= kEnoughScenarios;
+    summary_.enough = options_.random ? summary_.suites[std::string(kRandom)].played() >= kEnoughRandom
+                                      : summary_.suites[std::string(kRecorded)].played() >= kEnoughRecorded;
     if (!options_.random) return;
     for (const std::string& seam : Seams()) {
       if (!tally.fired.contains(seam))

@@ -531,7 +531,7 @@ void AddSignal(Draws draws, Scenario& scenario) {
   fault.calls = {draws.Between(1, 4)};
   fault.sigterm = true;
   // The pause of a recovery is what it ends.
-  if (draws.Chance(40)) fault.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
+  if (draws.Chance(60)) fault.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
   scenario.faults.push_back(std::move(fault));
 }
 
@@ -559,7 +559,7 @@ void AddVarieties(const Draws& draws, Scenario& scenario) {
   // The model does not say what tasks of their own do: such things go where it is silent anyway.
   const bool silent = !model::WhatIsNotModelled(scenario).empty();
   if (silent) SaveBeside(draws.Split("saves beside"), scenario);
-  if (supervisor ? silent && beside.Chance(30) : beside.Chance(5)) AddSignal(draws.Split("signal"), scenario);
+  if (supervisor ? silent && beside.Chance(30) : beside.Chance(8)) AddSignal(draws.Split("signal"), scenario);
 }
 
 }  // namespace vigil::properties

@@ -57,6 +57,7 @@ class UsableOrError : public Rule {
     const bool complains = code == Code::kUsage || code == Code::kOther || code == Code::kInvalidArgument ||
                            (run.facts().worker && code == Code::kDeadlineExceeded) || run.GivesUp(code);
     if ((run.failure && run.failure.code == code) || complains || run.reported.contains(code)) return;
+    if (run.DiskMayHaveFailed(code)) return;
     Violate({run.failure.at, now.index}, run.failure ? CodeText(run.failure.code) : "a complaint", CodeText(code));
   }
 };

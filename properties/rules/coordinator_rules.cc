@@ -55,7 +55,7 @@ constexpr RuleInfo kStopRecovers{
     .id = "stop.stored_preemption_recovers",
     .sentence =
         "Where the coordinator of a monitored session keeps a preemption, should_stop gives that session up and "
-        "creates another one before it answers.",
+        "creates another one before it answers, unless SIGTERM has come.",
     .documented = "MonitoredSession r1.4: recovers from AbortedError and UnavailableError",
     .observed = "should_stop_recovers report_aborted_monitored report_unavailable_monitored",
 };
@@ -70,7 +70,7 @@ class StopRecovers : public Rule {
       const Seen stored = run.StoredBy(run.session);
       // What was kept since the last thing that the main task did may have come too late.
       const bool known = stored && IsPreemptionCode(stored.code) && stored.at < last_;
-      if (known && run.live && !recovered_)
+      if (known && run.live && !recovered_ && !run.told_to_end)
         Violate({stored.at, now.index}, "a recovery from " + NameOf(stored.code), "none");
     }
     const bool asks = run.phase == Phase::kBetween || (run.phase == Phase::kConstructing && run.constructed);

@@ -66,6 +66,9 @@ constexpr RuleInfo kCreationForEveryHook{
         "no hook failed.",
     .documented = "SessionRunHook.after_create_session: called when a new session was created, also by a recovery",
     .observed = "lifecycle_two_hooks run_aborted_monitored after_create_unavailable_monitored",
+    .stays =
+        "A hook that is told of a session twice, or not at all, is seen by others where it fails by then, or where "
+        "nobody has seen the session that comes out of a construction; this rule says it of every session.",
 };
 class CreationForEveryHook : public Rule {
  public:

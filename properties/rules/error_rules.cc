@@ -29,16 +29,8 @@ class PassedOn : public Rule {
     const Watch& run = now.run;
     const Code expected = run.failure ? run.failure.code : Code::kUsage;
     if (now.event.code == expected || run.reported.contains(now.event.code) || run.GivesUp(now.event.code)) return;
-    if (IsOfTheDisk(now)) return;
+    if (run.recovery && run.DiskMayHaveFailed(now.event.code)) return;
     Violate({run.phase_start.at, run.failure.at, now.index}, Name(expected), Name(now.event.code));
-  }
-
- private:
-  // A session is made anew, and the files of its checkpoint cannot be read.
-  static bool IsOfTheDisk(const Moment& now) {
-    const Watch& run = now.run;
-    const bool looks = run.facts().disk_fails && run.facts().may_restore && run.recovery && !run.live && !run.failure;
-    return looks && (now.event.code == Code::kUnknown || now.event.code == Code::kResourceExhausted);
   }
 };
 

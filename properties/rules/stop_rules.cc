@@ -88,7 +88,7 @@ constexpr RuleInfo kSignalEndsTheLoop{
     .id = "stop.sigterm_ends_the_loop",
     .sentence =
         "Once SIGTERM has come to a session that listens for it, should_stop says yes, whatever session there is by "
-        "then.",
+        "then, or fails with what has failed since.",
     .documented = "docs/ending.md: ShouldStop() is true from then on",
     .observed = "",
 };
@@ -98,7 +98,11 @@ class SignalEndsTheLoop : public Rule {
   void OnEvent(const Moment& now) override {
     if (!now.Is(EventKind::kShouldStop) || !now.run.told_to_end) return;
     Arm();
-    if (!now.ok() || !now.yes()) Violate({now.run.told_to_end.at, now.index}, "yes", Answer(now));
+    // It may come while a question makes the session anew, which then fails.
+    const Watch& run = now.run;
+    const bool failed = run.failure && run.failure.at > run.told_to_end.at && run.failure.code == now.event.code;
+    if (!now.ok() && (failed || run.GivesUp(now.event.code))) return;
+    if (!now.ok() || !now.yes()) Violate({run.told_to_end.at, now.index}, "yes", Answer(now));
   }
 };
 

@@ -65,6 +65,11 @@ class Watch {
     if (code == Code::kCancelled) return static_cast<bool>(told_to_end);
     return !facts_.tensorflow && recovery && code == Code::kDeadlineExceeded;
   }
+  // A session is being made, and the files of its checkpoint may be what cannot be read.
+  bool DiskMayHaveFailed(Code code) const {
+    const bool looks = facts_.disk_fails && facts_.may_restore && !live && !failure;
+    return looks && (code == Code::kUnknown || code == Code::kResourceExhausted);
+  }
   std::size_t hooks() const { return facts_.hooks; }
 
   // What hook number `hook` says as to `is`; null: it is not for that, or it is made of several such hooks.
