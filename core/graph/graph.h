@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>  // lookup only
 #include <variant>
 #include <vector>
 
@@ -166,7 +167,7 @@ class Graph {
     ~State();
     const OpRegistry& ops;
     std::deque<Node> nodes;
-    std::map<std::string, NodeId, std::less<>> by_name;
+    std::unordered_map<std::string_view, NodeId> by_name;  // lookup only: the names of nodes
     std::map<std::string, int, std::less<>> next_suffix;
     std::map<std::string, std::any, std::less<>> collections;
     bool finalized = false;
@@ -178,7 +179,7 @@ class Graph {
   // Its parts.
   const OpRegistry& ops_ = state_->ops;
   std::deque<Node>& nodes_ = state_->nodes;
-  std::map<std::string, NodeId, std::less<>>& by_name_ = state_->by_name;
+  std::unordered_map<std::string_view, NodeId>& by_name_ = state_->by_name;  // lookup only
   std::map<std::string, int, std::less<>>& next_suffix_ = state_->next_suffix;
   std::map<std::string, std::any, std::less<>>& collections_ = state_->collections;
   bool& finalized_ = state_->finalized;

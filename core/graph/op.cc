@@ -10,10 +10,15 @@
 
 namespace vigil {
 
+OpRegistry::OpRegistry(const OpRegistry& other) {
+  for (const auto& [name, op] : other.ops_) Register(op);
+}
+
 void OpRegistry::Register(OpDef op) {
   std::string name = op.name;
-  const bool added = ops_.emplace(std::move(name), std::move(op)).second;
+  const auto [it, added] = ops_.emplace(std::move(name), std::move(op));
   VIGIL_CHECK(added);
+  by_name_.emplace(it->first, &it->second);
 }
 
 void OpRegistry::Imply(std::string_view name, std::vector<ImpliedAttr> attrs) {
@@ -23,8 +28,8 @@ void OpRegistry::Imply(std::string_view name, std::vector<ImpliedAttr> attrs) {
 }
 
 const OpDef* OpRegistry::Find(std::string_view name) const {
-  const auto it = ops_.find(name);
-  return it == ops_.end() ? nullptr : &it->second;
+  const auto it = by_name_.find(name);
+  return it == by_name_.end() ? nullptr : it->second;
 }
 
 OutputTypesFn SameAsInput(int i) {

@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>  // lookup only
 #include <vector>
 
 #include "absl/status/status.h"
@@ -73,6 +74,10 @@ struct OpDef {
 
 class OpRegistry {
  public:
+  OpRegistry() = default;
+  OpRegistry(const OpRegistry& other);
+  OpRegistry& operator=(const OpRegistry&) = delete;
+
   // REQUIRES: no op of that name yet.
   void Register(OpDef op);
   // Sets the implied attributes of an op. REQUIRES: there is one of that name.
@@ -82,6 +87,7 @@ class OpRegistry {
 
  private:
   std::map<std::string, OpDef, std::less<>> ops_;
+  std::unordered_map<std::string_view, const OpDef*> by_name_;  // lookup only: the names of ops_
 };
 
 // Signatures that many ops share.

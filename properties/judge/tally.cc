@@ -1,6 +1,8 @@
 #include "vigil/properties/judge/tally.h"
 
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace vigil::properties {
 namespace {
@@ -27,7 +29,7 @@ std::string SeamOf(const Event& event) {
 bool IsClean(Code code) { return code == Code::kOk || IsCleanEndCode(code); }
 
 // What the distribution of scenarios is judged by.
-std::string FeatureOf(const Event& event) {
+std::string_view FeatureOf(const Event& event) {
   using replays::Note;
   switch (event.kind) {
     case EventKind::kRecovery:
@@ -65,19 +67,18 @@ void Tally::Add(const replays::Outcome& outcome, const Judgement& judgement) {
   ++scenarios;
   for (std::size_t i = 0; i < armed.size(); ++i) armed[i] += judgement.armed[i];
   for (const Violation& violation : judgement.violations) ++violated[violation.number];
-  std::set<std::string> seen;
+  std::set<std::string_view> seen;
   for (const sim::TraceRecord& record : outcome.trace) {
-    const std::string seam = SeamOf(record.event);
-    if (!seam.empty()) {
-      ++fired[seam];
+    if (std::string seam = SeamOf(record.event); !seam.empty()) {
+      ++fired[std::move(seam)];
       seen.insert("fault");
     }
-    seen.insert(FeatureOf(record.event));
+    if (!IsDetail(record.event.kind)) seen.insert(FeatureOf(record.event));
   }
   seen.erase("");
   if (seen.contains("stop request") && seen.contains("recovery")) seen.insert("stop request and recovery");
   if (seen.contains("clean end") && seen.contains("fault")) seen.insert("fault and clean end");
-  for (const std::string& feature : seen) ++features[feature];
+  for (const std::string_view feature : seen) ++features[std::string(feature)];
 }
 
 void Tally::Add(const Tally& other) {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "vigil/core/base/time.h"
-#include "vigil/properties/rules/hook_call_rule.h"
 #include "vigil/properties/rules/rules.h"
 
 namespace vigil::properties {
@@ -29,6 +28,7 @@ constexpr RuleInfo kTimer{
         "seconds have passed since it triggered last.",
     .documented = "SecondOrStepTimer: triggers at most once every every_secs seconds or every_steps steps",
     .observed = "checkpoint_every_two_steps checkpoint_every_two_secs summary_every_secs step_counter",
+    .details = kHookDetails,
 };
 class TimerTriggers : public Rule {
  public:
@@ -75,13 +75,14 @@ constexpr RuleInfo kStopsOnce{
         "session; a session that is created anew does not move it.",
     .documented = "StopAtStepHook: num_steps or last_step",
     .observed = "stop_at_num_steps_after_restore stop_at_num_steps_recovery",
+    .details = kHookDetails,
 };
-class StopsOnce : public HookCallRule {
+class StopsOnce : public Rule {
  public:
-  StopsOnce() : HookCallRule(kStopsOnce) {}
+  StopsOnce() : Rule(kStopsOnce) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     if (!now.Detail(HookDetail::kStopsAt)) return;
     const std::int32_t hook = now.run.hook;
     const auto first = last_steps_.find(hook);
@@ -93,10 +94,10 @@ class StopsOnce : public HookCallRule {
     }
     last_steps_[hook] = {now.index, now.event.value};
     const BuiltIn::Said* const after = now.run.HookThat(hook, HookDetail::kStopsAfter);
-    if (after == nullptr || call_.read == kNever || std::abs(after->value + call_.step) >= kExact) return;
+    if (after == nullptr || now.call.read == kNever || std::abs(after->value + now.call.step) >= kExact) return;
     Arm();
-    if (now.event.value != call_.step + after->value)
-      Violate({after->at, call_.read, now.index}, Step(call_.step + after->value), Step(now.event.value));
+    if (now.event.value != now.call.step + after->value)
+      Violate({after->at, now.call.read, now.index}, Step(now.call.step + after->value), Step(now.event.value));
   }
 
   std::map<std::int32_t, std::pair<std::size_t, double>> last_steps_;  // by hook
@@ -110,22 +111,22 @@ constexpr RuleInfo kStopsThere{
     .documented = "StopAtStepHook: requests stop at a specified step",
     .observed = "stop_at_last_step stop_at_step_already_there stop_at_step_two_per_run",
 };
-class StopsThere : public HookCallRule {
+class StopsThere : public Rule {
  public:
-  StopsThere() : HookCallRule(kStopsThere) {}
+  StopsThere() : Rule(kStopsThere) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
-    if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok() || !call_.has_value) return;
+  void OnEvent(const Moment& now) override {
+    if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok() || !now.call.has_value) return;
     const BuiltIn::Said* const last = now.run.HookThat(now.event.index, HookDetail::kStopsAt);
     if (last == nullptr || last->value >= kExact) return;
     Arm();
-    const bool read = call_.read != kNever;
-    if (!read && call_.value + 1 >= last->value)
-      Violate({last->at, call_.at, now.index}, "a look at the step", "none at " + Step(call_.value));
-    const bool reached = read && call_.step >= last->value;
-    if (reached && !Stops(now)) Violate({last->at, call_.read, now.index}, "a stop", "none");
-    if (!reached && now.event.value == 1) Violate({last->at, call_.read, now.index}, "no stop yet", "one");
+    const bool read = now.call.read != kNever;
+    if (!read && now.call.value + 1 >= last->value)
+      Violate({last->at, now.call.at, now.index}, "a look at the step", "none at " + Step(now.call.value));
+    const bool reached = read && now.call.step >= last->value;
+    if (reached && !Stops(now)) Violate({last->at, now.call.read, now.index}, "a stop", "none");
+    if (!reached && now.event.value == 1) Violate({last->at, now.call.read, now.index}, "no stop yet", "one");
   }
 };
 
@@ -138,21 +139,21 @@ constexpr RuleInfo kFinished{
     .observed = "",
     .holds = Holds::kDefault,
 };
-class Finished : public HookCallRule {
+class Finished : public Rule {
  public:
-  Finished() : HookCallRule(kFinished) {}
+  Finished() : Rule(kFinished) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kHookCall)) asked_ = kNever;
     if (now.Is(EventKind::kCoordinatorRequestStop) && now.run.in_hook) asked_ = now.index;
-    if (!now.HookReturn(HookMethod::kAfterCreateSession) || !now.ok() || call_.read == kNever) return;
+    if (!now.HookReturn(HookMethod::kAfterCreateSession) || !now.ok() || now.call.read == kNever) return;
     const BuiltIn::Said* const last = now.run.HookThat(now.event.index, HookDetail::kStopsAt);
     if (last == nullptr) return;
     Arm();
-    const bool reached = call_.step >= last->value;
+    const bool reached = now.call.step >= last->value;
     if (reached != (asked_ != kNever))
-      Violate({last->at, call_.read, asked_, now.index}, reached ? "a request to stop" : "no request to stop",
+      Violate({last->at, now.call.read, asked_, now.index}, reached ? "a request to stop" : "no request to stop",
               reached ? "none" : "one");
   }
   std::size_t asked_ = kNever;
@@ -166,23 +167,23 @@ constexpr RuleInfo kNanStops{
     .documented = "NanTensorHook: monitors the loss tensor and stops training if loss is NaN",
     .observed = "nan_stops_hard nan_stops_softly_and_saves_nan",
 };
-class NanStops : public HookCallRule {
+class NanStops : public Rule {
  public:
-  NanStops() : HookCallRule(kNanStops) {}
+  NanStops() : Rule(kNanStops) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
-    if (!now.HookReturn(HookMethod::kAfterRun) || !call_.has_value) return;
+  void OnEvent(const Moment& now) override {
+    if (!now.HookReturn(HookMethod::kAfterRun) || !now.call.has_value) return;
     const BuiltIn::Said* const watches = now.run.HookThat(now.event.index, HookDetail::kWatchesForNan);
     if (watches == nullptr) return;
     Arm();
-    const bool nan = std::isnan(call_.value);
+    const bool nan = std::isnan(now.call.value);
     const bool fails = watches->value != 0;
     const std::string actual = fmt::format("{}{}", CodeName(now.event.code), now.event.value == 1 ? ", a stop" : "");
-    if (nan && fails && now.event.code != Code::kNanLoss) Violate({call_.at, now.index}, "NAN_LOSS", actual);
-    if (nan && !fails && !(now.ok() && Stops(now))) Violate({call_.at, now.index}, "OK, a stop", actual);
+    if (nan && fails && now.event.code != Code::kNanLoss) Violate({now.call.at, now.index}, "NAN_LOSS", actual);
+    if (nan && !fails && !(now.ok() && Stops(now))) Violate({now.call.at, now.index}, "OK, a stop", actual);
     if (!nan && (now.event.code == Code::kNanLoss || now.event.value == 1))
-      Violate({call_.at, now.index}, "OK, no stop", actual);
+      Violate({now.call.at, now.index}, "OK, no stop", actual);
   }
 };
 
@@ -192,13 +193,14 @@ constexpr RuleInfo kCountsRate{
         "A StepCounterHook writes one rate whenever its timer triggers, at that step, but none at the first trigger.",
     .documented = "StepCounterHook: counts steps per second",
     .observed = "training_defaults step_counter training_chief_order",
+    .details = kHookDetails,
 };
-class CountsRate : public HookCallRule {
+class CountsRate : public Rule {
  public:
-  CountsRate() : HookCallRule(kCountsRate) {}
+  CountsRate() : Rule(kCountsRate) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kHookCall)) summaries_ = 0;
     if (now.Detail(HookDetail::kCountsSteps)) triggers_.erase(now.run.hook);
     const bool writes =
@@ -207,14 +209,14 @@ class CountsRate : public HookCallRule {
     if (counts == nullptr || !now.run.in_hook) return;
     if (writes) {
       ++summaries_;
-      if (call_.set == kNever || now.event.value != call_.set_to)
-        Violate({call_.set, now.index}, "a rate at the trigger only", "one at " + Step(now.event.value));
+      if (now.call.set == kNever || now.event.value != now.call.set_to)
+        Violate({now.call.set, now.index}, "a rate at the trigger only", "one at " + Step(now.event.value));
     }
-    if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok() || call_.set == kNever) return;
+    if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok() || now.call.set == kNever) return;
     Arm();
     const int expected = triggers_[now.event.index]++ == 0 ? 0 : 1;
     if (counts->value != 0 && summaries_ != expected)
-      Violate({call_.set, now.index}, fmt::format("{} rates", expected), fmt::format("{}", summaries_));
+      Violate({now.call.set, now.index}, fmt::format("{} rates", expected), fmt::format("{}", summaries_));
   }
   int summaries_ = 0;                     // in this call
   std::map<std::int32_t, int> triggers_;  // by hook, since its begin
@@ -227,13 +229,14 @@ constexpr RuleInfo kSummaries{
         "each of them at the step that it reads, and none after other runs.",
     .documented = "SummarySaverHook: saves summaries every N steps",
     .observed = "summary_every_two training_defaults",
+    .details = kRunParts | kHookDetails,
 };
-class Summaries : public HookCallRule {
+class Summaries : public Rule {
  public:
-  Summaries() : HookCallRule(kSummaries) {}
+  Summaries() : Rule(kSummaries) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     if (now.Is(EventKind::kHookCall)) written_ = 0;
     if (now.Part(RunPart::kFetches)) {
       const auto names = std::count(now.event.subject.begin(), now.event.subject.end(), ' ');
@@ -246,24 +249,25 @@ class Summaries : public HookCallRule {
     if (now.Detail(HookDetail::kWritesSummaries)) ran_.erase(hook);
     if (now.Is(EventKind::kWriterCall) && now.event.call == static_cast<std::uint8_t>(WriterCall::kSummary)) {
       ++written_;
-      if (call_.read == kNever || now.event.value != call_.step)
-        Violate({call_.read, now.index}, "a summary at the step that was read", "one at " + Step(now.event.value));
+      if (now.call.read == kNever || now.event.value != now.call.step)
+        Violate({now.call.read, now.index}, "a summary at the step that was read", "one at " + Step(now.event.value));
     }
     if (now.HookReturn(HookMethod::kBeforeRun)) {
       const bool first = !ran_.contains(hook);
-      if (now.ok() && !first && call_.asked.empty()) Violate({call_.at, now.index}, "the timer is asked", "it is not");
-      due_[hook] = first || call_.first_answer();
+      if (now.ok() && !first && now.call.asked.empty())
+        Violate({now.call.at, now.index}, "the timer is asked", "it is not");
+      due_[hook] = first || now.call.first_answer();
       asked_.erase(hook);
     }
     if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
     Arm();
     ran_.insert_or_assign(hook, now.index);
     const bool due = due_[hook];
-    if (due != (call_.set != kNever))
-      Violate({call_.at, call_.set, now.index}, due ? "the timer triggers" : "the timer stays", "it does not");
+    if (due != (now.call.set != kNever))
+      Violate({now.call.at, now.call.set, now.index}, due ? "the timer triggers" : "the timer stays", "it does not");
     const int expected = due ? std::max(asked_[hook], 0) : 0;
     if (written_ != expected)
-      Violate({call_.at, now.index}, fmt::format("{} summaries", expected), fmt::format("{}", written_));
+      Violate({now.call.at, now.index}, fmt::format("{} summaries", expected), fmt::format("{}", written_));
   }
   int written_ = 0;                          // in this call
   std::map<std::int32_t, int> asked_;        // by hook: summaries that were asked for in this round
@@ -278,13 +282,14 @@ constexpr RuleInfo kLogsRuns{
         "logs after that run; one that logs at the end evaluates its tensors there, and no other does.",
     .documented = "LoggingTensorHook: prints the given tensors every N local steps",
     .observed = "logging_every_two logging_secs_and_end",
+    .details = kHookDetails,
 };
-class LogsRuns : public HookCallRule {
+class LogsRuns : public Rule {
  public:
-  LogsRuns() : HookCallRule(kLogsRuns) {}
+  LogsRuns() : Rule(kLogsRuns) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     const std::int32_t hook = now.run.hook;
     const BuiltIn::Said* const logs = now.run.HookThat(hook, HookDetail::kLogs);
     if (now.Is(EventKind::kHookCall)) evaluated_ = kNever;
@@ -299,20 +304,21 @@ class LogsRuns : public HookCallRule {
                 at_end ? "it does not" : "it does");
     }
     if (now.HookReturn(HookMethod::kBeforeRun) && now.ok()) {
-      due_[hook] = call_.first_answer();
+      due_[hook] = now.call.first_answer();
       if (logs->value == 0) return;
       Arm();
-      if (call_.asked.empty() || call_.asked.front().step != runs_[hook])
-        Violate({call_.at, call_.asked_last(), now.index}, fmt::format("the timer is asked of run {}", runs_[hook]),
-                call_.asked.empty() ? "it is not asked" : fmt::format("of {}", call_.asked.front().step));
+      if (now.call.asked.empty() || now.call.asked.front().step != runs_[hook])
+        Violate({now.call.at, now.call.asked_last(), now.index},
+                fmt::format("the timer is asked of run {}", runs_[hook]),
+                now.call.asked.empty() ? "it is not asked" : fmt::format("of {}", now.call.asked.front().step));
     }
     if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
-    const bool logged = call_.set != kNever;
-    if (logged && call_.set_to != runs_[hook])
-      Violate({call_.at, call_.set, now.index}, fmt::format("the timer triggers at run {}", runs_[hook]),
-              fmt::format("at {}", call_.set_to));
+    const bool logged = now.call.set != kNever;
+    if (logged && now.call.set_to != runs_[hook])
+      Violate({now.call.at, now.call.set, now.index}, fmt::format("the timer triggers at run {}", runs_[hook]),
+              fmt::format("at {}", now.call.set_to));
     if (logged != due_[hook])
-      Violate({call_.at, call_.set, now.index}, due_[hook] ? "it logs" : "it does not log",
+      Violate({now.call.at, now.call.set, now.index}, due_[hook] ? "it logs" : "it does not log",
               logged ? "it does" : "it does not");
     ++runs_[hook];
   }
@@ -328,13 +334,14 @@ constexpr RuleInfo kWaits{
         "somebody asked for a stop, sleeping between two looks, and does not look again.",
     .documented = "GlobalStepWaiterHook: delays execution until global step reaches wait_until_step",
     .observed = "global_step_waiter global_step_waiter_zero",
+    .details = kHookDetails,
 };
-class WaitsOnce : public HookCallRule {
+class WaitsOnce : public Rule {
  public:
-  WaitsOnce() : HookCallRule(kWaits) {}
+  WaitsOnce() : Rule(kWaits) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     const std::int32_t hook = now.run.hook;
     if (now.Is(EventKind::kHookCall)) looked_ = kNever;
     if (now.Detail(HookDetail::kWaitsForStep)) passed_.erase(hook);
@@ -348,13 +355,13 @@ class WaitsOnce : public HookCallRule {
       looked_ = now.index;
     }
     if (!now.HookReturn(HookMethod::kBeforeRun) || !now.ok() || passed != passed_.end()) return;
-    const bool reached = waits->value <= 0 || (call_.read != kNever && call_.step >= waits->value);
+    const bool reached = waits->value <= 0 || (now.call.read != kNever && now.call.step >= waits->value);
     if (!reached && (now.run.asked_to_stop || now.run.stopped_from_elsewhere || now.run.told_to_end))
       return;  // it goes on waiting the next time
     Arm();
-    if (waits->value > 0 && (call_.read == kNever || call_.step < waits->value))
-      Violate({waits->at, call_.read, now.index}, Step(waits->value) + " or later",
-              call_.read == kNever ? "no look" : Step(call_.step));
+    if (waits->value > 0 && (now.call.read == kNever || now.call.step < waits->value))
+      Violate({waits->at, now.call.read, now.index}, Step(waits->value) + " or later",
+              now.call.read == kNever ? "no look" : Step(now.call.step));
     passed_[hook] = now.index;
   }
   std::size_t looked_ = kNever;                 // since the last sleep
@@ -369,13 +376,14 @@ constexpr RuleInfo kProfiled{
         "metadata, tagged with the step that it read.",
     .documented = "ProfilerHook: captures CPU/GPU profiling information every N steps or seconds",
     .observed = "profiler_steps profiler_secs",
+    .details = kRunParts | kHookDetails,
 };
-class Profiled : public HookCallRule {
+class Profiled : public Rule {
  public:
-  Profiled() : HookCallRule(kProfiled) {}
+  Profiled() : Rule(kProfiled) {}
 
  private:
-  void OnHookEvent(const Moment& now) override {
+  void OnEvent(const Moment& now) override {
     if (now.Part(RunPart::kOption) && now.event.subject == "trace_level") {
       const std::int32_t asks = now.event.index;
       if (now.run.HookThat(asks, HookDetail::kProfiles) != nullptr && !due_[asks])
@@ -385,17 +393,17 @@ class Profiled : public HookCallRule {
     if (now.Is(EventKind::kHookCall)) tagged_ = false;
     if (now.Detail(HookDetail::kProfiles)) ran_[hook] = false;
     if (now.run.HookThat(hook, HookDetail::kProfiles) == nullptr || !now.run.in_hook) return;
-    if (now.HookReturn(HookMethod::kBeforeRun)) due_[hook] = ran_[hook] && call_.first_answer();
+    if (now.HookReturn(HookMethod::kBeforeRun)) due_[hook] = ran_[hook] && now.call.first_answer();
     if (now.Is(EventKind::kWriterCall) && now.event.call == static_cast<std::uint8_t>(WriterCall::kRunMetadata)) {
       tagged_ = true;
-      if (!due_[hook] || !now.event.subject.starts_with(fmt::format("step_{}", call_.step)))
-        Violate({call_.read, now.index}, due_[hook] ? fmt::format("tag step_{}", call_.step) : "no metadata",
+      if (!due_[hook] || !now.event.subject.starts_with(fmt::format("step_{}", now.call.step)))
+        Violate({now.call.read, now.index}, due_[hook] ? fmt::format("tag step_{}", now.call.step) : "no metadata",
                 std::string(now.event.subject));
     }
     if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
     Arm();
     ran_[hook] = true;
-    if (due_[hook] && !tagged_) Violate({call_.at, now.index}, "metadata of the traced run", "none");
+    if (due_[hook] && !tagged_) Violate({now.call.at, now.index}, "metadata of the traced run", "none");
   }
   bool tagged_ = false;               // in this call
   std::map<std::int32_t, bool> ran_;  // by hook: a good after_run since its begin

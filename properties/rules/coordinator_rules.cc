@@ -119,6 +119,7 @@ constexpr RuleInfo kFirstErrorStays{
     .documented = "Coordinator.request_stop: the first exception is kept and raised by join",
     .observed = "first_report_wins report_other_monitored supervisor_thread_reports_other",
     .of = SpeaksOf::kBoth,
+    .details = kCoordinatorDetails,
 };
 class FirstErrorStays : public Rule {
  public:
@@ -159,6 +160,7 @@ constexpr RuleInfo kJoinGives{
     .documented = "Coordinator.join: re-raises the exception that was passed to request_stop",
     .observed = "report_other_monitored lifecycle_two_hooks supervisor_thread_reports_other",
     .of = SpeaksOf::kBoth,
+    .details = kCoordinatorDetails,
 };
 class JoinGives : public Rule {
  public:
@@ -180,6 +182,7 @@ constexpr RuleInfo kJoinWaits{
     .documented = "Coordinator.join: waits for the threads to terminate, for stop_grace_period_secs after a stop",
     .observed = "lifecycle_two_hooks supervisor_managed",
     .of = SpeaksOf::kBoth,
+    .details = kCoordinatorDetails,
 };
 class JoinWaits : public Rule {
  public:
@@ -226,6 +229,7 @@ constexpr RuleInfo kCleanForSupervisors{
     .documented = "Supervisor, use for a single program: OutOfRangeError ends the training as request_stop does",
     .observed = "supervisor_thread_reports_out_of_range supervisor_body_raises_out_of_range supervisor_end_of_input",
     .of = SpeaksOf::kSupervisor,
+    .details = kCoordinatorDetails,
 };
 class CleanForSupervisors : public Rule {
  public:
@@ -281,6 +285,7 @@ constexpr RuleInfo kLastCloses{
     .documented = "QueueRunner: when the last enqueue thread ends at OutOfRangeError the queue is closed",
     .observed = "supervisor_end_of_input_queue",
     .of = SpeaksOf::kBoth,
+    .details = kQueueDetails,
 };
 class LastCloses : public QueueRule {
  public:
@@ -322,6 +327,7 @@ constexpr RuleInfo kErrorsStop{
     .documented = "QueueRunner: exceptions other than OutOfRangeError are reported to the coordinator",
     .observed = "supervisor_end_of_input_queue random_31_16_supervisor",
     .of = SpeaksOf::kBoth,
+    .details = kQueueDetails,
 };
 class ErrorsStop : public QueueRule {
  public:
@@ -364,6 +370,7 @@ constexpr RuleInfo kCancelled{
     .documented = "QueueRunner: a thread waits for the coordinator's stop and cancels the pending enqueue operations",
     .observed = "queue_runners_before_after_create supervisor_end_of_input_queue",
     .of = SpeaksOf::kBoth,
+    .details = kCoordinatorDetails | kQueueDetails,
 };
 class Cancelled : public QueueRule {
  public:

@@ -26,6 +26,7 @@ constexpr RuleInfo kOwnFetches{
     .sentence = "What after_run of a hook gets are the values of what that hook asked for in before_run of this round.",
     .documented = "SessionRunHook.after_run: run_values contains the results of requested ops/tensors by before_run()",
     .observed = "hook_fetches training_chief_order",
+    .details = kRunParts,
 };
 class OwnFetches : public Rule {
  public:
@@ -65,6 +66,7 @@ constexpr RuleInfo kFedTwice{
         "two hooks are not asked.",
     .documented = "",
     .observed = "feed_conflict_user feed_conflict_hooks",
+    .details = kRunParts,
 };
 class FedTwice : public Rule {
  public:
@@ -133,6 +135,7 @@ constexpr RuleInfo kFedAsGiven{
         "when the call is repeated.",
     .documented = "MonitoredSession r1.4, Run: calls session.run() with merged fetches and feed_dict",
     .observed = "hook_feeds feed_fn feed_conflict_user",
+    .details = kRunParts,
 };
 class FedAsGiven : public Rule {
  public:
@@ -192,6 +195,7 @@ constexpr RuleInfo kOptionsMerged{
         "watches, the caller's first; options of the caller keep what was merged when the call is repeated.",
     .documented = "",
     .observed = "options_full_trace options_most_wins options_flags_or",
+    .details = kRunParts,
 };
 class OptionsMerged : public Rule {
  public:

@@ -27,6 +27,18 @@ enum class Holds { kAlways, kTensorFlow, kDefault };
 // Of whose sessions a rule speaks: monitored ones (singular and training sessions included), supervisors, both.
 enum class SpeaksOf { kMonitored, kSupervisor, kBoth };
 
+// Which details of a run (IsDetail) a rule gets to see, besides everything else that happens.
+enum : unsigned {
+  kNoDetails = 0,
+  kRunParts = 1U << 0U,
+  kHookDetails = 1U << 1U,
+  kSaverDetails = 1U << 2U,
+  kCoordinatorDetails = 1U << 3U,
+  kQueueDetails = 1U << 4U,
+};
+inline constexpr std::size_t kDetailKinds = 5;
+static_assert(static_cast<int>(EventKind::kQueueDetail) - static_cast<int>(EventKind::kRunPart) + 1 == kDetailKinds);
+
 struct RuleInfo {
   std::string_view id;          // "end.only_on_clean_exit"
   std::string_view sentence;    // the promise
@@ -35,6 +47,7 @@ struct RuleInfo {
   std::string_view conflict;    // how document and recordings disagree; "" = they do not
   Holds holds = Holds::kAlways;
   SpeaksOf of = SpeaksOf::kMonitored;
+  unsigned details = kNoDetails;
   std::string_view stays =
       "";  // why it stays though no planted bug is lost without it; "" = one is (properties/planted)
 };
@@ -52,7 +65,8 @@ struct Violation {
 
 // An event and everything before it.
 struct Moment {
-  const Watch& run;  // without this event
+  const Watch& run;        // without this event
+  const CallOfHook& call;  // with it
   const Event& event;
   std::size_t index;
   bool on_main;  // in the task that uses the session

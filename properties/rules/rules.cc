@@ -1,6 +1,7 @@
 #include "vigil/properties/rules/rules.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 namespace vigil::properties {
@@ -29,6 +30,56 @@ std::size_t HooksSeen(const sim::Trace& trace, const TracePart& part) {
   return seen;
 }
 
+// The information of each rule of AllRules(), which outlives it.
+const std::vector<const RuleInfo*>& AllInfos() {
+  static const std::vector<const RuleInfo*> all = [] {
+    std::vector<const RuleInfo*> infos;
+    for (const RuleFactory factory : AllRules()) infos.push_back(&factory()->info());
+    return infos;
+  }();
+  return all;
+}
+
+// One object of each rule that has a say. Most rules do not look at details, which are most of what happens.
+class Rules {
+ public:
+  explicit Rules(const RunFacts& facts) {
+    rules_.reserve(AllRules().size());
+    for (std::size_t i = 0; i < AllRules().size(); ++i) {
+      const RuleInfo& info = *AllInfos()[i];
+      rules_.push_back(Applies(info, facts) ? AllRules()[i]() : nullptr);
+      if (rules_.back() == nullptr) continue;
+      see_[0].push_back(rules_.back().get());
+      for (std::size_t kind = 0; kind < kDetailKinds; ++kind) {
+        if (((info.details >> kind) & 1U) != 0) see_[kind + 1].push_back(rules_.back().get());
+      }
+    }
+  }
+
+  const std::vector<Rule*>& ThatSee(EventKind kind) const {
+    if (!IsDetail(kind)) return see_[0];
+    return see_[1 + static_cast<std::size_t>(kind) - static_cast<std::size_t>(EventKind::kRunPart)];
+  }
+
+  Judgement Say(const Watch& watch, bool ended) const {
+    Judgement judgement;
+    judgement.armed.reserve(rules_.size());
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      const std::unique_ptr<Rule>& rule = rules_[i];
+      if (rule != nullptr && ended) rule->Finish(watch);
+      judgement.armed.push_back(rule == nullptr ? 0 : rule->armed());
+      if (rule == nullptr || !rule->violation().has_value()) continue;
+      judgement.violations.push_back(*rule->violation());
+      judgement.violations.back().number = i;
+    }
+    return judgement;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Rule>> rules_;              // null: it does not apply
+  std::array<std::vector<Rule*>, 1 + kDetailKinds> see_;  // what is no detail, and each kind of details
+};
+
 }  // namespace
 
 const std::vector<RuleFactory>& AllRules() {
@@ -39,32 +90,19 @@ const std::vector<RuleFactory>& AllRules() {
 Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended) {
   RunFacts known = facts;
   if (facts.hooks == kAsSeen) known.hooks = HooksSeen(trace, part);
-  std::vector<std::unique_ptr<Rule>> rules;
-  for (const RuleFactory factory : AllRules()) {
-    rules.push_back(factory());
-    if (!Applies(rules.back()->info(), known)) rules.back() = nullptr;
-  }
+  const Rules rules(known);
   Watch watch(known);
+  CallOfHook call;
   for (std::size_t i = part.first; i < part.last; ++i) {
     const sim::TraceRecord& record = trace[i];
     const sim::TraceRecord& begin = trace[part.first];
     if (record.node != begin.node) continue;
-    const Moment now{watch, record.event, i, record.task == begin.task, record.time, record.task};
-    for (const std::unique_ptr<Rule>& rule : rules) {
-      if (rule != nullptr) rule->OnEvent(now);
-    }
+    const Moment now{watch, call, record.event, i, record.task == begin.task, record.time, record.task};
+    if (now.on_main) call.Update(record.event, i, watch.in_hook);
+    for (Rule* const rule : rules.ThatSee(record.event.kind)) rule->OnEvent(now);
     watch.Update(record, i, now.on_main);
   }
-  Judgement judgement;
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    const std::unique_ptr<Rule>& rule = rules[i];
-    if (rule != nullptr && ended) rule->Finish(watch);
-    judgement.armed.push_back(rule == nullptr ? 0 : rule->armed());
-    if (rule == nullptr || !rule->violation().has_value()) continue;
-    judgement.violations.push_back(*rule->violation());
-    judgement.violations.back().number = i;
-  }
-  return judgement;
+  return rules.Say(watch, ended);
 }
 
 Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {

@@ -61,6 +61,7 @@ constexpr RuleInfo kLogged{
         "read there.",
     .documented = "",
     .observed = "training_defaults checkpoint_listeners",
+    .details = kHookDetails,
 };
 class Logged : public Rule {
  public:
@@ -101,6 +102,7 @@ constexpr RuleInfo kListenersAround{
         "is told after, of the same step; after_save only if the save worked.",
     .documented = "",
     .observed = "checkpoint_listeners checkpoint_listener_stops",
+    .details = kHookDetails,
 };
 class ListenersAround : public Rule {
  public:

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "vigil/core/summary/summary_writer.h"
-#include "vigil/properties/rules/hook_call_rule.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/stage/notes.h"
 
@@ -23,12 +22,12 @@ bool SavesInput(const Moment& now, std::int32_t hook) {
 }
 
 // Of a hook that saves checkpoints.
-class HookSaveRule : public HookCallRule {
+class HookSaveRule : public Rule {
  public:
-  using HookCallRule::HookCallRule;
+  using Rule::Rule;
 
  private:
-  void OnHookEvent(const Moment& now) final {
+  void OnEvent(const Moment& now) final {
     const BuiltIn::Said* const is = now.run.HookThat(now.run.hook, HookDetail::kSavesCheckpoints);
     if (now.run.in_hook && is != nullptr) OnSaver(now, *is);
   }
@@ -51,13 +50,13 @@ class AtCreation : public HookSaveRule {
   void OnSaver(const Moment& now, const BuiltIn::Said&) override {
     if (!now.HookReturn(HookMethod::kAfterCreateSession) || !now.ok() || SavesInput(now, now.event.index)) return;
     Arm();
-    if (call_.saves == kNever) {
-      Violate({now.run.session_at, call_.read, now.index}, "a save of the new session", "none");
-    } else if (call_.read == kNever || call_.step != call_.saves_step) {
-      Violate({call_.read, call_.saves, now.index}, "a save at the step that was read",
-              fmt::format("at {}", call_.saves_step));
-    } else if (call_.set == kNever || call_.set_to != call_.step) {
-      Violate({call_.saves, call_.set, now.index}, "the timer triggers with that save", "it does not");
+    if (now.call.saves == kNever) {
+      Violate({now.run.session_at, now.call.read, now.index}, "a save of the new session", "none");
+    } else if (now.call.read == kNever || now.call.step != now.call.saves_step) {
+      Violate({now.call.read, now.call.saves, now.index}, "a save at the step that was read",
+              fmt::format("at {}", now.call.saves_step));
+    } else if (now.call.set == kNever || now.call.set_to != now.call.step) {
+      Violate({now.call.saves, now.call.set, now.index}, "the timer triggers with that save", "it does not");
     }
   }
 };
@@ -68,6 +67,7 @@ constexpr RuleInfo kNamed{
         "The checkpoint that a CheckpointSaverHook saves is called by the step that the hook says that it saves.",
     .documented = "Saver.save, global_step: the number is appended to save_path to create the checkpoint filenames",
     .observed = "checkpoint_every_two_steps checkpoint_keeps_five training_defaults",
+    .details = kSaverDetails,
 };
 class Named : public HookSaveRule {
  public:
@@ -75,11 +75,11 @@ class Named : public HookSaveRule {
 
  private:
   void OnSaver(const Moment& now, const BuiltIn::Said&) override {
-    if (!now.on_main || !now.Saver(SaverDetail::kSaves) || call_.saves == kNever) return;
+    if (!now.on_main || !now.Saver(SaverDetail::kSaves) || now.call.saves == kNever) return;
     Arm();
     const std::string_view name = now.event.subject;
-    const std::string expected = fmt::format("-{}", static_cast<std::int64_t>(call_.saves_step));
-    if (!name.ends_with(expected)) Violate({call_.saves, now.index}, "a name with " + expected, std::string(name));
+    const std::string expected = fmt::format("-{}", static_cast<std::int64_t>(now.call.saves_step));
+    if (!name.ends_with(expected)) Violate({now.call.saves, now.index}, "a name with " + expected, std::string(name));
   }
 };
 
@@ -91,6 +91,7 @@ constexpr RuleInfo kWhenDue{
         "only if it is; the timer triggers first, so that a save that fails counts.",
     .documented = "CheckpointSaverHook: saves checkpoints every N steps or seconds",
     .observed = "checkpoint_every_two_steps checkpoint_every_two_secs save_aborts",
+    .details = kHookDetails,
 };
 class WhenDue : public HookSaveRule {
  public:
@@ -99,24 +100,26 @@ class WhenDue : public HookSaveRule {
  private:
   void OnSaver(const Moment& now, const BuiltIn::Said&) override {
     if (now.run.method != HookMethod::kAfterRun) return;
-    const std::vector<Question>& asked = call_.asked;
-    const bool due = call_.read != kNever && asked.size() > 1 && asked.back().yes && asked.back().step == call_.step;
+    const std::vector<CallOfHook::Question>& asked = now.call.asked;
+    const bool due =
+        now.call.read != kNever && asked.size() > 1 && asked.back().yes && asked.back().step == now.call.step;
     if (now.Detail(HookDetail::kSaves)) {
-      if (!due || call_.saves_step != call_.step) {
-        Violate({call_.read, now.index}, "no save before it is due", fmt::format("a save at {}", call_.saves_step));
-      } else if (call_.set == kNever || call_.set_to != call_.step) {
-        Violate({call_.read, call_.set, now.index}, "the timer triggers before the save", "it does not");
+      if (!due || now.call.saves_step != now.call.step) {
+        Violate({now.call.read, now.index}, "no save before it is due",
+                fmt::format("a save at {}", now.call.saves_step));
+      } else if (now.call.set == kNever || now.call.set_to != now.call.step) {
+        Violate({now.call.read, now.call.set, now.index}, "the timer triggers before the save", "it does not");
       }
     }
     if (!now.HookReturn(HookMethod::kAfterRun) || !now.ok()) return;
     Arm();
-    if (asked.empty() || (call_.has_value && asked.front().step <= call_.value)) {
-      Violate({call_.at, asked.empty() ? kNever : asked.front().at, now.index}, "the timer is asked of a later step",
+    if (asked.empty() || (now.call.has_value && asked.front().step <= now.call.value)) {
+      Violate({now.call.at, asked.empty() ? kNever : asked.front().at, now.index}, "the timer is asked of a later step",
               asked.empty() ? "it is not asked" : fmt::format("of {}", asked.front().step));
-    } else if (asked.front().yes && call_.read == kNever) {
+    } else if (asked.front().yes && now.call.read == kNever) {
       Violate({asked.front().at, now.index}, "a look at the step", "none");
-    } else if (due && call_.saves == kNever && !call_.keeps_nothing) {
-      Violate({call_.read, asked.back().at, now.index}, "a save", "none");
+    } else if (due && now.call.saves == kNever && !now.call.keeps_nothing) {
+      Violate({now.call.read, asked.back().at, now.index}, "a save", "none");
     }
   }
 };
@@ -128,6 +131,7 @@ constexpr RuleInfo kAtTheEnd{
         "very step: then there is a checkpoint of it.",
     .documented = "CheckpointSaverHook, end: saves the last step",
     .observed = "checkpoint_every_two_steps out_of_range_saves_at_end training_defaults",
+    .details = kHookDetails,
 };
 class AtTheEnd : public HookSaveRule {
  public:
@@ -138,14 +142,15 @@ class AtTheEnd : public HookSaveRule {
     const std::int32_t hook = now.run.hook;
     if (now.Detail(HookDetail::kSavesCheckpoints)) last_.erase(hook);
     if (now.Detail(HookDetail::kTimerSet)) last_[hook] = {now.index, now.event.value};
-    if (!now.HookReturn(HookMethod::kEnd) || !now.ok() || call_.read == kNever) return;
+    if (!now.HookReturn(HookMethod::kEnd) || !now.ok() || now.call.read == kNever) return;
     Arm();
     const auto last = last_.find(hook);
-    const bool there = last != last_.end() && last->second.second == call_.step;
+    const bool there = last != last_.end() && last->second.second == now.call.step;
     const std::size_t at = last == last_.end() ? kNever : last->second.first;
-    if (there && call_.saves != kNever) Violate({at, call_.read, call_.saves}, "no second save of this step", "one");
-    if (!there && !call_.keeps_nothing && (call_.saves == kNever || call_.saves_step != call_.step))
-      Violate({at, call_.read, now.index}, fmt::format("a save of step {}", call_.step), "none");
+    if (there && now.call.saves != kNever)
+      Violate({at, now.call.read, now.call.saves}, "no second save of this step", "one");
+    if (!there && !now.call.keeps_nothing && (now.call.saves == kNever || now.call.saves_step != now.call.step))
+      Violate({at, now.call.read, now.index}, fmt::format("a save of step {}", now.call.step), "none");
   }
   std::map<std::int32_t, std::pair<std::size_t, double>> last_;  // by hook: its last trigger
 };
@@ -157,6 +162,7 @@ constexpr RuleInfo kPassedOver{
     .documented = "docs/differences.md, nan_stop_saves_nothing: what has diverged is not saved",
     .observed = "",
     .holds = Holds::kDefault,
+    .details = kHookDetails,
 };
 class PassedOver : public Rule {
  public:
@@ -214,6 +220,7 @@ constexpr RuleInfo kBesideInOrder{
         "and of all by its end.",
     .documented = "docs/checkpoints.md: asynchronous saves, their order is that of the steps; End has all on disk",
     .observed = "",
+    .details = kHookDetails,
 };
 class BesideInOrder : public HookSaveRule {
  public:
@@ -246,6 +253,7 @@ constexpr RuleInfo kInOrder{
         "each listener is told after, in list order; begin and end reach each listener in list order, too.",
     .documented = "CheckpointSaverListener: before_save and after_save around each save",
     .observed = "checkpoint_listeners checkpoint_listener_stops",
+    .details = kHookDetails,
 };
 class InOrder : public HookSaveRule {
  public:
@@ -259,7 +267,8 @@ class InOrder : public HookSaveRule {
     }
     // The other half of a save that goes on beside the training.
     if (now.Detail(HookDetail::kSavesBeside) && told_[ListenerMethod::kBeforeSave] != is.index)
-      Violate({call_.saves, now.index}, Told(is.index, "before"), Told(told_[ListenerMethod::kBeforeSave], "before"));
+      Violate({now.call.saves, now.index}, Told(is.index, "before"),
+              Told(told_[ListenerMethod::kBeforeSave], "before"));
     if (now.Detail(HookDetail::kTellsOfSave)) {
       told_[ListenerMethod::kBeforeSave] = is.index;
       told_[ListenerMethod::kAfterSave] = 0;
@@ -271,24 +280,25 @@ class InOrder : public HookSaveRule {
     if (logs || now.Detail(HookDetail::kSavedBefore)) {
       logged_ = true;
       if (told_[ListenerMethod::kBeforeSave] != is.index)
-        Violate({call_.saves, now.index}, Told(is.index, "before"), Told(told_[ListenerMethod::kBeforeSave], "before"));
+        Violate({now.call.saves, now.index}, Told(is.index, "before"),
+                Told(told_[ListenerMethod::kBeforeSave], "before"));
     }
     const bool writes = now.Is(EventKind::kSessionCall) && now.event.call == static_cast<std::uint8_t>(CallKind::kSave);
     // Listeners may save, too.
     if (writes && logged_ && told_[ListenerMethod::kAfterSave] == 0)
-      Violate({call_.saves, now.index}, "CHECKPOINT is logged after the save", "before");
+      Violate({now.call.saves, now.index}, "CHECKPOINT is logged after the save", "before");
     if (now.Is(EventKind::kListenerCall)) OnListener(now);
     if (now.Detail(HookDetail::kSaved) && now.ok()) {
       if (is.index > 0) Arm();
       if (told_[ListenerMethod::kAfterSave] != is.index)
-        Violate({call_.saves, now.index}, Told(is.index, "after"), Told(told_[ListenerMethod::kAfterSave], "after"));
+        Violate({now.call.saves, now.index}, Told(is.index, "after"), Told(told_[ListenerMethod::kAfterSave], "after"));
     }
     if (now.Detail(HookDetail::kSaved)) logged_ = false;
     if (!now.Is(EventKind::kHookReturn)) return;
     const bool begins = now.run.method == HookMethod::kBegin;
     if (now.ok() && (begins || now.run.method == HookMethod::kEnd)) {
       const int told = told_[begins ? ListenerMethod::kBegin : ListenerMethod::kEnd];
-      if (told != is.index) Violate({call_.at, now.index}, Told(is.index, "of it"), Told(told, "of it"));
+      if (told != is.index) Violate({now.call.at, now.index}, Told(is.index, "of it"), Told(told, "of it"));
     }
     told_.clear();
   }
@@ -297,11 +307,11 @@ class InOrder : public HookSaveRule {
     const auto method = static_cast<ListenerMethod>(now.event.call);
     int& told = told_[method];
     if (now.event.index != told)
-      Violate({call_.saves, now.index}, fmt::format("listener {} is told next", told + 1),
+      Violate({now.call.saves, now.index}, fmt::format("listener {} is told next", told + 1),
               fmt::format("listener {}", now.event.index + 1));
     ++told;
     if (method == ListenerMethod::kAfterSave && !logged_)
-      Violate({call_.saves, now.index}, "CHECKPOINT is logged before", "it is not");
+      Violate({now.call.saves, now.index}, "CHECKPOINT is logged before", "it is not");
   }
   static std::string Told(int listeners, std::string_view what) {
     return fmt::format("{} listeners are told {}", listeners, what);
@@ -345,6 +355,7 @@ constexpr RuleInfo kWrites{
     .documented = "Saver.save: returns the path prefix; the state file lists recent checkpoints",
     .observed = "checkpoint_keeps_five training_defaults",
     .of = SpeaksOf::kBoth,
+    .details = kSaverDetails,
 };
 class Writes : public Rule {
  public:
@@ -412,6 +423,7 @@ constexpr RuleInfo kListLength{
     .documented = "Saver, max_to_keep: the maximum number of recent checkpoint files to keep",
     .observed = "checkpoint_keeps_five training_defaults",
     .of = SpeaksOf::kBoth,
+    .details = kSaverDetails,
 };
 class ListLength : public Rule {
  public:
@@ -442,6 +454,7 @@ constexpr RuleInfo kDeletesOthers{
     .documented = "Saver, max_to_keep: as new files are created, older files are deleted",
     .observed = "checkpoint_keeps_five",
     .of = SpeaksOf::kBoth,
+    .details = kSaverDetails,
 };
 class DeletesOthers : public Rule {
  public:

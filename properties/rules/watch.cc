@@ -1,5 +1,7 @@
 #include "vigil/properties/rules/watch.h"
 
+#include <utility>
+
 #include "vigil/core/base/code.h"
 #include "vigil/replays/stage/notes.h"
 
@@ -25,16 +27,42 @@ void Watch::CheckLive() {
   if (ready && (queue_started_ || !facts_.queue) && after_created >= hooks() && attempt.code == Code::kOk) live = true;
 }
 
+void CallOfHook::Update(const Event& event, std::size_t index, bool in_hook) {
+  if (event.kind == EventKind::kHookCall) {
+    asked.clear();
+    *this = {.at = index, .has_value = event.has_value, .value = event.value, .asked = std::move(asked)};
+  } else if (event.kind == EventKind::kSessionCall) {
+    if (!in_hook || event.code != Code::kOk || static_cast<CallKind>(event.call) != CallKind::kReadStep) return;
+    read = index;
+    step = event.value;
+  } else if (event.kind == EventKind::kHookDetail) {
+    switch (static_cast<HookDetail>(event.call)) {
+      case HookDetail::kTimerAsked:
+        asked.push_back({index, event.value, event.index == 1});
+        return;
+      case HookDetail::kTimerSet:
+        set = index;
+        set_to = event.value;
+        return;
+      case HookDetail::kSaves:
+        saves = index;
+        saves_step = event.value;
+        return;
+      case HookDetail::kKeepsNothing:
+        keeps_nothing = true;
+        return;
+      default:
+        return;
+    }
+  }
+}
+
 const BuiltIn::Said* Watch::HookThat(std::int32_t number, HookDetail is) const {
   const auto found = built_in_.find(number);
-  if (found == built_in_.end()) return nullptr;
-  const auto said = found->second.said.find(is);
-  if (said == found->second.said.end()) return nullptr;
   // One that counts periods of several timers, or is several hooks in one, cannot be told apart.
-  for (const auto& [what, each] : found->second.said) {
-    if (each.times > 1) return nullptr;
-  }
-  return &said->second;
+  if (found == built_in_.end() || found->second.twice) return nullptr;
+  const BuiltIn::Said& said = found->second.As(is);
+  return said.at == kNever ? nullptr : &said;
 }
 
 Seen Watch::StoredBy(std::int64_t coordinator_of) const {
@@ -46,8 +74,10 @@ Seen Watch::StoredBy(std::int64_t coordinator_of) const {
 void Watch::OnDetail(const Event& event, std::size_t index) {
   const auto what = static_cast<HookDetail>(event.call);
   if (!in_hook || what > HookDetail::kEverySeconds) return;
-  BuiltIn::Said& said = built_in_[hook].said[what];
+  BuiltIn& of = built_in_[hook];
+  BuiltIn::Said& said = of.said[static_cast<std::size_t>(what)];
   said = {index, event.value, event.index, said.times + 1};
+  of.twice = of.twice || said.times > 1;
 }
 
 void Watch::OnHook(const Event& event, std::size_t index) {
@@ -58,7 +88,9 @@ void Watch::OnHook(const Event& event, std::size_t index) {
     method = called;
     const bool tells = called == HookMethod::kBegin || called == HookMethod::kAfterCreateSession;
     if (tells) {
-      for (auto& [what, said] : built_in_[hook].said) said.times = 0;
+      BuiltIn& of = built_in_[hook];
+      for (BuiltIn::Said& said : of.said) said.times = 0;
+      of.twice = false;
     }
     const bool starts = event.index == 0 || round.over || round.run || round.failed;
     if (called == HookMethod::kBeforeRun && starts) round = {.session = event.session, .over = false};

@@ -7,11 +7,13 @@
 #ifndef VIGIL_PROPERTIES_RULES_WATCH_H_
 #define VIGIL_PROPERTIES_RULES_WATCH_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "vigil/core/base/event.h"
 #include "vigil/properties/rules/facts.h"
@@ -38,6 +40,9 @@ struct Round {
   bool over = true;  // nothing more may belong to it
 };
 
+// What a hook can say that it is for: the details up to this one.
+inline constexpr std::size_t kHookKinds = static_cast<std::size_t>(HookDetail::kEverySeconds) + 1;
+
 // What a hook of the list says that it is for.
 struct BuiltIn {
   // By what it says of itself: the value, and the index.
@@ -47,7 +52,34 @@ struct BuiltIn {
     std::int32_t index = -1;
     int times = 0;  // in one call
   };
-  std::map<HookDetail, Said> said;
+  const Said& As(HookDetail is) const { return said[static_cast<std::size_t>(is)]; }
+  std::array<Said, kHookKinds> said;
+  bool twice = false;  // something was said more than once in one call: several such hooks in one
+};
+
+// The call of a hook that is in progress, or the last one: which step it read, what its timer was asked, what it saves.
+struct CallOfHook {
+  struct Question {
+    std::size_t at;
+    double step;
+    bool yes;
+  };
+  std::size_t at = kNever;
+  bool has_value = false;
+  double value = 0;  // of after_run: what the hook sees
+  std::size_t read = kNever;
+  double step = 0;
+  std::vector<Question> asked;  // of the timer
+  std::size_t set = kNever;     // the timer
+  double set_to = 0;
+  std::size_t saves = kNever;  // the last save that began
+  double saves_step = 0;
+  bool keeps_nothing = false;
+
+  std::size_t asked_last() const { return asked.empty() ? kNever : asked.back().at; }
+  bool first_answer() const { return !asked.empty() && asked.front().yes; }
+  // An event of the main task; in_hook: between a hook's call and its return.
+  void Update(const Event& event, std::size_t index, bool in_hook);
 };
 
 // What the caller is doing.

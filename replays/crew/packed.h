@@ -25,6 +25,10 @@
 
 namespace vigil::replays {
 
+// Lies in a vector as it lies in the bytes.
+template <typename T>
+inline constexpr bool kPlain = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
 class Packer {
  public:
   template <typename... Ts>
@@ -60,7 +64,11 @@ class Packer {
   template <typename T>
   void Add(std::vector<T>& values) {
     AddSize(values.size());
-    for (T& value : values) Add(value);
+    if constexpr (kPlain<T>) {
+      bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    } else {
+      for (T& value : values) Add(value);
+    }
   }
   template <typename T>
   void Add(std::set<T>& values) {
@@ -132,7 +140,14 @@ class Unpacker {
   template <typename T>
   void Get(std::vector<T>& values) {
     values.clear();
-    for (std::uint64_t left = Size(); left > 0; --left) Get(values.emplace_back());
+    if constexpr (kPlain<T>) {
+      const std::uint64_t size = Size();
+      VIGIL_CHECK(size <= bytes_.size() / sizeof(T));
+      values.resize(size);
+      if (size > 0) std::memcpy(values.data(), Next(size * sizeof(T)).data(), size * sizeof(T));
+    } else {
+      for (std::uint64_t left = Size(); left > 0; --left) Get(values.emplace_back());
+    }
   }
   template <typename T>
   void Get(std::set<T>& values) {

@@ -36,10 +36,18 @@ absl::Status Preload(const Env& env, const std::string& directory, const Checkpo
   const std::unique_ptr<Session> session = NewDirectSession(env, graph);
   const RunSpec set{.feeds = {value}, .fetches = {}, .targets = {assign}, .unresolved = {}};
   std::vector<Tensor> nothing;
+  std::string meta_graph;  // the same for all
   for (const std::int64_t s : spec.preload) {
     const std::vector<Tensor> values = {Tensor::Scalar<std::int64_t>(s)};
     VIGIL_RETURN_IF_ERROR(session->Run({.spec = set, .feed_values = values}, &nothing));
-    VIGIL_RETURN_IF_ERROR(saver.Save(*session, JoinPath(directory, "model.ckpt"), s).status());
+    VIGIL_ASSIGN_OR_RETURN(const std::string prefix, saver.Save(*session, JoinPath(directory, "model.ckpt"), s,
+                                                                {.write_meta_graph = meta_graph.empty()}));
+    const std::string beside = MetaGraphFileName(prefix);
+    if (!meta_graph.empty()) {
+      VIGIL_RETURN_IF_ERROR(WriteAtomically(*env.files, beside, meta_graph));
+    } else {
+      VIGIL_ASSIGN_OR_RETURN(meta_graph, ReadAll(*env.files, beside));
+    }
   }
   return session->Close();
 }
