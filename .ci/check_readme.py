@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The README's example is the one that is compiled, and there are as many rules; its failing run, and that of docs/commands.md, are what
-the program prints.
+"""The README's example is the one that is compiled, and there are as many rules and planted bugs; its failing run, and that of
+docs/commands.md, are what the program prints.
 
 usage: check_readme.py PROGRAM     (run from the root)
 """
@@ -38,6 +38,14 @@ def count_rules(program, readme):
     return 1
 
 
+def count_bugs(readme):
+    real = sum(name.endswith(".toml") for name in os.listdir("properties/planted/bugs"))
+    if f"plants {real} bugs" in readme:
+        return 0
+    print(f"README.md: it should say 'plants {real} bugs', as there are files in properties/planted/bugs")
+    return 1
+
+
 def failing_runs(document, program):
     errors = 0
     root = os.getcwd()
@@ -62,6 +70,7 @@ def main(program):
     code = re.search(r"```cpp\n(.*?)```", readme, re.S).group(1)
     errors = compare("README.md", "the example", code, example("examples/first_session.cc"))
     errors += count_rules(os.path.join(".", program), readme)
+    errors += count_bugs(readme)
     for document in ("README.md", "docs/commands.md"):
         errors += failing_runs(document, program)
     return errors

@@ -41,6 +41,8 @@ constexpr RuleInfo kUsableOrError{
         "has seen; one that fails does so with what failed last or was reported, or with the library's own complaint.",
     .documented = "MonitoredSession r1.4, Initialization",
     .observed = "lifecycle_two_hooks begin_raises_monitored create_invalid_argument_singular",
+    .excuses = "DEADLINE_EXCEEDED of a worker, and of a session whose recoveries are given up",
+    .why = "a wait that ends has an error of its own",
 };
 class UsableOrError : public Rule {
  public:

@@ -19,6 +19,8 @@ constexpr RuleInfo kPassedOn{
     .observed =
         "run_cancelled_monitored other_before_run_singular report_aborted_then_run_fails_singular feed_conflict_user "
         "stop_then_run_monitored",
+    .excuses = "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up",
+    .why = "a thread's error comes out of the next run; a recovery that is given up has an error of its own",
 };
 class PassedOn : public Rule {
  public:
@@ -116,6 +118,8 @@ constexpr RuleInfo kReportedErrorComesOut{
     .conflict =
         "OUT_OF_RANGE comes out as well (report_out_of_range_then_raw_close_monitored), which Supervisor calls a "
         "normal termination",
+    .excuses = "errors that are reported by other tasks after the first request; preemptions of what recovers",
+    .why = "the first request is what counts; a preemption is recovered",
 };
 class ReportedErrorComesOut : public Rule {
  public:

@@ -46,6 +46,8 @@ constexpr RuleInfo kOrder{
     .observed = "lifecycle_two_hooks init_fn_runs_after_init_op restore_skips_init queue_runners_before_after_create",
     .conflict =
         "the document lists initialisation before restoring; recorded is restoring first, and then no initialisation",
+    .excuses = "by default a further restore after one that failed; a second look at a model that others fill",
+    .why = "a restore falls back to an older checkpoint; a chief may join a model that lives on servers",
 };
 class Order : public Rule {
  public:
@@ -149,6 +151,8 @@ constexpr RuleInfo kEndsAtAFailure{
     .stays =
         "A further step may fail itself: then construct.gives_a_usable_session_or_the_error or "
         "error.run_passes_on_what_failed misses the first error. It speaks of those that work, too.",
+    .excuses = "by default a further restore after one that failed",
+    .why = "a restore falls back to an older checkpoint",
 };
 class EndsAtAFailure : public Rule {
  public:
@@ -209,6 +213,8 @@ constexpr RuleInfo kRestoresACheckpoint{
         "it.",
     .documented = "MonitoredSession r1.4, Initialization, item 5: restores variables if a checkpoint exists",
     .observed = "restore_skips_init restore_aborted_monitored",
+    .excuses = "workers, and directories without an undamaged checkpoint from the start",
+    .why = "a chief restores for them; there is nothing to restore",
 };
 class RestoresACheckpoint : public Rule {
  public:

@@ -47,6 +47,8 @@ constexpr RuleInfo kHasACause{
         "Each recovery names the code of the last failure, or of an error that was reported to the coordinator.",
     .documented = "MonitoredSession r1.4, Run, last item",
     .observed = "after_create_aborted_monitored report_aborted_then_run_fails_monitored step_fn_recovers_before_hooks",
+    .excuses = "a session that is given up where a worker has found its model not ready",
+    .why = "it looks again with a new one",
 };
 class HasACause : public Rule {
  public:
@@ -141,6 +143,8 @@ constexpr RuleInfo kNewSessionOrError{
         "its coordinator.",
     .documented = "MonitoredSession r1.4, Run, last item: recovers or reinitializes the session",
     .observed = "create_fails_three_times report_then_recovery_close_raises",
+    .excuses = "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up",
+    .why = "both come out in place of the preemption",
 };
 class NewSessionOrError : public Rule {
  public:
@@ -204,6 +208,8 @@ constexpr RuleInfo kWithoutPause{
     .observed = "create_fails_three_times recovery_and_recreation_fail",
     .conflict = "",
     .holds = Holds::kTensorFlow,
+    .excuses = "workers",
+    .why = "a worker sleeps between two looks at the model",
 };
 class WithoutPause : public Rule {
  public:

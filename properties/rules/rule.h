@@ -50,6 +50,8 @@ struct RuleInfo {
   unsigned details = kNoDetails;
   std::string_view stays =
       "";  // why it stays though no planted bug is lost without it; "" = one is (properties/planted)
+  std::string_view excuses = "";  // what it lets pass though the sentence, taken alone, forbids it (docs/judges.md)
+  std::string_view why = "";      // it does that; both or none
 };
 
 // Whether the rule has a say in such a run.

@@ -86,6 +86,8 @@ TEST(RulesTest, IdsAreUniqueAndSentencesComplete) {
     const bool ours = info.holds == Holds::kDefault || info.documented.starts_with("docs/");
     EXPECT_TRUE(ours || !info.observed.empty()) << info.id << " was never recorded";
     EXPECT_FALSE(info.documented.empty() && info.observed.empty()) << info.id << " is nobody's promise";
+    EXPECT_EQ(info.excuses.empty(), info.why.empty())
+        << info.id << " excuses something without a reason, or the other way";
   }
 }
 

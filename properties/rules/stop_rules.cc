@@ -63,6 +63,8 @@ constexpr RuleInfo kOnlyForAReason{
         "it, the session was lost, or the process was told to end.",
     .documented = "SessionRunHook, module text: while not stop is requested",
     .observed = "lifecycle_two_hooks zero_runs_should_stop recreation_fails_for_good",
+    .excuses = "a yes while there is no live session, or after another task has asked the coordinator",
+    .why = "the loop must end then",
 };
 class OnlyForAReason : public Rule {
  public:
@@ -146,6 +148,8 @@ constexpr RuleInfo kCoordinatorEndsTheLoop{
     .observed =
         "coordinator_stop_monitored report_other_monitored report_aborted_singular should_stop_recreation_aborts",
     .conflict = "in a singular session a reported error comes out of should_stop itself (report_other_singular)",
+    .excuses = "requests of other tasks while the answer is made",
+    .why = "which of the two comes first is chance",
 };
 class CoordinatorEndsTheLoop : public Rule {
  public:
@@ -172,6 +176,8 @@ constexpr RuleInfo kStepContextSetsNoFlag{
         "run_step_fn promises the opposite: the next should_stop call will return True (SingularMonitoredSession, "
         "run_step_fn, Returns)",
     .holds = Holds::kTensorFlow,
+    .excuses = "a yes for which there is another reason",
+    .why = "it may be that one's",
 };
 class StepContextSetsNoFlag : public Rule {
  public:
@@ -209,6 +215,8 @@ constexpr RuleInfo kForgottenByARecovery{
     .stays =
         "stop.only_for_a_reason finds that too: a request that is forgotten is no reason. It names what TensorFlow "
         "does, beside its opposite, stop.survives_a_recovery.",
+    .excuses = "a yes for which there is another reason",
+    .why = "it may be that one's",
 };
 class ForgottenByARecovery : public Rule {
  public:

@@ -22,6 +22,10 @@ constexpr RuleInfo kCleanStop{
     .stays =
         "supervisor.reported_error_comes_out speaks of errors that must come out; this of clean ends that must not be "
         "lost, which the reference model finds as well, but in no cluster.",
+    .excuses = "USAGE, errors of the writer, errors that are reported after a join, and supervisors without a scope",
+    .why =
+        "a thread that does not end is complained about; the writer's errors come out; what comes after a join is "
+        "handed back",
 };
 class CleanStop : public Rule {
  public:

@@ -53,6 +53,8 @@ constexpr RuleInfo kRestoredOrInitialised{
         "checkpoint exists",
     .observed = "random_31_3_supervisor random_31_164_supervisor",
     .of = SpeaksOf::kSupervisor,
+    .excuses = "workers, and models of which checkpoints hold nothing",
+    .why = "a chief makes the model ready; restoring nothing is silent",
 };
 class RestoredOrInitialised : public Rule {
  public:
@@ -213,6 +215,8 @@ constexpr RuleInfo kReportComesOut{
         "exits; OutOfRangeError is not",
     .observed = "random_31_486_supervisor",
     .of = SpeaksOf::kSupervisor,
+    .excuses = "OUT_OF_RANGE, and supervisors without a scope",
+    .why = "the end of the input is a clean end; without a scope there is nothing to come out of",
 };
 class ReportComesOut : public Rule {
  public:
@@ -239,6 +243,8 @@ constexpr RuleInfo kClosedAfterJoin{
     .documented = "Supervisor.managed_session: errors are raised after stopping all threads and closing the session",
     .observed = "random_31_3_supervisor random_31_164_supervisor",
     .of = SpeaksOf::kSupervisor,
+    .excuses = "a session that its caller closes",
+    .why = "it need not wait",
 };
 class ClosedAfterJoin : public Rule {
  public:

@@ -24,52 +24,6 @@ page, and each must refuse it (`JudgesTest.ForgedEvidenceIsRefused`).
 This page is generated: `./vigil rules --judges > docs/judges.md`
 )";
 
-struct Excuse {
-  std::string_view id;
-  std::string_view excuses;
-  std::string_view why;
-};
-
-// Of the rules that excuse more than their scope says.
-constexpr Excuse kExcusesOfRules[] = {
-    {"construct.gives_a_usable_session_or_the_error",
-     "DEADLINE_EXCEEDED of a worker, and of a session whose recoveries are given up",
-     "a wait that ends has an error of its own"},
-    {"error.run_passes_on_what_failed",
-     "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up",
-     "a thread's error comes out of the next run; a recovery that is given up has an error of its own"},
-    {"exit.reported_error_comes_out",
-     "errors that are reported by other tasks after the first request; preemptions of what recovers",
-     "the first request is what counts; a preemption is recovered"},
-    {"init.order", "by default a further restore after one that failed; a second look at a model that others fill",
-     "a restore falls back to an older checkpoint; a chief may join a model that lives on servers"},
-    {"init.ends_at_a_failure", "by default a further restore after one that failed",
-     "a restore falls back to an older checkpoint"},
-    {"init.restores_a_checkpoint", "workers, and directories without an undamaged checkpoint from the start",
-     "a chief restores for them; there is nothing to restore"},
-    {"recovery.has_a_cause", "a session that is given up where a worker has found its model not ready",
-     "it looks again with a new one"},
-    {"recovery.ends_in_a_new_session_or_an_error",
-     "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up",
-     "both come out in place of the preemption"},
-    {"recovery.without_pause", "workers", "a worker sleeps between two looks at the model"},
-    {"stop.only_for_a_reason", "a yes while there is no live session, or after another task has asked the coordinator",
-     "the loop must end then"},
-    {"stop.coordinator_stop_ends_the_loop", "requests of other tasks while the answer is made",
-     "which of the two comes first is chance"},
-    {"stop.step_context_sets_no_flag", "a yes for which there is another reason", "it may be that one's"},
-    {"stop.forgotten_by_a_recovery", "a yes for which there is another reason", "it may be that one's"},
-    {"supervisor.restored_or_initialised", "workers, and models of which checkpoints hold nothing",
-     "a chief makes the model ready; restoring nothing is silent"},
-    {"supervisor.reported_error_comes_out", "OUT_OF_RANGE, and supervisors without a scope",
-     "the end of the input is a clean end; without a scope there is nothing to come out of"},
-    {"supervisor.clean_stop_ends_well",
-     "USAGE, errors of the writer, errors that are reported after a join, and supervisors without a scope",
-     "a thread that does not end is complained about; the writer's errors come out; what comes after a join is handed "
-     "back"},
-    {"supervisor.session_is_closed_after_the_join", "a session that its caller closes", "it need not wait"},
-};
-
 // Beside rules and invariants.
 struct Compared {
   std::string_view id;
@@ -109,10 +63,9 @@ TableJudge OfRule(const properties::RuleInfo& rule) {
   judge.why = judge.excuses.empty()    ? ""
               : !rule.conflict.empty() ? std::string(rule.conflict)
                                        : "it is the promise of that behaviour alone";
-  const auto* const excuse = std::ranges::find(kExcusesOfRules, rule.id, &Excuse::id);
-  if (excuse != std::end(kExcusesOfRules)) {
-    judge.excuses += (judge.excuses.empty() ? "" : "; ") + std::string(excuse->excuses);
-    judge.why += (judge.why.empty() ? "" : "; ") + std::string(excuse->why);
+  if (!rule.excuses.empty()) {
+    judge.excuses += (judge.excuses.empty() ? "" : "; ") + std::string(rule.excuses);
+    judge.why += (judge.why.empty() ? "" : "; ") + std::string(rule.why);
   }
   if (judge.excuses.empty()) judge.excuses = "nothing";
   return judge;
@@ -132,24 +85,28 @@ TableJudge OfInvariant(const sim::Checker& checker) {
 }
 
 // Which leave lets a hook do what a promise forbids.
-constexpr Excuse kLeaves[] = {
-    {promise::kFails, "a hook with leave to fail", ""},
-    {promise::kBlocks, "a hook with leave to wait", ""},
-    {promise::kTrainOp, "a hook with leave to train", ""},
-    {promise::kStop, "a hook with leave to ask for a stop", ""},
-    {promise::kFeeds, "a hook with leave to feed", ""},
-    {promise::kWrites, "the folders it has leave for", ""},
-    {promise::kEndNeedsSession, "a hook with leave to need it", ""},
-    {promise::kThread, "tasks named as services", ""},
-    {promise::kClock, "a hook with leave for the outside", ""},
-    {promise::kFiles, "a hook with leave for the outside", ""},
-    {promise::kRandom, "a hook with leave for the outside", ""},
-    {promise::kOwnThread, "a hook with leave for the outside", ""},
-    {promise::kSleeps, "a hook with leave for the outside", ""},
+struct Leave {
+  std::string_view id;
+  std::string_view excuses;
+};
+constexpr Leave kLeaves[] = {
+    {promise::kFails, "a hook with leave to fail"},
+    {promise::kBlocks, "a hook with leave to wait"},
+    {promise::kTrainOp, "a hook with leave to train"},
+    {promise::kStop, "a hook with leave to ask for a stop"},
+    {promise::kFeeds, "a hook with leave to feed"},
+    {promise::kWrites, "the folders it has leave for"},
+    {promise::kEndNeedsSession, "a hook with leave to need it"},
+    {promise::kThread, "tasks named as services"},
+    {promise::kClock, "a hook with leave for the outside"},
+    {promise::kFiles, "a hook with leave for the outside"},
+    {promise::kRandom, "a hook with leave for the outside"},
+    {promise::kOwnThread, "a hook with leave for the outside"},
+    {promise::kSleeps, "a hook with leave for the outside"},
 };
 
 TableJudge OfPromise(const HookPromise& promised) {
-  const auto* const leave = std::ranges::find(kLeaves, promised.id, &Excuse::id);
+  const auto* const leave = std::ranges::find(kLeaves, promised.id, &Leave::id);
   const bool may = leave != std::end(kLeaves);
   return {.kind = JudgeKind::kPromise,
           .id = promised.id,
