@@ -14,7 +14,7 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
-#include "vigil/core/checkpoint/leftovers.h"
+#include "vigil/core/checkpoint/unfinished_saves.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/graph/builder.h"
@@ -133,7 +133,7 @@ class Life {
   int pipe_ = -1;
 };
 
-std::vector<std::string> Leftovers(const std::string& folder) {
+std::vector<std::string> UnfinishedSaves(const std::string& folder) {
   PosixFiles files;
   std::vector<std::string> out;
   for (const std::string& entry : files.List(folder).value_or(out)) {
@@ -195,7 +195,7 @@ TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSaved) {
   EXPECT_GT(saved, kKills);
   // Saves that were killed left folders and files; once they are old all but those of steps that have not been saved
   // since go.
-  EXPECT_GE(Leftovers(folder).size(), 1u);
+  EXPECT_GE(UnfinishedSaves(folder).size(), 1u);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     std::filesystem::last_write_time(entry.path(), std::filesystem::file_time_type::clock::now() - 2 * kAbandonedAfter);
   }
@@ -205,7 +205,7 @@ TEST(KilledTrainingTest, GoesOnAtTheLastStepThatWasReportedSaved) {
   }
   ASSERT_TRUE(last.Read());  // it goes on once it has cleaned up
   last.Kill();
-  EXPECT_LE(Leftovers(folder).size(), 5u) << testing::PrintToString(Leftovers(folder));
+  EXPECT_LE(UnfinishedSaves(folder).size(), 5u) << testing::PrintToString(UnfinishedSaves(folder));
 }
 
 // What a listener has heard of is there, though it was written beside the training.

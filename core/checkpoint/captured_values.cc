@@ -4,7 +4,7 @@
 
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/kernel.h"
-#include "vigil/core/session/frame.h"
+#include "vigil/core/session/executor_state.h"
 
 namespace vigil {
 
@@ -33,7 +33,7 @@ absl::Status CapturedValues::Run(const RunCall& call, std::vector<Tensor>* fetch
   fed.insert(fed.end(), values_.begin(), values_.end());
   ResourceManager none(env_);
   const Cancellation never;
-  return Frame(env_, *graph_, *plan, none, none, never)
+  return ExecutorState(env_, *graph_, *plan, none, none, never)
       .Run({.spec = plan->spec, .feed_values = fed}, kNever, none.generation(), fetched);
 }
 

@@ -121,7 +121,7 @@ absl::Status Keeper::Commit(const Save& save) {
   if (absl::Status status = WriteState(save); !status.ok()) return status;
   if (options_.limits_hold) {
     DeleteAll(save);
-    DeleteLeftovers(save);
+    DeleteUnfinishedSaves(save);
   } else {
     DeleteOne(save);
   }
@@ -189,9 +189,9 @@ void Keeper::DeleteAll(const Save& save) {
   if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
 }
 
-void Keeper::DeleteLeftovers(const Save& save) {
-  const auto [it, first] = leftovers_.try_emplace(save.save_path);
-  if (first) it->second = FindLeftovers(*env_.files, save.save_path, save.state_file);
+void Keeper::DeleteUnfinishedSaves(const Save& save) {
+  const auto [it, first] = unfinished_saves_.try_emplace(save.save_path);
+  if (first) it->second = FindUnfinishedSaves(*env_.files, save.save_path, save.state_file);
   const std::string_view digits = StepText(save.written, save.save_path);
   std::int64_t step = 0;
   if (std::from_chars(digits.data(), digits.data() + digits.size(), step).ec != std::errc()) return;
@@ -199,11 +199,11 @@ void Keeper::DeleteLeftovers(const Save& save) {
   // Just written: the file system's clock, which need not be this machine's.
   const absl::StatusOr<FileInfo> state = env_.files->Stat(JoinPath(save.directory, save.state_file));
   if (!state.ok()) return;
-  std::erase_if(it->second, [&](const Leftover& leftover) {
-    if (leftover.step > step) return false;
-    const absl::StatusOr<bool> abandoned = IsAbandoned(*env_.files, leftover, state->modified);
+  std::erase_if(it->second, [&](const UnfinishedSave& unfinished) {
+    if (unfinished.step > step) return false;
+    const absl::StatusOr<bool> abandoned = IsAbandoned(*env_.files, unfinished, state->modified);
     if (abandoned.ok() && !*abandoned) return false;
-    const absl::Status status = abandoned.ok() ? RemoveLeftover(*env_.files, leftover) : abandoned.status();
+    const absl::Status status = abandoned.ok() ? RemoveUnfinishedSave(*env_.files, unfinished) : abandoned.status();
     if (!status.ok()) env_.log->Write(Severity::kWarning, fmt::format("Ignoring: {}", MessageOf(status)));
     return status.ok();
   });

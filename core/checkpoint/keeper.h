@@ -5,8 +5,8 @@
 // could not be deleted stays. Where the limits hold (Behaviour::keep_limits) all that is too many is deleted; the first
 // save in a directory takes over what the state file lists of the same save path; what could not be deleted is tried
 // again at the next save; the state file lists a checkpoint until it is gone, and the time of the last preserved one,
-// so that neither a crash nor a restart changes what is kept. What killed saves of earlier processes left (leftovers.h)
-// goes as well.
+// so that neither a crash nor a restart changes what is kept. What killed saves of earlier processes left
+// (unfinished_saves.h) goes as well.
 // Thread safety: one task at a time.
 // Source: saver.py (_RecordLastCheckpoint, _MaybeDeleteOldCheckpoints).
 #ifndef VIGIL_CORE_CHECKPOINT_KEEPER_H_
@@ -22,7 +22,7 @@
 #include "absl/status/status.h"
 #include "vigil/core/base/event.h"
 #include "vigil/core/checkpoint/checkpoint_state.h"
-#include "vigil/core/checkpoint/leftovers.h"
+#include "vigil/core/checkpoint/unfinished_saves.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
@@ -88,7 +88,7 @@ class Keeper {
   bool DeleteOrPreserve(const KeptCheckpoint& checkpoint, const Save& save);
   void DeleteOne(const Save& save);
   void DeleteAll(const Save& save);
-  void DeleteLeftovers(const Save& save);
+  void DeleteUnfinishedSaves(const Save& save);
 
   const Env env_;
   KeeperOptions options_;
@@ -96,8 +96,9 @@ class Keeper {
   std::vector<KeptCheckpoint> last_;  // oldest first
   std::vector<KeptCheckpoint> too_many_;
   bool was_set_ = false;
-  std::set<std::string> taken_over_;                        // state files
-  std::map<std::string, std::vector<Leftover>> leftovers_;  // by save path: found at its first save, not deleted yet
+  std::set<std::string> taken_over_;  // state files
+  // By save path: found at its first save, not deleted yet.
+  std::map<std::string, std::vector<UnfinishedSave>> unfinished_saves_;
 };
 
 }  // namespace vigil

@@ -1,7 +1,7 @@
-// A session without a cluster. Each spec that is run has a lane: its plan and the frames (memory of a run) that are
-// idle. A run takes a frame, or makes one if all are in use, runs it without a lock, and gives it back: so runs of one
-// spec can go on at once, and a run that repeats an earlier one allocates nothing. Close() cancels what is under way
-// and drops the idle frames; the engine lives until the last run has left.
+// A session without a cluster. Each spec that is run has a lane: its plan and the states (ExecutorState: the
+// memory of a run) that are idle. A run takes one, or makes one if all are in use, runs it without a lock, and gives it
+// back: so runs of one spec can go on at once, and a run that repeats an earlier one allocates nothing. Close() cancels
+// what is under way and drops the idle states; the engine lives until the last run has left.
 #include "vigil/core/session/direct_session.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/graph_def.h"
-#include "vigil/core/session/frame.h"
+#include "vigil/core/session/executor_state.h"
 #include "vigil/core/session/plan.h"
 #include "vigil/core/tensor/proto_util.h"
 
@@ -55,10 +55,10 @@ class Engine {
   void Abandon();
 
  private:
-  // The frames of one plan.
+  // The states of one plan.
   struct Lane {
     const Plan* plan = nullptr;
-    std::vector<std::unique_ptr<Frame>> idle;
+    std::vector<std::unique_ptr<ExecutorState>> idle;
   };
   struct BySpec {
     bool operator()(const RunSpec* a, const RunSpec* b) const { return *a < *b; }
@@ -88,31 +88,31 @@ class Engine {
   bool abandoned_ = false;
 };
 
-// A run in flight and its frame. Gives everything back when destroyed, also when the task is killed.
+// A run in flight and its state. Gives everything back when destroyed, also when the task is killed.
 class Engine::Lease {
  public:
   // REQUIRES: in_flight_ counts this run already.
-  // A lane and a frame may be missing: they are put in later.
-  Lease(Engine& engine, Lane* known, std::unique_ptr<Frame> idle)
-      : lane(known), frame(std::move(idle)), engine_(engine) {}
+  // A lane and a state may be missing: they are put in later.
+  Lease(Engine& engine, Lane* known, std::unique_ptr<ExecutorState> idle)
+      : lane(known), state(std::move(idle)), engine_(engine) {}
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
     {
       SpinGuard lock(engine_.lock_);
-      VIGIL_CHECK(engine_.in_flight_ > 0 && (frame == nullptr || lane != nullptr));
+      VIGIL_CHECK(engine_.in_flight_ > 0 && (state == nullptr || lane != nullptr));
       if (!engine_.closed()) {
-        if (frame != nullptr) lane->idle.push_back(std::move(frame));
+        if (state != nullptr) lane->idle.push_back(std::move(state));
         --engine_.in_flight_;
         return;
       }
     }
-    frame.reset();  // what it holds may be the last of a resource
+    state.reset();  // what it holds may be the last of a resource
     engine_.LeaveClosed();
   }
 
   Lane* lane;
-  std::unique_ptr<Frame> frame;
+  std::unique_ptr<ExecutorState> state;
 
  private:
   Engine& engine_;
@@ -162,7 +162,7 @@ Time Engine::DeadlineOf(const RunOptions* options) const {
 absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {
   if (call.metadata != nullptr) call.metadata->Clear();
   Lane* known = nullptr;
-  std::unique_ptr<Frame> idle;
+  std::unique_ptr<ExecutorState> idle;
   {
     SpinGuard lock(lock_);
     if (closed()) return UsageError("Attempted to use a closed Session.");
@@ -178,17 +178,17 @@ absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {
   if (lease.lane == nullptr) {
     VIGIL_ASSIGN_OR_RETURN(lease.lane, AddLane(call.spec));
   }
-  if (lease.frame == nullptr) {
-    lease.frame = std::make_unique<Frame>(env_, graph_, *lease.lane->plan, *own_, shared_, cancellation_);
+  if (lease.state == nullptr) {
+    lease.state = std::make_unique<ExecutorState>(env_, graph_, *lease.lane->plan, *own_, shared_, cancellation_);
   }
-  VIGIL_RETURN_IF_ERROR(lease.frame->Run(call, DeadlineOf(call.options), shared_.generation(), fetched));
+  VIGIL_RETURN_IF_ERROR(lease.state->Run(call, DeadlineOf(call.options), shared_.generation(), fetched));
   if (call.metadata == nullptr || call.options == nullptr || !call.options->output_partition_graphs)
     return absl::OkStatus();
   return AddGraph(graph_, call.spec, call.metadata);
 }
 
 absl::Status Engine::Close() {
-  std::map<const RunSpec*, std::vector<std::unique_ptr<Frame>>> dropped;
+  std::map<const RunSpec*, std::vector<std::unique_ptr<ExecutorState>>> dropped;
   bool idle = false;
   {
     SpinGuard lock(lock_);

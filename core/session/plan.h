@@ -19,7 +19,7 @@
 
 namespace vigil {
 
-// Where a value is found: in a slot of the run's frame, or in the graph.
+// Where a value is found: in a slot of the run's ExecutorState, or in the graph.
 struct ValueSource {
   std::int32_t slot = -1;
   const Tensor* constant = nullptr;

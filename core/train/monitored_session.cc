@@ -233,10 +233,10 @@ absl::Status MonitoredSessionBase::RunStepFn(const StepFn& step_fn) {
   const Call call(*this);
   env_.Emit({.kind = EventKind::kRunStart, .call = kStepFunction});
   const SessionPtr session_at_start = raw();
-  const absl::Status status = call.layer->RunStepFn([&](const RunWithHooks& run) {
+  const absl::Status status = call.layer->RunStepFn([&](const LayerRunFn& run) {
     // Held: the function may outlive the session in a recovery.
     const SessionPtr session = life_.behaviour.step_fn_sees_new_session ? raw() : session_at_start;
-    const vigil::RunWithHooks inner = [&](LayerRun& inner_run) {
+    const LayerRunFn inner = [&](LayerRun& inner_run) {
       env_.Emit({.kind = EventKind::kInnerRunStart});
       RunEvents(env_).CallerGives(graph_, inner_run.feeds, inner_run.options);
       absl::Status inner_end = run(inner_run);
@@ -267,7 +267,7 @@ absl::StatusOr<RunResult> MonitoredSessionBase::RunWithoutHooks(const Fetches& f
   }
   result.Set(fetches);
   env_.Emit({.kind = EventKind::kBareRunStart});
-  const absl::Status status = call.layer->RunStepFn([&](const RunWithHooks&) {
+  const absl::Status status = call.layer->RunStepFn([&](const LayerRunFn&) {
     const SessionPtr session = raw();
     return WithOrigin(
         CallGuarded([&] {

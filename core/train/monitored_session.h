@@ -46,7 +46,7 @@ namespace vigil {
 // What a step function gets.
 class StepContext {
  public:
-  StepContext(Session& session, const RunWithHooks& run) : session_(session), run_(run) {}
+  StepContext(Session& session, const LayerRunFn& run) : session_(session), run_(run) {}
   // The raw session. Under Behaviour::TensorFlow() as it was when RunStepFn was called: after a recovery the old,
   // closed one.
   Session& session() const { return session_; }
@@ -61,7 +61,7 @@ class StepContext {
  private:
   bool stop_requested_ = false;
   Session& session_;
-  const vigil::RunWithHooks& run_;
+  const LayerRunFn& run_;
 };
 using StepFn = std::function<absl::Status(StepContext&)>;
 

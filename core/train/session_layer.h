@@ -29,9 +29,9 @@ struct LayerRun {
   int attempts = 0;  // so far
 };
 
-using RunWithHooks = std::function<absl::Status(LayerRun&)>;
+using LayerRunFn = std::function<absl::Status(LayerRun&)>;
 // A step function, given the run of the layer that must do it.
-using LayerStepFn = std::function<absl::Status(const RunWithHooks&)>;
+using LayerStepFn = std::function<absl::Status(const LayerRunFn&)>;
 
 class SessionLayer {
  public:

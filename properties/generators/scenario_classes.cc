@@ -1,9 +1,11 @@
 #include "vigil/properties/generators/scenario_classes.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "vigil/replays/format/args.h"
 #include "vigil/replays/format/names.h"
 
 namespace vigil::properties {
@@ -22,6 +24,18 @@ class Classes {
     AddIf(!hook.listeners.empty(), "listener");
     for (const replays::PlanEntry& entry : hook.plan) AddEntry(entry);
     for (const replays::ListenerSpec& listener : hook.listeners) AddIf(!listener.plan.empty(), "listener that acts");
+  }
+  // What a hook meets in this scenario.
+  void AddHookAmong(const replays::Scenario& scenario, const replays::HookSpec& hook) {
+    const bool watches = hook.hook == "step_counter" || hook.args.contains("save_secs");
+    AddIf(watches && scenario.model.steps_per_run == 0, "hook that watches a step which stands still");
+    const bool evaluates = hook.hook == "final_ops" && replays::StringArg(hook.args, "what") == "loss";
+    AddIf(evaluates && scenario.model.nan_at.has_value() && scenario.model.batches.has_value(),
+          "final evaluation of what trains on an input that ends");
+    const bool signalled = std::ranges::any_of(scenario.faults, &replays::Fault::sigterm);
+    const bool waits = hook.hook == "global_step_waiter" && replays::IntegerArg(hook.args, "wait_until_step") > 0;
+    AddIf(waits && signalled, "hook that waits for a step, and a signal");
+    AddIf(replays::ListArg(hook.args, "tensors").size() > 1, "hook that logs several tensors");
   }
   void AddEntry(const replays::PlanEntry& entry) {
     Add("action", replays::NameOf(replays::kActions, entry.action));
@@ -88,6 +102,7 @@ std::set<std::string> ClassesOf(const replays::Scenario& scenario) {
   classes.AddModel(scenario.model);
   classes.AddCheckpoint(scenario.checkpoint);
   for (const replays::HookSpec& hook : scenario.hooks) classes.AddHook(hook);
+  for (const replays::HookSpec& hook : scenario.hooks) classes.AddHookAmong(scenario, hook);
   for (const replays::Fault& fault : scenario.faults) classes.AddFault(fault);
   classes.AddStatements(scenario.drive);
   classes.AddStatements(scenario.after);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vigil/core/base/behaviour.h"
+#include "vigil/properties/generators/stories.h"
 #include "vigil/properties/model/refusal.h"
 #include "vigil/replays/format/services.h"
 
@@ -75,7 +76,9 @@ HookSpec DrawBuiltin(Draws draws, Scenario& scenario) {
   }
   if (hook.hook == "logging_tensor") {
     hook.args = Period(draws, "every_n_iter", "every_n_secs");
-    hook.args["tensors"] = std::vector<std::string>{draws.Chance(50) ? "step" : "fed"};
+    std::vector<std::string> tensors = {draws.Chance(50) ? "step" : "fed"};
+    if (draws.Split("one more").Chance(40)) tensors.emplace_back(tensors[0] == "step" ? "fed" : "step");
+    hook.args["tensors"] = std::move(tensors);
     if (draws.Chance(50)) hook.args["at_end"] = true;
   }
   if (hook.hook == "nan_tensor") {
@@ -336,46 +339,6 @@ void AddModel(Draws draws, Scenario& scenario) {
   }
 }
 
-Statement Plain(Op op, bool caught = false) {
-  Statement statement;
-  statement.op = op;
-  statement.catch_error = caught;
-  return statement;
-}
-
-// Mixtures that would hardly come about by themselves: what is asked of should_stop after a step function or a hook has
-// asked for a stop, with a recovery or without.
-void AddStopStory(Draws draws, Scenario& scenario) {
-  std::vector<Statement> story;
-  const bool by_step = draws.Chance(50);
-  if (by_step) {
-    Statement step = Plain(Op::kStep, true);
-    if (draws.Chance(60)) step.body.push_back(Plain(Op::kRunWithHooks));
-    if (draws.Chance(70)) step.body.push_back(Plain(Op::kRequestStop));
-    if (step.body.empty()) step.body.push_back(Plain(Op::kRunWithHooks));
-    story.push_back(std::move(step));
-  } else {
-    HookSpec hook{.hook = "probe", .name = "stop", .plan = {}, .listeners = {}, .args = {}};
-    PlanEntry asks;
-    asks.method = draws.Chance(70) ? "before_run" : "after_run";
-    asks.calls = {1};
-    asks.action = Action::kRequestStop;
-    hook.plan.push_back(std::move(asks));
-    scenario.hooks.push_back(std::move(hook));
-    story.push_back(Plain(Op::kRun, true));
-  }
-  if (draws.Chance(65)) {
-    Fault fault;
-    fault.at = FaultPoint::kRun;
-    fault.calls = {1};
-    fault.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
-    scenario.faults.push_back(std::move(fault));
-  }
-  story.push_back(Plain(Op::kShouldStop));
-  story.push_back(Plain(Op::kShouldStop));
-  scenario.drive.insert(scenario.drive.begin(), story.begin(), story.end());
-}
-
 // A fault where nothing is called never fires: half of these get what they need.
 void GiveFaultsTheirPlace(Draws draws, Scenario& scenario) {
   if (scenario.session.shared_state) return;
@@ -397,90 +360,6 @@ void AddUnreadiness(Draws draws, Scenario& scenario) {
   fault.code = Code::kFailedPrecondition;
   fault.not_ready = true;
   scenario.faults.push_back(std::move(fault));
-}
-
-// A hook that waits for a step, and others who make it: one with each look.
-void AddWaiter(Draws draws, Scenario& scenario) {
-  HookSpec hook;
-  hook.hook = "global_step_waiter";
-  hook.args["wait_until_step"] = Number(draws, 1, 4);
-  scenario.hooks.insert(scenario.hooks.begin(), std::move(hook));
-  Fault fault;
-  fault.at = FaultPoint::kReadStep;
-  fault.calls = {1, 2, 3, 4, 5, 6, 7, 8};
-  fault.advance_step = 1;
-  scenario.faults.push_back(std::move(fault));
-  scenario.model.global_step = true;
-}
-
-// Hooks that feed the same thing, to runs of a caller who may feed it, too.
-void AddFeedConflict(Draws draws, Scenario& scenario) {
-  for (const char* const name : {"first", "second"}) {
-    PlanEntry feeds;
-    feeds.method = "before_run";
-    feeds.calls = {draws.Between(1, 2)};
-    feeds.action = Action::kFeed;
-    feeds.value = draws.Between(1, 9);
-    scenario.hooks.push_back({.hook = "probe", .name = name, .plan = {std::move(feeds)}, .listeners = {}, .args = {}});
-  }
-}
-
-// Hooks that ask the same run for different things.
-void AddOwnFetches(Draws draws, Scenario& scenario) {
-  const std::int64_t call = draws.Between(1, 2);
-  for (const auto& [name, what] : {std::pair("one", "step"), std::pair("other", "fed")}) {
-    PlanEntry asks;
-    asks.method = "before_run";
-    asks.calls = {call};
-    asks.action = Action::kFetch;
-    asks.what = what;
-    PlanEntry shows;
-    shows.method = "after_run";
-    shows.action = Action::kShow;
-    scenario.hooks.push_back(
-        {.hook = "probe", .name = name, .plan = {std::move(asks), std::move(shows)}, .listeners = {}, .args = {}});
-  }
-}
-
-// A hook that counts its steps from the first session on, and a session that is lost after some of them, which were
-// saved.
-void AddResumedCount(Draws draws, Scenario& scenario) {
-  if (scenario.session.shared_state) return;
-  scenario.checkpoint.dir = true;
-  scenario.checkpoint.filename.reset();
-  scenario.model.global_step = true;
-  HookSpec saver{.hook = "checkpoint_saver", .name = "", .plan = {}, .listeners = {}, .args = {}};
-  saver.args["save_steps"] = Number(draws, 1, 2);
-  HookSpec stop{.hook = "stop_at_step", .name = "", .plan = {}, .listeners = {}, .args = {}};
-  stop.args["num_steps"] = Number(draws, 3, 6);
-  scenario.hooks.push_back(std::move(saver));
-  scenario.hooks.push_back(std::move(stop));
-  Fault fault;
-  fault.at = FaultPoint::kRun;
-  fault.calls = {draws.Between(2, 4)};
-  fault.code = draws.Chance(50) ? Code::kAborted : Code::kUnavailable;
-  scenario.faults.push_back(std::move(fault));
-  Statement loop = Plain(Op::kLoop);
-  loop.max = draws.Between(4, 8);
-  loop.body.push_back(Plain(Op::kRun));
-  scenario.drive.insert(scenario.drive.begin(), std::move(loop));
-}
-
-// A loss that becomes NaN under a hook that stops softly, and one that saves: before it or behind it.
-void AddDivergence(Draws draws, Scenario& scenario) {
-  if (scenario.session.shared_state || !scenario.behaviour.switches.empty()) return;
-  scenario.behaviour.name = "default";
-  scenario.checkpoint.dir = true;
-  scenario.checkpoint.filename.reset();
-  scenario.model.global_step = true;
-  scenario.model.nan_at = draws.Between(1, 3);
-  HookSpec saver{.hook = "checkpoint_saver", .name = "", .plan = {}, .listeners = {}, .args = {}};
-  saver.args["save_steps"] = Number(draws, 1, 2);
-  HookSpec nan{.hook = "nan_tensor", .name = "", .plan = {}, .listeners = {}, .args = {}};
-  nan.args["fail_on_nan_loss"] = draws.Chance(20);
-  if (draws.Chance(50)) std::swap(saver, nan);
-  scenario.hooks.push_back(std::move(saver));
-  scenario.hooks.push_back(std::move(nan));
 }
 
 // A few switches of ours on top of TensorFlow's behaviour.
@@ -515,6 +394,10 @@ void AddMost(const Draws& draws, Scenario& scenario) {
   if (further.Chance(3)) AddOwnFetches(draws.Split("own fetches"), scenario);
   if (further.Chance(3)) AddResumedCount(draws.Split("resumed count"), scenario);
   if (further.Chance(2)) AddDivergence(draws.Split("divergence"), scenario);
+  Draws rarer = draws.Split("rarer varieties");
+  if (rarer.Chance(2)) AddStillStep(draws.Split("still step"), scenario);
+  if (rarer.Chance(2)) AddFinalEvaluation(draws.Split("final evaluation"), scenario);
+  if (rarer.Chance(2)) AddVainWaiter(draws.Split("vain waiter"), scenario);
 }
 
 // The process is told to end, at a call of the session.
@@ -522,8 +405,7 @@ void AddSignal(Draws draws, Scenario& scenario) {
   constexpr FaultPoint kPoints[] = {FaultPoint::kRun,  FaultPoint::kRun,     FaultPoint::kRun,   FaultPoint::kCreate,
                                     FaultPoint::kInit, FaultPoint::kRestore, FaultPoint::kReady, FaultPoint::kReadStep,
                                     FaultPoint::kSave, FaultPoint::kRawRun,  FaultPoint::kClose};
-  const auto sleeps = [](const Fault& fault) { return fault.at == FaultPoint::kSleep; };
-  if (std::any_of(scenario.faults.begin(), scenario.faults.end(), sleeps)) return;
+  if (!MayBeToldToEnd(scenario)) return;
   scenario.session.args["stop_on_sigterm"] = true;
   Fault fault;
   const bool supervisor = scenario.session.kind == SessionKind::kSupervisor;
@@ -548,6 +430,12 @@ void SaveBeside(Draws draws, Scenario& scenario) {
   saver.args["save_steps"] = Number(draws, 1, 3);
   saver.args["async_saves"] = true;
   scenario.hooks.push_back(std::move(saver));
+  Draws more = draws.Split("more than can be written");
+  if (!more.Chance(60)) return;
+  Statement run;
+  run.op = Op::kRun;
+  run.times = more.Between(4, 9);
+  scenario.drive.insert(scenario.drive.begin(), std::move(run));
 }
 
 }  // namespace

@@ -246,6 +246,37 @@ class BesideInOrder : public HookSaveRule {
   std::map<std::int32_t, std::deque<std::pair<std::size_t, double>>> untold_;
 };
 
+constexpr RuleInfo kFewBeside{
+    .id = "save.beside_one_waits",
+    .sentence =
+        "When a call of a hook ends well, at most two of the saves that it has handed over to be written beside the "
+        "training are not told of: one is being written, one waits.",
+    .documented = "docs/checkpoints.md: asynchronous saves, one save is written, one more may wait",
+    .observed = "",
+};
+class FewBeside : public HookSaveRule {
+ public:
+  FewBeside() : HookSaveRule(kFewBeside) {}
+
+ private:
+  static constexpr std::size_t kMost = 2;
+
+  void OnSaver(const Moment& now, const BuiltIn::Said&) override {
+    std::deque<std::size_t>& untold = untold_[now.run.hook];
+    if (now.HookCall(HookMethod::kBegin)) untold.clear();
+    if (now.Detail(HookDetail::kSavesBeside)) {
+      Arm();
+      untold.push_back(now.index);
+    }
+    if (now.Detail(HookDetail::kTellsOfSave) && !untold.empty()) untold.pop_front();
+    if (now.Is(EventKind::kHookReturn) && now.ok() && untold.size() > kMost)
+      Violate({untold.front(), now.index}, fmt::format("{} unfinished saves at most", kMost),
+              fmt::format("{}", untold.size()));
+  }
+
+  std::map<std::int32_t, std::deque<std::size_t>> untold_;  // by hook: where they were handed over
+};
+
 constexpr RuleInfo kInOrder{
     .id = "listener.each_in_its_place",
     .sentence =
@@ -487,9 +518,9 @@ class DeletesOthers : public Rule {
 }  // namespace
 
 std::vector<RuleFactory> SaverRules() {
-  return {NewRule<AtCreation>, NewRule<Named>,         NewRule<WhenDue>,      NewRule<AtTheEnd>,
-          NewRule<PassedOver>, NewRule<BesideInOrder>, NewRule<InOrder>,      NewRule<StopTaken>,
-          NewRule<Writes>,     NewRule<ListLength>,    NewRule<DeletesOthers>};
+  return {NewRule<AtCreation>, NewRule<Named>,         NewRule<WhenDue>,    NewRule<AtTheEnd>,
+          NewRule<PassedOver>, NewRule<BesideInOrder>, NewRule<FewBeside>,  NewRule<InOrder>,
+          NewRule<StopTaken>,  NewRule<Writes>,        NewRule<ListLength>, NewRule<DeletesOthers>};
 }
 
 }  // namespace vigil::properties

@@ -221,6 +221,16 @@ constexpr RuleCase kServiceCases[] = {
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
      "return:acs0 acs1 constructed close( call:end0 read=7 return:end0",
      "beside=7 return:end0"},
+    {"save.beside_one_waits", "",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
+     "return:acs0 acs1 constructed run( before0 before1 run call:after0=7 asked1=8 read=8 asked1=8 set=8 saves=8 "
+     "beside=8 return:after0 after1 run) run( before0 before1 run call:after0=8 tells=7 log:checkpoint=7 saved=7 "
+     "asked1=9 read=9 asked1=9 set=9 saves=9 beside=9 return:after0 after1 run)",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
+     "return:acs0 acs1 constructed run( before0 before1 run call:after0=7 asked1=8 read=8 asked1=8 set=8 saves=8 "
+     "beside=8 return:after0 after1 run) run( before0 before1 run call:after0=8 asked1=9 read=9 asked1=9 set=9 saves=9 "
+     "beside=9 return:after0",
+     "beside=7 return:after0"},
     {"listener.each_in_its_place", "",
      "call:begin0 is:saves_checkpoints1 listener:begin0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 "
      "listener:before0=7 beside=7 set=7 return:acs0 acs1 constructed run( before0 before1 run call:after0=7 tells=7 "

@@ -52,7 +52,7 @@ class RegisteredGraph::Run final : public Rendezvous {
   Run(RegisteredGraph& graph, const Lane& lane)
       : graph_(graph),
         lane_(lane),
-        frame_(graph.env_, graph.graph_, *lane.plan, graph.resources_, graph.resources_, cancellation_) {}
+        state_(graph.env_, graph.graph_, *lane.plan, graph.resources_, graph.resources_, cancellation_) {}
 
   // A run that was cancelled is not used again.
   bool reusable() const { return !cancellation_.cancelled(); }
@@ -66,7 +66,7 @@ class RegisteredGraph::Run final : public Rendezvous {
                        .feed_values = request.feeds,
                        .options = request.options,
                        .metadata = request.metadata};
-    return frame_.Run(call, request.deadline, graph_.resources_.generation(), fetched, this);
+    return state_.Run(call, request.deadline, graph_.resources_.generation(), fetched, this);
   }
 
   absl::Status Send(const Node& send, const Tensor& value) override {
@@ -117,7 +117,7 @@ class RegisteredGraph::Run final : public Rendezvous {
   RegisteredGraph& graph_;
   const Lane& lane_;
   Cancellation cancellation_;
-  Frame frame_;
+  ExecutorState state_;
   StepRendezvous* step_ = nullptr;
 };
 

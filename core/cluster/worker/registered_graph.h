@@ -29,7 +29,7 @@
 #include "vigil/core/graph/graph.pb.h"
 #include "vigil/core/graph/rendezvous.h"
 #include "vigil/core/graph/resource.h"
-#include "vigil/core/session/frame.h"
+#include "vigil/core/session/executor_state.h"
 #include "vigil/core/session/plan.h"
 
 namespace vigil {

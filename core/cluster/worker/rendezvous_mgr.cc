@@ -1,5 +1,7 @@
 #include "vigil/core/cluster/worker/rendezvous_mgr.h"
 
+#include "vigil/core/base/check.h"
+
 namespace vigil {
 namespace {
 
@@ -30,7 +32,9 @@ void RendezvousMgr::Leave(std::shared_ptr<StepRendezvous> state) {
   std::shared_ptr<StepRendezvous> dropped;  // destroyed after the lock is released
   MutexLock lock(*mutex_);
   const auto it = steps_.find(state->step_id());
-  if (it == steps_.end() || it->second.state != state || --it->second.users > 0 || !state->over()) return;
+  if (it == steps_.end() || it->second.state != state) return;
+  VIGIL_CHECK(it->second.users > 0);
+  if (--it->second.users > 0 || !state->over()) return;
   if (state->spent()) over_.Add(state->step_id());
   steps_.erase(it);
   if (idle_.size() < kMostIdle) {

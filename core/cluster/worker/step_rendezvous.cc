@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/step_errors.h"
@@ -17,6 +18,7 @@ StepRendezvous::StepRendezvous(const Env& env)
 
 void StepRendezvous::Reuse(std::int64_t step_id) {
   MutexLock lock(*mutex_);
+  VIGIL_CHECK(!running_);  // else a run would go on with the values of another step
   step_id_ = step_id;
   for (std::size_t i = 0; i < used_; ++i) items_[i]->value = Tensor();
   used_ = untaken_ = 0;
@@ -38,6 +40,7 @@ absl::Status StepRendezvous::BeginRun(Cancellation* cancellation, std::size_t se
 
 void StepRendezvous::EndRun() {
   MutexLock lock(*mutex_);
+  VIGIL_CHECK(running_);
   cancellation_ = nullptr;
   running_ = false;
 }
@@ -99,6 +102,7 @@ absl::StatusOr<Tensor> StepRendezvous::Take(const std::string& key, IncomingCall
     item->wanted = false;
     return aborted_.ok() ? MakeStatus(Code::kCancelled, "RecvTensor was cancelled") : aborted_;
   }
+  VIGIL_CHECK(untaken_ > 0);  // else the step would never be over
   --untaken_;
   return std::exchange(item->value, Tensor());
 }
@@ -130,6 +134,7 @@ void StepRendezvous::Fetch(std::size_t i, NetworkRequest request) {
 void StepRendezvous::Arrive(std::size_t i, NetworkReply reply) {
   {
     MutexLock lock(*mutex_);
+    VIGIL_CHECK(i < arrivals_.size() && !arrivals_[i].arrived);  // one reply a call, and of this step
     arrivals_[i].arrived = true;
     arrivals_[i].reply = std::move(reply);
   }
@@ -138,11 +143,13 @@ void StepRendezvous::Arrive(std::size_t i, NetworkReply reply) {
 
 NetworkReply StepRendezvous::Await(std::size_t i, Time deadline) {
   MutexLock lock(*mutex_);
+  VIGIL_CHECK(i < arrivals_.size());
   while (aborted_.ok() && !arrivals_[i].arrived) {
     if (run_changed_->Wait(*mutex_, deadline) || arrivals_[i].arrived) continue;
     return MakeStatus(Code::kDeadlineExceeded, "Timed out waiting for notification");
   }
   if (!aborted_.ok()) return aborted_;
+  VIGIL_CHECK(arrivals_[i].reply.has_value());  // else it was awaited before
   return *std::exchange(arrivals_[i].reply, std::nullopt);
 }
 

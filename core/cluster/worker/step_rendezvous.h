@@ -32,16 +32,16 @@ class StepRendezvous : public std::enable_shared_from_this<StepRendezvous> {
   // The run of the partition begins: `cancellation` is set if the step is aborted before EndRun. Error: it has been
   // already, or the step has a run.
   absl::Status BeginRun(Cancellation* cancellation, std::size_t sends);
-  void EndRun();
+  void EndRun();  // REQUIRES: BeginRun was OK, and this is its only EndRun
 
   // A value for another task. Error: the step was aborted.
   absl::Status Send(const std::string& key, const Tensor& value);
   // The value that was or will be sent under that key; waits. CANCELLED when `call` is given up.
   absl::StatusOr<Tensor> Take(const std::string& key, IncomingCall& call);
 
-  // Asks another task for a value, the `i`-th of this step; `i` counts from 0.
+  // Asks another task for a value, the `i`-th of this step; `i` counts from 0. Each is asked for once.
   void Fetch(std::size_t i, NetworkRequest request);
-  // Waits for the i-th: the reply to RecvTensor.
+  // Waits for the i-th: the reply to RecvTensor. REQUIRES: it was asked for, and has not been awaited yet.
   NetworkReply Await(std::size_t i, Time deadline);
 
   // Ends everything with this error. The first one counts.

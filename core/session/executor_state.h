@@ -2,8 +2,8 @@
 //
 // Laid out once, then reused: a run touches nothing but what is here.
 // Thread safety: one task at a time.
-#ifndef VIGIL_CORE_SESSION_FRAME_H_
-#define VIGIL_CORE_SESSION_FRAME_H_
+#ifndef VIGIL_CORE_SESSION_EXECUTOR_STATE_H_
+#define VIGIL_CORE_SESSION_EXECUTOR_STATE_H_
 
 #include <cstdint>
 #include <memory>
@@ -17,13 +17,13 @@
 
 namespace vigil {
 
-// What is passed to the constructor must outlive the frame.
-class Frame {
+// What is passed to the constructor must outlive the state.
+class ExecutorState {
  public:
-  Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
-        const Cancellation& cancellation);
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
+  ExecutorState(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
+                const Cancellation& cancellation);
+  ExecutorState(const ExecutorState&) = delete;
+  ExecutorState& operator=(const ExecutorState&) = delete;
 
   // Runs the plan; errors as Session::Run. `deadline`: of Clock::Monotonic. `generation`: of the shared resources.
   // `rendezvous`: of a partition of a graph; null if it is whole.
@@ -51,4 +51,4 @@ class Frame {
 
 }  // namespace vigil
 
-#endif  // VIGIL_CORE_SESSION_FRAME_H_
+#endif  // VIGIL_CORE_SESSION_EXECUTOR_STATE_H_

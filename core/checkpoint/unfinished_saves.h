@@ -12,8 +12,8 @@
 // chiefs, workers that were left alone), and what a living one is writing is not to be taken from it. What carries a
 // higher step stays.
 // Thread safety: pure functions over the file seam.
-#ifndef VIGIL_CORE_CHECKPOINT_LEFTOVERS_H_
-#define VIGIL_CORE_CHECKPOINT_LEFTOVERS_H_
+#ifndef VIGIL_CORE_CHECKPOINT_UNFINISHED_SAVES_H_
+#define VIGIL_CORE_CHECKPOINT_UNFINISHED_SAVES_H_
 
 #include <chrono>
 #include <cstdint>
@@ -28,26 +28,27 @@
 
 namespace vigil {
 
-struct Leftover {
+struct UnfinishedSave {
   std::string path;
   std::int64_t step = 0;
   std::string unless = {};  // it is none once this is there
-  friend bool operator==(const Leftover&, const Leftover&) = default;
+  friend bool operator==(const UnfinishedSave&, const UnfinishedSave&) = default;
 };
 
 // Those of a save path ("/dir/model.ckpt") and of a state file in its directory, by name. None if the directory cannot
 // be read.
-std::vector<Leftover> FindLeftovers(Files& files, const std::string& save_path, std::string_view state_file = "");
+std::vector<UnfinishedSave> FindUnfinishedSaves(Files& files, const std::string& save_path,
+                                                std::string_view state_file = "");
 
 // Longer than a save is without a sign of life: the slowest sync of a file.
 inline constexpr Duration kAbandonedAfter = std::chrono::minutes(10);
 // Whether nothing has changed there for so long. `now`: as the file system tells the time (when something was just
 // written there). Errors: the file seam's, but what is gone counts as abandoned.
-absl::StatusOr<bool> IsAbandoned(Files& files, const Leftover& leftover, Time now);
+absl::StatusOr<bool> IsAbandoned(Files& files, const UnfinishedSave& unfinished, Time now);
 
 // With the files in it, if it is a folder. Fine if it is gone. Errors: the file seam's; some of it may be gone then.
-absl::Status RemoveLeftover(Files& files, const Leftover& leftover);
+absl::Status RemoveUnfinishedSave(Files& files, const UnfinishedSave& unfinished);
 
 }  // namespace vigil
 
-#endif  // VIGIL_CORE_CHECKPOINT_LEFTOVERS_H_
+#endif  // VIGIL_CORE_CHECKPOINT_UNFINISHED_SAVES_H_

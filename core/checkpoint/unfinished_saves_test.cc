@@ -1,4 +1,4 @@
-#include "vigil/core/checkpoint/leftovers.h"
+#include "vigil/core/checkpoint/unfinished_saves.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,9 +21,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class LeftoversTest : public testing::Test {
+class UnfinishedSavesTest : public testing::Test {
  protected:
-  LeftoversTest() { EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK"); }
+  UnfinishedSavesTest() { EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK"); }
   Files& files() { return fake_.files; }
   void Touch(const std::string& path) {
     if (const std::string folder = Dirname(path); folder != "/d") {
@@ -47,7 +47,7 @@ class LeftoversTest : public testing::Test {
   fakes::FakeEnv fake_;
 };
 
-TEST_F(LeftoversTest, AreTemporaryNamesOfTheSavePathOnly) {
+TEST_F(UnfinishedSavesTest, AreTemporaryNamesOfTheSavePathOnly) {
   for (const char* name :
        {"m-7_temp/part-00000-of-00002.index", "m-00000008_temp/x", "m-7.index.tempstate123",
         "m-7.data-00000-of-00001.tempstate5", "m-7.meta.tmp", "m-7.meta.tmp3",
@@ -60,28 +60,28 @@ TEST_F(LeftoversTest, AreTemporaryNamesOfTheSavePathOnly) {
     Touch(std::string("/d/") + name);
   }
   std::vector<std::string> found;
-  for (const Leftover& each : FindLeftovers(files(), "/d/m", "checkpoint")) {
+  for (const UnfinishedSave& each : FindUnfinishedSaves(files(), "/d/m", "checkpoint")) {
     found.push_back(each.path + " " + std::to_string(each.step));
   }
   EXPECT_THAT(found,
               ElementsAre("/d/checkpoint.tmp12 0", "/d/m-00000008_temp 8", "/d/m-6.data-00000-of-00001 6",
                           "/d/m-7.data-00000-of-00001.tempstate5 7", "/d/m-7.index.tempstate123 7", "/d/m-7.meta.tmp 7",
                           "/d/m-7.meta.tmp3 7", "/d/m-7_temp 7", "/d/m-7_temp_00000000000000ff 7"));
-  EXPECT_THAT(FindLeftovers(files(), "/nowhere/m"), IsEmpty());
+  EXPECT_THAT(FindUnfinishedSaves(files(), "/nowhere/m"), IsEmpty());
 }
 
-TEST_F(LeftoversTest, AFolderGoesWithItsFiles) {
+TEST_F(UnfinishedSavesTest, AFolderGoesWithItsFiles) {
   Touch("/d/m-7_temp/a");
   Touch("/d/m-7_temp/b");
-  EXPECT_EQ(Text(RemoveLeftover(files(), {"/d/m-7_temp", 7})), "OK");
+  EXPECT_EQ(Text(RemoveUnfinishedSave(files(), {"/d/m-7_temp", 7})), "OK");
   EXPECT_FALSE(Has("/d/m-7_temp"));
-  EXPECT_EQ(Text(RemoveLeftover(files(), {"/d/m-7_temp", 7})), "OK") << "gone already";
+  EXPECT_EQ(Text(RemoveUnfinishedSave(files(), {"/d/m-7_temp", 7})), "OK") << "gone already";
 }
 
 // A model that is saved in parts.
-class SavedLeftoversTest : public LeftoversTest {
+class UnfinishedSavesThatAreFoundTest : public UnfinishedSavesTest {
  protected:
-  SavedLeftoversTest() : graph_(BuiltinOps()) {
+  UnfinishedSavesThatAreFoundTest() : graph_(BuiltinOps()) {
     Builder b(graph_);
     const ops::Variable v = ops::MakeVariable(b, "v", b.Const("seven", Tensor::Scalar<std::int64_t>(7)));
     EXPECT_EQ(Text(b.status()), "OK");
@@ -99,7 +99,7 @@ class SavedLeftoversTest : public LeftoversTest {
   std::unique_ptr<Session> session_;
 };
 
-TEST_F(SavedLeftoversTest, GoWithTheFirstSaveThatIsAsFar) {
+TEST_F(UnfinishedSavesThatAreFoundTest, GoWithTheFirstSaveThatIsAsFar) {
   for (const char* name : {"m-3_temp/part-00000-of-00001.index", "m-5_temp/part.tempstate1", "m-9_temp/part",
                            "m-5.meta.tmp", "other-1_temp/part"}) {
     Touch(std::string("/d/") + name);
@@ -124,7 +124,7 @@ TEST_F(SavedLeftoversTest, GoWithTheFirstSaveThatIsAsFar) {
   EXPECT_FALSE(Has("/d/m-2_temp"));
 }
 
-TEST_F(SavedLeftoversTest, OfEachPathThatIsSavedTo) {
+TEST_F(UnfinishedSavesThatAreFoundTest, OfEachPathThatIsSavedTo) {
   Touch("/d/m-3_temp/part");
   Touch("/d/n-3_temp/part");
   TimePasses();
@@ -136,7 +136,7 @@ TEST_F(SavedLeftoversTest, OfEachPathThatIsSavedTo) {
   EXPECT_FALSE(Has("/d/n-3_temp"));
 }
 
-TEST_F(SavedLeftoversTest, StayWithTensorFlow) {
+TEST_F(UnfinishedSavesThatAreFoundTest, StayWithTensorFlow) {
   Touch("/d/m-3_temp/part");
   TimePasses();
   Behaviour behaviour;
@@ -145,7 +145,7 @@ TEST_F(SavedLeftoversTest, StayWithTensorFlow) {
   EXPECT_TRUE(Has("/d/m-3_temp"));
 }
 
-TEST_F(SavedLeftoversTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
+TEST_F(UnfinishedSavesThatAreFoundTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
   Touch("/d/m-3_temp/part");
   TimePasses();
   const auto saver = NewProcess();
@@ -160,7 +160,7 @@ TEST_F(SavedLeftoversTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
   EXPECT_THAT(Warnings(), Not(Contains(HasSubstr("Ignoring: "))));
 }
 
-TEST_F(SavedLeftoversTest, ASaveWithoutAStepTellsNothing) {
+TEST_F(UnfinishedSavesThatAreFoundTest, ASaveWithoutAStepTellsNothing) {
   Touch("/d/m-3_temp/part");
   TimePasses();
   const auto saver = NewProcess();
@@ -169,7 +169,7 @@ TEST_F(SavedLeftoversTest, ASaveWithoutAStepTellsNothing) {
 }
 
 // Another process writes there: at first it is slow, then it makes progress.
-TEST_F(SavedLeftoversTest, WhatALivingWriterHasIsNotTakenFromIt) {
+TEST_F(UnfinishedSavesThatAreFoundTest, WhatALivingWriterHasIsNotTakenFromIt) {
   Touch("/d/m-3_temp_00000000000000aa/part-00000-of-00002.index");
   Touch("/d/m-3.meta.tmp");
   const auto saver = NewProcess();
@@ -187,7 +187,7 @@ TEST_F(SavedLeftoversTest, WhatALivingWriterHasIsNotTakenFromIt) {
   EXPECT_FALSE(Has("/d/m-3_temp_00000000000000aa"));
 }
 
-TEST_F(SavedLeftoversTest, DataWithoutAnIndexGoUnlessTheyHaveOneByThen) {
+TEST_F(UnfinishedSavesThatAreFoundTest, DataWithoutAnIndexGoUnlessTheyHaveOneByThen) {
   Touch("/d/m-3.data-00000-of-00001");
   Touch("/d/m-5.data-00000-of-00001");
   TimePasses();
@@ -197,7 +197,7 @@ TEST_F(SavedLeftoversTest, DataWithoutAnIndexGoUnlessTheyHaveOneByThen) {
   Save(*saver, 5);
   EXPECT_TRUE(Has("/d/m-3.data-00000-of-00001")) << "it goes with its checkpoint";
   EXPECT_EQ(Text(RemoveCheckpoint(files(), "/d/m-3")), "OK");
-  EXPECT_THAT(FindLeftovers(files(), "/d/m"), IsEmpty());
+  EXPECT_THAT(FindUnfinishedSaves(files(), "/d/m"), IsEmpty());
   Touch("/d/m-4.data-00000-of-00001");
   TimePasses();
   Save(*NewProcess(), 6);

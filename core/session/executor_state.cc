@@ -1,8 +1,8 @@
-// How a plan is executed: the frame turns the plan's numbers into pointers once, so that a run is a walk over `calls_`
+// How a plan is executed: the state turns the plan's numbers into pointers once, so that a run is a walk over `calls_`
 // that looks nothing up. Step i reads through inputs_ and writes into slots_; a slot is emptied as soon as nobody looks
 // at it any more (Plan::releases), and all of them at the end. What a kernel finds by name (a variable, a queue) stays
 // in cached_ until the shared resources change their generation.
-#include "vigil/core/session/frame.h"
+#include "vigil/core/session/executor_state.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ std::int64_t BytesOf(const Tensor& tensor) {
   return bytes;
 }
 
-// Two runs in one frame would read each other's values.
+// Two runs in one state would read each other's values.
 class Running {
  public:
   explicit Running(bool& flag) : flag_(flag) { VIGIL_CHECK(!std::exchange(flag_, true)); }
@@ -42,8 +42,8 @@ class Running {
 
 }  // namespace
 
-Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own, ResourceManager& shared,
-             const Cancellation& cancellation)
+ExecutorState::ExecutorState(const Env& env, const Graph& graph, const Plan& plan, ResourceManager& own,
+                             ResourceManager& shared, const Cancellation& cancellation)
     : env_(env),
       graph_(graph),
       plan_(plan),
@@ -70,8 +70,8 @@ Frame::Frame(const Env& env, const Graph& graph, const Plan& plan, ResourceManag
   }
 }
 
-absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t generation, std::vector<Tensor>* fetched,
-                        Rendezvous* rendezvous) {
+absl::Status ExecutorState::Run(const RunCall& call, Time deadline, std::uint64_t generation,
+                                std::vector<Tensor>* fetched, Rendezvous* rendezvous) {
   const Running running(running_);
   if (generation != generation_) {
     for (std::shared_ptr<Resource>& resource : cached_) resource.reset();
@@ -93,14 +93,14 @@ absl::Status Frame::Run(const RunCall& call, Time deadline, std::uint64_t genera
   return status;
 }
 
-absl::Status Frame::TakeFeeds(const RunCall& call) {
+absl::Status ExecutorState::TakeFeeds(const RunCall& call) {
   VIGIL_RETURN_IF_ERROR(CheckFeeds(graph_, plan_.spec.feeds, call.feed_values));
   VIGIL_CHECK(call.feed_values.size() <= slots_.size());  // the feeds have the first ones
   for (std::size_t i = 0; i < call.feed_values.size(); ++i) slots_[i] = call.feed_values[i];
   return absl::OkStatus();
 }
 
-absl::Status Frame::Execute(RunMetadata* trace) {
+absl::Status ExecutorState::Execute(RunMetadata* trace) {
   if (trace == nullptr) {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       VIGIL_RETURN_IF_ERROR(ExecuteStep(calls_[i]));
@@ -124,14 +124,14 @@ absl::Status Frame::Execute(RunMetadata* trace) {
   return absl::OkStatus();
 }
 
-void Frame::Release(const PlanStep& step) {
+void ExecutorState::Release(const PlanStep& step) {
   for (std::int32_t i = step.first_release; i < step.end_release; ++i) {
     Tensor& slot = slots_[static_cast<std::size_t>(plan_.releases[static_cast<std::size_t>(i)])];
     if (slot.has_buffer()) slot = Tensor();
   }
 }
 
-absl::Status Frame::ExecuteStep(const KernelCall& step) {
+absl::Status ExecutorState::ExecuteStep(const KernelCall& step) {
   if (context_.cancelled()) return MakeStatus(Code::kCancelled, "Run call was cancelled");
   context_.Enter(step);
   absl::Status status = (*step.kernel)(context_);
@@ -140,7 +140,7 @@ absl::Status Frame::ExecuteStep(const KernelCall& step) {
 }
 
 // Large values are not kept from one run to the next. Most are gone already, unless the run has failed.
-void Frame::Clean() {
+void ExecutorState::Clean() {
   for (Tensor& slot : slots_) {
     if (slot.has_buffer()) slot = Tensor();
   }

@@ -1,4 +1,4 @@
-#include "vigil/core/checkpoint/leftovers.h"
+#include "vigil/core/checkpoint/unfinished_saves.h"
 
 #include <algorithm>
 #include <charconv>
@@ -70,10 +70,11 @@ absl::Status FineIfGone(const absl::Status& status) {
 
 }  // namespace
 
-std::vector<Leftover> FindLeftovers(Files& files, const std::string& save_path, std::string_view state_file) {
+std::vector<UnfinishedSave> FindUnfinishedSaves(Files& files, const std::string& save_path,
+                                                std::string_view state_file) {
   const std::string directory = Dirname(save_path);
   const std::string base = Basename(save_path);
-  std::vector<Leftover> out;
+  std::vector<UnfinishedSave> out;
   const absl::StatusOr<std::vector<std::string>> names = files.List(directory.empty() ? "." : directory);
   if (!names.ok()) return out;
   const std::set<std::string, std::less<>> all(names->begin(), names->end());
@@ -94,15 +95,15 @@ std::vector<Leftover> FindLeftovers(Files& files, const std::string& save_path, 
   return out;
 }
 
-absl::StatusOr<bool> IsAbandoned(Files& files, const Leftover& leftover, Time now) {
-  const absl::StatusOr<FileInfo> info = files.Stat(leftover.path);
+absl::StatusOr<bool> IsAbandoned(Files& files, const UnfinishedSave& unfinished, Time now) {
+  const absl::StatusOr<FileInfo> info = files.Stat(unfinished.path);
   if (CodeOf(info.status()) == Code::kNotFound) return true;
   VIGIL_RETURN_IF_ERROR(info.status());
   Time changed = info->modified;
   if (info->is_directory) {
-    VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(leftover.path));
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(unfinished.path));
     for (const std::string& name : names) {
-      const absl::StatusOr<FileInfo> part = files.Stat(JoinPath(leftover.path, name));
+      const absl::StatusOr<FileInfo> part = files.Stat(JoinPath(unfinished.path, name));
       if (CodeOf(part.status()) == Code::kNotFound) return false;  // somebody is at it
       VIGIL_RETURN_IF_ERROR(part.status());
       changed = std::max(changed, part->modified);
@@ -111,20 +112,20 @@ absl::StatusOr<bool> IsAbandoned(Files& files, const Leftover& leftover, Time no
   return now - changed >= kAbandonedAfter;
 }
 
-absl::Status RemoveLeftover(Files& files, const Leftover& leftover) {
-  if (!leftover.unless.empty()) {
-    VIGIL_ASSIGN_OR_RETURN(const bool in_use, Exists(files, leftover.unless));
+absl::Status RemoveUnfinishedSave(Files& files, const UnfinishedSave& unfinished) {
+  if (!unfinished.unless.empty()) {
+    VIGIL_ASSIGN_OR_RETURN(const bool in_use, Exists(files, unfinished.unless));
     if (in_use) return absl::OkStatus();  // it goes with its checkpoint
   }
-  const absl::StatusOr<FileInfo> info = files.Stat(leftover.path);
+  const absl::StatusOr<FileInfo> info = files.Stat(unfinished.path);
   if (!info.ok()) return FineIfGone(info.status());
   if (info->is_directory) {
-    VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(leftover.path));
+    VIGIL_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(unfinished.path));
     for (const std::string& name : names) {
-      VIGIL_RETURN_IF_ERROR(FineIfGone(files.Remove(JoinPath(leftover.path, name))));
+      VIGIL_RETURN_IF_ERROR(FineIfGone(files.Remove(JoinPath(unfinished.path, name))));
     }
   }
-  return FineIfGone(files.Remove(leftover.path));
+  return FineIfGone(files.Remove(unfinished.path));
 }
 
 }  // namespace vigil

@@ -1,0 +1,77 @@
+// What only a bug could do to a step: each would become a wrong answer, or a step that is never over.
+#include "vigil/core/cluster/worker/step_rendezvous.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+// Answers each request at once, as often as it is told to.
+class EchoNetwork final : public Network {
+ public:
+  explicit EchoNetwork(int replies) : replies_(replies) {}
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string&, RequestHandler) override {
+    return std::unique_ptr<Listener>();
+  }
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override {
+    for (int i = 0; i < replies_; ++i) done(request.body);
+    return 1;
+  }
+  void Cancel(std::uint64_t) override {}
+
+ private:
+  const int replies_;
+};
+
+class StepRendezvousTest : public testing::Test {
+ protected:
+  StepRendezvousTest() {
+    Env env = fake_.env();
+    env.network = &network_;
+    step_ = std::make_shared<StepRendezvous>(env);
+    step_->Reuse(7);
+  }
+
+  fakes::FakeEnv fake_;
+  EchoNetwork network_{1};
+  Cancellation cancellation_;
+  std::shared_ptr<StepRendezvous> step_;
+};
+
+TEST_F(StepRendezvousTest, AValueIsAskedForAndAwaitedOnce) {
+  ASSERT_TRUE(step_->BeginRun(&cancellation_, 0).ok());
+  step_->Fetch(0, {.body = "seven"});
+  EXPECT_EQ(*step_->Await(0, kNever), "seven");
+  EXPECT_DEATH(step_->Await(0, kNever).IgnoreError(), "reply.has_value\\(\\)");
+  EXPECT_DEATH(step_->Await(1, kNever).IgnoreError(), "i < arrivals_.size\\(\\)");
+  step_->EndRun();
+  EXPECT_TRUE(step_->over());
+}
+
+TEST_F(StepRendezvousTest, ARunEndsOnceAndKeepsItsStep) {
+  EXPECT_DEATH(step_->EndRun(), "running_");
+  ASSERT_TRUE(step_->BeginRun(&cancellation_, 0).ok());
+  EXPECT_DEATH(step_->Reuse(8), "!running_");
+  step_->EndRun();
+  EXPECT_DEATH(step_->EndRun(), "running_");
+  step_->Reuse(8);
+  EXPECT_EQ(step_->step_id(), 8);
+}
+
+TEST_F(StepRendezvousTest, ACallHasOneReply) {
+  EchoNetwork twice(2);
+  Env env = fake_.env();
+  env.network = &twice;
+  const auto step = std::make_shared<StepRendezvous>(env);
+  EXPECT_DEATH(step->Fetch(0, {.body = "seven"}), "!arrivals_\\[i\\].arrived");
+}
+
+}  // namespace
+}  // namespace vigil
