@@ -47,16 +47,18 @@ function(vigil_precompile target kind)
       file(WRITE ${source} "// Only so that there is something to compile.\n")
     endif()
     add_library(${shared} OBJECT ${source})
+    set(protobuf <google/protobuf/generated_enum_reflection.h> <google/protobuf/generated_message_reflection.h>
+      <google/protobuf/io/coded_stream.h> <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h>
+      <google/protobuf/message.h>)
     if(kind STREQUAL protos)
-      set(headers <google/protobuf/generated_message_reflection.h> <google/protobuf/io/coded_stream.h>
-        <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h> <google/protobuf/message.h>
-        <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
+      set(headers ${protobuf} <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
       target_link_libraries(${shared} PRIVATE protobuf::libprotobuf)
       target_compile_options(${shared} PRIVATE -w)
     else()
-      set(headers <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
-        <string_view> <utility> <vector> <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h>)
-      target_link_libraries(${shared} PRIVATE absl::status absl::statusor fmt::fmt)
+      set(headers <algorithm> <any> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <functional> <map> <memory> <mutex>
+        <optional> <set> <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector>
+        <absl/status/status.h> <absl/status/statusor.h> <fmt/format.h> ${protobuf})
+      target_link_libraries(${shared} PRIVATE absl::status absl::statusor fmt::fmt protobuf::libprotobuf)
     endif()
     if(kind STREQUAL tests)
       list(APPEND headers <gmock/gmock.h> <gtest/gtest.h>)
