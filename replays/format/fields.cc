@@ -10,6 +10,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
+constexpr Range<std::int64_t> kCallNumbers = {1, 1'000'000};
 
 }  // namespace
 
@@ -68,12 +69,6 @@ void Field::Integer(Range<std::int64_t> range, std::int64_t& out) const {
   out = value_->integer();
 }
 
-void Field::Integer(Range<std::int64_t> range, std::optional<std::int64_t>& out) const {
-  std::int64_t number = 0;
-  Integer(range, number);
-  if (present()) out = number;
-}
-
 void Field::Natural(std::uint64_t& out) const {
   if (!present()) return;
   const JsonKind kind = value_->kind();
@@ -109,10 +104,6 @@ void Field::Name(std::string& out) const {
   out = *text;
 }
 
-void Field::OneOf(std::initializer_list<std::string_view> known, std::string& out) const {
-  OneOf(std::span(known.begin(), known.size()), "value", out);
-}
-
 void Field::OneOf(std::span<const std::string_view> known, std::string_view what, std::string& out) const {
   const std::optional<std::string_view> text = Text();
   if (!text.has_value()) return;
@@ -144,14 +135,14 @@ void Field::Calls(std::vector<std::int64_t>& out) const {
   if (value_->kind() != JsonKind::kArray) {
     std::int64_t call = 0;
     if (value_->kind() != JsonKind::kInteger) return WrongType("a number or a list of numbers");
-    Integer(kCalls, call);
+    Integer(kCallNumbers, call);
     out.assign(1, call);
     return;
   }
   out.clear();
   Each([&](Json item, const Place& place) {
     std::int64_t call = 0;
-    Field(reading_, item, place).Integer(kCalls, call);
+    Field(reading_, item, place).Integer(kCallNumbers, call);
     out.push_back(call);
   });
   if (out.empty()) Fail("a list of calls may not be empty");
@@ -167,8 +158,11 @@ Fields::Fields(Reading& reading, Json object, const Place& place) : reading_(rea
 }
 
 Field Fields::Optional(std::string_view name) {
-  VIGIL_CHECK(known_count_ < kMostFields);
-  known_[known_count_++] = name;
+  const auto end = known_.begin() + static_cast<std::ptrdiff_t>(known_count_);
+  if (std::find(known_.begin(), end, name) == end) {
+    VIGIL_CHECK(known_count_ < kMostFields);
+    known_[known_count_++] = name;
+  }
   const Place place{&place_, name, -1};
   if (object_.has_value()) {
     for (const Json member : *object_) {

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,13 +49,6 @@ struct Range {
   T most;
 };
 
-// Bounds that protect what plays a scenario: far above anything useful.
-inline constexpr Range<std::int64_t> kCounts = {0, 1'000'000};
-inline constexpr Range<std::int64_t> kCalls = {1, 1'000'000};
-inline constexpr Range<std::int64_t> kSteps = {0, 1'000'000'000};
-inline constexpr Range<std::int64_t> kValues = {-1'000'000'000, 1'000'000'000};
-inline constexpr Range<double> kSeconds = {0, 1e6};
-
 // One value that was asked for; all readers do nothing if it is missing, or if something has failed before.
 class Field {
  public:
@@ -72,20 +64,18 @@ class Field {
 
   void Bool(bool& out) const;
   void Integer(Range<std::int64_t> range, std::int64_t& out) const;
-  void Integer(Range<std::int64_t> range, std::optional<std::int64_t>& out) const;
   void Natural(std::uint64_t& out) const;
   void Number(Range<double> range, double& out) const;
   void String(std::string& out) const;
   // Not empty, without control characters, at most 200 bytes: what goes into a line of text.
   void Name(std::string& out) const;
-  void OneOf(std::initializer_list<std::string_view> known, std::string& out) const;
   // "" is passed over where the names are listed.
   void OneOf(std::span<const std::string_view> known, std::string_view what, std::string& out) const;
   void ErrorCode(std::optional<Code>& out) const;    // any but OK
   void Calls(std::vector<std::int64_t>& out) const;  // a number, or a list of numbers that is not empty
 
-  template <typename E, std::size_t N>
-  void Enum(const Named<E> (&table)[N], std::string_view what, E& out) const {
+  template <typename E>
+  void Enum(std::span<const Named<E>> table, std::string_view what, E& out) const {
     const std::optional<std::string_view> name = Text();
     if (!name.has_value()) return;
     if (const std::optional<E> found = FromName(table, *name)) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "vigil/replays/format/scenario.h"
@@ -91,20 +92,28 @@ inline constexpr Named<Damage> kDamages[] = {
 };
 
 // "" if the table has no name for `value`.
-template <typename E, std::size_t N>
-constexpr std::string_view NameOf(const Named<E> (&table)[N], E value) {
+template <typename E>
+constexpr std::string_view NameOf(std::span<const Named<E>> table, E value) {
   for (const Named<E>& entry : table) {
     if (entry.value == value) return entry.name;
   }
   return "";
 }
-
 template <typename E, std::size_t N>
-constexpr std::optional<E> FromName(const Named<E> (&table)[N], std::string_view name) {
+constexpr std::string_view NameOf(const Named<E> (&table)[N], E value) {
+  return NameOf(std::span<const Named<E>>(table), value);
+}
+
+template <typename E>
+constexpr std::optional<E> FromName(std::span<const Named<E>> table, std::string_view name) {
   for (const Named<E>& entry : table) {
     if (entry.name == name) return entry.value;
   }
   return std::nullopt;
+}
+template <typename E, std::size_t N>
+constexpr std::optional<E> FromName(const Named<E> (&table)[N], std::string_view name) {
+  return FromName(std::span<const Named<E>>(table), name);
 }
 
 }  // namespace vigil::replays

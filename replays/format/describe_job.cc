@@ -1,0 +1,234 @@
+// Clusters: "cluster", "workload". What happens to them: describe_plan.cc.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "fmt/format.h"
+#include "vigil/replays/format/describe_plan.h"
+#include "vigil/replays/format/job_names.h"
+#include "vigil/replays/format/objects.h"
+#include "vigil/replays/format/value_types.h"
+
+namespace vigil::replays {
+namespace {
+
+using sim::JobSpec;
+using sim::LinkSpec;
+using sim::WorkloadSpec;
+
+constexpr std::int64_t kMostTasks = 128;  // of all jobs together: what they say to each other grows with the square
+const IntegerType kTasksOfAJob({0, kMostTasks});
+const NumberType kChance({0, 1});
+constexpr std::string_view kJobs[] = {"chief", "worker", "ps", "evaluator"};
+
+// A least and a most, of which each is a member of S; `per_s`: units of a second.
+template <typename S>
+class DurationPair : public Typed<S> {
+ public:
+  DurationPair(Duration S::*least, Duration S::*most, double per_s) : least_(least), most_(most), per_s_(per_s) {}
+  void Read(const Field& field, S& out) const override {
+    int count = 0;
+    field.Each([&](Json item, const Place& place) {
+      double units = 0;
+      kUnits.Read(Field(field.reading(), item, place), units);
+      out.*(count++ == 0 ? least_ : most_) = Seconds(units * (1 / per_s_));
+    });
+    if (count != 2) field.Fail("expected a list of two numbers: the least and the most");
+    if (out.*most_ < out.*least_) field.Fail("the most is less than the least");
+  }
+  void Print(JsonWriter& w, const S& value) const override {
+    w.Open('[').Seconds(ToSeconds(value.*least_) * per_s_).Seconds(ToSeconds(value.*most_) * per_s_).Close(']');
+  }
+  bool Missing(const S& value, const S& missing) const override {
+    return value.*least_ == missing.*least_ && value.*most_ == missing.*most_;
+  }
+  std::string Words() const override { return "least and most: " + kUnits.Words(); }
+
+ private:
+  static inline const NumberType kUnits{{0, 1e7}};
+
+  Duration S::*least_;
+  Duration S::*most_;
+  double per_s_;
+};
+
+class LinkObject : public Object<LinkSpec> {
+  void Describe(Described<LinkSpec>& f) const override {
+    f.Optional("latency_ms", DurationPair<LinkSpec>(&LinkSpec::least_latency, &LinkSpec::most_latency, 1e3),
+               "how long a message takes");
+    f.Optional("loss", &LinkSpec::loss, kChance, "chance that a message is lost");
+    f.Optional("duplication", &LinkSpec::duplication, kChance, "chance that a request arrives twice");
+    f.Optional("reordering", &LinkSpec::reordering, kChance, "chance that others overtake a message");
+    f.Optional("bytes_per_s", &LinkSpec::bytes_per_s, NumberType({0, 1e12}), "0 = as fast as it likes");
+  }
+};
+
+class TasksType : public Typed<JobSpec> {
+ public:
+  void Read(const Field& field, JobSpec& out) const override {
+    out.tasks.clear();
+    field.EachMember([&](Json member, const Place& place) {
+      const Field number(field.reading(), member, place);
+      std::int64_t count = 0;
+      kTasksOfAJob.Read(number, count);
+      if (std::ranges::find(kJobs, member.key()) == std::end(kJobs))
+        number.Fail("unknown job; known: chief, worker, ps, evaluator");
+      if (member.key() == "chief" && count > 1)
+        number.Fail(fmt::format("{} chiefs, but a cluster has one: make the others workers", count));
+      out.tasks[std::string(member.key())] = static_cast<int>(count);
+    });
+    const auto add = [](std::int64_t sum, const auto& job) { return sum + job.second; };
+    const std::int64_t all = std::accumulate(out.tasks.begin(), out.tasks.end(), std::int64_t{0}, add);
+    if (all > kMostTasks)
+      field.Fail(fmt::format("these are {} tasks; a cluster has at most {} in all", all, kMostTasks));
+    const auto none = [&](std::string_view job) {
+      return !out.tasks.contains(job) || out.tasks.find(job)->second == 0;
+    };
+    if (none("chief")) field.Fail("there is no chief");
+    if (none("ps")) field.Fail("there is no ps");
+  }
+  void Print(JsonWriter& w, const JobSpec& job) const override {
+    w.Open('{');
+    for (const auto& [name, count] : job.tasks) w.Key(name).Integer(count);
+    w.Close('}');
+  }
+  std::string Words() const override { return "object of " + OneOfType(kJobs).Words() + ": " + kTasksOfAJob.Words(); }
+};
+
+class LinksType : public Typed<JobSpec> {
+ public:
+  void Read(const Field& field, JobSpec& out) const override {
+    const TaskNames names(out);
+    const LinkObject link;
+    field.EachMember([&](Json member, const Place& place) {
+      const Field value(field.reading(), member, place);
+      const std::string name(member.key());
+      if (name == "default") return link.Read(value, out.plan.default_link);
+      const std::size_t arrow = name.find('>');
+      if (arrow == std::string::npos) return value.Fail("expected 'default' or 'FROM>TO'");
+      names.Check(value, name.substr(0, arrow));
+      names.Check(value, name.substr(arrow + 1));
+      link.Read(value, out.plan.links[name]);
+    });
+  }
+  void Print(JsonWriter& w, const JobSpec& job) const override {
+    const LinkObject link;
+    w.Open('{');
+    if (job.plan.default_link != LinkSpec()) link.Print(w.Key("default"), job.plan.default_link);
+    for (const auto& [name, spec] : job.plan.links) link.Print(w.Key(name), spec);
+    w.Close('}');
+  }
+  bool Missing(const JobSpec& job, const JobSpec& /*missing*/) const override {
+    return job.plan.default_link == LinkSpec() && job.plan.links.empty();
+  }
+  std::string Words() const override { return "object of `FROM>TO` or `default`: object"; }
+};
+
+class ClusterObject : public Object<JobSpec> {
+  void Describe(Described<JobSpec>& f) const override {
+    f.Required("tasks", TasksType(),
+               "how many there are of each job; one chief and a ps are needed, at most 128 in all");
+    f.Optional("links", LinksType(), "how messages travel");
+  }
+};
+
+class WorkloadSessionObject : public Object<WorkloadSpec> {
+  void Describe(Described<WorkloadSpec>& f) const override {
+    f.Optional("max_wait_secs", &WorkloadSpec::max_wait_s, kSecs, "of MonitoredTrainingSession; missing: its default");
+  }
+};
+
+// The last steps of single tasks, each an object.
+class LastStepsType : public Typed<WorkloadSpec> {
+ public:
+  explicit LastStepsType(const TaskNames& names) : names_(names) {}
+  void Read(const Field& field, WorkloadSpec& out) const override {
+    field.EachMember([&](Json member, const Place& place) {
+      names_.Check(Field(field.reading(), member, place), member.key());
+      Fields inner(field.reading(), member, place);
+      const Field step = inner.Required("last_step");
+      if (step.present()) kStepNumber.Read(step, out.last_steps[std::string(member.key())]);
+      inner.Finish();
+    });
+  }
+  void Print(JsonWriter& w, const WorkloadSpec& workload) const override {
+    w.Open('{');
+    for (const auto& [task, step] : workload.last_steps)
+      w.Key(task).Open('{').Key("last_step").Integer(step).Close('}');
+    w.Close('}');
+  }
+  bool Missing(const WorkloadSpec& workload, const WorkloadSpec& /*missing*/) const override {
+    return workload.last_steps.empty();
+  }
+  std::string Words() const override { return "object of tasks: `{\"last_step\": N}`"; }
+
+ private:
+  const TaskNames& names_;
+};
+
+class WorkloadObject : public Object<WorkloadSpec> {
+ public:
+  explicit WorkloadObject(const TaskNames& names) : names_(names) {}
+  void Describe(Described<WorkloadSpec>& f) const override {
+    f.Shown().Optional("name", &WorkloadSpec::kind, EnumType<sim::WorkloadKind>(kWorkloads, "workload"),
+                       "what is trained, and how");
+    f.Shown().Optional("last_step", &WorkloadSpec::last_step, kStepNumber, "where the training ends");
+    f.Optional("save_steps", &WorkloadSpec::save_steps, IntegerType({1, 1'000'000'000}), "steps between checkpoints");
+    f.Optional("async_saves", &WorkloadSpec::async_saves, kFlag, "checkpoints are written beside the training");
+    f.Optional("validate_steps", &WorkloadSpec::validate_steps, kStepNumber,
+               "of a regression: so often a task runs its loss in the session without training");
+    f.Optional("sync", &WorkloadSpec::sync, kTasksOfAJob, "replicas to aggregate, of `sync_regression`; 0 = all");
+    f.Optional("filters", &WorkloadSpec::filters, kFlag, "each task sees the parameter servers and itself only");
+    f.Optional("timeout_ms", &WorkloadSpec::timeout_ms, kCount, "of an operation; 0 = none");
+    f.Optional("step_s", &WorkloadSpec::step, DurationType(), "the pause between two steps of a task");
+    f.Optional("boot_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_boot, &WorkloadSpec::most_boot, 1),
+               "from the start of a process to its server");
+    f.Optional("session", WorkloadSessionObject(), "how its sessions are made");
+    f.Optional("tasks", LastStepsType(names_), "of single tasks");
+  }
+  void Complete(const Field& object, WorkloadSpec& workload) const override {
+    if (HasMember(object.value(), "sync")) workload.kind = sim::WorkloadKind::kSyncRegression;
+  }
+
+ private:
+  const TaskNames& names_;
+};
+
+class JobFields : public Object<JobSpec> {
+  void Describe(Described<JobSpec>& f) const override {
+    f.Required("cluster", ClusterObject(), "the tasks and what is between them");
+    const TaskNames names(f.value());
+    f.Shown().Optional("workload", &JobSpec::workload, WorkloadObject(names), "what they do");
+    f.Shown().Optional("plan", &JobSpec::plan, PlanType(names), "what happens");
+    f.Optional("no_wait", &JobSpec::no_wait, kFlag,
+               "the plan's times count from the start of the processes, which then start all at once");
+    const DurationType seconds;
+    f.Optional("heal_s", &JobSpec::heal_after, seconds, "every fault that is under way ends; missing: never");
+    f.Shown().Optional("limit_s", &JobSpec::limit, seconds, "the world ends: what still runs then is `running`");
+  }
+};
+
+void WalkWorkload(FieldWalk& walk) {
+  const TaskNames names((JobSpec()));
+  WorkloadSpec workload;
+  WorkloadObject(names).Go(walk, workload);
+}
+
+}  // namespace
+
+const Object<JobSpec>& JobObject() {
+  static const JobFields job;
+  return job;
+}
+
+void AppendJobObjects(std::vector<DocumentedObject>& objects) {
+  objects.push_back({"a record of a cluster", WalkObject<JobFields, JobSpec>});
+  objects.push_back({"cluster", WalkObject<ClusterObject, JobSpec>});
+  objects.push_back({"an entry of links", WalkObject<LinkObject, LinkSpec>});
+  objects.push_back({"workload", WalkWorkload});
+  objects.push_back({"session of a workload", WalkObject<WorkloadSessionObject, WorkloadSpec>});
+  AppendPlanObjects(objects);
+}
+
+}  // namespace vigil::replays

@@ -1,0 +1,282 @@
+#include "vigil/replays/format/describe_plan.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "vigil/replays/format/job_names.h"
+#include "vigil/replays/format/print_parts.h"
+#include "vigil/replays/format/value_types.h"
+
+namespace vigil::replays {
+namespace {
+
+using sim::DiskFault;
+using sim::RpcFault;
+using sim::SessionCallFault;
+using sim::TimedFault;
+using TimedKind = TimedFault::Kind;
+
+const IntegerType kCallOrAll({0, 1'000'000});
+const DurationType kLasting;
+
+class TaskType : public NameType {
+ public:
+  explicit TaskType(const TaskNames& names) : names_(names) {}
+  void Read(const Field& field, std::string& out) const override {
+    NameType::Read(field, out);
+    names_.Check(field, out);
+  }
+  std::string Words() const override { return "task"; }
+
+ private:
+  const TaskNames& names_;
+};
+
+class TaskPairType : public Typed<TimedFault> {
+ public:
+  explicit TaskPairType(const TaskType& task) : task_(task) {}
+  void Read(const Field& field, TimedFault& out) const override {
+    int count = 0;
+    field.Each([&](Json item, const Place& place) {
+      if (++count > 2) return;
+      task_.Read(Field(field.reading(), item, place), count == 1 ? out.task : out.peer);
+    });
+    if (count != 2 || out.task == out.peer) field.Fail("expected a list of two tasks");
+  }
+  void Print(JsonWriter& w, const TimedFault& fault) const override {
+    w.Open('[').String(fault.task).String(fault.peer).Close(']');
+  }
+  std::string Words() const override { return "list of two tasks"; }
+
+ private:
+  const TaskType& task_;
+};
+
+// How long an effect takes that takes time; others have no such field.
+void CheckBy(const Field& object, std::string_view effect, std::string_view takes_time, Duration by) {
+  Fields fields(object.reading(), object.value(), object.place());
+  const Field field = fields.Optional("by_s");
+  if (effect != takes_time) {
+    if (field.present())
+      field.Fail(fmt::format("{} takes no time of its own, only {} does: leave 'by_s' out", effect, takes_time));
+  } else if (by == Duration(0)) {
+    field.Fail(fmt::format("{}, but {} needs a time: how many seconds it takes, more than 0",
+                           field.present() ? field.value().Describe() : "missing", effect));
+  }
+}
+
+class TimedObject : public Object<TimedFault> {
+ public:
+  explicit TimedObject(const TaskNames& names) : task_(names) {}
+
+  void Describe(Described<TimedFault>& f) const override {
+    const TimedKind kind = f.value().kind;
+    const auto of = [&](TimedKind wanted) { return f.When(kind == wanted, NameOf(kTimedFaults, wanted)); };
+    f.Required("at_s", &TimedFault::at, kLasting, "when it happens");
+    for (const Named<TimedKind>& entry : kTimedFaults) {
+      if (!IsBetweenTasks(entry.value)) {
+        of(entry.value).Listed().Required(entry.name, &TimedFault::task, task_, Does(entry.value));
+        continue;
+      }
+      of(entry.value).Listed().Required(entry.name, TaskPairType(task_), Does(entry.value));
+      of(entry.value).Optional("one_way", &TimedFault::one_way, kFlag, "only from the first to the second");
+    }
+    of(TimedKind::kPause).Required("for_s", &TimedFault::lasts, kLasting, "how long it stands still");
+    const bool lasts = kind != TimedKind::kCrash && kind != TimedKind::kPause && kind != TimedKind::kStart &&
+                       kind != TimedKind::kClockJump;
+    f.When(lasts, "cut, silent, slow_link, clock_drift")
+        .Optional("for_s", &TimedFault::lasts, kLasting, "how long; missing: for ever");
+    const auto crash = of(TimedKind::kCrash);
+    crash.Optional("restart_after_s", &TimedFault::restart_after, kLasting, "it starts again; missing: never");
+    crash.Optional("disk", &TimedFault::disk, EnumType<sim::DiskLoss>(kDiskLosses, "disk loss"),
+                   "what is left on its disk: `unsynced_lost` the power goes, `torn` and only a part of what was not "
+                   "synced is left, `lost` its own disk is gone");
+    of(TimedKind::kClockJump).Required("by_s", &TimedFault::by, DurationType({-1e6, 1e6}), "how far");
+    of(TimedKind::kSlowLink).Shown().Optional("by_s", &TimedFault::by, kLasting, "how much longer: more than 0");
+    of(TimedKind::kClockDrift)
+        .Required("rate", &TimedFault::rate, NumberType({0, 1000}), "how many times as fast: more than 0");
+  }
+  void Complete(const Field& object, TimedFault& fault) const override {
+    const std::string_view slow = NameOf(kTimedFaults, TimedKind::kSlowLink);
+    if (fault.kind == TimedKind::kSlowLink) CheckBy(object, slow, slow, fault.by);
+    if (fault.kind == TimedKind::kClockDrift && fault.rate == 0) {
+      object.reading().Fail(
+          Place{&object.place(), "rate"},
+          "0, but a clock runs: say how many times as fast, more than 0 and at most 1000 (to stand still: pause)");
+    }
+  }
+
+ private:
+  static std::string_view Does(TimedKind kind) {
+    switch (kind) {
+      case TimedKind::kCrash:
+        return "its process ends";
+      case TimedKind::kPause:
+        return "it stands still; its connections stay open";
+      case TimedKind::kStart:
+        return "it starts only now";
+      case TimedKind::kCut:
+        return "connections are reset and refused";
+      case TimedKind::kSilent:
+        return "nothing passes, nothing is closed";
+      case TimedKind::kClockJump:
+        return "its wall clock jumps";
+      case TimedKind::kClockDrift:
+        return "its wall clock runs faster or slower";
+      case TimedKind::kSlowLink:
+        return "every message takes longer";
+    }
+    return "";
+  }
+
+  TaskType task_;
+};
+
+class RpcObject : public Object<RpcFault> {
+ public:
+  explicit RpcObject(const TaskNames& names) : task_(names) {}
+
+  void Describe(Described<RpcFault>& f) const override {
+    f.Required("rpc", &RpcFault::method, OneOfType(kRpcMethods, "method"), "which request; \"\" = any");
+    f.Optional("from", &RpcFault::from, task_, "who asks; missing: any");
+    f.Optional("to", &RpcFault::to, task_, "who is asked; missing: any");
+    f.Shown().Optional("call", &RpcFault::call, kCallOrAll, "which of them; 0 = every one");
+    f.Shown().Optional("effect", &RpcFault::effect, EnumType<RpcFault::Effect>(kRpcEffects, "effect"),
+                       "what happens to it");
+    f.Shown().Optional("code", &RpcFault::code, kErrorCode, "the error");
+    f.Optional("by_s", &RpcFault::by, kLasting, "of `delayed`, which needs it: more than 0");
+  }
+  void Complete(const Field& object, RpcFault& fault) const override {
+    CheckBy(object, NameOf(kRpcEffects, fault.effect), NameOf(kRpcEffects, RpcFault::Effect::kDelayed), fault.by);
+  }
+
+ private:
+  TaskType task_;
+};
+
+class DiskObject : public Object<DiskFault> {
+ public:
+  explicit DiskObject(const TaskNames& names) : task_(names) {}
+
+  void Describe(Described<DiskFault>& f) const override {
+    f.Required("disk", &DiskFault::task, task_, "whose disk");
+    f.Shown().Optional("op", &DiskFault::op, OneOfType(kDiskOps, "op"), "which operation on a file");
+    f.Optional("path", &DiskFault::path, kText, "a text that its path has in it");
+    f.Shown().Optional("call", &DiskFault::call, kCallOrAll, "which of them; 0 = every one");
+    f.Required("code", &DiskFault::effect, EnumType<DiskFault::Effect>(kDiskEffects, "code of a disk"),
+               "what happens to it");
+    f.Optional("by_s", &DiskFault::by, kLasting, "of `SLOW`, which needs it: more than 0");
+  }
+  void Complete(const Field& object, DiskFault& fault) const override {
+    CheckBy(object, NameOf(kDiskEffects, fault.effect), NameOf(kDiskEffects, DiskFault::Effect::kSlow), fault.by);
+  }
+
+ private:
+  TaskType task_;
+};
+
+class SessionCallObject : public Object<SessionCallFault> {
+ public:
+  explicit SessionCallObject(const TaskNames& names) : task_(names) {}
+
+  void Describe(Described<SessionCallFault>& f) const override {
+    f.Required("session", &SessionCallFault::task, task_, "whose raw session");
+    f.Required("at", &SessionCallFault::at, EnumType<CallKind>(kCallKinds, "session call"), "which kind of call");
+    f.Shown().Optional("call", &SessionCallFault::call, kCallOrAll, "which of them; 0 = every one");
+    f.Shown().Optional("code", &SessionCallFault::code, kErrorCode, "the error");
+    f.Optional("lost_reply", &SessionCallFault::lost_reply, kFlag, "it fails after it took effect");
+  }
+
+ private:
+  TaskType task_;
+};
+
+template <typename S>
+void ReadInto(const Object<S>& object, Fields& fields, const Field& entry, S& out) {
+  object.ReadFields(fields, out);
+  fields.Finish();
+  if (entry.reading().ok()) object.Complete(entry, out);
+}
+
+// Which of the faults with a time it is: told by the field that names its task.
+bool FindKind(const Field& entry, TimedKind& out) {
+  int kinds = 0;
+  for (const Named<TimedKind>& known : kTimedFaults) {
+    if (!HasMember(entry.value(), known.name)) continue;
+    out = known.value;
+    ++kinds;
+  }
+  if (kinds > 1) entry.Fail("an entry of a plan does one thing");
+  if (kinds > 0) return kinds == 1;
+  std::string names = "rpc, disk, session";
+  for (const Named<TimedKind>& known : kTimedFaults) Field::AppendKnown(names, known.name);
+  entry.Fail(fmt::format("nothing happens; known: {}", names));
+  return false;
+}
+
+template <typename S, typename O>
+void WalkEntry(FieldWalk& walk) {
+  const TaskNames names((sim::JobSpec()));
+  S value;
+  O(names).Go(walk, value);
+}
+
+}  // namespace
+
+void TaskNames::Check(const Field& field, std::string_view name) const {
+  if (!field.present() || std::ranges::find(names_, name) != names_.end()) return;
+  std::string known;
+  for (const std::string& task : names_) Field::AppendKnown(known, task);
+  field.Unknown("task", name, known);
+}
+
+void PlanType::Read(const Field& field, sim::FaultPlan& out) const {
+  field.Each([&](Json item, const Place& place) { ReadEntry(Field(field.reading(), item, place), out); });
+}
+
+void PlanType::ReadEntry(const Field& entry, sim::FaultPlan& out) const {
+  Fields fields(entry.reading(), entry.value(), entry.place());
+  const bool rpc = fields.Optional("rpc").present();
+  const bool disk = fields.Optional("disk").present();
+  const bool session = fields.Optional("session").present();
+  if (rpc) return ReadInto(RpcObject(names_), fields, entry, out.rpcs.emplace_back());
+  if (session) return ReadInto(SessionCallObject(names_), fields, entry, out.session_calls.emplace_back());
+  if (disk && fields.Optional("op").present())
+    return ReadInto(DiskObject(names_), fields, entry, out.disks.emplace_back());
+  if (!entry.reading().ok()) return;
+  TimedFault fault;
+  if (FindKind(entry, fault.kind)) ReadInto(TimedObject(names_), fields, entry, out.timed.emplace_back(fault));
+}
+
+void PlanType::Print(JsonWriter& w, const sim::FaultPlan& plan) const {
+  using List = sim::InertFault::List;
+  w.Open('[');
+  for (std::size_t i = 0; i < plan.timed.size(); ++i) PrintPlanEntry(w, plan, List::kTimed, i);
+  for (std::size_t i = 0; i < plan.rpcs.size(); ++i) PrintPlanEntry(w, plan, List::kRpcs, i);
+  for (std::size_t i = 0; i < plan.disks.size(); ++i) PrintPlanEntry(w, plan, List::kDisks, i);
+  for (std::size_t i = 0; i < plan.session_calls.size(); ++i) PrintPlanEntry(w, plan, List::kSessionCalls, i);
+  w.Close(']');
+}
+
+void PrintPlanEntry(JsonWriter& w, const sim::FaultPlan& plan, sim::InertFault::List list, std::size_t index) {
+  static const TaskNames names((sim::JobSpec()));  // a printer does not ask which there are
+  switch (list) {
+    case sim::InertFault::List::kTimed:
+      return TimedObject(names).Print(w, plan.timed[index]);
+    case sim::InertFault::List::kRpcs:
+      return RpcObject(names).Print(w, plan.rpcs[index]);
+    case sim::InertFault::List::kDisks:
+      return DiskObject(names).Print(w, plan.disks[index]);
+    case sim::InertFault::List::kSessionCalls:
+      return SessionCallObject(names).Print(w, plan.session_calls[index]);
+  }
+}
+
+void AppendPlanObjects(std::vector<DocumentedObject>& objects) {
+  objects.push_back({"an entry of a plan: at a time", WalkEntry<TimedFault, TimedObject>});
+  objects.push_back({"an entry of a plan: a request", WalkEntry<RpcFault, RpcObject>});
+  objects.push_back({"an entry of a plan: an operation on a file", WalkEntry<DiskFault, DiskObject>});
+  objects.push_back({"an entry of a plan: a call on a session", WalkEntry<SessionCallFault, SessionCallObject>});
+}
+
+}  // namespace vigil::replays
