@@ -66,7 +66,7 @@ inline constexpr std::string_view kMethodNames[] = {VIGIL_RPC_METHODS(VIGIL_RPC_
 #undef VIGIL_RPC_NAME
 
 // Answers a call of that method: `serve` gets the request, and gives the response, or a status if the response is
-// empty. Error: INVALID_ARGUMENT for bytes that are no such request.
+// empty. Errors: INVALID_ARGUMENT for bytes that are no such request; those of `serve`.
 template <typename Request, typename Response, typename Serve>
 NetworkReply ServeMethod(const RpcMethod<Request, Response>&, const IncomingCall& call, const Serve& serve) {
   Request request;

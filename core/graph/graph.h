@@ -46,6 +46,7 @@ using AttrValue = std::variant<std::int64_t, double, bool, std::string, DType, S
                                std::vector<Shape>>;
 using Attrs = std::map<std::string, AttrValue, std::less<>>;
 
+// What Add() is given. Of a graph: never changed while the graph is finalized.
 struct Node {
   std::string name;
   std::string op;
@@ -86,7 +87,7 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // The same graph under another owner: it lives until the last of them goes.
+  // The same graph under another owner: it lives until the last of them goes. Safe from any task once finalized.
   std::shared_ptr<const Graph> Share() const;
 
   // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op;
@@ -112,15 +113,17 @@ class Graph {
   const OpRegistry& ops() const { return ops_; }
   // Stays where it is for the graph's life. REQUIRES: 0 <= id < size().
   const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  // REQUIRES: Has(output).
   DType TypeOf(Output output) const { return node(output.node).output_types[static_cast<std::size_t>(output.index)]; }
   // Whether there is such an output of such a node.
   bool Has(Output output) const;
   int size() const { return static_cast<int>(nodes_.size()); }
-  std::optional<NodeId> Find(std::string_view name) const;
-  // "name:index" or "name" (index 0).
+  std::optional<NodeId> Find(std::string_view name) const;  // by the node's whole name
+  // "name:index" or "name" (index 0). nullopt: not written so, no such node, or no such output of it.
   std::optional<Output> FindOutput(std::string_view name) const;
-  std::string NameOf(Output output) const;  // "name:index"
+  std::string NameOf(Output output) const;  // "name:index". REQUIRES: there is such a node
 
+  // Both may be called in any state. REQUIRES of Unfinalize: no session runs the graph until it is finalized again.
   void Finalize() { finalized_ = true; }
   void Unfinalize() { finalized_ = false; }
   bool finalized() const { return finalized_; }
@@ -138,7 +141,7 @@ class Graph {
     std::any& slot = collections_.try_emplace(std::string(key.name), std::vector<T>()).first->second;
     ItemsOf<T>(&slot, key.name)->push_back(std::move(item));
   }
-  void ClearCollection(std::string_view name);
+  void ClearCollection(std::string_view name);  // nothing, if there is none
   // As Collection(), but null if there is none of that name, or its items are of another type.
   template <typename T>
   const std::vector<T>* FindCollection(CollectionKey<T> key) const {
@@ -147,6 +150,7 @@ class Graph {
   }
   std::vector<std::string> CollectionNames() const;  // sorted
 
+  // The last one attached, or null; the rest by next(). They live as long as the graph. Both from any task.
   const Attachment* attachments() const { return attachments_.load(std::memory_order_acquire); }
   void Attach(std::unique_ptr<Attachment> attachment) const;
 

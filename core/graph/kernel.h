@@ -40,8 +40,9 @@ class KernelContext {
   const Env& env() const { return env_; }
   const Graph& graph() const { return graph_; }
   const Node& node() const { return *call_->node; }
+  // Once true it stays so. A kernel that waits looks each time it is woken up, and ends with CANCELLED.
   bool cancelled() const { return cancellation_.cancelled(); }
-  // Until when this run may wait; kNever if it has no timeout.
+  // Until when this run may wait, then DEADLINE_EXCEEDED; kNever if it has no timeout.
   Time deadline() const { return deadline_; }
   // Where values go to and come from that cross from one partition of a graph to another; null in a direct session.
   Rendezvous* rendezvous() const { return rendezvous_; }
@@ -49,13 +50,15 @@ class KernelContext {
   int num_inputs() const { return static_cast<int>(node().inputs.size()); }
   // REQUIRES: input i is not a reference.
   const Tensor& input(int i) const { return *call_->inputs[i]; }
+  // REQUIRES: 0 <= i < the node's outputs; a value of the type that output_types has promised. A kernel that succeeds
+  // has set all of them.
   void set_output(int i, Tensor value) { call_->outputs[i] = std::move(value); }
 
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
   const Node& holder() const { return *call_->holder; }
   // The resource of that node, by its container and shared_name or name; made by `make` (a shared_ptr<T>()) if there is
-  // none. INVALID_ARGUMENT if the node stands for a resource of another kind, or the one of that name does not fit the
-  // node.
+  // none (REQUIRES: not null). Lives at least until the run ends. INVALID_ARGUMENT if the node stands for a resource of
+  // another kind, or the one of that name does not fit the node.
   template <typename T, typename Make>
   absl::StatusOr<T*> resource(Make make) {
     std::shared_ptr<Resource>& cached = *call_->cached;

@@ -29,7 +29,7 @@ class Resource {
   // INVALID_ARGUMENT if the node, which has the resource's name, cannot stand for it: it promises other types. Asked
   // before a kernel of a run gets the resource by way of that node for the first time.
   virtual absl::Status Fits(const Node& /*holder*/) const { return absl::OkStatus(); }
-  // Wakes up whoever waits in this resource, to look whether its run was cancelled.
+  // Wakes up whoever waits in this resource, to look whether its run was cancelled. Must not wait itself.
   virtual void Cancel() {}
 };
 
@@ -39,14 +39,16 @@ class ResourceManager {
  public:
   explicit ResourceManager(const Env& env);
   ~ResourceManager();
-  // The resource of that name, made by `make` if there is none. `make` may run in vain when two tasks come at once.
+  // The resource of that name, made by `make` if there is none; never null if `make` gives none. `make` may run in vain
+  // when two tasks come at once, and may ask for resources itself.
   template <typename T>
   std::shared_ptr<T> GetOrCreate(std::string_view container, std::string_view name,
                                  const std::function<std::shared_ptr<T>()>& make) {
     return std::static_pointer_cast<T>(Find(T::kKind, container, name, make));
   }
+  // Resource::Cancel of each; does not wait. Who comes later is not told: their run looks at its Cancellation.
   void CancelAll();
-  // Forgets the resources of a container ("" = all).
+  // Forgets the resources of a container ("" = all). Runs that have one keep it until they end.
   void Reset(std::string_view container);
   // Counts the resets: what was looked up before the last one must be looked up again.
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }

@@ -41,10 +41,11 @@ class ConditionalAccumulator : public Resource {
   static AccumulatorOptions OptionsOf(const Node& node);
 
   DType dtype() const { return options_.dtype; }
+  // Adds a gradient that was computed for step `local_step`; OK also for one that is dropped as stale. Never waits.
   absl::Status Apply(std::int64_t local_step, const Tensor& gradient);
-  // REQUIRES: num_required > 0.
+  // Waits as above. An error leaves the gradients and the step as they are. REQUIRES: num_required > 0.
   absl::Status Take(const KernelContext& run, std::int64_t num_required, Tensor* gradient);
-  std::int64_t NumAccumulated() const;
+  std::int64_t NumAccumulated() const;  // since the last taking, without what was dropped
   // Keeps what is accumulated. May go back. Ends the effect of CancelTakes().
   void SetGlobalStep(std::int64_t step);
   // Ends those who wait to take, and those who come, until the next SetGlobalStep(). Gradients stay.

@@ -34,13 +34,15 @@ class FifoQueue : public Resource {
 
   absl::Status Fits(const Node& holder) const override;
 
-  // Puts in one after the other, waiting for room before each. `renew`: first takes out what is in it, and opens it if
-  // it was closed.
+  // Puts in one after the other, waiting for room before each: an error leaves those that are in. `renew`: first takes
+  // out what is in it, and opens it if it was closed. REQUIRES: elements of the component types.
   absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
   // Takes `count`, or none if it fails.
   absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements);
+  // Nothing more is put in; what is in it can still be taken. `cancel_pending_enqueues`: at once, and also of a queue
+  // that is closed; else in its turn, and CANCELLED if somebody else has closed the queue by then.
   absl::Status Close(const KernelContext& run, bool cancel_pending_enqueues);
-  std::int64_t Size() const;
+  std::int64_t Size() const;  // in elements, without those that wait to be put in
   void Cancel() override;
 
  private:

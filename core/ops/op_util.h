@@ -68,7 +68,7 @@ bool ForNumeric(DType dtype, Body&& body) {
   }
 }
 
-// The elements of an int32 or int64 tensor.
+// The elements of an int32 or int64 tensor, in row-major order. INVALID_ARGUMENT for another type.
 absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
 
 // Copies `count` elements. REQUIRES: same type, both ranges exist.

@@ -27,12 +27,13 @@ class Variable : public Resource {
   static constexpr bool kPerSession = false;
 
   Variable(const Env& env, DType dtype);
-  // The variable that the kernel's first reference refers to.
+  // The variable that the kernel's first reference refers to, until the run ends. Errors: KernelContext::resource's.
   static absl::StatusOr<Variable*> Of(KernelContext& c);
 
   absl::Status Fits(const Node& holder) const override;
 
-  // An invalid tensor as long as nothing was assigned.
+  // An invalid tensor as long as nothing was assigned. Shares its elements with the variable: an update after this
+  // makes new ones. Waits while one works in place.
   Tensor Read() const;
   // REQUIRES: a value of the variable's type.
   void Assign(Tensor value);

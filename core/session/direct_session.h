@@ -1,9 +1,9 @@
 // The session that runs a graph in its own process: a sequential, deterministic executor in the caller's task.
 //
 // The idea: a plan (plan.h) is the list of nodes that a spec needs, in topological order (node ids), with a slot for
-// every value; it is made at the first run of a spec and kept with the graph. A run walks the list in an ExecutorState: slots
-// and pointers laid out once for a plan and a session, and reused. Fed values replace what would have been computed. A
-// variable is read when what wants its value runs; a fetched one after everything else.
+// every value; it is made at the first run of a spec and kept with the graph. A run walks the list in an ExecutorState:
+// slots and pointers laid out once for a plan and a session, and reused. Fed values replace what would have been
+// computed. A variable is read when what wants its value runs; a fetched one after everything else.
 // Thread safety: several runs at once are fine (each has its own state). Close() cancels them: they end with CANCELLED.
 // A session may be destroyed while runs are in flight, but only Close() wakes up what waits.
 #ifndef VIGIL_CORE_SESSION_DIRECT_SESSION_H_

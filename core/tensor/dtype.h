@@ -1,4 +1,4 @@
-// Element types, numbered as TensorFlow's DataType.
+// Element types, numbered as TensorFlow's DataType. Thread safety: pure functions.
 #ifndef VIGIL_CORE_TENSOR_DTYPE_H_
 #define VIGIL_CORE_TENSOR_DTYPE_H_
 

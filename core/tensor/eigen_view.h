@@ -1,5 +1,6 @@
 // A tensor's elements as Eigen sees them: the only way in which the rest of the code meets Eigen.
-// Views borrow: the tensor must outlive them.
+// Views borrow: the tensor must outlive them. REQUIRES of all: T is the element type. Mutable ones first copy elements
+// that other tensors share (Tensor::mutable_flat).
 #ifndef VIGIL_CORE_TENSOR_EIGEN_VIEW_H_
 #define VIGIL_CORE_TENSOR_EIGEN_VIEW_H_
 

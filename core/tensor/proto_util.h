@@ -19,7 +19,7 @@ namespace vigil {
 // Equal messages give equal bytes: maps are written in the order of their keys. INVALID_ARGUMENT for more than 2 GiB.
 absl::StatusOr<std::string> SerializeDeterministically(const google::protobuf::MessageLite& message);
 
-// Equal messages give equal text.
+// TensorFlow's text format, several lines. Equal messages give equal text.
 std::string PrintProtoText(const google::protobuf::Message& message);
 enum class UnknownFields : std::uint8_t { kPassedOver, kRefused };
 // INVALID_ARGUMENT "<line>:<column>: what is wrong"; also for messages in messages deeper than 100, as in bytes.

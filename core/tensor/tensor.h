@@ -124,10 +124,12 @@ class Tensor {
     return *flat<T>().data();
   }
 
+  // The same value with elements of its own.
   Tensor Clone() const;
-  // The same elements under another shape. REQUIRES: as many elements.
+  // The same elements, shared, under another shape. REQUIRES: as many elements.
   Tensor Reshaped(Shape shape) const;
-  // Bytes of the elements. REQUIRES: not a string tensor.
+  // The elements as they lie in memory (row-major, the machine's byte order); valid as long as the tensor is neither
+  // written nor destroyed, as is what flat() gives. REQUIRES: not a string tensor.
   std::string_view bytes() const;
   // As mutable_flat(). REQUIRES: not a string tensor.
   std::span<char> mutable_bytes();

@@ -35,7 +35,9 @@ class MasterSession {
   // Adds nodes. Errors: ABORTED unless `version` is the graph's; ImportGraphDef's. Gives the new version.
   absl::StatusOr<std::int64_t> Extend(const proto::GraphDef& nodes, std::int64_t version);
 
-  // What the steps of these names do; made at the first time.
+  // What the steps of these names do; made at the first time, when it waits for the tasks that get their partitions.
+  // Errors: CANCELLED if the session is closed; PartitionGraph's; the tasks'; DEADLINE_EXCEEDED. What failed is made
+  // anew the next time.
   absl::StatusOr<std::shared_ptr<ClientGraph>> Find(const StepNames& names, Time deadline);
   absl::Status Run(ClientGraph& graph, const StepCall& call, Time deadline, IncomingCall* caller,
                    std::vector<Tensor>* fetched);

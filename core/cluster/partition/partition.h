@@ -49,7 +49,7 @@ struct PartitionFetch {
 };
 
 struct Partition {
-  int device = 0;
+  int device = 0;  // a place in the list of devices
   proto::GraphDef graph;
   std::vector<PartitionFeed> feeds;
   std::vector<PartitionFetch> fetches;

@@ -24,7 +24,7 @@ class GraphCache {
  public:
   static constexpr std::size_t kMostKept = 256;
 
-  // `bytes`: its GraphDef. Null: it must be made.
+  // `bytes`: its GraphDef; `keepalive`: as SessionConfig's. Null: it must be made.
   std::shared_ptr<RegisteredGraph> Find(std::string_view bytes, Duration keepalive);
   // The graph, or one of the same kind that was added meanwhile.
   std::shared_ptr<RegisteredGraph> Add(std::string_view bytes, Duration keepalive,

@@ -42,11 +42,14 @@ class RendezvousMgr {
 
   explicit RendezvousMgr(const Env& env);
 
+  // The rendezvous of that step, made if this is the first who comes. A lease of nothing: the step is over, and must
+  // not begin again. Never waits.
   Lease Enter(std::int64_t step_id);
   // Aborts the step, if it is here, and lets nobody enter it any more.
   void End(std::int64_t step_id, const absl::Status& why);
+  // The same for all that are here now.
   void EndAll(const absl::Status& why);
-  std::size_t size() const;
+  std::size_t size() const;  // steps that are here
 
  private:
   struct Entry {

@@ -50,9 +50,12 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   // `bytes`: a GraphDef; of equal ones it gives the same graph. Errors: INVALID_ARGUMENT if it is none;
   // RegisteredGraph::Create's.
   absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
+  // Runs the partition in the calling task until it has ended; after an error `fetched` holds anything. Errors:
+  // CANCELLED for a step that is over, ABORTED for one that runs here already; what the run, or another task of the
+  // step, fails with.
   absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
                         const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched);
-  // None: all.
+  // Forgets the resources of these containers; none: of all. Runs under way keep theirs until they end.
   void CleanupAll(const std::vector<std::string>& containers);
 
   // Ends the step here, soon: never waits.
