@@ -13,6 +13,7 @@
 #include "vigil/properties/documents/rules_document.h"
 #include "vigil/properties/verify/judges.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/fields_document.h"
 
 namespace vigil::cli {
 namespace {
@@ -28,6 +29,7 @@ constexpr char kRulesNotes[] =
     "  vigil rules --json | jq -r '.rules[].id'\n"
     "  vigil rules --markdown > docs/rules.md\n"
     "  vigil rules --judges > docs/judges.md\n"
+    "  vigil rules --fields > docs/scenario_fields.md\n"
     "\n"
     "Exit codes: 0 listed, 2 misuse (no such rule) or output that cannot be written.\n";
 
@@ -36,6 +38,7 @@ struct RulesArguments {
   bool json = false;
   bool markdown = false;
   bool judges = false;
+  bool fields = false;
 };
 
 int ShowRules(const RulesArguments& arguments, Console& console) {
@@ -45,6 +48,10 @@ int ShowRules(const RulesArguments& arguments, Console& console) {
   }
   if (arguments.judges) {
     console.Out(JudgesDocument());
+    return kPassed;
+  }
+  if (arguments.fields) {
+    console.Out(replays::FieldsDocument());
     return kPassed;
   }
   std::vector<std::string> missing;
@@ -71,9 +78,14 @@ int Rules(const std::vector<std::string>& arguments) {
   CLI::Option* const json = app.add_flag("--json", parsed.json, "The same as JSON");
   CLI::Option* const markdown = app.add_flag("--markdown", parsed.markdown, "Print what docs/rules.md holds");
   markdown->excludes(json);
-  app.add_flag("--judges", parsed.judges, "Print what docs/judges.md holds: all that judges, and what it excuses")
+  CLI::Option* const judges =
+      app.add_flag("--judges", parsed.judges, "Print what docs/judges.md holds: all that judges, and what it excuses")
+          ->excludes(json)
+          ->excludes(markdown);
+  app.add_flag("--fields", parsed.fields, "Print what docs/scenario_fields.md holds: every field of a scenario")
       ->excludes(json)
-      ->excludes(markdown);
+      ->excludes(markdown)
+      ->excludes(judges);
   app.footer(kRulesNotes);
   if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
   Console console;

@@ -71,7 +71,8 @@ class StatementFetch : public Typed<Statement> {
     if (!out.fetch_missing) out.fetch = std::move(fetch);
   }
   void Print(JsonWriter& w, const Statement& s) const override {
-    s.fetch_missing ? kText.Print(w, "missing") : FetchType().Print(w, *s.fetch);
+    if (s.fetch_missing) return kText.Print(w, "missing");
+    if (s.fetch.has_value()) FetchType().Print(w, *s.fetch);
   }
   bool Missing(const Statement& s, const Statement& /*missing*/) const override {
     return !s.fetch_missing && !s.fetch.has_value();

@@ -19,8 +19,11 @@ class UnitOpObject : public Object<UnitOp> {
     f.Deciding("op", &UnitOp::op, SchemaNameType(ops, "operation"), "which operation it is");
     const std::string& op = f.value().op;
     for (const Schema& schema : ops) f.When(op == schema.name, schema.name).Arguments(schema.args, &UnitOp::args);
-    f.When(op == "new_saver" || op == "new_manager", "new_saver, new_manager")
-        .Required("args", &UnitOp::made_with, ArgsType(UnitArgs(unit_)), "arguments of its constructor");
+    for (const std::string_view made : {"new_saver", "new_manager"}) {
+      if (FindSchema(ops, made) == nullptr) continue;
+      f.When(op == made, made)
+          .Required("args", &UnitOp::made_with, ArgsType(UnitArgs(unit_)), "arguments of its constructor");
+    }
   }
   void Complete(const Field& object, UnitOp& op) const override {
     if (op.op != "damage") return;
@@ -41,7 +44,9 @@ class FlagType : public Typed<UnitSpec> {
  public:
   explicit FlagType(std::string_view name) : name_(name) {}
   void Read(const Field& field, UnitSpec& out) const override { field.Bool(out.flags[std::string(name_)]); }
-  void Print(JsonWriter& w, const UnitSpec& unit) const override { w.Bool(unit.flags.find(name_)->second); }
+  void Print(JsonWriter& w, const UnitSpec& unit) const override {
+    if (unit.flags.contains(name_)) w.Bool(unit.flags.find(name_)->second);
+  }
   bool Missing(const UnitSpec& unit, const UnitSpec& /*missing*/) const override { return !unit.flags.contains(name_); }
   std::string Words() const override { return kFlag.Words(); }
 
@@ -56,13 +61,17 @@ class UnitFields : public Object<UnitSpec> {
     const auto check = f.When(unit == "arguments", "arguments");
     check.Deciding("hook", &UnitSpec::hook, SchemaNameType(ConstructorSchemas(), "hook"),
                    "whose constructor is called");
-    const Schema* const schema = FindSchema(ConstructorSchemas(), f.value().hook);
-    const std::span<const ArgSpec> args = schema != nullptr ? schema->args : std::span<const ArgSpec>();
-    check.Required("args", &UnitSpec::args, ArgsType(args), "its arguments");
+    for (const Schema& schema : ConstructorSchemas()) {
+      f.When(unit == "arguments" && f.value().hook == schema.name, fmt::format("arguments, of {}", schema.name))
+          .Required("args", &UnitSpec::args, ArgsType(schema.args), "its arguments");
+    }
     check.Optional("begin", FlagType("begin"), "Begin is called, too");
     check.Optional("global_step", FlagType("global_step"), "... in a graph that has one");
-    f.When(unit != "arguments" && unit != "coordinator", "others")
-        .Required("args", &UnitSpec::args, ArgsType(UnitArgs(unit)), "arguments of the constructor");
+    for (const std::string_view made : kUnits) {
+      if (UnitArgs(made).empty()) continue;
+      f.When(unit == made, made)
+          .Required("args", &UnitSpec::args, ArgsType(UnitArgs(made)), "arguments of its constructor");
+    }
     const ListOf<Code> codes(kErrorCode);
     f.When(unit == "coordinator", "coordinator")
         .Optional("clean", &UnitSpec::clean, codes, "codes that are a clean end");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "vigil/core/env/real/posix_files.h"
+#include "vigil/replays/format/fields_document.h"
 #include "vigil/replays/format/job_names.h"
 #include "vigil/replays/format/names.h"
 #include "vigil/replays/format/parse.h"
@@ -12,15 +13,20 @@
 namespace vigil::replays {
 namespace {
 
-std::string Document() {
+std::string Document(const std::string& name) {
   PosixFiles files;
-  const absl::StatusOr<std::string> text = ReadAll(files, VIGIL_SOURCE_DIR "/docs/scenario_format.md");
+  const absl::StatusOr<std::string> text = ReadAll(files, VIGIL_SOURCE_DIR "/docs/" + name);
   EXPECT_TRUE(text.ok()) << text.status();
   return text.ok() ? *text : "";
 }
 
+TEST(FormatDocument, ItsFieldsAreUpToDate) {
+  EXPECT_EQ(Document("scenario_fields.md"), FieldsDocument())
+      << "docs/scenario_fields.md is stale; regenerate it: ./vigil rules --fields > docs/scenario_fields.md";
+}
+
 TEST(FormatDocument, ItsExamplesAreScenarios) {
-  const std::string text = Document();
+  const std::string text = Document("scenario_format.md");
   const std::string fence = "```json\n";
   int examples = 0;
   for (std::size_t at = text.find(fence); at != text.npos; at = text.find(fence, at + 1)) {
@@ -34,7 +40,7 @@ TEST(FormatDocument, ItsExamplesAreScenarios) {
 }
 
 TEST(FormatDocument, NamesEverything) {
-  const std::string text = Document();
+  const std::string text = Document("scenario_format.md");
   const auto expect = [&](std::string_view name) {
     EXPECT_NE(text.find("`" + std::string(name) + "`"), text.npos) << name;
   };

@@ -238,6 +238,8 @@ TEST(ParseError, OfUnits) {
        "/args/every: unknown field; known here: every_secs, every_steps"},
       {R"({"id":"a","unit":"timer","args":{},"ops":[{"op":"save"}]})",
        "/ops/0/op: unknown operation 'save'; known: advance, should_trigger, update, reset"},
+      {R"({"id":"a","unit":"timer","args":{},"ops":[{"op":""}]})",
+       "/ops/0/op: unknown operation ''; known: advance, should_trigger, update, reset"},
       {R"({"id":"a","unit":"coordinator","ops":[],"clean":["OK?"]})",
        "/clean/0: unknown code 'OK?'; known: CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, "
        "ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, "

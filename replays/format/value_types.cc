@@ -22,6 +22,7 @@ std::string Grouped(double number) {
   return static_cast<double>(whole) == number ? Grouped(whole) : fmt::format("{}", number);
 }
 
+const NumberType kAnyNumber({-1e9, 1e9});
 constexpr std::string_view kLoggedTensors[] = {"step", "fed"};
 constexpr std::string_view kTensorNames[] = {"step", "fed", "loss"};
 
@@ -45,7 +46,7 @@ void ReadArg(const Field& field, ArgType type, ArgValue& out) {
       return ReadAs(kValue, field, out);
     case ArgType::kNumber:
       if (field.value().kind() == JsonKind::kInteger) return ReadAs(kValue, field, out);
-      return ReadAs(NumberType({-1e9, 1e9}), field, out);
+      return ReadAs(kAnyNumber, field, out);
     case ArgType::kBool:
       return ReadAs(kFlag, field, out);
     case ArgType::kString:
@@ -63,6 +64,28 @@ void ReadArg(const Field& field, ArgType type, ArgValue& out) {
     case ArgType::kStrings:
       return ReadAs(ListOf<std::string>(kName), field, out);
   }
+}
+
+std::string TypeWords(ArgType type) {
+  switch (type) {
+    case ArgType::kInteger:
+      return kValue.Words();
+    case ArgType::kNumber:
+      return kAnyNumber.Words();
+    case ArgType::kBool:
+      return kFlag.Words();
+    case ArgType::kString:
+      return kName.Words();
+    case ArgType::kCode:
+      return kErrorCode.Words();
+    case ArgType::kTensor:
+      return OneOfType(kTensorNames).Words();
+    case ArgType::kTensors:
+      return "list: " + OneOfType(kLoggedTensors).Words();
+    case ArgType::kStrings:
+      return "list: " + kName.Words();
+  }
+  return "";
 }
 
 // Numbers that were written with a fraction stay so: in an argument, 1 and 1.0 are told apart when printed, not when
@@ -95,7 +118,9 @@ void DurationType::Read(const Field& field, Duration& out) const {
 
 std::string OneOfType::Words() const {
   std::string words;
-  for (const std::string_view name : known_) Field::AppendKnown(words, fmt::format("`{}`", name));
+  for (const std::string_view name : known_) {
+    if (!name.empty()) Field::AppendKnown(words, fmt::format("`{}`", name));
+  }
   return words;
 }
 
@@ -103,6 +128,10 @@ void CodeType::Read(const Field& field, Code& out) const {
   std::optional<Code> code;
   field.ErrorCode(code);
   out = code.value_or(Code::kOk);
+}
+
+void CodeType::Print(JsonWriter& w, const Code& value) const {
+  if (value != Code::kOk) w.String(CodeName(value));
 }
 
 void CallsType::Read(const Field& field, std::vector<std::int64_t>& out) const {
@@ -132,6 +161,12 @@ void ArgsType::Print(JsonWriter& w, const Args& args) const {
   w.Close('}');
 }
 
+std::string ArgsType::Words() const {
+  std::string words;
+  for (const ArgSpec& spec : specs_) Field::AppendKnown(words, fmt::format("`{}` ({})", spec.name, WordsOf(spec)));
+  return "object: " + words;
+}
+
 void SchemaNameType::Read(const Field& field, std::string& out) const {
   field.String(out);
   const bool is_also = !also_.empty() && out == also_;
@@ -146,27 +181,7 @@ std::string SchemaNameType::Known(std::string_view quote) const {
   return known;
 }
 
-std::string WordsOf(const ArgSpec& spec) {
-  switch (spec.type) {
-    case ArgType::kInteger:
-      return kValue.Words();
-    case ArgType::kNumber:
-      return NumberType({-1e9, 1e9}).Words();
-    case ArgType::kBool:
-      return kFlag.Words();
-    case ArgType::kString:
-      return kName.Words();
-    case ArgType::kCode:
-      return kErrorCode.Words();
-    case ArgType::kTensor:
-      return OneOfType(kTensorNames).Words();
-    case ArgType::kTensors:
-      return "list: " + OneOfType(kLoggedTensors).Words();
-    case ArgType::kStrings:
-      return "list: " + kName.Words();
-  }
-  return "";
-}
+std::string WordsOf(const ArgSpec& spec) { return TypeWords(spec.type) + (spec.nullable ? ", or null" : ""); }
 
 void ReadArgs(Fields& fields, std::span<const ArgSpec> specs, Args& out) {
   for (const ArgSpec& spec : specs) {

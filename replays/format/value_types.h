@@ -120,7 +120,7 @@ class EnumType : public Typed<E> {
 class CodeType : public Typed<Code> {
  public:
   void Read(const Field& field, Code& out) const override;
-  void Print(JsonWriter& w, const Code& value) const override { w.String(CodeName(value)); }
+  void Print(JsonWriter& w, const Code& value) const override;
   std::string Words() const override { return "code"; }
 };
 
@@ -167,7 +167,7 @@ class ArgsType : public Typed<Args> {
   explicit constexpr ArgsType(std::span<const ArgSpec> specs) : specs_(specs) {}
   void Read(const Field& field, Args& out) const override;
   void Print(JsonWriter& w, const Args& args) const override;
-  std::string Words() const override { return "object"; }
+  std::string Words() const override;
 
  private:
   std::span<const ArgSpec> specs_;
@@ -199,7 +199,7 @@ inline const StringType kText;
 inline const NameType kName;
 inline const CodeType kErrorCode;
 
-// "integer, 0 to 1,000,000", "CODE?": what an argument of a table may be.
+// What an argument of a table may be: "integer, 0 to 10, or null".
 std::string WordsOf(const ArgSpec& spec);
 void ReadArgs(Fields& fields, std::span<const ArgSpec> specs, Args& out);
 void PrintArgs(JsonWriter& w, const Args& args);
