@@ -64,7 +64,10 @@ FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boo
 
 FaultApplier::~FaultApplier() {
   for (const auto& timed : timed_) {
-    if (timed->active && IsBetweenTasks(timed->fault.kind)) world_.network().End(timed->trouble);
+    const TimedFault::Kind kind = timed->fault.kind;
+    const bool link =
+        kind == TimedFault::Kind::kCut || kind == TimedFault::Kind::kSilent || kind == TimedFault::Kind::kSlowLink;
+    if (timed->active && link) world_.network().End(timed->trouble);
   }
 }
 

@@ -78,6 +78,11 @@ inline constexpr const auto& kDiskOps = kFileOps.names;
 inline const NamesOf<CallKind, CallKind::kClose, CallKindName> kCallKindNames;
 inline constexpr const auto& kCallKinds = kCallKindNames.table;
 
+constexpr bool IsBetweenTasks(sim::TimedFault::Kind kind) {
+  using Kind = sim::TimedFault::Kind;
+  return kind == Kind::kCut || kind == Kind::kSilent || kind == Kind::kSlowLink;
+}
+
 }  // namespace vigil::replays
 
 #endif  // VIGIL_REPLAYS_FORMAT_JOB_NAMES_H_

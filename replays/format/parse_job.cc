@@ -9,7 +9,6 @@
 #include "vigil/replays/format/job_expectation.h"
 #include "vigil/replays/format/job_names.h"
 #include "vigil/replays/format/parse_parts.h"
-#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::replays {
 namespace {

@@ -1,7 +1,6 @@
 #include "vigil/core/base/code.h"
 #include "vigil/replays/format/job_names.h"
 #include "vigil/replays/format/print_parts.h"
-#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::replays {
 namespace {

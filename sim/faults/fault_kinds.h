@@ -70,12 +70,6 @@ FaultKind KindOf(const DiskFault& fault);
 FaultKind KindOf(const SessionCallFault& fault);
 std::vector<FaultKind> KindsOf(const LinkSpec& link);
 
-// Whether such a fault has a peer, and is about what travels between the two.
-constexpr bool IsBetweenTasks(TimedFault::Kind kind) {
-  using Kind = TimedFault::Kind;
-  return kind == Kind::kCut || kind == Kind::kSilent || kind == Kind::kSlowLink;
-}
-
 // What judges ask of a plan before they excuse what comes of a disk: the one place that knows which entries strike one.
 bool StrikesDisks(const FaultPlan& plan);                         // of any task, be it by making it slow
 bool FailsDisksOf(const FaultPlan& plan, std::string_view task);  // operations of that task may fail
