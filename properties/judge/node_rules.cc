@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "vigil/replays/judge/job_invariants.h"
 #include "vigil/replays/show/event_text.h"
 #include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::properties {
 namespace {
@@ -18,12 +18,6 @@ constexpr std::size_t kShown = 3;  // violations of one job
 
 bool IsJudged(const std::string& node, const sim::JobSpec& job) {
   return job.workload.kind != sim::WorkloadKind::kSupervisor && !node.starts_with("evaluator");
-}
-
-bool DiskFails(const std::string& node, const sim::FaultPlan& plan) {
-  return std::any_of(plan.disks.begin(), plan.disks.end(), [&](const sim::DiskFault& fault) {
-    return fault.effect != sim::DiskFault::Effect::kSlow && (fault.task.empty() || fault.task == node);
-  });
 }
 
 RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario) {
@@ -37,7 +31,7 @@ RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario)
       .hooks = kAsSeen,
       .queue = scenario.job->workload.kind == sim::WorkloadKind::kInputPipeline,
       .may_restore = node.starts_with("chief"),
-      .disk_fails = DiskFails(node, scenario.job->plan),
+      .disk_fails = sim::FailsDisksOf(scenario.job->plan, node),
   };
 }
 

@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "vigil/core/env/real/posix_files.h"
 #include "vigil/properties/verify/findings.h"
 #include "vigil/properties/verify/verify.h"
 #include "vigil/replays/crew/crash.h"
@@ -27,6 +29,32 @@ TEST(Zoo, HasEnoughOfEachKind) {
   EXPECT_GE(Count(ZooKind::kBuiltIn), 11U);
   std::set<std::string_view> names;
   for (const ZooHook& hook : Zoo()) EXPECT_TRUE(names.insert(hook.name).second) << hook.name;
+}
+
+// "nan_tensor_hook.h" is that of NanTensorHook.
+std::string ClassOf(std::string_view header) {
+  std::string name;
+  bool begins = true;
+  for (const char c : header.substr(0, header.find('.'))) {
+    if (c != '_') name += begins && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    begins = c == '_';
+  }
+  return name;
+}
+
+TEST(Zoo, HasEveryHookOfTheLibrary) {
+  PosixFiles files;
+  const absl::StatusOr<std::vector<std::string>> names =
+      files.List(std::string(VIGIL_SOURCE_DIR) + "/core/train/hooks");
+  ASSERT_TRUE(names.ok()) << names.status();
+  std::size_t headers = 0;
+  for (const std::string& name : *names) {
+    if (!name.ends_with("_hook.h")) continue;
+    ++headers;
+    EXPECT_NE(std::ranges::find(Zoo(), ClassOf(name), &ZooHook::name), Zoo().end())
+        << ClassOf(name) << " is never verified: give it a place in properties/zoo/builtin_hooks.cc";
+  }
+  EXPECT_GE(headers, 11U);
 }
 
 TEST(Zoo, HasAnAnimalForEachPromise) {

@@ -4,13 +4,14 @@
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::sim {
 namespace {
 
 // Of the chief alone: a worker that believed it gone may have saved what the chief never hears of.
 void CheckRestores(const JobRun& run, Findings& findings) {
-  if (!run.spec.plan.disks.empty()) return;
+  if (StrikesDisks(run.spec.plan)) return;
   const JobMoment* newest = nullptr;
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;

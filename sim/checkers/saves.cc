@@ -7,6 +7,7 @@
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::sim {
 namespace {
@@ -39,7 +40,7 @@ void CheckLogged(const JobRun& run, Findings& findings) {
 bool Undisturbed(const JobRun& run) {
   const auto chief = run.facts.tasks.find("chief:0");
   if (chief == run.facts.tasks.end() || chief->second.lives != 1 || chief->second.recoveries != 0) return false;
-  if (chief->second.outcome != "clean" || !run.spec.plan.disks.empty()) return false;
+  if (chief->second.outcome != "clean" || StrikesDisks(run.spec.plan)) return false;
   for (const TimedFault& fault : run.spec.plan.timed) {
     if (fault.kind == TimedFault::Kind::kCrash && fault.disk != DiskLoss::kNothing) return false;
   }

@@ -1,5 +1,7 @@
 #include "vigil/sim/faults/fault_kinds.h"
 
+#include <algorithm>
+
 namespace vigil::sim {
 namespace {
 
@@ -173,6 +175,14 @@ std::vector<FaultKind> KindsOf(const LinkSpec& link) {
   if (link.duplication > 0) kinds.push_back(FaultKind::kDuplication);
   if (link.reordering > 0) kinds.push_back(FaultKind::kReordering);
   return kinds;
+}
+
+bool StrikesDisks(const FaultPlan& plan) { return !plan.disks.empty(); }
+
+bool FailsDisksOf(const FaultPlan& plan, std::string_view task) {
+  return std::ranges::any_of(plan.disks, [task](const DiskFault& fault) {
+    return fault.effect != DiskFault::Effect::kSlow && (fault.task.empty() || fault.task == task);
+  });
 }
 
 void FaultTallies::Add(const FaultTallies& others) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/coord/coordinator.h"
@@ -17,6 +18,7 @@
 #include "vigil/core/session/session.h"
 #include "vigil/core/train/fetches.h"
 #include "vigil/core/train/hooked_session.h"
+#include "vigil/core/train/scaffold.h"
 #include "vigil/core/train/session_run_hook.h"
 #include "vigil/fakes/fake_env.h"
 
@@ -47,8 +49,13 @@ class HookTest : public testing::Test {
   // Begin, new session.
   void Start(HookPtr hook);
 
+  // One of each kind that ships with the library, by a name; but LastOneSavesHook, which needs a cluster. `scaffold` is
+  // that of the session in which it will be. (every_hook.cc)
+  std::vector<std::pair<std::string, HookPtr>> EveryHook(const std::shared_ptr<Scaffold>& scaffold);
+
   bool should_stop() const { return hooked_->should_stop(); }
   std::int64_t step();
+  // Also what a hook can see changing from run to run, if the runs do not train.
   void SetStep(std::int64_t step);
   // Lines of that severity that were logged since the last call.
   std::vector<std::string> TakeLog(Severity severity = Severity::kInfo);
