@@ -18,6 +18,7 @@ void ParallelCalls::Reuse(std::size_t calls) {
   }
   pending_ = calls;
   cancelled_ = false;
+  why_ = absl::OkStatus();
 }
 
 void ParallelCalls::Start(std::size_t i, NetworkRequest request) {
@@ -75,6 +76,41 @@ void ParallelCalls::CancelAll() {
     }
   }
   for (const std::uint64_t call : running) env_.network->Cancel(call);
+}
+
+void ParallelCalls::Fail(const absl::Status& why) {
+  {
+    MutexLock lock(*mutex_);
+    if (why_.ok()) why_ = why;
+  }
+  CancelAll();
+}
+
+absl::Status ParallelCalls::failed() const {
+  MutexLock lock(*mutex_);
+  return why_;
+}
+
+bool CallsInFlight::Add(const std::shared_ptr<ParallelCalls>& calls) {
+  SpinGuard lock(lock_);
+  if (!closed_) calls_.push_back(calls);
+  return !closed_;
+}
+
+void CallsInFlight::Remove(const ParallelCalls* calls) {
+  SpinGuard lock(lock_);
+  std::erase_if(calls_, [calls](const auto& other) { return other.get() == calls; });
+}
+
+void CallsInFlight::Close(const absl::Status& why) {
+  std::vector<std::shared_ptr<ParallelCalls>> running;
+  {
+    SpinGuard lock(lock_);
+    if (closed_) return;
+    closed_ = true;
+    running = calls_;
+  }
+  for (const auto& calls : running) calls->Fail(why);
 }
 
 }  // namespace vigil

@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
@@ -30,6 +32,10 @@ class ParallelCalls : public std::enable_shared_from_this<ParallelCalls> {
   bool answered(std::size_t i) const;
   // What is not answered yet is CANCELLED.
   void CancelAll();
+  // The same, and says why: the first reason counts. Never waits.
+  virtual void Fail(const absl::Status& why);
+  // Of Fail(), OK without.
+  absl::Status failed() const;
 
  protected:
   // The i-th was answered; before Wait() hears of it. Must not wait.
@@ -52,6 +58,23 @@ class ParallelCalls : public std::enable_shared_from_this<ParallelCalls> {
   std::vector<OneCall> calls_;
   std::size_t pending_ = 0;
   bool cancelled_ = false;
+  absl::Status why_;
+};
+
+// What somebody has under way, so that his end can be its end. Safe from any task; never waits.
+class CallsInFlight {
+ public:
+  // False: it is closed.
+  bool Add(const std::shared_ptr<ParallelCalls>& calls);
+  void Remove(const ParallelCalls* calls);
+  // Nothing begins any more; what is under way fails with that error. Only the first time counts.
+  void Close(const absl::Status& why);
+
+ private:
+  SpinLock lock_;
+  // Guarded by lock_.
+  std::vector<std::shared_ptr<ParallelCalls>> calls_;
+  bool closed_ = false;
 };
 
 }  // namespace vigil

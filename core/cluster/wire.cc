@@ -1,6 +1,10 @@
 #include "vigil/core/cluster/wire.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 namespace vigil {
 
@@ -57,6 +61,15 @@ absl::Status GetStatusOf(const proto::RunStepResponse& response) {
     status.SetPayload(payload.type_url(), absl::Cord(payload.value()));
   }
   return status;
+}
+
+std::string GraphHandle(std::int64_t id) { return fmt::format("{:016x}", id); }
+
+std::int64_t GraphIdOf(const std::string& handle) {
+  std::int64_t id = 0;
+  const char* const end = handle.data() + handle.size();
+  const std::from_chars_result read = std::from_chars(handle.data(), end, id, 16);
+  return read.ec == std::errc() && read.ptr == end ? id : 0;
 }
 
 }  // namespace vigil

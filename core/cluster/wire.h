@@ -3,6 +3,7 @@
 #ifndef VIGIL_CORE_CLUSTER_WIRE_H_
 #define VIGIL_CORE_CLUSTER_WIRE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -24,6 +25,10 @@ NodeStats FromProto(const proto::NodeStatsProto& stats);
 
 void ToProto(const SessionConfig& config, proto::ConfigProto* out);
 SessionConfig FromProto(const proto::ConfigProto& config);
+
+// "4a0c...", what a registered graph is called by, and back: 0 if it is none.
+std::string GraphHandle(std::int64_t id);
+std::int64_t GraphIdOf(const std::string& handle);
 
 // An error in the body of a response, with its payloads.
 void PutStatus(const absl::Status& status, proto::RunStepResponse* response);

@@ -37,7 +37,9 @@ std::span<const Checker> Checkers() {
                                  kNoRunAfterAStop,
                                  kErrorsHaveACause,
                                  kRestoresNewestReported,
-                                 kNothingFailsWithoutAFault};
+                                 kNothingFailsWithoutAFault,
+                                 kResourcesReturn,
+                                 kGetsOnWhenHealed};
   return kAll;
 }
 

@@ -87,6 +87,8 @@ extern const Checker kNoRunAfterAStop;
 extern const Checker kErrorsHaveACause;
 extern const Checker kRestoresNewestReported;
 extern const Checker kNothingFailsWithoutAFault;
+extern const Checker kResourcesReturn;
+extern const Checker kGetsOnWhenHealed;
 
 }  // namespace vigil::sim
 

@@ -150,6 +150,24 @@ JobEvidence SavedAndRestored(std::int64_t restored) {
                   40);
 }
 
+JobEvidence AtRest(std::string_view held, std::int64_t graphs) {
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted}, {2, kHand, Kind::kEnded}, {90, "ps:0", Kind::kAtRest}});
+  evidence.history.back().subject = held;
+  evidence.history.back().step = graphs;
+  return evidence;
+}
+
+// A life that meets this so many seconds after everything has healed, and ends with an error.
+JobEvidence AfterHealing(int seconds, Kind meets) {
+  return Evidence({{1, kHand, Kind::kStarted},
+                   {2, "", Kind::kHealed},
+                   {3, kHand, Kind::kRunReturned, 1},
+                   {200, kHand, Kind::kStarted},
+                   {200 + seconds / 10, kHand, Kind::kRunStarted},
+                   {200 + seconds, kHand, meets, 2, Code::kDeadlineExceeded},
+                   {3000, kHand, Kind::kEnded, 0, Code::kDeadlineExceeded}});
+}
+
 }  // namespace
 
 JobJudgement JobEvidence::Judge() const {
@@ -202,6 +220,10 @@ std::vector<CheckerCase> CheckerCases() {
        Evidence({{1, kHand, Kind::kEnded, 0, Code::kInvalidArgument}})},
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
+      {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
+      {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
+      {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
+       AfterHealing(100, Kind::kRunStarted)},
   };
 }
 

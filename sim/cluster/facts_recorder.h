@@ -47,6 +47,7 @@ class FactsRecorder final : public EventSink {
   // A restore of the checkpoint of that step is about to be made.
   void Restoring(std::int64_t step) { restoring_ = step; }
   // The program has returned while that task of it still ran.
+  JobMoment& AtRest() { return Note(JobMoment::Kind::kAtRest); }
   void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }
   void Ended(const absl::Status& status);
 

@@ -1,6 +1,7 @@
 #include "vigil/sim/cluster/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -41,6 +42,27 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // for sessions to open, before the plan begins all the same
 constexpr std::chrono::milliseconds kPoll{20};
+// After the last training task: longer than servers wait for one another's answers.
+constexpr std::chrono::seconds kRest{60};
+
+// The server goes with its program, also when that is killed.
+struct SetBack {
+  const Server*& server;
+  ~SetBack() { server = nullptr; }
+};
+
+std::string Held(const Server::Load& load) {
+  std::vector<std::string> held;
+  if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
+  if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
+  for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
+  return fmt::format("{}", fmt::join(held, ", "));
+}
+
+void NoteAtRest(JobMoment& moment, const Server::Load& load) {
+  moment.subject = Held(load);
+  moment.step = static_cast<std::int64_t>(load.graphs);
+}
 
 JobTaskName Split(const std::string& name) {
   const std::size_t colon = name.find(':');
@@ -89,6 +111,7 @@ struct Job::Impl {
     bool started = false;  // at least once
     bool ended = false;    // its program has returned
     bool opened = false;
+    const Server* server = nullptr;  // while it lives
     TaskFacts facts;
   };
 
@@ -102,6 +125,7 @@ struct Job::Impl {
   void Conduct();
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
+  void LookAtRest();
   void Finish();
 
   World& world;
@@ -182,7 +206,9 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                                         .task_index = member.split.index,
                                                         .ops = options.ops}));
     recorder.Serving();
+    member.server = server.get();
   }
+  const SetBack gone{member.server};
   if (!member.trains) {
     server->Join();
     return absl::OkStatus();
@@ -190,20 +216,22 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
   const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env));
   const auto factory = WatchRestores(applier->Decorate(member.name, costly),
                                      [&recorder](std::int64_t step) { recorder.Restoring(step); });
-  return Train({.env = env,
-                .job = spec,
-                .cluster = cluster,
-                .job_name = member.split.job,
-                .index = member.split.index,
-                .target = server == nullptr ? "" : server->target(),
-                .factory = factory,
-                .behaviour = options.behaviour,
-                .seed = options.seed,
-                .ledger = options.ledger,
-                .checkpoint_dir = kCheckpoints,
-                .started = started,
-                .opened = [&member] { member.opened = true; },
-                .recorder = recorder});
+  const absl::Status trained = Train({.env = env,
+                                      .job = spec,
+                                      .cluster = cluster,
+                                      .job_name = member.split.job,
+                                      .index = member.split.index,
+                                      .target = server == nullptr ? "" : server->target(),
+                                      .factory = factory,
+                                      .behaviour = options.behaviour,
+                                      .seed = options.seed,
+                                      .ledger = options.ledger,
+                                      .checkpoint_dir = kCheckpoints,
+                                      .started = started,
+                                      .opened = [&member] { member.opened = true; },
+                                      .recorder = recorder});
+  if (server != nullptr) NoteAtRest(recorder.AtRest(), server->load());
+  return trained;
 }
 
 void Job::Impl::WaitUntil(const std::function<bool()>& met, Duration patience) {
@@ -246,14 +274,28 @@ void Job::Impl::Conduct() {
   const Time limit = begin + spec.limit;
   applier->Begin();
   env.tasks->SleepUntil(std::min(limit, begin + applier->LastStart()));
-  if (spec.heal_after.has_value() && AnyTrains()) {
+  const bool healed = spec.heal_after.has_value() && AnyTrains();
+  if (healed) {
     env.tasks->SleepUntil(std::min(limit, begin + *spec.heal_after));
     applier->HealAll();
     history.push_back({.at = world.now(), .kind = JobMoment::Kind::kHealed});
   }
   WaitUntil([&] { return !AnyTrains(); }, limit - env.clock->Monotonic());
   Finish();
+  if (healed && !AnyTrains()) LookAtRest();
   world.Stop();
+}
+
+// When nobody is left who asks for anything, and nothing disturbs any more, servers let go of everything.
+void Job::Impl::LookAtRest() {
+  const Env& env = conductor->env();
+  env.tasks->SleepUntil(DeadlineAfter(env, kRest));
+  for (const auto& [name, member] : members) {
+    if (member.server == nullptr || member.node->killed()) continue;
+    JobMoment& moment = history.emplace_back(
+        JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = JobMoment::Kind::kAtRest});
+    NoteAtRest(moment, member.server->load());
+  }
 }
 
 // What is there when the world ends: the nodes die with it.

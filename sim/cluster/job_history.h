@@ -35,8 +35,11 @@ struct JobMoment {
     kSawStep,    // a hook of the task saw that step before a run
     kEnded,      // the program returned: code (kOk: cleanly)
     kTaskLeft,   // at its end a task that the program had started still ran: subject
-    kBegin,      // the plan begins (task = "")
-    kHealed,     // everything has healed (task = "")
+    // What its server still holds: subject ("" = nothing), step = how many graphs. Just before the program returns; of
+    // a parameter server long after the last training task has ended.
+    kAtRest,
+    kBegin,   // the plan begins (task = "")
+    kHealed,  // everything has healed (task = "")
   };
   Time at;  // the world's
   std::string task;

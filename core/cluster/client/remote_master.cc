@@ -42,7 +42,16 @@ class RemoteMaster final : public MasterInterface {
         keepalive_(config.keepalive),
         ids_(env, "a client") {}
 
-  absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& request) override {
+  absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& given) override {
+    proto::CreateSessionRequest request = given;
+    request.set_request_id(ids_.Next());  // whose answer is lost gets it when he asks again
+    absl::StatusOr<proto::CreateSessionResponse> response = CreateSessionOf(request);
+    // The master may have made it all the same, or be about to.
+    if (!response.ok()) AbandonCreation(request.request_id());
+    return response;
+  }
+
+  absl::StatusOr<proto::CreateSessionResponse> CreateSessionOf(const proto::CreateSessionRequest& request) {
     const Time deadline = DeadlineOf(timeout_in_ms_);
     const Time give_up = create_timeout_ <= Duration::zero() ? kNever : DeadlineAfter(env_, create_timeout_);
     while (true) {
@@ -102,8 +111,7 @@ class RemoteMaster final : public MasterInterface {
   void AbandonSession(const std::string& session) override {
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
-    env_.network->Start(RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))),
-                        [](const NetworkReply&) {});
+    Tell(request);
   }
 
   absl::Status Reset(const std::vector<std::string>& containers,
@@ -123,6 +131,17 @@ class RemoteMaster final : public MasterInterface {
  private:
   Time DeadlineOf(std::int64_t timeout_in_ms) const {
     return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout_in_ms));
+  }
+
+  void AbandonCreation(std::int64_t request_id) {
+    proto::CloseSessionRequest request;
+    request.set_created_by(request_id);
+    Tell(request);
+  }
+  // Nobody waits for the answer.
+  void Tell(const proto::CloseSessionRequest& request) {
+    env_.network->Start(RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))),
+                        [](const NetworkReply&) {});
   }
 
   template <typename Method>

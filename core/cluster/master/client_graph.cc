@@ -21,34 +21,36 @@ constexpr Duration kTellTimeout = std::chrono::seconds(10);
 
 }  // namespace
 
-bool StepsInFlight::Add(const std::shared_ptr<StepRun>& run) {
-  SpinGuard lock(lock_);
-  if (closed_) return false;
-  runs_.push_back(run);
-  return true;
+std::shared_ptr<StepCaller> StepCaller::Of(IncomingCall& call) {
+  auto caller = std::make_shared<StepCaller>();
+  call.OnCancelled([caller] { caller->Gone(); });
+  return caller;
 }
 
-void StepsInFlight::Remove(const StepRun* run) {
-  SpinGuard lock(lock_);
-  std::erase_if(runs_, [run](const auto& other) { return other.get() == run; });
-}
-
-bool StepsInFlight::Close(const absl::Status& why) {
-  std::vector<std::shared_ptr<StepRun>> running;
+void StepCaller::Watch(const std::shared_ptr<ParallelCalls>& calls) {
+  bool gone = false;
   {
     SpinGuard lock(lock_);
-    if (closed_) return false;
-    closed_ = true;
-    running = runs_;
+    calls_ = calls;
+    gone = gone_;
   }
-  for (const auto& run : running) run->Fail(why);
-  return true;
+  if (gone) Gone();
+}
+
+void StepCaller::Gone() {
+  std::shared_ptr<ParallelCalls> calls;
+  {
+    SpinGuard lock(lock_);
+    gone_ = true;
+    calls = calls_;
+  }
+  if (calls != nullptr) calls->Fail(MakeStatus(Code::kCancelled, "RunStep was cancelled by its caller"));
 }
 
 // A step under way; gives everything back when destroyed, also when the task is killed.
 class ClientGraph::Lease {
  public:
-  Lease(ClientGraph& graph, StepsInFlight& steps, std::shared_ptr<StepRun> run)
+  Lease(ClientGraph& graph, CallsInFlight& steps, std::shared_ptr<StepRun> run)
       : graph_(graph), steps_(steps), run_(std::move(run)) {}
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -63,7 +65,7 @@ class ClientGraph::Lease {
 
  private:
   ClientGraph& graph_;
-  StepsInFlight& steps_;
+  CallsInFlight& steps_;
   std::shared_ptr<StepRun> run_;
   bool done_ = false;
 };
@@ -80,9 +82,9 @@ absl::Status ClientGraph::Partition(MasterGraph& graph, const StepNames& names) 
   return absl::OkStatus();
 }
 
-absl::Status ClientGraph::Register(Time deadline) {
+absl::Status ClientGraph::Register(CallsInFlight& calls, Time deadline, StepCaller* caller) {
   if (local_.task != nullptr) VIGIL_RETURN_IF_ERROR(RegisterLocal());
-  return remote_.empty() ? absl::OkStatus() : RegisterRemote(deadline);
+  return remote_.empty() ? absl::OkStatus() : RegisterRemote(calls, deadline, caller);
 }
 
 absl::Status ClientGraph::RegisterLocal() {
@@ -95,11 +97,16 @@ absl::Status ClientGraph::RegisterLocal() {
   return absl::OkStatus();
 }
 
-absl::Status ClientGraph::RegisterRemote(Time deadline) {
+// The handles are the master's, so that it can take back what was registered although no answer of it came.
+absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller) {
   const auto calls = std::make_shared<ParallelCalls>(env_);
   calls->Reuse(remote_.size());
+  if (!in_flight.Add(calls)) return MakeStatus(Code::kCancelled, "Session has been closed.");
+  if (caller != nullptr) caller->Watch(calls);
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     proto::RegisterGraphRequest request;
+    request.set_graph_id(options_.worker->ids().Next());
+    remote_[i].handle = GraphHandle(request.graph_id());
     request.set_session_handle(options_.session);
     request.set_keepalive_ns(options_.keepalive.count());
     request.set_graph_def(remote_[i].cut->graph);
@@ -108,10 +115,10 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
                      .body = request.SerializeAsString(),
                      .keepalive = options_.keepalive});
   }
-  if (!calls->Wait(deadline)) {
-    calls->CancelAll();
-    return MakeStatus(Code::kDeadlineExceeded, "Operation timed out.");
-  }
+  if (!calls->Wait(deadline)) calls->Fail(MakeStatus(Code::kDeadlineExceeded, "Operation timed out."));
+  in_flight.Remove(calls.get());
+  if (caller != nullptr) caller->Watch(nullptr);
+  VIGIL_RETURN_IF_ERROR(calls->failed());
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     NetworkReply& reply = calls->reply(i);
     if (!reply.ok()) return Underived(reply.status());
@@ -119,9 +126,8 @@ absl::Status ClientGraph::RegisterRemote(Time deadline) {
     if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
     proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
-    request.set_graph_handle(response.graph_handle());
+    request.set_graph_handle(remote_[i].handle);
     for (const PartitionFetch& fetch : remote_[i].cut->fetches) request.add_recv_key(fetch.name);
-    remote_[i].handle = response.graph_handle();
     remote_[i].request = request.SerializeAsString();
   }
   return absl::OkStatus();
@@ -147,10 +153,12 @@ void ClientGraph::Deregister() {
   }
 }
 
-void ClientGraph::Cleanup(std::int64_t step_id) const {
+void ClientGraph::Cleanup(std::int64_t step_id, const absl::Status& why) const {
   proto::CleanupGraphRequest request;
   request.set_step_id(step_id);
   for (const Part& part : remote_) Tell(*part.task, methods::kCleanupGraph, request);
+  // The own partition may have ended well, with values that nobody will fetch any more.
+  if (local_graph_ != nullptr) options_.worker->EndStep(step_id, Derived(why));
 }
 
 std::shared_ptr<StepRun> ClientGraph::TakeRun() {
@@ -166,22 +174,21 @@ std::shared_ptr<StepRun> ClientGraph::TakeRun() {
   return std::make_shared<StepRun>(env_, *options_.worker, remote_.size());
 }
 
-absl::Status ClientGraph::Run(StepsInFlight& steps, const StepCall& call, Time deadline, IncomingCall* caller,
+absl::Status ClientGraph::Run(CallsInFlight& steps, const StepCall& call, Time deadline, StepCaller* caller,
                               std::vector<Tensor>* fetched) {
   const std::shared_ptr<StepRun> run = TakeRun();
   run->Begin(options_.worker->ids().Next());
   if (!steps.Add(run)) return MakeStatus(Code::kCancelled, "Session has been closed.");
   Lease lease(*this, steps, run);
-  if (caller != nullptr) {
-    caller->OnCancelled([run] { run->Fail(MakeStatus(Code::kCancelled, "RunStep was cancelled by its caller")); });
-  }
+  if (caller != nullptr) caller->Watch(run);
   StartRemote(*run, call);
   if (local_graph_ != nullptr) RunLocal(*run, call, deadline);
   absl::Status status = run->Finish(deadline);
+  if (caller != nullptr) caller->Watch(nullptr);
   if (status.ok()) {
     status = Collect(*run, call, fetched);
   } else {
-    Cleanup(run->step_id());
+    Cleanup(run->step_id(), status);
   }
   lease.SetDone();
   return status;

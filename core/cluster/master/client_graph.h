@@ -22,20 +22,20 @@
 
 namespace vigil {
 
-// The steps of a session that are under way, so that closing it can end them. Safe from any task.
-class StepsInFlight {
+// For whom a step is run from afar: when he is gone, what is under way for him fails. Safe from any task.
+class StepCaller {
  public:
-  // False: the session is closed.
-  bool Add(const std::shared_ptr<StepRun>& run);
-  void Remove(const StepRun* run);
-  // No step begins any more; those under way fail with that error. False: was called before.
-  bool Close(const absl::Status& why);
+  static std::shared_ptr<StepCaller> Of(IncomingCall& call);
+  // These are under way for him now, and nothing else.
+  void Watch(const std::shared_ptr<ParallelCalls>& calls);
 
  private:
+  void Gone();
+
   SpinLock lock_;
   // Guarded by lock_.
-  std::vector<std::shared_ptr<StepRun>> runs_;
-  bool closed_ = false;
+  std::shared_ptr<ParallelCalls> calls_;
+  bool gone_ = false;
 };
 
 struct ClientGraphOptions {
@@ -52,14 +52,15 @@ class ClientGraph {
 
   // Has the graph cut up. Errors: PartitionGraph's.
   absl::Status Partition(MasterGraph& graph, const StepNames& names);
-  // Hands the partitions out. Errors: the tasks'; DEADLINE_EXCEEDED.
-  absl::Status Register(Time deadline);
+  // Hands the partitions out. `caller`: for whom, may be null. Errors: the tasks'; DEADLINE_EXCEEDED; CANCELLED if the
+  // session was closed, or the caller gone, meanwhile.
+  absl::Status Register(CallsInFlight& calls, Time deadline, StepCaller* caller);
   // Tells the tasks to forget them; does not wait.
   void Deregister();
 
   // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed
   // meanwhile.
-  absl::Status Run(StepsInFlight& steps, const StepCall& call, Time deadline, IncomingCall* caller,
+  absl::Status Run(CallsInFlight& steps, const StepCall& call, Time deadline, StepCaller* caller,
                    std::vector<Tensor>* fetched);
 
  private:
@@ -72,12 +73,12 @@ class ClientGraph {
   class Lease;
 
   absl::Status RegisterLocal();
-  absl::Status RegisterRemote(Time deadline);
+  absl::Status RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller);
   std::shared_ptr<StepRun> TakeRun();
   void StartRemote(StepRun& run, const StepCall& call) const;
   void RunLocal(StepRun& run, const StepCall& call, Time deadline) const;
   absl::Status Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const;
-  void Cleanup(std::int64_t step_id) const;
+  void Cleanup(std::int64_t step_id, const absl::Status& why) const;
   // Nobody waits for the answer.
   template <typename Method>
   void Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -15,6 +17,9 @@
 
 namespace vigil {
 namespace {
+
+// So long a task may take to forget its resources.
+constexpr Duration kResetTimeout = std::chrono::seconds(60);
 
 absl::Status NoSession(const std::string& handle) {
   return MakeStatus(Code::kAborted, fmt::format("Session {} is not found.", handle));
@@ -54,7 +59,7 @@ class Master::Prepared final : public PreparedStep {
       graph = graph_;
     }
     if (graph == nullptr) {
-      VIGIL_ASSIGN_OR_RETURN(graph, session_->Find(names_, deadline));
+      VIGIL_ASSIGN_OR_RETURN(graph, session_->Find(names_, deadline, nullptr));
       SpinGuard lock(lock_);
       graph_ = graph;
     }
@@ -81,8 +86,7 @@ NetworkReply Master::Handle(IncomingCall& call) {
   if (method == kExtendSession.path)
     return ServeMethod(kExtendSession, call, [this](const auto& request) { return ExtendSession(request); });
   if (method == kCloseSession.path) {
-    return ServeMethod(kCloseSession, call,
-                       [this](const auto& request) { return CloseSession(request.session_handle()); });
+    return ServeMethod(kCloseSession, call, [this](const auto& request) { return ServeCloseSession(request); });
   }
   if (method == kReset.path) {
     return ServeMethod(kReset, call, [this](const auto& request) {
@@ -92,7 +96,7 @@ NetworkReply Master::Handle(IncomingCall& call) {
   }
   if (method == kListDevices.path) {
     return ServeMethod(kListDevices, call,
-                       [this](const auto& request) { return ListDevices(request.session_handle()); });
+                       [&](const auto& request) { return ListDevicesFor(request.session_handle(), &call); });
   }
   return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
 }
@@ -103,6 +107,19 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSession(const proto::
 
 absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const proto::CreateSessionRequest& request,
                                                                       IncomingCall* caller) {
+  const auto respond = [](const MasterSession& session, std::int64_t version) {
+    proto::CreateSessionResponse response;
+    response.set_session_handle(session.handle());
+    response.set_graph_version(version);
+    return response;
+  };
+  const std::int64_t request_id = request.request_id();
+  const auto created = [&]() {
+    SpinGuard lock(lock_);
+    return FindCreated(request_id);
+  };
+  VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterSession> known, created());
+  if (known != nullptr) return respond(*known, known->version());
   const SessionConfig config = Merged(defaults_, FromProto(request.config()));
   VIGIL_ASSIGN_OR_RETURN(std::vector<TaskDevice> devices, FindDevices(env_, *worker_,
                                                                       {.filters = config.device_filters,
@@ -110,15 +127,33 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                        .keepalive = config.keepalive,
                                                                        .caller = caller}));
   const auto session =
-      std::make_shared<MasterSession>(env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), config,
-                                      std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
+      std::make_shared<MasterSession>(env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), request_id,
+                                      config, std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterGraph> graph, graphs_.Get(request.graph_def()));
-  proto::CreateSessionResponse response;
-  response.set_session_handle(session->handle());
-  response.set_graph_version(session->Begin(std::move(graph)));
+  const std::int64_t version = session->Begin(std::move(graph));
+  // Nobody would close it.
+  if (caller != nullptr && caller->cancelled()) {
+    return MakeStatus(Code::kCancelled, "CreateSession was cancelled by its caller");
+  }
   SpinGuard lock(lock_);
+  VIGIL_ASSIGN_OR_RETURN(known, FindCreated(request_id));
+  if (known != nullptr) return respond(*known, version);
+  if (request_id != 0) requests_.Add(request_id);
   sessions_.emplace(session->handle(), session);
-  return response;
+  return respond(*session, version);
+}
+
+absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindCreated(std::int64_t request_id) {
+  if (request_id == 0 || !requests_.Contains(request_id)) return nullptr;
+  const auto it = std::ranges::find_if(
+      sessions_, [request_id](const auto& entry) { return entry.second->created_by() == request_id; });
+  if (it != sessions_.end()) return it->second;
+  return MakeStatus(Code::kAborted, fmt::format("The session of request {} is closed already.", request_id));
+}
+
+std::size_t Master::sessions() const {
+  SpinGuard lock(lock_);
+  return sessions_.size();
 }
 
 absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindSession(const std::string& handle) {
@@ -175,15 +210,17 @@ absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCa
       .timeout_in_ms = request.options().timeout_in_ms(),
       .report_tensor_allocations_upon_oom = request.options().report_tensor_allocations_upon_oom()};
   const Time deadline = session->DeadlineOf(&options);
-  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<ClientGraph> graph, session->Find(NamesOf(request), deadline));
+  const std::shared_ptr<StepCaller> caller = StepCaller::Of(call);
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<ClientGraph> graph,
+                         session->Find(NamesOf(request), deadline, caller.get()));
   std::vector<Tensor> feeds;
   for (const proto::NamedTensorProto& feed : request.feed()) {
     VIGIL_ASSIGN_OR_RETURN(feeds.emplace_back(), FromProto(feed.tensor()));
   }
   RunMetadata metadata;
   std::vector<Tensor> fetched;
-  VIGIL_RETURN_IF_ERROR(
-      session->Run(*graph, {.feeds = feeds, .options = &options, .metadata = &metadata}, deadline, &call, &fetched));
+  VIGIL_RETURN_IF_ERROR(session->Run(*graph, {.feeds = feeds, .options = &options, .metadata = &metadata}, deadline,
+                                     caller.get(), &fetched));
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     proto::NamedTensorProto& out = *response->add_tensor();
     out.set_name(request.fetch(static_cast<int>(i)));
@@ -193,28 +230,37 @@ absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCa
   return absl::OkStatus();
 }
 
+std::shared_ptr<MasterSession> Master::TakeOut(const std::string& session) {
+  SpinGuard lock(lock_);
+  const auto it = sessions_.find(session);
+  if (it == sessions_.end()) return nullptr;
+  std::shared_ptr<MasterSession> closing = std::move(it->second);
+  sessions_.erase(it);
+  return closing;
+}
+
 absl::Status Master::CloseSession(const std::string& session) {
-  std::shared_ptr<MasterSession> closing;
-  {
-    SpinGuard lock(lock_);
-    const auto it = sessions_.find(session);
-    if (it == sessions_.end()) return NoSession(session);
-    closing = std::move(it->second);
-    sessions_.erase(it);
-  }
+  const std::shared_ptr<MasterSession> closing = TakeOut(session);
+  if (closing == nullptr) return NoSession(session);
   closing->Close();
   return absl::OkStatus();
 }
 
-void Master::AbandonSession(const std::string& session) {
-  std::shared_ptr<MasterSession> closing;
+absl::Status Master::ServeCloseSession(const proto::CloseSessionRequest& request) {
+  if (!request.session_handle().empty() || request.created_by() == 0) return CloseSession(request.session_handle());
+  std::string session;
   {
     SpinGuard lock(lock_);
-    const auto it = sessions_.find(session);
-    if (it == sessions_.end()) return;
-    closing = std::move(it->second);
-    sessions_.erase(it);
+    absl::StatusOr<std::shared_ptr<MasterSession>> created = FindCreated(request.created_by());
+    if (created.ok() && *created != nullptr) session = (*created)->handle();
+    requests_.Add(request.created_by());  // a creation that is under way comes to nothing
   }
+  return session.empty() ? absl::OkStatus() : CloseSession(session);
+}
+
+void Master::AbandonSession(const std::string& session) {
+  const std::shared_ptr<MasterSession> closing = TakeOut(session);
+  if (closing == nullptr) return;
   const auto close = [closing, running = worker_->background().Begin("close session")] { closing->Close(); };
   // Where no thread can be made, here and now.
   if (!TrySpawn(*env_.tasks, "close session", close).ok()) close();
@@ -229,6 +275,11 @@ void Master::CloseAll() {
   for (const auto& [handle, session] : closing) session->Close();
 }
 
+void Master::Stop() {
+  resets_.Close(MakeStatus(Code::kCancelled, "The server was stopped."));
+  CloseAll();
+}
+
 absl::Status Master::Reset(const std::vector<std::string>& containers, const std::vector<std::string>& device_filters) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<const TaskAddress*> tasks, FilterTasks(worker_->cluster(), device_filters));
   CloseAll();
@@ -240,21 +291,30 @@ absl::Status Master::Reset(const std::vector<std::string>& containers, const std
     if (task != &worker_->cluster().own()) others.push_back(task);
   }
   calls->Reuse(others.size());
+  if (!resets_.Add(calls)) return MakeStatus(Code::kCancelled, "The server was stopped.");
   for (std::size_t i = 0; i < others.size(); ++i) {
     calls->Start(
         i, {.to = others[i]->address, .method = methods::kCleanupAll.text(), .body = request.SerializeAsString()});
   }
   worker_->CleanupAll(containers);
-  calls->Wait(kNever);
-  absl::Status status;
-  for (std::size_t i = 0; i < others.size(); ++i) status.Update(calls->reply(i).status());
+  if (!calls->Wait(DeadlineAfter(env_, kResetTimeout))) {
+    calls->Fail(MakeStatus(Code::kDeadlineExceeded,
+                           fmt::format("Reset: not every task has answered within {:g} s.", ToSeconds(kResetTimeout))));
+  }
+  resets_.Remove(calls.get());
+  absl::Status status = calls->failed();
+  for (std::size_t i = 0; status.ok() && i < others.size(); ++i) status.Update(calls->reply(i).status());
   return status;
 }
 
 absl::StatusOr<proto::ListDevicesResponse> Master::ListDevices(const std::string& session) {
+  return ListDevicesFor(session, nullptr);
+}
+
+absl::StatusOr<proto::ListDevicesResponse> Master::ListDevicesFor(const std::string& session, IncomingCall* caller) {
   std::vector<TaskDevice> devices;
   if (session.empty()) {
-    VIGIL_ASSIGN_OR_RETURN(devices, FindDevices(env_, *worker_, {}));
+    VIGIL_ASSIGN_OR_RETURN(devices, FindDevices(env_, *worker_, {.caller = caller}));
   } else {
     VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> found, FindSession(session));
     devices = found->devices();

@@ -8,6 +8,7 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_MASTER_H_
 #define VIGIL_CORE_CLUSTER_MASTER_MASTER_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "vigil/core/cluster/master/master_graph.h"
 #include "vigil/core/cluster/master/master_session.h"
 #include "vigil/core/cluster/master_interface.h"
+#include "vigil/core/cluster/parallel_calls.h"
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/env.h"
@@ -31,6 +33,9 @@ class Master final : public MasterInterface {
   NetworkReply Handle(IncomingCall& call);
   // Ends all sessions; does not wait.
   void CloseAll();
+  // The same, and what is asked of other tasks besides.
+  void Stop();
+  std::size_t sessions() const;
 
   absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& request) override;
   absl::StatusOr<proto::ExtendSessionResponse> ExtendSession(const proto::ExtendSessionRequest& request) override;
@@ -47,6 +52,12 @@ class Master final : public MasterInterface {
 
   absl::StatusOr<proto::CreateSessionResponse> CreateSessionFor(const proto::CreateSessionRequest& request,
                                                                 IncomingCall* caller);
+  // The session that was made for that request already, or null. Error: it was, and is closed. REQUIRES: lock_ is held.
+  absl::StatusOr<std::shared_ptr<MasterSession>> FindCreated(std::int64_t request_id);
+  // Null: there is none.
+  std::shared_ptr<MasterSession> TakeOut(const std::string& session);
+  absl::Status ServeCloseSession(const proto::CloseSessionRequest& request);
+  absl::StatusOr<proto::ListDevicesResponse> ListDevicesFor(const std::string& session, IncomingCall* caller);
   absl::StatusOr<std::shared_ptr<MasterSession>> FindSession(const std::string& handle);
   absl::StatusOr<std::string> ServeRunStep(IncomingCall& call);
   absl::Status RunRequest(const proto::RunStepRequest& request, IncomingCall& call, proto::RunStepResponse* response);
@@ -56,7 +67,8 @@ class Master final : public MasterInterface {
   const std::shared_ptr<WorkerService> worker_;
   const SessionConfig defaults_;
   MasterGraphs graphs_;
-  SpinLock lock_;
+  CallsInFlight resets_;
+  mutable SpinLock lock_;
   // Guarded by lock_.
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // by handle
   RecentIds requests_;

@@ -11,10 +11,11 @@
 namespace vigil {
 
 MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker,
-                             std::string handle, SessionConfig config, TaskDevices devices)
+                             std::string handle, std::int64_t created_by, SessionConfig config, TaskDevices devices)
     : env_(env),
       ops_(ops),
       handle_(std::move(handle)),
+      created_by_(created_by),
       config_(std::move(config)),
       options_{.worker = std::move(worker),
                .session = handle_,
@@ -42,14 +43,15 @@ absl::StatusOr<std::int64_t> MasterSession::Extend(const proto::GraphDef& nodes,
   return ++version_;
 }
 
-absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames& names, Time deadline) {
+absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames& names, Time deadline,
+                                                                 StepCaller* caller) {
   auto made = std::make_shared<ClientGraph>(env_, options_);
   {
     MutexLock lock(*mutex_);
     if (const auto it = graphs_.find(names); it != graphs_.end()) return it->second;
     VIGIL_RETURN_IF_ERROR(made->Partition(*graph_, names));
   }
-  if (absl::Status status = made->Register(deadline); !status.ok()) {
+  if (absl::Status status = made->Register(in_flight_, deadline, caller); !status.ok()) {
     made->Deregister();
     return status;
   }
@@ -65,19 +67,24 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
   return kept;
 }
 
+std::int64_t MasterSession::version() const {
+  MutexLock lock(*mutex_);
+  return version_;
+}
+
 Time MasterSession::DeadlineOf(const RunOptions* options) const {
   std::int64_t timeout = options == nullptr ? 0 : options->timeout_in_ms;
   if (timeout <= 0) timeout = config_.operation_timeout_in_ms;
   return timeout <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout));
 }
 
-absl::Status MasterSession::Run(ClientGraph& graph, const StepCall& call, Time deadline, IncomingCall* caller,
+absl::Status MasterSession::Run(ClientGraph& graph, const StepCall& call, Time deadline, StepCaller* caller,
                                 std::vector<Tensor>* fetched) {
-  return graph.Run(steps_, call, deadline, caller, fetched);
+  return graph.Run(in_flight_, call, deadline, caller, fetched);
 }
 
 void MasterSession::Close() {
-  steps_.Close(MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`."));
+  in_flight_.Close(MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`."));
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs;
   {
     MutexLock lock(*mutex_);

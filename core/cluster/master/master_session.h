@@ -25,9 +25,11 @@ namespace vigil {
 class MasterSession {
  public:
   MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, std::string handle,
-                SessionConfig config, TaskDevices devices);
+                std::int64_t created_by, SessionConfig config, TaskDevices devices);
 
   const std::string& handle() const { return handle_; }
+  // Of the request that it was made for; 0: not known.
+  std::int64_t created_by() const { return created_by_; }
   const std::vector<TaskDevice>& devices() const { return *options_.devices; }
 
   // Its graph, to begin with. Gives the version.
@@ -36,24 +38,27 @@ class MasterSession {
   absl::StatusOr<std::int64_t> Extend(const proto::GraphDef& nodes, std::int64_t version);
 
   // What the steps of these names do; made at the first time, when it waits for the tasks that get their partitions.
-  // Errors: CANCELLED if the session is closed; PartitionGraph's; the tasks'; DEADLINE_EXCEEDED. What failed is made
-  // anew the next time.
-  absl::StatusOr<std::shared_ptr<ClientGraph>> Find(const StepNames& names, Time deadline);
-  absl::Status Run(ClientGraph& graph, const StepCall& call, Time deadline, IncomingCall* caller,
+  // `caller`: for whom, may be null. Errors: CANCELLED if the session is closed; PartitionGraph's; the tasks';
+  // DEADLINE_EXCEEDED. What failed is made anew the next time.
+  absl::StatusOr<std::shared_ptr<ClientGraph>> Find(const StepNames& names, Time deadline, StepCaller* caller);
+  absl::Status Run(ClientGraph& graph, const StepCall& call, Time deadline, StepCaller* caller,
                    std::vector<Tensor>* fetched);
   // Until when a step may take that begins now.
   Time DeadlineOf(const RunOptions* options) const;
 
-  // Ends the steps under way with CANCELLED, and tells the tasks to forget the graphs. Does not wait.
+  std::int64_t version() const;
+
+  // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Does not wait.
   void Close();
 
  private:
   const Env env_;
   const OpRegistry& ops_;
   const std::string handle_;
+  const std::int64_t created_by_;
   const SessionConfig config_;
   ClientGraphOptions options_;
-  StepsInFlight steps_;
+  CallsInFlight in_flight_;  // registrations and steps
   const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
   std::shared_ptr<MasterGraph> graph_;

@@ -29,7 +29,7 @@ class StepRun final : public ParallelCalls {
   std::int64_t step_id() const { return step_id_; }
   // The own partition runs from now on (true), or does not any more. False: the step has failed, it must not begin.
   bool SetLocal(bool runs);
-  void Fail(const absl::Status& why);
+  void Fail(const absl::Status& why) override;
   // Waits for what is under way; DEADLINE_EXCEEDED if that takes too long.
   absl::Status Finish(Time deadline);
 

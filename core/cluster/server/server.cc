@@ -86,7 +86,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
   // `was` so, and what is left. False: that.
   bool End(Duration patience, std::string_view was) {
     const Time deadline = DeadlineAfter(env_, patience);
-    master->CloseAll();
+    master->Stop();
     worker->EndAllSteps(Derived(MakeStatus(Code::kCancelled, "The server was stopped.")));
     if (WaitForRequests(deadline)) return true;
     env_.log->Write(Severity::kWarning, fmt::format("The server {} was {} after {:g} s this is still under way: {}.",
@@ -99,12 +99,16 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     return requests_->WaitForNone(deadline) && worker->background().WaitForNone(deadline);
   }
 
-  // "2 of RunGraph, 1 of cancel step"
-  std::string UnderWay() const {
+  std::map<std::string, int> Names() const {
     std::map<std::string, int> all = requests_->Names();
     all.merge(worker->background().Names());
+    return all;
+  }
+
+  // "2 of RunGraph, 1 of cancel step"
+  std::string UnderWay() const {
     std::vector<std::string> texts;
-    for (const auto& [name, count] : all) texts.push_back(fmt::format("{} of {}", count, name));
+    for (const auto& [name, count] : Names()) texts.push_back(fmt::format("{} of {}", count, name));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
@@ -189,6 +193,12 @@ const std::string& Server::target() const { return impl_->target; }
 const std::string& Server::job_name() const { return *impl_->options.job_name; }
 int Server::task_index() const { return *impl_->options.task_index; }
 const ClusterSpec& Server::cluster() const { return impl_->options.cluster; }
+Server::Load Server::load() const {
+  return {.steps = impl_->worker->steps(),
+          .graphs = impl_->worker->graphs(),
+          .sessions = impl_->master->sessions(),
+          .under_way = impl_->Names()};
+}
 WorkerService& Server::worker() { return *impl_->worker; }
 
 bool Answers(const Env& env, const std::string& address, Duration patience) {

@@ -9,6 +9,8 @@
 #ifndef VIGIL_CORE_CLUSTER_SERVER_SERVER_H_
 #define VIGIL_CORE_CLUSTER_SERVER_SERVER_H_
 
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +63,15 @@ class Server {
   // in the log. A program that takes its Env down calls it first.
   // One task at a time.
   void Stop();
+
+  // What it holds for others: nothing, once they have let go of it and the requests under way have ended.
+  struct Load {
+    std::size_t steps = 0;
+    std::size_t graphs = 0;    // registered, by handle
+    std::size_t sessions = 0;  // of its master
+    std::map<std::string, int> under_way;
+  };
+  Load load() const;
 
   // For tests.
   WorkerService& worker();

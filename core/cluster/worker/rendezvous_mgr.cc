@@ -45,16 +45,16 @@ void RendezvousMgr::Leave(std::shared_ptr<StepRendezvous> state) {
 }
 
 void RendezvousMgr::End(std::int64_t step_id, const absl::Status& why) {
-  std::shared_ptr<StepRendezvous> state;
-  {
+  // Held until the step is aborted: another who leaves before that would find it neither over nor his to drop.
+  const Lease lease = [&]() -> Lease {
     MutexLock lock(*mutex_);
     over_.Add(step_id);
     const auto it = steps_.find(step_id);
-    if (it == steps_.end()) return;
-    state = it->second.state;
-    if (it->second.users == 0) steps_.erase(it);
-  }
-  state->Abort(why);
+    if (it == steps_.end()) return {this, nullptr};
+    ++it->second.users;
+    return {this, it->second.state};
+  }();
+  if (lease) lease->Abort(why);
 }
 
 void RendezvousMgr::EndAll(const absl::Status& why) {

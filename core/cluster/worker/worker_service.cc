@@ -125,11 +125,17 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const 
 absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const proto::RegisterGraphRequest& request) {
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
+  const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();
   proto::RegisterGraphResponse response;
-  response.set_graph_handle(fmt::format("{:016x}", ids_.Next()));
-  SpinGuard lock(lock_);
-  graphs_.emplace(response.graph_handle(), std::move(graph));
-  return response;
+  response.set_graph_handle(GraphHandle(id));
+  {
+    SpinGuard lock(lock_);
+    if (!deregistered_.Contains(id)) {
+      graphs_.emplace(response.graph_handle(), std::move(graph));
+      return response;
+    }
+  }
+  return MakeStatus(Code::kCancelled, fmt::format("Graph {} was deregistered already.", response.graph_handle()));
 }
 
 absl::Status WorkerService::DeregisterGraph(const proto::DeregisterGraphRequest& request) {
@@ -140,10 +146,17 @@ absl::Status WorkerService::DeregisterGraph(const proto::DeregisterGraphRequest&
       dropped = std::move(it->second);
       graphs_.erase(it);
     }
+    // It may still be on its way, or come once more.
+    if (const std::int64_t id = GraphIdOf(request.graph_handle()); id != 0) deregistered_.Add(id);
   }
   if (dropped == nullptr) return NoGraph(request.graph_handle());
   cache_.Keep(std::move(dropped));
   return absl::OkStatus();
+}
+
+std::size_t WorkerService::graphs() const {
+  SpinGuard lock(lock_);
+  return graphs_.size();
 }
 
 absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::FindGraph(const std::string& handle) {
@@ -239,9 +252,7 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
 }
 
 absl::Status WorkerService::CleanupGraph(const proto::CleanupGraphRequest& request) {
-  steps_.End(request.step_id(),
-             Derived(MakeStatus(Code::kAborted, fmt::format("Cleanup of step {}", request.step_id()))));
-  resources_.CancelAll();
+  EndStep(request.step_id(), Derived(MakeStatus(Code::kAborted, fmt::format("Cleanup of step {}", request.step_id()))));
   return absl::OkStatus();
 }
 
@@ -251,10 +262,14 @@ void WorkerService::CleanupAll(const std::vector<std::string>& containers) {
   cache_.Drop();  // runs remember the resources that they have worked with
 }
 
+void WorkerService::EndStep(std::int64_t step_id, const absl::Status& why) {
+  steps_.End(step_id, why);
+  resources_.CancelAll();
+}
+
 void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {
   const auto end = [self = shared_from_this(), step_id, why, running = background_->Begin("cancel step")] {
-    self->steps_.End(step_id, why);
-    self->resources_.CancelAll();
+    self->EndStep(step_id, why);
   };
   // Where no thread can be made, here and now.
   if (!TrySpawn(*env_.tasks, "cancel step", end).ok()) end();

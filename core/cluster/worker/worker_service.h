@@ -58,13 +58,17 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   // Forgets the resources of these containers; none: of all. Runs under way keep theirs until they end.
   void CleanupAll(const std::vector<std::string>& containers);
 
-  // Ends the step here, soon: never waits.
+  // Ends the step here. May wait for a moment.
+  void EndStep(std::int64_t step_id, const absl::Status& why);
+  // The same, soon: never waits.
   void CancelStep(std::int64_t step_id, const absl::Status& why);
   // Ends all steps. May wait for a moment.
   void EndAllSteps(const absl::Status& why);
   // Of what goes on here and at the master without anybody who waits for it.
   InFlight& background() { return *background_; }
+  // What is kept for masters: steps, graphs by their handles.
   std::size_t steps() const { return steps_.size(); }
+  std::size_t graphs() const;
 
  private:
   struct Scratch;
@@ -92,10 +96,11 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   const std::shared_ptr<InFlight> background_;
   RendezvousMgr steps_;
   GraphCache cache_;
-  SpinLock lock_;
+  mutable SpinLock lock_;
   // Guarded by lock_.
   std::unordered_map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle; lookup only
   RecentIds requests_;
+  RecentIds deregistered_;  // graphs that must not come (again)
   std::vector<std::unique_ptr<Scratch>> scratches_;
 };
 

@@ -1,0 +1,238 @@
+// What servers keep for others goes when these have let go of it, however they did; and what is under way ends within a
+// bound, whatever the other tasks do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/graph/graph_def.h"
+
+namespace vigil {
+namespace {
+
+using testing::HasSubstr;
+
+// One variable on a parameter server, and a step that adds to it what the worker has.
+class ResourcesTest : public testing::Test {
+ protected:
+  ResourcesTest() : cluster_(BaseEnv(), {{"ps", 2}, {"worker", 1}}), graph_(BuiltinOps()), b_(graph_) {
+    {
+      DeviceScope scope(b_, "/job:ps/task:0");
+      v_ = ops::MakeVariable(b_, "v", b_.Const("zero", Tensor::Scalar<double>(0)));
+    }
+    Output more;
+    {
+      DeviceScope scope(b_, "/job:worker/task:0");
+      more = ops::Identity(b_, "more", b_.Const("one", Tensor::Scalar<double>(1)));
+    }
+    add_ = ops::AssignAdd(b_, "add", v_.ref, more).node;
+    {
+      DeviceScope scope(b_, "/job:ps/task:1");
+      other_ = ops::MakeVariable(b_, "w", b_.Const("other", Tensor::Scalar<double>(0)));
+    }
+    both_ = b_.Group("both", {v_.initializer, other_.initializer}).node;
+    EXPECT_TRUE(b_.status().ok()) << b_.status();
+    cluster_.StartAll();
+  }
+  ~ResourcesTest() override { fake_.tasks.EndAll(); }
+
+  Env BaseEnv() {
+    Env env = fake_.env();
+    env.network = &network_;
+    return env;
+  }
+  Server::Load LoadOf(const std::string& job, int task) {
+    fake_.tasks.RunReady();
+    return cluster_.server(job, task).load();
+  }
+  void ExpectNothingLeft() {
+    for (const auto& [job, task] : {std::pair("ps", 0), {"ps", 1}, {"worker", 0}}) {
+      const Server::Load load = LoadOf(job, task);
+      EXPECT_EQ(load.steps, 0u) << job << task;
+      EXPECT_EQ(load.graphs, 0u) << job << task;
+      EXPECT_EQ(load.sessions, 0u) << job << task;
+      EXPECT_TRUE(load.under_way.empty()) << job << task << ": " << load.under_way.begin()->first;
+    }
+  }
+  template <typename Method>
+  NetworkRequest RequestOf(const Method& method, const typename Method::Request& request) {
+    return {.to = "worker0:2222", .method = method.text(), .body = request.SerializeAsString()};
+  }
+  // A session that is asked for by hand, so that its client can go without a word.
+  std::string SessionByHand(std::int64_t request_id = 0) {
+    proto::CreateSessionRequest request;
+    request.set_graph_def(**GraphDefBytes(graph_));
+    request.set_request_id(request_id);
+    const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(methods::kCreateSession, request));
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    proto::CreateSessionResponse response;
+    EXPECT_TRUE(reply.ok() && response.ParseFromString(*reply));
+    return response.session_handle();
+  }
+
+  fakes::FakeEnv fake_;
+  FaultyNetwork network_{fake_.network};
+  TestCluster cluster_;
+  Graph graph_;
+  Builder b_;
+  ops::Variable v_, other_;
+  NodeId add_ = kNoNode;
+  NodeId both_ = kNoNode;
+};
+
+TEST_F(ResourcesTest, AStepThatFailsAfterTheOwnPartHasEndedLeavesNoValueBehind) {
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {v_.initializer}).status), "OK");
+  network_.LoseRequests("RecvTensor", 1);
+  EXPECT_EQ(CodeOf(RunAll(*session, {}, {add_}).status), Code::kUnavailable);
+  EXPECT_EQ(LoadOf("worker", 0).steps, 0u);
+  EXPECT_EQ(LoadOf("ps", 0).steps, 0u);
+  EXPECT_EQ(Text(RunAll(*session, {}, {add_}).status), "OK");
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ARegistrationWhoseAnswerIsLostLeavesNoGraphBehind) {
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  network_.LoseReplies("RegisterGraph", 1);
+  EXPECT_EQ(CodeOf(RunAll(*session, {}, {both_}).status), Code::kUnavailable);
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 0u);
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 0u);
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 1u);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ARegistrationThatTimesOutIsTakenBackWhereItWasMade) {
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.operation_timeout_in_ms = 2000});
+  network_.Mute("ps1:2222");
+  EXPECT_EQ(CodeOf(RunAll(*session, {}, {both_}).status), Code::kDeadlineExceeded);
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 0u);
+}
+
+TEST_F(ResourcesTest, AGraphThatIsDeregisteredBeforeItComesDoesNotCome) {
+  proto::DeregisterGraphRequest drop;
+  drop.set_graph_handle("0000000000000abc");
+  NetworkRequest request{
+      .to = "ps0:2222", .method = methods::kDeregisterGraph.text(), .body = drop.SerializeAsString()};
+  EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), request).status()), Code::kAborted);
+  proto::RegisterGraphRequest late;
+  late.set_graph_def(**GraphDefBytes(Graph(BuiltinOps())));
+  late.set_graph_id(0xabc);
+  request.method = methods::kRegisterGraph.text();
+  request.body = late.SerializeAsString();
+  EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), request).status()), Code::kCancelled);
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, AServerStopsWhileAPeerIsSilentDuringARegistration) {
+  const auto near = cluster_.NewSession("worker", 0, graph_);
+  const auto far = cluster_.NewRemoteSession("worker", 0, graph_);
+  network_.Mute("ps0:2222");
+  absl::Status ends[2];
+  const auto first = fake_.env().tasks->Spawn("near", [&] { ends[0] = RunAll(*near, {}, {both_}).status; });
+  const auto second = fake_.env().tasks->Spawn("far", [&] { ends[1] = RunAll(*far, {}, {both_}).status; });
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(first->done() || second->done());
+  const Time start = fake_.clock.Monotonic();
+  cluster_.server("worker", 0).Stop();
+  first->Join(kNever);
+  EXPECT_EQ(fake_.clock.Monotonic(), start);
+  EXPECT_EQ(Text(ends[0]), "CANCELLED: Step was cancelled by an explicit call to `Session::Close()`.");
+  second->Join(kNever);  // asks again for a while: nobody serves there any more
+  EXPECT_FALSE(ends[1].ok());
+}
+
+TEST_F(ResourcesTest, AClientThatGoesEndsTheRegistrationForItsStep) {
+  network_.Heal();
+  proto::RunStepRequest step;
+  step.set_session_handle(SessionByHand());
+  step.add_target("both");
+  network_.Mute("ps0:2222");
+  std::optional<NetworkReply> reply;
+  const std::uint64_t call = cluster_.client().network->Start(RequestOf(methods::kRunStep, step),
+                                                              [&reply](NetworkReply r) { reply = std::move(r); });
+  EXPECT_EQ(LoadOf("worker", 0).under_way.size(), 1u);
+  cluster_.client().network->Cancel(call);
+  EXPECT_TRUE(LoadOf("worker", 0).under_way.empty());
+  EXPECT_TRUE(reply.has_value());
+}
+
+TEST_F(ResourcesTest, AResetEndsWithinAMinuteOrWithItsServer) {
+  const std::string target = cluster_.server("worker", 0).target();
+  network_.Mute("ps0:2222");
+  const Time start = fake_.clock.Monotonic();
+  EXPECT_THAT(Text(ResetCluster(cluster_.env("worker", 0), target)), HasSubstr("DEADLINE_EXCEEDED: Reset: "));
+  EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::seconds(60));
+  absl::Status end;
+  const auto reset = fake_.env().tasks->Spawn("reset", [&] { end = ResetCluster(cluster_.env("worker", 0), target); });
+  fake_.tasks.RunReady();
+  const Time stop = fake_.clock.Monotonic();
+  cluster_.server("worker", 0).Stop();
+  reset->Join(kNever);
+  EXPECT_EQ(Text(end), "CANCELLED: The server was stopped.");
+  EXPECT_EQ(fake_.clock.Monotonic(), stop);
+}
+
+TEST_F(ResourcesTest, AListingOfDevicesEndsWithItsServer) {
+  cluster_.Crash("ps", 0);
+  const std::uint64_t call = cluster_.client().network->Start(
+      RequestOf(methods::kListDevices, proto::ListDevicesRequest()), [](const NetworkReply&) {});
+  EXPECT_EQ(LoadOf("worker", 0).under_way.size(), 1u);
+  cluster_.client().network->Cancel(call);
+  EXPECT_TRUE(LoadOf("worker", 0).under_way.empty());
+}
+
+TEST_F(ResourcesTest, ACreationWhoseAnswerIsLostMakesOneSession) {
+  network_.LoseReplies("CreateSession", 2);
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(LoadOf("worker", 0).sessions, 1u);
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ACreationThatIsGivenUpLeavesNoSession) {
+  network_.LoseReplies("CreateSession", 1000);
+  ClusterSessionFactory factory(cluster_.client());
+  const auto session =
+      factory.Create(graph_, cluster_.server("worker", 0).target(), {.create_timeout = std::chrono::seconds(1)});
+  EXPECT_EQ(CodeOf(session.status()), Code::kUnavailable);
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ACreationForAClientThatIsGoneMakesNoSession) {
+  cluster_.Crash("ps", 0);
+  proto::CreateSessionRequest request;
+  request.set_graph_def(**GraphDefBytes(graph_));
+  const std::uint64_t call =
+      cluster_.client().network->Start(RequestOf(methods::kCreateSession, request), [](const NetworkReply&) {});
+  EXPECT_EQ(LoadOf("worker", 0).under_way.size(), 1u);
+  cluster_.client().network->Cancel(call);
+  cluster_.Start("ps", 0);
+  fake_.clock.Advance(std::chrono::seconds(2));
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ARequestThatComesLateMakesNoSessionThatWasClosed) {
+  const std::string session = SessionByHand(7);
+  EXPECT_EQ(SessionByHand(7), session);
+  proto::CloseSessionRequest close;
+  close.set_session_handle(session);
+  EXPECT_TRUE(CallAndWait(cluster_.client(), RequestOf(methods::kCloseSession, close)).ok());
+  proto::CreateSessionRequest late;
+  late.set_graph_def(**GraphDefBytes(graph_));
+  late.set_request_id(7);
+  EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), RequestOf(methods::kCreateSession, late)).status()), Code::kAborted);
+  ExpectNothingLeft();
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,97 @@
+#include "vigil/core/cluster/worker/rendezvous_mgr.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/forwarding.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+// What another task does at the very moment when the lock of the steps is free again.
+class StepsUnlocked final : public ForwardingTasks {
+ public:
+  using ForwardingTasks::ForwardingTasks;
+  std::function<void()> then;
+
+  std::unique_ptr<Mutex> NewMutex(std::string_view name) override {
+    std::unique_ptr<Mutex> inner = ForwardingTasks::NewMutex(name);
+    if (name != "steps") return inner;
+    return std::make_unique<Telling>(*this, std::move(inner));
+  }
+
+ private:
+  class Telling final : public Mutex {
+   public:
+    Telling(StepsUnlocked& all, std::unique_ptr<Mutex> inner) : all_(all), inner_(std::move(inner)) {}
+    void Lock() override { inner_->Lock(); }
+    void Unlock() override {
+      inner_->Unlock();
+      if (const std::function<void()> now = std::exchange(all_.then, nullptr)) now();
+    }
+
+   private:
+    StepsUnlocked& all_;
+    const std::unique_ptr<Mutex> inner_;
+  };
+};
+
+class RendezvousMgrTest : public testing::Test {
+ protected:
+  RendezvousMgrTest() : tasks_(*fake_.env().tasks) {
+    env_ = fake_.env();
+    env_.tasks = &tasks_;
+    steps_.emplace(env_);
+  }
+  ~RendezvousMgrTest() override { fake_.tasks.EndAll(); }
+
+  // A run that has ended well, with a value that nobody has taken.
+  RendezvousMgr::Lease RunOf(std::int64_t step) {
+    RendezvousMgr::Lease lease = steps_->Enter(step);
+    Cancellation cancellation;
+    EXPECT_TRUE(lease->BeginRun(&cancellation, 1).ok());
+    lease->EndRun();
+    return lease;
+  }
+  static absl::Status Over() { return MakeStatus(Code::kAborted, "over"); }
+
+  fakes::FakeEnv fake_;
+  StepsUnlocked tasks_;
+  Env env_;
+  std::optional<RendezvousMgr> steps_;
+};
+
+TEST_F(RendezvousMgrTest, AStepStaysAsLongAsAValueOfItWaits) {
+  { const RendezvousMgr::Lease lease = RunOf(1); }
+  EXPECT_EQ(steps_->size(), 1u);
+  steps_->End(1, Over());
+  EXPECT_EQ(steps_->size(), 0u);
+  EXPECT_FALSE(steps_->Enter(1)) << "it must not begin again";
+}
+
+TEST_F(RendezvousMgrTest, WhoLeavesWhileAStepIsEndedLeavesNothingBehind) {
+  std::optional<RendezvousMgr::Lease> lease(RunOf(1));
+  tasks_.then = [&] { lease.reset(); };
+  steps_->End(1, Over());
+  EXPECT_FALSE(lease.has_value());
+  EXPECT_EQ(steps_->size(), 0u);
+}
+
+TEST_F(RendezvousMgrTest, AStepThatIsEndedGoesWithTheLastWhoWorksOnIt) {
+  std::optional<RendezvousMgr::Lease> lease(RunOf(1));
+  steps_->EndAll(Over());
+  EXPECT_EQ(steps_->size(), 1u);
+  EXPECT_EQ(CodeOf((*lease)->aborted()), Code::kAborted);
+  lease.reset();
+  EXPECT_EQ(steps_->size(), 0u);
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,104 @@
+// That a job gets on once nothing keeps it from it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+// Longer than a creation of a session (a minute), and than a silent server is waited for (two).
+constexpr std::chrono::minutes kSoon{5};
+// From then on whatever was under way when the faults ended has come to its end.
+constexpr std::chrono::minutes kSettled{3};
+
+bool NobodyStaysAway(const JobFacts& facts) {
+  return std::ranges::none_of(
+      facts.faults, [](const FaultCount& fault) { return fault.kind == "crash_for_good" && fault.fired > 0; });
+}
+
+bool IsWatched(WorkloadKind kind) {
+  return kind != WorkloadKind::kSyncRegression && kind != WorkloadKind::kInputPipeline;
+}
+
+struct Progress {
+  Time since;                  // everything has healed and the life has begun
+  std::optional<Time> run;     // under way, from then
+  std::int64_t came_back = 0;  // runs, since then
+};
+
+void CheckProgress(const JobRun& run, Findings& findings) {
+  if (!IsWatched(run.spec.workload.kind) || !NobodyStaysAway(run.facts)) return;
+  std::map<std::string, Progress, std::less<>> tasks;
+  std::optional<Time> healed;
+  bool somebody_left = false;  // who waits for him, for ever, may give up
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kHealed) {
+      healed = moment.at;
+      for (auto& [name, progress] : tasks) progress = {.since = moment.at, .run = progress.run};
+      continue;
+    }
+    if (moment.task.empty() || moment.task.starts_with("ps") || moment.task.starts_with(kEvaluatorJob)) continue;
+    Progress& progress = tasks[moment.task];
+    switch (moment.kind) {
+      case JobMoment::Kind::kStarted:
+        progress = {.since = moment.at};
+        break;
+      case JobMoment::Kind::kRunStarted:
+        progress.run = moment.at;
+        break;
+      case JobMoment::Kind::kRunReturned:
+      case JobMoment::Kind::kEvaluated:
+        ++progress.came_back;
+        break;
+      case JobMoment::Kind::kRunFailed:
+        if (somebody_left || !healed.has_value() || !progress.run.has_value() || *progress.run < *healed + kSettled)
+          break;
+        if (moment.code != Code::kDeadlineExceeded) break;
+        findings.Violate(moment, "a run that begins when everything has healed comes back",
+                         fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
+        break;
+      case JobMoment::Kind::kEnded:
+        if (std::exchange(somebody_left, true) || !healed.has_value()) break;
+        findings.Arm();
+        if (moment.code == Code::kOk || progress.came_back > 0 || moment.at < progress.since + kSoon) break;
+        findings.Violate(moment, fmt::format("a run that comes back within {:.0f} min", ToSeconds(kSoon) / 60),
+                         fmt::format("none, and the end {}", CodeName(moment.code)));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+const Checker kGetsOnWhenHealed = {
+    .id = "job.gets_on_when_healed",
+    .sentence =
+        "When every fault has ended and every node is there, a task that does not end at once trains: a run comes "
+        "back, "
+        "and no run stands until its deadline.",
+    .source = "pains 3 to 6: replicas that stood still for ever",
+    .needs = &Behaviour::bounded_recovery,
+    .check = CheckProgress,
+    .stays =
+        "Whose server still waits for a value when it ends cleanly job.resources_return finds, too. It finds tasks "
+        "that "
+        "stand still and leave nothing behind.",
+    .excuses =
+        "jobs in which a node stays away, or another task has ended before; ends within five minutes; synchronous "
+        "replicas and input pipelines; evaluators; errors of tasks that have trained since",
+    .why =
+        "who needs what is away cannot train; what broke before may end a task; a queue that one session has closed, "
+        "or "
+        "whose runner has failed, is not opened again by the next",
+};
+
+}  // namespace vigil::sim
