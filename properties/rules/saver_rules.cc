@@ -253,6 +253,7 @@ constexpr RuleInfo kFewBeside{
         "training are not told of: one is being written, one waits.",
     .documented = "docs/checkpoints.md: asynchronous saves, one save is written, one more may wait",
     .observed = "",
+    .details = kHookDetails,
 };
 class FewBeside : public HookSaveRule {
  public:
