@@ -202,6 +202,10 @@ constexpr RuleInfo kClosesEach{
     .observed = "",
     .conflict = "TensorFlow leaves open what it could not make ready",
     .holds = Holds::kDefault,
+    .stays =
+        "job.resources_return sees it, too, where the program ends cleanly and its server is asked afterwards: not in "
+        "a "
+        "session without a cluster, nor in a program that fails.",
 };
 class ClosesEach : public Rule {
  public:

@@ -93,6 +93,10 @@ constexpr RuleInfo kSignalEndsTheLoop{
         "then, or fails with what has failed since.",
     .documented = "docs/ending.md: ShouldStop() is true from then on",
     .observed = "",
+    .stays =
+        "That a play comes to no end is seen, too, but only where a session waits for what never comes: most that do "
+        "not "
+        "hear a signal train on and end by themselves.",
 };
 class SignalEndsTheLoop : public Rule {
  public:

@@ -53,8 +53,7 @@ void CheckAtRest(const JobRun& run, Findings& findings) {
 const Checker kResourcesReturn = {
     .id = "job.resources_return",
     .sentence =
-        "A program that ends cleanly leaves no step, session or request on its server; when every fault has ended and "
-        "every "
+        "A program that ends cleanly leaves no step and no session on its server; when every fault has ended and every "
         "training task has gone, the servers that live on keep no step, graph or request of anybody.",
     .source = "MasterSession::Close: tells the workers to forget the graphs; TensorFlow's CleanupGraph",
     .check = CheckAtRest,

@@ -51,16 +51,19 @@ struct SetBack {
   ~SetBack() { server = nullptr; }
 };
 
-std::string Held(const Server::Load& load) {
+// `requests`: also what is under way, which for a while may be that of others.
+std::string Held(const Server::Load& load, bool requests) {
   std::vector<std::string> held;
   if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
   if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
-  for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
+  if (requests) {
+    for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
+  }
   return fmt::format("{}", fmt::join(held, ", "));
 }
 
-void NoteAtRest(JobMoment& moment, const Server::Load& load) {
-  moment.subject = Held(load);
+void NoteAtRest(JobMoment& moment, const Server::Load& load, bool requests) {
+  moment.subject = Held(load, requests);
   moment.step = static_cast<std::int64_t>(load.graphs);
 }
 
@@ -230,7 +233,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                       .started = started,
                                       .opened = [&member] { member.opened = true; },
                                       .recorder = recorder});
-  if (server != nullptr) NoteAtRest(recorder.AtRest(), server->load());
+  if (server != nullptr) NoteAtRest(recorder.AtRest(), server->load(), false);
   return trained;
 }
 
@@ -294,7 +297,7 @@ void Job::Impl::LookAtRest() {
     if (member.server == nullptr || member.node->killed()) continue;
     JobMoment& moment = history.emplace_back(
         JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = JobMoment::Kind::kAtRest});
-    NoteAtRest(moment, member.server->load());
+    NoteAtRest(moment, member.server->load(), true);
   }
 }
 
