@@ -204,8 +204,7 @@ constexpr RuleInfo kClosesEach{
     .holds = Holds::kDefault,
     .stays =
         "job.resources_return sees it, too, where the program ends cleanly and its server is asked afterwards: not in "
-        "a "
-        "session without a cluster, nor in a program that fails.",
+        "a session without a cluster, nor in a program that fails.",
 };
 class ClosesEach : public Rule {
  public:

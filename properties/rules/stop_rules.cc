@@ -95,8 +95,7 @@ constexpr RuleInfo kSignalEndsTheLoop{
     .observed = "",
     .stays =
         "That a play comes to no end is seen, too, but only where a session waits for what never comes: most that do "
-        "not "
-        "hear a signal train on and end by themselves.",
+        "not hear a signal train on and end by themselves.",
 };
 class SignalEndsTheLoop : public Rule {
  public:
