@@ -18,6 +18,7 @@ std::span<const BehaviourSwitch> BehaviourSwitches() {
       VIGIL_SWITCH(join_live_model),           //
       VIGIL_SWITCH(bounded_waits),             //
       VIGIL_SWITCH(last_one_saves),            //
+      VIGIL_SWITCH(queues_start_anew),         //
       VIGIL_SWITCH(step_fn_stop_is_kept),      //
       VIGIL_SWITCH(clean_end_from_run_only),   //
       VIGIL_SWITCH(nan_stop_saves_nothing),    //
@@ -27,6 +28,7 @@ std::span<const BehaviourSwitch> BehaviourSwitches() {
       VIGIL_SWITCH(sync_stop_cancels),         //
       VIGIL_SWITCH(sync_tokens_renewed),       //
       VIGIL_SWITCH(sync_bounded_wait),         //
+      VIGIL_SWITCH(sync_failure_wakes),        //
       VIGIL_SWITCH(restore_fallback),          //
       VIGIL_SWITCH(durable_saves),             //
       VIGIL_SWITCH(meta_before_state),         //

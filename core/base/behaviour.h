@@ -24,7 +24,8 @@ struct Behaviour {
   bool join_live_model =
       true;                   // a chief that finds its model alive on the servers goes on with it, and restores nothing
   bool bounded_waits = true;  // sessions of a cluster do not wait for ever: for a dead server, a silent one, a run
-  bool last_one_saves = true;  // a worker that ends when its chief is gone saves the last step
+  bool last_one_saves = true;     // a worker that ends when its chief is gone saves the last step
+  bool queues_start_anew = true;  // a session opens the queues of its queue runners, which one before it has closed
   // Ends.
   bool step_fn_stop_is_kept = true;     // after StepContext::RequestStop ShouldStop is true
   bool clean_end_from_run_only = true;  // OUT_OF_RANGE ends a scope cleanly only if a run returned it
@@ -36,7 +37,8 @@ struct Behaviour {
   bool sync_stop_cancels = true;  // a stop of the chief ends its wait for gradients
   bool sync_tokens_renewed =
       true;  // a chief that comes back replaces the tokens; only the end of its training closes their queue
-  bool sync_bounded_wait = true;  // a replica waits for the others up to half an hour
+  bool sync_bounded_wait = true;   // a replica waits for the others up to half an hour
+  bool sync_failure_wakes = true;  // the end of the chief's queue runner ends the chief's wait for a token
   // Files.
   bool restore_fallback = true;    // to the newest checkpoint that is complete
   bool durable_saves = true;       // synced before they are renamed

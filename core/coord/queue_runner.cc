@@ -115,6 +115,7 @@ void QueueRunner::CloseOnStop(Session& session, Coordinator& coord) {
   const Coordinator::Member member(coord);
   coord.WaitForStop(Duration::max());
   // Fails when the session has been closed meanwhile: then nobody waits for the queue any more.
+  if (options_.wake_op != kNoNode) RunTarget(session, options_.wake_op).IgnoreError();
   if (options_.cancel_op == kNoNode) return;
   EmitDetail(session, QueueDetail::kCancels);
   RunTarget(session, options_.cancel_op).IgnoreError();

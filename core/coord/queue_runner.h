@@ -27,9 +27,10 @@ namespace vigil {
 
 struct QueueRunnerOptions {
   std::string queue_name;
-  std::vector<NodeId> enqueue_ops;                             // one task each; the same op may be there several times
-  NodeId close_op = kNoNode;                                   // none: the queue is not closed at the end of the input
-  NodeId cancel_op = kNoNode;                                  // none: a stop ends no enqueue that waits for room
+  std::vector<NodeId> enqueue_ops;  // one task each; the same op may be there several times
+  NodeId close_op = kNoNode;        // none: the queue is not closed at the end of the input
+  NodeId cancel_op = kNoNode;       // none: a stop ends no enqueue that waits for room
+  NodeId wake_op = kNoNode;  // run at a stop as well, before the cancel op: of the two one may fail for a lost server
   std::vector<Code> queue_closed_codes = {Code::kOutOfRange};  // an enqueue that fails so has met the end of the input
 };
 

@@ -73,6 +73,7 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
   if (renew) {
     elements_.clear();
     closed_ = false;
+    stopped_.clear();
   }
   Turn turn(enqueuing_, *changed_);
   for (Element& element : elements) {
@@ -89,7 +90,8 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
   return absl::OkStatus();
 }
 
-absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements) {
+absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements,
+                                const std::string& taker) {
   MutexLock lock(*mutex_);
   Turn turn(dequeuing_, *changed_);
   const auto wanted = static_cast<std::size_t>(count);
@@ -106,6 +108,8 @@ absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, st
           Code::kOutOfRange,
           fmt::format("FIFOQueue '{}' is closed and has insufficient elements (requested {}, current size {})", name_,
                       count, elements->size()));
+    } else if (stopped_.contains(taker)) {
+      status = MakeStatus(Code::kAborted, fmt::format("Dequeue operation of '{}' was stopped", taker));
     } else {
       status = Wait(run, "Dequeue");
     }
@@ -131,6 +135,17 @@ absl::Status FifoQueue::Close(const KernelContext& run, bool cancel_pending_enqu
   if (closed_) return MakeStatus(Code::kCancelled, fmt::format("Queue '{}' is already closed.", name_));
   closed_ = true;
   return absl::OkStatus();
+}
+
+void FifoQueue::Open() {
+  MutexLock lock(*mutex_);
+  closed_ = false;
+}
+
+void FifoQueue::StopTaker(std::string taker) {
+  MutexLock lock(*mutex_);
+  stopped_.insert(std::move(taker));
+  changed_->NotifyAll();
 }
 
 std::int64_t FifoQueue::Size() const {

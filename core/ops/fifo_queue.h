@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +37,15 @@ class FifoQueue : public Resource {
   absl::Status Fits(const Node& holder) const override;
 
   // Puts in one after the other, waiting for room before each: an error leaves those that are in. `renew`: first takes
-  // out what is in it, and opens it if it was closed. REQUIRES: elements of the component types.
+  // out what is in it, opens it if it was closed, and forgets which takers were stopped. REQUIRES: elements of the component types.
   absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
-  // Takes `count`, or none if it fails.
-  absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements);
+  // Takes `count`, or none if it fails. `taker`: a name under which it can be stopped; "" = none.
+  absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements,
+                       const std::string& taker = "");
+  // If it was closed, it is no more; what is in it stays.
+  void Open();
+  // Who waits for elements under that name, now or later, until the queue is renewed, fails with ABORTED.
+  void StopTaker(std::string taker);
   // Nothing more is put in; what is in it can still be taken. `cancel_pending_enqueues`: at once, and also of a queue
   // that is closed; else in its turn, and CANCELLED if somebody else has closed the queue by then.
   absl::Status Close(const KernelContext& run, bool cancel_pending_enqueues);
@@ -66,6 +73,7 @@ class FifoQueue : public Resource {
   Attempts enqueuing_;
   Attempts dequeuing_;
   bool closed_ = false;
+  std::set<std::string, std::less<>> stopped_;  // takers
 };
 
 }  // namespace vigil

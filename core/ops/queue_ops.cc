@@ -89,7 +89,7 @@ absl::Status Dequeue(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
   VIGIL_RETURN_IF_ERROR(CheckPromise(c));
   std::vector<Element> elements;
-  VIGIL_RETURN_IF_ERROR(queue->Dequeue(c, 1, &elements));
+  VIGIL_RETURN_IF_ERROR(queue->Dequeue(c, 1, &elements, c.attr_or<std::string>(ops::kTaker, "")));
   for (std::size_t i = 0; i < elements[0].size(); ++i) c.set_output(static_cast<int>(i), std::move(elements[0][i]));
   return absl::OkStatus();
 }
@@ -125,7 +125,11 @@ absl::Status Close(KernelContext& c) {
 }
 
 absl::Status Size(KernelContext& c) {
-  VIGIL_ASSIGN_OR_RETURN(const FifoQueue* const queue, QueueOf(c));
+  VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
+  if (c.attr_or<bool>(ops::kOpensQueue, false)) queue->Open();
+  if (std::string taker = c.attr_or<std::string>(ops::kStopsTaker, ""); !taker.empty()) {
+    queue->StopTaker(std::move(taker));
+  }
   c.set_output(0, Tensor::Scalar<std::int32_t>(static_cast<std::int32_t>(queue->Size())));
   return absl::OkStatus();
 }
@@ -148,12 +152,19 @@ Types EnqueueTypes(const Node& node, const std::vector<DType>& inputs) {
 
 Types DequeueTypes(const Node& node, const std::vector<DType>&) {
   VIGIL_RETURN_IF_ERROR(RequireAttr<ComponentTypes>(node, "component_types"));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, ops::kTaker));
   return std::get<ComponentTypes>(node.attrs.find("component_types")->second);
 }
 
 Types CloseTypes(const Node& node, const std::vector<DType>&) {
   VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "cancel_pending_enqueues"));
   return std::vector<DType>{};
+}
+
+Types SizeTypes(const Node& node, const std::vector<DType>&) {
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, ops::kOpensQueue));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, ops::kStopsTaker));
+  return std::vector<DType>{DType::kInt32};
 }
 
 }  // namespace
@@ -177,8 +188,7 @@ void RegisterQueueOps(OpRegistry& registry) {
                      .ref_inputs = 1});
   registry.Register(
       {.name = "QueueCloseV2", .inputs = 1, .output_types = CloseTypes, .compute = Close, .ref_inputs = 1});
-  registry.Register(
-      {.name = "QueueSizeV2", .inputs = 1, .output_types = Always({DType::kInt32}), .compute = Size, .ref_inputs = 1});
+  registry.Register({.name = "QueueSizeV2", .inputs = 1, .output_types = SizeTypes, .compute = Size, .ref_inputs = 1});
 }
 
 }  // namespace vigil

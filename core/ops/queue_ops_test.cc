@@ -197,6 +197,46 @@ TEST_F(QueueOpsTest, QueuesOfOneSharedNameAreAlike) {
   EXPECT_EQ(Show(b_.Op("QueueSizeV2", {queue({DType::kInt64}, 5)})), "int32 [] 1");
 }
 
+TEST_F(QueueOpsTest, AQueueThatIsOpenedAgainKeepsWhatItHas) {
+  const Output open = b_.Op("QueueSizeV2", {queue_.handle}, {.attrs = {{std::string(ops::kOpensQueue), true}}});
+  ASSERT_EQ(vigil::Show(Run(Put({1}))), "OK");
+  ASSERT_EQ(vigil::Show(Run(queue_.close)), "OK");
+  EXPECT_EQ(Show(open), "int32 [] 1");
+  EXPECT_EQ(vigil::Show(Run(Put({2}))), "OK");
+  EXPECT_EQ(Show(take_), "int64 [] 1");
+  EXPECT_EQ(Show(take_), "int64 [] 2");
+}
+
+TEST_F(QueueOpsTest, ATakerIsStoppedUntilTheQueueIsRenewed) {
+  const auto take = [&](const std::string& taker) {
+    return b_.Op(
+        "QueueDequeueV2", {queue_.handle},
+        {.attrs = {{"component_types", std::vector<DType>{DType::kInt64}}, {std::string(ops::kTaker), taker}}});
+  };
+  const Output mine = take("me");
+  const Output stop =
+      b_.Op("QueueSizeV2", {queue_.handle}, {.attrs = {{std::string(ops::kStopsTaker), std::string("me")}}});
+  Start("mine", mine.node);
+  Start("other", take("you").node);
+  Start("nameless", take_.node);
+  EXPECT_EQ(Show(stop), "int32 [] 0");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("mine ABORTED: Dequeue operation of 'me' was stopped"));
+  EXPECT_EQ(Show(mine), "ABORTED: Dequeue operation of 'me' was stopped") << "also who comes later";
+  ASSERT_EQ(vigil::Show(Run(Put({1, 2}))), "OK");
+  fake_.tasks.RunReady();
+  EXPECT_THAT(lines_, ElementsAre("mine ABORTED: Dequeue operation of 'me' was stopped", "other OK", "nameless OK"));
+  ASSERT_EQ(vigil::Show(Run(Put({3}))), "OK");
+  EXPECT_EQ(Show(mine), "int64 [] 3") << "who need not wait";
+  const Output renew = b_.Op("QueueEnqueueManyV2", {queue_.handle, Vec<std::int64_t>({4})},
+                             {.attrs = {{std::string(ops::kRenewsQueue), true}}});
+  ASSERT_EQ(vigil::Show(Run(renew.node)), "OK");
+  EXPECT_EQ(Show(mine), "int64 [] 4");
+  lines_.clear();
+  Start("mine", mine.node);
+  EXPECT_TRUE(lines_.empty()) << "it waits again";
+}
+
 TEST_F(QueueOpsTest, ElementsWithoutValuesAreCounted) {
   const Output handle = b_.Op("FIFOQueueV2", {}, {.attrs = {{"component_types", std::vector<DType>{DType::kFloat}}}});
   const Output many = b_.Const("c", Tensor(DType::kFloat, Shape({std::int64_t{1} << 40, 0})));

@@ -1,9 +1,13 @@
 #include "vigil/core/train/default_ops.h"
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/core/ops/training.h"
 #include "vigil/core/session/classify.h"
 
 namespace vigil {
@@ -34,6 +38,26 @@ Output MakeLocalInitOp(Builder& b) {
   std::vector<NodeId> all = {locals.node};
   for (const Output& table : b.graph().Collection(kTableInitializers)) all.push_back(table.node);
   return b.Group("local_init", all);
+}
+
+NodeId WithOpenQueues(Builder& b, NodeId local_init) {
+  if (b.graph().finalized()) return local_init;
+  std::set<NodeId> queues;
+  for (const QueueRunnerPtr& runner : b.graph().Collection(kQueueRunners)) {
+    for (const NodeId closes : {runner->options().close_op, runner->options().cancel_op}) {
+      if (closes < 0 || closes >= b.graph().size() || b.graph().node(closes).op != "QueueCloseV2") continue;
+      queues.insert(b.graph().node(closes).inputs.front().node);
+    }
+  }
+  if (queues.empty()) return local_init;
+  std::vector<NodeId> all = {local_init};
+  for (const NodeId queue : queues) {
+    const std::string name = b.graph().node(queue).name + "_Open";
+    all.push_back(b.Op("QueueSizeV2", {Output{queue}},
+                       {.name = name, .attrs = {{std::string(ops::kOpensQueue), true}}, .colocate_with = queue})
+                      .node);
+  }
+  return b.Group("local_init_and_open_queues", all).node;
 }
 
 absl::StatusOr<std::optional<Output>> MakeInto(Graph& graph, CollectionKey<Output> key, Output (*make)(Builder& b)) {

@@ -24,6 +24,9 @@ Output MakeReadyOp(Builder& b);
 Output MakeReadyForLocalInitOp(Builder& b);
 // Initialises all local variables and tables.
 Output MakeLocalInitOp(Builder& b);
+// What initialises locally and also opens the queues that the graph's queue runners close, so that a session begins its
+// input anew where another one has ended. `local_init` itself where there are none, or where the graph is finalized.
+NodeId WithOpenQueues(Builder& b, NodeId local_init);
 
 // What `make` gives, added to the collection; nullopt where it makes none (an output without a node).
 absl::StatusOr<std::optional<Output>> MakeInto(Graph& graph, CollectionKey<Output> key, Output (*make)(Builder& b));

@@ -71,7 +71,11 @@ absl::Status Scaffold::FillInitOps() {
                            GetOrDefault(graph_, kLocalInitOp, "local_init_op", MakeLocalInitOp));
     pieces_.local_init_op = op->node;
   }
-  return absl::OkStatus();
+  // Once, at the first of the sessions that are made with these pieces.
+  if (noted_ || !pieces_.behaviour.queues_start_anew) return absl::OkStatus();
+  Builder b(graph_);
+  pieces_.local_init_op = WithOpenQueues(b, *pieces_.local_init_op);
+  return b.status();
 }
 
 absl::Status Scaffold::FillSummaryAndSaver() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"
@@ -237,6 +238,36 @@ TEST_F(ScaffoldTest, ExplicitArgumentsWinOverCopiedOnes) {
   EXPECT_EQ(scaffold.saver(), old.saver);
   CallInitFn(scaffold);
   EXPECT_THAT(init_fn_of_, ElementsAre(&scaffold)) << "the user's function is called with the new scaffold";
+}
+
+// On a server a queue outlives its session: the next one finds it as the end of that one has left it.
+TEST_F(ScaffoldTest, LocalInitOpensTheQueuesThatQueueRunnersClose) {
+  const ops::Queue queue = ops::FifoQueue(b_, "queue", 10);
+  const Output one = b_.Const("one", Tensor::Scalar<std::int64_t>(1));
+  const NodeId put = b_.Op("QueueEnqueueV2", {queue.handle, one}, {.name = "put"}).node;
+  graph_.AddToCollection(
+      kQueueRunners,
+      *QueueRunner::Create(
+          env(), {.queue_name = "queue", .enqueue_ops = {put}, .close_op = queue.close, .cancel_op = queue.cancel}));
+  Scaffold scaffold(env(), graph_);
+  ASSERT_TRUE(scaffold.Finalize().ok());
+  const std::unique_ptr<Session> session = NewDirectSession(env(), graph_);
+  ASSERT_TRUE(RunTarget(*session, queue.cancel).ok());
+  EXPECT_EQ(CodeOf(RunTarget(*session, put)), Code::kCancelled);
+  ASSERT_TRUE(RunTarget(*session, *scaffold.local_init_op()).ok());
+  EXPECT_TRUE(RunTarget(*session, put).ok());
+}
+
+TEST_F(ScaffoldTest, ThatIsTheSwitchQueuesStartAnew) {
+  const ops::Queue queue = ops::FifoQueue(b_, "queue", 10);
+  graph_.AddToCollection(kQueueRunners, *QueueRunner::Create(env(), {.queue_name = "queue",
+                                                                     .enqueue_ops = {b_.Group("put", {}).node},
+                                                                     .close_op = queue.close}));
+  ScaffoldOptions options = AllPieces();
+  options.behaviour.queues_start_anew = false;
+  Scaffold scaffold(env(), graph_, options);
+  ASSERT_TRUE(scaffold.Finalize().ok());
+  EXPECT_EQ(scaffold.local_init_op(), options.local_init_op);
 }
 
 TEST_F(ScaffoldTest, WhatAnInitFunctionThrowsIsAnError) {

@@ -1,10 +1,14 @@
 #include "vigil/properties/documents/faults_document.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string_view>
+#include <vector>
 
+#include "vigil/core/base/code.h"
 #include "vigil/properties/documents/markdown.h"
+#include "vigil/sim/checkers/causes.h"
 #include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::properties {
@@ -29,6 +33,25 @@ std::string FaultSection(const sim::FaultKindInfo& info, const ClusterTally& tal
                      count.fired, count.effective, count.jobs);
 }
 
+constexpr std::string_view kCausesHead = R"(
+# Causes
+
+Which of them may lead to which end of a task, and why. `job.errors_have_a_cause` judges by this table: a task ends cleanly, or with a
+code that a row explains by one of its faults which has fired, and where the task could feel it: at the task itself, at a server or
+between the two (where sessions need every task, anywhere). A row about others that are gone asks where *they* were struck.
+
+| code | at | why | faults |
+|---|---|---|---|
+)";
+
+std::string CauseRow(const sim::Cause& cause) {
+  std::vector<std::string_view> codes;
+  for (const Code code : cause.codes) codes.push_back(CodeName(code));
+  std::vector<std::string_view> faults;
+  for (const sim::FaultKind fault : cause.faults) faults.push_back(sim::InfoOf(fault).name);
+  return fmt::format("| {} | {} | {} | {} |\n", fmt::join(codes, ", "), cause.who, cause.rule, fmt::join(faults, ", "));
+}
+
 }  // namespace
 
 std::string FaultsDocument(const ClusterTally& tally, std::uint64_t first_seed, std::uint64_t last_seed) {
@@ -36,6 +59,8 @@ std::string FaultsDocument(const ClusterTally& tally, std::uint64_t first_seed, 
   text += fmt::format("`./vigil check --suite cluster --seeds {}..{} --faults-document docs/faults.md`\n", first_seed,
                       last_seed);
   for (const sim::FaultKindInfo& info : sim::AllFaultKinds()) text += FaultSection(info, tally);
+  text += kCausesHead;
+  for (const sim::Cause& cause : sim::Causes()) text += CauseRow(cause);
   return text;
 }
 

@@ -38,6 +38,13 @@ TEST(FaultsDocumentTest, SaysWhatTheFaultsAre) {
   EXPECT_THAT(*written, Not(HasSubstr(", fired 0, "))) << "made by a campaign that was too small";
 }
 
+TEST(FaultsDocumentTest, SaysWhatTheyMayLeadTo) {
+  EXPECT_THAT(
+      FaultsDocument({}, 1, 2000),
+      HasSubstr(
+          "\n| RESOURCE_EXHAUSTED | any task | A full disk is an error, not a reason to try again. | no_space |\n"));
+}
+
 TEST(FaultsDocumentTest, CountsWhatTheCampaignMet) {
   ClusterTally tally;
   tally.faults["pause"] = {.jobs = 2, .planned = 7, .fired = 5, .effective = 3};

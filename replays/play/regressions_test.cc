@@ -27,10 +27,12 @@ namespace {
 constexpr char kFolder[] = VIGIL_SOURCE_DIR "/replays/regressions";
 
 // Shown by tests of the core, both behaviours of each: what needs several replicas, or tasks that no scenario has.
-constexpr std::array<std::string_view, 7> kShownElsewhere = {
+constexpr std::array<std::string_view, 9> kShownElsewhere = {
     "sync_stop_cancels",    // core/train/optimizers/sync_replicas_ends_test.cc
     "sync_tokens_renewed",  // there, too
     "sync_bounded_wait",
+    "sync_failure_wakes",
+    "queues_start_anew",  // core/train/scaffold_test.cc, sim/cluster/pains_test.cc
     "join_live_model",  // sim/cluster/pains_test.cc
     "bounded_waits",    // there, too
     "last_one_saves",

@@ -157,6 +157,25 @@ JobEvidence AtRest(std::string_view held, std::int64_t graphs) {
   return evidence;
 }
 
+// A worker that trains, and whose run fails that begins so many seconds after everything has healed.
+JobEvidence RunsFrom(int seconds, Code fails) {
+  return Evidence({{1, kHand, Kind::kStarted},
+                   {2, "", Kind::kHealed},
+                   {3, kHand, Kind::kRunReturned, 1},
+                   {2 + seconds, kHand, Kind::kRunStarted},
+                   {2000, kHand, Kind::kRunFailed, 1, fails},
+                   {2001, kHand, Kind::kRunReturned, 2},
+                   {3000, kHand, Kind::kEnded}});
+}
+
+// What the worker ends with, whose disk was full.
+JobEvidence FullDisk(Code end) {
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kEnded, 0, end}});
+  evidence.spec.plan.disks = {{.effect = DiskFault::Effect::kNoSpace, .task = std::string(kHand)}};
+  evidence.facts.faults = {{"no_space", 1, 1, 1}};
+  return evidence;
+}
+
 // A life that meets this so many seconds after everything has healed, and ends with an error.
 JobEvidence AfterHealing(int seconds, Kind meets) {
   return Evidence({{1, kHand, Kind::kStarted},
@@ -215,15 +234,18 @@ std::vector<CheckerCase> CheckerCases() {
                  {2, kHand, Kind::kStopAsked},
                  {3, kHand, Kind::kRunReturned, 9},
                  {4, kHand, Kind::kRunStarted}})},
-      {"job.errors_have_a_cause", "no fault makes an argument invalid",
-       Evidence({{1, kHand, Kind::kEnded, 0, Code::kUnavailable}}),
-       Evidence({{1, kHand, Kind::kEnded, 0, Code::kInvalidArgument}})},
+      {"job.errors_have_a_cause", "no fault makes an argument invalid", FullDisk(Code::kResourceExhausted),
+       FullDisk(Code::kInvalidArgument)},
+      {"job.errors_have_a_cause", "a full disk makes nobody unavailable", FullDisk(Code::kResourceExhausted),
+       FullDisk(Code::kUnavailable)},
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
       {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
       {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
       {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
        AfterHealing(100, Kind::kRunStarted)},
+      {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
+       RunsFrom(300, Code::kDeadlineExceeded)},
   };
 }
 

@@ -280,9 +280,67 @@ TEST(Checkers, AStopIsKeptWhateverTheRunWentThrough) {
 
 TEST(Checkers, NoFaultBringsAboutAMistake) {
   Story story{.lines = {{1, kWorker, Kind::kEnded, 0, 0, Code::kUnavailable}}};
+  story.spec.workload.kind = WorkloadKind::kSupervisor;
+  story.spec.plan.timed = {
+      {.kind = TimedFault::Kind::kCrash, .task = "ps:0", .restart_after = std::chrono::seconds(1)}};
+  story.facts.faults = {{"crash_restart", 1, 1, 1}};
   EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
   story.lines.back().code = Code::kInvalidArgument;
   EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause"));
+}
+
+// A worker of a supervisor that ends with UNAVAILABLE 100 s after its start; what is struck at 1 s.
+Story Struck(TimedFault fault, std::string_view kind) {
+  Story story{.lines = {{1, kWorker, Kind::kStarted}, {100, kWorker, Kind::kEnded, 0, 0, Code::kUnavailable}}};
+  story.spec.workload.kind = WorkloadKind::kSupervisor;
+  story.spec.plan.timed = {std::move(fault)};
+  story.facts.faults = {{std::string(kind), 1, 1, 1}};
+  return story;
+}
+
+TEST(Checkers, AFaultExplainsWhatItCouldReach) {
+  const auto explained = [](const Story& story) {
+    const std::vector<std::string> rules = story.Rules();
+    return std::ranges::find(rules, "job.errors_have_a_cause") == rules.end();
+  };
+  using Fault = TimedFault::Kind;
+  EXPECT_TRUE(explained(Struck({.kind = Fault::kPause, .task = "ps:0"}, "pause")));
+  EXPECT_TRUE(explained(Struck({.kind = Fault::kPause, .task = kWorker}, "pause")));
+  EXPECT_FALSE(explained(Struck({.kind = Fault::kPause, .task = "worker:1"}, "pause"))) << "another's";
+  EXPECT_TRUE(explained(Struck({.kind = Fault::kCut, .task = kWorker, .peer = "ps:0"}, "cut")));
+  EXPECT_FALSE(explained(Struck({.kind = Fault::kCut, .task = kChief, .peer = "ps:0"}, "cut")));
+  EXPECT_FALSE(explained(Struck({.kind = Fault::kClockJump, .task = kWorker}, "clock_jump"))) << "breaks nothing";
+  Story all = Struck({.kind = Fault::kPause, .task = "worker:1"}, "pause");
+  all.spec.workload.filters = false;
+  EXPECT_TRUE(explained(all)) << "the session needs every task";
+  Story never = Struck({.kind = Fault::kPause, .task = "ps:0"}, "pause");
+  never.facts.inert = {{InertFault::List::kTimed, 0, false}};
+  EXPECT_FALSE(explained(never)) << "it has not happened";
+  never.facts.inert.clear();
+  never.facts.faults[0].fired = 0;
+  EXPECT_FALSE(explained(never));
+}
+
+TEST(Checkers, AFaultExplainsNothingForEver) {
+  Story story = Struck({.kind = TimedFault::Kind::kPause, .task = "ps:0"}, "pause");
+  story.lines.insert(story.lines.begin() + 1, {2, "", Kind::kHealed});
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  story.lines.back().second = 2 + 180;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause"));
+}
+
+TEST(Checkers, ADeadlineHasToBeSomebodys) {
+  Story story{.lines = {{1, kWorker, Kind::kStarted},
+                        {2, "", Kind::kHealed},
+                        {2000, kWorker, Kind::kEnded, 0, 0, Code::kDeadlineExceeded}}};
+  story.spec.workload.kind = WorkloadKind::kSyncRegression;
+  story.spec.plan.timed = {{.kind = TimedFault::Kind::kPause, .task = "ps:0"}};
+  story.facts.faults = {{"pause", 1, 1, 1}};
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause"));
+  story.lines.insert(story.lines.end() - 1, {{999, kChief, Kind::kRunReturned, 9, -1}, {1000, kChief, Kind::kEnded}});
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause"))) << "it waits for the other one's gradients";
+  story.spec.workload.kind = WorkloadKind::kAsyncRegression;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "it trains for itself";
 }
 
 // Chief and worker, two gradients a step.

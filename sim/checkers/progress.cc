@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/checker.h"
@@ -23,10 +22,6 @@ bool NobodyStaysAway(const JobFacts& facts) {
       facts.faults, [](const FaultCount& fault) { return fault.kind == "crash_for_good" && fault.fired > 0; });
 }
 
-bool IsWatched(WorkloadKind kind) {
-  return kind != WorkloadKind::kSyncRegression && kind != WorkloadKind::kInputPipeline;
-}
-
 struct Progress {
   Time since;                  // everything has healed and the life has begun
   std::optional<Time> run;     // under way, from then
@@ -34,10 +29,11 @@ struct Progress {
 };
 
 void CheckProgress(const JobRun& run, Findings& findings) {
-  if (!IsWatched(run.spec.workload.kind) || !NobodyStaysAway(run.facts)) return;
+  if (!NobodyStaysAway(run.facts)) return;
   std::map<std::string, Progress, std::less<>> tasks;
   std::optional<Time> healed;
-  bool somebody_left = false;  // who waits for him, for ever, may give up
+  std::optional<Time> left;  // the first one: who waits for him, for ever, may give up
+  const auto stood_before = [&left](Time since) { return !left.has_value() || since + kSoon <= *left; };
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kHealed) {
       healed = moment.at;
@@ -58,19 +54,23 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         ++progress.came_back;
         break;
       case JobMoment::Kind::kRunFailed:
-        if (somebody_left || !healed.has_value() || !progress.run.has_value() || *progress.run < *healed + kSettled)
-          break;
+        if (!healed.has_value() || !progress.run.has_value() || *progress.run < *healed + kSettled) break;
+        if (!stood_before(*progress.run)) break;
+        findings.Arm();
         if (moment.code != Code::kDeadlineExceeded) break;
         findings.Violate(moment, "a run that begins when everything has healed comes back",
                          fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
         break;
-      case JobMoment::Kind::kEnded:
-        if (std::exchange(somebody_left, true) || !healed.has_value()) break;
+      case JobMoment::Kind::kEnded: {
+        const bool stood = stood_before(progress.since);
+        if (!left.has_value()) left = moment.at;
+        if (!healed.has_value() || !stood) break;
         findings.Arm();
         if (moment.code == Code::kOk || progress.came_back > 0 || moment.at < progress.since + kSoon) break;
         findings.Violate(moment, fmt::format("a run that comes back within {:.0f} min", ToSeconds(kSoon) / 60),
                          fmt::format("none, and the end {}", CodeName(moment.code)));
         break;
+      }
       default:
         break;
     }
@@ -93,12 +93,9 @@ const Checker kGetsOnWhenHealed = {
         "that "
         "stand still and leave nothing behind.",
     .excuses =
-        "jobs in which a node stays away, or another task has ended before; ends within five minutes; synchronous "
-        "replicas and input pipelines; evaluators; errors of tasks that have trained since",
-    .why =
-        "who needs what is away cannot train; what broke before may end a task; a queue that one session has closed, "
-        "or "
-        "whose runner has failed, is not opened again by the next",
+        "jobs in which a node stays away; tasks that another one leaves before they have stood still for five minutes; "
+        "ends within five minutes; evaluators; errors of tasks that have trained since",
+    .why = "who needs what is away cannot train; what broke before may end a task",
 };
 
 }  // namespace vigil::sim

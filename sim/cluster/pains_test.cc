@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/event.h"
 #include "vigil/sim/cluster/job.h"
 #include "vigil/sim/cluster/testing.h"
 #include "vigil/sim/world.h"
@@ -120,6 +122,36 @@ TEST(Pains, SixTheLastStepIsSavedAlsoIfTheChiefLeavesFirst) {
   const JobFacts ours = PlayJob(spec, Behaviour::Default());
   EXPECT_EQ(Of(ours, "worker:0").outcome, "clean");
   EXPECT_EQ(*ours.newest_checkpoint, 200);
+}
+
+// The queue is on the task's own server, which lives on; its session closes it when it is given up.
+TEST(Pains, AnInputPipelineGoesOnAfterARecovery) {
+  JobSpec spec = JobOf(200, minutes(10));
+  spec.workload.kind = WorkloadKind::kInputPipeline;
+  spec.plan.session_calls = {{.task = "chief:0", .at = CallKind::kRun, .call = 10, .code = Code::kAborted}};
+  EXPECT_EQ(Of(PlayJob(spec, Behaviour::TensorFlow()), "chief:0").outcome, "CANCELLED");
+  const JobFacts ours = PlayJob(spec, Behaviour::Default());
+  EXPECT_EQ(Of(ours, "chief:0").outcome, "clean");
+  EXPECT_EQ(Of(ours, "chief:0").recoveries, 1);
+  EXPECT_EQ(Of(ours, "worker:0").outcome, "clean");
+}
+
+// Now and then a message of the chief gets lost, which is known seconds later. If it was one of its queue runner, the
+// replicas use up the tokens meanwhile and wait for more; of the loss only the runner hears.
+TEST(Pains, SynchronousTrainingGoesOnWhenOnlyTheQueueRunnerHasFailed) {
+  JobSpec spec = JobOf(40, minutes(60));
+  spec.workload.kind = WorkloadKind::kSyncRegression;
+  spec.plan.links["chief:0>ps:0"].loss = 0.02;
+  Behaviour without = Behaviour::Default();
+  without.sync_failure_wakes = false;
+  int ends_badly = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const JobFacts ours = PlayJobOf(spec, seed, {.behaviour = Behaviour::Default()}).facts;
+    EXPECT_EQ(EndsOf(ours), "chief:0 clean, worker:0 clean, a checkpoint") << seed;
+    const JobFacts others = PlayJobOf(spec, seed, {.behaviour = without}).facts;
+    for (const auto& [name, task] : others.tasks) ends_badly += task.outcome == "clean" ? 0 : 1;
+  }
+  EXPECT_GE(ends_badly, 1);
 }
 
 // From the last step to the end of the process.

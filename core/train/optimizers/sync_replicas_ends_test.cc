@@ -37,14 +37,25 @@ class AbortOnce : public SessionRunHook {
   int runs_left_ = 0;
 };
 
+// Keeps the coordinator of the newest session.
+class KeepCoordinator : public SessionRunHook {
+ public:
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& coord) override {
+    newest = coord;
+    return absl::OkStatus();
+  }
+  std::shared_ptr<Coordinator> newest;
+};
+
 // A chief and a worker.
 class SyncReplicasEndsTest : public testing::Test {
  protected:
   ~SyncReplicasEndsTest() override { fake_.tasks.EndAll(); }
-  void Open(const Behaviour& behaviour, int num_tokens) {
-    ReplicaOptions options{.num_tokens = num_tokens, .behaviour = behaviour};
+  void Open(const Behaviour& behaviour, int num_tokens, int aggregate = 2) {
+    ReplicaOptions options{
+        .aggregate = aggregate, .total = aggregate, .num_tokens = num_tokens, .behaviour = behaviour};
     worker_ = std::make_unique<SyncReplica>(fake_.env(), resources_, 1, options);
-    options.more_hooks = {abort_};
+    options.more_hooks = {abort_, keep_};
     chief_ = std::make_unique<SyncReplica>(fake_.env(), resources_, 0, options);
     ASSERT_EQ(Text(chief_->Open()), "OK");
     ASSERT_EQ(Text(worker_->Open()), "OK");
@@ -53,6 +64,10 @@ class SyncReplicasEndsTest : public testing::Test {
   void StartWorker(float gradient) {
     tasks_.push_back(
         fake_.tasks.Spawn("worker", [this, gradient] { lines_.push_back(Text(worker_->Step(gradient))); }));
+    fake_.tasks.RunReady();
+  }
+  void StartChief(float gradient) {
+    tasks_.push_back(fake_.tasks.Spawn("chief", [this, gradient] { lines_.push_back(Text(chief_->Step(gradient))); }));
     fake_.tasks.RunReady();
   }
   // How long that takes.
@@ -75,6 +90,7 @@ class SyncReplicasEndsTest : public testing::Test {
   fakes::FakeEnv fake_;
   std::shared_ptr<ResourceManager> resources_ = std::make_shared<ResourceManager>(fake_.env());
   std::shared_ptr<AbortOnce> abort_ = std::make_shared<AbortOnce>();
+  std::shared_ptr<KeepCoordinator> keep_ = std::make_shared<KeepCoordinator>();
   std::vector<std::string> lines_;
   std::unique_ptr<SyncReplica> chief_;
   std::unique_ptr<SyncReplica> worker_;
@@ -163,6 +179,33 @@ TEST_F(SyncReplicasEndsTest, WhoWaitsForATokenGetsOneFromTheChiefThatComesBack) 
   fake_.tasks.RunReady();
   EXPECT_THAT(lines_, ElementsAre("OK"));
   EXPECT_EQ(chief_->Tokens(), "1");
+}
+
+// The task that makes the tokens meets a server that is gone. (In TensorFlow its stop closes the queue of tokens, which
+// ends the run, and the training of the others.)
+TEST_F(SyncReplicasEndsTest, AFailureOfTheChiefsTaskWakesTheChiefAlone) {
+  Open(Behaviour::Default(), 0, 3);
+  StartWorker(1);
+  StartChief(3);
+  EXPECT_THAT(lines_, IsEmpty()) << "two gradients of three";
+  EXPECT_TRUE(keep_->newest->RequestStop(MakeStatus(Code::kUnavailable, "a server is gone")).ok());
+  fake_.tasks.RunReady();
+  fake_.clock.Advance(2s);  // the pause of a recovery
+  fake_.tasks.RunReady();
+  EXPECT_EQ(chief_->session->recoveries(), 1);
+  // Its repeated run pushes the third, and both get a token. Who waited was not disturbed.
+  EXPECT_THAT(lines_, testing::UnorderedElementsAre("OK", "OK"));
+}
+
+TEST_F(SyncReplicasEndsTest, ThatIsTheSwitchSyncFailureWakes) {
+  Open(Without(&Behaviour::sync_failure_wakes), 0);
+  StartChief(3);
+  EXPECT_TRUE(keep_->newest->RequestStop(MakeStatus(Code::kUnavailable, "a server is gone")).ok());
+  fake_.tasks.RunReady();
+  fake_.clock.Advance(25min);
+  fake_.tasks.RunReady();
+  EXPECT_EQ(chief_->session->recoveries(), 0);
+  EXPECT_THAT(lines_, IsEmpty());
 }
 
 TEST_F(SyncReplicasEndsTest, AReplicaWaitsForTheOthersUpToHalfAnHour) {

@@ -36,6 +36,11 @@ Output Tokens(Builder& b, int count, Output step, std::vector<NodeId> after = {}
   return b.Op("Fill", {dims, step}, {.name = name, .control_inputs = std::move(after)});
 }
 
+// A replica's name, by its local step: no other's is in that place under that name.
+std::string TakerOf(const Graph& graph, Output local_step) {
+  return fmt::format("{} {}", graph.node(local_step.node).device, graph.NameOf(local_step));
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<SyncReplicasOptimizer>> SyncReplicasOptimizer::Create(const Env& env,
@@ -106,9 +111,11 @@ Output SyncReplicasOptimizer::AddTokens(Builder& b, NodeId update, Nodes& nodes,
                                       {"component_types", types},
                                       {"shapes", std::vector<Shape>{Shape()}},
                                       {"shared_name", std::string("sync_token_q")}}});
+  Attrs taking{{"component_types", types}};
+  if (options_.behaviour.sync_failure_wakes) taking.emplace(ops::kTaker, TakerOf(b.graph(), nodes.local_step.ref));
   const Output token =
       b.Op("QueueDequeueV2", {nodes.token_queue},
-           {.name = "sync_token_q_Dequeue", .control_inputs = nodes.pushes, .attrs = {{"component_types", types}}});
+           {.name = "sync_token_q_Dequeue", .control_inputs = nodes.pushes, .attrs = std::move(taking)});
   const Output train_op = ops::Assign(b, "Assign", nodes.local_step.ref, token);
   // The step itself, not its read: after the update. (TensorFlow's read shows the new value all the same: it shares the
   // buffer.)
@@ -138,6 +145,14 @@ absl::Status SyncReplicasOptimizer::AddQueueRunner(Builder& b, const std::string
   };
   QueueRunnerOptions runner{.queue_name = "sync_token_q", .enqueue_ops = {sync_op}, .close_op = close(false)};
   nodes.close_tokens = close(true);
+  if (options_.behaviour.sync_failure_wakes && b.status().ok()) {
+    // Or the chief, which alone can begin anew, would wait for a token that nobody makes.
+    runner.wake_op = b.Op("QueueSizeV2", {nodes.token_queue},
+                          {.name = "sync_token_q_StopTaker",
+                           .attrs = {{std::string(ops::kStopsTaker), TakerOf(b.graph(), nodes.local_step.ref)}},
+                           .colocate_with = nodes.token_queue.node})
+                         .node;
+  }
   std::vector<NodeId> on_stop;
   if (!options_.behaviour.sync_tokens_renewed) on_stop.push_back(nodes.close_tokens);
   if (options_.behaviour.sync_stop_cancels) {

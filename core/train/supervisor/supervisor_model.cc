@@ -87,6 +87,11 @@ absl::StatusOr<SupervisorModel> FindOrMakePieces(const Env& env, Graph& graph, c
       GivenOrFirstOrMade(env, graph, AsOutput(options.local_init_op), kLocalInitOp, MakeLocalInitOp));
   model.init_op = AsNode(init);
   model.local_init_op = AsNode(local_init);
+  if (model.local_init_op.has_value() && options.behaviour.queues_start_anew) {
+    Builder b(graph);
+    model.local_init_op = WithOpenQueues(b, *model.local_init_op);
+    VIGIL_RETURN_IF_ERROR(b.status());
+  }
   VIGIL_ASSIGN_OR_RETURN(model.saver, FindOrMakeSaver(env, graph, options.saver, options.behaviour));
   VIGIL_ASSIGN_OR_RETURN(model.summary_op,
                          GivenOrFirstOrMade(env, graph, options.summary_op, kSummaryOp, ops::MergeAllSummaries));
