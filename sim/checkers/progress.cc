@@ -83,15 +83,13 @@ const Checker kGetsOnWhenHealed = {
     .id = "job.gets_on_when_healed",
     .sentence =
         "When every fault has ended and every node is there, a task that does not end at once trains: a run comes "
-        "back, "
-        "and no run stands until its deadline.",
+        "back, and no run stands until its deadline.",
     .source = "pains 3 to 6: replicas that stood still for ever",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckProgress,
     .stays =
         "Whose server still waits for a value when it ends cleanly job.resources_return finds, too. It finds tasks "
-        "that "
-        "stand still and leave nothing behind.",
+        "that stand still and leave nothing behind.",
     .excuses =
         "jobs in which a node stays away; tasks that another one leaves before they have stood still for five minutes; "
         "ends within five minutes; evaluators; errors of tasks that have trained since",
