@@ -88,8 +88,8 @@ const Checker kGetsOnWhenHealed = {
     .needs = &Behaviour::bounded_recovery,
     .check = CheckProgress,
     .stays =
-        "Whose server still waits for a value when it ends cleanly job.resources_return finds, too. It finds tasks "
-        "that stand still and leave nothing behind.",
+        "How such a task ends job.errors_have_a_cause finds, too. It finds what a fault could have brought about, had "
+        "it not ended long ago.",
     .excuses =
         "jobs in which a node stays away; tasks that another one leaves before they have stood still for five minutes; "
         "ends within five minutes; evaluators; errors of tasks that have trained since",
