@@ -50,6 +50,8 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kFound:
     case Kind::kLogged:
     case Kind::kStopAsked:
+    case Kind::kApplied:
+    case Kind::kAssigned:
     case Kind::kHealed:  // the plan's own history says so
       return std::nullopt;
   }

@@ -22,6 +22,7 @@ void Findings::Violate(std::string_view task, std::string_view expected, std::st
 
 std::span<const Checker> Checkers() {
   static const Checker kAll[] = {kUpdatesExactlyOnce,
+                                 kUpdatesAsApplied,
                                  kStepGoesBackOnlyWithARecovery,
                                  kReportedCheckpointSurvives,
                                  kFinalCheckpointHasFinalStep,

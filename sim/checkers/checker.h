@@ -71,6 +71,7 @@ JobJudgement CheckJob(const JobRun& run);
 
 // The checkers, each in its own file.
 extern const Checker kUpdatesExactlyOnce;
+extern const Checker kUpdatesAsApplied;
 extern const Checker kStepGoesBackOnlyWithARecovery;
 extern const Checker kReportedCheckpointSurvives;
 extern const Checker kFinalCheckpointHasFinalStep;

@@ -21,6 +21,18 @@ struct Told {
   std::vector<float> ledger = {};
 };
 
+std::string_view SubjectOf(Kind kind) {
+  switch (kind) {
+    case Kind::kTaskLeft:
+      return "cancel step";
+    case Kind::kApplied:
+    case Kind::kAssigned:
+      return kHand;
+    default:
+      return "";
+  }
+}
+
 JobHistory Tell(std::initializer_list<Told> lines) {
   JobHistory history;
   for (const Told& line : lines) {
@@ -31,7 +43,7 @@ JobHistory Tell(std::initializer_list<Told> lines) {
                        .code = line.code,
                        .step = line.step,
                        .ledger = line.ledger,
-                       .subject = line.kind == Kind::kTaskLeft ? "cancel step" : ""});
+                       .subject = std::string(SubjectOf(line.kind))});
   }
   return history;
 }
@@ -53,6 +65,22 @@ CheckerCase Counted(std::string_view forged, float keeps, float breaks) {
                      {5, kHand, Kind::kRunReturned, 2, Code::kOk, {count}}});
   };
   return {"updates.exactly_once", forged, evidence(keeps), evidence(breaks)};
+}
+
+// The model was restored with a count of 5. Within a run a server applies the worker's update so often; the worker is
+// told that count.
+JobEvidence Applied(int times, float told, Code before = Code::kOk) {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kStarted},
+                                   {2, "ps:0", Kind::kAssigned, 5},
+                                   {3, kHand, Kind::kStarted},
+                                   {4, kHand, Kind::kRunStarted}});
+  const auto add = [&evidence](std::initializer_list<Told> lines) {
+    for (JobMoment& moment : Tell(lines)) evidence.history.push_back(std::move(moment));
+  };
+  if (before != Code::kOk) add({{4, kHand, Kind::kAttempt, 0, before}, {4, kHand, Kind::kRecovery, 0, before}});
+  for (int i = 0; i < times; ++i) add({{5, "ps:0", Kind::kApplied, 6 + i}});
+  add({{6, kHand, Kind::kAttempt}, {7, kHand, Kind::kRunReturned, 1, Code::kOk, {told}}});
+  return evidence;
 }
 
 CheckerCase Ending(std::string_view forged, std::string_view keeps, std::string_view breaks) {
@@ -201,6 +229,11 @@ std::vector<CheckerCase> CheckerCases() {
   return {
       Counted("an update is lost", 6, 5),
       Counted("an update is applied twice", 6, 7),
+      {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
+      {"updates.as_applied", "no server has applied an update", Applied(1, 5), Applied(0, 5)},
+      {"updates.as_applied", "what is read was overwritten by a restore", Applied(1, 6), Applied(1, 9)},
+      {"updates.as_applied", "a failed attempt is applied twice", Applied(2, 7, Code::kUnavailable),
+       Applied(3, 8, Code::kUnavailable)},
       {"step.goes_back_only_with_a_recovery", "the step goes back in one session",
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 10}}),
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 8}})},

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "vigil/sim/checkers/checker.h"
 
@@ -22,7 +23,8 @@ struct Replica {
   std::vector<float> last;    // of the last run that returned
   Time last_started;          // that run
   Time started;               // the run under way
-  std::int64_t attempts = 0;  // failed raw runs since the last run that returned
+  std::int64_t attempts = 0;  // raw runs since the last run that returned, but for the one that makes it return
+  bool came_back = false;     // one of them
 };
 
 bool RestoredBetween(const JobHistory& history, Time from, Time to) {
@@ -58,16 +60,15 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
         replica.started = moment.at;
         break;
       case JobMoment::Kind::kAttempt:
-        if (moment.code != Code::kOk) ++replica.attempts;
-        break;
-      case JobMoment::Kind::kRecovery:
-        ++replica.attempts;  // a hook behind the run may have failed: the run itself took effect
+        // One that came back is repeated if a hook behind it failed.
+        if (moment.code != Code::kOk || std::exchange(replica.came_back, true)) ++replica.attempts;
         break;
       case JobMoment::Kind::kRunReturned:
         if (!replica.last.empty()) CompareLedgers(run, moment, replica, findings);
         replica.last = moment.ledger;
         replica.last_started = replica.started;
         replica.attempts = 0;
+        replica.came_back = false;
         break;
       default:
         break;
@@ -87,8 +88,10 @@ const Checker kUpdatesExactlyOnce = {
         "whole",
     .check = CheckUpdates,
     .excuses =
-        "as many further updates as attempts failed or sessions were given up since the last run that returned; counts "
-        "around a restore or an initialisation of the model, up to ten minutes before its end is heard of",
+        "as many further updates as attempts were made in vain since the last run that returned; counts around a "
+        "restore "
+        "or an initialisation of the model, up to ten minutes before its end is heard of, which updates.as_applied "
+        "does not excuse",
     .why =
         "a failed attempt may have taken effect on some servers, and what a restore brings is what the checkpoint had",
 };

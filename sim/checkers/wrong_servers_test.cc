@@ -75,6 +75,30 @@ TEST(WrongServers, OneUpdateInTenIsDropped) {
   EXPECT_THAT(BrokenOn(ops, WorkloadKind::kSupervisor), Contains("updates.exactly_once"));
 }
 
+TEST(WrongServers, OneUpdateOfAllIsDropped) {
+  int updates = 0;
+  const OpRegistry ops = WithKernel("ApplyGradientDescent", [&updates](const Kernel& right) -> Kernel {
+    return [&updates, right](KernelContext& c) -> absl::Status {
+      VIGIL_ASSIGN_OR_RETURN(const Variable* const variable, Variable::Of(c));
+      if (!c.holder().name.starts_with("ledger_") || ++updates != 20) return right(c);
+      c.set_output(0, variable->Read());
+      return absl::OkStatus();
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kAsyncRegression), Contains("updates.as_applied"));
+}
+
+TEST(WrongServers, OneUpdateOfAllIsAppliedTwice) {
+  int updates = 0;
+  const OpRegistry ops = WithKernel("ApplyGradientDescent", [&updates](const Kernel& right) -> Kernel {
+    return [&updates, right](KernelContext& c) -> absl::Status {
+      VIGIL_RETURN_IF_ERROR(right(c));
+      return c.holder().name.starts_with("ledger_") && ++updates == 20 ? right(c) : absl::OkStatus();
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kAsyncRegression), Contains("updates.as_applied"));
+}
+
 TEST(WrongServers, TokensArePutBackTwice) {
   const OpRegistry ops = WithKernel("QueueEnqueueManyV2", [](const Kernel& right) -> Kernel {
     return [right](KernelContext& c) -> absl::Status {

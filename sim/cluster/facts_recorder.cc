@@ -64,7 +64,7 @@ void FactsRecorder::Session() {
 void FactsRecorder::SessionCall(const Event& event) {
   switch (static_cast<CallKind>(event.call)) {
     case CallKind::kRun:
-      Note(JobMoment::Kind::kAttempt, event.code);
+      if (trains_) Note(JobMoment::Kind::kAttempt, event.code);
       break;
     case CallKind::kRestore:
       Note(JobMoment::Kind::kRestored, event.code).step = std::exchange(restoring_, -1);

@@ -40,6 +40,8 @@ class FactsRecorder final : public EventSink {
   // What the events of a monitored session tell, of a program that has another one.
   void NewSession() { Session(); }
   void RunStarted();
+  // Whether the runs from now on train, or only look at the model: these are no attempts of an update.
+  void Trains(bool trains) { trains_ = trains; }
   void RunFailed(Code code);
   void Evaluated(std::int64_t step);
   // A listener was told of it: also looks whether it is there.
@@ -65,6 +67,7 @@ class FactsRecorder final : public EventSink {
   World& world_;
   EventSink* const inner_;
   bool in_run_ = false;
+  bool trains_ = true;
   bool creating_ = true;  // from a recovery (or the beginning) until a hook sees the new session
   std::optional<std::int64_t> last_;
   std::int64_t restoring_ = -1;

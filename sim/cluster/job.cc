@@ -22,11 +22,13 @@
 #include "vigil/core/cluster/cluster_spec.h"
 #include "vigil/core/cluster/server/server.h"
 #include "vigil/core/env/files.h"
+#include "vigil/core/ops/ops.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/process_tasks.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/trainer.h"
+#include "vigil/sim/cluster/update_watch.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
 
@@ -114,13 +116,15 @@ struct Job::Impl {
     bool started = false;  // at least once
     bool ended = false;    // its program has returned
     bool opened = false;
-    const Server* server = nullptr;  // while it lives
+    const Server* server = nullptr;   // while it lives
+    std::unique_ptr<OpRegistry> ops;  // of its servers, where its ledger is watched
     TaskFacts facts;
   };
 
   Impl(World& w, const JobSpec& s, const JobOptions& o) : world(w), spec(s), options(o), cluster(ClusterOf(s)) {}
 
   void AddNodes();
+  void WatchLedger(Member& member);
   void Start(Member& member);
   void Live(Member& member, const Env& env);
   absl::Status Program(Member& member, const Env& env, FactsRecorder& recorder);
@@ -153,12 +157,25 @@ void Job::Impl::AddNodes() {
     if (member.split.job != kEvaluatorJob)
       world.network().NameAddress(AddressOf(member.split.job, member.split.index), name);
     nodes[name] = member.node;
+    if (options.ledger && member.split.job == "ps") WatchLedger(member);
   }
   applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan,
                                            [this](Node& node) { Start(members.find(node.name())->second); });
   for (auto& [name, member] : members) member.late = applier->StartsLate(name);
   conductor = &world.AddNode("conductor");
   conductor->Spawn("main", [this] { Conduct(); });
+}
+
+void Job::Impl::WatchLedger(Member& member) {
+  member.ops =
+      WatchUpdates(options.ops == nullptr ? BuiltinOps() : *options.ops, [this, &member](const LedgerWrite& w) {
+        history.push_back({.at = world.now(),
+                           .task = member.name,
+                           .life = member.facts.lives,
+                           .kind = w.applied ? JobMoment::Kind::kApplied : JobMoment::Kind::kAssigned,
+                           .step = w.value,
+                           .subject = w.replica});
+      });
 }
 
 void Job::Impl::Start(Member& member) {
@@ -204,10 +221,11 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
   env.tasks->SleepUntil(DeadlineAfter(env, BootTime(member)));
   std::unique_ptr<Server> server;
   if (member.split.job != kEvaluatorJob) {
-    VIGIL_ASSIGN_OR_RETURN(server, Server::Create(env, {.cluster = cluster,
-                                                        .job_name = member.split.job,
-                                                        .task_index = member.split.index,
-                                                        .ops = options.ops}));
+    VIGIL_ASSIGN_OR_RETURN(server,
+                           Server::Create(env, {.cluster = cluster,
+                                                .job_name = member.split.job,
+                                                .task_index = member.split.index,
+                                                .ops = member.ops != nullptr ? member.ops.get() : options.ops}));
     recorder.Serving();
     member.server = server.get();
   }

@@ -84,7 +84,9 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
     if (program.loss.has_value() && validate > 0 && done % validate == 0) {
       VIGIL_ASSIGN_OR_RETURN(const bool over, session.ShouldStop());
       if (over) return absl::OkStatus();
+      parts.recorder.Trains(false);
       VIGIL_RETURN_IF_ERROR(session.RunInto(&looked, *program.loss, feed()));
+      parts.recorder.Trains(true);
     }
     env.tasks->SleepUntil(DeadlineAfter(env, parts.job.workload.step));
   }

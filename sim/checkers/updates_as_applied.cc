@@ -1,0 +1,166 @@
+// What the servers say of each update, held against what its replica was told: by the identity of the update, not by
+// counts before and after. Each server tells of every write to the count that it keeps of a replica's updates
+// (sim/cluster/update_watch.h): one applied, or the count overwritten, by a restore or an initialisation.
+//
+// * An update changes what was there by one. What was overwritten stays overwritten, and nothing else changes.
+// * An attempt applies at most once to each server, whether it comes back or not; the one that comes back, exactly once
+//   before it does. An attempt that failed may apply late, but not after the next run of its replica has returned.
+// * A read gives a value that the variable had at some time between the beginning of the attempt and its return: the
+//   reads and writes of one count are linearizable. A restore excuses nothing here: it is a write like any other.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/sim/checkers/checker.h"
+
+namespace vigil::sim {
+namespace {
+
+// Of one replica on one server.
+struct AppliedCount {
+  std::optional<std::int64_t> now;  // none: the server has begun anew
+  std::vector<std::int64_t> held;   // since the attempt began
+  std::int64_t applied_in_attempt = 0;
+  std::int64_t applied_since = 0;  // the last run that returned
+
+  void Begin() {
+    held.clear();
+    if (now.has_value()) held.push_back(*now);
+    applied_in_attempt = 0;
+  }
+};
+
+struct Attempts {
+  bool in_run = false;
+  std::int64_t good = 0;  // since the last run that returned
+  std::int64_t bad = 0;   // failed, or cut off by the end of the process
+
+  // What came back is an attempt, also where no event tells of it.
+  std::int64_t most() const { return bad + std::max<std::int64_t>(1, good); }
+};
+
+class AppliedUpdates {
+ public:
+  explicit AppliedUpdates(Findings& findings) : findings_(findings) {}
+
+  void See(const JobMoment& moment) {
+    switch (moment.kind) {
+      case JobMoment::Kind::kStarted:
+        if (moment.task.starts_with("ps")) {
+          for (auto& [replica, count] : counts_[moment.task]) count.now.reset();
+        } else {
+          Attempts& attempts = attempts_[moment.task];
+          if (std::exchange(attempts.in_run, false)) ++attempts.bad;
+        }
+        break;
+      case JobMoment::Kind::kApplied:
+        Apply(moment);
+        break;
+      case JobMoment::Kind::kAssigned: {
+        AppliedCount& count = counts_[moment.task][moment.subject];
+        count.now = moment.step;
+        count.held.push_back(moment.step);
+        break;
+      }
+      case JobMoment::Kind::kRunStarted:
+        attempts_[moment.task].in_run = true;
+        Begin(moment.task);
+        break;
+      case JobMoment::Kind::kAttempt:
+        ++(moment.code == Code::kOk ? attempts_[moment.task].good : attempts_[moment.task].bad);
+        if (moment.code != Code::kOk) Begin(moment.task);
+        break;
+      case JobMoment::Kind::kRecovery:
+        Begin(moment.task);
+        break;
+      case JobMoment::Kind::kRunFailed:
+        attempts_[moment.task].in_run = false;
+        break;
+      case JobMoment::Kind::kRunReturned:
+        Return(moment);
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
+  void Begin(const std::string& replica) {
+    for (auto& [server, replicas] : counts_) replicas[replica].Begin();
+  }
+
+  void Apply(const JobMoment& moment) {
+    findings_.Arm();
+    AppliedCount& count = counts_[moment.task][moment.subject];
+    if (!count.now.has_value() || moment.step != *count.now + 1) {
+      findings_.Violate(
+          moment,
+          count.now.has_value()
+              ? fmt::format("a count of {} after one more update of {}", *count.now + 1, moment.subject)
+              : fmt::format("no update of {}: the model was neither restored nor initialised", moment.subject),
+          fmt::format("{}", moment.step));
+    }
+    count.now = moment.step;
+    count.held.push_back(moment.step);
+    ++count.applied_in_attempt;
+    ++count.applied_since;
+  }
+
+  void Return(const JobMoment& moment) {
+    Attempts& attempts = attempts_[moment.task];
+    for (std::size_t i = 0; i < moment.ledger.size(); ++i) {
+      const std::string server = fmt::format("ps:{}", i);
+      const auto replicas = counts_.find(server);
+      if (replicas == counts_.end()) continue;  // nobody watched it
+      AppliedCount& count = replicas->second[moment.task];
+      findings_.Arm();
+      if (count.applied_in_attempt == 0) {
+        findings_.Violate(moment, fmt::format("an update on {} before the run returned", server), "none");
+      }
+      if (count.applied_since > attempts.most()) {
+        findings_.Violate(moment, fmt::format("at most {} updates on {}, one an attempt", attempts.most(), server),
+                          fmt::format("{}", count.applied_since));
+      }
+      const auto read = static_cast<std::int64_t>(moment.ledger[i]);
+      if (std::ranges::find(count.held, read) == count.held.end()) {
+        findings_.Violate(moment,
+                          fmt::format("a count that {} had during the run ({})", server, fmt::join(count.held, ", ")),
+                          fmt::format("{}", read));
+      }
+      count.applied_since = 0;
+    }
+    attempts = Attempts();
+  }
+
+  Findings& findings_;
+  std::map<std::string, std::map<std::string, AppliedCount, std::less<>>, std::less<>> counts_;  // by server, replica
+  std::map<std::string, Attempts, std::less<>> attempts_;
+};
+
+void CheckApplied(const JobRun& run, Findings& findings) {
+  AppliedUpdates updates(findings);
+  for (const JobMoment& moment : run.history) updates.See(moment);
+}
+
+}  // namespace
+
+const Checker kUpdatesAsApplied = {
+    .id = "updates.as_applied",
+    .sentence =
+        "As the servers tell it: each attempt of an update applies at most once to each server, the one that returns "
+        "at "
+        "least once before it does; and what it reads of its count is a value that the count had meanwhile.",
+    .source = "linearizability of one variable, lost operations applied once or never; MonitoredSession r1.4, Run",
+    .check = CheckApplied,
+    .excuses = "an attempt that failed and applies late, until the next run of its replica has returned",
+    .why = "nobody knows of a lost operation whether it was applied",
+};
+
+}  // namespace vigil::sim

@@ -1,0 +1,28 @@
+// Watches what happens to the ledger on a server: every operation that writes one of its variables, by its kernel.
+//
+// It is a registry of ops like any other, for a server to run; sessions and graphs know nothing of it.
+// Thread safety: as the function that is told.
+#ifndef VIGIL_SIM_CLUSTER_UPDATE_WATCH_H_
+#define VIGIL_SIM_CLUSTER_UPDATE_WATCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "vigil/core/graph/op.h"
+
+namespace vigil::sim {
+
+struct LedgerWrite {
+  bool applied = false;    // an update; else the variable was restored or initialised
+  std::string replica;     // whose updates it counts: "worker:0"
+  std::int64_t value = 0;  // that it has now
+};
+
+// The same ops; `told` hears of each write to a variable of the ledger (programs.h) that went well.
+std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, std::function<void(const LedgerWrite&)> told);
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_UPDATE_WATCH_H_
