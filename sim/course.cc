@@ -10,6 +10,7 @@ void Course::At(const FaultPoint& point, std::function<void()> what) { waiting_.
 
 void Course::Pass(const Kind kind, CoursePoint point) {
   point.at = {kind, ++counts_[static_cast<std::size_t>(kind)]};
+  point.time = scheduler_.now();
   const FaultPoint at = point.at;
   if (log_ != nullptr) log_->push_back(std::move(point));
   if (waiting_.empty()) return;

@@ -14,9 +14,12 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "vigil/core/base/time.h"
 #include "vigil/sim/faults/fault_plan.h"
+#include "vigil/sim/kernel/scheduler.h"
 
 namespace vigil::sim {
 
@@ -27,12 +30,16 @@ struct CoursePoint {
   std::string peer = {};    // of a message: the other end
   std::string what = {};    // the method of the call, or the operation and its path
   bool request = false;     // of a message: it asks for something
+  Duration time{0};         // since the start of the world
   std::int64_t number = 0;  // of a request that is sent: which of those from `task` to `peer` it is, from 1
 };
 using CourseLog = std::vector<CoursePoint>;
 
 class Course {
  public:
+  // Borrowed.
+  explicit Course(const Scheduler& scheduler) : scheduler_(scheduler) {}
+
   // `what` is called when it happens: to a message that is sent, when it is on its way; to one that is delivered, when
   // its receiver has it and has not done anything about it; to an operation, before it has any effect. It may kill
   // nodes (Node::KillSoon), and may not block.
@@ -52,6 +59,7 @@ class Course {
   // The next of its kind; what waits for it is called.
   void Pass(Kind kind, CoursePoint point);
 
+  const Scheduler& scheduler_;
   std::array<std::int64_t, kFaultPointKinds> counts_{};
   std::multimap<FaultPoint, std::function<void()>> waiting_;
   std::map<std::pair<std::string, std::string>, std::int64_t> requests_;  // for the log

@@ -288,6 +288,13 @@ void FaultApplier::HealAll() {
   world_.network().Calm();
 }
 
+bool FaultApplier::ComesBack(std::string_view task) const {
+  return std::ranges::any_of(timed_, [task](const auto& timed) {
+    return timed->fault.point.has_value() && timed->fault.kind == TimedFault::Kind::kCrash && timed->active &&
+           timed->fault.task == task;
+  });
+}
+
 bool FaultApplier::StaysAway(std::string_view task) const {
   return std::ranges::any_of(timed_, [&](const auto& timed) {
     return timed->fault.kind == TimedFault::Kind::kCrash && timed->fault.task == task && timed->struck &&

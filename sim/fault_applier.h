@@ -65,6 +65,8 @@ class FaultApplier {
   // fault fails.
   void HealAll();
   bool healed() const { return healed_; }
+  // A fault at a point of the course crashed that task and is yet to start it again. LastStart() knows nothing of it.
+  bool ComesBack(std::string_view task) const;
   // The plan crashed that task and never starts it again.
   bool StaysAway(std::string_view task) const;
 

@@ -90,8 +90,7 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path) {
   World& world = node_.world_;
   world.course().FileOp(node_.name(), fakes::FileOpName(op), path);
   if (node_.Dead()) {
-    // Closing is what destructors do, which must not throw.
-    if (op != FileOp::kClose) world.scheduler().KilledCall();
+    world.scheduler().KilledCall();  // whose task does not see the failure
     return failed(Code::kUnknown, "the process was killed");
   }
   DiskFaultState* const fault = world.disk_faults().Next(node_.name(), op, path);

@@ -136,7 +136,7 @@ class World {
   } clock_{*this};
   std::unique_ptr<SharedDisk> shared_disk_;
   DiskFaults disk_faults_;
-  Course course_;
+  Course course_{scheduler_};
   std::unique_ptr<SimNetwork> network_;  // goes after the nodes, which use it to the end
   std::vector<std::unique_ptr<Node>> nodes_;
 };
