@@ -9,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "vigil/cli/commands.h"
+#include "vigil/cli/crash_every.h"
 #include "vigil/cli/crew_options.h"
 #include "vigil/cli/explore_report.h"
 #include "vigil/cli/parse_command.h"
@@ -44,10 +45,19 @@ constexpr char kExploreNotes[] =
     "in all. Of what real clusters did is counted which schedules could be theirs; with --as-expected all must. A\n"
     "failure is shrunk and saved with the choices that make it happen.\n"
     "\n"
+    "With --cluster SPEC --crash-every, a small job: played once without faults, and then once for each fault that "
+    "can\n"
+    "fall at each message that is sent or has arrived (of a request also: its reply is lost) and before each "
+    "operation\n"
+    "on a file, with all invariants on. What was struck is back after 2 s, a link after 5. --pairs plays all pairs.\n"
+    "\n"
     "Examples:\n"
     "  vigil explore --hooks 2 --runs 3 --faults 1\n"
     "  vigil explore --hooks 3 --runs 4 --faults 2 --state explore.state    (Ctrl-C, then once more: goes on)\n"
     "  vigil explore --hooks 3 --runs 4 --faults 2 --shard 2/8 --json shard2.json\n"
+    "  vigil explore --cluster chief --crash-every\n"
+    "  vigil explore --cluster my_job.json --crash-every --jobs 8 --json -\n"
+    "  vigil explore --cluster chief --crash-every --pairs --shard 1/100 --state pairs.state\n"
     "  vigil explore queue.json --schedules dfs --changes 3 --limit 0\n"
     "  vigil explore failures/cluster_42.json --schedules pct --seeds 1..500 --depth 4\n"
     "\n"
@@ -60,10 +70,14 @@ struct ExploreArguments {
   CrewArguments crew;
   std::string json;
   SchedulesArguments schedules;  // of a FILE
+  CrashEveryArguments crash_every;
   bool failures_given = false;
 };
 
 constexpr const char* kOfAScope[] = {"--hooks", "--runs", "--faults", "--shard", "--state"};
+constexpr const char* kNotOfAJob[] = {"--hooks",       "--runs",    "--faults",    "--only",  "--schedules",
+                                      "--limit",       "--changes", "--choices",   "--seeds", "--depth",
+                                      "--as-expected", "--preempt", "--all-points"};
 
 void AddScopeOptions(CLI::App& app, ExploreArguments& a) {
   properties::ExploreScope& scope = a.options.scope;
@@ -80,11 +94,13 @@ void AddScopeOptions(CLI::App& app, ExploreArguments& a) {
       ->check(CLI::Range(0, std::numeric_limits<int>::max()).description(""))
       ->type_name("F")
       ->group(kGroup);
-  app.add_option("--shard", a.shard, "Play only part I of N of them (default: 1/1)")->type_name("I/N")->group(kGroup);
-  app.add_option(
-         "--state", a.options.state,
-         "Keep in this file how far it got; if it is there, go on from it. It belongs to one scope and shard, and "
-         "to one build: remove it after a change of the code")
+  app.add_option("--shard", a.shard, "Play only part I of N of them, or of the faults of a job (default: 1/1)")
+      ->type_name("I/N")
+      ->group(kGroup);
+  app.add_option("--state", a.options.state,
+                 "Keep in this file how far it got; if it is there, go on from it. It belongs to one scope (or job) "
+                 "and shard, and "
+                 "to one build: remove it after a change of the code")
       ->type_name("FILE")
       ->group(kGroup);
 }
@@ -92,6 +108,7 @@ void AddScopeOptions(CLI::App& app, ExploreArguments& a) {
 void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
   app.add_option("FILE", a.schedules.file, "A scenario, as vigil replay reads it")->type_name("");
   AddScopeOptions(app, a);
+  AddCrashEveryOptions(app, a.crash_every);
   AddScheduleOptions(app, a.schedules);
   AddCrewOptions(app, a.crew, replays::PlayLimits().cpu, "; dfs plays one");
   app.add_option("--failures", a.options.failures, "Where failing scenarios are saved (default: failures)")
@@ -144,16 +161,44 @@ class ExploreRun {
 
 int ExploreMisuse(const std::string& what) { return TellMisuse("vigil explore", what); }
 
+// What a scope and the faults of a job have in common.
+absl::Status ReadParts(ExploreArguments& arguments, const CLI::App& app) {
+  ExploreOptions& options = arguments.options;
+  if (app.get_option("--state")->count() > 0 && (options.state.empty() || options.state == "-"))
+    return UsageError(fmt::format("--state: '{}' is no file in which something can be kept", options.state));
+  if (!ParseShard(arguments.shard, options.shard, options.shards))
+    return UsageError(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
+  options.jobs = JobsOf(arguments.crew);
+  return ReadPlayLimit(arguments.crew, options.limits);
+}
+
+int ExploreAJob(ExploreArguments arguments, const CLI::App& app) {
+  CrashEveryArguments& every = arguments.crash_every;
+  if (app.get_option("FILE")->count() > 0)
+    return ExploreMisuse("FILE: it is about the schedules of one scenario; name the job as --cluster FILE");
+  if (every.cluster.empty() || !every.every)
+    return ExploreMisuse("--cluster SPEC and --crash-every go together: name the job, and what is done to it");
+  if (const char* const name = FirstGiven(app, kNotOfAJob))
+    return ExploreMisuse(fmt::format("{}: it is not of --crash-every", name));
+  if (const absl::Status status = ReadParts(arguments, app); !status.ok())
+    return ExploreMisuse(std::string(MessageOf(status)));
+  const ExploreOptions& given = arguments.options;
+  every.options.shard = given.shard;
+  every.options.shards = given.shards;
+  every.options.jobs = given.jobs;
+  every.options.limits = given.limits;
+  every.options.failures = given.failures;
+  every.options.state = given.state;
+  every.options.plant = arguments.schedules.options.plant;
+  every.failures_given = arguments.failures_given;
+  every.json = arguments.json;
+  return ExploreCrashEvery(std::move(every));
+}
+
 int ExploreAScope(ExploreArguments arguments, const CLI::App& app) {
   if (const char* const name = FirstGiven(app, kOfSchedules))
     return ExploreMisuse(fmt::format("{}: it is about the schedules of one scenario: name its FILE", name));
-  ExploreOptions& options = arguments.options;
-  if (app.get_option("--state")->count() > 0 && (options.state.empty() || options.state == "-"))
-    return ExploreMisuse(fmt::format("--state: '{}' is no file in which something can be kept", options.state));
-  if (!ParseShard(arguments.shard, options.shard, options.shards))
-    return ExploreMisuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
-  options.jobs = JobsOf(arguments.crew);
-  if (const absl::Status status = ReadPlayLimit(arguments.crew, options.limits); !status.ok())
+  if (const absl::Status status = ReadParts(arguments, app); !status.ok())
     return ExploreMisuse(std::string(MessageOf(status)));
   return ExploreRun(std::move(arguments)).Run();
 }
@@ -162,10 +207,12 @@ int ExploreAScope(ExploreArguments arguments, const CLI::App& app) {
 
 int Explore(const std::vector<std::string>& words) {
   ExploreArguments arguments;
-  CLI::App app("Every scenario of a small scope, or every schedule of one scenario", "vigil explore");
+  CLI::App app("Every scenario of a small scope, every schedule of one scenario, every fault of a small job",
+               "vigil explore");
   AddExploreOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
   arguments.failures_given = app.get_option("--failures")->count() > 0;
+  if (AsksForCrashEvery(app)) return ExploreAJob(std::move(arguments), app);
   if (app.get_option("FILE")->count() == 0) return ExploreAScope(std::move(arguments), app);
   if (const char* const name = FirstGiven(app, kOfAScope))
     return ExploreMisuse(fmt::format("{}: it is about a scope of scenarios; with a FILE there is none", name));

@@ -41,6 +41,24 @@ TEST_F(ExploreProgramTest, SaysTheSameWhateverTheNumberOfJobs) {
   EXPECT_EQ(one.err, many.err);
 }
 
+TEST_F(ExploreProgramTest, PlaysASmallJobWithAFaultAtEveryPoint) {
+  const Ran ran = Run("$VIGIL explore --cluster chief --crash-every --shard 3/80 --json out.json");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("chief, without faults\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("operations on files\nfaults at them\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\nshard 3/80: [0-9]+ faults\n"));
+  EXPECT_THAT(ran.out, EndsWith(" passed, 0 failed\n"));
+  EXPECT_THAT(folder_.Read("out.json"), StartsWith("{\"cluster\":\"chief\",\"pairs\":false,\"shard\":\"3/80\""));
+}
+
+TEST_F(ExploreProgramTest, RefusesWhatIsNoFaultOfAJob) {
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief").err, HasSubstr("--cluster SPEC and --crash-every go together"));
+  EXPECT_THAT(Run("$VIGIL explore --crash-every").err, HasSubstr("--cluster SPEC and --crash-every go together"));
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --hooks 2").err,
+              HasSubstr("--hooks: it is not of --crash-every"));
+  EXPECT_EQ(Run("$VIGIL explore --cluster no_such_file --crash-every").code, 2);
+}
+
 TEST_F(ExploreProgramTest, PlaysAShard) {
   const Ran ran = Run("$VIGIL explore --hooks 3 --runs 4 --faults 2 --shard 2/2000");
   EXPECT_EQ(ran.code, 0) << ran.err;

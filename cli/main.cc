@@ -52,7 +52,7 @@ struct Command {
 };
 constexpr Command kCommands[] = {
     {"check", "Property suites over recorded, enumerated and random faults", Check},
-    {"explore", "Every scenario of a small scope, or every schedule of one scenario", Explore},
+    {"explore", "Every scenario of a small scope, every schedule of one scenario, every fault of a small job", Explore},
     {"diff", "Plays two runs and shows where they part", Diff},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
     {"verify", "Drives hooks through faults and says which promise they break", Verify},

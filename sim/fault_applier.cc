@@ -57,12 +57,18 @@ FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boo
     timed_.push_back(std::make_unique<Timed>(
         fault, world_.scheduler(), [this, i] { Start(*timed_[i]); }, [this, i] { Die(*timed_[i]); },
         [this, i] { End(*timed_[i]); }));
+    if (fault.point.has_value()) {
+      world_.course().At(*fault.point, [this, i] {
+        if (!healed_) Start(*timed_[i]);
+      });
+    }
   }
   for (const RpcFault& fault : plan.rpcs) rpcs_.push_back(&network.AddRpcFault(fault));
   for (const DiskFault& fault : plan.disks) disks_.push_back(&world_.disk_faults().Add(fault));
 }
 
 FaultApplier::~FaultApplier() {
+  world_.course().Clear();
   for (const auto& timed : timed_) {
     const TimedFault::Kind kind = timed->fault.kind;
     const bool link =
@@ -89,7 +95,9 @@ std::shared_ptr<SessionFactory> FaultApplier::Decorate(std::string_view task, st
 
 void FaultApplier::Begin() {
   VIGIL_CHECK(!std::exchange(begun_, true));
-  for (const auto& timed : timed_) timed->starts.SetAt(world_.scheduler().now() + timed->fault.at);
+  for (const auto& timed : timed_) {
+    if (!timed->fault.point.has_value()) timed->starts.SetAt(world_.scheduler().now() + timed->fault.at);
+  }
 }
 
 Duration FaultApplier::LastStart() const {
@@ -172,7 +180,7 @@ void FaultApplier::Crash(Timed& timed) {
   timed.struck = node.running() && !node.killed();
   Tell(timed.struck ? Entry::What::kCrash : Entry::What::kMoment, fault,
        fmt::format("crash {}{}", fault.task, timed.struck ? "" : ", which is not there"));
-  if (timed.struck && fault.disk == DiskLoss::kNothing) {
+  if (timed.struck && fault.disk == DiskLoss::kNothing && !fault.point.has_value()) {
     node.Pause();
     timed.dies.SetAt(world_.scheduler().now() + kDying);
     return;
@@ -183,7 +191,14 @@ void FaultApplier::Crash(Timed& timed) {
 void FaultApplier::Die(Timed& timed) {
   timed.dies.Clear();
   Node& node = NodeOf(timed.fault.task);
-  if (timed.struck && node.restarts() == timed.life) node.Kill();
+  if (timed.struck && node.restarts() == timed.life) {
+    // At a point of the course its own task may be in the middle of a call, in which everybody else finds it gone.
+    if (timed.fault.point.has_value()) {
+      node.KillSoon();
+    } else {
+      node.Kill();
+    }
+  }
   // Even of a process that has ended something may be in the page cache.
   timed.lost = node.LoseDisk(timed.fault.disk);
 }
@@ -264,13 +279,20 @@ void FaultApplier::HealAll() {
   calls_->Clear();
   world_.disk_faults().Clear();
   for (const auto& timed : timed_) {
-    const bool never_began = timed->starts.pending() || !begun_;
+    const bool never_began = !timed->fired;
     timed->starts.Clear();
     if (never_began && timed->fault.kind == TimedFault::Kind::kStart) Start(*timed);
     if (timed->dies.pending()) Die(*timed);
     End(*timed);
   }
   world_.network().Calm();
+}
+
+bool FaultApplier::ComesBack(std::string_view task) const {
+  return std::ranges::any_of(timed_, [task](const auto& timed) {
+    return timed->fault.point.has_value() && timed->fault.kind == TimedFault::Kind::kCrash && timed->active &&
+           timed->fault.task == task;
+  });
 }
 
 bool FaultApplier::StaysAway(std::string_view task) const {

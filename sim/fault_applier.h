@@ -6,8 +6,8 @@
 //   faults.Begin();                                     // timed faults: their times count from here
 //   world.Run();
 //
-// Faults of requests, disks and session calls are on from the construction; their calls are counted over all lives of a
-// task. Faults of one kind on one task or link may overlap. What strikes a task that is not there (it has ended, or is
+// Faults of requests, disks and session calls, and those at a point of the course, are on from the construction; their
+// calls are counted over all lives of a task. Faults of one kind on one task or link may overlap. What strikes a task that is not there (it has ended, or is
 // down already) has no effect, and only what the plan itself crashed is started again.
 //
 // Effective is what changed something:
@@ -65,6 +65,8 @@ class FaultApplier {
   // fault fails.
   void HealAll();
   bool healed() const { return healed_; }
+  // A fault at a point of the course crashed that task and is yet to start it again. LastStart() knows nothing of it.
+  bool ComesBack(std::string_view task) const;
   // The plan crashed that task and never starts it again.
   bool StaysAway(std::string_view task) const;
 

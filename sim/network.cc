@@ -31,8 +31,8 @@ class SimListener final : public Listener {
   const std::shared_ptr<ListenerState> state_;
 };
 
-SimNetwork::SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash)
-    : scheduler_(scheduler), choices_(choices), hash_(hash) {}
+SimNetwork::SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash, Course& course)
+    : scheduler_(scheduler), choices_(choices), hash_(hash), course_(course) {}
 
 SimNetwork::~SimNetwork() { Clear(); }
 

@@ -38,6 +38,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/env/network.h"
+#include "vigil/sim/course.h"
 #include "vigil/sim/faults/fault_plan.h"
 #include "vigil/sim/kernel/choices.h"
 #include "vigil/sim/kernel/scheduler.h"
@@ -83,7 +84,7 @@ struct NetworkCounts {
 class SimNetwork {
  public:
   // All borrowed.
-  SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash);
+  SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash, Course& course);
   // REQUIRES: every node is dead.
   ~SimNetwork();
   SimNetwork(const SimNetwork&) = delete;
@@ -162,6 +163,7 @@ class SimNetwork {
   void Free(Message& message);
   // On its way; `bytes` is what a slow link counts.
   void Send(Message& message, std::size_t bytes, Duration extra = Duration(0));
+  void SendOn(NetworkLink& link, Message& message, std::size_t bytes, Duration extra);
   void SendAt(Message& message, Duration at);
   void LogSent(Message& message);
   void LogArrived(const Message& message);
@@ -185,6 +187,7 @@ class SimNetwork {
   Scheduler& scheduler_;
   Choices& choices_;
   RunningHash& hash_;
+  Course& course_;
   LinkSpec default_link_;
   std::map<std::string, LinkSpec> specs_;
   bool calm_ = false;

@@ -47,7 +47,13 @@ void SimNetwork::Deliver(Message& message) {
                    message.call == nullptr ? 0 : message.call->number);
   ++counts_.delivered;
   if (message.logged != 0) LogArrived(message);
+  if (!message.OfCourse()) return Arrive(message);
+  // The message, and its call, may be gone afterwards.
+  const NetworkLink& link = *message.link;
+  const bool request = message.kind == Message::Kind::kRequest;
+  const std::string method = course_.logs() && message.call != nullptr ? message.call->request.method : std::string();
   Arrive(message);
+  course_.Delivered(link.to.name, link.from.name, method, request);
 }
 
 void SimNetwork::Arrive(Message& message) {

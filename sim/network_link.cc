@@ -155,8 +155,22 @@ bool SimNetwork::LostOn(NetworkLink& link) {
   return choices_.ChooseByChance(*link.loss, link.spec.loss, kLossLabels);
 }
 
+bool Message::OfCourse() const {
+  const bool made = kind == Kind::kRequest || kind == Kind::kReply || kind == Kind::kCancel || kind == Kind::kRefused;
+  return made && &link->from != &link->to;
+}
+
 void SimNetwork::Send(Message& message, std::size_t bytes, Duration extra) {
   NetworkLink& link = *message.link;
+  // Refused here is what gets lost on its way.
+  const bool request = message.kind == Message::Kind::kRequest || message.kind == Message::Kind::kRefused;
+  const std::string_view method = message.call == nullptr ? std::string_view() : message.call->request.method;
+  const bool of_course = message.OfCourse();
+  SendOn(link, message, bytes, extra);
+  if (of_course) course_.Sent(link.from.name, link.to.name, method, request && !message.second);
+}
+
+void SimNetwork::SendOn(NetworkLink& link, Message& message, std::size_t bytes, Duration extra) {
   ++counts_.sent;
   if (log_ != nullptr) LogSent(message);
   const bool may_be_lost = message.kind == Message::Kind::kRequest || message.kind == Message::Kind::kReply;

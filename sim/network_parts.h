@@ -126,6 +126,8 @@ struct Message : Timer {
   Kind kind = Kind::kRequest;
   bool second = false;  // of a duplicated request
   bool free = false;
+  // Another process made it, and not the network by itself.
+  bool OfCourse() const;
   NetworkLink* link = nullptr;  // that it travels on
   std::uint32_t epoch = 0;      // of the call's link
   std::uint32_t logged = 0;     // place in the log, from 1; 0 = it is not there

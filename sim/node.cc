@@ -36,6 +36,11 @@ void Node::Kill() {
   world_.scheduler().Kill(tasks_);
 }
 
+void Node::KillSoon() {
+  if (!std::exchange(killed_, true) && host_ != nullptr) world_.network().Died(*host_);
+  world_.scheduler().KillSoon(tasks_);
+}
+
 void Node::EndIdle() {
   if (std::exchange(killed_, true) || host_ == nullptr) return;
   world_.network().Died(*host_);

@@ -48,6 +48,9 @@ class Node {
 
   // The process ends here and now: its tasks are unwound, newest first. From a task of this node it does not return.
   void Kill();
+  // The same in the middle of something: for the world it is gone at once, and the call returns. Its tasks are unwound
+  // when the current one gives way. REQUIRES: a task or a timer's callback runs.
+  void KillSoon();
   bool killed() const { return killed_; }
   // A new process over the same files. REQUIRES: killed(), and called from outside of this node's tasks.
   void Restart();

@@ -88,6 +88,11 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path) {
   };
   if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
   World& world = node_.world_;
+  world.course().FileOp(node_.name(), fakes::FileOpName(op), path);
+  if (node_.Dead()) {
+    world.scheduler().KilledCall();  // whose task does not see the failure
+    return failed(Code::kUnknown, "the process was killed");
+  }
   DiskFaultState* const fault = world.disk_faults().Next(node_.name(), op, path);
   if (fault == nullptr) return absl::OkStatus();
   switch (fault->fault.effect) {

@@ -108,7 +108,7 @@ std::size_t World::Choose(std::string_view node, std::string_view task, std::str
 }
 
 SimNetwork& World::network() {
-  if (network_ == nullptr) network_ = std::make_unique<SimNetwork>(scheduler_, choices_, hash_);
+  if (network_ == nullptr) network_ = std::make_unique<SimNetwork>(scheduler_, choices_, hash_, course_);
   return *network_;
 }
 

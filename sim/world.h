@@ -25,6 +25,7 @@
 
 #include "vigil/core/base/event.h"
 #include "vigil/core/base/time.h"
+#include "vigil/sim/course.h"
 #include "vigil/sim/kernel/choices.h"
 #include "vigil/sim/kernel/fiber.h"
 #include "vigil/sim/kernel/running_hash.h"
@@ -104,6 +105,8 @@ class World {
   // What every node finds at "/shared"; made at the first use.
   SharedDisk& shared_disk();
   DiskFaults& disk_faults() { return disk_faults_; }
+  // Its messages and operations on files, counted.
+  Course& course() { return course_; }
 
   const WorldOptions& options() const { return options_; }
   Scheduler& scheduler() { return scheduler_; }
@@ -133,6 +136,7 @@ class World {
   } clock_{*this};
   std::unique_ptr<SharedDisk> shared_disk_;
   DiskFaults disk_faults_;
+  Course course_{scheduler_};
   std::unique_ptr<SimNetwork> network_;  // goes after the nodes, which use it to the end
   std::vector<std::unique_ptr<Node>> nodes_;
 };

@@ -130,19 +130,6 @@ class Explorer {
   std::string scratch_;
 };
 
-void AddCounts(ExploreCounts& to, const ExploreCounts& from) {
-  to.played += from.played;
-  to.all_fired += from.all_fired;
-  to.disagreements += from.disagreements;
-  to.violations += from.violations;
-  to.failed += from.failed;
-  for (const auto& [what, count] : from.ends) to.ends[what] += count;
-  for (const auto& [rule, count] : from.violated) to.violated[rule] += count;
-  to.armed.resize(std::max(to.armed.size(), from.armed.size()));
-  for (std::size_t i = 0; i < from.armed.size(); ++i) to.armed[i] += from.armed[i];
-  to.traces.insert(from.traces.begin(), from.traces.end());
-}
-
 class Exploration {
  public:
   Exploration(const ExploreOptions& options, Files& files, const ExploreCallbacks& callbacks, ScenarioSpace space)

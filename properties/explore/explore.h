@@ -42,6 +42,7 @@ struct ExploreOptions {
 // Everything that adds up.
 struct ExploreCounts {
   std::uint64_t played = 0;
+  std::uint64_t begun = 0;                        // of what takes several plays each; else 0
   std::uint64_t all_fired = 0;                    // scenarios in which each fault took place
   std::uint64_t disagreements = 0;                // of core and model
   std::uint64_t violations = 0;                   // scenarios that broke a rule
@@ -77,8 +78,8 @@ struct ExploreFailure {
 // From one process to another (replays/crew/packed.h).
 template <typename Archive>
 void PackFields(Archive& archive, ExploreCounts& counts) {
-  archive(counts.played, counts.all_fired, counts.disagreements, counts.violations, counts.failed, counts.ends,
-          counts.violated, counts.armed, counts.traces);
+  archive(counts.played, counts.begun, counts.all_fired, counts.disagreements, counts.violations, counts.failed,
+          counts.ends, counts.violated, counts.armed, counts.traces);
 }
 template <typename Archive>
 void PackFields(Archive& archive, ExploreFailure& failure) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -52,6 +53,7 @@ bool ParseCount(std::string_view line, ExploreCounts& counts) {
     return true;
   }
   for (const auto& [field, value] : {std::pair("played", &counts.played),
+                                     {"begun", &counts.begun},
                                      {"all_fired", &counts.all_fired},
                                      {"disagreements", &counts.disagreements},
                                      {"violations", &counts.violations},
@@ -67,7 +69,16 @@ bool ParseCount(std::string_view line, ExploreCounts& counts) {
 }  // namespace
 
 std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts& counts) {
-  std::string text = StateHead(options) + "\n";
+  return PrintExploreState(StateHead(options), counts);
+}
+
+absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const ExploreOptions& options) {
+  return ParseExploreState(text, StateHead(options), AllRules().size());
+}
+
+std::string PrintExploreState(const std::string& head, const ExploreCounts& counts) {
+  std::string text = head + "\n";
+  if (counts.begun > 0) text += fmt::format("begun {}\n", counts.begun);
   text += fmt::format("played {}\nall_fired {}\ndisagreements {}\nviolations {}\nfailed {}\n", counts.played,
                       counts.all_fired, counts.disagreements, counts.violations, counts.failed);
   for (const std::uint64_t armed : counts.armed) text += fmt::format("armed {}\n", armed);
@@ -77,7 +88,7 @@ std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts
   return text + StateEnd(text);
 }
 
-absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const ExploreOptions& options) {
+absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const std::string& head, std::size_t rules) {
   ExploreCounts counts;
   std::size_t number = 0;
   const std::string_view whole = text;
@@ -86,20 +97,34 @@ absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const Exp
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++number;
-    if (number == 1 && line != StateHead(options))
-      return UsageError(fmt::format("it was not kept by an exploration with these options and rules: expected '{}'",
-                                    StateHead(options)));
+    if (number == 1 && line != head)
+      return UsageError(
+          fmt::format("it was not kept by an exploration with these options and rules: expected '{}'", head));
     if (number == 1) continue;
     if (line.starts_with(kStateEnd) && text.empty()) {
       const std::size_t before = whole.size() - line.size() - 1;
       if (whole.substr(before) != StateEnd(whole.substr(0, before)))
         return UsageError("it was changed: its checksum is another; remove it to begin anew");
-      if (counts.armed.size() == AllRules().size()) return counts;
+      if (counts.armed.size() == rules) return counts;
       break;
     }
     if (!ParseCount(line, counts)) return UsageError(fmt::format("line {} is not as it was kept", number));
   }
   return UsageError("it is not whole");
+}
+
+void AddCounts(ExploreCounts& to, const ExploreCounts& from) {
+  to.played += from.played;
+  to.begun += from.begun;
+  to.all_fired += from.all_fired;
+  to.disagreements += from.disagreements;
+  to.violations += from.violations;
+  to.failed += from.failed;
+  for (const auto& [what, count] : from.ends) to.ends[what] += count;
+  for (const auto& [rule, count] : from.violated) to.violated[rule] += count;
+  to.armed.resize(std::max(to.armed.size(), from.armed.size()));
+  for (std::size_t i = 0; i < from.armed.size(); ++i) to.armed[i] += from.armed[i];
+  to.traces.insert(from.traces.begin(), from.traces.end());
 }
 
 }  // namespace vigil::properties

@@ -4,6 +4,7 @@
 #ifndef VIGIL_PROPERTIES_EXPLORE_EXPLORE_STATE_H_
 #define VIGIL_PROPERTIES_EXPLORE_EXPLORE_STATE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,13 @@ std::string PrintExploreState(const ExploreOptions& options, const ExploreCounts
 // `played` scenarios of the shard are done. USAGE: the file is not whole, of another scope or shard, or of a version
 // with other rules.
 absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const ExploreOptions& options);
+
+// The same for other campaigns: `head`, one line, says which one it was, `rules` how many `armed` knows.
+std::string PrintExploreState(const std::string& head, const ExploreCounts& counts);
+absl::StatusOr<ExploreCounts> ParseExploreState(std::string_view text, const std::string& head, std::size_t rules);
+
+// Adds up all of it.
+void AddCounts(ExploreCounts& to, const ExploreCounts& from);
 
 }  // namespace vigil::properties
 

@@ -123,6 +123,19 @@ std::string ForSo(const TimedFault& fault) {
   return fault.lasts.has_value() ? fmt::format(" for {:g} s", ToSeconds(*fault.lasts)) : " for ever";
 }
 
+std::string When(const TimedFault& fault) {
+  if (!fault.point.has_value()) return fmt::format("at {:g} s", ToSeconds(fault.at));
+  switch (fault.point->kind) {
+    case sim::FaultPoint::Kind::kSent:
+      return fmt::format("when message {} is sent", fault.point->n);
+    case sim::FaultPoint::Kind::kDelivered:
+      return fmt::format("when message {} has arrived", fault.point->n);
+    case sim::FaultPoint::Kind::kFileOp:
+      return fmt::format("before operation {} on a file", fault.point->n);
+  }
+  return "";
+}
+
 std::string What(const TimedFault& fault) {
   using Kind = TimedFault::Kind;
   const std::string pair = fault.task + (fault.one_way ? " to " : " and ") + fault.peer;
@@ -175,8 +188,7 @@ std::string JobSummary(const sim::JobSpec& job) {
   }
   std::string story = fmt::format("{} train {} to step {}", fmt::join(tasks, ", "),
                                   sim::WorkloadName(job.workload.kind), job.workload.last_step);
-  for (const TimedFault& fault : job.plan.timed)
-    story += fmt::format("; at {:g} s {}", ToSeconds(fault.at), What(fault));
+  for (const TimedFault& fault : job.plan.timed) story += fmt::format("; {} {}", When(fault), What(fault));
   for (const sim::RpcFault& fault : job.plan.rpcs) {
     story +=
         fmt::format("; {} from {} to {}, {}: {}", fault.method.empty() ? "any request" : fault.method, Who(fault.from),

@@ -15,6 +15,7 @@ using sim::RpcFault;
 using sim::SessionCallFault;
 using sim::TimedFault;
 using TimedKind = TimedFault::Kind;
+using PointKind = sim::FaultPoint::Kind;
 
 const IntegerType kCallOrAll({0, 1'000'000});
 const DurationType kLasting;
@@ -65,6 +66,17 @@ void CheckBy(const Field& object, std::string_view effect, std::string_view take
   }
 }
 
+// Which of the points of its kind: the kind is told by the name of the field.
+class PointType : public Typed<TimedFault> {
+ public:
+  void Read(const Field& field, TimedFault& out) const override { kNumber.Read(field, out.point->n); }
+  void Print(JsonWriter& w, const TimedFault& fault) const override { w.Integer(fault.point->n); }
+  std::string Words() const override { return kNumber.Words(); }
+
+ private:
+  static inline const IntegerType kNumber{{1, 1'000'000'000}};
+};
+
 class TimedObject : public Object<TimedFault> {
  public:
   explicit TimedObject(const TaskNames& names) : task_(names) {}
@@ -72,7 +84,12 @@ class TimedObject : public Object<TimedFault> {
   void Describe(Described<TimedFault>& f) const override {
     const TimedKind kind = f.value().kind;
     const auto of = [&](TimedKind wanted) { return f.When(kind == wanted, NameOf(kTimedFaults, wanted)); };
-    f.Required("at_s", &TimedFault::at, kLasting, "when it happens");
+    const std::optional<sim::FaultPoint>& point = f.value().point;
+    f.When(!point.has_value(), "no point of the course").Required("at_s", &TimedFault::at, kLasting, "when it happens");
+    for (const Named<PointKind>& entry : kCoursePoints) {
+      f.When(point.has_value() && point->kind == entry.value, "no time")
+          .Required(entry.name, PointType(), AtPoint(entry.value));
+    }
     for (const Named<TimedKind>& entry : kTimedFaults) {
       if (!IsBetweenTasks(entry.value)) {
         of(entry.value).Listed().Required(entry.name, &TimedFault::task, task_, Does(entry.value));
@@ -107,6 +124,17 @@ class TimedObject : public Object<TimedFault> {
   }
 
  private:
+  static std::string_view AtPoint(PointKind kind) {
+    switch (kind) {
+      case PointKind::kSent:
+        return "in place of a time: when the n-th message between two tasks is sent, from the start of the job";
+      case PointKind::kDelivered:
+        return "when the n-th message between two tasks has arrived";
+      case PointKind::kFileOp:
+        return "before the n-th operation on a file, of all tasks";
+    }
+    return "";
+  }
   static std::string_view Does(TimedKind kind) {
     switch (kind) {
       case TimedKind::kCrash:
@@ -214,6 +242,19 @@ bool FindKind(const Field& entry, TimedKind& out) {
   return false;
 }
 
+// Whether it begins at a point of the course instead of a time.
+bool FindPoint(const Field& entry, std::optional<sim::FaultPoint>& out) {
+  for (const Named<PointKind>& known : kCoursePoints) {
+    if (!HasMember(entry.value(), known.name)) continue;
+    if (out.has_value() || HasMember(entry.value(), "at_s")) {
+      entry.Fail(fmt::format("{}, and another moment: an entry of a plan happens once", known.name));
+      return false;
+    }
+    out = sim::FaultPoint{known.value, 1};
+  }
+  return true;
+}
+
 template <typename S, typename O>
 void WalkEntry(FieldWalk& walk) {
   const TaskNames names((sim::JobSpec()));
@@ -245,7 +286,8 @@ void PlanType::ReadEntry(const Field& entry, sim::FaultPlan& out) const {
     return ReadInto(DiskObject(names_), fields, entry, out.disks.emplace_back());
   if (!entry.reading().ok()) return;
   TimedFault fault;
-  if (FindKind(entry, fault.kind)) ReadInto(TimedObject(names_), fields, entry, out.timed.emplace_back(fault));
+  if (FindKind(entry, fault.kind) && FindPoint(entry, fault.point))
+    ReadInto(TimedObject(names_), fields, entry, out.timed.emplace_back(fault));
 }
 
 void PlanType::Print(JsonWriter& w, const sim::FaultPlan& plan) const {

@@ -51,6 +51,7 @@ TEST(FormatDocument, NamesEverything) {
   for (const auto& entry : kDamages) expect(entry.name);
   for (const auto& entry : kWorkloads) expect(entry.name);
   for (const auto& entry : kTimedFaults) expect(entry.name);
+  for (const auto& entry : kCoursePoints) expect(entry.name);
   for (const auto& entry : kDiskLosses) expect(entry.name);
   for (const auto& entry : kRpcEffects) expect(entry.name);
   for (const auto& entry : kDiskEffects) expect(entry.name);

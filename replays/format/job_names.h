@@ -45,6 +45,13 @@ inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {
     {"slow_link", sim::TimedFault::Kind::kSlowLink},
 };
 
+// The fields that say at which point of the course a fault begins.
+inline constexpr Named<sim::FaultPoint::Kind> kCoursePoints[] = {
+    {"at_sent", sim::FaultPoint::Kind::kSent},
+    {"at_delivered", sim::FaultPoint::Kind::kDelivered},
+    {"at_file_op", sim::FaultPoint::Kind::kFileOp},
+};
+
 inline constexpr Named<sim::DiskLoss> kDiskLosses[] = {
     {"kept", sim::DiskLoss::kNothing},
     {"unsynced_lost", sim::DiskLoss::kUnsynced},

@@ -60,7 +60,8 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   PlayChooser choosing(scenario, options);
   const Duration most =
       scenario.limits.virtual_s > 0 ? Seconds(scenario.limits.virtual_s) : scenario.job->limit + kOpening;
-  sim::MessageLog messages;  // outlives the world
+  sim::MessageLog messages;  // outlives the world, as the next
+  sim::CourseLog course;
   sim::World world({.chooser = choosing.chooser(),
                     .seed = scenario.seed,
                     .stacks = &stacks,
@@ -71,6 +72,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
   sim::Job job(world, *scenario.job, job_options);
   if (options.log_messages) world.network().LogTo(&messages);
+  if (options.log_course) world.course().LogTo(&course);
   const sim::WorldResult result = world.Run();
   outcome.verdict = VerdictOf(result.verdict);
   outcome.reason = result.report;
@@ -87,6 +89,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   outcome.history = job.history();
   outcome.faults = job.fault_history();
   outcome.message_log = std::move(messages);
+  outcome.course = std::move(course);
   outcome.unused_choices = choosing.Unused();
   return outcome;
 }

@@ -39,6 +39,8 @@ struct RunnerOptions {
   bool quiet = true;
   // Of a cluster: its messages are written down (outcome.message_log), for whoever draws them.
   bool log_messages = false;
+  // Of a cluster: the points of its course are written down (outcome.course), for whoever puts faults there.
+  bool log_course = false;
   // The hook of the scenario's list that is not described there. Borrowed.
   const ForeignHook* foreign = nullptr;
 };

@@ -15,6 +15,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/sim/cluster/job_facts.h"
 #include "vigil/sim/cluster/job_history.h"
+#include "vigil/sim/course.h"
 #include "vigil/sim/fault_applier.h"
 #include "vigil/sim/kernel/trace.h"
 #include "vigil/sim/message_log.h"
@@ -28,6 +29,7 @@ struct Played {
   sim::JobHistory history = {};
   std::vector<sim::FaultApplier::Entry> faults = {};  // what the timed faults of the plan did
   sim::MessageLog message_log = {};                   // if it was asked for
+  sim::CourseLog course = {};                         // the same: its messages and operations on files
   std::optional<sim::JobFacts> quiet =
       std::nullopt;  // what the same job came to without its faults, if that was played
 };

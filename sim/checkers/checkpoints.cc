@@ -63,6 +63,7 @@ std::optional<Time> ChiefGone(const JobRun& run) {
   if (!begin.has_value()) return std::nullopt;
   for (const TimedFault& fault : run.spec.plan.timed) {
     if (fault.kind != TimedFault::Kind::kCrash || fault.task != "chief:0" || fault.restart_after.has_value()) continue;
+    if (fault.point.has_value()) continue;  // nobody knows when that was
     const Time gone = *begin + fault.at;
     const bool seen_later = std::ranges::any_of(
         run.history, [gone](const JobMoment& moment) { return moment.task == "chief:0" && moment.at > gone; });

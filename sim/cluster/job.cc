@@ -208,6 +208,7 @@ void Job::Impl::Live(Member& member, const Env& env) {
   Env own = env;
   own.events = &recorder;
   const absl::Status status = Program(member, own, recorder);
+  world.scheduler().KilledCall();  // a fault may have struck as it sent its last words: then it has not ended by itself
   for (const std::string& task : member.node->TaskNames()) {
     if (!IsProcessTask(task)) recorder.TaskLeft(task);
   }
@@ -262,9 +263,10 @@ void Job::Impl::WaitUntil(const std::function<bool()>& met, Duration patience) {
 }
 
 bool Job::Impl::AnyTrains() const {
-  return std::ranges::any_of(members, [](const auto& entry) {
+  return std::ranges::any_of(members, [this](const auto& entry) {
     const Member& member = entry.second;
-    return member.trains && member.started && !member.ended && !member.node->killed();
+    if (!member.trains || !member.started || member.ended) return false;
+    return !member.node->killed() || applier->ComesBack(member.name);
   });
 }
 

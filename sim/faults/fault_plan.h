@@ -5,6 +5,8 @@
 #ifndef VIGIL_SIM_FAULTS_FAULT_PLAN_H_
 #define VIGIL_SIM_FAULTS_FAULT_PLAN_H_
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,7 +27,20 @@ enum class DiskLoss {
   kAll,       // the disk is gone (not the shared one)
 };
 
-// Something that happens to a task or between two tasks at a time.
+// A point in the course of a job (sim/course.h): the n-th of its kind since the start of the world, from 1.
+struct FaultPoint {
+  enum class Kind : std::uint8_t {
+    kSent,       // a message between two tasks is on its way
+    kDelivered,  // ... has arrived
+    kFileOp,     // an operation on a file is about to be made
+  };
+  Kind kind = Kind::kSent;
+  std::int64_t n = 1;
+  friend auto operator<=>(const FaultPoint&, const FaultPoint&) = default;
+};
+inline constexpr std::size_t kFaultPointKinds = static_cast<std::size_t>(FaultPoint::Kind::kFileOp) + 1;
+
+// Something that happens to a task or between two tasks at a time, or at a point of the job's course.
 struct TimedFault {
   enum class Kind {
     kCrash,       // task; restart_after: absent = stays away; disk
@@ -39,6 +54,7 @@ struct TimedFault {
   };
   Kind kind = Kind::kCrash;
   Duration at{0};
+  std::optional<FaultPoint> point = {};  // in place of `at`; a process that crashes there is gone at once
   std::string task;
   std::string peer;               // of cut, silent, slow link
   bool one_way = false;           // of cut, silent, slow link: only from task to peer

@@ -86,6 +86,7 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
 
 void Scheduler::PreemptionPoint() {
   if (!options_.preempt || runnable_.empty() || current_ == nullptr || current_->killed || stopping_) return;
+  if (!kill_requests_.empty()) return;
   TaskState& self = *current_;
   // Ready again, and first among the labels: staying is the calm choice.
   TaskState* const next = ChooseNext("preempt");

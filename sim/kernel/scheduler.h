@@ -111,6 +111,8 @@ class Scheduler {
   // Unwinds every task of the process. Does not return to a task of that process: throws TaskKilled there. From a
   // timer's callback it returns before that is done.
   void Kill(TaskGroup& process);
+  // The same, but it returns in any case: they are unwound when the current task gives way.
+  void KillSoon(TaskGroup& process);
 
  private:
   [[noreturn]] static void Die(const std::string& message);

@@ -52,6 +52,12 @@ void Scheduler::Kill(TaskGroup& process) {
   KilledCall();
 }
 
+void Scheduler::KillSoon(TaskGroup& process) {
+  VIGIL_CHECK(current_ != nullptr || firing_);
+  kill_requests_.push_back(&process);
+  if (current_ != nullptr && current_->peers.list == &process) current_->killed = true;
+}
+
 void Scheduler::Unwind(TaskGroup& process) {
   unwinding_ = true;
   for (TaskState* task = process.first; task != nullptr; task = task->peers.next) {
