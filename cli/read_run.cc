@@ -23,7 +23,7 @@ absl::StatusOr<replays::Recording> ReadRun(Files& files, const RunName& name) {
   if (path == "-") return MakeStatus(Code::kUsage, "-: this command reads a file, not standard input");
   std::optional<replays::Recording> found;
   absl::Status status;
-  replays::ReadRecords(files, nullptr, {path}, [&](const replays::RawRecord& raw) {
+  replays::ReadRecords(files, nullptr, {path}, [&, &path = path, &id = id](const replays::RawRecord& raw) {
     absl::StatusOr<replays::Recording> read = !raw.error.ok() ? raw.error
                                               : raw.is_trace
                                                   ? replays::ParseTrace(raw.text, raw.source)

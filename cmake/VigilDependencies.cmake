@@ -32,6 +32,7 @@ endfunction()
 
 vigil_plain_library(vigil_xxhash xxhash xxhash.h)
 vigil_plain_library(vigil_isal isal isa-l.h)
+vigil_plain_library(vigil_jemalloc jemalloc jemalloc/jemalloc.h)
 
 if(VIGIL_TEST_DEPENDENCIES)
   find_dependency(GTest CONFIG)

@@ -85,6 +85,13 @@ absl::StatusOr<MaybeValue> FromList(const proto::AttrValue::ListValue& list) {
 
 }  // namespace
 
+AttrValue::AttrValue() = default;
+AttrValue::AttrValue(const AttrValue& other) = default;
+AttrValue::AttrValue(AttrValue&& other) noexcept = default;
+AttrValue& AttrValue::operator=(const AttrValue& other) = default;
+AttrValue& AttrValue::operator=(AttrValue&& other) noexcept = default;
+AttrValue::~AttrValue() = default;
+
 void ToProto(const AttrValue& value, proto::AttrValue* out) {
   out->Clear();
   std::visit(Writer{out}, value);

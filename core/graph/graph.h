@@ -41,9 +41,21 @@ struct Output {
   friend auto operator<=>(const Output&, const Output&) = default;
 };
 
-using AttrValue = std::variant<std::int64_t, double, bool, std::string, DType, Shape, Tensor, std::vector<std::string>,
-                               std::vector<DType>, std::vector<std::int64_t>, std::vector<double>, std::vector<bool>,
-                               std::vector<Shape>>;
+using AttrVariant = std::variant<std::int64_t, double, bool, std::string, DType, Shape, Tensor,
+                                 std::vector<std::string>, std::vector<DType>, std::vector<std::int64_t>,
+                                 std::vector<double>, std::vector<bool>, std::vector<Shape>>;
+// A variant (std::get, std::visit work on it) whose copying and destroying stand in one source: every source that handles
+// a node would otherwise compile them anew, for thirteen types.
+struct AttrValue : AttrVariant {
+  using AttrVariant::AttrVariant;
+  using AttrVariant::operator=;
+  AttrValue();
+  AttrValue(const AttrValue& other);
+  AttrValue(AttrValue&& other) noexcept;
+  AttrValue& operator=(const AttrValue& other);
+  AttrValue& operator=(AttrValue&& other) noexcept;
+  ~AttrValue();
+};
 using Attrs = std::map<std::string, AttrValue, std::less<>>;
 
 // What Add() is given. Of a graph: never changed while the graph is finalized.

@@ -21,7 +21,7 @@ std::string_view KindOf(const PlayJudgement& play) { return play.rules.empty() ?
 std::uint64_t ScheduleChoices(const sim::ChoiceMap& choices, bool all_points) {
   std::uint64_t count = 0;
   for (const auto& [point, labels] : choices) {
-    const auto ends = [&point](std::string_view end) { return point.ends_with(end); };
+    const auto ends = [&point = point](std::string_view end) { return point.ends_with(end); };
     if (all_points || std::ranges::any_of(kSchedulePoints, ends)) count += labels.size();
   }
   return count;

@@ -67,7 +67,9 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.kind = draws.Pick(kKinds);
   workload.last_step = workload.kind == WorkloadKind::kShortJob ? draws.Between(2, 12) : draws.Between(100, 150);
   workload.save_steps = draws.Between(3, 25);
-  workload.step = SecondsOf(draws.Pick(kSteps)) + Milliseconds(draws.Between(0, 999));
+  // Drawn one after the other: which operand of a sum comes first is the compiler's choice.
+  const Duration part_of_a_second = Milliseconds(draws.Between(0, 999));
+  workload.step = SecondsOf(draws.Pick(kSteps)) + part_of_a_second;
   workload.filters = !draws.Chance(15);
   if (draws.Chance(15)) workload.timeout_ms = draws.Between(20, 90) * 1000;
   workload.max_wait_s = static_cast<double>(draws.Between(600, 1800));

@@ -367,8 +367,10 @@ void DrawSwitches(Draws draws, Scenario& scenario) {
   const std::span<const BehaviourSwitch> all = BehaviourSwitches();
   scenario.behaviour.name = "switches";
   const std::int64_t count = draws.Between(1, 3);
-  for (std::int64_t i = 0; i < count; ++i)
-    scenario.behaviour.switches.emplace(all[draws.Below(all.size())].name, draws.Chance(80));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool on = draws.Chance(80);  // not among the arguments: which comes first is the compiler's choice
+    scenario.behaviour.switches.emplace(all[draws.Below(all.size())].name, on);
+  }
 }
 
 void AddMost(const Draws& draws, Scenario& scenario) {

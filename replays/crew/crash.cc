@@ -21,6 +21,9 @@
 
 #include "absl/debugging/symbolize.h"
 #include "fmt/format.h"
+#ifdef VIGIL_JEMALLOC
+#include "jemalloc/jemalloc.h"
+#endif
 #include "vigil/core/base/check.h"
 #include "vigil/replays/crew/shared_memory.h"
 
@@ -228,8 +231,19 @@ void DieIfItLeaks(CrashBoard& board, const std::function<void()>& play) {
 }
 
 std::uint64_t HeapInUse() {
+#ifdef VIGIL_JEMALLOC
+  // Its numbers are those of the last time that the epoch was set.
+  std::uint64_t epoch = 1;
+  std::size_t size = sizeof epoch;
+  VIGIL_CHECK(mallctl("epoch", &epoch, &size, &epoch, size) == 0);
+  std::size_t allocated = 0;
+  size = sizeof allocated;
+  VIGIL_CHECK(mallctl("stats.allocated", &allocated, &size, nullptr, 0) == 0);
+  return allocated;
+#else
   const struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
+#endif
 }
 
 bool HasOneThread() {

@@ -14,6 +14,13 @@ const T* Get(const Args& args, std::string_view name) {
 
 }  // namespace
 
+ArgValue::ArgValue() = default;
+ArgValue::ArgValue(const ArgValue& other) = default;
+ArgValue::ArgValue(ArgValue&& other) noexcept = default;
+ArgValue& ArgValue::operator=(const ArgValue& other) = default;
+ArgValue& ArgValue::operator=(ArgValue&& other) noexcept = default;
+ArgValue::~ArgValue() = default;
+
 bool IsGiven(const Args& args, std::string_view name) { return args.contains(name); }
 
 std::optional<std::int64_t> IntegerArg(const Args& args, std::string_view name, std::optional<std::int64_t> missing) {

@@ -1,4 +1,5 @@
 // Unit recordings.
+#include <cstddef>
 #include <string>
 
 #include "fmt/format.h"
@@ -80,10 +81,10 @@ class UnitFields : public Object<UnitSpec> {
   }
 };
 
-template <const std::string_view& unit>
+template <std::size_t unit>  // its place in kUnits
 void WalkOps(FieldWalk& walk) {
   UnitOp op;
-  UnitOpObject(unit).Go(walk, op);
+  UnitOpObject(kUnits[unit]).Go(walk, op);
 }
 
 }  // namespace
@@ -95,12 +96,12 @@ const Object<UnitSpec>& UnitObject() {
 
 void AppendUnitObjects(std::vector<DocumentedObject>& objects) {
   objects.push_back({"a record of a unit", WalkObject<UnitFields, UnitSpec>});
-  objects.push_back({"an operation of a timer", WalkOps<kUnits[0]>});
-  objects.push_back({"an operation of a coordinator", WalkOps<kUnits[1]>});
-  objects.push_back({"an operation of a saver", WalkOps<kUnits[2]>});
-  objects.push_back({"an operation of a checkpoint_manager", WalkOps<kUnits[3]>});
-  objects.push_back({"an operation of a device_setter", WalkOps<kUnits[5]>});
-  objects.push_back({"an operation of a looper", WalkOps<kUnits[6]>});
+  objects.push_back({"an operation of a timer", WalkOps<0>});
+  objects.push_back({"an operation of a coordinator", WalkOps<1>});
+  objects.push_back({"an operation of a saver", WalkOps<2>});
+  objects.push_back({"an operation of a checkpoint_manager", WalkOps<3>});
+  objects.push_back({"an operation of a device_setter", WalkOps<5>});
+  objects.push_back({"an operation of a looper", WalkOps<6>});
 }
 
 }  // namespace vigil::replays

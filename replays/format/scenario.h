@@ -24,7 +24,18 @@ namespace vigil::replays {
 
 // An argument of a built-in hook, a session or a supervisor as written in the file; monostate = null ("passed as
 // none").
-using ArgValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+using ArgVariant = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+// A variant (std::get, std::visit work on it) whose copying and destroying stand in one source.
+struct ArgValue : ArgVariant {
+  using ArgVariant::ArgVariant;
+  using ArgVariant::operator=;
+  ArgValue();
+  ArgValue(const ArgValue& other);
+  ArgValue(ArgValue&& other) noexcept;
+  ArgValue& operator=(const ArgValue& other);
+  ArgValue& operator=(ArgValue&& other) noexcept;
+  ~ArgValue();
+};
 using Args = std::map<std::string, ArgValue, std::less<>>;
 
 enum class SessionKind { kMonitored, kSingular, kTraining, kSupervisor };

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kLook{5};  // between looks whether the model is 
 class SupervisedLoop {
  public:
   SupervisedLoop(const TrainerParts& parts, const Program& program, const Regression& model, Supervisor& supervisor)
-      : parts_(parts), program_(program), model_(model), supervisor_(supervisor), data_(DataOf(parts)) {
+      : parts_(parts), program_(program), supervisor_(supervisor), data_(DataOf(parts)) {
     spec_.feeds = {model.x, model.y};
     spec_.fetches = {program.global_step};
     spec_.fetches.insert(spec_.fetches.end(), program.ledger.begin(), program.ledger.end());
@@ -66,7 +66,6 @@ class SupervisedLoop {
 
   const TrainerParts& parts_;
   const Program& program_;
-  const Regression& model_;
   Supervisor& supervisor_;
   RegressionData data_;
   RunSpec spec_;

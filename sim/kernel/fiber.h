@@ -56,8 +56,8 @@ class Fiber {
   void* argument_ = nullptr;
   const void* stack_low_ = nullptr;
   std::size_t stack_size_ = 0;
-  void* fake_stack_ = nullptr;  // address sanitizer
-  void* tsan_ = nullptr;        // thread sanitizer
+  [[maybe_unused]] void* fake_stack_ = nullptr;  // address sanitizer
+  [[maybe_unused]] void* tsan_ = nullptr;        // thread sanitizer
   std::string_view owner_;
 };
 
