@@ -252,7 +252,10 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                       .started = started,
                                       .opened = [&member] { member.opened = true; },
                                       .recorder = recorder});
-  if (server != nullptr) NoteAtRest(recorder.AtRest(), server->load(), false);
+  if (server != nullptr) {
+    const Server::Load load = server->load();  // first: others may add to the history while it is counted
+    NoteAtRest(recorder.AtRest(), load, false);
+  }
   return trained;
 }
 
@@ -315,9 +318,10 @@ void Job::Impl::LookAtRest() {
   env.tasks->SleepUntil(DeadlineAfter(env, kRest));
   for (const auto& [name, member] : members) {
     if (member.server == nullptr || member.node->killed()) continue;
+    const Server::Load load = member.server->load();
     JobMoment& moment = history.emplace_back(
         JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = JobMoment::Kind::kAtRest});
-    NoteAtRest(moment, member.server->load(), true);
+    NoteAtRest(moment, load, true);
   }
 }
 

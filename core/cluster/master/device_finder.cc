@@ -30,6 +30,7 @@ class Search : public std::enable_shared_from_this<Search> {
       : env_(env),
         keepalive_(search.keepalive),
         timeout_(search.timeout),
+        stopped_(search.stopped),
         deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
         mutex_(env.tasks->NewMutex("devices")),
         changed_(env.tasks->NewCondition("answers of the tasks of the cluster")) {
@@ -46,6 +47,7 @@ class Search : public std::enable_shared_from_this<Search> {
       AskThoseDue();
       const Time until = WaitForNews(next_log);
       if (missing() == 0) return Found();
+      if (stopped_()) return End(MakeStatus(Code::kCancelled, "The server was stopped."));
       if (given_up()) return End(MakeStatus(Code::kCancelled, "CreateSession was cancelled"));
       if (until < kNever && env_.clock->Monotonic() >= deadline_) return End(TimeoutError());
       if (env_.clock->Monotonic() >= next_log) {
@@ -176,6 +178,7 @@ class Search : public std::enable_shared_from_this<Search> {
   const Env env_;
   const Duration keepalive_;
   const Duration timeout_;
+  const std::function<bool()> stopped_;
   const Time deadline_;
   // Held for moments only, never while anybody is notified: the network may call from where nothing can wait.
   const std::unique_ptr<Mutex> mutex_;

@@ -2,6 +2,7 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_DEVICE_FINDER_H_
 #define VIGIL_CORE_CLUSTER_MASTER_DEVICE_FINDER_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,14 @@ struct DeviceSearch {
   Duration timeout{0};               // 0 = none
   Duration keepalive{0};
   IncomingCall* caller = nullptr;  // for whom; null: nobody who could give up
+  // Whether the server has been stopped; asked whenever there is news, and at least every 10 seconds.
+  std::function<bool()> stopped = [] { return false; };
 };
 
 // Blocks. A task that is not there is asked again every second; every 10 seconds those that have not answered are
 // logged: "CreateSession still waiting for response from worker: /job:ps/replica:0/task:0". Ascending by job and task.
-// Errors: UNAVAILABLE, naming them, when the timeout has passed; CANCELLED when the caller gave up; USAGE for a filter
+// Errors: UNAVAILABLE, naming them, when the timeout has passed; CANCELLED when the caller gave up or the server was
+// stopped; USAGE for a filter
 // that is no device string.
 absl::StatusOr<std::vector<TaskDevice>> FindDevices(const Env& env, const WorkerService& own,
                                                     const DeviceSearch& search);

@@ -125,7 +125,8 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                       {.filters = config.device_filters,
                                                                        .timeout = config.create_timeout,
                                                                        .keepalive = config.keepalive,
-                                                                       .caller = caller}));
+                                                                       .caller = caller,
+                                                                       .stopped = [this] { return stopped(); }}));
   const auto session =
       std::make_shared<MasterSession>(env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), request_id,
                                       config, std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
@@ -138,17 +139,24 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
   SpinGuard lock(lock_);
   VIGIL_ASSIGN_OR_RETURN(known, FindCreated(request_id));
   if (known != nullptr) return respond(*known, version);
-  if (request_id != 0) requests_.Add(request_id);
+  if (stopped_) return MakeStatus(Code::kCancelled, "The server was stopped.");  // nobody would close it
+  if (request_id != 0) creations_.Add(request_id);
   sessions_.emplace(session->handle(), session);
   return respond(*session, version);
 }
 
 absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindCreated(std::int64_t request_id) {
-  if (request_id == 0 || !requests_.Contains(request_id)) return nullptr;
+  if (request_id == 0) return nullptr;
   const auto it = std::ranges::find_if(
       sessions_, [request_id](const auto& entry) { return entry.second->created_by() == request_id; });
   if (it != sessions_.end()) return it->second;
+  if (!creations_.Contains(request_id)) return nullptr;
   return MakeStatus(Code::kAborted, fmt::format("The session of request {} is closed already.", request_id));
+}
+
+bool Master::stopped() const {
+  SpinGuard lock(lock_);
+  return stopped_;
 }
 
 std::size_t Master::sessions() const {
@@ -253,7 +261,7 @@ absl::Status Master::ServeCloseSession(const proto::CloseSessionRequest& request
     SpinGuard lock(lock_);
     absl::StatusOr<std::shared_ptr<MasterSession>> created = FindCreated(request.created_by());
     if (created.ok() && *created != nullptr) session = (*created)->handle();
-    requests_.Add(request.created_by());  // a creation that is under way comes to nothing
+    creations_.Add(request.created_by());  // a creation that is under way comes to nothing
   }
   return session.empty() ? absl::OkStatus() : CloseSession(session);
 }
@@ -276,13 +284,16 @@ void Master::CloseAll() {
 }
 
 void Master::Stop() {
+  {
+    SpinGuard lock(lock_);
+    stopped_ = true;
+  }
   resets_.Close(MakeStatus(Code::kCancelled, "The server was stopped."));
   CloseAll();
 }
 
 absl::Status Master::Reset(const std::vector<std::string>& containers, const std::vector<std::string>& device_filters) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<const TaskAddress*> tasks, FilterTasks(worker_->cluster(), device_filters));
-  CloseAll();
   proto::CleanupAllRequest request;
   for (const std::string& container : containers) request.add_container(container);
   const auto calls = std::make_shared<ParallelCalls>(env_);
@@ -292,6 +303,7 @@ absl::Status Master::Reset(const std::vector<std::string>& containers, const std
   }
   calls->Reuse(others.size());
   if (!resets_.Add(calls)) return MakeStatus(Code::kCancelled, "The server was stopped.");
+  CloseAll();
   for (std::size_t i = 0; i < others.size(); ++i) {
     calls->Start(
         i, {.to = others[i]->address, .method = methods::kCleanupAll.text(), .body = request.SerializeAsString()});
@@ -314,7 +326,8 @@ absl::StatusOr<proto::ListDevicesResponse> Master::ListDevices(const std::string
 absl::StatusOr<proto::ListDevicesResponse> Master::ListDevicesFor(const std::string& session, IncomingCall* caller) {
   std::vector<TaskDevice> devices;
   if (session.empty()) {
-    VIGIL_ASSIGN_OR_RETURN(devices, FindDevices(env_, *worker_, {.caller = caller}));
+    VIGIL_ASSIGN_OR_RETURN(devices,
+                           FindDevices(env_, *worker_, {.caller = caller, .stopped = [this] { return stopped(); }}));
   } else {
     VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> found, FindSession(session));
     devices = found->devices();

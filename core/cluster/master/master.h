@@ -58,6 +58,7 @@ class Master final : public MasterInterface {
   std::shared_ptr<MasterSession> TakeOut(const std::string& session);
   absl::Status ServeCloseSession(const proto::CloseSessionRequest& request);
   absl::StatusOr<proto::ListDevicesResponse> ListDevicesFor(const std::string& session, IncomingCall* caller);
+  bool stopped() const;
   absl::StatusOr<std::shared_ptr<MasterSession>> FindSession(const std::string& handle);
   absl::StatusOr<std::string> ServeRunStep(IncomingCall& call);
   absl::Status RunRequest(const proto::RunStepRequest& request, IncomingCall& call, proto::RunStepResponse* response);
@@ -71,7 +72,9 @@ class Master final : public MasterInterface {
   mutable SpinLock lock_;
   // Guarded by lock_.
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // by handle
-  RecentIds requests_;
+  RecentIds requests_;                                              // runs that were asked for
+  RecentIds creations_;                                             // sessions that were made, or given up before
+  bool stopped_ = false;
 };
 
 }  // namespace vigil

@@ -126,9 +126,12 @@ TEST_F(RealClusterTest, StepsThatAreCancelledLeaveNothingBehind) {
   EXPECT_EQ(Text(RunAll(*session, {model_.sum}, {model_.train}).status), "OK");
   // Stopping ends all steps: what is left must have gone before, as soon as the last words of failed steps are heard.
   for (const auto& [job, task] : {std::pair("ps", 0), {"ps", 1}, {"worker", 0}, {"worker", 1}, {"worker", 2}}) {
-    while (cluster_.server(job, task).worker().steps() > 0) {
+    const WorkerService& worker = cluster_.server(job, task).worker();
+    const Time deadline = DeadlineAfter(real_.env(), std::chrono::seconds(60));
+    while (worker.steps() > 0 && real_.env().clock->Monotonic() < deadline) {
       real_.env().tasks->SleepUntil(DeadlineAfter(real_.env(), std::chrono::microseconds(50)));
     }
+    EXPECT_EQ(worker.steps(), 0U) << job << task;
   }
   cluster_.StopAll();
 }

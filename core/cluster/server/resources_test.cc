@@ -10,6 +10,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/graph/graph_def.h"
 
@@ -232,6 +233,33 @@ TEST_F(ResourcesTest, ARequestThatComesLateMakesNoSessionThatWasClosed) {
   late.set_request_id(7);
   EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), RequestOf(methods::kCreateSession, late)).status()), Code::kAborted);
   ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ACreationIsKnownForAsLongAsItsSessionLives) {
+  const std::string session = SessionByHand(7);
+  proto::RunStepRequest of_another;
+  of_another.set_session_handle("another");
+  for (std::int64_t id = 1000; id < 1000 + 3 * std::int64_t{RecentIds::kAtLeast}; ++id) {
+    of_another.set_request_id(id);
+    EXPECT_FALSE(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, of_another)).ok());
+  }
+  EXPECT_EQ(SessionByHand(7), session);
+  EXPECT_EQ(LoadOf("worker", 0).sessions, 1u);
+}
+
+TEST_F(ResourcesTest, AStoppedServerStopsLookingForDevicesAndMakesNoSession) {
+  cluster_.Crash("ps", 0);
+  const std::string target = cluster_.server("worker", 0).target();
+  absl::Status end;
+  const auto making = fake_.env().tasks->Spawn(
+      "making", [&] { end = ClusterSessionFactory(cluster_.env("worker", 0)).Create(graph_, target, {}).status(); });
+  fake_.tasks.RunReady();
+  const Time stop = fake_.clock.Monotonic();
+  cluster_.server("worker", 0).Stop();
+  making->Join(kNever);
+  EXPECT_EQ(Text(end), "CANCELLED: The server was stopped.");
+  EXPECT_LE(fake_.clock.Monotonic() - stop, std::chrono::seconds(10));
+  EXPECT_EQ(CodeOf(cluster_.server("worker", 0).Start()), Code::kUsage);
 }
 
 }  // namespace

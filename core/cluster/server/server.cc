@@ -179,7 +179,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::CreateLocal(const Env& env, Sess
   return Create(env, {.cluster = std::move(cluster), .config = std::move(config), .start = start});
 }
 
-absl::Status Server::Start() { return impl_->started() ? absl::OkStatus() : impl_->Listen(); }
+absl::Status Server::Start() {
+  if (stopped_) return UsageError(fmt::format("The server {} was stopped: make another one.", impl_->target));
+  return impl_->started() ? absl::OkStatus() : impl_->Listen();
+}
 
 void Server::Join() { env_.tasks->SleepUntil(kNever); }
 
