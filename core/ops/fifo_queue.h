@@ -37,7 +37,8 @@ class FifoQueue : public Resource {
   absl::Status Fits(const Node& holder) const override;
 
   // Puts in one after the other, waiting for room before each: an error leaves those that are in. `renew`: first takes
-  // out what is in it, opens it if it was closed, and forgets which takers were stopped. REQUIRES: elements of the component types.
+  // out what is in it, opens it if it was closed, and forgets which takers were stopped. REQUIRES: elements of the
+  // component types.
   absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
   // Takes `count`, or none if it fails. `taker`: a name under which it can be stopped; "" = none.
   absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements,

@@ -21,8 +21,9 @@ inline constexpr std::string_view kCancelsTakes = "_vigil_cancels_takes";
 inline constexpr std::string_view kRenewsQueue = "_vigil_renews_queue";
 // An attribute of QueueSizeV2: true = the queue is opened first, if it was closed. (TensorFlow gives the size.)
 inline constexpr std::string_view kOpensQueue = "_vigil_opens_queue";
-// An attribute of QueueDequeueV2: who takes, by a name of his own. One of QueueSizeV2: who waits under that name for
-// an element ends with ABORTED, and so does who comes until the queue is renewed. (TensorFlow takes, and gives the size.)
+// An attribute of QueueDequeueV2: who takes, by a name of his own. One of QueueSizeV2: who waits under that name for an
+// element ends with ABORTED, and so does who comes to wait until the queue is renewed. (TensorFlow takes, and gives the
+// size.)
 inline constexpr std::string_view kTaker = "_vigil_taker";
 inline constexpr std::string_view kStopsTaker = "_vigil_stops_taker";
 
