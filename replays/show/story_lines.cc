@@ -52,6 +52,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kStopAsked:
     case Kind::kApplied:
     case Kind::kAssigned:
+    case Kind::kWritten:
     case Kind::kHealed:  // the plan's own history says so
       return std::nullopt;
   }

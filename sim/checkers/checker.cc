@@ -38,6 +38,7 @@ std::span<const Checker> Checkers() {
                                  kNoRunAfterAStop,
                                  kErrorsHaveACause,
                                  kRestoresNewestReported,
+                                 kRestoreBringsWhatWasSaved,
                                  kNothingFailsWithoutAFault,
                                  kResourcesReturn,
                                  kGetsOnWhenHealed};

@@ -87,6 +87,7 @@ extern const Checker kKeepLimit;
 extern const Checker kNoRunAfterAStop;
 extern const Checker kErrorsHaveACause;
 extern const Checker kRestoresNewestReported;
+extern const Checker kRestoreBringsWhatWasSaved;
 extern const Checker kNothingFailsWithoutAFault;
 extern const Checker kResourcesReturn;
 extern const Checker kGetsOnWhenHealed;

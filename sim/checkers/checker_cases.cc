@@ -27,6 +27,7 @@ std::string_view SubjectOf(Kind kind) {
       return "cancel step";
     case Kind::kApplied:
     case Kind::kAssigned:
+    case Kind::kWritten:
       return kHand;
     default:
       return "";
@@ -80,6 +81,14 @@ JobEvidence Applied(int times, float told, Code before = Code::kOk) {
   if (before != Code::kOk) add({{4, kHand, Kind::kAttempt, 0, before}, {4, kHand, Kind::kRecovery, 0, before}});
   for (int i = 0; i < times; ++i) add({{5, "ps:0", Kind::kApplied, 6 + i}});
   add({{6, kHand, Kind::kAttempt}, {7, kHand, Kind::kRunReturned, 1, Code::kOk, {told}}});
+  return evidence;
+}
+
+// A checkpoint of step 20 was written with a count of 5; after its restore the server has this one.
+JobEvidence RestoredTo(std::int64_t count) {
+  JobEvidence evidence =
+      Evidence({{1, "ps:0", Kind::kWritten, 5}, {2, "ps:0", Kind::kAssigned, count}, {3, kBoss, Kind::kRestored, 20}});
+  evidence.history.front().checkpoint = 20;
   return evidence;
 }
 
@@ -272,6 +281,7 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.errors_have_a_cause", "a full disk makes nobody unavailable", FullDisk(Code::kResourceExhausted),
        FullDisk(Code::kUnavailable)},
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
+      {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
       {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
       {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},

@@ -159,6 +159,9 @@ const Checker kUpdatesAsApplied = {
         "least once before it does; and what it reads of its count is a value that the count had meanwhile.",
     .source = "linearizability of one variable, lost operations applied once or never; MonitoredSession r1.4, Run",
     .check = CheckApplied,
+    .stays =
+        "What is lost or repeated for good updates.exactly_once finds in the next count. It alone looks at what comes "
+        "close to a restore.",
     .excuses = "an attempt that failed and applies late, until the next run of its replica has returned",
     .why = "nobody knows of a lost operation whether it was applied",
 };

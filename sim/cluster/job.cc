@@ -157,7 +157,7 @@ void Job::Impl::AddNodes() {
     if (member.split.job != kEvaluatorJob)
       world.network().NameAddress(AddressOf(member.split.job, member.split.index), name);
     nodes[name] = member.node;
-    if (options.ledger && member.split.job == "ps") WatchLedger(member);
+    if (options.ledger && member.split.job != kEvaluatorJob) WatchLedger(member);
   }
   applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan,
                                            [this](Node& node) { Start(members.find(node.name())->second); });
@@ -167,15 +167,16 @@ void Job::Impl::AddNodes() {
 }
 
 void Job::Impl::WatchLedger(Member& member) {
-  member.ops =
-      WatchUpdates(options.ops == nullptr ? BuiltinOps() : *options.ops, [this, &member](const LedgerWrite& w) {
-        history.push_back({.at = world.now(),
-                           .task = member.name,
-                           .life = member.facts.lives,
-                           .kind = w.applied ? JobMoment::Kind::kApplied : JobMoment::Kind::kAssigned,
-                           .step = w.value,
-                           .subject = w.replica});
-      });
+  member.ops = WatchUpdates(options.ops == nullptr ? BuiltinOps() : *options.ops, [this](const LedgerWrite& write) {
+    constexpr std::array kKinds = {JobMoment::Kind::kApplied, JobMoment::Kind::kAssigned, JobMoment::Kind::kWritten};
+    history.push_back({.at = world.now(),
+                       .task = write.server,
+                       .life = members.find(write.server)->second.facts.lives,
+                       .kind = kKinds[static_cast<std::size_t>(write.kind)],
+                       .step = write.value,
+                       .subject = write.replica,
+                       .checkpoint = write.checkpoint});
+  });
 }
 
 void Job::Impl::Start(Member& member) {

@@ -42,8 +42,9 @@ struct JobMoment {
     // restored or initialised; step = the count that it has now.
     kApplied,
     kAssigned,
-    kBegin,   // the plan begins (task = "")
-    kHealed,  // everything has healed (task = "")
+    kWritten,  // ... or that count was written to the files of a checkpoint
+    kBegin,    // the plan begins (task = "")
+    kHealed,   // everything has healed (task = "")
   };
   Time at;  // the world's
   std::string task;
@@ -53,6 +54,7 @@ struct JobMoment {
   std::int64_t step = 0;
   std::vector<float> ledger = {};  // of kRunReturned: how often each parameter server says this replica has updated it
   std::string subject = {};
+  std::int64_t checkpoint = -1;  // of kWritten: its step
 };
 
 using JobHistory = std::vector<JobMoment>;

@@ -1,5 +1,8 @@
 #include "vigil/sim/cluster/update_watch.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -12,24 +15,52 @@ namespace {
 
 using Told = std::function<void(const LedgerWrite&)>;
 
-// "ledger_0/worker_1" counts the updates of worker:1 on the first parameter server; "" if it is another variable.
-std::string ReplicaCounted(std::string_view variable) {
+// "ledger_0/worker_1" counts the updates of worker:1 on ps:0; false if it is another variable.
+bool NameCount(std::string_view variable, LedgerWrite& write) {
+  constexpr std::string_view kLedger = "ledger_";
   const std::size_t slash = variable.find('/');
-  if (!variable.starts_with("ledger_") || slash == std::string_view::npos) return "";
-  std::string replica(variable.substr(slash + 1));
-  if (const std::size_t line = replica.rfind('_'); line != std::string::npos) replica[line] = ':';
-  return replica;
+  if (!variable.starts_with(kLedger) || slash == std::string_view::npos) return false;
+  write.server = fmt::format("ps:{}", variable.substr(kLedger.size(), slash - kLedger.size()));
+  write.replica = variable.substr(slash + 1);
+  if (const std::size_t line = write.replica.rfind('_'); line != std::string::npos) write.replica[line] = ':';
+  return true;
 }
 
-Kernel Watched(Kernel right, bool applies, Told told) {
-  return [right = std::move(right), applies, told = std::move(told)](KernelContext& c) -> absl::Status {
+// "/shared/checkpoints/model.ckpt-40_temp_.../part-..." is of step 40; -1: it has none.
+std::int64_t StepOfCheckpoint(std::string_view file) {
+  constexpr std::string_view kBefore = "model.ckpt-";
+  std::int64_t step = -1;
+  if (const std::size_t at = file.find(kBefore); at != std::string_view::npos) {
+    const std::string_view rest = file.substr(at + kBefore.size());
+    std::from_chars(rest.data(), rest.data() + rest.size(), step);
+  }
+  return step;
+}
+
+Kernel Watched(Kernel right, LedgerWrite::Kind kind, Told told) {
+  return [right = std::move(right), kind, told = std::move(told)](KernelContext& c) -> absl::Status {
     VIGIL_RETURN_IF_ERROR(right(c));
-    std::string replica = ReplicaCounted(c.holder().name);
-    if (replica.empty()) return absl::OkStatus();
+    LedgerWrite write{.kind = kind};
+    if (!NameCount(c.holder().name, write)) return absl::OkStatus();
     VIGIL_ASSIGN_OR_RETURN(const Variable* const variable, Variable::Of(c));
-    told({.applied = applies,
-          .replica = std::move(replica),
-          .value = static_cast<std::int64_t>(variable->Read().scalar<float>())});
+    write.value = static_cast<std::int64_t>(variable->Read().scalar<float>());
+    told(write);
+    return absl::OkStatus();
+  };
+}
+
+// Inputs of SaveV2: prefix, names, slices, the tensors.
+Kernel WatchedSave(Kernel right, Told told) {
+  return [right = std::move(right), told = std::move(told)](KernelContext& c) -> absl::Status {
+    VIGIL_RETURN_IF_ERROR(right(c));
+    LedgerWrite write{.kind = LedgerWrite::Kind::kWritten};
+    write.checkpoint = StepOfCheckpoint(c.input(0).scalar<std::string>());
+    const auto names = c.input(1).flat<std::string>();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!NameCount(names[i], write)) continue;
+      write.value = static_cast<std::int64_t>(c.input(static_cast<int>(i) + 3).scalar<float>());
+      told(write);
+    }
     return absl::OkStatus();
   };
 }
@@ -40,8 +71,9 @@ std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, Told told) {
   auto watched = std::make_unique<OpRegistry>();
   for (const auto& [name, def] : ops.all()) {
     OpDef own = def;
-    const bool applies = name == "ApplyGradientDescent";
-    if (applies || name == "Assign") own.compute = Watched(def.compute, applies, told);
+    if (name == "ApplyGradientDescent") own.compute = Watched(def.compute, LedgerWrite::Kind::kApplied, told);
+    if (name == "Assign") own.compute = Watched(def.compute, LedgerWrite::Kind::kAssigned, told);
+    if (name == "SaveV2") own.compute = WatchedSave(def.compute, told);
     watched->Register(std::move(own));
   }
   return watched;

@@ -15,12 +15,20 @@
 namespace vigil::sim {
 
 struct LedgerWrite {
-  bool applied = false;    // an update; else the variable was restored or initialised
-  std::string replica;     // whose updates it counts: "worker:0"
-  std::int64_t value = 0;  // that it has now
+  enum class Kind : std::uint8_t {
+    kApplied,   // an update
+    kAssigned,  // the variable was restored or initialised
+    kWritten,   // its value is in a checkpoint's file
+  };
+  Kind kind = Kind::kApplied;
+  std::string server;            // that keeps the count: "ps:0"
+  std::string replica;           // whose updates it counts: "worker:0"
+  std::int64_t value = 0;        // that it has now
+  std::int64_t checkpoint = -1;  // of kWritten: its step
 };
 
-// The same ops; `told` hears of each write to a variable of the ledger (programs.h) that went well.
+// The same ops; `told` hears of each write to a variable of the ledger (programs.h), and of
+// one to a checkpoint, that went well.
 std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, std::function<void(const LedgerWrite&)> told);
 
 }  // namespace vigil::sim
