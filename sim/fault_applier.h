@@ -7,8 +7,9 @@
 //   world.Run();
 //
 // Faults of requests, disks and session calls, and those at a point of the course, are on from the construction; their
-// calls are counted over all lives of a task. Faults of one kind on one task or link may overlap. What strikes a task that is not there (it has ended, or is
-// down already) has no effect, and only what the plan itself crashed is started again.
+// calls are counted over all lives of a task. Faults of one kind on one task or link may overlap. What strikes a task
+// that is not there (it has ended, or is down already) has no effect, and only what the plan itself crashed is started
+// again.
 //
 // Effective is what changed something:
 //   crash          the process ran                        power cut, torn write, lost disk   a file or a name changed

@@ -1,8 +1,8 @@
 // The faults that can fall at the points of a job's course (sim/course.h), one by one, and small jobs to put them into.
 //
-// At a message that is sent: its sender restarts, its sender's power is cut, the link is cut; of a request also that its
-// reply is lost. At one that has arrived: the same of its receiver and the link. Before an operation on a file: its task
-// restarts, its task's power is cut. What restarts is back after two seconds, a link after five.
+// At a message that is sent: its sender restarts or loses power, the link is cut; of a request also that its reply is
+// lost. At one that has arrived: the same of its receiver and the link. Before an operation on a file: its task
+// restarts or loses power. What restarts is back after two seconds, a link after five.
 // Thread safety: pure functions.
 #ifndef VIGIL_PROPERTIES_EXPLORE_COURSE_FAULTS_H_
 #define VIGIL_PROPERTIES_EXPLORE_COURSE_FAULTS_H_

@@ -1,6 +1,6 @@
-// The campaign behind `vigil explore --crash-every`: plays a small job once without faults, and then once for each fault
-// that can fall at each point of its course (course_faults.h), or for all pairs of them; every play is held against the
-// invariants of jobs and the rules of its nodes, and must come to an end.
+// The campaign behind `vigil explore --crash-every`: plays a small job once without faults, and then once for each
+// fault that can fall at each point of its course (course_faults.h), or for all pairs of them; every play is held
+// against the invariants of jobs and the rules of its nodes, and must come to an end.
 //
 // Of a pair the second fault falls at a point of the play that the first has changed, after it: a crash within the
 // recovery from the first is among them. A shard i of n takes the (first) faults whose number leaves i - 1 when divided
