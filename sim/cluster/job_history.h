@@ -38,8 +38,8 @@ struct JobMoment {
     // What its server still holds: subject ("" = nothing), step = how many graphs. Just before the program returns; of
     // a parameter server long after the last training task has ended.
     kAtRest,
-    // Of a parameter server, which counts the updates of each replica: one of subject was applied there, or the count was
-    // restored or initialised; step = the count that it has now.
+    // Of a parameter server, which counts the updates of each replica: one of subject was applied there, or the count
+    // was restored or initialised; step = the count that it has now.
     kApplied,
     kAssigned,
     kWritten,  // ... or that count was written to the files of a checkpoint
