@@ -44,8 +44,8 @@ struct Output {
 using AttrVariant = std::variant<std::int64_t, double, bool, std::string, DType, Shape, Tensor,
                                  std::vector<std::string>, std::vector<DType>, std::vector<std::int64_t>,
                                  std::vector<double>, std::vector<bool>, std::vector<Shape>>;
-// A variant (std::get, std::visit work on it) whose copying and destroying stand in one source: every source that handles
-// a node would otherwise compile them anew, for thirteen types.
+// A variant (std::get, std::visit work on it) whose copying and destroying stand in one source: every source that
+// handles a node would otherwise compile them anew, for thirteen types.
 struct AttrValue : AttrVariant {
   using AttrVariant::AttrVariant;
   using AttrVariant::operator=;

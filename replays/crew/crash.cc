@@ -27,6 +27,12 @@
 #include "vigil/core/base/check.h"
 #include "vigil/replays/crew/shared_memory.h"
 
+#ifdef VIGIL_JEMALLOC
+// jemalloc reads it. What was freed stays with the process: giving it back takes time, and to know when, jemalloc looks
+// at the clock, which would be taken for the hook's doing (properties/verify/outside).
+const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1";
+#endif
+
 namespace vigil::replays {
 namespace {
 
