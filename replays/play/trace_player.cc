@@ -110,8 +110,13 @@ absl::Status TracePlay::BuildGraph() {
   const Output zero = b.Const("zero", Tensor::Scalar<std::int64_t>(0));
   user_.Feed({ops::PlaceholderWithDefault(b, "by_caller", zero), ops::PlaceholderWithDefault(b, "by_hook", zero)});
   VIGIL_RETURN_IF_ERROR(b.status());
-  // That there is one is all that the layer asks: the stand-in of the starter looks at none.
-  if (Any(trace_, EventKind::kQueueRunners)) graph_.AddToCollection(kQueueRunners, QueueRunnerPtr());
+  // That there is one is all that the layer asks: the stand-in of the starter starts none.
+  if (Any(trace_, EventKind::kQueueRunners)) {
+    const NodeId enqueue = b.Group("enqueue", {}).node;
+    VIGIL_ASSIGN_OR_RETURN(QueueRunnerPtr runner,
+                           QueueRunner::Create(env_, {.queue_name = "queue", .enqueue_ops = {enqueue}}));
+    graph_.AddToCollection(kQueueRunners, std::move(runner));
+  }
   ScaffoldOptions options;
   if (trace_.has_init_fn) {
     options.init_fn = [this](Scaffold&, Session& session) { return user_.Call(EventKind::kInitFn, &session); };
