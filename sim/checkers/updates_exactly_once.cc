@@ -87,10 +87,13 @@ const Checker kUpdatesExactlyOnce = {
         "issue threads on lost and repeated updates; MonitoredSession r1.4, Run: a recovered call is repeated as a "
         "whole",
     .check = CheckUpdates,
+    .stays =
+        "It looks from outside, at what sessions read. updates.as_applied believes what the servers tell, and sees "
+        "nothing where one does not tell.",
     .excuses =
         "as many further updates as attempts were made in vain since the last run that returned; counts around a "
-        "restore "
-        "or an initialisation of the model, up to ten minutes before its end is heard of, which updates.as_applied "
+        "restore or an initialisation of the model, up to ten minutes before its end is heard of, which "
+        "updates.as_applied "
         "does not excuse",
     .why =
         "a failed attempt may have taken effect on some servers, and what a restore brings is what the checkpoint had",
