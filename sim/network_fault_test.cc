@@ -390,6 +390,72 @@ TEST(NetworkOrder, TheEndOfAProcessIsNoneOfTheNext) {
   EXPECT_THAT(told, ElementsAre("old told", "new not told"));
 }
 
+// Messages come from a pool: that one told of the end of a listener is none of the next one's.
+TEST(NetworkOrder, TheEndOfAProcessIsToldAfterThatOfAListener) {
+  World world({});
+  LinkSpec link;
+  link.least_latency = link.most_latency = milliseconds(1);
+  world.network().SetLinks(link, {});
+  Node& ps = world.AddNode("ps:0");
+  Node& chief = world.AddNode("chief:0");
+  bool told = false;
+  const RequestHandler stands = [&](IncomingCall& call) -> NetworkReply {
+    world.AdvanceBy(seconds(1));
+    told = call.cancelled();
+    return "";
+  };
+  ps.Spawn("main", [&] {
+    auto listener = ps.env().network->Listen("ps:1", stands);
+    world.AdvanceBy(milliseconds(10));
+    *listener = nullptr;
+    world.AdvanceBy(milliseconds(10));
+    listener = ps.env().network->Listen("ps:1", stands);
+    world.AdvanceBy(seconds(10));
+  });
+  chief.Spawn("main", [&] {
+    CallAndWait(chief.env(), {.to = "ps:1", .method = "m"}).status().IgnoreError();
+    world.AdvanceBy(milliseconds(20));
+    CallAndWait(chief.env(), {.to = "ps:1", .method = "m"}).status().IgnoreError();
+  });
+  Alarm kill(world.scheduler(), [&] {
+    told = false;
+    chief.Kill();
+  });
+  kill.SetAt(milliseconds(100));
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_TRUE(told);
+}
+
+// The request is held up, and the end of its process overtakes it.
+TEST(NetworkOrder, ARequestAfterTheEndOfItsProcessIsNotServed) {
+  class FirstIsLate final : public Chooser {
+    std::size_t Choose(const ChoicePoint& point, std::span<const std::string_view>) override {
+      return point.key == "net/chief:0>ps:0/order" && point.count == 0 ? 1 : 0;
+    }
+  } chooser;
+  World world({.chooser = &chooser});
+  LinkSpec link;
+  link.least_latency = link.most_latency = milliseconds(10);
+  link.reordering = 0.5;
+  world.network().SetLinks(link, {});
+  Node& ps = world.AddNode("ps:0");
+  Node& chief = world.AddNode("chief:0");
+  int served = 0;
+  ps.Spawn("main", [&] {
+    const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall&) -> NetworkReply {
+      ++served;
+      return "";
+    });
+    world.AdvanceBy(seconds(10));
+  });
+  chief.Spawn("main", [&] { CallAndWait(chief.env(), {.to = "ps:1", .method = "m"}).status().IgnoreError(); });
+  Alarm kill(world.scheduler(), [&] { chief.Kill(); });
+  kill.SetAt(milliseconds(1));
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_EQ(world.network().counts().reordered, 1);
+  EXPECT_EQ(served, 0);
+}
+
 TEST_F(NetworkFaultTest, BytesTakeTimeOnASlowLine) {
   LinkSpec slow;
   slow.least_latency = slow.most_latency = milliseconds(1);

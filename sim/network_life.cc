@@ -46,7 +46,7 @@ void SimNetwork::Died(NetworkHost& host) {
       host.ended_servings.push_back(&serving);
     }
     Message& closed = NewMessage(Message::Kind::kClosed, link, nullptr);
-    closed.life = host.life;
+    closed.ended_lives = host.life + 1;
     Send(closed, 0);
   }
   ++host.life;

@@ -100,6 +100,8 @@ Message& SimNetwork::NewMessage(Message::Kind kind, NetworkLink& link, OutgoingC
   message.kind = kind;
   message.second = false;
   message.logged = 0;
+  message.listener = 0;
+  message.ended_lives = 0;
   message.link = &link;
   message.call = call;
   if (call != nullptr) {
