@@ -1,5 +1,4 @@
 // What each message does when it arrives, or why it waits.
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -125,8 +124,7 @@ void SimNetwork::ArriveRequest(Message& message) {
     why = "recvmsg: Connection reset by peer";
   }
   if (why.empty() && (message.fault == nullptr || message.second)) {
-    // What comes after the end of its own connection finds no connection: nobody could tell its handler to end.
-    if (!call.cancelled && call.life >= link.ended_lives) Serve(message);
+    if (!call.cancelled) Serve(message);
     Free(message);
     return;
   }
@@ -150,9 +148,8 @@ void SimNetwork::ArriveRequest(Message& message) {
 void SimNetwork::Closed(Message& message) {
   NetworkLink& link = *message.link;
   if (message.listener == 0) {
-    link.ended_lives = std::max(link.ended_lives, message.ended_lives);
     for (Serving* serving = link.servings.first; serving != nullptr; serving = serving->next) {
-      if (serving->call->life < message.ended_lives) Tell(*serving);
+      if (serving->call->life <= message.life) Tell(*serving);
     }
     return;
   }

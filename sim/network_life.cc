@@ -46,7 +46,7 @@ void SimNetwork::Died(NetworkHost& host) {
       host.ended_servings.push_back(&serving);
     }
     Message& closed = NewMessage(Message::Kind::kClosed, link, nullptr);
-    closed.ended_lives = host.life + 1;
+    closed.life = host.life;
     Send(closed, 0);
   }
   ++host.life;

@@ -101,7 +101,7 @@ Message& SimNetwork::NewMessage(Message::Kind kind, NetworkLink& link, OutgoingC
   message.second = false;
   message.logged = 0;
   message.listener = 0;
-  message.ended_lives = 0;
+  message.life = 0;
   message.link = &link;
   message.call = call;
   if (call != nullptr) {
@@ -189,7 +189,10 @@ void SimNetwork::SendOn(NetworkLink& link, Message& message, std::size_t bytes, 
   }
   // What is delayed on purpose is overtaken: it does not hold up the others.
   const Duration last = link.last_arrival;
-  const Duration arrival = ArrivalOn(link, bytes) + extra;
+  Duration arrival = ArrivalOn(link, bytes) + extra;
+  // Nor is what is held up or delayed served when nobody could tell its handler any more that its caller is gone.
+  if (message.kind == Message::Kind::kClosed) arrival = std::max(arrival, link.last_of_all);
+  link.last_of_all = std::max(link.last_of_all, arrival);
   if (extra > Duration::zero()) link.last_arrival = last;
   SendAt(message, arrival);
 }

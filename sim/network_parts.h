@@ -135,7 +135,7 @@ struct Message : Timer {
   Serving* serving = nullptr;
   std::uint64_t listener = 0;      // of kClosed to a caller; 0 = to a server
   RpcFaultState* fault = nullptr;  // that it meets on arrival
-  std::uint64_t ended_lives = 0;   // of the host that it comes from, of kClosed to a server
+  std::uint64_t life = 0;          // of the process that it comes from, of kClosed to a server
   std::optional<NetworkReply> reply;
 };
 
@@ -164,8 +164,7 @@ struct NetworkLink {
   Duration last_arrival{0};  // of what keeps its order
   Duration busy_until{0};    // of a link with bytes_per_s
   std::uint32_t epoch = 0;   // how often its connections broke
-  std::uint64_t ended_lives =
-      0;  // of the caller's host, as far as the server's knows: what they sent is served no more
+  Duration last_of_all{0};   // the same, of whatever has been sent: the end of a connection comes behind it
   int cuts = 0;
   int silences = 0;
   bool down = false;            // its connection broke by a cut: calls fail until an attempt to connect succeeds

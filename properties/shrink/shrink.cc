@@ -27,7 +27,8 @@ EditedText TextOf(const Scenario& scenario) {
 }
 
 // Whether the same is asked of both: else a smaller one would fail for a reason of its own. A job is given no more to
-// do in its time: what is left out comes back with its default, which may be more.
+// do in its time: what is left out comes back with its default, which may be more. With less of an operation timeout it
+// would need no fault to fail.
 bool SameQuestion(const Scenario& smaller, const Scenario& than) {
   if (smaller.id != than.id || smaller.title != than.title || smaller.format != than.format ||
       smaller.seed != than.seed || smaller.behaviour != than.behaviour || smaller.limits != than.limits ||
@@ -38,7 +39,8 @@ bool SameQuestion(const Scenario& smaller, const Scenario& than) {
   const sim::JobSpec& a = *smaller.job;
   const sim::JobSpec& b = *than.job;
   return a.limit == b.limit && a.heal_after == b.heal_after && a.workload.last_step <= b.workload.last_step &&
-         a.workload.step <= b.workload.step;
+         a.workload.step <= b.workload.step &&
+         (a.workload.timeout_ms == b.workload.timeout_ms || a.workload.timeout_ms == 0);
 }
 
 // With more entries than this, pairs are not tried: that would be all of the budget.
