@@ -26,6 +26,7 @@ Coordinator::Coordinator(const Env& env, CoordinatorOptions options)
     : env_(env),
       options_(std::move(options)),
       stop_(*env.tasks, "coordinator stop"),
+      joins_(*env.tasks, "coordinator join"),
       mutex_(env.tasks->NewMutex("coordinator")) {}
 
 bool Coordinator::IsClean(const absl::Status& error) const {
@@ -61,12 +62,15 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
 
 bool Coordinator::WaitForStop(Duration timeout) { return stop_.Wait(DeadlineAfter(env_, timeout)); }
 
+bool Coordinator::WaitForJoin(Duration timeout) { return joins_.Wait(DeadlineAfter(env_, timeout)); }
+
 void Coordinator::ClearStop() {
   MutexLock lock(*mutex_);
   joined_ = false;
   error_ = absl::OkStatus();
   stop_requested_.store(false, std::memory_order_release);
   stop_.Clear();
+  joins_.Clear();
   EmitDetail(CoordinatorDetail::kCleared, Code::kOk);
 }
 
@@ -95,6 +99,7 @@ std::uint64_t Coordinator::AddRegistered(std::vector<TaskPtr>& tasks) const {
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {
+  joins_.Notify();
   env_.Emit({.kind = EventKind::kCoordinatorJoin, .session = options_.session});
   env_.Emit({.kind = EventKind::kCoordinatorDetail,
              .call = static_cast<std::uint8_t>(CoordinatorDetail::kJoins),

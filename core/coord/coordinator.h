@@ -51,12 +51,15 @@ class Coordinator {
   bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire); }
   // True = a stop was requested before `timeout` had passed, or before the call. Duration::max(): waits for ever.
   bool WaitForStop(Duration timeout);
+  // True = a join had begun before `timeout` had passed, or before the call: who asked for the stop no longer works.
+  bool WaitForJoin(Duration timeout);
   // Back to the state of a new coordinator (registered tasks stay).
   void ClearStop();
   // The error that was kept, or OK. It stays.
   absl::Status RequestedError() const;
   // Whether Join has ended since the last ClearStop.
   bool joined() const;
+  const Behaviour& behaviour() const { return options_.behaviour; }
 
   // The state of the model is not worth keeping (its loss is NaN): nobody should save it any more.
   void MarkDiverged() { diverged_.store(true, std::memory_order_release); }
@@ -103,6 +106,7 @@ class Coordinator {
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> diverged_{false};
   Notification stop_;
+  Notification joins_;  // some join has begun since the last ClearStop
   std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
   absl::Status error_;

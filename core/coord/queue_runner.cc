@@ -12,6 +12,15 @@
 #include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
+namespace {
+
+// How often the ops that end a queue's waits are tried again when they get lost.
+constexpr Duration kFirstPause = std::chrono::seconds(1);
+constexpr Duration kLongestPause = std::chrono::seconds(60);
+constexpr Duration kTriedFor = std::chrono::minutes(30);
+
+}  // namespace
+
 QueueRunner::QueueRunner(const Env& env, QueueRunnerOptions options)
     : env_(env), options_(std::move(options)), mutex_(env.tasks->NewMutex("queue runner")) {}
 
@@ -114,11 +123,24 @@ void QueueRunner::Enqueue(Session& session, Coordinator* coord, NodeId op) {
 void QueueRunner::CloseOnStop(Session& session, Coordinator& coord) {
   const Coordinator::Member member(coord);
   coord.WaitForStop(Duration::max());
-  // Fails when the session has been closed meanwhile: then nobody waits for the queue any more.
-  if (options_.wake_op != kNoNode) RunTarget(session, options_.wake_op).IgnoreError();
-  if (options_.cancel_op == kNoNode) return;
-  EmitDetail(session, QueueDetail::kCancels);
-  RunTarget(session, options_.cancel_op).IgnoreError();
+  bool wakes = options_.wake_op != kNoNode;
+  bool cancels = options_.cancel_op != kNoNode;
+  const auto is_lost = [&session](NodeId op) {
+    const absl::Status status = RunTarget(session, op);
+    return IsPreemption(status) || CodeOf(status) == Code::kDeadlineExceeded;
+  };
+  const Time give_up = DeadlineAfter(env_, kTriedFor);
+  // They fail when the session has been closed meanwhile: then nobody waits for the queue any more. If they got lost,
+  // somebody may still stand in a run that they were to end, and would never come to join.
+  for (Duration pause = kFirstPause;; pause = std::min(pause + pause, kLongestPause)) {
+    wakes = wakes && is_lost(options_.wake_op);
+    if (cancels) {
+      EmitDetail(session, QueueDetail::kCancels);
+      cancels = is_lost(options_.cancel_op);
+    }
+    if ((!wakes && !cancels) || !coord.behaviour().bounded_waits || env_.clock->Monotonic() >= give_up) return;
+    if (coord.WaitForJoin(pause)) return;
+  }
 }
 
 std::vector<absl::Status> QueueRunner::errors_raised() const {

@@ -30,7 +30,10 @@ struct QueueRunnerOptions {
   std::vector<NodeId> enqueue_ops;  // one task each; the same op may be there several times
   NodeId close_op = kNoNode;        // none: the queue is not closed at the end of the input
   NodeId cancel_op = kNoNode;       // none: a stop ends no enqueue that waits for room
-  NodeId wake_op = kNoNode;  // run at a stop as well, before the cancel op: of the two one may fail for a lost server
+  // Run at a stop as well, before the cancel op: of the two one may fail for a lost server. What of the two is lost
+  // (ABORTED, UNAVAILABLE, DEADLINE_EXCEEDED) is tried again until somebody joins, for half an hour at most
+  // (Behaviour::bounded_waits of the coordinator).
+  NodeId wake_op = kNoNode;
   std::vector<Code> queue_closed_codes = {Code::kOutOfRange};  // an enqueue that fails so has met the end of the input
 };
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -220,6 +221,74 @@ TEST_F(QueueRunnerTest, JoiningWaitsForAStopEvenWhenTheInputHasEnded) {
   });
   EXPECT_TRUE(coord_->Join().ok());
   EXPECT_EQ(ToSeconds(fake_.clock.Monotonic().since_epoch), 500);
+}
+
+// Runs of one node get lost for a while, with that code.
+class LosesRuns final : public Session {
+ public:
+  LosesRuns(const Env& env, std::shared_ptr<Session> inner, NodeId of, Code code)
+      : env_(env), inner_(std::move(inner)), of_(of), code_(code) {}
+  std::int64_t number() const override { return inner_->number(); }
+  const Graph& graph() const override { return inner_->graph(); }
+  bool closed() const override { return inner_->closed(); }
+  absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
+    if (std::ranges::find(call.spec.targets, of_) == call.spec.targets.end()) return inner_->Run(call, fetched);
+    at.push_back(static_cast<int>(ToSeconds(env_.clock->Monotonic().since_epoch)));
+    if (static_cast<int>(at.size()) <= lost) return MakeStatus(code_, "lost");
+    return inner_->Run(call, fetched);
+  }
+  absl::Status Close() override { return inner_->Close(); }
+  int lost = 3;
+  std::vector<int> at;  // in seconds
+
+ private:
+  const Env env_;
+  const std::shared_ptr<Session> inner_;
+  const NodeId of_;
+  const Code code_;
+};
+
+// Who waits for the queue stands in a run, and does not come to join.
+TEST_F(QueueRunnerTest, ACancelThatGotLostIsTriedAgain) {
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  for (const Code code : {Code::kUnavailable, Code::kAborted, Code::kDeadlineExceeded}) {
+    const auto start = static_cast<int>(ToSeconds(fake_.clock.Monotonic().since_epoch));
+    const QueueRunnerPtr runner =
+        Runner({.queue_name = "queue", .enqueue_ops = {fill}, .close_op = queue_.close, .cancel_op = queue_.cancel});
+    coord_ = std::make_shared<Coordinator>(env());
+    const auto session = std::make_shared<LosesRuns>(env(), NewSession(), queue_.cancel, code);
+    const std::vector<TaskPtr> tasks = Start(runner, session);
+    fake_.tasks.RunReady();
+    EXPECT_TRUE(coord_->RequestStop().ok());
+    Join(tasks);
+    EXPECT_THAT(session->at, ElementsAre(start, start + 1, start + 3, start + 7)) << CodeName(code);
+  }
+}
+
+TEST_F(QueueRunnerTest, ACancelThatGotLostIsNotTriedAgainInVain) {
+  const NodeId fill = ops::EnqueueMany(b_, "fill", queue_, b_.Const("items", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  struct Case {
+    Behaviour behaviour;
+    Code code;
+    bool joined;
+  };
+  for (const Case& c :
+       {Case{Behaviour::Default(), Code::kUnavailable, true}, Case{Behaviour::Default(), Code::kCancelled, false},
+        Case{Behaviour::TensorFlow(), Code::kUnavailable, false}}) {
+    const QueueRunnerPtr runner = Runner({.queue_name = "queue", .enqueue_ops = {fill}, .cancel_op = queue_.cancel});
+    coord_ = std::make_shared<Coordinator>(env(), CoordinatorOptions{.behaviour = c.behaviour});
+    const auto session = std::make_shared<LosesRuns>(env(), NewSession(), queue_.cancel, c.code);
+    Start(runner, session);
+    fake_.tasks.RunReady();
+    EXPECT_TRUE(coord_->RequestStop().ok());
+    if (c.joined) {
+      EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(0), .ignore_live_tasks = true}).ok());
+    }
+    env().tasks->SleepUntil(DeadlineAfter(env(), seconds(100)));
+    EXPECT_THAT(session->at, SizeIs(1));
+    EXPECT_TRUE(session->Close().ok());
+    fake_.tasks.RunReady();
+  }
 }
 
 // testMultipleSessions

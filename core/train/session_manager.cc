@@ -18,8 +18,9 @@ namespace {
 
 // Of sessions in a cluster, where nothing else is said (Behaviour::bounded_waits).
 constexpr std::chrono::minutes kCreateTimeout{1};  // then the next attempt begins, until the recovery policy gives up
-constexpr std::chrono::minutes kKeepalive{2};      // a server that is silent for so long is lost
-constexpr std::chrono::minutes kRunTimeout{30};    // a run that takes so long ends with DEADLINE_EXCEEDED
+constexpr std::chrono::seconds kCreateAgainAfter{1};
+constexpr std::chrono::minutes kKeepalive{2};    // a server that is silent for so long is lost
+constexpr std::chrono::minutes kRunTimeout{30};  // a run that takes so long ends with DEADLINE_EXCEEDED
 
 bool InCluster(const SessionTarget& target) { return IsClusterTarget(target.master); }
 
@@ -65,9 +66,21 @@ SessionConfig SessionManager::ConfigFor(const SessionTarget& target) const {
 }
 
 absl::StatusOr<SessionPtr> SessionManager::NewSession(const SessionTarget& target) {
-  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                         CreateObserved(env_, *factory_, graph_, target.master, ConfigFor(target)));
-  return SessionPtr(std::move(session));
+  const bool tries_again = options_.behaviour.bounded_waits && InCluster(target) &&
+                           target.config.create_timeout == Duration::zero() &&
+                           options_.keeps_creating > Duration::zero();
+  const Time give_up = DeadlineAfter(env_, options_.keeps_creating);
+  while (true) {
+    absl::StatusOr<std::unique_ptr<Session>> session =
+        CreateObserved(env_, *factory_, graph_, target.master, ConfigFor(target));
+    if (session.ok()) return SessionPtr(*std::move(session));
+    if (!tries_again || CodeOf(session.status()) != Code::kUnavailable || env_.clock->Monotonic() >= give_up) {
+      return session.status();
+    }
+    env_.log->Write(Severity::kWarning,
+                    fmt::format("No session yet, which is tried again: {}", MessageOf(session.status())));
+    VIGIL_RETURN_IF_ERROR(Pause(kCreateAgainAfter, "the servers of the cluster to answer"));
+  }
 }
 
 absl::StatusOr<bool> SessionManager::RestoreCheckpoint(Session& session, const RestoreOptions& restore,

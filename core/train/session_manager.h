@@ -46,6 +46,9 @@ struct SessionManagerOptions {
   std::optional<RunOptions> local_init_run_options;
   Behaviour behaviour = Behaviour::Default();
   StopWait stop_wait = nullptr;  // null: sleeps
+  // For so long a creation in a cluster that somebody did not answer is tried again (Behaviour::bounded_waits). 0: it is
+  // not, for those whose caller makes their sessions anew.
+  Duration keeps_creating{0};
 };
 
 // What Prepare and Recover restore from: at most one of directory and file; nothing without a saver.
@@ -95,6 +98,7 @@ class SessionManager {
   SessionManager(const Env& env, const Graph& graph, std::shared_ptr<SessionFactory> factory,
                  SessionManagerOptions options);
   SessionConfig ConfigFor(const SessionTarget& target) const;
+  // UNAVAILABLE if somebody has not answered for as long as is waited for all.
   absl::StatusOr<SessionPtr> NewSession(const SessionTarget& target);
   // CANCELLED if a stop is requested meanwhile.
   absl::Status Pause(Duration duration, std::string_view waiting_for) const;

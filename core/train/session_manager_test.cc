@@ -415,6 +415,50 @@ TEST_F(SessionManagerTest, OtherErrorsEndTheWait) {
   EXPECT_THAT(Sleeps(), ElementsAre(30));
 }
 
+// For who makes no session anew by himself (a supervisor): somebody who comes late is not missed after a minute.
+TEST_F(SessionManagerTest, ACreationThatNobodyAnswersIsTriedAgainWhereAsked) {
+  const SessionTarget remote{.master = "grpc://w0:2222"};
+  factory_->before_create = [this]() -> absl::Status {
+    EXPECT_EQ(factory_->seen.config.create_timeout, seconds(60));
+    env().tasks->SleepUntil(DeadlineAfter(env(), seconds(60)));
+    return MakeStatus(Code::kUnavailable, "no response");
+  };
+  const auto once = Manager({.ready_op = only_v_}, Behaviour::Default());
+  EXPECT_EQ(Outcome(once->Prepare(remote, {}, {.init_op = init_v_})), "UNAVAILABLE: no response");
+  EXPECT_EQ(factory_->created, 1);
+
+  const auto again = Manager({.ready_op = only_v_, .keeps_creating = std::chrono::minutes(10)}, Behaviour::Default());
+  EXPECT_EQ(Outcome(again->Prepare(remote, {}, {.init_op = init_v_})), "UNAVAILABLE: no response");
+  EXPECT_EQ(factory_->created, 1 + 10) << "61 s each";
+
+  // A caller who says how long he waits for a session is taken at his word.
+  SessionTarget hurried = remote;
+  hurried.config.create_timeout = seconds(60);
+  EXPECT_EQ(Outcome(again->Prepare(hurried, {}, {.init_op = init_v_})), "UNAVAILABLE: no response");
+  EXPECT_EQ(factory_->created, 12);
+
+  // Other errors are no silence.
+  factory_->before_create = [] { return MakeStatus(Code::kInternal, "broken"); };
+  EXPECT_EQ(Outcome(again->Prepare(remote, {}, {.init_op = init_v_})), "INTERNAL: broken");
+  EXPECT_EQ(factory_->created, 13);
+
+  const auto as_tensorflow = Manager({.ready_op = only_v_, .keeps_creating = std::chrono::minutes(10)});
+  factory_->before_create = [] { return MakeStatus(Code::kUnavailable, "no response"); };
+  EXPECT_EQ(Outcome(as_tensorflow->Prepare(remote, {}, {.init_op = init_v_})), "UNAVAILABLE: no response");
+  EXPECT_EQ(factory_->created, 14);
+}
+
+TEST_F(SessionManagerTest, AStopEndsTheAttemptsToCreate) {
+  const auto manager = Manager({.ready_op = only_v_,
+                                .stop_wait = [this](Time) { return factory_->created == 2; },
+                                .keeps_creating = std::chrono::minutes(10)},
+                               Behaviour::Default());
+  factory_->before_create = [] { return MakeStatus(Code::kUnavailable, "no response"); };
+  EXPECT_THAT(Outcome(manager->Prepare({.master = "grpc://w0:2222"}, {}, {.init_op = init_v_})),
+              HasSubstr("CANCELLED"));
+  EXPECT_EQ(factory_->created, 2);
+}
+
 TEST_F(SessionManagerTest, MasterAndConfigurationReachTheFactory) {
   const auto manager = Manager({.ready_op = only_v_});
   const SessionTarget target{.config = {.device_filters = {"/job:ps", "/job:worker/task:3"},

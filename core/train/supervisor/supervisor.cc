@@ -14,6 +14,7 @@
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/summary/file_writer.h"
 #include "vigil/core/train/end_dropped.h"
+#include "vigil/core/train/recovery_policy.h"
 #include "vigil/core/train/session_trace.h"
 #include "vigil/core/train/supervisor/supervisor_services.h"
 #include "vigil/core/train/supervisor/supervisor_trace.h"
@@ -148,7 +149,8 @@ absl::Status Supervisor::Init() {
                                                    .recovery_wait = options_.recovery_wait_secs,
                                                    .local_init_run_options = options_.local_init_run_options,
                                                    .behaviour = options_.behaviour,
-                                                   .stop_wait = std::move(stop_wait)}));
+                                                   .stop_wait = std::move(stop_wait),
+                                                   .keeps_creating = RecoveryPolicy::kGiveUpAfter}));
   }
   if (!is_chief()) VIGIL_RETURN_IF_ERROR(CheckVariablesHaveDevices(graph_));
   if (trace_ != nullptr) StartTrace(makes_session_manager);
