@@ -46,8 +46,8 @@ struct SessionManagerOptions {
   std::optional<RunOptions> local_init_run_options;
   Behaviour behaviour = Behaviour::Default();
   StopWait stop_wait = nullptr;  // null: sleeps
-  // For so long a creation in a cluster that somebody did not answer is tried again (Behaviour::bounded_waits). 0: not at
-  // all, for those whose caller makes their sessions anew.
+  // For so long a creation in a cluster that somebody did not answer is tried again (Behaviour::bounded_waits). 0: not
+  // at all, for those whose caller makes their sessions anew.
   Duration keeps_creating{0};
 };
 
