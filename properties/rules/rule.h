@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vigil/core/base/check.h"
 #include "vigil/properties/rules/watch.h"
 #include "vigil/replays/stage/notes.h"
 #include "vigil/sim/kernel/trace.h"
@@ -38,6 +39,14 @@ enum : unsigned {
 };
 inline constexpr std::size_t kDetailKinds = 5;
 static_assert(static_cast<int>(EventKind::kQueueDetail) - static_cast<int>(EventKind::kRunPart) + 1 == kDetailKinds);
+// REQUIRES: a detail.
+constexpr unsigned DetailsOf(EventKind kind) {
+  return 1U << (static_cast<unsigned>(kind) - static_cast<unsigned>(EventKind::kRunPart));
+}
+static_assert(DetailsOf(EventKind::kRunPart) == kRunParts && DetailsOf(EventKind::kHookDetail) == kHookDetails);
+static_assert(DetailsOf(EventKind::kSaverDetail) == kSaverDetails);
+static_assert(DetailsOf(EventKind::kCoordinatorDetail) == kCoordinatorDetails);
+static_assert(DetailsOf(EventKind::kQueueDetail) == kQueueDetails);
 
 struct RuleInfo {
   std::string_view id;          // "end.only_on_clean_exit"
@@ -74,8 +83,15 @@ struct Moment {
   bool on_main;  // in the task that uses the session
   Time time;     // the world's
   std::uint32_t task = 0;
+  unsigned details = kNoDetails;  // that the rule gets to see which looks
 
-  bool Is(EventKind kind) const { return on_main && event.kind == kind; }
+  // By any task. A rule that asks for details which it never gets to see would wait for them for ever: that is a bug of
+  // the rule (RuleInfo::details), and found at the first event of which it asks.
+  bool Happens(EventKind kind) const {
+    VIGIL_CHECK(!IsDetail(kind) || (details & DetailsOf(kind)) != 0);
+    return event.kind == kind;
+  }
+  bool Is(EventKind kind) const { return Happens(kind) && on_main; }
   bool HookCall(HookMethod method) const {
     return Is(EventKind::kHookCall) && event.call == static_cast<std::uint8_t>(method);
   }
@@ -97,13 +113,13 @@ struct Moment {
   }
   // By any task:
   bool Saver(SaverDetail detail) const {
-    return event.kind == EventKind::kSaverDetail && event.call == static_cast<std::uint8_t>(detail);
+    return Happens(EventKind::kSaverDetail) && event.call == static_cast<std::uint8_t>(detail);
   }
   bool Coordinates(CoordinatorDetail detail) const {
-    return event.kind == EventKind::kCoordinatorDetail && event.call == static_cast<std::uint8_t>(detail);
+    return Happens(EventKind::kCoordinatorDetail) && event.call == static_cast<std::uint8_t>(detail);
   }
   bool Queues(QueueDetail detail) const {
-    return event.kind == EventKind::kQueueDetail && event.call == static_cast<std::uint8_t>(detail);
+    return Happens(EventKind::kQueueDetail) && event.call == static_cast<std::uint8_t>(detail);
   }
   // A step was read.
   bool ReadsStep() const {

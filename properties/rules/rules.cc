@@ -43,20 +43,26 @@ const std::vector<const RuleInfo*>& AllInfos() {
 // One object of each rule that has a say. Most rules do not look at details, which are most of what happens.
 class Rules {
  public:
+  struct Looks {
+    Rule* rule;
+    unsigned details;  // of its info, which is elsewhere
+  };
+
   explicit Rules(const RunFacts& facts) {
     rules_.reserve(AllRules().size());
     for (std::size_t i = 0; i < AllRules().size(); ++i) {
       const RuleInfo& info = *AllInfos()[i];
       rules_.push_back(Applies(info, facts) ? AllRules()[i]() : nullptr);
       if (rules_.back() == nullptr) continue;
-      see_[0].push_back(rules_.back().get());
+      const Looks looks{rules_.back().get(), info.details};
+      see_[0].push_back(looks);
       for (std::size_t kind = 0; kind < kDetailKinds; ++kind) {
-        if (((info.details >> kind) & 1U) != 0) see_[kind + 1].push_back(rules_.back().get());
+        if (((info.details >> kind) & 1U) != 0) see_[kind + 1].push_back(looks);
       }
     }
   }
 
-  const std::vector<Rule*>& ThatSee(EventKind kind) const {
+  const std::vector<Looks>& ThatSee(EventKind kind) const {
     if (!IsDetail(kind)) return see_[0];
     return see_[1 + static_cast<std::size_t>(kind) - static_cast<std::size_t>(EventKind::kRunPart)];
   }
@@ -77,7 +83,7 @@ class Rules {
 
  private:
   std::vector<std::unique_ptr<Rule>> rules_;              // null: it does not apply
-  std::array<std::vector<Rule*>, 1 + kDetailKinds> see_;  // what is no detail, and each kind of details
+  std::array<std::vector<Looks>, 1 + kDetailKinds> see_;  // what is no detail, and each kind of details
 };
 
 }  // namespace
@@ -97,9 +103,12 @@ Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFac
     const sim::TraceRecord& record = trace[i];
     const sim::TraceRecord& begin = trace[part.first];
     if (record.node != begin.node) continue;
-    const Moment now{watch, call, record.event, i, record.task == begin.task, record.time, record.task};
+    Moment now{watch, call, record.event, i, record.task == begin.task, record.time, record.task};
     if (now.on_main) call.Update(record.event, i, watch.in_hook);
-    for (Rule* const rule : rules.ThatSee(record.event.kind)) rule->OnEvent(now);
+    for (const Rules::Looks& looks : rules.ThatSee(record.event.kind)) {
+      now.details = looks.details;
+      looks.rule->OnEvent(now);
+    }
     watch.Update(record, i, now.on_main);
   }
   return rules.Say(watch, ended);

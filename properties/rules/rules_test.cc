@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "vigil/properties/rules/rule_cases.h"
 #include "vigil/properties/rules/stream.h"
@@ -139,6 +140,26 @@ TEST(RulesTest, AReadinessThatSaysNoByFailingIsNoFailure) {
   EXPECT_THAT(Judge(ParseStream(stream + "FAILED_PRECONDITION=0 run)!USAGE").trace, FactsFor("")).violations,
               IsEmpty());
   EXPECT_THAT(Judge(ParseStream(stream + "ABORTED=0 run)!USAGE").trace, FactsFor("")).violations, Not(IsEmpty()));
+}
+
+TEST(RulesTest, ARuleThatAsksForDetailsWhichItNeverSeesIsStopped) {
+  const Watch watch(FactsFor(""));
+  const CallOfHook call{};
+  const Event event{.kind = EventKind::kNote};
+  Moment now{watch, call, event, 0, true, Time()};
+  const std::pair<unsigned, bool (*)(const Moment&)> asks[] = {
+      {kRunParts, [](const Moment& m) { return m.Part(RunPart::kFetches); }},
+      {kHookDetails, [](const Moment& m) { return m.Detail(HookDetail::kSaves); }},
+      {kSaverDetails, [](const Moment& m) { return m.Saver(SaverDetail::kSaves); }},
+      {kCoordinatorDetails, [](const Moment& m) { return m.Coordinates(CoordinatorDetail::kJoins); }},
+      {kQueueDetails, [](const Moment& m) { return m.Queues(QueueDetail::kStarted); }},
+  };
+  for (const auto& [details, ask] : asks) {
+    now.details = details;
+    EXPECT_FALSE(ask(now));
+    now.details = ~details;
+    EXPECT_DEATH(ask(now), "CHECK failed");
+  }
 }
 
 TEST(RulesTest, ARuleOfTensorFlowAloneIsSilentElsewhere) {

@@ -121,6 +121,9 @@ class ListenersAround : public Rule {
       if (saves_ && step_ != saves_step_)
         Violate({saves_.at, now.index}, fmt::format("step {}", saves_step_), fmt::format("step {}", step_));
     }
+    if (now.Detail(HookDetail::kSavesCheckpoints)) {  // it begins
+      std::erase_if(beside_, [&now](const auto& entry) { return entry.first == now.run.hook; });
+    }
     if (now.Detail(HookDetail::kSavesBeside)) beside_.emplace(now.run.hook, now.event.value);
     if (now.Detail(HookDetail::kTellsOfSave)) {
       const auto handed_over = beside_.find({now.run.hook, now.event.value});

@@ -229,7 +229,7 @@ class BesideInOrder : public HookSaveRule {
  private:
   void OnSaver(const Moment& now, const BuiltIn::Said&) override {
     std::deque<std::pair<std::size_t, double>>& untold = untold_[now.run.hook];
-    if (now.HookCall(HookMethod::kBegin)) untold.clear();
+    if (now.Detail(HookDetail::kSavesCheckpoints)) untold.clear();  // it begins
     if (now.Detail(HookDetail::kSavesBeside)) untold.emplace_back(now.index, now.event.value);
     if (now.Detail(HookDetail::kTellsOfSave)) {
       if (untold.empty()) return Violate({now.index}, "a save that was handed over", "none");
@@ -264,7 +264,7 @@ class FewBeside : public HookSaveRule {
 
   void OnSaver(const Moment& now, const BuiltIn::Said&) override {
     std::deque<std::size_t>& untold = untold_[now.run.hook];
-    if (now.HookCall(HookMethod::kBegin)) untold.clear();
+    if (now.Detail(HookDetail::kSavesCheckpoints)) untold.clear();  // it begins
     if (now.Detail(HookDetail::kSavesBeside)) {
       Arm();
       untold.push_back(now.index);
@@ -393,7 +393,7 @@ class Writes : public Rule {
  public:
   Writes() : Rule(kWrites) {}
   void OnEvent(const Moment& now) override {
-    if (now.event.kind != EventKind::kSaverDetail) return;
+    if (!now.Happens(EventKind::kSaverDetail)) return;
     Save& save = saves_[now.task];
     switch (static_cast<SaverDetail>(now.event.call)) {
       case SaverDetail::kSaves:
@@ -492,7 +492,7 @@ class DeletesOthers : public Rule {
  public:
   DeletesOthers() : Rule(kDeletesOthers) {}
   void OnEvent(const Moment& now) override {
-    if (now.event.kind != EventKind::kSaverDetail) return;
+    if (!now.Happens(EventKind::kSaverDetail)) return;
     Save& save = saves_[now.task];
     if (now.Saver(SaverDetail::kSaves)) save = {};
     if (now.Saver(SaverDetail::kLists)) {

@@ -221,6 +221,21 @@ constexpr RuleCase kServiceCases[] = {
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
      "return:acs0 acs1 constructed close( call:end0 read=7 return:end0",
      "beside=7 return:end0"},
+    // What an earlier life has not told of, is not this one's.
+    {"save.beside_told_in_order", "", "open",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
+     "return:acs0 acs1 constructed close(!OTHER giveup unfinalized close)!OTHER "
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=9 saves=9 beside=9 set=9 "
+     "return:acs0 acs1 constructed run( before0 before1 run call:after0=9 tells=8",
+     "beside=9 tells=8"},
+    {"save.beside_one_waits", "", "open",
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
+     "return:acs0 acs1 constructed close(!OTHER giveup unfinalized close)!OTHER "
+     "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=8 saves=8 beside=8 set=8 "
+     "return:acs0 acs1 constructed run( before0 before1 run call:after0=8 asked1=9 read=9 asked1=9 set=9 saves=9 "
+     "beside=9 return:after0 after1 run) run( before0 before1 run call:after0=9 asked1=10 read=10 asked1=10 set=10 "
+     "saves=10 beside=10 return:after0",
+     "beside=8 return:after0"},
     {"save.beside_one_waits", "",
      "call:begin0 is:saves_checkpoints0 return:begin0 begin1 finalized made call:acs0 read=7 saves=7 beside=7 set=7 "
      "return:acs0 acs1 constructed run( before0 before1 run call:after0=7 asked1=8 read=8 asked1=8 set=8 saves=8 "
