@@ -188,7 +188,13 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("tasks", LastStepsType(names_), "of single tasks");
   }
   void Complete(const Field& object, WorkloadSpec& workload) const override {
-    if (HasMember(object.value(), "sync")) workload.kind = sim::WorkloadKind::kSyncRegression;
+    const Field sync = MemberOf(object, "sync");
+    if (!sync.present()) return;
+    if (HasMember(object.value(), "name") && workload.kind != sim::WorkloadKind::kSyncRegression) {
+      sync.Fail(fmt::format("{}, but only `sync_regression` has replicas to aggregate: leave 'sync' or 'name' out",
+                            sync.value().Describe()));
+    }
+    workload.kind = sim::WorkloadKind::kSyncRegression;
   }
 
  private:

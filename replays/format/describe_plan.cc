@@ -55,8 +55,7 @@ class TaskPairType : public Typed<TimedFault> {
 
 // How long an effect takes that takes time; others have no such field.
 void CheckBy(const Field& object, std::string_view effect, std::string_view takes_time, Duration by) {
-  Fields fields(object.reading(), object.value(), object.place());
-  const Field field = fields.Optional("by_s");
+  const Field field = MemberOf(object, "by_s");
   if (effect != takes_time) {
     if (field.present())
       field.Fail(fmt::format("{} takes no time of its own, only {} does: leave 'by_s' out", effect, takes_time));
@@ -226,20 +225,47 @@ void ReadInto(const Object<S>& object, Fields& fields, const Field& entry, S& ou
   if (entry.reading().ok()) object.Complete(entry, out);
 }
 
-// Which of the faults with a time it is: told by the field that names its task.
-bool FindKind(const Field& entry, TimedKind& out) {
-  int kinds = 0;
-  for (const Named<TimedKind>& known : kTimedFaults) {
-    if (!HasMember(entry.value(), known.name)) continue;
-    out = known.value;
-    ++kinds;
+constexpr std::string_view kRpcEntry = "rpc";
+constexpr std::string_view kDiskEntry = "disk";
+constexpr std::string_view kSessionEntry = "session";
+
+// The fields of an entry that say what it does. A disk does so with an operation only: without, it is of a crash.
+std::vector<std::string_view> KindsOf(const Json& entry) {
+  std::vector<std::string_view> kinds;
+  const auto add = [&](std::string_view name) {
+    if (HasMember(entry, name)) kinds.push_back(name);
+  };
+  add(kRpcEntry);
+  if (HasMember(entry, "op")) add(kDiskEntry);
+  add(kSessionEntry);
+  for (const Named<TimedKind>& known : kTimedFaults) add(known.name);
+  return kinds;
+}
+
+// The field that tells what an entry does; fails unless it does one thing. What else it may have, its kind says.
+std::string_view KindOf(const Field& entry) {
+  const std::vector<std::string_view> kinds = KindsOf(entry.value());
+  if (kinds.size() > 1) {
+    const Field second = MemberOf(entry, kinds[1]);
+    second.Fail(fmt::format("{}, but an entry of a plan does one thing, and this one has '{}': write two entries",
+                            second.value().Describe(), kinds[0]));
+    return "";
   }
-  if (kinds > 1) entry.Fail("an entry of a plan does one thing");
-  if (kinds > 0) return kinds == 1;
-  std::string names = "rpc, disk, session";
-  for (const Named<TimedKind>& known : kTimedFaults) Field::AppendKnown(names, known.name);
-  entry.Fail(fmt::format("nothing happens; known: {}", names));
-  return false;
+  const std::string_view crash = NameOf(kTimedFaults, TimedKind::kCrash);
+  const std::string_view kind = kinds.empty() ? "" : kinds[0];
+  const Field disk = MemberOf(entry, kDiskEntry);
+  if (disk.present() && kind.empty()) {
+    disk.Fail(fmt::format("{}, but nothing happens to it: say at which operation on a file with 'op'",
+                          disk.value().Describe()));
+  } else if (disk.present() && kind != kDiskEntry && kind != crash) {
+    disk.Fail(fmt::format("{}, but '{}' does nothing to a disk, only '{}' does: leave 'disk' out",
+                          disk.value().Describe(), kind, crash));
+  } else if (kind.empty()) {
+    std::string names = fmt::format("{}, {}, {}", kRpcEntry, kDiskEntry, kSessionEntry);
+    for (const Named<TimedKind>& known : kTimedFaults) Field::AppendKnown(names, known.name);
+    entry.Fail(fmt::format("nothing happens; known: {}", names));
+  }
+  return kind;
 }
 
 // Whether it begins at a point of the course instead of a time.
@@ -277,17 +303,16 @@ void PlanType::Read(const Field& field, sim::FaultPlan& out) const {
 
 void PlanType::ReadEntry(const Field& entry, sim::FaultPlan& out) const {
   Fields fields(entry.reading(), entry.value(), entry.place());
-  const bool rpc = fields.Optional("rpc").present();
-  const bool disk = fields.Optional("disk").present();
-  const bool session = fields.Optional("session").present();
-  if (rpc) return ReadInto(RpcObject(names_), fields, entry, out.rpcs.emplace_back());
-  if (session) return ReadInto(SessionCallObject(names_), fields, entry, out.session_calls.emplace_back());
-  if (disk && fields.Optional("op").present())
-    return ReadInto(DiskObject(names_), fields, entry, out.disks.emplace_back());
   if (!entry.reading().ok()) return;
+  const std::string_view kind = KindOf(entry);
+  if (!entry.reading().ok()) return;
+  if (kind == kRpcEntry) return ReadInto(RpcObject(names_), fields, entry, out.rpcs.emplace_back());
+  if (kind == kDiskEntry) return ReadInto(DiskObject(names_), fields, entry, out.disks.emplace_back());
+  if (kind == kSessionEntry)
+    return ReadInto(SessionCallObject(names_), fields, entry, out.session_calls.emplace_back());
   TimedFault fault;
-  if (FindKind(entry, fault.kind) && FindPoint(entry, fault.point))
-    ReadInto(TimedObject(names_), fields, entry, out.timed.emplace_back(fault));
+  fault.kind = FromName(kTimedFaults, kind).value_or(fault.kind);
+  if (FindPoint(entry, fault.point)) ReadInto(TimedObject(names_), fields, entry, out.timed.emplace_back(fault));
 }
 
 void PlanType::Print(JsonWriter& w, const sim::FaultPlan& plan) const {

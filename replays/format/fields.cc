@@ -196,4 +196,8 @@ void Fields::Finish() {
   if (!missing_.empty()) reading_.Fail(place_, fmt::format("missing field '{}'", missing_));
 }
 
+Field MemberOf(const Field& object, std::string_view name) {
+  return Fields(object.reading(), object.value(), object.place()).Optional(name);
+}
+
 }  // namespace vigil::replays

@@ -143,6 +143,9 @@ class Fields {
   std::string_view missing_;
 };
 
+// A field of an object that is looked at beside the reading of its fields: it does not become known to that.
+Field MemberOf(const Field& object, std::string_view name);
+
 }  // namespace vigil::replays
 
 #endif  // VIGIL_REPLAYS_FORMAT_FIELDS_H_
