@@ -30,7 +30,8 @@ struct FaultApplier::Timed {
   Alarm starts;
   Alarm dies;  // of a crash: it has stopped, its connections still stand
   Alarm ends;
-  LinkTrouble trouble;  // of cut, silent, slow link
+  LinkTrouble trouble;    // of cut, silent, slow link, and of a silent crash
+  bool silenced = false;  // by a silent crash, which holds
   bool fired = false;
   bool active = false;       // between start and end; of a crash: the task is to start again
   bool struck = false;       // there was something to strike
@@ -73,7 +74,7 @@ FaultApplier::~FaultApplier() {
     const TimedFault::Kind kind = timed->fault.kind;
     const bool link =
         kind == TimedFault::Kind::kCut || kind == TimedFault::Kind::kSilent || kind == TimedFault::Kind::kSlowLink;
-    if (timed->active && link) world_.network().End(timed->trouble);
+    if ((timed->active && link) || timed->silenced) world_.network().End(timed->trouble);
   }
 }
 
@@ -179,13 +180,30 @@ void FaultApplier::Crash(Timed& timed) {
   Node& node = NodeOf(fault.task);
   timed.struck = node.running() && !node.killed();
   Tell(timed.struck ? Entry::What::kCrash : Entry::What::kMoment, fault,
-       fmt::format("crash {}{}", fault.task, timed.struck ? "" : ", which is not there"));
+       fmt::format("crash {}{}{}", fault.task, fault.silently ? " silently" : "",
+                   timed.struck ? "" : ", which is not there"));
+  if (timed.struck && fault.silently) Silence(timed);
   if (timed.struck && fault.disk == DiskLoss::kNothing && !fault.point.has_value()) {
     node.Pause();
     timed.dies.SetAt(world_.scheduler().now() + kDying);
     return;
   }
   Die(timed);
+}
+
+// Nothing comes from it or gets there any more, not even that it is gone.
+void FaultApplier::Silence(Timed& timed) {
+  timed.silenced = true;
+  timed.trouble = {.kind = LinkTrouble::Kind::kSilent};
+  for (const auto& [name, node] : tasks_) {
+    if (name == timed.fault.task) continue;
+    world_.network().Begin(timed.trouble, timed.fault.task, name);
+    world_.network().Begin(timed.trouble, name, timed.fault.task);
+  }
+}
+
+void FaultApplier::EndSilence(Timed& timed) {
+  if (std::exchange(timed.silenced, false)) world_.network().End(timed.trouble);
 }
 
 void FaultApplier::Die(Timed& timed) {
@@ -235,6 +253,7 @@ void FaultApplier::End(Timed& timed) {
         timed.ends.SetAt(world_.scheduler().now());
         return;
       }
+      EndSilence(timed);
       if (node.killed() && node.restarts() == timed.life) BootNode(node, "starts again");
       break;
     case TimedFault::Kind::kStart:
@@ -284,6 +303,7 @@ void FaultApplier::HealAll() {
     if (never_began && timed->fault.kind == TimedFault::Kind::kStart) Start(*timed);
     if (timed->dies.pending()) Die(*timed);
     End(*timed);
+    EndSilence(*timed);  // of what stays away somebody says by now that it is gone
   }
   world_.network().Calm();
 }
@@ -339,7 +359,10 @@ FaultTallies FaultApplier::Tallies() const {
     const TimedFault& fault = timed->fault;
     const std::vector<FaultKind> kinds = KindsOf(fault);
     add(kinds[0], 1, timed->fired ? 1 : 0, Effective(*timed) ? 1 : 0);
-    if (kinds.size() > 1) add(kinds[1], 1, timed->fired ? 1 : 0, timed->lost > 0 ? 1 : 0);
+    for (std::size_t i = 1; i < kinds.size(); ++i) {
+      const bool effective = kinds[i] == FaultKind::kSilentDeath ? timed->trouble.effects > 0 : timed->lost > 0;
+      add(kinds[i], 1, timed->fired ? 1 : 0, effective ? 1 : 0);
+    }
   }
   for (const RpcFaultState* const state : rpcs_) add(KindOf(state->fault), 1, state->fired, state->effective);
   for (const DiskFaultState* const state : disks_) add(KindOf(state->fault), 1, state->fired, state->effective);

@@ -13,6 +13,7 @@
 //
 // Effective is what changed something:
 //   crash          the process ran                        power cut, torn write, lost disk   a file or a name changed
+//   silent death   a message waited, or a keepalive gave up
 //   pause          a task or a message waited             late start   the task was not there before
 //   cut            a call broke or was refused            silent       a message waited, or a keepalive gave up
 //   slow link      a message took longer                  clock        somebody looked at it meanwhile
@@ -92,6 +93,8 @@ class FaultApplier {
   void Start(Timed& timed);
   void Crash(Timed& timed);
   void Die(Timed& timed);
+  void Silence(Timed& timed);
+  void EndSilence(Timed& timed);
   void StartLink(Timed& timed);
   void End(Timed& timed);
   void Resume(Timed& timed);

@@ -138,6 +138,35 @@ TEST_F(FaultApplierTest, APowerCutTakesWhatWasNotSynced) {
   EXPECT_EQ(TallyOf(FaultKind::kTornWrite), kInert);  // it had written nothing
 }
 
+// What waits for it goes on waiting until it starts again, when what it does not know any more is refused.
+TEST_F(FaultApplierTest, ASilentDeath) {
+  Make({.timed = {
+            {.kind = Kind::kCrash, .at = seconds(5), .task = "ps:0", .restart_after = seconds(30), .silently = true}}});
+  Run();
+  EXPECT_THAT(Happened(), ElementsAre("5 crash ps:0 silently", "35 ps:0 starts again"));
+  EXPECT_EQ(TallyOf(FaultKind::kCrashRestart), kEffective);
+  EXPECT_EQ(TallyOf(FaultKind::kSilentDeath), kEffective);
+  // Only its keepalive tells the chief; a process that died would have been told of within 0.1 s.
+  EXPECT_EQ(heard_[3], "1004008 4");
+  EXPECT_EQ(heard_[4], "1009008 UNAVAILABLE");
+  EXPECT_EQ(heard_[9], "1034008 UNAVAILABLE");
+  EXPECT_EQ(heard_[10], "1035010 5");
+}
+
+TEST_F(FaultApplierTest, ASilentDeathForGoodIsKnownWhenAllHasHealed) {
+  Make({.timed = {{.kind = Kind::kCrash, .at = seconds(5), .task = "ps:0", .silently = true}}});
+  Alarm heal(world_.scheduler(), [this] { applier_->HealAll(); });
+  heal.SetAt(seconds(20));
+  Run();
+  EXPECT_TRUE(applier_->StaysAway("ps:0"));
+  EXPECT_EQ(heard_[4], "1009008 UNAVAILABLE");
+  EXPECT_EQ(heard_[6], "1019008 UNAVAILABLE");
+  EXPECT_EQ(heard_[7], "1020009 UNAVAILABLE");
+  EXPECT_EQ(heard_[8], "1021010 UNAVAILABLE");
+  EXPECT_EQ(TallyOf(FaultKind::kCrashForGood), kEffective);
+  EXPECT_EQ(TallyOf(FaultKind::kSilentDeath), kEffective);
+}
+
 TEST_F(FaultApplierTest, ALostDisk) {
   Make({.timed = {{.kind = Kind::kCrash,
                    .at = seconds(5),

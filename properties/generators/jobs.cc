@@ -159,7 +159,11 @@ class Planner {
     return fault;
   }
 
-  void Crash() { Timed(TimedFault::Kind::kCrash, AnyTask()).restart_after = HowLong(); }
+  void Crash() {
+    TimedFault& fault = Timed(TimedFault::Kind::kCrash, AnyTask());
+    fault.restart_after = HowLong();
+    fault.silently = draws_.Split("silent death", job_.plan.timed.size()).Chance(15);
+  }
   void PowerCut() {
     constexpr DiskLoss kLosses[] = {DiskLoss::kUnsynced, DiskLoss::kTorn, DiskLoss::kAll};
     TimedFault& fault = Timed(TimedFault::Kind::kCrash, draws_.Chance(70) ? "chief:0" : AnyTask());

@@ -107,6 +107,8 @@ class TimedObject : public Object<TimedFault> {
     crash.Optional("disk", &TimedFault::disk, EnumType<sim::DiskLoss>(kDiskLosses, "disk loss"),
                    "what is left on its disk: `unsynced_lost` the power goes, `torn` and only a part of what was not "
                    "synced is left, `lost` its own disk is gone");
+    crash.Optional("silently", &TimedFault::silently, kFlag,
+                   "the machine goes with it: nobody is told, and its connections end only when it starts again");
     of(TimedKind::kClockJump).Required("by_s", &TimedFault::by, DurationType({-1e6, 1e6}), "how far");
     of(TimedKind::kSlowLink).Shown().Optional("by_s", &TimedFault::by, kLasting, "how much longer: more than 0");
     of(TimedKind::kClockDrift)

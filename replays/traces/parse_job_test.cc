@@ -25,6 +25,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
   const char* const entries[] = {
       R"({"at_s":12.5,"crash":"ps:0","restart_after_s":2})",
       R"({"at_s":12.5,"crash":"worker:0","disk":"torn"})",
+      R"({"at_s":12.5,"crash":"ps:1","restart_after_s":40,"silently":true})",
       R"({"at_s":5,"pause":"chief:0","for_s":5})",
       R"({"at_s":8,"start":"worker:0"})",
       R"({"at_s":20,"cut":["worker:0","ps:0"],"for_s":8})",

@@ -22,6 +22,10 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
     {FaultKind::kLostDisk, "lost_disk",
      "A crash after which the node's own disk is empty. The shared file system stays.",
      "A task that is started again on another machine, local storage of a preempted instance."},
+    {FaultKind::kSilentDeath, "silent_death",
+     "A crash of which nobody is told: what its peers send is not answered, and what they wait for does not end, until "
+     "it is started again.",
+     "A machine that loses its power or its network card: no kernel is left to reset its connections."},
     {FaultKind::kPause, "pause", "A process stands still; its connections stay open and what is sent to it waits.",
      "SIGSTOP, a virtual machine that is migrated, swapping, a debugger, a long stall on a file system."},
     {FaultKind::kLateStart, "late_start", "A task starts long after the others.",
@@ -111,6 +115,7 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
       if (fault.disk == DiskLoss::kUnsynced) kinds.push_back(FaultKind::kPowerCut);
       if (fault.disk == DiskLoss::kTorn) kinds.push_back(FaultKind::kTornWrite);
       if (fault.disk == DiskLoss::kAll) kinds.push_back(FaultKind::kLostDisk);
+      if (fault.silently) kinds.push_back(FaultKind::kSilentDeath);
       return kinds;
     }
     case TimedFault::Kind::kPause:

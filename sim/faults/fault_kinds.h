@@ -22,6 +22,7 @@ enum class FaultKind : std::uint8_t {
   kPowerCut,
   kTornWrite,
   kLostDisk,
+  kSilentDeath,
   kPause,
   kLateStart,
   kCut,
@@ -63,7 +64,8 @@ std::span<const FaultKindInfo, kFaultKinds> AllFaultKinds();
 inline const FaultKindInfo& InfoOf(FaultKind kind) { return AllFaultKinds()[static_cast<std::size_t>(kind)]; }
 std::optional<FaultKind> FaultKindFromName(std::string_view name);
 
-// What each entry of a plan is. A crash that does something to the disk is of two kinds, a link of any number.
+// What each entry of a plan is. A crash that does something to the disk, or is silent, is of more kinds than one, and a
+// link of any number.
 std::vector<FaultKind> KindsOf(const TimedFault& fault);
 FaultKind KindOf(const RpcFault& fault);
 FaultKind KindOf(const DiskFault& fault);

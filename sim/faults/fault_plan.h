@@ -43,7 +43,7 @@ inline constexpr std::size_t kFaultPointKinds = static_cast<std::size_t>(FaultPo
 // Something that happens to a task or between two tasks at a time, or at a point of the job's course.
 struct TimedFault {
   enum class Kind {
-    kCrash,       // task; restart_after: absent = stays away; disk
+    kCrash,       // task; restart_after: absent = stays away; disk; silently
     kPause,       // task, lasts: stands still, its connections stay open
     kStart,       // task starts only now
     kCut,         // task and peer, lasts: connections are reset and refused
@@ -61,6 +61,7 @@ struct TimedFault {
   std::optional<Duration> lasts;  // absent: for ever
   std::optional<Duration> restart_after;
   DiskLoss disk = DiskLoss::kNothing;
+  bool silently = false;  // of a crash: the machine goes with it, and nobody is left to end its connections
   Duration by{0};
   double rate = 1;
   friend bool operator==(const TimedFault&, const TimedFault&) = default;
