@@ -102,15 +102,27 @@ void CallsInFlight::Remove(const ParallelCalls* calls) {
   std::erase_if(calls_, [calls](const auto& other) { return other.get() == calls; });
 }
 
-void CallsInFlight::Close(const absl::Status& why) {
+bool CallsInFlight::empty() const {
+  SpinGuard lock(lock_);
+  return calls_.empty();
+}
+
+void CallsInFlight::Fail(const absl::Status& why) {
   std::vector<std::shared_ptr<ParallelCalls>> running;
+  {
+    SpinGuard lock(lock_);
+    running = calls_;
+  }
+  for (const auto& calls : running) calls->Fail(why);
+}
+
+void CallsInFlight::Close(const absl::Status& why) {
   {
     SpinGuard lock(lock_);
     if (closed_) return;
     closed_ = true;
-    running = calls_;
   }
-  for (const auto& calls : running) calls->Fail(why);
+  Fail(why);
 }
 
 }  // namespace vigil

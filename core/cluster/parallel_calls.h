@@ -67,11 +67,14 @@ class CallsInFlight {
   // False: it is closed.
   bool Add(const std::shared_ptr<ParallelCalls>& calls);
   void Remove(const ParallelCalls* calls);
+  bool empty() const;
+  // What is under way fails with that error.
+  void Fail(const absl::Status& why);
   // Nothing begins any more; what is under way fails with that error. Only the first time counts.
   void Close(const absl::Status& why);
 
  private:
-  SpinLock lock_;
+  mutable SpinLock lock_;
   // Guarded by lock_.
   std::vector<std::shared_ptr<ParallelCalls>> calls_;
   bool closed_ = false;

@@ -153,6 +153,10 @@ void ClientGraph::Deregister() {
   }
 }
 
+void ClientGraph::AddTasks(std::map<std::string, const TaskAddress*>& tasks) const {
+  for (const Part& part : remote_) tasks.emplace(part.task->name, part.task);
+}
+
 void ClientGraph::Cleanup(std::int64_t step_id, const absl::Status& why) const {
   proto::CleanupGraphRequest request;
   request.set_step_id(step_id);

@@ -6,6 +6,7 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_CLIENT_GRAPH_H_
 #define VIGIL_CORE_CLUSTER_MASTER_CLIENT_GRAPH_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ class ClientGraph {
   absl::Status Register(CallsInFlight& calls, Time deadline, StepCaller* caller);
   // Tells the tasks to forget them; does not wait.
   void Deregister();
+  // The tasks that have a partition, by name, without the own one.
+  void AddTasks(std::map<std::string, const TaskAddress*>& tasks) const;
 
   // `caller`: for whom the step runs, may be null. Errors: the root cause; CANCELLED if the session was closed
   // meanwhile.

@@ -136,12 +136,15 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
   if (caller != nullptr && caller->cancelled()) {
     return MakeStatus(Code::kCancelled, "CreateSession was cancelled by its caller");
   }
-  SpinGuard lock(lock_);
-  VIGIL_ASSIGN_OR_RETURN(known, FindCreated(request_id));
-  if (known != nullptr) return respond(*known, version);
-  if (stopped_) return MakeStatus(Code::kCancelled, "The server was stopped.");  // nobody would close it
-  if (request_id != 0) creations_.Add(request_id);
-  sessions_.emplace(session->handle(), session);
+  {
+    SpinGuard lock(lock_);
+    VIGIL_ASSIGN_OR_RETURN(known, FindCreated(request_id));
+    if (known != nullptr) return respond(*known, version);
+    if (stopped_) return MakeStatus(Code::kCancelled, "The server was stopped.");  // nobody would close it
+    if (request_id != 0) creations_.Add(request_id);
+    sessions_.emplace(session->handle(), session);
+  }
+  session->WatchTasks(worker_->background().Begin("watch tasks"));
   return respond(*session, version);
 }
 

@@ -6,6 +6,8 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
 
 namespace vigil {
@@ -21,6 +23,7 @@ MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_
                .session = handle_,
                .devices = std::move(devices),
                .keepalive = config_.keepalive},
+      over_(*env.tasks, "the end of a session"),
       mutex_(env.tasks->NewMutex("master session")) {
   options_.own = FindDevice(*options_.devices, 0, options_.worker->device().name());
 }
@@ -83,15 +86,72 @@ absl::Status MasterSession::Run(ClientGraph& graph, const StepCall& call, Time d
   return graph.Run(in_flight_, call, deadline, caller, fetched);
 }
 
+void MasterSession::WatchTasks(InFlight::Token running) {
+  if (config_.keepalive <= Duration::zero() || options_.devices->size() < 2) return;
+  const auto watch = [self = shared_from_this(), running = std::move(running)] {
+    while (!self->over_.Wait(DeadlineAfter(self->env_, self->config_.keepalive))) self->FailIfTasksAreLost();
+  };
+  absl::StatusOr<std::unique_ptr<Task>> watcher = TrySpawn(*env_.tasks, "watch tasks", watch);
+  if (watcher.ok()) {
+    MutexLock lock(*mutex_);
+    watcher_ = *std::move(watcher);
+    return;
+  }
+  env_.log->Write(Severity::kWarning, fmt::format("No thread is left to watch the servers of session {}.", handle_));
+}
+
+void MasterSession::FailIfTasksAreLost() {
+  if (in_flight_.empty()) return;
+  std::map<std::string, const TaskAddress*> tasks;
+  {
+    MutexLock lock(*mutex_);
+    for (const auto& [names, graph] : graphs_) graph->AddTasks(tasks);
+  }
+  const auto calls = std::make_shared<ParallelCalls>(env_);
+  calls->Reuse(tasks.size());
+  if (!in_flight_.Add(calls)) return;
+  std::size_t i = 0;
+  for (const auto& [name, task] : tasks) {
+    calls->Start(i++, {.to = task->address, .method = methods::kGetStatus.text(), .keepalive = config_.keepalive});
+  }
+  if (!calls->Wait(DeadlineAfter(env_, config_.keepalive))) {
+    calls->CancelAll();  // who has a connection and does not answer is busy, as far as anybody knows
+    calls->Wait(kNever);
+  }
+  in_flight_.Remove(calls.get());
+  i = 0;
+  for (const auto& [name, task] : tasks) {
+    if (const absl::Status lost = CheckTask(*task, calls->reply(i++)); !lost.ok()) return in_flight_.Fail(lost);
+  }
+}
+
+absl::Status MasterSession::CheckTask(const TaskAddress& task, const NetworkReply& reply) const {
+  if (!reply.ok()) return CodeOf(reply.status()) == Code::kUnavailable ? reply.status() : absl::OkStatus();
+  proto::GetStatusResponse response;
+  if (!response.ParseFromString(*reply) || response.device_attributes_size() == 0) return absl::OkStatus();
+  const std::uint64_t now = response.device_attributes(0).incarnation();
+  for (const TaskDevice& device : *options_.devices) {
+    if (device.task_name() != task.name || device.incarnation == now) continue;
+    return MakeStatus(Code::kAborted, fmt::format("{} was restarted: the session began with its incarnation {}, now it "
+                                                  "is {}.",
+                                                  task.name, device.incarnation, now));
+  }
+  return absl::OkStatus();
+}
+
 void MasterSession::Close() {
+  over_.Notify();
   in_flight_.Close(MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`."));
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs;
+  std::shared_ptr<Task> watcher;
   {
     MutexLock lock(*mutex_);
     closed_ = true;
     graphs.swap(graphs_);
+    watcher = watcher_;
   }
   for (const auto& [names, graph] : graphs) graph->Deregister();
+  if (watcher != nullptr) watcher->Join(kNever);
 }
 
 }  // namespace vigil

@@ -12,17 +12,19 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vigil/core/cluster/in_flight.h"
 #include "vigil/core/cluster/master/client_graph.h"
 #include "vigil/core/cluster/master/master_graph.h"
 #include "vigil/core/cluster/master_interface.h"
 #include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/notification.h"
 #include "vigil/core/graph/graph.h"
 #include "vigil/core/session/session.h"
 
 namespace vigil {
 
-class MasterSession {
+class MasterSession : public std::enable_shared_from_this<MasterSession> {
  public:
   MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, std::string handle,
                 std::int64_t created_by, SessionConfig config, TaskDevices devices);
@@ -48,10 +50,20 @@ class MasterSession {
 
   std::int64_t version() const;
 
-  // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Does not wait.
+  // From now on until Close(), every keepalive (if there is one), the tasks that work for it are asked who they are. If
+  // one is gone, or another process has its name, what is under way fails with UNAVAILABLE or ABORTED: a step may wait
+  // for a value that it alone would have brought about, without a request left to it. `running`: as long as that lasts.
+  void WatchTasks(InFlight::Token running);
+
+  // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Waits for nobody but the task that
+  // watches, which ends at once.
   void Close();
 
  private:
+  void FailIfTasksAreLost();
+  // OK if it is the one that the session began with, or does not say.
+  absl::Status CheckTask(const TaskAddress& task, const NetworkReply& reply) const;
+
   const Env env_;
   const OpRegistry& ops_;
   const std::string handle_;
@@ -59,12 +71,14 @@ class MasterSession {
   const SessionConfig config_;
   ClientGraphOptions options_;
   CallsInFlight in_flight_;  // registrations and steps
+  Notification over_;        // closed
   const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
   std::shared_ptr<MasterGraph> graph_;
   std::int64_t version_ = 0;
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs_;
   bool closed_ = false;
+  std::shared_ptr<Task> watcher_;  // null: none
 };
 
 }  // namespace vigil
