@@ -53,6 +53,8 @@ class KernelContext {
   // REQUIRES: 0 <= i < the node's outputs; a value of the type that output_types has promised. A kernel that succeeds
   // has set all of them.
   void set_output(int i, Tensor value) { call_->outputs[i] = std::move(value); }
+  // What was set: for who wraps a kernel. REQUIRES: it has succeeded.
+  const Tensor& output(int i) const { return call_->outputs[i]; }
 
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
   const Node& holder() const { return *call_->holder; }

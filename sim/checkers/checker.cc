@@ -31,6 +31,8 @@ std::span<const Checker> Checkers() {
                                  kBoundedRecovery,
                                  kNoTaskLeft,
                                  kTokensConserved,
+                                 kTokensAsOwed,
+                                 kQueuesInOrderOnce,
                                  kLossAsWithoutFaults,
                                  kCompleteWhenReported,
                                  kCheckpointLogged,

@@ -80,6 +80,8 @@ extern const Checker kEveryTaskEnds;
 extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;
 extern const Checker kTokensConserved;
+extern const Checker kTokensAsOwed;
+extern const Checker kQueuesInOrderOnce;
 extern const Checker kLossAsWithoutFaults;
 extern const Checker kCompleteWhenReported;
 extern const Checker kCheckpointLogged;

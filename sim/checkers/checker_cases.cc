@@ -235,7 +235,7 @@ JobJudgement JobEvidence::Judge() const {
 }
 
 std::vector<CheckerCase> CheckerCases() {
-  return {
+  std::vector<CheckerCase> cases = {
       Counted("an update is lost", 6, 5),
       Counted("an update is applied twice", 6, 7),
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
@@ -290,6 +290,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
   };
+  for (CheckerCase& of_queues : QueueCases()) cases.push_back(std::move(of_queues));
+  return cases;
 }
 
 }  // namespace vigil::sim

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::sim {
@@ -37,27 +38,16 @@ struct AppliedCount {
   }
 };
 
-struct Attempts {
-  bool in_run = false;
-  std::int64_t good = 0;  // since the last run that returned
-  std::int64_t bad = 0;   // failed, or cut off by the end of the process
-
-  // What came back is an attempt, also where no event tells of it.
-  std::int64_t most() const { return bad + std::max<std::int64_t>(1, good); }
-};
-
 class AppliedUpdates {
  public:
   explicit AppliedUpdates(Findings& findings) : findings_(findings) {}
 
   void See(const JobMoment& moment) {
+    if (!moment.task.starts_with("ps")) attempts_[moment.task].See(moment);
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:
         if (moment.task.starts_with("ps")) {
           for (auto& [replica, count] : counts_[moment.task]) count.now.reset();
-        } else {
-          Attempts& attempts = attempts_[moment.task];
-          if (std::exchange(attempts.in_run, false)) ++attempts.bad;
         }
         break;
       case JobMoment::Kind::kApplied:
@@ -70,18 +60,13 @@ class AppliedUpdates {
         break;
       }
       case JobMoment::Kind::kRunStarted:
-        attempts_[moment.task].in_run = true;
         Begin(moment.task);
         break;
       case JobMoment::Kind::kAttempt:
-        ++(moment.code == Code::kOk ? attempts_[moment.task].good : attempts_[moment.task].bad);
         if (moment.code != Code::kOk) Begin(moment.task);
         break;
       case JobMoment::Kind::kRecovery:
         Begin(moment.task);
-        break;
-      case JobMoment::Kind::kRunFailed:
-        attempts_[moment.task].in_run = false;
         break;
       case JobMoment::Kind::kRunReturned:
         Return(moment);
