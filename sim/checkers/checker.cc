@@ -33,6 +33,7 @@ std::span<const Checker> Checkers() {
                                  kTokensConserved,
                                  kTokensAsOwed,
                                  kQueuesInOrderOnce,
+                                 kHistoryLinearizable,
                                  kLossAsWithoutFaults,
                                  kCompleteWhenReported,
                                  kCheckpointLogged,

@@ -82,6 +82,7 @@ extern const Checker kNoTaskLeft;
 extern const Checker kTokensConserved;
 extern const Checker kTokensAsOwed;
 extern const Checker kQueuesInOrderOnce;
+extern const Checker kHistoryLinearizable;
 extern const Checker kLossAsWithoutFaults;
 extern const Checker kCompleteWhenReported;
 extern const Checker kCheckpointLogged;

@@ -92,6 +92,19 @@ JobEvidence RestoredTo(std::int64_t count) {
   return evidence;
 }
 
+// The global step is initialised; the chief's run counts and reads 1 (or says that it was lost); then the worker reads
+// this.
+JobEvidence CountedByTwo(std::int64_t read, Code first = Code::kOk) {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kStepSet, 0},
+                                   {2, kBoss, Kind::kRunStarted},
+                                   {3, kBoss, Kind::kAttempt, 0, first},
+                                   {4, kHand, Kind::kRunStarted},
+                                   {5, kHand, Kind::kAttempt},
+                                   {6, kHand, Kind::kSawStep, read},
+                                   {7, kHand, Kind::kRunReturned, read}});
+  return evidence;
+}
+
 CheckerCase Ending(std::string_view forged, std::string_view keeps, std::string_view breaks) {
   const auto evidence = [](std::string_view outcome) {
     JobEvidence healed;
@@ -243,6 +256,9 @@ std::vector<CheckerCase> CheckerCases() {
       {"updates.as_applied", "what is read was overwritten by a restore", Applied(1, 6), Applied(1, 9)},
       {"updates.as_applied", "a failed attempt is applied twice", Applied(2, 7, Code::kUnavailable),
        Applied(3, 8, Code::kUnavailable)},
+      {"history.linearizable", "a read from an old copy", CountedByTwo(1), CountedByTwo(0)},
+      {"history.linearizable", "a failed attempt counts twice", CountedByTwo(2, Code::kUnavailable),
+       CountedByTwo(3, Code::kUnavailable)},
       {"step.goes_back_only_with_a_recovery", "the step goes back in one session",
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 10}}),
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 8}})},

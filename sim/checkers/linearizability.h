@@ -68,7 +68,7 @@ class Linearizer {
   // It has happened by now. Once something was impossible, or too much, that stays so until a Restart. REQUIRES: it is
   // under way.
   Verdict Return(std::int64_t id) {
-    if (verdict_ == Verdict::kExplained) Search(id);
+    if (verdict_ == Verdict::kExplained && !FollowsAlone(id)) Search(id);
     under_way_.erase(id);
     return verdict_;
   }
@@ -97,6 +97,22 @@ class Linearizer {
     Operation operation;
     int count = 0;
   };
+
+  // The same, where there is one order only: the one past, and nothing else to happen.
+  bool FollowsAlone(std::int64_t id) {
+    if (now_.size() != 1 || under_way_.size() != 1 || !lost_.empty()) return false;
+    auto only = now_.extract(now_.begin());
+    std::optional<State> state = only.value().happened.empty()
+                                     ? Model::Apply(only.value().state, under_way_.find(id)->second)
+                                     : std::move(only.value().state);
+    if (state.has_value()) {
+      only.value() = Configuration{*std::move(state)};
+    } else {
+      verdict_ = Verdict::kImpossible;
+    }
+    now_.insert(std::move(only));
+    return true;
+  }
 
   void Search(std::int64_t id) {
     Configurations after;

@@ -34,7 +34,7 @@ void AddMoment(JobHistory& history, std::string_view task, JobMoment::Kind kind,
 }
 
 // A server's queue gets 1, 2, 3; these are taken one after the other; then it is closed, and who takes meets its end.
-JobEvidence Taken(const Elements& elements) {
+JobEvidence TakenAre(const Elements& elements) {
   JobEvidence evidence;
   AddMoment(evidence.history, "worker:0", JobMoment::Kind::kStarted);
   for (const std::int64_t put : {1, 2, 3}) {
@@ -79,10 +79,10 @@ JobEvidence Tokens(const Elements& tokens) {
 
 std::vector<CheckerCase> QueueCases() {
   return {
-      {"queues.in_order_once", "an element is lost", Taken({1, 2, 3}), Taken({1, 3})},
-      {"queues.in_order_once", "the last element is lost", Taken({1, 2, 3}), Taken({1, 2})},
-      {"queues.in_order_once", "an element comes twice", Taken({1, 2, 3}), Taken({1, 2, 2, 3})},
-      {"queues.in_order_once", "an element overtakes another", Taken({1, 2, 3}), Taken({2, 1, 3})},
+      {"queues.in_order_once", "an element is lost", TakenAre({1, 2, 3}), TakenAre({1, 3})},
+      {"queues.in_order_once", "the last element is lost", TakenAre({1, 2, 3}), TakenAre({1, 2})},
+      {"queues.in_order_once", "an element comes twice", TakenAre({1, 2, 3}), TakenAre({1, 2, 2, 3})},
+      {"queues.in_order_once", "an element overtakes another", TakenAre({1, 2, 3}), TakenAre({2, 1, 3})},
       {"queues.in_order_once", "a run without an element", Given(1, 7), Given(0, -1)},
       {"queues.in_order_once", "a run takes two elements", Given(1, 7), Given(2, 7)},
       {"queues.in_order_once", "a run gives another element", Given(1, 7), Given(1, 8)},
