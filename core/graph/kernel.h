@@ -4,6 +4,7 @@
 #ifndef VIGIL_CORE_GRAPH_KERNEL_H_
 #define VIGIL_CORE_GRAPH_KERNEL_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ class KernelContext {
   Time deadline() const { return deadline_; }
   // Where values go to and come from that cross from one partition of a graph to another; null in a direct session.
   Rendezvous* rendezvous() const { return rendezvous_; }
+  // Of which this run is a part; 0 in a direct session.
+  std::int64_t step_id() const { return rendezvous_ == nullptr ? 0 : rendezvous_->step_id(); }
 
   int num_inputs() const { return static_cast<int>(node().inputs.size()); }
   // REQUIRES: input i is not a reference.

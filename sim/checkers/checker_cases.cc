@@ -1,5 +1,6 @@
 #include "vigil/sim/checkers/checker_cases.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -81,6 +82,20 @@ JobEvidence Applied(int times, float told, Code before = Code::kOk) {
   if (before != Code::kOk) add({{4, kHand, Kind::kAttempt, 0, before}, {4, kHand, Kind::kRecovery, 0, before}});
   for (int i = 0; i < times; ++i) add({{5, "ps:0", Kind::kApplied, 6 + i}});
   add({{6, kHand, Kind::kAttempt}, {7, kHand, Kind::kRunReturned, 1, Code::kOk, {told}}});
+  return evidence;
+}
+
+// Two attempts fail, whose updates have these numbers; a third one comes back.
+JobEvidence AppliedBy(std::int64_t first, std::int64_t second) {
+  JobEvidence evidence = Applied(3, 8, Code::kUnavailable);
+  std::vector<std::int64_t> attempts = {3, second, first};
+  for (JobMoment& moment : evidence.history) {
+    if (moment.kind != Kind::kApplied) continue;
+    moment.attempt = attempts.back();
+    attempts.pop_back();
+  }
+  const auto failed = std::ranges::find(evidence.history, Kind::kRecovery, &JobMoment::kind);
+  evidence.history.insert(failed, *(failed - 1));
   return evidence;
 }
 
@@ -256,6 +271,7 @@ std::vector<CheckerCase> CheckerCases() {
       {"updates.as_applied", "what is read was overwritten by a restore", Applied(1, 6), Applied(1, 9)},
       {"updates.as_applied", "a failed attempt is applied twice", Applied(2, 7, Code::kUnavailable),
        Applied(3, 8, Code::kUnavailable)},
+      {"updates.as_applied", "a failed attempt is applied twice, another never", AppliedBy(1, 2), AppliedBy(1, 1)},
       {"history.linearizable", "a read from an old copy", CountedByTwo(1), CountedByTwo(0)},
       {"history.linearizable", "a failed attempt counts twice", CountedByTwo(2, Code::kUnavailable),
        CountedByTwo(3, Code::kUnavailable)},

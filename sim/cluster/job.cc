@@ -178,7 +178,8 @@ void Job::Impl::WatchLedger(Member& member) {
                        .kind = kKinds[static_cast<std::size_t>(write.kind)],
                        .step = write.value,
                        .subject = write.replica,
-                       .checkpoint = write.checkpoint});
+                       .checkpoint = write.checkpoint,
+                       .attempt = write.attempt});
   };
   const auto queued = [this, &member](std::shared_ptr<const QueueOp> op) {
     JobMoment moment{.at = world.now(),

@@ -42,7 +42,7 @@ std::int64_t StepOfCheckpoint(std::string_view file) {
 Kernel Watched(Kernel right, LedgerWrite::Kind kind, Told told) {
   return [right = std::move(right), kind, told = std::move(told)](KernelContext& c) -> absl::Status {
     VIGIL_RETURN_IF_ERROR(right(c));
-    LedgerWrite write{.kind = kind};
+    LedgerWrite write{.kind = kind, .attempt = c.step_id()};
     if (c.holder().name == kGlobalStep && c.output(0).dtype() == DType::kInt64) {
       write.kind = kind == LedgerWrite::Kind::kAssigned ? LedgerWrite::Kind::kStepSet : LedgerWrite::Kind::kStepMade;
       write.value = c.output(0).scalar<std::int64_t>();

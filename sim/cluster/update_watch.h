@@ -27,6 +27,7 @@ struct LedgerWrite {
   std::string replica;           // whose updates it counts: "worker:0"; of the global step: ""
   std::int64_t value = 0;        // that it has now
   std::int64_t checkpoint = -1;  // of kWritten: its step
+  std::int64_t attempt = 0;      // of kApplied: by its master's number, the same on all servers
 };
 
 // The same ops; `told` hears of each write to the global step or a variable of the ledger (programs.h), and of
