@@ -253,6 +253,8 @@ TEST(Checkers, NothingFailsWithoutAFault) {
   failed = story;
   failed.facts.tasks[kChief].recoveries = 1;
   EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault"));
+  failed.facts.faults = {{"crash", 1, 1, 0}};
+  EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault")) << "it changed nothing";
   failed.facts.faults = {{"crash", 1, 1, 1}};
   EXPECT_THAT(failed.Rules(), Not(Contains("job.nothing_fails_without_a_fault")));
   failed.quiet = story.facts;
