@@ -7,7 +7,6 @@
 #ifndef VIGIL_SIM_CHECKERS_CLIENT_HISTORY_H_
 #define VIGIL_SIM_CHECKERS_CLIENT_HISTORY_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -4,7 +4,6 @@
 #ifndef VIGIL_SIM_CHECKERS_COUNTER_MODEL_H_
 #define VIGIL_SIM_CHECKERS_COUNTER_MODEL_H_
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 
@@ -21,7 +20,7 @@ struct CounterModel {
     };
     Does does = Does::kAdd;
     std::int64_t number = 1;
-    friend auto operator<=>(const Operation&, const Operation&) = default;
+    friend bool operator==(const Operation&, const Operation&) = default;
   };
 
   static std::optional<State> Apply(const State& state, const Operation& operation) {

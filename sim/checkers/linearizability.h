@@ -7,8 +7,8 @@
 //
 // A model says what an operation does to a state:
 //   struct Model {
-//     using State = ...;   // both ordered by <=>
-//     using Operation = ...;  // with what it came to, where that is known
+//     using State = ...;      // ordered by <=>
+//     using Operation = ...;  // with what it came to, where that is known; compared by ==
 //     static std::optional<State> Apply(const State&, const Operation&);  // none: it cannot have happened there
 //   };
 // Thread safety: none.

@@ -38,7 +38,7 @@ struct QueueModel {
     Does kind = Does::kPut;
     Elements elements = {};
     std::int64_t number = 0;  // of kPut: the capacity; of kSize
-    friend auto operator<=>(const Operation&, const Operation&) = default;
+    friend bool operator==(const Operation&, const Operation&) = default;
   };
 
   static std::optional<State> Apply(const State& state, const Operation& operation);
