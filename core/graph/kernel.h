@@ -4,6 +4,7 @@
 #ifndef VIGIL_CORE_GRAPH_KERNEL_H_
 #define VIGIL_CORE_GRAPH_KERNEL_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ class KernelContext {
   Time deadline() const { return deadline_; }
   // Where values go to and come from that cross from one partition of a graph to another; null in a direct session.
   Rendezvous* rendezvous() const { return rendezvous_; }
+  // Of which this run is a part; 0 in a direct session.
+  std::int64_t step_id() const { return rendezvous_ == nullptr ? 0 : rendezvous_->step_id(); }
 
   int num_inputs() const { return static_cast<int>(node().inputs.size()); }
   // REQUIRES: input i is not a reference.
@@ -53,6 +56,8 @@ class KernelContext {
   // REQUIRES: 0 <= i < the node's outputs; a value of the type that output_types has promised. A kernel that succeeds
   // has set all of them.
   void set_output(int i, Tensor value) { call_->outputs[i] = std::move(value); }
+  // What was set: for who wraps a kernel. REQUIRES: it has succeeded.
+  const Tensor& output(int i) const { return call_->outputs[i]; }
 
   // The node that stands for the resource: where the op's first reference comes from, or the node itself.
   const Node& holder() const { return *call_->holder; }

@@ -6,6 +6,8 @@
 #ifndef VIGIL_CORE_GRAPH_RENDEZVOUS_H_
 #define VIGIL_CORE_GRAPH_RENDEZVOUS_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/time.h"
@@ -18,6 +20,8 @@ struct Node;
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
+  // Of the step: the same for all its partitions, and no other step's.
+  virtual std::int64_t step_id() const = 0;
   // The value of a _Send node, once a step; it is shared, not copied. Never waits for the receiver. Error: why the step
   // ends early.
   virtual absl::Status Send(const Node& send, const Tensor& value) = 0;

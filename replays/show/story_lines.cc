@@ -53,6 +53,10 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kApplied:
     case Kind::kAssigned:
     case Kind::kWritten:
+    case Kind::kQueueCalled:
+    case Kind::kQueueReturned:
+    case Kind::kStepMade:
+    case Kind::kStepSet:
     case Kind::kHealed:  // the plan's own history says so
       return std::nullopt;
   }

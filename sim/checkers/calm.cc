@@ -15,7 +15,7 @@ namespace {
 bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
 
 bool IsCalm(const JobFacts& facts) {
-  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) { return fault.fired == 0; });
+  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) { return fault.effective == 0; });
 }
 
 // The end of the input ends a training that is fed by queues, and no run before it.
@@ -49,7 +49,8 @@ void CheckWithoutFaults(const JobRun& run, Findings& findings) {
 const Checker kNothingFailsWithoutAFault = {
     .id = "job.nothing_fails_without_a_fault",
     .sentence =
-        "A job that no fault has struck has no failed run, no failed creation and no recovery; each task ends cleanly.",
+        "A job in which no fault took effect has no failed run, no failed creation and no recovery; each task ends "
+        "cleanly.",
     .source = "recordings of clusters: cluster_quiet, cluster_sync_quiet",
     .needs = &Behaviour::bounded_recovery,
     .check = CheckWithoutFaults,

@@ -1,5 +1,6 @@
 #include "vigil/sim/checkers/checker_cases.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -84,11 +85,38 @@ JobEvidence Applied(int times, float told, Code before = Code::kOk) {
   return evidence;
 }
 
+// Two attempts fail, whose updates have these numbers; a third one comes back.
+JobEvidence AppliedBy(std::int64_t first, std::int64_t second) {
+  JobEvidence evidence = Applied(3, 8, Code::kUnavailable);
+  std::vector<std::int64_t> attempts = {3, second, first};
+  for (JobMoment& moment : evidence.history) {
+    if (moment.kind != Kind::kApplied) continue;
+    moment.attempt = attempts.back();
+    attempts.pop_back();
+  }
+  const auto failed = std::ranges::find(evidence.history, Kind::kRecovery, &JobMoment::kind);
+  evidence.history.insert(failed, *(failed - 1));
+  return evidence;
+}
+
 // A checkpoint of step 20 was written with a count of 5; after its restore the server has this one.
 JobEvidence RestoredTo(std::int64_t count) {
   JobEvidence evidence =
       Evidence({{1, "ps:0", Kind::kWritten, 5}, {2, "ps:0", Kind::kAssigned, count}, {3, kBoss, Kind::kRestored, 20}});
   evidence.history.front().checkpoint = 20;
+  return evidence;
+}
+
+// The global step is initialised; the chief's run counts and reads 1 (or says that it was lost); then the worker reads
+// this.
+JobEvidence CountedByTwo(std::int64_t read, Code first = Code::kOk) {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kStepSet, 0},
+                                   {2, kBoss, Kind::kRunStarted},
+                                   {3, kBoss, Kind::kAttempt, 0, first},
+                                   {4, kHand, Kind::kRunStarted},
+                                   {5, kHand, Kind::kAttempt},
+                                   {6, kHand, Kind::kSawStep, read},
+                                   {7, kHand, Kind::kRunReturned, read}});
   return evidence;
 }
 
@@ -235,7 +263,7 @@ JobJudgement JobEvidence::Judge() const {
 }
 
 std::vector<CheckerCase> CheckerCases() {
-  return {
+  std::vector<CheckerCase> cases = {
       Counted("an update is lost", 6, 5),
       Counted("an update is applied twice", 6, 7),
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
@@ -243,6 +271,10 @@ std::vector<CheckerCase> CheckerCases() {
       {"updates.as_applied", "what is read was overwritten by a restore", Applied(1, 6), Applied(1, 9)},
       {"updates.as_applied", "a failed attempt is applied twice", Applied(2, 7, Code::kUnavailable),
        Applied(3, 8, Code::kUnavailable)},
+      {"updates.as_applied", "a failed attempt is applied twice, another never", AppliedBy(1, 2), AppliedBy(1, 1)},
+      {"history.linearizable", "a read from an old copy", CountedByTwo(1), CountedByTwo(0)},
+      {"history.linearizable", "a failed attempt counts twice", CountedByTwo(2, Code::kUnavailable),
+       CountedByTwo(3, Code::kUnavailable)},
       {"step.goes_back_only_with_a_recovery", "the step goes back in one session",
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 10}}),
        Evidence({{1, kHand, Kind::kSession}, {2, kHand, Kind::kSawStep, 9}, {3, kHand, Kind::kSawStep, 8}})},
@@ -290,6 +322,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
   };
+  for (CheckerCase& of_queues : QueueCases()) cases.push_back(std::move(of_queues));
+  return cases;
 }
 
 }  // namespace vigil::sim

@@ -31,6 +31,8 @@ struct CheckerCase {
 };
 
 std::vector<CheckerCase> CheckerCases();
+// Those of queues, which are among them.
+std::vector<CheckerCase> QueueCases();
 
 }  // namespace vigil::sim
 

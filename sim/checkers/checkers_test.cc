@@ -42,6 +42,7 @@ struct Story {
       moment.code = line.code;
       moment.step = line.step;
       if (line.kind == Kind::kRunReturned) moment.ledger = {line.count};
+      if (line.kind == Kind::kAssigned) moment.subject = "worker:0";
       history.push_back(std::move(moment));
     }
     return CheckJob({.spec = spec,
@@ -88,13 +89,15 @@ TEST(Checkers, UpdatesAreAppliedExactlyOnce) {
   const Line nothing{4, kChief, Kind::kOpened};
   const Line failed{4, kWorker, Kind::kAttempt, 0, 0, Code::kUnavailable};
   const Line restored{4, kChief, Kind::kRestored};
+  const Line overwritten{4, "ps:0", Kind::kAssigned};
   EXPECT_THAT(runs(5, 6, nothing).Rules(), Not(Contains("updates.exactly_once")));
   EXPECT_THAT(runs(5, 5, nothing).Rules(), Contains("updates.exactly_once"));
   EXPECT_THAT(runs(5, 7, nothing).Rules(), Contains("updates.exactly_once"));
   EXPECT_THAT(runs(5, 7, failed).Rules(), Not(Contains("updates.exactly_once")));
   EXPECT_THAT(runs(5, 8, failed).Rules(), Contains("updates.exactly_once"));
   EXPECT_THAT(runs(5, 2, nothing).Rules(), Contains("updates.exactly_once"));
-  EXPECT_THAT(runs(5, 2, restored).Rules(), Not(Contains("updates.exactly_once")));
+  EXPECT_THAT(runs(5, 2, restored).Rules(), Contains("updates.exactly_once")) << "the server kept what it had";
+  EXPECT_THAT(runs(5, 2, overwritten).Rules(), Not(Contains("updates.exactly_once")));
   EXPECT_EQ(runs(5, 6, nothing).Judge().armed["updates.exactly_once"], 1);
 }
 
@@ -250,6 +253,8 @@ TEST(Checkers, NothingFailsWithoutAFault) {
   failed = story;
   failed.facts.tasks[kChief].recoveries = 1;
   EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault"));
+  failed.facts.faults = {{"crash", 1, 1, 0}};
+  EXPECT_THAT(failed.Rules(), Contains("job.nothing_fails_without_a_fault")) << "it changed nothing";
   failed.facts.faults = {{"crash", 1, 1, 1}};
   EXPECT_THAT(failed.Rules(), Not(Contains("job.nothing_fails_without_a_fault")));
   failed.quiet = story.facts;

@@ -3,8 +3,9 @@
 // (sim/cluster/update_watch.h): one applied, or the count overwritten, by a restore or an initialisation.
 //
 // * An update changes what was there by one. What was overwritten stays overwritten, and nothing else changes.
-// * An attempt applies at most once to each server, whether it comes back or not; the one that comes back, exactly once
-//   before it does. An attempt that failed may apply late, but not after the next run of its replica has returned.
+// * An attempt applies at most once to each server, whether it comes back or not, by its number; the one that comes
+//   back, exactly once to all of them before it does. An attempt that failed may apply late, but not after the next run
+//   of its replica has returned.
 // * A read gives a value that the variable had at some time between the beginning of the attempt and its return: the
 //   reads and writes of one count are linearizable. A restore excuses nothing here: it is a write like any other.
 #include <fmt/format.h>
@@ -14,10 +15,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
 
 namespace vigil::sim {
@@ -25,25 +28,17 @@ namespace {
 
 // Of one replica on one server.
 struct AppliedCount {
-  std::optional<std::int64_t> now;  // none: the server has begun anew
-  std::vector<std::int64_t> held;   // since the attempt began
-  std::int64_t applied_in_attempt = 0;
-  std::int64_t applied_since = 0;  // the last run that returned
+  std::optional<std::int64_t> now;    // none: the server has begun anew
+  std::vector<std::int64_t> held;     // since the attempt began
+  std::set<std::int64_t> ever;        // attempts that were applied
+  std::set<std::int64_t> in_attempt;  // since the attempt began
+  std::int64_t applied_since = 0;     // the last run that returned
 
   void Begin() {
     held.clear();
     if (now.has_value()) held.push_back(*now);
-    applied_in_attempt = 0;
+    in_attempt.clear();
   }
-};
-
-struct Attempts {
-  bool in_run = false;
-  std::int64_t good = 0;  // since the last run that returned
-  std::int64_t bad = 0;   // failed, or cut off by the end of the process
-
-  // What came back is an attempt, also where no event tells of it.
-  std::int64_t most() const { return bad + std::max<std::int64_t>(1, good); }
 };
 
 class AppliedUpdates {
@@ -51,13 +46,11 @@ class AppliedUpdates {
   explicit AppliedUpdates(Findings& findings) : findings_(findings) {}
 
   void See(const JobMoment& moment) {
+    if (!moment.task.starts_with("ps")) attempts_[moment.task].See(moment);
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:
         if (moment.task.starts_with("ps")) {
           for (auto& [replica, count] : counts_[moment.task]) count.now.reset();
-        } else {
-          Attempts& attempts = attempts_[moment.task];
-          if (std::exchange(attempts.in_run, false)) ++attempts.bad;
         }
         break;
       case JobMoment::Kind::kApplied:
@@ -70,18 +63,13 @@ class AppliedUpdates {
         break;
       }
       case JobMoment::Kind::kRunStarted:
-        attempts_[moment.task].in_run = true;
         Begin(moment.task);
         break;
       case JobMoment::Kind::kAttempt:
-        ++(moment.code == Code::kOk ? attempts_[moment.task].good : attempts_[moment.task].bad);
         if (moment.code != Code::kOk) Begin(moment.task);
         break;
       case JobMoment::Kind::kRecovery:
         Begin(moment.task);
-        break;
-      case JobMoment::Kind::kRunFailed:
-        attempts_[moment.task].in_run = false;
         break;
       case JobMoment::Kind::kRunReturned:
         Return(moment);
@@ -109,19 +97,23 @@ class AppliedUpdates {
     }
     count.now = moment.step;
     count.held.push_back(moment.step);
-    ++count.applied_in_attempt;
+    if (moment.attempt != 0 && !count.ever.insert(moment.attempt).second) {
+      findings_.Violate(moment, fmt::format("each attempt of {} once", moment.subject), "one that was applied before");
+    }
+    count.in_attempt.insert(moment.attempt);
     ++count.applied_since;
   }
 
   void Return(const JobMoment& moment) {
     Attempts& attempts = attempts_[moment.task];
+    std::optional<std::set<std::int64_t>> everywhere;  // attempts that were applied on all servers
     for (std::size_t i = 0; i < moment.ledger.size(); ++i) {
       const std::string server = fmt::format("ps:{}", i);
       const auto replicas = counts_.find(server);
       if (replicas == counts_.end()) continue;  // nobody watched it
       AppliedCount& count = replicas->second[moment.task];
       findings_.Arm();
-      if (count.applied_in_attempt == 0) {
+      if (count.in_attempt.empty()) {
         findings_.Violate(moment, fmt::format("an update on {} before the run returned", server), "none");
       }
       if (count.applied_since > attempts.most()) {
@@ -135,6 +127,14 @@ class AppliedUpdates {
                           fmt::format("{}", read));
       }
       count.applied_since = 0;
+      if (!everywhere.has_value()) {
+        everywhere = count.in_attempt;
+      } else {
+        std::erase_if(*everywhere, [&](std::int64_t attempt) { return !count.in_attempt.contains(attempt); });
+      }
+    }
+    if (everywhere.has_value() && everywhere->empty()) {
+      findings_.Violate(moment, "one attempt that was applied on every server before the run returned", "none");
     }
     attempts = Attempts();
   }
@@ -155,8 +155,7 @@ const Checker kUpdatesAsApplied = {
     .id = "updates.as_applied",
     .sentence =
         "As the servers tell it: each attempt of an update applies at most once to each server, the one that returns "
-        "at "
-        "least once before it does; and what it reads of its count is a value that the count had meanwhile.",
+        "to all of them before it does; and what it reads of its count is a value that the count had meanwhile.",
     .source = "linearizability of one variable, lost operations applied once or never; MonitoredSession r1.4, Run",
     .check = CheckApplied,
     .stays =

@@ -54,8 +54,8 @@ OpRegistry WithKernel(std::string_view name, const std::function<Kernel(const Ke
 }
 
 TEST(WrongServers, RightOnesBreakNoRule) {
-  for (const WorkloadKind kind :
-       {WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression, WorkloadKind::kSupervisor}) {
+  for (const WorkloadKind kind : {WorkloadKind::kAsyncRegression, WorkloadKind::kSyncRegression,
+                                  WorkloadKind::kInputPipeline, WorkloadKind::kSupervisor}) {
     EXPECT_THAT(BrokenOn(BuiltinOps(), kind), IsEmpty()) << WorkloadName(kind);
   }
 }
@@ -107,6 +107,30 @@ TEST(WrongServers, TokensArePutBackTwice) {
     };
   });
   EXPECT_THAT(BrokenOn(ops, WorkloadKind::kSyncRegression), Contains("tokens.conserved"));
+}
+
+// Who takes an element gets the one behind it.
+TEST(WrongServers, OneElementOfAllIsLost) {
+  int taken = 0;
+  const OpRegistry ops = WithKernel("QueueDequeueV2", [&taken](const Kernel& right) -> Kernel {
+    return [&taken, right](KernelContext& c) -> absl::Status {
+      if (++taken == 10) VIGIL_RETURN_IF_ERROR(right(c));
+      return right(c);
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kInputPipeline), Contains("queues.in_order_once"));
+}
+
+// The last one is in it once more.
+TEST(WrongServers, OneElementOfAllComesTwice) {
+  int put = 0;
+  const OpRegistry ops = WithKernel("QueueEnqueueV2", [&put](const Kernel& right) -> Kernel {
+    return [&put, right](KernelContext& c) -> absl::Status {
+      if (++put == 10) VIGIL_RETURN_IF_ERROR(right(c));
+      return right(c);
+    };
+  });
+  EXPECT_THAT(BrokenOn(ops, WorkloadKind::kInputPipeline), Contains("queues.in_order_once"));
 }
 
 // A step that no gradients were pushed for.

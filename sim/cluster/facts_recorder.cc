@@ -128,10 +128,11 @@ void FactsRecorder::Opened(Duration after) {
   if (!facts_.opened_after.has_value() && facts_.lives == 1) facts_.opened_after = after;
 }
 
-void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<float> ledger) {
+void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<float> ledger, std::int64_t element) {
   JobMoment& moment = Note(JobMoment::Kind::kRunReturned);
   moment.step = step;
   moment.ledger = std::move(ledger);
+  moment.element = element;
   ++facts_.runs;
   facts_.longest_run = std::max(facts_.longest_run, took);
   facts_.last_step = std::max(facts_.last_step, step);

@@ -35,8 +35,8 @@ class FactsRecorder final : public EventSink {
 
   void Serving() { Note(JobMoment::Kind::kServing); }
   void Opened(Duration after);
-  // A run came back after so long with that step and those counts of updates.
-  void RunReturned(Duration took, std::int64_t step, std::vector<float> ledger);
+  // A run came back after so long with that step, those counts of updates and that element of its input (-1: none).
+  void RunReturned(Duration took, std::int64_t step, std::vector<float> ledger, std::int64_t element = -1);
   // What the events of a monitored session tell, of a program that has another one.
   void NewSession() { Session(); }
   void RunStarted();

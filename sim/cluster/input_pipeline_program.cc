@@ -16,6 +16,7 @@ absl::Status TrainOnInput(const TrainerParts& parts) {
                          BuildInputPipeline(parts.env, b, ReplicaOf(parts), {.limit = numbers}));
   VIGIL_RETURN_IF_ERROR(b.status());
   program.global_step = model.global_step;
+  program.element = model.number;
   AddLedger(parts, b, model.train_op, program);
   VIGIL_RETURN_IF_ERROR(b.status());
   program.hooks.push_back(parts.recorder.NewHook(model.global_step));

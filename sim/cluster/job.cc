@@ -26,6 +26,7 @@
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/process_tasks.h"
+#include "vigil/sim/cluster/queue_watch.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/update_watch.h"
@@ -167,16 +168,36 @@ void Job::Impl::AddNodes() {
 }
 
 void Job::Impl::WatchLedger(Member& member) {
-  member.ops = WatchUpdates(options.ops == nullptr ? BuiltinOps() : *options.ops, [this](const LedgerWrite& write) {
-    constexpr std::array kKinds = {JobMoment::Kind::kApplied, JobMoment::Kind::kAssigned, JobMoment::Kind::kWritten};
+  const auto written = [this, &member](const LedgerWrite& write) {
+    using Kind = JobMoment::Kind;
+    constexpr std::array kKinds = {Kind::kApplied, Kind::kAssigned, Kind::kWritten, Kind::kStepMade, Kind::kStepSet};
+    const Member& keeps = write.server.empty() ? member : members.find(write.server)->second;
     history.push_back({.at = world.now(),
-                       .task = write.server,
-                       .life = members.find(write.server)->second.facts.lives,
+                       .task = keeps.name,
+                       .life = keeps.facts.lives,
                        .kind = kKinds[static_cast<std::size_t>(write.kind)],
                        .step = write.value,
                        .subject = write.replica,
-                       .checkpoint = write.checkpoint});
-  });
+                       .checkpoint = write.checkpoint,
+                       .attempt = write.attempt});
+  };
+  const auto queued = [this, &member](std::shared_ptr<const QueueOp> op) {
+    JobMoment moment{.at = world.now(),
+                     .task = member.name,
+                     .life = member.facts.lives,
+                     .kind = JobMoment::Kind::kQueueCalled,
+                     .step = static_cast<std::int64_t>(history.size()),
+                     .queue = std::move(op)};
+    history.push_back(moment);
+    return [this, moment = std::move(moment)](const absl::Status& status) mutable {
+      moment.at = world.now();
+      moment.kind = JobMoment::Kind::kQueueReturned;
+      moment.code = CodeOf(status);
+      history.push_back(moment);
+    };
+  };
+  const OpRegistry& ops = options.ops == nullptr ? BuiltinOps() : *options.ops;
+  member.ops = WatchQueues(*WatchUpdates(ops, written), queued);
 }
 
 void Job::Impl::Start(Member& member) {

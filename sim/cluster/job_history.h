@@ -5,6 +5,7 @@
 #define VIGIL_SIM_CLUSTER_JOB_HISTORY_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,24 @@
 #include "vigil/core/base/time.h"
 
 namespace vigil::sim {
+
+// What a server was asked to do with a queue of whole numbers.
+struct QueueOp {
+  enum class What : std::uint8_t {
+    kPut,    // elements, all or none
+    kRenew,  // what is in it is thrown away, it is open, elements are put in
+    kTake,   // elements, none if it failed
+    kClose,
+    kSize,  // opens it first if `opens`; size
+  };
+  What what = What::kPut;
+  std::string queue;
+  std::string taker;                   // of kTake: the replica that says so of itself; "" = who it is is not said
+  std::vector<std::int64_t> elements;  // put in or taken
+  std::int64_t capacity = -1;          // of the queue; below 0: without bound
+  bool opens = false;
+  std::int64_t size = 0;
+};
 
 struct JobMoment {
   enum class Kind {
@@ -43,8 +62,13 @@ struct JobMoment {
     kApplied,
     kAssigned,
     kWritten,  // ... or that count was written to the files of a checkpoint
-    kBegin,    // the plan begins (task = "")
-    kHealed,   // everything has healed (task = "")
+    // A server's operation on a queue: queue; step = the place of the call in the history, also of its return: code.
+    kQueueCalled,
+    kQueueReturned,
+    kStepMade,  // a server has counted a global step: step
+    kStepSet,   // ... or its global step was restored or initialised: step
+    kBegin,     // the plan begins (task = "")
+    kHealed,    // everything has healed (task = "")
   };
   Time at;  // the world's
   std::string task;
@@ -55,6 +79,9 @@ struct JobMoment {
   std::vector<float> ledger = {};  // of kRunReturned: how often each parameter server says this replica has updated it
   std::string subject = {};
   std::int64_t checkpoint = -1;  // of kWritten: its step
+  std::int64_t attempt = 0;      // of kApplied: whose update it was, the same number on all servers; 0 = not known
+  std::int64_t element = -1;     // of kRunReturned: what the run has taken from its input; -1 = it takes nothing
+  std::shared_ptr<const QueueOp> queue = nullptr;
 };
 
 using JobHistory = std::vector<JobMoment>;

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "vigil/sim/cluster/testing.h"
 #include "vigil/sim/cluster/trainer.h"
@@ -48,6 +52,36 @@ TEST_P(EveryWorkload, EndsCleanlyAndTheSameTwice) {
   }
   EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
   EXPECT_NE(PlayJobOf(spec, 2).hash, played.hash);
+}
+
+TEST(Job, ServersTellOfTheSameAttempts) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.tasks["ps"] = 2;
+  std::map<std::string, std::vector<std::int64_t>> attempts;  // by server
+  for (const JobMoment& moment : PlayJobOf(spec).history) {
+    if (moment.kind == JobMoment::Kind::kApplied) attempts[moment.task].push_back(moment.attempt);
+  }
+  for (auto& [server, numbers] : attempts) {
+    EXPECT_GE(numbers.size(), 40U) << server;
+    std::ranges::sort(numbers);
+    EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end()) << server << " applies one twice";
+    EXPECT_GT(numbers.front(), 0) << server;
+  }
+  EXPECT_EQ(attempts["ps:0"], attempts["ps:1"]);
+}
+
+TEST(Job, RunsGiveTheElementsThatTheirQueueGave) {
+  std::map<std::string, std::vector<std::int64_t>> taken;
+  std::map<std::string, std::vector<std::int64_t>> given;
+  for (const JobMoment& moment : PlayJobOf(SmallJob(WorkloadKind::kInputPipeline)).history) {
+    if (moment.kind == JobMoment::Kind::kRunReturned) given[moment.task].push_back(moment.element);
+    if (moment.kind != JobMoment::Kind::kQueueReturned || moment.queue->what != QueueOp::What::kTake) continue;
+    if (moment.code == Code::kOk) taken[moment.task].push_back(moment.queue->elements.front());
+  }
+  EXPECT_EQ(given, taken);
+  std::vector<std::int64_t> numbers(20);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  EXPECT_EQ(given["chief:0"], numbers);
 }
 
 TEST(Job, FactsOfAQuietJob) {

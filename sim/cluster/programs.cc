@@ -78,8 +78,9 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
     const Time before = env.clock->Monotonic();
     VIGIL_RETURN_IF_ERROR(session.RunInto(&result, fetches, feed()));
     const auto count = [&result](std::size_t i) { return result.values()[2 + i].scalar<float>(); };
-    parts.recorder.RunReturned(env.clock->Monotonic() - before, result.values()[1].scalar<std::int64_t>(),
-                               LedgerOf(program, count));
+    const auto number = [&result](std::size_t i) { return result.values()[i].scalar<std::int64_t>(); };
+    parts.recorder.RunReturned(env.clock->Monotonic() - before, number(1), LedgerOf(program, count),
+                               program.element.has_value() ? number(2 + program.ledger.size()) : -1);
     const std::int64_t validate = parts.job.workload.validate_steps;
     if (program.loss.has_value() && validate > 0 && done % validate == 0) {
       VIGIL_ASSIGN_OR_RETURN(const bool over, session.ShouldStop());
@@ -170,6 +171,7 @@ absl::StatusOr<Regression> AddRegression(const TrainerParts& parts, Builder& b, 
 Fetches FetchesOf(const Program& program) {
   std::vector<Fetches> items = {Fetches::Op(program.train.node), program.global_step};
   items.insert(items.end(), program.ledger.begin(), program.ledger.end());
+  if (program.element.has_value()) items.emplace_back(*program.element);
   return Fetches::List(std::move(items));
 }
 

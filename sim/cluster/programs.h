@@ -47,10 +47,11 @@ RegressionData DataOf(const TrainerParts& parts);
 struct Program {
   Graph graph{BuiltinOps()};
   Output global_step;
-  Output train;                // what the loop runs
-  std::vector<Output> ledger;  // a count for each parameter server
-  std::optional<Output> loss;  // for WorkloadSpec::validate_steps
-  std::vector<HookPtr> hooks;  // the model's own
+  Output train;                   // what the loop runs
+  std::vector<Output> ledger;     // a count for each parameter server
+  std::optional<Output> loss;     // for WorkloadSpec::validate_steps
+  std::optional<Output> element;  // that a step takes from its input
+  std::vector<HookPtr> hooks;     // the model's own
 };
 
 // Counters on every parameter server, one for each replica, updated in its steps by the same op as the model's
@@ -61,7 +62,7 @@ void AddLedger(const TrainerParts& parts, Builder& b, Output train_op, Program& 
 // Linear regression with its ledger: sets `global_step` and `train`.
 absl::StatusOr<Regression> AddRegression(const TrainerParts& parts, Builder& b, Program& program);
 
-// What a step fetches: train, the global step, the ledger; and the ledger of what it fetched.
+// What a step fetches: train, the global step, the ledger, the element; and the ledger of what it fetched.
 Fetches FetchesOf(const Program& program);
 std::vector<float> LedgerOf(const Program& program, const std::function<float(std::size_t)>& value);
 

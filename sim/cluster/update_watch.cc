@@ -13,6 +13,8 @@
 namespace vigil::sim {
 namespace {
 
+constexpr std::string_view kGlobalStep = "global_step";
+
 using Told = std::function<void(const LedgerWrite&)>;
 
 // "ledger_0/worker_1" counts the updates of worker:1 on ps:0; false if it is another variable.
@@ -40,7 +42,13 @@ std::int64_t StepOfCheckpoint(std::string_view file) {
 Kernel Watched(Kernel right, LedgerWrite::Kind kind, Told told) {
   return [right = std::move(right), kind, told = std::move(told)](KernelContext& c) -> absl::Status {
     VIGIL_RETURN_IF_ERROR(right(c));
-    LedgerWrite write{.kind = kind};
+    LedgerWrite write{.kind = kind, .attempt = c.step_id()};
+    if (c.holder().name == kGlobalStep && c.output(0).dtype() == DType::kInt64) {
+      write.kind = kind == LedgerWrite::Kind::kAssigned ? LedgerWrite::Kind::kStepSet : LedgerWrite::Kind::kStepMade;
+      write.value = c.output(0).scalar<std::int64_t>();
+      told(write);
+      return absl::OkStatus();
+    }
     if (!NameCount(c.holder().name, write)) return absl::OkStatus();
     VIGIL_ASSIGN_OR_RETURN(const Variable* const variable, Variable::Of(c));
     write.value = static_cast<std::int64_t>(variable->Read().scalar<float>());
@@ -72,6 +80,7 @@ std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, Told told) {
   for (const auto& [name, def] : ops.all()) {
     OpDef own = def;
     if (name == "ApplyGradientDescent") own.compute = Watched(def.compute, LedgerWrite::Kind::kApplied, told);
+    if (name == "AssignAdd") own.compute = Watched(def.compute, LedgerWrite::Kind::kStepMade, told);
     if (name == "Assign") own.compute = Watched(def.compute, LedgerWrite::Kind::kAssigned, told);
     if (name == "SaveV2") own.compute = WatchedSave(def.compute, told);
     watched->Register(std::move(own));

@@ -19,16 +19,19 @@ struct LedgerWrite {
     kApplied,   // an update
     kAssigned,  // the variable was restored or initialised
     kWritten,   // its value is in a checkpoint's file
+    kStepMade,  // the global step was counted
+    kStepSet,   // ... restored or initialised
   };
   Kind kind = Kind::kApplied;
-  std::string server;            // that keeps the count: "ps:0"
-  std::string replica;           // whose updates it counts: "worker:0"
+  std::string server;            // that keeps the count: "ps:0"; of the global step: ""
+  std::string replica;           // whose updates it counts: "worker:0"; of the global step: ""
   std::int64_t value = 0;        // that it has now
   std::int64_t checkpoint = -1;  // of kWritten: its step
+  std::int64_t attempt = 0;      // of kApplied: by its master's number, the same on all servers
 };
 
-// The same ops; `told` hears of each write to a variable of the ledger (programs.h), and of
-// one to a checkpoint, that went well.
+// The same ops; `told` hears of each write to the global step or a variable of the ledger (programs.h), and of
+// one of the ledger to a checkpoint, that went well.
 std::unique_ptr<OpRegistry> WatchUpdates(const OpRegistry& ops, std::function<void(const LedgerWrite&)> told);
 
 }  // namespace vigil::sim

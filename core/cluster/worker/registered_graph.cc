@@ -69,6 +69,8 @@ class RegisteredGraph::Run final : public Rendezvous {
     return state_.Run(call, request.deadline, graph_.resources_.generation(), fetched, this);
   }
 
+  std::int64_t step_id() const override { return step_->step_id(); }
+
   absl::Status Send(const Node& send, const Tensor& value) override {
     const auto edge = std::ranges::lower_bound(graph_.sends_, &send, std::less<>(), &SendEdge::node);
     return step_->Send(edge->key, value);

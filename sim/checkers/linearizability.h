@@ -1,0 +1,178 @@
+// Whether operations that overlapped can have happened one after the other: a bounded search for an order.
+//
+// As Wing and Gong, and Lowe, do it, with all orders side by side: what is known are the configurations that the past
+// allows, each a state and which of those under way have happened in it. An operation that returns must have happened:
+// each configuration is gone on with by those under way, in every order, until this one was the last; equal ones are
+// one. None left: no order explains what was seen. What never returns may happen at any time, or never.
+//
+// A model says what an operation does to a state:
+//   struct Model {
+//     using State = ...;      // ordered by <=>
+//     using Operation = ...;  // with what it came to, where that is known; compared by ==
+//     static std::optional<State> Apply(const State&, const Operation&);  // none: it cannot have happened there
+//   };
+// Thread safety: none.
+#ifndef VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_
+#define VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace vigil::sim {
+
+template <typename Model>
+class Linearizer {
+ public:
+  using State = typename Model::State;
+  using Operation = typename Model::Operation;
+  enum class Verdict : std::uint8_t {
+    kExplained,
+    kImpossible,  // no order explains it
+    kGivenUp,     // there were too many
+  };
+
+  // `most`: configurations looked at for one return.
+  explicit Linearizer(State initial, std::size_t most = 20'000) : most_(most) { Restart(std::move(initial)); }
+
+  // Begins anew: nothing is under way, nothing that was lost can happen any more.
+  void Restart(State state) {
+    under_way_.clear();
+    lost_.clear();
+    now_ = {Configuration{.state = std::move(state)}};
+    verdict_ = Verdict::kExplained;
+  }
+  // REQUIRES: `id` is not under way.
+  void Call(std::int64_t id, Operation operation) { under_way_.emplace(id, std::move(operation)); }
+  // It may have happened, may happen later, or never. REQUIRES: it is under way.
+  void Lose(std::int64_t id) {
+    const auto call = under_way_.find(id);
+    const auto place = std::ranges::find(lost_, call->second, &Lost::operation);
+    const auto kind = static_cast<std::size_t>(place - lost_.begin());
+    if (place == lost_.end()) lost_.push_back({call->second});
+    ++lost_[kind].count;
+    under_way_.erase(call);
+    Configurations after;
+    for (Configuration configuration : now_) {
+      if (std::erase(configuration.happened, id) > 0) configuration.Use(kind);
+      after.insert(std::move(configuration));
+    }
+    now_ = std::move(after);
+  }
+  // It has happened by now. Once something was impossible, or too much, that stays so until a Restart. REQUIRES: it is
+  // under way.
+  Verdict Return(std::int64_t id) {
+    if (verdict_ == Verdict::kExplained && !FollowsAlone(id)) Search(id);
+    under_way_.erase(id);
+    return verdict_;
+  }
+  Verdict verdict() const { return verdict_; }
+  // The states that are possible now; after what was impossible, before it.
+  std::vector<State> States() const {
+    std::vector<State> states;
+    for (const Configuration& configuration : now_) states.push_back(configuration.state);
+    return states;
+  }
+
+ private:
+  struct Configuration {
+    State state;
+    std::vector<std::int64_t> happened = {};  // of those under way, in order of their ids
+    std::vector<int> used = {};               // of the lost ones, of each kind how many have happened
+    friend auto operator<=>(const Configuration&, const Configuration&) = default;
+
+    void Use(std::size_t kind) {
+      if (used.size() <= kind) used.resize(kind + 1);
+      ++used[kind];
+    }
+  };
+  using Configurations = std::set<Configuration>;
+  struct Lost {
+    Operation operation;
+    int count = 0;
+  };
+
+  // The same, where there is one order only: the one past, and nothing else to happen.
+  bool FollowsAlone(std::int64_t id) {
+    if (now_.size() != 1 || under_way_.size() != 1 || !lost_.empty()) return false;
+    auto only = now_.extract(now_.begin());
+    std::optional<State> state = only.value().happened.empty()
+                                     ? Model::Apply(only.value().state, under_way_.find(id)->second)
+                                     : std::move(only.value().state);
+    if (state.has_value()) {
+      only.value() = Configuration{*std::move(state)};
+    } else {
+      verdict_ = Verdict::kImpossible;
+    }
+    now_.insert(std::move(only));
+    return true;
+  }
+
+  void Search(std::int64_t id) {
+    Configurations after;
+    std::vector<Configuration> open;
+    for (Configuration configuration : now_) {
+      if (std::erase(configuration.happened, id) > 0) {
+        after.insert(std::move(configuration));
+      } else {
+        open.push_back(std::move(configuration));
+      }
+    }
+    Configurations seen;
+    while (!open.empty()) {
+      const Configuration from = std::move(open.back());
+      open.pop_back();
+      if (!seen.insert(from).second) continue;
+      if (seen.size() > most_) {
+        verdict_ = Verdict::kGivenUp;
+        return;
+      }
+      Follow(from, id, open, after);
+    }
+    if (after.empty()) {
+      verdict_ = Verdict::kImpossible;
+    } else {
+      now_ = std::move(after);
+    }
+  }
+
+  // Where it can come to in one more step: to `after`, if that is the operation looked for.
+  void Follow(const Configuration& from, std::int64_t id, std::vector<Configuration>& open, Configurations& after) {
+    for (const auto& [other, operation] : under_way_) {
+      if (std::ranges::binary_search(from.happened, other)) continue;
+      std::optional<State> state = Model::Apply(from.state, operation);
+      if (!state.has_value()) continue;
+      Configuration next{*std::move(state), from.happened, from.used};
+      if (other == id) {
+        after.insert(std::move(next));
+        continue;
+      }
+      next.happened.insert(std::ranges::upper_bound(next.happened, other), other);
+      open.push_back(std::move(next));
+    }
+    for (std::size_t kind = 0; kind < lost_.size(); ++kind) {
+      if (kind < from.used.size() && from.used[kind] >= lost_[kind].count) continue;
+      std::optional<State> state = Model::Apply(from.state, lost_[kind].operation);
+      if (!state.has_value()) continue;
+      Configuration next{*std::move(state), from.happened, from.used};
+      next.Use(kind);
+      open.push_back(std::move(next));
+    }
+  }
+
+  const std::size_t most_;
+  std::map<std::int64_t, Operation> under_way_;
+  std::vector<Lost> lost_;  // the same operation but once
+  Configurations now_;
+  Verdict verdict_ = Verdict::kExplained;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_

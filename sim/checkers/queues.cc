@@ -1,0 +1,254 @@
+// Queues, element by element: what servers were asked to do with each, from the call to the return, and what the
+// replicas got of it.
+//
+// * On its server a queue is a queue: some order of the operations that overlapped explains every element taken, every
+//   end of the input (it was closed, and empty) and every size. No order explains an element that was lost, came twice
+//   or overtook another. The queue of a server that died is gone with it.
+// * A run that returned has taken an element before it did, and the one that it says. Over a whole job a replica takes
+//   at most one for each attempt: an attempt that fails loses what it has taken, and may take it late.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/sim/checkers/attempts.h"
+#include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/linearizability.h"
+
+namespace vigil::sim {
+namespace {
+
+using Elements = std::vector<std::int64_t>;
+
+struct QueueModel {
+  struct State {
+    Elements elements = {};
+    bool closed = false;
+    friend auto operator<=>(const State&, const State&) = default;
+  };
+  struct Operation {
+    enum class Does : std::uint8_t { kPut, kRenew, kTake, kTakeUnknown, kFindEnd, kClose, kOpen, kSize };
+    Does kind = Does::kPut;
+    Elements elements = {};
+    std::int64_t number = 0;  // of kPut: the capacity; of kSize
+    friend bool operator==(const Operation&, const Operation&) = default;
+  };
+
+  static std::optional<State> Apply(const State& state, const Operation& operation);
+};
+
+std::optional<QueueModel::State> QueueModel::Apply(const State& state, const Operation& operation) {
+  using Does = Operation::Does;
+  const auto size = static_cast<std::int64_t>(state.elements.size());
+  State next = state;
+  switch (operation.kind) {
+    case Does::kPut:
+      // Several are put in one after the other, as there is room.
+      if (state.closed || (operation.elements.size() == 1 && operation.number >= 0 && size >= operation.number))
+        return {};
+      next.elements.insert(next.elements.end(), operation.elements.begin(), operation.elements.end());
+      return next;
+    case Does::kRenew:
+      return State{operation.elements, false};
+    case Does::kTake:
+      if (size < std::ssize(operation.elements)) return {};
+      if (!std::equal(operation.elements.begin(), operation.elements.end(), state.elements.begin())) return {};
+      next.elements.erase(next.elements.begin(), next.elements.begin() + std::ssize(operation.elements));
+      return next;
+    case Does::kTakeUnknown:
+      if (size == 0) return {};
+      next.elements.erase(next.elements.begin());
+      return next;
+    case Does::kFindEnd:
+      return state.closed && size == 0 ? std::optional(state) : std::nullopt;
+    case Does::kClose:
+      next.closed = true;
+      return next;
+    case Does::kOpen:
+      next.closed = false;
+      return next;
+    case Does::kSize:
+      return size == operation.number ? std::optional(state) : std::nullopt;
+  }
+  return {};
+}
+
+// What one does, in order, if it came to that end. None: it never ended.
+std::vector<QueueModel::Operation> OperationsOf(const QueueOp& op, std::optional<Code> end) {
+  using Does = QueueModel::Operation::Does;
+  const bool well = !end.has_value() || end == Code::kOk;
+  switch (op.what) {
+    case QueueOp::What::kPut:
+      if (well) return {{Does::kPut, op.elements, op.capacity}};
+      return {};
+    case QueueOp::What::kRenew:
+      return {{Does::kRenew, well ? op.elements : Elements()}};
+    case QueueOp::What::kTake:
+      if (!end.has_value()) return {{Does::kTakeUnknown}};
+      if (end == Code::kOutOfRange) return {{Does::kFindEnd}};
+      if (well) return {{Does::kTake, op.elements}};
+      return {};
+    case QueueOp::What::kClose:
+      if (well) return {{Does::kClose}};
+      return {};
+    case QueueOp::What::kSize: {
+      std::vector<QueueModel::Operation> both;
+      if (op.opens) both.push_back({Does::kOpen});
+      if (end == Code::kOk) both.push_back({Does::kSize, {}, op.size});
+      return both;
+    }
+  }
+  return {};
+}
+
+// Of one replica.
+struct Taken {
+  Attempts attempts;  // since the last run that returned
+  Elements in_attempt;
+  std::int64_t all = 0;
+  std::int64_t most = 0;  // by the last run that returned
+};
+
+class Queues {
+ public:
+  Queues(const JobRun& run, Findings& findings) : findings_(findings) {
+    for (const JobMoment& moment : run.history) {
+      if (moment.kind == JobMoment::Kind::kQueueReturned) ends_[moment.step] = moment.code;
+    }
+    const WorkloadKind kind = run.spec.workload.kind;
+    takes_ = kind == WorkloadKind::kInputPipeline ||
+             (kind == WorkloadKind::kSyncRegression && run.behaviour.sync_failure_wakes);
+  }
+
+  void See(const JobMoment& moment) {
+    Taken& taken = taken_[moment.task];
+    taken.attempts.See(moment);
+    switch (moment.kind) {
+      case JobMoment::Kind::kStarted:
+        queues_.erase(moment.task);
+        break;
+      case JobMoment::Kind::kQueueCalled:
+        Call(moment);
+        break;
+      case JobMoment::Kind::kQueueReturned:
+        Return(moment);
+        break;
+      case JobMoment::Kind::kRunStarted:
+      case JobMoment::Kind::kRecovery:
+        taken.in_attempt.clear();
+        break;
+      case JobMoment::Kind::kAttempt:
+        if (moment.code != Code::kOk) taken.in_attempt.clear();
+        break;
+      case JobMoment::Kind::kRunReturned:
+        if (takes_) CompareWithRun(moment, taken);
+        taken.attempts = Attempts();
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
+  using Queue = Linearizer<QueueModel>;
+
+  // One operation of a server may be two of the model.
+  static std::int64_t IdOf(const JobMoment& moment, std::size_t part) {
+    return 2 * moment.step + static_cast<std::int64_t>(part);
+  }
+
+  Queue& QueueOf(const JobMoment& moment) {
+    return queues_[moment.task].try_emplace(moment.queue->queue, QueueModel::State()).first->second;
+  }
+
+  void Call(const JobMoment& moment) {
+    const auto end = ends_.find(moment.step);
+    const bool lost = end == ends_.end();
+    const auto operations = OperationsOf(*moment.queue, lost ? std::nullopt : std::optional(end->second));
+    Queue& queue = QueueOf(moment);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      queue.Call(IdOf(moment, i), operations[i]);
+      if (lost) queue.Lose(IdOf(moment, i));
+    }
+  }
+
+  void Return(const JobMoment& moment) {
+    const QueueOp& op = *moment.queue;
+    if (op.what == QueueOp::What::kTake && moment.code == Code::kOk) {
+      Taken& taken = taken_[op.taker.empty() ? moment.task : op.taker];
+      taken.all += std::ssize(op.elements);
+      taken.in_attempt.insert(taken.in_attempt.end(), op.elements.begin(), op.elements.end());
+    }
+    Queue& queue = QueueOf(moment);
+    const auto operations = OperationsOf(op, moment.code);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      findings_.Arm();
+      const bool before = queue.verdict() == Queue::Verdict::kExplained;
+      if (queue.Return(IdOf(moment, i)) == Queue::Verdict::kImpossible && before) {
+        Violate(moment, queue, operations[i]);
+      }
+    }
+  }
+
+  void Violate(const JobMoment& moment, const Queue& queue, const QueueModel::Operation& operation) {
+    using Does = QueueModel::Operation::Does;
+    const QueueModel::State state = queue.States().front();
+    const std::string held = fmt::format("the queue '{}' with [{}]{}", moment.queue->queue,
+                                         fmt::join(state.elements, ", "), state.closed ? ", closed" : "");
+    std::string seen;
+    if (operation.kind == Does::kTake) seen = fmt::format("[{}] taken", fmt::join(operation.elements, ", "));
+    if (operation.kind == Does::kFindEnd) seen = "the end of the input";
+    if (operation.kind == Does::kSize) seen = fmt::format("a size of {}", operation.number);
+    if (operation.kind == Does::kPut) seen = fmt::format("[{}] put in", fmt::join(operation.elements, ", "));
+    findings_.Violate(moment, "what comes of " + held, seen);
+  }
+
+  void CompareWithRun(const JobMoment& moment, Taken& taken) {
+    findings_.Arm();
+    taken.most += taken.attempts.most();
+    if (taken.in_attempt.empty()) {
+      findings_.Violate(moment, "an element taken before the run returned", "none");
+    } else if (moment.element >= 0 && std::ranges::find(taken.in_attempt, moment.element) == taken.in_attempt.end()) {
+      findings_.Violate(moment, fmt::format("the element that was taken, {}", fmt::join(taken.in_attempt, " or ")),
+                        fmt::format("{}", moment.element));
+    }
+    if (taken.all > taken.most) {
+      findings_.Violate(moment, fmt::format("at most {} elements taken, one an attempt", taken.most),
+                        fmt::format("{}", taken.all));
+    }
+  }
+
+  Findings& findings_;
+  std::map<std::int64_t, Code> ends_;  // of operations, by the place of the call
+  bool takes_ = false;                 // each run takes an element
+  std::map<std::string, std::map<std::string, Queue, std::less<>>, std::less<>> queues_;  // by server, name
+  std::map<std::string, Taken, std::less<>> taken_;                                       // by replica
+};
+
+void CheckQueues(const JobRun& run, Findings& findings) {
+  Queues queues(run, findings);
+  for (const JobMoment& moment : run.history) queues.See(moment);
+}
+
+}  // namespace
+
+const Checker kQueuesInOrderOnce = {
+    .id = "queues.in_order_once",
+    .sentence =
+        "What was put into a queue comes out of it once and in order, and its end only when nothing is left; a run "
+        "that "
+        "returned has taken one element, and gives that one.",
+    .source = "FIFOQueue r1.4: a queue implementation that dequeues elements in first-in first-out order",
+    .check = CheckQueues,
+    .excuses = "what an attempt took that failed, also later; what was in the queue of a server that died",
+    .why = "a queue is not saved, and nobody puts back what was taken for a step that failed",
+};
+
+}  // namespace vigil::sim
