@@ -60,7 +60,7 @@ PlayedByHand ACrashThatIsMet() {
   return job;
 }
 
-TEST(Causes, LeadFromAFaultOverMessageErrorAndDecisionToTheViolation) {
+TEST(CausalChain, LeadFromAFaultOverMessageErrorAndDecisionToTheViolation) {
   EXPECT_THAT(ACrashThatIsMet().Why("chief:0 (life 1) at 5.000 s: expected 1, seen 2"),
               ElementsAre("    2.000  fault      ps:0: crash ps:0",
                           "    3.000  message    chief:0: chief:0 is told that ps:0 is gone",
@@ -69,13 +69,13 @@ TEST(Causes, LeadFromAFaultOverMessageErrorAndDecisionToTheViolation) {
                           "    5.000  event      chief:0: session 1 run", "    5.000  violation  chief:0: a.rule"));
 }
 
-TEST(Causes, WhatIsLaterThanTheViolationIsNotInItsPast) {
+TEST(CausalChain, WhatIsLaterThanTheViolationIsNotInItsPast) {
   EXPECT_THAT(
       ACrashThatIsMet().Why("chief:0 (life 1) at 1.000 s: expected 1, seen 2"),
       ElementsAre("no fault that is noted with its time is in its past", "    1.000  violation  chief:0: a.rule"));
 }
 
-TEST(Causes, AFaultThatIsOverStrikesNoMessage) {
+TEST(CausalChain, AFaultThatIsOverStrikesNoMessage) {
   PlayedByHand job;
   job.Life(seconds(0), "chief:0").Fault(seconds(1), What::kBegins, "cut ps:0 from chief:0", "ps:0", "chief:0");
   job.Fault(seconds(2), What::kEnds, "ps:0 and chief:0 are as before", "ps:0", "chief:0");
@@ -88,7 +88,7 @@ TEST(Causes, AFaultThatIsOverStrikesNoMessage) {
                           "    3.000  violation  chief:0: a.rule"));
 }
 
-TEST(Causes, ALinksFaultStrikesNobodyElse) {
+TEST(CausalChain, ALinksFaultStrikesNobodyElse) {
   PlayedByHand job;
   job.Life(seconds(0), "chief:0").Fault(seconds(1), What::kBegins, "cut ps:0 from worker:0", "ps:0", "worker:0");
   job.Goes(seconds(3), Message::Kind::kReset, "ps:0", "chief:0");
@@ -96,7 +96,7 @@ TEST(Causes, ALinksFaultStrikesNobodyElse) {
   EXPECT_EQ(job.Why("chief:0: expected 1, seen 2").front(), "no fault that is noted with its time is in its past");
 }
 
-TEST(Causes, WhatStrikesWhileACallWaitsIsInItsPastWithoutAMessage) {
+TEST(CausalChain, WhatStrikesWhileACallWaitsIsInItsPastWithoutAMessage) {
   PlayedByHand job;
   job.Life(seconds(0), "chief:0").Emits(seconds(1), "chief:0", RunReturned(Code::kOk));
   job.Fault(seconds(2), What::kBegins, "cut chief:0 from ps:0", "chief:0", "ps:0");
@@ -104,7 +104,7 @@ TEST(Causes, WhatStrikesWhileACallWaitsIsInItsPastWithoutAMessage) {
   EXPECT_EQ(job.Why("chief:0: expected 1, seen 2").front(), "    2.000  fault      chief:0: cut chief:0 from ps:0");
 }
 
-TEST(Causes, OfASessionAreTheFaultsOfItsCalls) {
+TEST(CausalChain, OfASessionAreTheFaultsOfItsCalls) {
   PlayedByHand session;
   session.scenario.faults = {{.at = FaultPoint::kRun, .calls = {2}, .code = Code::kAborted}};
   session.Emits(seconds(0), "", RunReturned(Code::kOk)).Emits(seconds(1), "", RunReturned(Code::kAborted));
@@ -116,7 +116,7 @@ TEST(Causes, OfASessionAreTheFaultsOfItsCalls) {
   EXPECT_THAT(kinds, ElementsAre(Kind::kFault, Kind::kError, Kind::kDecision, Kind::kViolation));
 }
 
-TEST(Causes, ALongChainLosesItsMiddle) {
+TEST(CausalChain, ALongChainLosesItsMiddle) {
   CauseGraph graph;
   graph.causes.push_back({.kind = Kind::kFault});
   for (std::size_t i = 1; i < 30; ++i)
