@@ -276,6 +276,24 @@ TEST_F(CheckTest, ReplayShowsACluster) {
   EXPECT_EQ(Run("$VIGIL replay small.json --until 60").code, 2);
 }
 
+TEST_F(CheckTest, ReplayWalksBackFromAnEvent) {
+  folder_.Write("small.json", kCrash);
+  const Ran trace = Run("$VIGIL replay small.json --trace --numbers --only-node worker:0");
+  EXPECT_THAT(trace.out, ContainsRegex("\n +[1-9][0-9]* +[0-9]+\\.[0-9]+ \\| "));
+  const Ran ran = Run("$VIGIL replay small.json --why 2");
+  EXPECT_THAT(ran.out, HasSubstr("why event 2 of small:\n"));
+  EXPECT_THAT(ran.out, ContainsRegex("\n +[0-9]+\\.[0-9]{3}  (event|error|decision)  "));
+  for (const char* const event : {"0", "99999999"}) {
+    const Ran none = Run(fmt::format("$VIGIL replay small.json --why {}", event));
+    EXPECT_EQ(none.code, 2);
+    EXPECT_THAT(none.err, ContainsRegex(fmt::format(
+                              "error: --why: there is no event {}: those of 'small' are 1 to [0-9]+\n", event)));
+  }
+  const Ran word = Run("$VIGIL replay small.json --why soon");
+  EXPECT_EQ(word.code, 2);
+  EXPECT_THAT(word.err, HasSubstr("--why: expected a whole number from 0 to 18446744073709551615, got 'soon'"));
+}
+
 // One job that would train for a very long time.
 TEST_F(CheckTest, CtrlCEndsAPlayThatIsUnderWay) {
   folder_.Write(

@@ -30,6 +30,8 @@ struct ReplayArguments {
   bool trace = false;
   std::optional<double> until_s = std::nullopt;      // of the trace of a cluster: nothing later
   std::vector<std::string> only_nodes = {};          // ... columns of these alone; none = all
+  bool numbers = false;                              // ... with the numbers of its events
+  std::optional<std::uint64_t> why = std::nullopt;   // what is in the past of the event with this number
   int jobs = -1;                                     // -1 = one for each core; 0 = in this process
   std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default

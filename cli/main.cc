@@ -123,6 +123,14 @@ struct CommandLine {
         ->allow_extra_args(false)
         ->needs(trace)
         ->type_name("NODE");
+    replay->add_flag("--numbers", a.numbers, "Of a cluster's trace: the number of each event in front of it")
+        ->needs(trace);
+    replay
+        ->add_option("--why", a.why,
+                     "Print what is in the past of this event, back to a fault if there is one. Numbers are those of "
+                     "--numbers, and of the events that a violated rule names")
+        ->check(CheckSeed)
+        ->type_name("EVENT");
     replay
         ->add_option("--jobs", a.jobs,
                      "How many to play at a time (default: one for each core); 0: in this process, for a debugger")

@@ -11,11 +11,13 @@ replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bo
     options.seeds = 1;
   }
   options.timeline = LooksAtOne(arguments);
+  options.why = arguments.why;
   options.interrupt = interrupt;
   if (arguments.trace) {
     replays::JobTextOptions& text = options.job_text.emplace();
     if (arguments.until_s.has_value()) text.until = Seconds(*arguments.until_s);
     text.only_nodes = arguments.only_nodes;
+    text.numbers = arguments.numbers;
   }
   return properties::NewRecordingPlayer(options);
 }

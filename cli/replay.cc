@@ -14,6 +14,7 @@
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/core/base/code.h"
+#include "vigil/properties/campaign/recording_player.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/play/report.h"
 #include "vigil/replays/show/perfetto.h"
@@ -70,6 +71,7 @@ class ReplayRun {
     if (!results_.interrupted()) {
       CheckIds();
       CheckNodes();
+      for (const std::string& missing : missing_) results_.Fail(missing);
       CheckSeeds();
     }
     const int code = results_.End(reporter_.failed() == 0);
@@ -92,6 +94,7 @@ class ReplayRun {
     callbacks.read = [&](const replays::OnRecord& on_record) { Read(standard_input, on_record); };
     callbacks.new_player = [this](const std::atomic<bool>* interrupt) { return NewPlayer(arguments_, interrupt); };
     callbacks.on_result = [this](const replays::Result& result) {
+      if (arguments_.why.has_value()) TellWhy(result);
       reporter_.Add(result);
       for (NamedRun& run : runs_) run.played = run.played || IsOf(result, run.name);
       by_seeds_ = by_seeds_ || result.by_seeds;
@@ -124,6 +127,13 @@ class ReplayRun {
   static bool IsOf(const replays::Result& result, const RunName& name) {
     return !name.id.empty() && result.id == name.id &&
            (result.source == name.path || (IsFile(result.source) && IsBelow(result.source, name.path)));
+  }
+
+  void TellWhy(const replays::Result& result) {
+    const std::string& why = result.outcome.extra;
+    if (why.starts_with(properties::kNoSuchEvent)) return missing_.push_back(why);
+    if (!why.empty())
+      results_.Print(fmt::format("why event {} of {}:\n{}", *arguments_.why, replays::Escaped(result.id), why));
   }
 
   // Each FILE#ID must have been there.
@@ -169,11 +179,12 @@ class ReplayRun {
   Results results_;
   Reporter reporter_;
   std::shared_ptr<const replays::Timeline> picture_;
-  int pictures_ = 0;             // that were made: there must be one
-  std::set<std::string> nodes_;  // of all clusters that were told
-  std::vector<NamedRun> runs_;   // that the paths name
-  bool by_seeds_ = false;        // some of what real clusters did was played
-  bool clusters_ = false;        // some cluster was
+  int pictures_ = 0;                  // that were made: there must be one
+  std::set<std::string> nodes_;       // of all clusters that were told
+  std::vector<NamedRun> runs_;        // that the paths name
+  std::vector<std::string> missing_;  // events that --why names and that there are not
+  bool by_seeds_ = false;             // some of what real clusters did was played
+  bool clusters_ = false;             // some cluster was
 };
 
 }  // namespace

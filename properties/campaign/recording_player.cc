@@ -9,6 +9,7 @@
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/play/job_player.h"
 #include "vigil/replays/play/runner.h"
+#include "vigil/replays/show/causes.h"
 #include "vigil/replays/show/timeline.h"
 
 namespace vigil::properties {
@@ -36,14 +37,15 @@ Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& opt
   if (!IsOfARealCluster(recording)) {
     return runner.Run(recording.scenario, {.interrupt = options.interrupt,
                                            .quiet = NamesARule(recording) || options.timeline,
-                                           .log_messages = options.timeline});
+                                           .log_messages = options.timeline || options.why.has_value()});
   }
-  return replays::PlayJobLikeRecorded(runner, recording.scenario, *recording.expect->job,
-                                      {.first = options.first_seed,
-                                       .seeds = options.seeds,
-                                       .once = options.job_text.has_value() || options.timeline,
-                                       .log_messages = options.timeline,
-                                       .interrupt = options.interrupt});
+  return replays::PlayJobLikeRecorded(
+      runner, recording.scenario, *recording.expect->job,
+      {.first = options.first_seed,
+       .seeds = options.seeds,
+       .once = options.job_text.has_value() || options.timeline || options.why.has_value(),
+       .log_messages = options.timeline || options.why.has_value(),
+       .interrupt = options.interrupt});
 }
 
 void JudgeRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
@@ -60,10 +62,24 @@ void JudgeRecording(const RecordingPlayerOptions& options, const Recording& reco
   }
 }
 
+// Beside the events, which are compared with the file's.
+void ShowWhy(std::uint64_t event, const replays::Scenario& scenario, Outcome& outcome) {
+  const replays::CauseGraph graph = replays::CausesOf(scenario, outcome);
+  const std::size_t events = graph.of_events.size();
+  if (event < 1 || event > events) {
+    outcome.extra = fmt::format("{} there is no event {}: those of {} are 1 to {}", kNoSuchEvent, event,
+                                replays::Quoted(scenario.id), events);
+    return;
+  }
+  const replays::CauseChain chain = replays::WalkBack(graph, graph.of_events[event - 1]);
+  for (const std::string& line : replays::ChainText(graph, chain)) outcome.extra += line + "\n";
+}
+
 void ShowRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
   const replays::Scenario& scenario = recording.scenario;
   if (scenario.job.has_value() && options.job_text.has_value())
     replays::ShowJob(*scenario.job, outcome, *options.job_text, outcome);
+  if (options.why.has_value()) ShowWhy(*options.why, scenario, outcome);
   if (!options.timeline) return;
   outcome.timeline = replays::ShowTimeline(scenario, outcome);
   TellTimeline(scenario, outcome, *outcome.timeline);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "vigil/replays/play/play.h"
 #include "vigil/replays/show/job_text.h"
@@ -16,11 +17,16 @@ namespace vigil::properties {
 // What real clusters did is held against that many plays, each with a seed of its own.
 inline constexpr int kPlaysOfACluster = 50;
 
+// How outcome.extra begins if there is no such event.
+inline constexpr std::string_view kNoSuchEvent = "--why:";
+
 struct RecordingPlayerOptions {
   std::uint64_t first_seed = 1;
   int seeds = kPlaysOfACluster;
   std::optional<replays::JobTextOptions> job_text =
-      std::nullopt;                              // what happened in a cluster; of real ones the first seed only
+      std::nullopt;  // what happened in a cluster; of real ones the first seed only
+  // outcome.extra: what is in the past of the event with this number, from 1 (causes.h), or that there is none.
+  std::optional<std::uint64_t> why = std::nullopt;
   bool timeline = false;                         // outcome.timeline, with what each play has broken; the same
   const std::atomic<bool>* interrupt = nullptr;  // as replays::RunnerOptions::interrupt
 };

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/judge/broken_rules.h"
@@ -12,6 +14,7 @@
 #include "vigil/properties/shrink/shrink_broken.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/show/causes.h"
 #include "vigil/replays/show/job_text.h"
 
 namespace vigil::properties {
@@ -21,6 +24,19 @@ using replays::Outcome;
 using replays::Scenario;
 
 constexpr std::chrono::seconds kLongestShrinking{60};
+
+// The chain of causes of the first violation of that rule in a job; "" if there is none.
+std::string WhyText(const Scenario& scenario, const Outcome& outcome, std::string_view rule) {
+  if (!outcome.job.has_value()) return "";
+  const auto violation = std::ranges::find(outcome.job->violations, rule, &sim::JobViolation::rule);
+  if (violation == outcome.job->violations.end()) return "";
+  replays::CauseGraph graph = replays::CausesOf(scenario, outcome);
+  const std::size_t from = replays::AddViolation(violation->rule, violation->text, graph);
+  std::string text = "  what is in its past, oldest first:\n";
+  for (const std::string& line : replays::ChainText(graph, replays::WalkBack(graph, from)))
+    text += fmt::format("    {}\n", line);
+  return text;
+}
 
 }  // namespace
 
@@ -87,7 +103,7 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   Scenario scenario = failed.scenario;
   if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .quiet = false}).choices;
   const std::string shrunk = Shrunken(failed, scenario);
-  Outcome outcome = Play(scenario, {});
+  Outcome outcome = Play(scenario, {.log_messages = true});
   if (outcome.verdict == replays::Verdict::kInterrupted) {
     report.text += fmt::format("  {}\n  interrupted before it was played once more\n",
                                replays::Escaped(ScenarioSummary(scenario)));
@@ -98,7 +114,9 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   report.text += fmt::format("  {}\n", replays::Escaped(ScenarioSummary(scenario)));
   std::string others;
   bool again = false;
-  for (const BrokenRule& broken : BrokenRulesIn(outcome, scenario)) {
+  const std::vector<BrokenRule> all_broken = BrokenRulesIn(outcome, scenario);
+  report.text += WhyText(scenario, outcome, failed.rule);
+  for (const BrokenRule& broken : all_broken) {
     if (broken.rule == failed.rule) {
       again = true;
       report.text += broken.text;

@@ -68,6 +68,23 @@ TEST(JobText, HasAColumnForEachNode) {
   }
 }
 
+TEST(JobText, NumbersAreThoseOfTheTrace) {
+  const Scenario scenario = SmallJob().scenario;
+  const Outcome outcome = Runner().Run(scenario);
+  const std::vector<std::string> plain = JobText(*scenario.job, outcome, {});
+  const std::vector<std::string> numbered = JobText(*scenario.job, outcome, {.numbers = true});
+  ASSERT_EQ(plain.size(), numbered.size());
+  std::size_t next = 1;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_EQ(numbered[i].substr(8), plain[i]);
+    if (numbered[i][6] == ' ') continue;
+    const std::size_t number = std::stoul(numbered[i].substr(0, 7));
+    EXPECT_GE(number, next) << numbered[i];
+    next = number + 1;
+  }
+  EXPECT_GT(next, 20U);
+}
+
 TEST(JobText, GoesForwardInTime) {
   double before = 0;
   for (const std::string& line : Told({})) {

@@ -109,7 +109,16 @@ std::vector<std::string> JobText(const sim::JobSpec& spec, const Played& played,
     if (!each.node.empty()) table.Widen(each);
   }
   table.AppendHead(lines);
-  for (const StoryLine& each : shown) table.Append(lines, each);
+  std::vector<std::string> numbers(lines.size());
+  for (const StoryLine& each : shown) {
+    const std::size_t first = lines.size();
+    table.Append(lines, each);
+    numbers.resize(lines.size());
+    if (each.source == StoryLine::Source::kEvent) numbers[first] = fmt::format("{}", each.place + 1);
+  }
+  if (options.numbers) {
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = fmt::format("{:>7} {}", numbers[i], lines[i]);
+  }
   return lines;
 }
 

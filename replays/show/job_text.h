@@ -26,6 +26,7 @@ namespace vigil::replays {
 struct JobTextOptions {
   std::optional<Duration> until = std::nullopt;  // nothing that is later; since the start of the world
   std::vector<std::string> only_nodes = {};      // "ps:0"; none = all. What the plan does is shown all the same.
+  bool numbers = false;                          // of events, in front: their places in the trace, from 1
 };
 
 // Lines without newlines. A text too long for its column goes on below.
