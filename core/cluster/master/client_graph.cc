@@ -19,6 +19,17 @@ namespace {
 // How long a task may take over a request that nobody waits for.
 constexpr Duration kTellTimeout = std::chrono::seconds(10);
 
+// The first error ends it: a task that never answers holds up nobody who knows already that it has failed.
+class Registrations final : public ParallelCalls {
+ public:
+  using ParallelCalls::ParallelCalls;
+
+ private:
+  void OnReply(std::size_t, const NetworkReply& reply) override {
+    if (!reply.ok()) Fail(reply.status());
+  }
+};
+
 }  // namespace
 
 std::shared_ptr<StepCaller> StepCaller::Of(IncomingCall& call) {
@@ -99,7 +110,7 @@ absl::Status ClientGraph::RegisterLocal() {
 
 // The handles are the master's, so that it can take back what was registered although no answer of it came.
 absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller) {
-  const auto calls = std::make_shared<ParallelCalls>(env_);
+  const auto calls = std::make_shared<Registrations>(env_);
   calls->Reuse(remote_.size());
   if (!in_flight.Add(calls)) return MakeStatus(Code::kCancelled, "Session has been closed.");
   if (caller != nullptr) caller->Watch(calls);
@@ -118,12 +129,11 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
   if (!calls->Wait(deadline)) calls->Fail(MakeStatus(Code::kDeadlineExceeded, "Operation timed out."));
   in_flight.Remove(calls.get());
   if (caller != nullptr) caller->Watch(nullptr);
-  VIGIL_RETURN_IF_ERROR(calls->failed());
+  if (const absl::Status failed = calls->failed(); !failed.ok()) return Underived(failed);
   for (std::size_t i = 0; i < remote_.size(); ++i) {
-    NetworkReply& reply = calls->reply(i);
-    if (!reply.ok()) return Underived(reply.status());
     proto::RegisterGraphResponse response;
-    if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
+    if (!response.ParseFromString(*calls->reply(i)))
+      return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
     proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(remote_[i].handle);

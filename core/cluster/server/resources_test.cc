@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/server/testing.h"
@@ -118,6 +118,21 @@ TEST_F(ResourcesTest, ARegistrationThatTimesOutIsTakenBackWhereItWasMade) {
   EXPECT_EQ(LoadOf("ps", 0).graphs, 0u);
 }
 
+TEST_F(ResourcesTest, ARegistrationFailsWithItsFirstErrorWhateverOthersAreSilent) {
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.operation_timeout_in_ms = 2000});
+  for (const char* silent : {"ps0:2222", "ps1:2222"}) {
+    network_.Mute(silent);
+    network_.LoseRequests("RegisterGraph", 1);  // of the other one
+    const Time start = fake_.clock.Monotonic();
+    EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "UNAVAILABLE: Connection reset by peer") << silent;
+    EXPECT_EQ(fake_.clock.Monotonic(), start) << silent;
+    network_.Heal();
+  }
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
 TEST_F(ResourcesTest, AGraphThatIsDeregisteredBeforeItComesDoesNotCome) {
   proto::DeregisterGraphRequest drop;
   drop.set_graph_handle("0000000000000abc");
@@ -152,18 +167,22 @@ TEST_F(ResourcesTest, AServerStopsWhileAPeerIsSilentDuringARegistration) {
 }
 
 TEST_F(ResourcesTest, AClientThatGoesEndsTheRegistrationForItsStep) {
-  network_.Heal();
   proto::RunStepRequest step;
   step.set_session_handle(SessionByHand());
   step.add_target("both");
   network_.Mute("ps0:2222");
-  std::optional<NetworkReply> reply;
-  const std::uint64_t call = cluster_.client().network->Start(RequestOf(methods::kRunStep, step),
-                                                              [&reply](NetworkReply r) { reply = std::move(r); });
+  const std::uint64_t call =
+      cluster_.client().network->Start(RequestOf(methods::kRunStep, step), [](const NetworkReply&) {});
   EXPECT_EQ(LoadOf("worker", 0).under_way.size(), 1u);
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 1u);
+  EXPECT_EQ(network_.waiting(), 1u);  // the registration
+  const Time start = fake_.clock.Monotonic();
   cluster_.client().network->Cancel(call);
   EXPECT_TRUE(LoadOf("worker", 0).under_way.empty());
-  EXPECT_TRUE(reply.has_value());
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 0u);
+  EXPECT_EQ(network_.count("RegisterGraph"), 2);
+  EXPECT_EQ(network_.count("RunGraph"), 0);
+  EXPECT_EQ(fake_.clock.Monotonic(), start);
 }
 
 TEST_F(ResourcesTest, AResetEndsWithinAMinuteOrWithItsServer) {
@@ -182,13 +201,27 @@ TEST_F(ResourcesTest, AResetEndsWithinAMinuteOrWithItsServer) {
   EXPECT_EQ(fake_.clock.Monotonic(), stop);
 }
 
-TEST_F(ResourcesTest, AListingOfDevicesEndsWithItsServer) {
+TEST_F(ResourcesTest, AListingOfDevicesEndsWithItsClient) {
   cluster_.Crash("ps", 0);
   const std::uint64_t call = cluster_.client().network->Start(
       RequestOf(methods::kListDevices, proto::ListDevicesRequest()), [](const NetworkReply&) {});
   EXPECT_EQ(LoadOf("worker", 0).under_way.size(), 1u);
   cluster_.client().network->Cancel(call);
   EXPECT_TRUE(LoadOf("worker", 0).under_way.empty());
+}
+
+TEST_F(ResourcesTest, AListingOfDevicesEndsWithItsServer) {
+  cluster_.Crash("ps", 0);
+  const std::shared_ptr<MasterInterface> master =
+      LocalMastersOf(cluster_.env("worker", 0)).Find(cluster_.server("worker", 0).target());
+  ASSERT_NE(master, nullptr);
+  absl::Status end;
+  const auto listing = fake_.env().tasks->Spawn("listing", [&] { end = master->ListDevices("").status(); });
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(listing->done());
+  cluster_.server("worker", 0).Stop();
+  EXPECT_TRUE(listing->Join(DeadlineAfter(fake_.env(), std::chrono::seconds(10))));
+  EXPECT_EQ(Text(end), "CANCELLED: The server was stopped.");
 }
 
 TEST_F(ResourcesTest, ACreationWhoseAnswerIsLostMakesOneSession) {
@@ -209,7 +242,23 @@ TEST_F(ResourcesTest, ACreationThatIsGivenUpLeavesNoSession) {
   ExpectNothingLeft();
 }
 
+// Gone when the search for devices has just found the last one: what looks for that while it searches does not see it.
 TEST_F(ResourcesTest, ACreationForAClientThatIsGoneMakesNoSession) {
+  proto::CreateSessionRequest request;
+  request.set_graph_def(**GraphDefBytes(graph_));
+  std::uint64_t call = 0;
+  bool found = false;
+  network_.AfterReply("GetStatus", 2, [&] {
+    found = true;
+    cluster_.client().network->Cancel(call);
+  });
+  call = cluster_.client().network->Start(RequestOf(methods::kCreateSession, request), [](const NetworkReply&) {});
+  fake_.tasks.RunReady();
+  EXPECT_TRUE(found);
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ACreationWhoseClientGoesEndsItsSearchForDevices) {
   cluster_.Crash("ps", 0);
   proto::CreateSessionRequest request;
   request.set_graph_def(**GraphDefBytes(graph_));
@@ -217,6 +266,7 @@ TEST_F(ResourcesTest, ACreationForAClientThatIsGoneMakesNoSession) {
       cluster_.client().network->Start(RequestOf(methods::kCreateSession, request), [](const NetworkReply&) {});
   EXPECT_EQ(LoadOf("worker", 0).under_way.size(), 1u);
   cluster_.client().network->Cancel(call);
+  EXPECT_TRUE(LoadOf("worker", 0).under_way.empty());
   cluster_.Start("ps", 0);
   fake_.clock.Advance(std::chrono::seconds(2));
   ExpectNothingLeft();

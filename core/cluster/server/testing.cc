@@ -21,6 +21,14 @@ int FaultyNetwork::count(const std::string& method) const {
   return it == counts_.end() ? 0 : it->second;
 }
 
+void FaultyNetwork::Replied(const std::string& method) {
+  const auto it = hooks_.find(method);
+  if (it == hooks_.end() || --it->second.left > 0) return;
+  const std::function<void()> then = std::move(it->second.then);
+  hooks_.erase(it);
+  then();
+}
+
 bool FaultyNetwork::Take(std::map<std::string, int>& rules, const std::string& method) {
   const auto it = rules.find(method);
   if (it == rules.end() || it->second == 0) return false;
@@ -38,6 +46,12 @@ std::uint64_t FaultyNetwork::Start(NetworkRequest request, std::function<void(Ne
   if (Take(lost_requests_, method)) {
     done(MakeStatus(Code::kUnavailable, "Connection reset by peer"));
     return ++last_unanswered_;
+  }
+  if (hooks_.contains(method)) {
+    done = [this, method, answer = std::move(done)](NetworkReply reply) {
+      answer(std::move(reply));
+      Replied(method);
+    };
   }
   if (!Take(lost_replies_, method)) return inner_.Start(std::move(request), std::move(done));
   return inner_.Start(std::move(request), [done = std::move(done)](const NetworkReply&) {

@@ -41,6 +41,12 @@ class FaultyNetwork final : public Network {
   void LoseRequests(std::string method, int times) { lost_requests_[std::move(method)] = times; }
   void LoseReplies(std::string method, int times) { lost_replies_[std::move(method)] = times; }
   void Heal();
+  // Calls that once, just after the `times`-th answer to that method from now on has been handed over.
+  void AfterReply(std::string method, int times, std::function<void()> then) {
+    hooks_[std::move(method)] = {times, std::move(then)};
+  }
+  // Requests to mute addresses that still wait for their answer.
+  std::size_t waiting() const { return unanswered_.size(); }
   // Requests of that method so far.
   int count(const std::string& method) const;
 
@@ -51,6 +57,11 @@ class FaultyNetwork final : public Network {
   void Cancel(std::uint64_t call) override;
 
  private:
+  struct Hook {
+    int left = 0;
+    std::function<void()> then;
+  };
+  void Replied(const std::string& method);
   static bool Take(std::map<std::string, int>& rules, const std::string& method);
 
   Network& inner_;
@@ -58,6 +69,7 @@ class FaultyNetwork final : public Network {
   std::map<std::string, int> lost_requests_;
   std::map<std::string, int> lost_replies_;
   std::map<std::string, int> counts_;
+  std::map<std::string, Hook> hooks_;
   std::map<std::uint64_t, std::function<void(NetworkReply)>> unanswered_;
   std::uint64_t last_unanswered_ = std::uint64_t{1} << 32;
 };
