@@ -10,6 +10,7 @@
 namespace vigil {
 namespace {
 
+using std::chrono::seconds;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -286,6 +287,40 @@ TEST_F(ClusterSessionTest, ADeadServerIsUnavailableAndARestartedOneAborts) {
   EXPECT_THAT(Text(RunAll(*again, {sum_}).status), StartsWith("FAILED_PRECONDITION: "));
   EXPECT_EQ(Run(*again, init_), "OK");
   EXPECT_EQ(Fetch(*again, sum_), 11);
+}
+
+// A step that stands still has no request left to the server whose death it should hear of.
+TEST_F(ClusterSessionTest, TheDeathOfAServerEndsStepsThatWaitForAnother) {
+  cluster_.StartAll();
+  struct Case {
+    Duration keepalive;
+    bool restarts;
+    std::string outcome;
+  };
+  for (const Case& c : {Case{seconds(120), true, "ABORTED: /job:ps/replica:0/task:1 was restarted"},
+                        Case{seconds(120), false, "UNAVAILABLE: "}, Case{Duration::zero(), true, "OK"}}) {
+    const auto session = cluster_.NewSession("worker", 0, graph_, {.keepalive = c.keepalive});
+    EXPECT_EQ(Run(*session, init_), "OK");
+    RunOutcome outcome;
+    const auto waits = fake_.env().tasks->Spawn("waits", [&] { outcome = RunAll(*session, {late_}); });
+    fake_.env().tasks->SleepUntil(DeadlineAfter(fake_.env(), seconds(1000)));
+    EXPECT_FALSE(waits->done()) << "of a step that only waits nobody is lost";
+    cluster_.Crash("ps", 1);
+    if (c.restarts) cluster_.Start("ps", 1);
+    const Time crashed = fake_.clock.Monotonic();
+    if (c.keepalive == Duration::zero()) {
+      EXPECT_FALSE(waits->Join(DeadlineAfter(fake_.env(), seconds(1000))));
+      EXPECT_EQ(Run(*cluster_.NewSession("worker", 1, graph_), enqueue_), "OK");
+    }
+    waits->Join(kNever);
+    EXPECT_THAT(Text(outcome.status), StartsWith(c.outcome));
+    if (c.keepalive > Duration::zero()) {
+      EXPECT_LE(fake_.clock.Monotonic() - crashed, seconds(240));
+    }
+    EXPECT_EQ(Text(session->Close()), "OK");
+    if (!c.restarts) cluster_.Start("ps", 1);
+    ExpectNoSteps();
+  }
 }
 
 TEST_F(ClusterSessionTest, OfSeveralErrorsTheRootCauseIsReported) {
