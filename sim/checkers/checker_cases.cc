@@ -227,6 +227,32 @@ JobEvidence KilledAndBackAt(int worker_back, int server_began) {
   return evidence;
 }
 
+std::vector<CheckerCase> CasesOfServersAtRest() {
+  return {
+      {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
+      {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
+      {"job.resources_return", "a fault that struck something else excuses it",
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/RunGraph")},
+      {"job.resources_return", "the goodbye to another server excuses it",
+       Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),
+       Unheard("1 steps", 0, "ps:1", "/tensorflow.WorkerService/CleanupGraph")},
+      {"job.resources_return", "the goodbye to a step excuses a graph",
+       Unheard("1 steps, 2 of /tensorflow.WorkerService/RecvTensor", 0, "ps:0",
+               "/tensorflow.WorkerService/CleanupGraph"),
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/CleanupGraph")},
+      {"job.resources_return", "one goodbye excuses two graphs",
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
+       Unheard("", 2, "ps:0", "/tensorflow.WorkerService/DeregisterGraph")},
+      {"job.resources_return", "the goodbye to an earlier life of the server excuses it",
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 11),
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 9)},
+      {"job.resources_return", "the end of another life excuses it", HeldByALife(false), HeldByALife(true)},
+      {"job.resources_return", "a death before the server began excuses it", KilledAndBackAt(20, 10),
+       KilledAndBackAt(20, 30)},
+  };
+}
+
 // A worker that trains, and whose run fails that begins so many seconds after everything has healed.
 JobEvidence RunsFrom(int seconds, Code fails) {
   return Evidence({{1, kHand, Kind::kStarted},
@@ -268,7 +294,8 @@ JobJudgement JobEvidence::Judge() const {
 }
 
 std::vector<CheckerCase> CheckerCases() {
-  return {
+  std::vector<CheckerCase> cases = CasesOfServersAtRest();
+  const std::initializer_list<CheckerCase> others = {
       Counted("an update is lost", 6, 5),
       Counted("an update is applied twice", 6, 7),
       {"updates.as_applied", "an update is applied twice", Applied(1, 6), Applied(2, 6)},
@@ -316,32 +343,13 @@ std::vector<CheckerCase> CheckerCases() {
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
-      {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
-      {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
-      {"job.resources_return", "a fault that struck something else excuses it",
-       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
-       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/RunGraph")},
-      {"job.resources_return", "the goodbye to another server excuses it",
-       Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),
-       Unheard("1 steps", 0, "ps:1", "/tensorflow.WorkerService/CleanupGraph")},
-      {"job.resources_return", "the goodbye to a step excuses a graph",
-       Unheard("1 steps, 2 of /tensorflow.WorkerService/RecvTensor", 0, "ps:0",
-               "/tensorflow.WorkerService/CleanupGraph"),
-       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/CleanupGraph")},
-      {"job.resources_return", "one goodbye excuses two graphs",
-       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
-       Unheard("", 2, "ps:0", "/tensorflow.WorkerService/DeregisterGraph")},
-      {"job.resources_return", "the goodbye to an earlier life of the server excuses it",
-       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 11),
-       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 9)},
-      {"job.resources_return", "the end of another life excuses it", HeldByALife(false), HeldByALife(true)},
-      {"job.resources_return", "a death before the server began excuses it", KilledAndBackAt(20, 10),
-       KilledAndBackAt(20, 30)},
       {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
        AfterHealing(100, Kind::kRunStarted)},
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
   };
+  cases.insert(cases.end(), others);
+  return cases;
 }
 
 }  // namespace vigil::sim
