@@ -146,6 +146,8 @@ std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::
   }
   if (deadline != kNever.since_epoch) scheduler_.SetTimer(call.deadline, deadline);
   if (Unreachable(*call.link)) ArmKeepalive(call);
+  call.unheard = true;
+  call.sent = scheduler_.now();
   SendRequest(call, live_rpc_faults_ == rpc_faults_.size() ? nullptr : FaultOf(call));
   return number;
 }
@@ -192,6 +194,7 @@ OutgoingCall* SimNetwork::FindCall(std::uint64_t number) {
 void SimNetwork::Unreference(OutgoingCall& call) {
   if (--call.references > 0) return;
   VIGIL_CHECK(call.settled);
+  if (std::exchange(call.unheard, false)) unheard_.push_back({call.link->to.name, call.request.method, call.sent});
   // A closure is destroyed where nothing else is half done: it may own anything.
   const std::function<void(NetworkReply)> done = std::exchange(call.done, nullptr);
   call.request.body.clear();
@@ -199,6 +202,14 @@ void SimNetwork::Unreference(OutgoingCall& call) {
   call.settled = call.cancelled = call.hangs = false;
   call.servings[0] = call.servings[1] = nullptr;
   free_calls_.push_back(&call);
+}
+
+std::vector<UnheardRequest> SimNetwork::Unheard() const {
+  std::vector<UnheardRequest> all = unheard_;
+  for (const OutgoingCall& call : calls_) {
+    if (call.references > 0 && call.unheard) all.push_back({call.link->to.name, call.request.method, call.sent});
+  }
+  return all;
 }
 
 // The outcome of a call. `done` is called from a timer only: elsewhere a message to oneself brings it.

@@ -68,6 +68,13 @@ struct RpcFaultState {
   std::int64_t effective = 0;  // of those, the ones that went otherwise than without it
 };
 
+// A request that was sent and that no handler ever got, though somebody served there when it came, or nobody can tell.
+struct UnheardRequest {
+  std::string to;      // the node
+  std::string method;  // "/service/Method"
+  Duration sent{0};
+};
+
 // What happened so far.
 struct NetworkCounts {
   std::int64_t sent = 0;       // messages
@@ -110,6 +117,8 @@ class SimNetwork {
   void Calm();
 
   const NetworkCounts& counts() const { return counts_; }
+  // Also those that are still on their way.
+  std::vector<UnheardRequest> Unheard() const;
   // From now on messages between nodes are written there (message_log.h); null, as it begins: nowhere, at no cost. It
   // changes nothing else.
   void LogTo(MessageLog* log) { log_ = log; }
@@ -193,6 +202,7 @@ class SimNetwork {
   bool calm_ = false;
   bool calling_ = false;  // some `done` or wake function runs
   NetworkCounts counts_;
+  std::vector<UnheardRequest> unheard_;  // of calls that are over
   MessageLog* log_ = nullptr;
   std::uint64_t last_listener_ = 0;
   std::deque<NetworkHost> hosts_;

@@ -120,8 +120,10 @@ void SimNetwork::ArriveRequest(Message& message) {
     why = "connections to all backends failing";
   } else if (listener == nullptr) {
     why = "failed to connect to all addresses; last error: connect: Connection refused (111)";
+    call.unheard = false;  // there is nobody who could have heard it
   } else if (call.listener != 0 && call.listener != listener->id) {
     why = "recvmsg: Connection reset by peer";
+    call.unheard = false;
   }
   if (why.empty() && (message.fault == nullptr || message.second)) {
     if (!call.cancelled) Serve(message);

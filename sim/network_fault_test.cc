@@ -260,6 +260,35 @@ TEST_F(NetworkFaultTest, EffectsOfThePlan) {
   EXPECT_EQ(other.matched, 0);
 }
 
+TEST_F(NetworkFaultTest, WhatNoHandlerEverGotIsKnown) {
+  using Effect = RpcFault::Effect;
+  SimNetwork& network = world_.network();
+  network.AddRpcFault({.effect = Effect::kError, .method = "Refused", .call = 0});
+  network.AddRpcFault({.effect = Effect::kLostRequest, .method = "Lost", .call = 0});
+  network.AddRpcFault({.effect = Effect::kDelayed, .method = "Late", .call = 0, .by = seconds(20)});
+  network.AddRpcFault({.effect = Effect::kDelayed, .method = "InTime", .call = 0, .by = seconds(5)});
+  network.AddRpcFault({.effect = Effect::kLostReply, .method = "Answered", .call = 0});
+  LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
+  Trouble(cut, seconds(40), seconds(41));
+  At(seconds(60), [this] { ps_.Kill(); });
+  Chief([&] {
+    for (const char* method : {"InTime", "Answered", "Refused", "Lost", "Late"})
+      Call({.method = std::string("/vigil.Test/") + method, .deadline = Time{seconds(15)}});
+    Call({.method = "/vigil.Test/TooLateToSend", .deadline = Time{seconds(15)}});
+    world_.AdvanceBy(seconds(40) + milliseconds(500) - world_.scheduler().now());
+    Call({.method = "/vigil.Test/Cut"});
+    world_.AdvanceBy(seconds(61) - world_.scheduler().now());
+    Call({.method = "/vigil.Test/NobodyIsThere"});
+  });
+  Run();
+  std::vector<std::string> unheard;
+  for (const UnheardRequest& request : network.Unheard()) {
+    EXPECT_EQ(request.to, "ps:0");
+    unheard.push_back(request.method.substr(12) + (request.sent < seconds(15) ? "" : " later"));
+  }
+  EXPECT_THAT(unheard, UnorderedElementsAre("Refused", "Lost", "Late", "Cut later"));
+}
+
 TEST_F(NetworkFaultTest, CalmEndsWhatWouldHangForEver) {
   world_.network().AddRpcFault({.effect = RpcFault::Effect::kNeverAnswered, .call = 0});
   At(seconds(50), [&] { world_.network().Calm(); });

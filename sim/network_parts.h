@@ -105,6 +105,8 @@ struct OutgoingCall {
   bool settled = false;    // its outcome is known
   bool cancelled = false;  // the peer knows that nobody waits
   bool hangs = false;      // its reply was taken away
+  bool unheard = false;    // its request was sent, and no handler has got it
+  Duration sent{0};
   Serving* servings[2] = {nullptr, nullptr};
   OutgoingCall* previous = nullptr;
   OutgoingCall* next = nullptr;

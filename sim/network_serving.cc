@@ -23,6 +23,7 @@ void SimNetwork::Serve(Message& request) {
   OutgoingCall& call = *request.call;
   NetworkLink& link = *call.link;
   NetworkHost& host = *call.address->listener->host;
+  call.unheard = false;
   if (request.second && request.fault != nullptr) ++request.fault->effective;
   if (free_servings_.empty()) free_servings_.push_back(&servings_.emplace_back());
   Serving& serving = *free_servings_.back();

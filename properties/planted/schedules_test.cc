@@ -270,7 +270,7 @@ TEST_F(PlantedSchedulesTest, ACrashIsAFindingAndTheRestIsPlayed) {
       ASSERT_TRUE(summary.ok());
       EXPECT_FALSE(summary->stopped);
       EXPECT_FALSE(summary->given_up);
-      EXPECT_EQ(summary->played, options.search == ScheduleSearch::kDepthFirst ? 23U : 21U);
+      EXPECT_EQ(summary->played, options.search == ScheduleSearch::kDepthFirst ? 25U : 21U);
       EXPECT_GT(summary->failed, 0U);
       EXPECT_LT(summary->failed, summary->played);
       EXPECT_EQ(summary->ends.at("crashed"), summary->failed);

@@ -50,6 +50,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kFound:
     case Kind::kLogged:
     case Kind::kStopAsked:
+    case Kind::kLeaves:
     case Kind::kApplied:
     case Kind::kAssigned:
     case Kind::kWritten:

@@ -1,6 +1,7 @@
 // Clusters as scenarios: every field is read, printed and checked.
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 
 #include "vigil/core/base/code.h"
@@ -54,8 +55,17 @@ TEST(ParseJob, PrintsWhatItHasRead) {
   EXPECT_EQ(PrintRecord(read->scenario), all);
 }
 
+using WithError = std::pair<std::string, std::string>;
+void ExpectErrors(std::span<const WithError> cases) {
+  for (const auto& [text, error] : cases) {
+    const absl::StatusOr<Recording> read = ParseJob(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(MessageOf(read.status()), "test.json:1: " + error);
+  }
+}
+
 TEST(ParseJob, NamesWhatIsWrong) {
-  const std::pair<std::string, std::string> cases[] = {
+  const WithError cases[] = {
       {R"({"id":"a","cluster":{}})", "/cluster: missing field 'tasks'"},
       {R"({"id":"a","cluster":{"tasks":{"ps":1}}})", "/cluster/tasks: there is no chief"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1}}})", "/cluster/tasks: there is no ps"},
@@ -71,25 +81,6 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "plan, no_wait, heal_s, limit_s, expect"},
       {WithPlan(R"({"at_s":1,"crash":"ps:2"})"),
        "/plan/0/crash: unknown task 'ps:2'; known: chief:0, ps:0, ps:1, worker:0"},
-      {WithPlan(R"({"at_s":1,"crash":"ps:0","pause":"ps:0"})"),
-       "/plan/0/pause: 'ps:0', but an entry of a plan does one thing, and this one has 'crash': write two entries"},
-      {WithPlan(R"({"rpc":"RunGraph","session":5,"disk":[]})"),
-       "/plan/0/session: 5, but an entry of a plan does one thing, and this one has 'rpc': write two entries"},
-      {WithPlan(R"({"disk":"ps:0","op":"sync","code":"IO_ERROR","session":"chief:0","at":"run"})"),
-       "/plan/0/session: 'chief:0', but an entry of a plan does one thing, and this one has 'disk': write two entries"},
-      {WithPlan(R"({"at_s":1,"crash":"ps:0","disk":"torn","op":"sync"})"),
-       "/plan/0/crash: 'ps:0', but an entry of a plan does one thing, and this one has 'disk': write two entries"},
-      {WithPlan(R"({"at_s":1,"pause":"ps:0","for_s":3,"disk":"nonsense"})"),
-       "/plan/0/disk: 'nonsense', but 'pause' does nothing to a disk, only 'crash' does: leave 'disk' out"},
-      {WithPlan(R"({"at_s":1,"cut":["chief:0","ps:0"],"disk":7})"),
-       "/plan/0/disk: 7, but 'cut' does nothing to a disk, only 'crash' does: leave 'disk' out"},
-      {WithPlan(R"({"rpc":"RunGraph","disk":[]})"),
-       "/plan/0/disk: a list, but 'rpc' does nothing to a disk, only 'crash' does: leave 'disk' out"},
-      {WithPlan(R"({"session":"chief:0","at":"run","disk":7})"),
-       "/plan/0/disk: 7, but 'session' does nothing to a disk, only 'crash' does: leave 'disk' out"},
-      {WithPlan(R"({"disk":"ps:0","code":"IO_ERROR"})"),
-       "/plan/0/disk: 'ps:0', but nothing happens to it: say at which operation on a file with 'op'"},
-      {WithPlan("7"), "/plan/0: expected an object, got 7"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","sync":2}})",
        "/workload/sync: 2, but only `sync_regression` has replicas to aggregate: leave 'sync' or 'name' out"},
       {WithPlan(R"({"at_s":1})"),
@@ -134,11 +125,32 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/plan/0/effect: unknown effect 'vanishes'; known: error, lost_request, lost_reply, never_answered, duplicated, "
        "delayed, reset"},
   };
-  for (const auto& [text, error] : cases) {
-    const absl::StatusOr<Recording> read = ParseJob(text);
-    ASSERT_FALSE(read.ok()) << text;
-    EXPECT_EQ(MessageOf(read.status()), "test.json:1: " + error);
-  }
+  ExpectErrors(cases);
+}
+
+TEST(ParseJob, AnEntryOfAPlanDoesOneThing) {
+  const WithError cases[] = {
+      {WithPlan(R"({"at_s":1,"crash":"ps:0","pause":"ps:0"})"),
+       "/plan/0/pause: 'ps:0', but an entry of a plan does one thing, and this one has 'crash': write two entries"},
+      {WithPlan(R"({"rpc":"RunGraph","session":5,"disk":[]})"),
+       "/plan/0/session: 5, but an entry of a plan does one thing, and this one has 'rpc': write two entries"},
+      {WithPlan(R"({"disk":"ps:0","op":"sync","code":"IO_ERROR","session":"chief:0","at":"run"})"),
+       "/plan/0/session: 'chief:0', but an entry of a plan does one thing, and this one has 'disk': write two entries"},
+      {WithPlan(R"({"at_s":1,"crash":"ps:0","disk":"torn","op":"sync"})"),
+       "/plan/0/crash: 'ps:0', but an entry of a plan does one thing, and this one has 'disk': write two entries"},
+      {WithPlan(R"({"at_s":1,"pause":"ps:0","for_s":3,"disk":"nonsense"})"),
+       "/plan/0/disk: 'nonsense', but 'pause' does nothing to a disk, only 'crash' does: leave 'disk' out"},
+      {WithPlan(R"({"at_s":1,"cut":["chief:0","ps:0"],"disk":7})"),
+       "/plan/0/disk: 7, but 'cut' does nothing to a disk, only 'crash' does: leave 'disk' out"},
+      {WithPlan(R"({"rpc":"RunGraph","disk":[]})"),
+       "/plan/0/disk: a list, but 'rpc' does nothing to a disk, only 'crash' does: leave 'disk' out"},
+      {WithPlan(R"({"session":"chief:0","at":"run","disk":7})"),
+       "/plan/0/disk: 7, but 'session' does nothing to a disk, only 'crash' does: leave 'disk' out"},
+      {WithPlan(R"({"disk":"ps:0","code":"IO_ERROR"})"),
+       "/plan/0/disk: 'ps:0', but nothing happens to it: say at which operation on a file with 'op'"},
+      {WithPlan("7"), "/plan/0: expected an object, got 7"},
+  };
+  ExpectErrors(cases);
 }
 
 TEST(ParseJob, AClusterExpectsWhatRealOnesDidOrARule) {

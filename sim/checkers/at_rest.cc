@@ -1,11 +1,15 @@
 // What a job leaves behind on servers that live on.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+#include <charconv>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/checker.h"
@@ -13,38 +17,84 @@
 namespace vigil::sim {
 namespace {
 
-constexpr std::string_view kLoseRequests[] = {"cut",          "one_way_cut",    "message_loss", "refused_rpc",
-                                              "lost_request", "never_answered", "reset"};
+constexpr Time kBefore{Duration::min()};
 
-// A master that died, or whose words were lost, cannot tell the other servers which graphs and values it does
-// not need any more.
-bool EveryGoodbyeWasHeard(const JobRun& run) {
-  std::map<std::string, int, std::less<>> lives;  // that have begun and not ended
-  for (const JobMoment& moment : run.history) {
-    if (moment.task.starts_with("ps")) continue;
-    if (moment.kind == JobMoment::Kind::kStarted) ++lives[moment.task];
-    if (moment.kind == JobMoment::Kind::kEnded) --lives[moment.task];
+struct Life {
+  Time began = kBefore;
+  Time over = kNever;  // at the latest
+  bool ended = false;  // by itself
+  Code code = Code::kOk;
+};
+using Lives = std::map<std::pair<std::string, int>, Life>;
+
+bool ServesOnly(std::string_view task) { return task.starts_with("ps"); }
+
+Lives LivesOf(const JobHistory& history) {
+  Lives lives;
+  for (const JobMoment& moment : history) {
+    if (moment.kind == JobMoment::Kind::kStarted) {
+      lives[{moment.task, moment.life}].began = moment.at;
+      if (const auto before = lives.find({moment.task, moment.life - 1}); before != lives.end())
+        before->second.over = moment.at;
+    }
+    if (moment.kind != JobMoment::Kind::kEnded) continue;
+    Life& life = lives[{moment.task, moment.life}];
+    life.ended = true;
+    life.code = moment.code;
   }
-  return std::ranges::all_of(lives, [](const auto& entry) { return entry.second == 0; }) &&
-         std::ranges::none_of(run.facts.faults, [](const FaultCount& fault) {
-           return fault.fired > 0 && std::ranges::find(kLoseRequests, fault.kind) != std::end(kLoseRequests);
-         });
+  return lives;
+}
+
+// A master that died without a word has told nobody that its graphs and values are not needed any more. A server that
+// began after that never had them.
+bool AMasterDiedOn(const Lives& lives, const Life& server) {
+  return std::ranges::any_of(lives, [&server](const auto& entry) {
+    const auto& [name, life] = entry;
+    return !ServesOnly(name.first) && name.first.find(kEvaluatorJob) != 0 && !life.ended && server.began <= life.over;
+  });
+}
+
+// How many goodbyes of that kind never reached that life of the server.
+std::int64_t Unheard(const JobRun& run, const std::string& server, const Life& life, std::string_view method) {
+  return std::ranges::count_if(run.facts.unheard, [&](const UnheardCall& call) {
+    return call.server == server && call.method.ends_with(method) && call.sent >= life.began;
+  });
+}
+
+// What of "2 steps, 1 of /service/Method" goodbyes that were not heard do not explain.
+std::string Unexplained(const JobRun& run, const JobMoment& moment, const Life& life) {
+  const std::int64_t cleanups = Unheard(run, moment.task, life, "/CleanupGraph");
+  const std::int64_t closings = Unheard(run, moment.task, life, "/CloseSession");
+  std::vector<std::string_view> left;
+  for (std::string_view rest = moment.subject; !rest.empty();) {
+    const std::string_view held = rest.substr(0, rest.find(", "));
+    rest.remove_prefix(std::min(rest.size(), held.size() + 2));
+    std::int64_t count = 0;
+    std::from_chars(held.data(), held.data() + held.size(), count);
+    // What is under way belongs to a step, which may wait for many values.
+    const bool of_steps = held.ends_with(" steps") ? count <= cleanups : held.find(" of ") != held.npos && cleanups > 0;
+    if (!of_steps && !(held.ends_with(" sessions") && count <= closings)) left.push_back(held);
+  }
+  return fmt::format("{}", fmt::join(left, ", "));
 }
 
 void CheckAtRest(const JobRun& run, Findings& findings) {
-  const bool all = EveryGoodbyeWasHeard(run);
-  std::map<std::string, Code, std::less<>> ends;  // of the last life
-  for (const JobMoment& moment : run.history) {
-    if (moment.kind == JobMoment::Kind::kEnded) ends[moment.task] = moment.code;
-  }
+  const Lives lives = LivesOf(run.history);
   for (const JobMoment& moment : run.history) {
     if (moment.kind != JobMoment::Kind::kAtRest) continue;
-    // Of a program that fails a last step may still be on its way out.
-    if (moment.task.starts_with("ps") ? !all : ends[moment.task] != Code::kOk) continue;
+    const auto found = lives.find({moment.task, moment.life});
+    const Life life = found == lives.end() ? Life{} : found->second;
+    const bool server = ServesOnly(moment.task);
+    // Of a program that fails a last step may still be on its way out; one that was killed at its end has not ended.
+    if (server ? AMasterDiedOn(lives, life) : !life.ended || life.code != Code::kOk) continue;
     findings.Arm();
-    if (!moment.subject.empty()) findings.Violate(moment, "a server that holds nothing for anybody", moment.subject);
-    if (moment.step > 0)
-      findings.Violate(moment, "a server that keeps no graph", fmt::format("{} graphs", moment.step));
+    const std::string held = server ? Unexplained(run, moment, life) : moment.subject;
+    const std::int64_t graphs = server ? Unheard(run, moment.task, life, "/DeregisterGraph") : 0;
+    if (!held.empty()) findings.Violate(moment, "a server that holds nothing for anybody", held);
+    if (moment.step > graphs) {
+      findings.Violate(moment, graphs == 0 ? "a server that keeps no graph" : fmt::format("at most {} graphs", graphs),
+                       fmt::format("{} graphs", moment.step));
+    }
   }
 }
 
@@ -58,8 +108,9 @@ const Checker kResourcesReturn = {
     .source = "MasterSession::Close: tells the workers to forget the graphs; TensorFlow's CleanupGraph",
     .check = CheckAtRest,
     .excuses =
-        "servers that live on where a training task died without a word, or a fault took a request away; programs that "
-        "end with an error",
+        "on a server that lives on, as many graphs (steps, sessions) as messages with which they are given back "
+        "(DeregisterGraph, CleanupGraph, CloseSession) were sent to this life of it and reached no handler; all on it "
+        "where a training task died without a word in its time; programs that end with an error or are killed",
     .why = "nobody tells the servers again what is not needed any more; a step that failed may still be on its way out",
 };
 

@@ -73,7 +73,9 @@ bool WorkerOfNoModel(const TaskEnd& end) { return WorkerOfALostModel(end) && !en
 bool EvaluatorWithoutNews(const TaskEnd& end) {
   if (!IsEvaluator(end.moment.task)) return false;
   const auto chief = end.gone.find("chief:0");
-  return LacksServer(end) || end.away.contains("chief:0") || (chief != end.gone.end() && chief->second != Code::kOk);
+  const bool chief_has_failed = chief != end.gone.end() && chief->second != Code::kOk;
+  const bool chief_has_no_session = !end.run.spec.workload.filters && LacksPeer(end);
+  return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 
 constexpr std::array<Cause, 14> kCauses = {{
@@ -104,8 +106,8 @@ constexpr std::array<Cause, 14> kCauses = {{
      "Only the chief initialises what a server that came back has lost: the worker waits for as long as it may."},
     {kTimeout, "a worker whose chief is gone before it has trained", WorkerOfNoModel, kEndTasks, true,
      "Nobody has initialised the model: the worker waits for as long as it may."},
-    {kTimeout, "an evaluator whose chief is gone with an error, or lacks a server", EvaluatorWithoutNews, kEndTasks,
-     true, "No checkpoint comes any more: the evaluator gives up after 20 minutes."},
+    {kTimeout, "an evaluator whose chief is gone with an error, or lacks a server or (no filters) any task",
+     EvaluatorWithoutNews, kEndTasks, true, "No checkpoint comes any more: the evaluator gives up after 20 minutes."},
 }};
 
 // Whether an entry of that list has happened. What changed nothing is told with it.

@@ -24,8 +24,9 @@ namespace vigil::sim {
 struct TaskEnd {
   const JobRun& run;
   const JobMoment& moment;
-  std::optional<Time> healed;                       // if that was before
-  bool leaving = false;                             // a hook had asked for a stop, or the input had ended
+  std::optional<Time> healed;  // if that was before
+  // A hook had asked for a stop, the input had ended, or the session was being closed without an error.
+  bool leaving = false;
   std::map<std::string, Code, std::less<>> gone;    // whose program has ended before, and how
   std::set<std::string, std::less<>> away;          // whom the plan has taken away for good
   std::set<std::string, std::less<>> have_trained;  // to whom a run has come back, in any life

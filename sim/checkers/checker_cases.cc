@@ -222,6 +222,65 @@ JobEvidence AtRest(std::string_view held, std::int64_t graphs) {
   return evidence;
 }
 
+// The same; that message was sent to that server at that second, and nobody got it, by a fault that has fired.
+JobEvidence Unheard(std::string_view held, std::int64_t graphs, std::string_view server, std::string_view method,
+                    int second = 50) {
+  JobEvidence evidence = AtRest(held, graphs);
+  evidence.history.insert(evidence.history.begin(), Tell({{10, "ps:0", Kind::kStarted}}).front());
+  evidence.facts.faults = {{"cut", 1, 1, 1}};
+  evidence.facts.unheard = {{std::string(server), std::string(method), Time{std::chrono::seconds(second)}}};
+  return evidence;
+}
+
+// A worker whose life ends with a step on its server, or is killed at that; and whose next one fails.
+JobEvidence HeldByALife(bool ends) {
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kStarted}, {2, kHand, Kind::kAtRest}});
+  evidence.history.back().subject = "1 steps";
+  if (ends) evidence.history.push_back(Tell({{3, kHand, Kind::kEnded}}).front());
+  for (JobMoment& moment : Tell({{4, kHand, Kind::kStarted}, {5, kHand, Kind::kEnded, 0, Code::kAborted}})) {
+    moment.life = 2;
+    if (!ends) moment.code = Code::kOk;
+    evidence.history.push_back(std::move(moment));
+  }
+  return evidence;
+}
+
+// A server that keeps a graph; a worker was killed before it began, or after.
+JobEvidence KilledAndBackAt(int worker_back, int server_began) {
+  JobEvidence evidence =
+      Evidence({{1, kHand, Kind::kStarted}, {worker_back, kHand, Kind::kStarted}, {80, kHand, Kind::kEnded}});
+  evidence.history[1].life = evidence.history[2].life = 2;
+  for (JobMoment& moment : Tell({{server_began, "ps:0", Kind::kStarted}, {90, "ps:0", Kind::kAtRest, 1}}))
+    evidence.history.push_back(std::move(moment));
+  return evidence;
+}
+
+std::vector<CheckerCase> CasesOfServersAtRest() {
+  return {
+      {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
+      {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
+      {"job.resources_return", "a fault that struck something else excuses it",
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/RunGraph")},
+      {"job.resources_return", "the goodbye to another server excuses it",
+       Unheard("1 steps", 0, "ps:0", "/tensorflow.WorkerService/CleanupGraph"),
+       Unheard("1 steps", 0, "ps:1", "/tensorflow.WorkerService/CleanupGraph")},
+      {"job.resources_return", "the goodbye to a step excuses a graph",
+       Unheard("1 steps, 2 of /tensorflow.WorkerService/RecvTensor", 0, "ps:0",
+               "/tensorflow.WorkerService/CleanupGraph"),
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/CleanupGraph")},
+      {"job.resources_return", "one goodbye excuses two graphs",
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
+       Unheard("", 2, "ps:0", "/tensorflow.WorkerService/DeregisterGraph")},
+      {"job.resources_return", "the goodbye to an earlier life of the server excuses it",
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 11),
+       Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 9)},
+      {"job.resources_return", "the end of another life excuses it", HeldByALife(false), HeldByALife(true)},
+      {"job.resources_return", "a death before the server began excuses it", KilledAndBackAt(20, 10),
+       KilledAndBackAt(20, 30)},
+  };
+}
+
 // A worker that trains, and whose run fails that begins so many seconds after everything has healed.
 JobEvidence RunsFrom(int seconds, Code fails) {
   return Evidence({{1, kHand, Kind::kStarted},
@@ -315,14 +374,14 @@ std::vector<CheckerCase> CheckerCases() {
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
-      {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
-      {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
       {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
        AfterHealing(100, Kind::kRunStarted)},
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
   };
-  for (CheckerCase& of_queues : QueueCases()) cases.push_back(std::move(of_queues));
+  for (std::vector<CheckerCase> (*const more)() : {QueueCases, CasesOfServersAtRest}) {
+    for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
+  }
   return cases;
 }
 

@@ -334,6 +334,30 @@ TEST(Checkers, AFaultExplainsNothingForEver) {
   EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause"));
 }
 
+TEST(Checkers, WhoClosesWithoutAnErrorMeetsThatOfALostServer) {
+  Story story = Struck({.kind = TimedFault::Kind::kPause, .task = "ps:0"}, "pause");
+  story.spec.workload.kind = WorkloadKind::kAsyncRegression;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "it could have begun anew";
+  story.lines.insert(story.lines.begin() + 1, {2, kWorker, Kind::kLeaves});
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  story.lines.insert(story.lines.begin() + 2, {3, kWorker, Kind::kStarted});
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "that was an earlier life";
+}
+
+TEST(Checkers, AnEvaluatorWaitsInVainForAChiefWithoutASession) {
+  Story story{.lines = {{1, "evaluator:0", Kind::kStarted},
+                        {2, kWorker, Kind::kEnded, 0, 0, Code::kOutOfRange},
+                        {2000, "evaluator:0", Kind::kEnded, 0, 0, Code::kDeadlineExceeded}}};
+  story.spec.plan.session_calls = {{.task = kWorker}};
+  story.facts.faults = {{"session_call_before", 1, 1, 1}};
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "the chief trains without the worker";
+  story.spec.workload.filters = false;
+  story.lines.erase(story.lines.begin() + 1);
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "nobody is gone";
+  story.lines.insert(story.lines.begin() + 1, {2, kWorker, Kind::kEnded, 0, 0, Code::kOutOfRange});
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+}
+
 TEST(Checkers, ADeadlineHasToBeSomebodys) {
   Story story{.lines = {{1, kWorker, Kind::kStarted},
                         {2, "", Kind::kHealed},

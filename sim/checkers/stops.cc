@@ -72,6 +72,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       leaving.erase(moment.task);
       break;
     case JobMoment::Kind::kStopAsked:
+    case JobMoment::Kind::kLeaves:
       leaving.insert(moment.task);
       break;
     case JobMoment::Kind::kRunReturned:

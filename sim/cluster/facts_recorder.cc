@@ -105,6 +105,9 @@ void FactsRecorder::Emit(const Event& event) {
     case EventKind::kHookRequestsStop:
       Note(JobMoment::Kind::kStopAsked);
       break;
+    case EventKind::kCloseStart:
+      if (event.code == Code::kOk) Note(JobMoment::Kind::kLeaves);
+      break;
     case EventKind::kWriterCall:
       if (event.call == static_cast<std::uint8_t>(WriterCall::kSessionLog) &&
           event.index == static_cast<std::int32_t>(SessionLogStatus::kCheckpoint)) {

@@ -345,6 +345,9 @@ void Job::Impl::LookAtRest() {
         JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = JobMoment::Kind::kAtRest});
     NoteAtRest(moment, load, true);
   }
+  for (UnheardRequest& request : world.network().Unheard()) {
+    facts.unheard.push_back({std::move(request.to), std::move(request.method), world.options().start + request.sent});
+  }
 }
 
 // What is there when the world ends: the nodes die with it.

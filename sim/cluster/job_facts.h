@@ -51,6 +51,13 @@ struct JobViolation {
   std::string text;  // who, when, expected, seen
 };
 
+// A request that no handler ever got (network.h), sent at that time of the world.
+struct UnheardCall {
+  std::string server;
+  std::string method;  // "/service/Method"
+  Time sent;
+};
+
 struct JobFacts {
   std::map<std::string, TaskFacts, std::less<>> tasks;  // all but the parameter servers
   std::optional<std::int64_t> newest_checkpoint;
@@ -64,6 +71,7 @@ struct JobFacts {
   Duration virtual_time{0};
   std::uint64_t messages = 0;
   std::vector<std::int64_t> checkpoints;   // the steps of those that are whole at the end, in order
+  std::vector<UnheardCall> unheard;        // in the order in which it was clear; for checkers, not for reports
   std::vector<std::int64_t> half_deleted;  // the steps of which there is data at the end, but no index, in order
 };
 

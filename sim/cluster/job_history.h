@@ -50,6 +50,7 @@ struct JobMoment {
     kFound,   // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
     kLogged,  // the events file was told of a checkpoint: step
     kStopAsked,  // a hook asked its run for a stop
+    kLeaves,     // its session begins to be closed, and no error is why
     kEvaluated,  // a checkpoint of that step was evaluated: step
     kSawStep,    // a hook of the task saw that step before a run
     kEnded,      // the program returned: code (kOk: cleanly)
