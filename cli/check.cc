@@ -58,10 +58,9 @@ constexpr char kNotes[] =
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 // What plays each planted bug by itself has none of these.
-constexpr const char* kNotOfPlanted[] = {"--seeds", "--shard",           "--annotations", "--junit",
-                                         "--time",  "--faults-document", "--failures",    "--recordings",
-                                         "--plant", "--list-rules",      "--play-limit"};
-constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink"};
+constexpr const char* kNotOfPlanted[] = {"--shard",    "--annotations", "--junit", "--time",       "--faults-document",
+                                         "--failures", "--recordings",  "--plant", "--list-rules", "--play-limit"};
+constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink", "--seeds"};
 // What only some suites have.
 constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
 
@@ -111,8 +110,11 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(suites).description(""))
       ->type_name("NAME");
-  app.add_option("--seeds", a.seeds,
-                 fmt::format("Of random and cluster, both included (default: {} and {})", kDefaultSeeds, kDefaultJobs))
+  app.add_option(
+         "--seeds", a.seeds,
+         fmt::format("Of random and cluster, both included (default: {} and {}; with --planted 1..N of each bug: "
+                     "1..10000 and 1..4000)",
+                     kDefaultSeeds, kDefaultJobs))
       ->type_name("A..B");
   app.add_option("--shard", a.shard, "Play only part I of N of each suite (default: 1/1)")->type_name("I/N");
   app.add_option("--annotations", a.annotations,
@@ -305,6 +307,30 @@ int CheckWith(const Arguments& arguments) {
   return CheckRun(arguments, std::move(options)).Run();
 }
 
+// The options that were given and that it does not have, or null.
+int CheckPlantedOnes(const Arguments& arguments, const char* not_of_it, const char* of_playing) {
+  const std::string other = arguments.suites.empty() || arguments.suites.front() == properties::suites::kPlanted.name
+                                ? ""
+                                : arguments.suites.front();
+  if (arguments.suites.size() > 1 ||
+      (!other.empty() && other != properties::suites::kRandom.name && other != properties::suites::kCluster.name))
+    return Misuse("--suite: with --planted random or cluster, which each bug is then played in");
+  if (not_of_it != nullptr)
+    return Misuse(fmt::format("{}: not with --planted, which plays each planted bug by itself", not_of_it));
+  if (arguments.planted == std::vector<std::string>{"list"} && of_playing != nullptr)
+    return Misuse(fmt::format("{}: not with --planted list, which plays nothing", of_playing));
+  std::uint64_t first = 1;
+  std::uint64_t last = 0;
+  if (!arguments.seeds.empty() && (!ParseSeeds(arguments.seeds, first, last) || first != 1))
+    return Misuse(fmt::format("--seeds: with --planted expected 1..N, got '{}'", arguments.seeds));
+  return CheckPlanted({.ids = arguments.planted,
+                       .jobs = arguments.crew.jobs,
+                       .json = arguments.json,
+                       .shrink = arguments.shrink,
+                       .suite = other,
+                       .most = last});
+}
+
 }  // namespace
 
 int Check(const std::vector<std::string>& words) {
@@ -319,14 +345,7 @@ int Check(const std::vector<std::string>& words) {
   if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {
-    if (!suite && !arguments.suites.empty()) return Misuse("--suite: --planted plays alone");
-    if (const char* const name = FirstGiven(app, kNotOfPlanted))
-      return Misuse(fmt::format("{}: not with --planted, which plays each planted bug by itself", name));
-    const char* const of_playing = FirstGiven(app, kNotOfPlantedList);
-    if (arguments.planted == std::vector<std::string>{"list"} && of_playing != nullptr)
-      return Misuse(fmt::format("{}: not with --planted list, which plays nothing", of_playing));
-    return CheckPlanted(
-        {.ids = arguments.planted, .jobs = arguments.crew.jobs, .json = arguments.json, .shrink = arguments.shrink});
+    return CheckPlantedOnes(arguments, FirstGiven(app, kNotOfPlanted), FirstGiven(app, kNotOfPlantedList));
   }
   if (arguments.shrink) return Misuse("--shrink: only with --planted; other findings are shrunk anyway");
   return CheckWith(arguments);

@@ -142,7 +142,9 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
   w.Close(']').Newline().Key("failures").Open('[');
   for (const properties::CheckFailure& failure : failures) {
     w.Newline().Open('{').Key("suite").String(failure.suite).Key("id").String(failure.id);
-    w.Key("rule").String(failure.rule).Key("file").String(failure.file).Close('}');
+    w.Key("rule").String(failure.rule).Key("file").String(failure.file);
+    if (!failure.why.empty()) w.Key("why").Raw(failure.why);
+    w.Close('}');
   }
   w.Close(']').Close('}');
   return w.Take() + "\n";

@@ -222,8 +222,14 @@ TEST_F(CheckTest, WhatAPlantedBugBrokeIsReplayedWithIt) {
   EXPECT_EQ(ran.code, 1) << ran.err;
   const std::string file = "failures/recovery.preemption_never_leaves_run-random_41.json";
   EXPECT_THAT(ran.out, HasSubstr("\n  VIGIL_PRESET=dev ./vigil replay " + file + " --plant recovery.once_a_call\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  what is in its past, oldest first:\n"));
   const Ran planted = Run("$VIGIL replay " + file + " --plant recovery.once_a_call");
   EXPECT_EQ(planted.code, 1);
+  EXPECT_THAT(planted.out, HasSubstr("\n  what is in its past, oldest first:\n"));
+  for (const std::string& command : {"replay " + file, std::string("check --suite random --seeds 41..41")}) {
+    EXPECT_THAT(Run("$VIGIL " + command + " --plant recovery.once_a_call --json -").out,
+                ContainsRegex(R"("why":\[\{"at_s":[0-9.]+,"kind":"fault",.*"kind":"violation",)"));
+  }
   EXPECT_THAT(planted.out, HasSubstr("\n  VIGIL_PRESET=dev ./vigil replay " + file +
                                      " --only random_41 --plant recovery.once_a_call\n"));
   EXPECT_EQ(Run("$VIGIL replay " + file).code, 0) << "it is mended without";

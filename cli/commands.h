@@ -55,6 +55,8 @@ struct PlantedArguments {
   int jobs = -1;                 // -1 = one for each core; 0 = in this process
   std::string json;              // a file, or "-"; "" = none
   bool shrink = false;           // the first finding of each
+  std::string suite;             // "random" or "cluster": instead of each bug's own
+  std::uint64_t most = 0;        // scenarios or jobs that are played for each; 0 = 10,000 or 4,000
 };
 // Of `vigil check --planted`. Exit code 1 = some bug was missed, or found by another rule than the one that must find
 // it; of all bugs also: a rule is needed by none of them and does not say why it stays; with `shrink` also: too large

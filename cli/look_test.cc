@@ -49,6 +49,14 @@ TEST_F(LookTest, WhatCannotBeWrittenIsAnErrorBeforeAnythingIsPlayed) {
   EXPECT_THAT(ran.err, StartsWith("error: cannot write 'no/such/folder/x.html': "));
 }
 
+TEST_F(LookTest, WhyOfAnEventIsInTheJsonToo) {
+  folder_.Write("aborts.json",
+                R"({"id":"s","faults":[{"at":"run","call":1,"code":"ABORTED"}],"drive":[{"op":"run"}]})");
+  EXPECT_THAT(Run("$VIGIL replay aborts.json --jobs 1 --why 1 --json -").out,
+              HasSubstr(R"("why":[{"at_s":0,"kind":"event","node":"chief","task":"","text":")"));
+  EXPECT_THAT(Run("$VIGIL replay aborts.json --json -").out, Not(HasSubstr("\"why\"")));
+}
+
 TEST_F(LookTest, DiffSaysWhereTwoRunsPart) {
   const Ran same = Run("$VIGIL diff one.json two.jsonl#a");
   EXPECT_EQ(same.code, 0) << same.out << same.err;

@@ -42,6 +42,10 @@ int CheckPlanted(const PlantedArguments& arguments) {
   Results results("vigil check", arguments.json);
   properties::PlantedOptions options{.ids = SplitAtCommas(arguments.ids),
                                      .jobs = arguments.jobs >= 0 ? arguments.jobs : Cores()};
+  if (!arguments.suite.empty())
+    options.suite =
+        arguments.suite == "cluster" ? properties::PlantedSuite::kCluster : properties::PlantedSuite::kRandom;
+  if (arguments.most > 0) options.scenarios = options.seeds = arguments.most;
   for (const std::string_view alone : {"all", "list"}) {
     if (options.ids.size() > 1 && std::ranges::find(options.ids, alone) != options.ids.end())
       return results.Refuse(UsageError(fmt::format("--planted: {} stands alone, without further ids", alone)));

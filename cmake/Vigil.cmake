@@ -11,6 +11,7 @@
 #     DEPS core_base fakes
 #     LABELS real                           # needs real time or processes
 #     TIMEOUT 30                            # seconds; 600 if not given, four times as many under a sanitizer
+#     SHARDS 2                              # takes long: started first, in so many parts, core_base_test.1 and so on
 #     ISOLATED)                             # every TEST is a ctest entry and a process of its own
 #   vigil_bench(vigil_bench SOURCES x.cc HEADERS x.h DEPS ...)       # Google Benchmark, without its main()
 #   vigil_program(vigil_cli OUTPUT vigil SOURCES main.cc DEPS ... [INSTALL])
@@ -229,7 +230,7 @@ function(vigil_executable target)
 endfunction()
 
 function(vigil_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ISOLATED" "TIMEOUT" "TESTS;HEADERS;SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ISOLATED" "TIMEOUT;SHARDS" "TESTS;HEADERS;SOURCES;DEPS;LABELS")
   vigil_refuse_unparsed(${name} ${arg_UNPARSED_ARGUMENTS})
   if(NOT PROJECT_IS_TOP_LEVEL)
     return()
@@ -263,6 +264,14 @@ function(vigil_test name)
     file(WRITE ${file} "if(${target}_TESTS)\n"
       "  set_tests_properties(\${${target}_TESTS} PROPERTIES LABELS \"${labels}\")\nendif()\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+  elseif(arg_SHARDS)
+    math(EXPR last "${arg_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      math(EXPR part "${shard} + 1")
+      add_test(NAME ${target}.${part} COMMAND ${target})
+      set_tests_properties(${target}.${part} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} COST 100
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
   else()
     add_test(NAME ${target} COMMAND ${target})
     set_tests_properties(${target} PROPERTIES LABELS "${labels}" TIMEOUT ${arg_TIMEOUT})

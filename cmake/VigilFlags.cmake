@@ -28,6 +28,12 @@ endif()
 if(VIGIL_SANITIZE)
   add_compile_options(-fsanitize=${VIGIL_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${VIGIL_SANITIZE})
+  # Each compiler says it in a way of its own.
+  if(VIGIL_SANITIZE MATCHES address)
+    add_compile_definitions(VIGIL_SANITIZES_ADDRESS)
+  elseif(VIGIL_SANITIZE MATCHES thread)
+    add_compile_definitions(VIGIL_SANITIZES_THREAD)
+  endif()
   if(VIGIL_SANITIZE MATCHES undefined)
     # A test file compiles four times as long with these, and what they find the address sanitizer mostly finds too.
     add_compile_options(-fno-sanitize=null,vptr,object-size,alignment)

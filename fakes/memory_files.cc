@@ -113,6 +113,14 @@ absl::StatusOr<std::unique_ptr<File>> MemoryFiles::Open(const std::string& path,
   return std::make_unique<MemoryFile>(*this, path, std::move(node), mode != OpenMode::kRead);
 }
 
+bool MemoryFiles::FlipBit(const std::string& path, std::uint64_t bit) {
+  Node* const node = Find(CleanPath(path));
+  if (node == nullptr || bit / 8 >= node->data.size()) return false;
+  char& byte = node->data[bit / 8];
+  byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << (bit % 8)));
+  return true;
+}
+
 absl::Status MemoryFiles::Rename(const std::string& from, const std::string& to) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRename, from));
   const std::string source = CleanPath(from);

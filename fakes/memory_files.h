@@ -47,6 +47,8 @@ class MemoryFiles final : public Files {
   // Fails the `call`-th operation of that kind from now on (1 = the next), once. Replaces an earlier fault.
   void FailOnce(FileOp op, int call, absl::Status error);
 
+  // One bit of a file that is there is another one, and nobody is told: its times stay. False: there is no such bit.
+  bool FlipBit(const std::string& path, std::uint64_t bit);
   // Everything is gone; open files go on for themselves.
   void Clear();
   // `path` without "//", "/./", a leading "./" and a trailing "/": equal for equal files.

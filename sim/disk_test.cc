@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -219,6 +220,79 @@ TEST(NodeFiles, FaultsStrikeTheOperationsTheyAreAbout) {
   EXPECT_EQ(slow.effective, 1);
   EXPECT_EQ(other.matched, 0);
   EXPECT_EQ(error.effective, 1);
+}
+
+// One bit of the file that is read has flipped, in the store, for all who read it from then on; its times stay.
+TEST(NodeFiles, ABitFlipsAndStaysSo) {
+  World world({});
+  Node& a = world.AddNode("a");
+  Node& b = world.AddNode("b");
+  DiskFaultState& rot = world.disk_faults().Add(
+      {.effect = DiskFault::Effect::kBitRot, .task = "a", .op = "read", .path = "/shared/x", .call = 2});
+  DiskFaultState& nothing =
+      world.disk_faults().Add({.effect = DiskFault::Effect::kBitRot, .task = "a", .op = "read", .path = "/empty"});
+  a.Spawn("main", [&] {
+    Files& files = *a.env().files;
+    const std::string zeros(100, '\0');
+    Write(files, "/shared/x", OpenMode::kNew, zeros, true);
+    Write(files, "/shared/y", OpenMode::kNew, zeros, true);
+    Write(files, "/empty", OpenMode::kNew, "", true);
+    EXPECT_EQ(ReadAll(files, "/empty").value(), "");
+    const Time written = files.Stat("/shared/x")->modified;
+    world.AdvanceBy(seconds(2));
+    const auto file = files.Open("/shared/x", OpenMode::kRead).value();
+    EXPECT_EQ(file->Read(0, 100).value(), zeros);
+    const std::string seen = file->Read(0, 100).value();
+    int flipped = 0;
+    for (const char byte : seen) flipped += std::popcount(static_cast<unsigned char>(byte));
+    EXPECT_EQ(flipped, 1);
+    EXPECT_EQ(file->Read(0, 100).value(), seen);
+    EXPECT_EQ(ReadAll(*b.env().files, "/shared/x").value(), seen);
+    EXPECT_EQ(ReadAll(files, "/shared/y").value(), zeros);
+    EXPECT_EQ(files.Stat("/shared/x")->modified, written);
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_EQ(rot.effective, 1);
+  EXPECT_EQ(nothing.fired, 1);
+  EXPECT_EQ(nothing.effective, 0);
+  EXPECT_THAT(world.disk_faults().rotten(), ElementsAre("/shared/x"));
+}
+
+// One node lists the shared files 10 s late, but what it did itself at once; nobody else does.
+TEST(NodeFiles, AListingLagsBehind) {
+  World world({});
+  Node& a = world.AddNode("a");
+  Node& b = world.AddNode("b");
+  DiskFaultState& stale = world.disk_faults().Add(
+      {.effect = DiskFault::Effect::kStale, .task = "a", .op = "list", .call = 0, .by = seconds(10)});
+  using Names = std::vector<std::string>;
+  a.Spawn("main", [&] {
+    Files& files = *a.env().files;
+    Files& others = *b.env().files;
+    Write(others, "/shared/x", OpenMode::kNew, "1", true);
+    EXPECT_EQ(files.List("/shared").value(), Names());
+    EXPECT_EQ(others.List("/shared").value(), Names({"x"}));
+    EXPECT_EQ(ReadAll(files, "/shared/x").value(), "1");
+    world.AdvanceBy(seconds(11));
+    EXPECT_EQ(stale.effective, 1);
+    EXPECT_EQ(files.List("/shared").value(), Names({"x"}));
+    EXPECT_EQ(stale.effective, 1);
+    ASSERT_TRUE(others.Rename("/shared/x", "/shared/y").ok());
+    ASSERT_TRUE(others.MakeDirectory("/shared/d").ok());
+    Write(others, "/shared/d/in", OpenMode::kNew, "1", true);
+    Write(files, "/shared/own", OpenMode::kNew, "1", true);
+    EXPECT_EQ(files.List("/shared").value(), Names({"own", "x"}));
+    EXPECT_EQ(files.List("/shared/d").value(), Names());
+    world.AdvanceBy(seconds(5));
+    ASSERT_TRUE(others.Remove("/shared/y").ok());
+    world.AdvanceBy(seconds(6));
+    EXPECT_EQ(files.List("/shared").value(), Names({"d", "own", "y"}));
+    Write(files, "/z", OpenMode::kNew, "1", true);
+    EXPECT_EQ(files.List("/").value(), Names({"z"}));
+    world.disk_faults().Clear();
+    EXPECT_EQ(files.List("/shared").value(), Names({"d", "own"}));
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
 }
 
 TEST(NodeFiles, AProcessDiesInTheMiddleOfASlowWrite) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "vigil/core/base/check.h"
@@ -15,6 +16,9 @@ namespace {
 // A process that is killed stops at once; its memory is taken back before its connections break. Recorded: whoever
 // works with it is in the middle of a call by then.
 constexpr std::chrono::milliseconds kDying{80};
+
+// What a server needs for one request, beside what its kernels do: longer on a slow node.
+constexpr std::chrono::milliseconds kHandling{2};
 
 }  // namespace
 
@@ -41,6 +45,15 @@ struct FaultApplier::Timed {
   std::int64_t lost = 0;     // files and names that a crash changed
 };
 
+struct FaultApplier::TimedDisk {
+  TimedDisk(DiskFaultState& fault, Scheduler& scheduler, std::function<void()> start, std::function<void()> end)
+      : state(fault), starts(scheduler, std::move(start)), ends(scheduler, std::move(end)) {}
+
+  DiskFaultState& state;
+  Alarm starts;
+  Alarm ends;
+};
+
 FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot)
     : world_(world),
       tasks_(std::move(tasks)),
@@ -65,15 +78,21 @@ FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boo
     }
   }
   for (const RpcFault& fault : plan.rpcs) rpcs_.push_back(&network.AddRpcFault(fault));
-  for (const DiskFault& fault : plan.disks) disks_.push_back(&world_.disk_faults().Add(fault));
+  for (const DiskFault& fault : plan.disks) {
+    DiskFaultState& state = *disks_.emplace_back(&world_.disk_faults().Add(fault));
+    if (!fault.at.has_value() && !fault.lasts.has_value()) continue;
+    const std::size_t i = timed_disks_.size();
+    timed_disks_.push_back(std::make_unique<TimedDisk>(
+        state, world_.scheduler(), [this, i] { Start(*timed_disks_[i]); }, [this, i] { End(*timed_disks_[i]); }));
+  }
 }
 
 FaultApplier::~FaultApplier() {
   world_.course().Clear();
   for (const auto& timed : timed_) {
     const TimedFault::Kind kind = timed->fault.kind;
-    const bool link =
-        kind == TimedFault::Kind::kCut || kind == TimedFault::Kind::kSilent || kind == TimedFault::Kind::kSlowLink;
+    const bool link = kind == TimedFault::Kind::kCut || kind == TimedFault::Kind::kSilent ||
+                      kind == TimedFault::Kind::kSlowLink || kind == TimedFault::Kind::kSlowNode;
     if ((timed->active && link) || timed->silenced) world_.network().End(timed->trouble);
   }
 }
@@ -99,6 +118,24 @@ void FaultApplier::Begin() {
   for (const auto& timed : timed_) {
     if (!timed->fault.point.has_value()) timed->starts.SetAt(world_.scheduler().now() + timed->fault.at);
   }
+  for (const auto& timed : timed_disks_) {
+    const DiskFault& fault = timed->state.fault;
+    const Duration at = world_.scheduler().now() + fault.at.value_or(Duration(0));
+    timed->starts.SetAt(at);
+    if (fault.lasts.has_value()) timed->ends.SetAt(at + *fault.lasts);
+  }
+}
+
+void FaultApplier::Start(TimedDisk& timed) {
+  const DiskFault& fault = timed.state.fault;
+  Tell(fmt::format("the files of {} begin to fail", fault.task.empty() ? "all" : fault.task), fault.task);
+  timed.state.on = true;
+}
+
+void FaultApplier::End(TimedDisk& timed) {
+  const DiskFault& fault = timed.state.fault;
+  Tell(fmt::format("the files of {} are as before", fault.task.empty() ? "all" : fault.task), fault.task);
+  timed.state.on = false;
 }
 
 Duration FaultApplier::LastStart() const {
@@ -113,7 +150,11 @@ Duration FaultApplier::LastStart() const {
 
 Duration FaultApplier::LastChange() const {
   Duration last = LastStart();
-  for (const auto& timed : timed_) last = std::max(last, timed->fault.at + timed->fault.lasts.value_or(Duration(0)));
+  const auto ends = [&last](Duration at, std::optional<Duration> lasts) {
+    last = std::max(last, at + lasts.value_or(Duration(0)));
+  };
+  for (const auto& timed : timed_) ends(timed->fault.at, timed->fault.lasts);
+  for (const auto& timed : timed_disks_) ends(timed->state.fault.at.value_or(Duration(0)), timed->state.fault.lasts);
   return last;
 }
 
@@ -169,6 +210,10 @@ void FaultApplier::Start(Timed& timed) {
     case TimedFault::Kind::kSilent:
     case TimedFault::Kind::kSlowLink:
       StartLink(timed);
+      break;
+    case TimedFault::Kind::kSlowNode:
+      timed.active = true;
+      SlowDown(timed);
       break;
   }
   timed.active = fault.kind != TimedFault::Kind::kCrash || ends.has_value();
@@ -275,7 +320,36 @@ void FaultApplier::End(Timed& timed) {
       Tell(Entry::What::kEnds, fault, fmt::format("{} and {} are as before", fault.task, fault.peer));
       world_.network().End(timed.trouble);
       break;
+    case TimedFault::Kind::kSlowNode:
+      Tell(Entry::What::kEnds, fault, fmt::format("{} is as fast as before", fault.task));
+      timed.effects = CountOf(timed) - timed.before;
+      node.set_slowness(SlownessOf(fault.task));
+      world_.network().End(timed.trouble);
+      break;
   }
+}
+
+void FaultApplier::SlowDown(Timed& timed) {
+  const TimedFault& fault = timed.fault;
+  Tell(Entry::What::kBegins, fault, fmt::format("{} is {} times as slow", fault.task, fault.rate));
+  timed.struck = true;
+  timed.before = CountOf(timed);
+  NodeOf(fault.task).set_slowness(SlownessOf(fault.task));
+  const double more = ToSeconds(kHandling) * (fault.rate - 1);
+  timed.trouble = {.kind = LinkTrouble::Kind::kSlow, .by = Seconds(more)};
+  for (const auto& [name, node] : tasks_) {
+    if (name != fault.task) world_.network().Begin(timed.trouble, name, fault.task);
+  }
+}
+
+double FaultApplier::SlownessOf(std::string_view task) const {
+  double slowness = 1;
+  for (const auto& timed : timed_) {
+    const TimedFault& fault = timed->fault;
+    if (timed->active && fault.kind == TimedFault::Kind::kSlowNode && fault.task == task)
+      slowness = std::max(slowness, fault.rate);
+  }
+  return slowness;
 }
 
 void FaultApplier::Resume(Timed& timed) {
@@ -297,6 +371,10 @@ void FaultApplier::HealAll() {
   Tell("all faults end", "");
   calls_->Clear();
   world_.disk_faults().Clear();
+  for (const auto& timed : timed_disks_) {
+    timed->starts.Clear();
+    timed->ends.Clear();
+  }
   for (const auto& timed : timed_) {
     const bool never_began = !timed->fired;
     timed->starts.Clear();
@@ -324,6 +402,7 @@ bool FaultApplier::StaysAway(std::string_view task) const {
 
 std::int64_t FaultApplier::CountOf(const Timed& timed) const {
   const Node& node = NodeOf(timed.fault.task);
+  if (timed.fault.kind == TimedFault::Kind::kSlowNode) return node.slowed();
   return timed.fault.kind == TimedFault::Kind::kPause ? node.held_by_pauses() : node.clock_reads();
 }
 
@@ -343,8 +422,26 @@ bool FaultApplier::Effective(const Timed& timed) const {
     case TimedFault::Kind::kSilent:
     case TimedFault::Kind::kSlowLink:
       return timed.trouble.effects > 0;
+    case TimedFault::Kind::kSlowNode:
+      return effects > 0 || timed.trouble.effects > 0;
   }
   return false;
+}
+
+// Of the kinds that an entry is of besides.
+bool FaultApplier::EffectiveAs(FaultKind kind, const Timed& timed) const {
+  switch (kind) {
+    case FaultKind::kSilentDeath:
+      return timed.trouble.effects > 0;
+    case FaultKind::kRack:
+    case FaultKind::kRollingRestart:
+    case FaultKind::kPartition:
+      return Effective(timed) && std::ranges::any_of(timed_, [&](const auto& other) {
+               return other.get() != &timed && other->fault.part_of == timed.fault.part_of && Effective(*other);
+             });
+    default:
+      return timed.lost > 0;
+  }
 }
 
 FaultTallies FaultApplier::Tallies() const {
@@ -359,10 +456,8 @@ FaultTallies FaultApplier::Tallies() const {
     const TimedFault& fault = timed->fault;
     const std::vector<FaultKind> kinds = KindsOf(fault);
     add(kinds[0], 1, timed->fired ? 1 : 0, Effective(*timed) ? 1 : 0);
-    for (std::size_t i = 1; i < kinds.size(); ++i) {
-      const bool effective = kinds[i] == FaultKind::kSilentDeath ? timed->trouble.effects > 0 : timed->lost > 0;
-      add(kinds[i], 1, timed->fired ? 1 : 0, effective ? 1 : 0);
-    }
+    for (std::size_t i = 1; i < kinds.size(); ++i)
+      add(kinds[i], 1, timed->fired ? 1 : 0, EffectiveAs(kinds[i], *timed) ? 1 : 0);
   }
   for (const RpcFaultState* const state : rpcs_) add(KindOf(state->fault), 1, state->fired, state->effective);
   for (const DiskFaultState* const state : disks_) add(KindOf(state->fault), 1, state->fired, state->effective);
@@ -377,6 +472,15 @@ FaultTallies FaultApplier::Tallies() const {
   add(FaultKind::kDuplication, 0, counts.duplicated, counts.duplicated);
   add(FaultKind::kReordering, 0, counts.reordered, counts.reordered);
   return tallies;
+}
+
+std::vector<FaultApplier::DiskEntry> FaultApplier::DiskHistory() const {
+  std::vector<DiskEntry> history;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    for (const DiskStrike& strike : disks_[i]->strikes) history.push_back({strike.at, strike.task, i, strike.events});
+  }
+  std::ranges::stable_sort(history, {}, &DiskEntry::at);
+  return history;
 }
 
 std::vector<InertFault> FaultApplier::Inert() const {

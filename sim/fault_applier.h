@@ -6,17 +6,19 @@
 //   faults.Begin();                                     // timed faults: their times count from here
 //   world.Run();
 //
-// Faults of requests, disks and session calls, and those at a point of the course, are on from the construction; their
-// calls are counted over all lives of a task. Faults of one kind on one task or link may overlap. What strikes a task
-// that is not there (it has ended, or is down already) has no effect, and only what the plan itself crashed is started
-// again.
+// Faults of requests, session calls and disks (but those with a time), and those at a point of the course, are on from
+// the construction; their calls are counted over all lives of a task. Faults of one kind on one task or link may
+// overlap. What strikes a task that is not there (it has ended, or is down already) has no effect, and only what the
+// plan itself crashed is started again.
 //
 // Effective is what changed something:
 //   crash          the process ran                        power cut, torn write, lost disk   a file or a name changed
 //   silent death   a message waited, or a keepalive gave up
+//   rack, rolling restart, partition                      another part of the same was effective, too
 //   pause          a task or a message waited             late start   the task was not there before
 //   cut            a call broke or was refused            silent       a message waited, or a keepalive gave up
 //   slow link      a message took longer                  clock        somebody looked at it meanwhile
+//   slow node      work or a request took longer
 //   links, requests, disks                                what it struck went otherwise than without it
 // Thread safety: none; belongs to its world, which must outlive it.
 #ifndef VIGIL_SIM_FAULT_APPLIER_H_
@@ -86,11 +88,22 @@ class FaultApplier {
     std::string peer = {};  // of a link: the other end; else ""
   };
   const std::vector<Entry>& history() const { return history_; }
+  // Which operations on files the plan's faults of disks struck, by time; of those that strike for ever the first.
+  struct DiskEntry {
+    Duration at{0};  // the world's, since its start
+    std::string task;
+    std::size_t fault = 0;   // its place among the plan's
+    std::size_t events = 0;  // of the world's trace, until then
+  };
+  std::vector<DiskEntry> DiskHistory() const;
 
  private:
   struct Timed;
+  struct TimedDisk;
 
   void Start(Timed& timed);
+  void Start(TimedDisk& timed);
+  void End(TimedDisk& timed);
   void Crash(Timed& timed);
   void Die(Timed& timed);
   void Silence(Timed& timed);
@@ -98,6 +111,9 @@ class FaultApplier {
   void StartLink(Timed& timed);
   void End(Timed& timed);
   void Resume(Timed& timed);
+  void SlowDown(Timed& timed);
+  // By all that is under way.
+  double SlownessOf(std::string_view task) const;
   void BootNode(Node& node, std::string_view why);
   void Tell(Entry::What what, const TimedFault& fault, std::string text);
   void Tell(std::string text, std::string task);
@@ -105,6 +121,7 @@ class FaultApplier {
   // What shows whether a pause or a clock's fault had any effect.
   std::int64_t CountOf(const Timed& timed) const;
   bool Effective(const Timed& timed) const;
+  bool EffectiveAs(FaultKind kind, const Timed& timed) const;
 
   World& world_;
   const Tasks tasks_;
@@ -115,7 +132,8 @@ class FaultApplier {
   std::vector<LinkSpec> links_;
   std::vector<RpcFaultState*> rpcs_;
   std::vector<DiskFaultState*> disks_;
-  std::shared_ptr<SessionCallFaults> calls_;  // sessions may outlive this
+  std::vector<std::unique_ptr<TimedDisk>> timed_disks_;  // those that have a time
+  std::shared_ptr<SessionCallFaults> calls_;             // sessions may outlive this
   std::vector<Entry> history_;
 };
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,6 +27,7 @@ using testing::ElementsAre;
 using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using Kind = TimedFault::Kind;
 
@@ -167,6 +170,100 @@ TEST_F(FaultApplierTest, ASilentDeathForGoodIsKnownWhenAllHasHealed) {
   EXPECT_EQ(TallyOf(FaultKind::kSilentDeath), kEffective);
 }
 
+// Neither is told of the other's end: they go at one moment, and what the chief had written goes with it.
+TEST_F(FaultApplierTest, ARackLosesItsPower) {
+  const TimedFault part = {.kind = Kind::kCrash,
+                           .at = milliseconds(5000),
+                           .restart_after = seconds(2),
+                           .disk = DiskLoss::kUnsynced,
+                           .part_of = TimedFault::Whole::kRack};
+  FaultPlan plan;
+  for (const char* const task : {"chief:0", "ps:0"}) {
+    plan.timed.push_back(part);
+    plan.timed.back().task = task;
+  }
+  Make(plan, seconds(20));
+  Run(seconds(15));
+  EXPECT_THAT(Happened(),
+              ElementsAre("5 crash chief:0", "5 crash ps:0", "7 chief:0 starts again", "7 ps:0 starts again"));
+  EXPECT_THAT(heard_, Not(Contains(HasSubstr("UNAVAILABLE"))));
+  EXPECT_EQ(starts_, 2);
+  EXPECT_EQ(chief_starts_, 2);
+  EXPECT_LT(chief_.disk().Contents().at("/heard").size(), heard_.size());
+  EXPECT_EQ(TallyOf(FaultKind::kRack), (FaultTally{2, 2, 2}));
+  EXPECT_EQ(TallyOf(FaultKind::kCrashRestart), (FaultTally{2, 2, 2}));
+}
+
+TEST_F(FaultApplierTest, ARackOfOneThatStandsIsNone) {
+  Make({.timed = {{.kind = Kind::kCrash,
+                   .at = seconds(30),
+                   .task = "chief:0",
+                   .disk = DiskLoss::kUnsynced,
+                   .part_of = TimedFault::Whole::kRack},
+                  {.kind = Kind::kCrash,
+                   .at = seconds(30),
+                   .task = "ps:0",
+                   .disk = DiskLoss::kUnsynced,
+                   .part_of = TimedFault::Whole::kRack}}},
+       seconds(10));
+  Run();
+  EXPECT_EQ(TallyOf(FaultKind::kRack), (FaultTally{2, 2, 0}));  // the chief has ended
+  EXPECT_EQ(TallyOf(FaultKind::kCrashForGood), (FaultTally{2, 2, 1}));
+}
+
+TEST_F(FaultApplierTest, ARollingRestart) {
+  FaultPlan plan;
+  for (const char* const task : {"chief:0", "ps:0"}) {
+    plan.timed.push_back({.kind = Kind::kCrash,
+                          .at = seconds(5 + 10 * static_cast<int>(plan.timed.size())),
+                          .task = task,
+                          .restart_after = seconds(1),
+                          .part_of = TimedFault::Whole::kRollingRestart});
+  }
+  Make(plan, seconds(30));
+  Run();
+  EXPECT_THAT(Happened(),
+              ElementsAre("5 crash chief:0", "6 chief:0 starts again", "15 crash ps:0", "16 ps:0 starts again"));
+  EXPECT_EQ(TallyOf(FaultKind::kRollingRestart), (FaultTally{2, 2, 2}));
+}
+
+// Two workers' machines and the server's are three; the chief is on neither side and hears the server all the time.
+TEST(FaultApplierPartitionTest, WhoIsOnNeitherSideReachesAll) {
+  World world{WorldOptions{}};
+  FaultApplier::Tasks tasks;
+  for (const char* const name : {"chief:0", "ps:0", "worker:0", "worker:1"}) tasks[name] = &world.AddNode(name);
+  FaultPlan plan;
+  for (const char* const task : {"worker:0", "worker:1"}) {
+    plan.timed.push_back({.kind = Kind::kCut,
+                          .at = milliseconds(5500),
+                          .task = task,
+                          .peer = "ps:0",
+                          .one_way = true,
+                          .lasts = seconds(3),
+                          .part_of = TimedFault::Whole::kPartition});
+  }
+  std::map<std::string, std::string> heard;
+  FaultApplier applier(world, tasks, plan, [](Node&) {});
+  for (const auto& [name, node] : tasks) {
+    node->Spawn("main", [&heard, &name = name, env = node->env()] {
+      const auto listener = env.network->Listen(name, [](IncomingCall&) -> NetworkReply { return "yes"; });
+      for (int i = 0; i < 10; ++i) {
+        env.tasks->SleepUntil(Time{seconds(1 + i)});
+        const std::string to = name == "ps:0" ? "worker:0" : "ps:0";
+        heard[name] += CallAndWait(env, {.to = to, .method = "/vigil.Test/Count"}).ok() ? '+' : '-';
+      }
+    });
+  }
+  applier.Begin();
+  world.Run();
+  EXPECT_EQ(heard["worker:0"], "+++++---++");
+  EXPECT_EQ(heard["worker:1"], "+++++---++");
+  EXPECT_EQ(heard["chief:0"], "++++++++++");
+  EXPECT_EQ(heard["ps:0"], "++++++++++");  // the other way
+  EXPECT_EQ(applier.Tallies()[FaultKind::kPartition], (FaultTally{2, 2, 2}));
+  EXPECT_EQ(applier.Tallies()[FaultKind::kOneWayCut], (FaultTally{2, 2, 2}));
+}
+
 TEST_F(FaultApplierTest, ALostDisk) {
   Make({.timed = {{.kind = Kind::kCrash,
                    .at = seconds(5),
@@ -237,6 +334,29 @@ TEST_F(FaultApplierTest, LinksAreCutSilentAndSlow) {
   EXPECT_EQ(applier_->LastChange(), seconds(152));
 }
 
+// A request to it takes 2 ms more for each time that it is slower, so the chief's next one comes later; and its work.
+TEST_F(FaultApplierTest, ANodeIsSlow) {
+  FaultPlan plan;
+  plan.timed = {{.kind = Kind::kSlowNode, .at = milliseconds(5500), .task = "ps:0", .lasts = seconds(4), .rate = 51},
+                {.kind = Kind::kSlowNode, .at = milliseconds(6500), .task = "ps:0", .lasts = seconds(1), .rate = 3},
+                {.kind = Kind::kSlowNode, .at = seconds(50), .task = "chief:0", .lasts = seconds(2), .rate = 2}};
+  Make(plan, seconds(20));
+  std::vector<Duration> takes;
+  std::vector<std::unique_ptr<Alarm>> looks;
+  for (const int second : {1, 6, 7, 8, 11}) {
+    looks.push_back(
+        std::make_unique<Alarm>(world_.scheduler(), [&] { takes.push_back(ps_.Takes(milliseconds(100))); }));
+    looks.back()->SetAt(seconds(second));
+  }
+  Run(seconds(100));
+  EXPECT_THAT(takes, ElementsAre(milliseconds(100), milliseconds(5100), milliseconds(5100), milliseconds(5100),
+                                 milliseconds(100)));
+  EXPECT_EQ(heard_[4], "1005010 5");
+  EXPECT_EQ(heard_[5], "1006112 6");
+  EXPECT_EQ(TallyOf(FaultKind::kSlowNode), (FaultTally{3, 3, 2}));  // the chief has ended by then
+  EXPECT_THAT(Happened(), Contains("9 ps:0 is as fast as before"));
+}
+
 TEST_F(FaultApplierTest, ClocksJumpAndDrift) {
   Make({.timed = {{.kind = Kind::kClockJump, .at = seconds(2), .task = "chief:0", .by = seconds(-100)},
                   {.kind = Kind::kClockDrift, .at = seconds(10), .task = "chief:0", .lasts = seconds(10), .rate = 1.5},
@@ -262,8 +382,55 @@ TEST_F(FaultApplierTest, RequestsAndDisksAreStruckFromTheStart) {
   EXPECT_EQ(TallyOf(FaultKind::kReset), kUnfired);
   EXPECT_EQ(TallyOf(FaultKind::kNoSpace).planned, 1);
   EXPECT_THAT(TallyOf(FaultKind::kNoSpace).effective, Ge(9));
+  const std::vector<FaultApplier::DiskEntry> disks = applier_->DiskHistory();
+  EXPECT_EQ(std::ssize(disks), TallyOf(FaultKind::kNoSpace).fired);
+  EXPECT_TRUE(std::ranges::is_sorted(disks, {}, &FaultApplier::DiskEntry::at));
+  EXPECT_EQ(disks.front().task, "chief:0");
+  EXPECT_EQ(disks.front().fault, 0U);
   EXPECT_EQ(TallyOf(FaultKind::kLatencySpread).planned, 1);
   EXPECT_EQ(TallyOf(FaultKind::kLatencySpread).fired, 0);  // all choices are calm
+}
+
+// What the chief writes once a second fails from the sixth to the tenth, and then no more; the server's does not.
+TEST_F(FaultApplierTest, ADiskIsFullForAWhile) {
+  FaultPlan plan;
+  plan.disks = {{.effect = DiskFault::Effect::kNoSpace,
+                 .task = "chief:0",
+                 .op = "append",
+                 .call = 0,
+                 .at = milliseconds(5500),
+                 .lasts = seconds(5)},
+                {.effect = DiskFault::Effect::kIoError,
+                 .task = "chief:0",
+                 .call = 1,
+                 .at = milliseconds(15500),
+                 .lasts = seconds(5)}};
+  Make(plan, seconds(100));
+  EXPECT_EQ(applier_->LastChange(), milliseconds(20500));
+  Run(seconds(30));
+  EXPECT_EQ(chief_.disk().Contents().at("/heard").size(), heard_.size() - 5 - 1);
+  EXPECT_EQ(TallyOf(FaultKind::kFullDisk), (FaultTally{1, 5, 5}));
+  EXPECT_EQ(TallyOf(FaultKind::kBadDisk), kEffective);  // the first of those operations alone
+  EXPECT_EQ(TallyOf(FaultKind::kNoSpace), FaultTally());
+  EXPECT_THAT(Happened(),
+              ElementsAre("5 the files of chief:0 begin to fail", "10 the files of chief:0 are as before",
+                          "15 the files of chief:0 begin to fail", "20 the files of chief:0 are as before"));
+}
+
+TEST_F(FaultApplierTest, AFullDiskHasSpaceAgainWhenAllHasHealed) {
+  FaultPlan plan;
+  plan.disks = {{.effect = DiskFault::Effect::kNoSpace,
+                 .task = "chief:0",
+                 .op = "append",
+                 .call = 0,
+                 .at = milliseconds(5500),
+                 .lasts = seconds(50)}};
+  Make(plan, seconds(100));
+  Alarm heal(world_.scheduler(), [this] { applier_->HealAll(); });
+  heal.SetAt(milliseconds(8500));
+  Run(seconds(30));
+  EXPECT_EQ(chief_.disk().Contents().at("/heard").size(), heard_.size() - 3);
+  EXPECT_EQ(TallyOf(FaultKind::kFullDisk), (FaultTally{1, 3, 3}));
 }
 
 // Each list of a plan with one entry that changed something and one that did not, whether it had happened or not.

@@ -29,6 +29,8 @@ struct LoggedMessage {
   std::string to;
   std::string method;      // of the call; "" of kClosed and kReset
   std::uint64_t call = 0;  // the number of the call, 0 = none: a request and its reply share it
+  // Of a request: the fault of requests that has struck it, by its place among all that the network was given.
+  std::optional<std::size_t> fault = std::nullopt;
   // Since the start of the world.
   Duration sent{0};
   std::optional<Duration> arrived = std::nullopt;  // nullopt: it never did

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,21 @@ TEST_F(MessageLogTest, AnErrorOfThePlanComesBackAsAReply) {
   world_.network().AddRpcFault(fault);
   Chief([&] { Call({}); });
   EXPECT_THAT(RunAndStopLogging(), ElementsAre("request chief:0>ps:0 10 11", "reply ps:0>chief:0 11 12"));
+}
+
+TEST_F(MessageLogTest, ARequestThatIsStruckNamesItsFault) {
+  world_.network().AddRpcFault({.effect = RpcFault::Effect::kError, .method = "Other"});
+  world_.network().AddRpcFault({.effect = RpcFault::Effect::kDuplicated, .method = "Do", .call = 2});
+  Chief([&] {
+    Call({.method = "/vigil.Test/Do"});
+    Call({.method = "/vigil.Test/Do"});
+  });
+  RunAndStopLogging();
+  std::vector<std::optional<std::size_t>> faults;
+  for (const LoggedMessage& message : log_.messages) {
+    if (message.kind == LoggedMessage::Kind::kRequest) faults.push_back(message.fault);
+  }
+  EXPECT_THAT(faults, ElementsAre(std::nullopt, 1U, std::nullopt));  // the third is the second once more
 }
 
 TEST_F(MessageLogTest, OfANodeThatCallsItselfNothing) {

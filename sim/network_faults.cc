@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <utility>
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/sim/message_log.h"
 #include "vigil/sim/network.h"
 #include "vigil/sim/node.h"
 
@@ -18,6 +20,11 @@ constexpr std::array<std::string_view, 2> kTwiceLabels = {"once", "twice"};
 std::string_view LastPart(std::string_view method) {
   const std::size_t slash = method.rfind('/');
   return slash == method.npos ? method : method.substr(slash + 1);
+}
+
+std::size_t PlaceOf(const std::deque<RpcFaultState>& faults, const RpcFaultState& fault) {
+  const auto is_it = [&fault](const RpcFaultState& each) { return &each == &fault; };
+  return static_cast<std::size_t>(std::ranges::find_if(faults, is_it) - faults.begin());
 }
 
 }  // namespace
@@ -84,7 +91,10 @@ void SimNetwork::SendRequest(OutgoingCall& call, RpcFaultState* fault) {
         break;
     }
   }
+  const std::size_t place = log_ == nullptr ? 0 : log_->messages.size();
   Send(message, bytes, extra);
+  if (fault != nullptr && log_ != nullptr && log_->messages.size() > place)
+    log_->messages[place].fault = PlaceOf(rpc_faults_, *fault);
   if (!twice) return;
   Message& again = NewMessage(Message::Kind::kRequest, link, &call);
   again.second = true;

@@ -93,6 +93,12 @@ void Node::set_clock_rate(double rate) {
   clock_rate_since_ = world_.scheduler().now();
 }
 
+Duration Node::Takes(Duration work) {
+  if (slowness_ == 1) return work;
+  ++slowed_;
+  return Seconds(ToSeconds(work) * slowness_);
+}
+
 NetworkHost& Node::host() {
   if (host_ == nullptr) {
     SimNetwork& network = world_.network();

@@ -85,6 +85,12 @@ class Node {
   void JumpClock(Duration by) { clock_offset_ += by; }
   // From now on the wall clock runs `rate` times as fast as the world's time.
   void set_clock_rate(double rate);
+  // From now on work takes `factor` times as long.
+  void set_slowness(double factor) { slowness_ = factor; }
+  // How long work takes here that takes so long on a machine with nothing else to do.
+  Duration Takes(Duration work);
+  // How often that was longer.
+  std::int64_t slowed() const { return slowed_; }
   // How often anybody looked at the wall clock.
   std::int64_t clock_reads() const { return clock_reads_; }
 
@@ -115,6 +121,8 @@ class Node {
   double clock_rate_ = 1;
   Duration clock_rate_since_{0};  // the world's time
   std::int64_t clock_reads_ = 0;
+  double slowness_ = 1;
+  std::int64_t slowed_ = 0;
   std::int64_t tasks_held_ = 0;
   std::function<void(Node&)> boot_;
   std::vector<LogLine> log_;

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/sim/kernel/chooser.h"
 #include "vigil/sim/node.h"
 #include "vigil/sim/world.h"
 
@@ -21,6 +23,7 @@ SharedDisk::SharedDisk(Clock& clock) : files(clock) {
 DiskFaultState& DiskFaults::Add(const DiskFault& fault) {
   DiskFaultState& state = faults_.emplace_back();
   state.fault = fault;
+  state.on = !fault.at.has_value();
   return state;
 }
 
@@ -29,7 +32,7 @@ DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_v
   for (std::size_t i = live_; i < faults_.size(); ++i) {
     DiskFaultState& state = faults_[i];
     const DiskFault& fault = state.fault;
-    if (!fault.task.empty() && fault.task != task) continue;
+    if (!state.on || (!fault.task.empty() && fault.task != task)) continue;
     if (!fault.op.empty() && fault.op != fakes::FileOpName(op)) continue;
     if (!fault.path.empty() && path.find(fault.path) == path.npos) continue;
     ++state.matched;
@@ -82,7 +85,7 @@ Disk& NodeFiles::DiskOf(std::string_view path) {
   return *shared_;
 }
 
-absl::Status NodeFiles::Ask(FileOp op, const std::string& path) {
+absl::Status NodeFiles::Ask(FileOp op, const std::string& path, DiskFaultState** stale) {
   const auto failed = [&](Code code, std::string_view why) {
     return MakeStatus(code, fmt::format("{} {}: {}", fakes::FileOpName(op), path, why));
   };
@@ -95,6 +98,8 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path) {
   }
   DiskFaultState* const fault = world.disk_faults().Next(node_.name(), op, path);
   if (fault == nullptr) return absl::OkStatus();
+  if (fault->strikes.size() < DiskFaultState::kMostStrikes)
+    fault->strikes.push_back({world.scheduler().now(), node_.name(), world.trace().size()});
   switch (fault->fault.effect) {
     case DiskFault::Effect::kNoSpace:
       ++fault->effective;
@@ -108,13 +113,32 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path) {
       world.AdvanceBy(fault->fault.by);
       // The process may have ended meanwhile.
       if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
+      break;
+    case DiskFault::Effect::kStale:
+      if (stale != nullptr && IsShared(path)) *stale = fault;
+      break;
+    case DiskFault::Effect::kBitRot:
+      if (Rot(path, fault->matched)) ++fault->effective;
   }
   return absl::OkStatus();
 }
 
+bool NodeFiles::Rot(const std::string& path, std::int64_t draw) {
+  World& world = node_.world_;
+  fakes::MemoryFiles& files = IsShared(path) ? world.shared_disk().files : files_;
+  const absl::StatusOr<FileInfo> info = files.Stat(path);
+  if (!info.ok() || info->size == 0) return false;
+  const std::uint64_t drawn = HashDraw(world.options().seed, path, static_cast<std::uint64_t>(draw));
+  if (!files.FlipBit(path, Bounded(drawn, 8 * info->size))) return false;
+  world.disk_faults().Rotten(path);
+  return true;
+}
+
 absl::StatusOr<std::unique_ptr<File>> NodeFiles::Open(const std::string& path, OpenMode mode) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kOpen, path));
+  const bool made = mode != OpenMode::kRead && !IsThere(path);
   VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, DiskOf(path).Open(path, mode));
+  if (made) NoteChange(path, true);
   return std::unique_ptr<File>(new NodeFile(*this, path, std::move(file)));
 }
 
@@ -123,12 +147,18 @@ absl::Status NodeFiles::Rename(const std::string& from, const std::string& to) {
   if (IsShared(from) != IsShared(to)) {
     return MakeStatus(Code::kUnknown, fmt::format("rename {} to {}: invalid cross-device link", from, to));
   }
-  return DiskOf(from).Rename(from, to);
+  const bool made = !IsThere(to);
+  VIGIL_RETURN_IF_ERROR(DiskOf(from).Rename(from, to));
+  NoteChange(from, false);
+  if (made) NoteChange(to, true);
+  return absl::OkStatus();
 }
 
 absl::Status NodeFiles::Remove(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kRemove, path));
-  return DiskOf(path).Remove(path);
+  VIGIL_RETURN_IF_ERROR(DiskOf(path).Remove(path));
+  NoteChange(path, false);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<FileInfo> NodeFiles::Stat(const std::string& path) {
@@ -137,18 +167,56 @@ absl::StatusOr<FileInfo> NodeFiles::Stat(const std::string& path) {
 }
 
 absl::StatusOr<std::vector<std::string>> NodeFiles::List(const std::string& directory) {
-  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kList, directory));
-  return DiskOf(directory).List(directory);
+  DiskFaultState* stale = nullptr;
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kList, directory, &stale));
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::string> names, DiskOf(directory).List(directory));
+  if (stale == nullptr) return names;
+  std::vector<std::string> before = AsBefore(stale->fault.by, directory, names);
+  if (before != names) ++stale->effective;
+  return before;
 }
 
 absl::Status NodeFiles::MakeDirectory(const std::string& path) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kMakeDirectory, path));
-  return DiskOf(path).MakeDirectory(path);
+  const bool made = !IsThere(path);
+  VIGIL_RETURN_IF_ERROR(DiskOf(path).MakeDirectory(path));
+  if (made) NoteChange(path, true);
+  return absl::OkStatus();
 }
 
 absl::Status NodeFiles::SyncDirectory(const std::string& directory) {
   VIGIL_RETURN_IF_ERROR(Ask(FileOp::kSync, directory));
   return DiskOf(directory).SyncDirectory(directory);
+}
+
+void NodeFiles::NoteChange(const std::string& path, bool made) {
+  if (!IsShared(path)) return;
+  World& world = node_.world_;
+  world.shared_disk().changes.push_back({world.scheduler().now(), &node_, fakes::MemoryFiles::CleanPath(path), made});
+}
+
+bool NodeFiles::IsThere(const std::string& path) {
+  return (IsShared(path) ? node_.world_.shared_disk().files : files_).Stat(path).ok();
+}
+
+// What this node did itself it sees at once.
+std::vector<std::string> NodeFiles::AsBefore(Duration by, const std::string& directory,
+                                             const std::vector<std::string>& now) {
+  const std::string above = fakes::MemoryFiles::CleanPath(directory) + "/";
+  const Duration since = node_.world_.scheduler().now() - by;
+  std::set<std::string> names(now.begin(), now.end());
+  const std::vector<SharedDisk::NameChange>& changes = node_.world_.shared_disk().changes;
+  for (auto change = changes.rbegin(); change != changes.rend() && change->at > since; ++change) {
+    if (change->by == &node_ || !change->path.starts_with(above)) continue;
+    const std::string name = change->path.substr(above.size());
+    if (name.find('/') != name.npos) continue;
+    if (change->made) {
+      names.erase(name);
+    } else {
+      names.insert(name);
+    }
+  }
+  return {names.begin(), names.end()};
 }
 
 std::int64_t NodeFiles::Lose(DiskLoss loss) {

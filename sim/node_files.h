@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,28 +33,50 @@ struct SharedDisk {
   explicit SharedDisk(Clock& clock);
   fakes::MemoryFiles files;
   DiskJournal journal;
+
+  // What nodes did to names, in order.
+  struct NameChange {
+    Duration at;
+    const Node* by = nullptr;
+    std::string path;
+    bool made = false;  // else removed
+  };
+  std::vector<NameChange> changes;
+};
+
+struct DiskStrike {
+  Duration at{0};          // since the start of the world
+  std::string task;        // whose operation it struck
+  std::size_t events = 0;  // of the world's trace, until then
 };
 
 struct DiskFaultState {
+  static constexpr std::size_t kMostStrikes = 10'000;  // the memory is bounded
   DiskFault fault;
-  std::int64_t matched = 0;    // operations that it is about
-  std::int64_t fired = 0;      // of those, the ones that it struck
-  std::int64_t effective = 0;  // of those, the ones that went otherwise than without it
+  bool on = true;                        // it counts operations, and strikes
+  std::int64_t matched = 0;              // operations that it is about
+  std::int64_t fired = 0;                // of those, the ones that it struck
+  std::int64_t effective = 0;            // of those, the ones that went otherwise than without it
+  std::vector<DiskStrike> strikes = {};  // the first of those that it struck
 };
 
 // The disk faults of a world. Asked in this order; the first that strikes wins.
 class DiskFaults {
  public:
-  // Lives as long as the world.
+  // Lives as long as the world. One that has a time is off until somebody sets it on then.
   DiskFaultState& Add(const DiskFault& fault);
   // All that were added are off.
   void Clear() { live_ = faults_.size(); }
+  // The paths of files in which a bit has flipped.
+  void Rotten(const std::string& path) { rotten_.insert(path); }
+  const std::set<std::string>& rotten() const { return rotten_; }
   // What happens to this operation; null: nothing.
   DiskFaultState* Next(std::string_view task, fakes::FileOp op, std::string_view path);
 
  private:
   std::deque<DiskFaultState> faults_;
   std::size_t live_ = 0;  // those from here on count
+  std::set<std::string> rotten_;
 };
 
 class NodeFiles final : public Files {
@@ -77,7 +100,14 @@ class NodeFiles final : public Files {
  private:
   friend class NodeFile;
 
-  absl::Status Ask(fakes::FileOp op, const std::string& path);
+  // `stale`: set to the fault that makes this listing lag behind.
+  absl::Status Ask(fakes::FileOp op, const std::string& path, DiskFaultState** stale = nullptr);
+  // For those whose listings lag behind.
+  void NoteChange(const std::string& path, bool made);
+  bool IsThere(const std::string& path);
+  std::vector<std::string> AsBefore(Duration by, const std::string& directory, const std::vector<std::string>& now);
+  // Whether there was a bit to flip.
+  bool Rot(const std::string& path, std::int64_t draw);
   static bool IsShared(std::string_view path);
   Disk& DiskOf(std::string_view path);
 

@@ -69,6 +69,7 @@ TEST_F(SaverMetaGraphTest, TheDefNamesTensorFlowsNodes) {
             "filename_tensor_name: \"save/Const:0\" save_tensor_name: \"save/control_dependency:0\" restore_op_name: "
             "\"save/restore_all\" max_to_keep: 4 keep_checkpoint_every_n_hours: 10000 version: V2");
   EXPECT_EQ(Add({.sharded = true, .name = "mine"})->AsSaverDef()->save_tensor_name(), "mine/Identity:0");
+  EXPECT_TRUE(Add({.sharded = true, .name = "parts"})->AsSaverDef()->sharded());
   EXPECT_EQ(Saver(fake_.env()).AsSaverDef(), nullptr);
 }
 

@@ -1,5 +1,7 @@
 #include "vigil/core/cluster/local_masters.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -8,6 +10,15 @@ namespace vigil {
 namespace {
 
 constexpr SlotKey<LocalMasters> kLocalMasters{"masters"};
+
+bool HasTaskAt(const ClusterSpec& cluster, std::string_view target) {
+  constexpr std::string_view kGrpc = "grpc://";
+  if (!target.starts_with(kGrpc)) return false;
+  const std::string_view address = target.substr(kGrpc.size());
+  return std::ranges::any_of(cluster.AsClusterDef().job(), [address](const proto::JobDef& job) {
+    return std::ranges::any_of(job.tasks(), [address](const auto& task) { return task.second == address; });
+  });
+}
 
 }  // namespace
 
@@ -29,7 +40,10 @@ std::shared_ptr<MasterInterface> LocalMasters::Find(const std::string& target) {
 
 std::optional<std::string> LocalMasters::AddressOf(const std::string& target, const std::string& job, int task) {
   SpinGuard lock(lock_);
-  const auto it = masters_.find(target);
+  auto it = masters_.find(target);
+  if (it == masters_.end()) {
+    it = std::ranges::find_if(masters_, [&target](const auto& own) { return HasTaskAt(own.second.cluster, target); });
+  }
   if (it == masters_.end()) return std::nullopt;
   const absl::StatusOr<std::string> address = it->second.cluster.task_address(job, task);
   return address.ok() ? std::optional(*address) : std::nullopt;

@@ -30,7 +30,8 @@ class LocalMasters {
 
   // Null if there is none, or if it is gone.
   std::shared_ptr<MasterInterface> Find(const std::string& target);
-  // Where a task of that master's cluster is to be reached; nothing without such a master, or such a task.
+  // Where a task of that master's cluster is to be reached. The master may be that of another process, if a server of
+  // this one is in the same cluster. Nothing without such a master, or such a task.
   std::optional<std::string> AddressOf(const std::string& target, const std::string& job, int task);
 
  private:

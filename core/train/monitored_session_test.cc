@@ -501,6 +501,13 @@ TEST_F(MonitoredSessionTest, ARunWithoutHooksIsFed) {
   EXPECT_THAT(lines_, testing::IsEmpty());
 }
 
+TEST_F(MonitoredSessionTest, ARunWithoutHooksThatFailsGivesItsError) {
+  const auto session = Monitored();
+  const auto result = session->RunWithoutHooks(fed_, {{fed_, Tensor::Scalar<float>(1)}});
+  EXPECT_EQ(CodeOf(result.status()), Code::kInvalidArgument);
+  EXPECT_THAT(std::string(MessageOf(result.status())), HasSubstr("fed:0"));
+}
+
 // Input by a queue that a task fills: the runners of the graph's collection start with the session, and the end of what
 // they bring is the end of the scope.
 TEST_F(MonitoredSessionTest, QueueRunnersOfTheGraphFeedTheTraining) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/ops/ops.h"
@@ -33,6 +35,13 @@ TEST_F(TrainingUtilTest, AStepThatIsNoIntegerIsRefused) {
         GetOrCreateGlobalStep(env(), b_).status(), GetOrCreateGlobalStepRead(env(), b_).status()}) {
     EXPECT_EQ(CodeOf(status), Code::kUsage);
     EXPECT_EQ(MessageOf(status), "Existing \"global_step\" does not have integer type: float");
+  }
+}
+
+TEST_F(TrainingUtilTest, AStepThatNoIntegerHoldsIsRefused) {
+  EXPECT_EQ(*GlobalStepValue(Tensor::Scalar<double>(3)), 3);
+  for (const double number : {1e300, -1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(CodeOf(GlobalStepValue(Tensor::Scalar<double>(number)).status()), Code::kUsage) << number;
   }
 }
 

@@ -348,6 +348,7 @@ class Campaign {
                                              .source = drawn ? "" : result.source});
     failure.text = std::move(report.text);
     failure.file = std::move(report.file);
+    failure.why = std::move(report.why);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {

@@ -67,6 +67,8 @@ struct CheckFailure {
   std::string rule;   // the first that it violates; "" = none: `text` says what is wrong
   std::string text;   // lines, each with its newline; the last is the line that replays it
   std::string file;   // where it was saved; "" = nowhere
+  // What led to the violation: JSON (ChainJson of replays/show/causes.h); "" = nothing is known.
+  std::string why = {};
 };
 
 struct SuiteCount {

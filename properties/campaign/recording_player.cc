@@ -6,6 +6,7 @@
 #include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/timeline_findings.h"
+#include "vigil/properties/judge/why.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/play/job_player.h"
 #include "vigil/replays/play/runner.h"
@@ -35,9 +36,11 @@ Outcome Unknown(const std::string& rule) {
 
 Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& options, const Recording& recording) {
   if (!IsOfARealCluster(recording)) {
-    return runner.Run(recording.scenario, {.interrupt = options.interrupt,
-                                           .quiet = NamesARule(recording) || options.timeline,
-                                           .log_messages = options.timeline || options.why.has_value()});
+    return runner.Run(recording.scenario,
+                      {.interrupt = options.interrupt,
+                       .quiet = NamesARule(recording) || options.timeline,
+                       // For what led to what is violated, or to the event.
+                       .log_messages = NamesARule(recording) || options.timeline || options.why.has_value()});
   }
   return replays::PlayJobLikeRecorded(
       runner, recording.scenario, *recording.expect->job,
@@ -56,7 +59,13 @@ void JudgeRecording(const RecordingPlayerOptions& options, const Recording& reco
     return;
   }
   outcome.violated.emplace();
-  for (const BrokenRule& broken : BrokenRulesIn(outcome, recording.scenario)) {
+  const std::vector<BrokenRule> all_broken = BrokenRulesIn(outcome, recording.scenario);
+  const std::optional<replays::CauseChain> why = WhyBroken(recording.scenario, outcome, recording.expect->violates);
+  if (why.has_value()) {
+    outcome.why = replays::ChainJson(*why);
+    outcome.explanation = WhyText(*why);
+  }
+  for (const BrokenRule& broken : all_broken) {
     outcome.violated->push_back(broken.rule);
     outcome.explanation += broken.text;
   }
@@ -72,7 +81,8 @@ void ShowWhy(std::uint64_t event, const replays::Scenario& scenario, Outcome& ou
     return;
   }
   const replays::CauseChain chain = replays::WalkBack(graph, graph.of_events[event - 1]);
-  for (const std::string& line : replays::ChainText(graph, chain)) outcome.extra += line + "\n";
+  for (const std::string& line : replays::ChainText(chain)) outcome.extra += line + "\n";
+  outcome.why = replays::ChainJson(chain);
 }
 
 void ShowRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {

@@ -39,10 +39,8 @@ TEST(FaultsDocumentTest, SaysWhatTheFaultsAre) {
 }
 
 TEST(FaultsDocumentTest, SaysWhatTheyMayLeadTo) {
-  EXPECT_THAT(
-      FaultsDocument({}, 1, 2000),
-      HasSubstr(
-          "\n| RESOURCE_EXHAUSTED | any task | A full disk is an error, not a reason to try again. | no_space |\n"));
+  EXPECT_THAT(FaultsDocument({}, 1, 2000), HasSubstr("\n| RESOURCE_EXHAUSTED | any task | A full disk is an error, not "
+                                                     "a reason to try again. | no_space, full_disk |\n"));
 }
 
 TEST(FaultsDocumentTest, CountsWhatTheCampaignMet) {

@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vigil/properties/generators/draws.h"
@@ -77,6 +82,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.least_boot = Milliseconds(draws.Between(0, 3000));
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
   workload.async_saves = workload.kind != WorkloadKind::kSupervisor && draws.Split("async saves").Chance(25);
+  if (draws.Split("remote master").Chance(12)) workload.master = "ps:0";
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
 }
 
@@ -94,6 +100,11 @@ class Planner {
  public:
   Planner(Draws draws, const Kinds& kinds, JobSpec& job, Duration phase)
       : draws_(draws), kinds_(kinds), job_(job), tasks_(TaskNames(job)), phase_(phase) {}
+
+  // What is asked of the master of another task.
+  void PlanForMaster() {
+    for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) Master();
+  }
 
   void Plan() {
     std::vector<void (Planner::*)()> faults;
@@ -114,6 +125,22 @@ class Planner {
     for (std::int64_t i = 0; i < count; ++i) (this->*faults[draws_.Below(faults.size())])();
     if (kinds_.late_start) LateStart();
     if (kinds_.crash_for_good) Timed(TimedFault::Kind::kCrash, AnyTask());
+  }
+
+  // What is rarer, behind all that: each kind from a stream of its own, so that a new one leaves the other plans alone.
+  void PlanMore(const Draws& draws) {
+    const auto sometimes = [&](std::string_view name, int percent, void (Planner::*plan)()) {
+      draws_ = draws.Split(name);
+      if (draws_.Chance(percent)) (this->*plan)();
+    };
+    sometimes("partition", 12, &Planner::Partition);
+    sometimes("rack", 10, &Planner::Rack);
+    sometimes("rolling restart", 10, &Planner::RollingRestart);
+    sometimes("lasting disk fault", 12, &Planner::LastingDiskFault);
+    sometimes("bit rot", 12, &Planner::BitRot);
+    sometimes("stale listings", 12, &Planner::StaleListings);
+    sometimes("slow node", 12, &Planner::SlowNode);
+    sometimes("all clocks", 10, &Planner::AllClocks);
   }
 
  private:
@@ -174,11 +201,87 @@ class Planner {
   void Cut() { Between(TimedFault::Kind::kCut); }
   void Silent() { Between(TimedFault::Kind::kSilent); }
   void SlowLink() { Between(TimedFault::Kind::kSlowLink).by = Milliseconds(draws_.Between(5, 2000)); }
+  // Each task on one side, on the other, or on neither: that one reaches all.
+  void Partition() {
+    if (tasks_.size() < 3) return;
+    std::vector<std::string> sides[3];
+    for (const std::string& task : tasks_) sides[draws_.Below(3)].push_back(task);
+    const auto is_server = [](const std::string& task) { return task.starts_with("ps"); };
+    const auto talk = [&](std::size_t trainers, std::size_t servers) {
+      return std::ranges::count_if(sides[servers], is_server) *
+             (std::ssize(sides[trainers]) - std::ranges::count_if(sides[trainers], is_server));
+    };
+    if (talk(0, 1) + talk(1, 0) < 2) {
+      for (std::vector<std::string>& side : sides) side.clear();
+      for (const std::string& task : tasks_) sides[is_server(task) ? 1 : 0].push_back(task);
+    }
+    TimedFault part;
+    part.part_of = TimedFault::Whole::kPartition;
+    part.kind = draws_.Chance(50) ? TimedFault::Kind::kCut : TimedFault::Kind::kSilent;
+    part.one_way = draws_.Chance(30);
+    part.at = When();
+    part.lasts = Milliseconds(draws_.Between(3000, 60000));
+    for (const std::string& task : sides[0]) {
+      for (const std::string& peer : sides[1]) {
+        part.task = task;
+        part.peer = peer;
+        job_.plan.timed.push_back(part);
+      }
+    }
+  }
+  void Rack() {
+    std::vector<std::string> machines;
+    for (const std::string& task : tasks_) {
+      if (draws_.Chance(50)) machines.push_back(task);
+    }
+    if (machines.size() < 2) machines = {tasks_[0], tasks_[1]};
+    TimedFault part;
+    part.part_of = TimedFault::Whole::kRack;
+    part.disk = draws_.Chance(60) ? DiskLoss::kUnsynced : DiskLoss::kTorn;
+    part.silently = draws_.Chance(50);
+    part.at = When();
+    for (const std::string& task : machines) {
+      part.task = task;
+      part.restart_after = HowLong();
+      job_.plan.timed.push_back(part);
+    }
+  }
+  // Of the parameter servers, or of all.
+  void RollingRestart() {
+    std::vector<std::string> turns;
+    const bool all = draws_.Chance(50) || job_.tasks.find("ps")->second < 2;
+    for (const std::string& task : tasks_) {
+      if (all || task.starts_with("ps")) turns.push_back(task);
+    }
+    TimedFault part;
+    part.part_of = TimedFault::Whole::kRollingRestart;
+    part.at = When() / 2;
+    const Duration gap =
+        std::min(Milliseconds(draws_.Between(1000, 40000)), (phase_ - part.at) / static_cast<int>(turns.size()));
+    for (const std::string& task : turns) {
+      part.task = task;
+      part.restart_after = Milliseconds(draws_.Between(200, 10000));
+      job_.plan.timed.push_back(part);
+      part.at += gap;
+    }
+  }
+  void SlowNode() {
+    TimedFault& fault = Timed(TimedFault::Kind::kSlowNode, AnyTask());
+    fault.rate = static_cast<double>(draws_.Between(2, 20));
+    fault.lasts = Milliseconds(draws_.Between(3000, 120000));
+  }
   void Clock() {
+    WrongClock([this]() -> const std::string& { return AnyTrainer(); });
+  }
+  // No two nodes agree on the time.
+  void AllClocks() {
+    for (const std::string& task : tasks_) WrongClock([&task]() -> const std::string& { return task; });
+  }
+  void WrongClock(const std::function<const std::string&()>& whose) {
     if (draws_.Chance(50)) {
-      Timed(TimedFault::Kind::kClockJump, AnyTrainer()).by = SecondsOf(draws_.Between(-3600, 3600));
+      Timed(TimedFault::Kind::kClockJump, whose()).by = SecondsOf(draws_.Between(-3600, 3600));
     } else {
-      TimedFault& fault = Timed(TimedFault::Kind::kClockDrift, AnyTrainer());
+      TimedFault& fault = Timed(TimedFault::Kind::kClockDrift, whose());
       fault.rate = 1 + static_cast<double>(draws_.Between(-500, 1000)) / 1000;
       fault.lasts = HowLong();
     }
@@ -186,15 +289,26 @@ class Planner {
   void Rpc() {
     constexpr std::string_view kMethods[] = {"RunGraph",      "RunGraph",  "RunGraph", "RecvTensor",
                                              "RegisterGraph", "GetStatus", ""};
+    RpcFault& fault = job_.plan.rpcs.emplace_back();
+    fault.method = draws_.Pick(kMethods);
+    if (draws_.Chance(50)) fault.from = AnyTrainer();
+    fault.call = draws_.Between(1, 150);
+    Befall(fault);
+  }
+  void Master() {
+    constexpr std::string_view kMethods[] = {"CreateSession", "CreateSession", "RunStep", "RunStep", "CloseSession"};
+    RpcFault& fault = job_.plan.rpcs.emplace_back();
+    fault.method = draws_.Pick(kMethods);
+    if (draws_.Chance(50)) fault.from = AnyTrainer();
+    fault.call = draws_.Between(1, fault.method == "RunStep" ? 100 : 4);
+    Befall(fault);
+  }
+  void Befall(RpcFault& fault) {
     constexpr RpcFault::Effect kEffects[] = {RpcFault::Effect::kError,      RpcFault::Effect::kLostRequest,
                                              RpcFault::Effect::kLostReply,  RpcFault::Effect::kNeverAnswered,
                                              RpcFault::Effect::kDuplicated, RpcFault::Effect::kDelayed,
                                              RpcFault::Effect::kReset};
     constexpr Code kCodes[] = {Code::kUnavailable, Code::kUnavailable, Code::kAborted};
-    RpcFault& fault = job_.plan.rpcs.emplace_back();
-    fault.method = draws_.Pick(kMethods);
-    if (draws_.Chance(50)) fault.from = AnyTrainer();
-    fault.call = draws_.Between(1, 150);
     fault.effect = draws_.Pick(kEffects);
     fault.code = draws_.Pick(kCodes);
     if (fault.effect == RpcFault::Effect::kDelayed) fault.by = HowLong() / 10;
@@ -209,6 +323,35 @@ class Planner {
     fault.op = fault.effect == DiskFault::Effect::kNoSpace ? "append" : draws_.Pick(kOps);
     fault.call = draws_.Between(1, 40);
     if (fault.effect == DiskFault::Effect::kSlow) fault.by = HowLong() / 4;
+  }
+  void LastingDiskFault() {
+    constexpr std::string_view kOps[] = {"", "", "append", "read", "sync", "rename"};
+    DiskFault& fault = job_.plan.disks.emplace_back();
+    fault.effect = draws_.Chance(50) ? DiskFault::Effect::kNoSpace : DiskFault::Effect::kIoError;
+    fault.task = draws_.Chance(70) ? "chief:0" : AnyTask();
+    fault.op = fault.effect == DiskFault::Effect::kNoSpace ? "append" : draws_.Pick(kOps);
+    fault.call = 0;
+    fault.at = When();
+    fault.lasts = Milliseconds(draws_.Between(3000, 60000));
+  }
+  // Of what somebody reads who begins anew: so a server is lost, too.
+  void BitRot() {
+    constexpr std::string_view kPaths[] = {".index", ".data-", ".data-", "checkpoints/checkpoint", ""};
+    DiskFault& fault = job_.plan.disks.emplace_back();
+    fault.effect = DiskFault::Effect::kBitRot;
+    fault.task = draws_.Chance(80) ? "chief:0" : AnyTrainer();
+    fault.op = "read";
+    fault.path = draws_.Pick(kPaths);
+    fault.call = draws_.Between(1, 3);
+    Timed(TimedFault::Kind::kCrash, AnyServer()).restart_after = HowLong();
+  }
+  void StaleListings() {
+    DiskFault& fault = job_.plan.disks.emplace_back();
+    fault.effect = DiskFault::Effect::kStale;
+    fault.task = draws_.Chance(70) ? "chief:0" : AnyTrainer();
+    fault.op = "list";
+    fault.call = 0;
+    fault.by = Milliseconds(draws_.Between(1000, 120000));
   }
   void SessionCall() {
     constexpr CallKind kCalls[] = {CallKind::kRun,   CallKind::kRun,      CallKind::kRun,      CallKind::kCreate,
@@ -254,7 +397,10 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   job.heal_after = phase;
   job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
-  Planner(draws.Split("plan"), kinds, job, phase).Plan();
+  Planner planner(draws.Split("plan"), kinds, job, phase);
+  planner.Plan();
+  planner.PlanMore(draws);
+  if (!job.workload.master.empty()) Planner(draws.Split("master"), kinds, job, phase).PlanForMaster();
   return scenario;
 }
 

@@ -83,7 +83,11 @@ void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome) 
     for (const std::uint64_t times : node.judgement.armed) armed += static_cast<std::int64_t>(times);
     for (const Violation& violation : node.judgement.violations) {
       if (++shown > kShown) return;
-      outcome.job->violations.push_back({std::string(kNodeRules), NodeViolationText(node, violation, outcome.trace)});
+      sim::JobViolation& added = outcome.job->violations.emplace_back();
+      added.rule = kNodeRules;
+      added.text = NodeViolationText(node, violation, outcome.trace);
+      added.task = node.node;
+      if (!violation.witness.empty()) added.event = violation.witness.back();
     }
   }
 }

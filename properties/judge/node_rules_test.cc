@@ -43,6 +43,8 @@ class NodeStory {
     std::vector<std::string> texts;
     for (const sim::JobViolation& violation : outcome_.job->violations) {
       EXPECT_EQ(violation.rule, kNodeRules);
+      EXPECT_THAT(violation.text, testing::StartsWith(violation.task + " (life "));
+      EXPECT_LT(violation.event.value_or(outcome_.trace.size()), outcome_.trace.size()) << violation.text;
       texts.push_back(violation.text);
     }
     return texts;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <string>
 
+#include "fmt/format.h"
 #include "vigil/replays/format/parse.h"
+#include "vigil/replays/show/timeline_page.h"
 
 namespace vigil::properties {
 namespace {
@@ -62,6 +64,33 @@ TEST(TimelineFindingsTest, ABadOneHasItsWitnessAmongTheMarks) {
   EXPECT_THAT(found->text, HasSubstr("\nactual "));
   ASSERT_THAT(found->witness, Not(IsEmpty()));
   EXPECT_THAT(timeline.marks[found->witness.back()].text, HasSubstr("hook a end"));
+  ASSERT_GE(found->why.size(), 2U);
+  EXPECT_EQ(found->why[0].kind, "fault");
+  EXPECT_EQ(found->why[0].mark, std::nullopt) << "it is no event";
+  EXPECT_EQ(found->why[1].text, "chief: session 1 run failed INTERNAL");
+  ASSERT_TRUE(found->why[1].mark.has_value());
+  EXPECT_EQ(timeline.marks[*found->why[1].mark].text, "session 1 run failed INTERNAL");
+}
+
+TEST(TimelineFindingsTest, WhatLedToItIsMarksAndMessages) {
+  const replays::Recording recording = Read(
+      R"({"id":"j","behaviour":"default","cluster":{"tasks":{"chief":1,"ps":1,"worker":1}},"limit_s":600,)"
+      R"("workload":{"name":"async_regression","last_step":300},"plan":[{"at_s":5,"crash":"ps:0","restart_after_s":2}]})");
+  replays::Outcome outcome = replays::Runner().Run(recording.scenario, {.log_messages = true});
+  outcome.job->violations.push_back({.rule = "an.invariant", .text = "...", .task = "chief:0"});
+  replays::Timeline timeline = *replays::ShowTimeline(recording.scenario, outcome);
+  TellTimeline(recording.scenario, outcome, timeline);
+  const auto found = std::ranges::find(timeline.findings, "an.invariant", &replays::TimelineFinding::rule);
+  ASSERT_NE(found, timeline.findings.end());
+  ASSERT_GE(found->why.size(), 3U);
+  ASSERT_TRUE(found->why[0].mark.has_value());
+  EXPECT_EQ(timeline.marks[*found->why[0].mark].text, "crash ps:0");
+  EXPECT_EQ(found->why[1].kind, "message");
+  ASSERT_TRUE(found->why[1].arrow.has_value());
+  EXPECT_EQ(timeline.nodes[timeline.arrows[*found->why[1].arrow].to], "chief:0");
+  EXPECT_THAT(replays::TimelineJson(timeline),
+              HasSubstr(fmt::format(R"("why":[[{},"fault","ps:0: crash ps:0",{},null],[)", ToSeconds(found->why[0].at),
+                                    *found->why[0].mark)));
 }
 
 }  // namespace

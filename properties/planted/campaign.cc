@@ -184,12 +184,17 @@ absl::StatusOr<PlantedReport> RunPlanted(const PlantedOptions& options, const Pl
   if (const absl::Status built = CheckPlantedBugsAreBuilt(); !built.ok()) return built;
   const absl::StatusOr<std::vector<const PlantedBug*>> bugs = Chosen(options.ids);
   if (!bugs.ok()) return bugs.status();
+  if (options.suite.has_value() && options.now != nullptr)
+    return UsageError("--suite: not with --shrink, which plays each bug in its own suite");
   PlantedReport report;
   for (const PlantedBug* const bug : *bugs) {
     if (stop) break;
     const PlantedBugScope on(bug->id);
     if (!on.known) return UsageError(fmt::format("The planted bug '{}' is in no source.", bug->id));
-    PlantedFinding finding = Hunt(*bug, options, stop).Run(callbacks.on_tick);
+    PlantedBug played = *bug;
+    played.suite = options.suite.value_or(bug->suite);
+    PlantedFinding finding = Hunt(played, options, stop).Run(callbacks.on_tick);
+    finding.bug = bug;
     if (stop && finding.first == 0) break;  // nobody knows
     if (options.now != nullptr && finding.first > 0) finding.shrunk = ShrinkFinding(finding, options.now, stop);
     if (callbacks.on_bug != nullptr) callbacks.on_bug(finding);

@@ -42,12 +42,13 @@ class PlantedBugScope {
 struct PlantedOptions {
   std::vector<std::string> ids;  // none = all
   std::uint64_t scenarios = 10000;
-  std::uint64_t seeds = 2000;  // of jobs
+  std::uint64_t seeds = 4000;  // of jobs
   // After the first finding at N: so many times N further ones, and at least so many, within the budget.
   std::uint64_t further_times = 1;
   std::uint64_t further_scenarios = 100;
   std::uint64_t further_seeds = 10;
   int jobs = 1;
+  std::optional<PlantedSuite> suite;  // instead of each bug's own
   // Not null: each first finding is shrunk, by this clock.
   std::function<Time()> now;
 };
@@ -115,7 +116,8 @@ struct PlantedCallbacks {
   std::function<void()> on_tick;                      // a few times a second
 };
 
-// USAGE for an unknown id, and in a build without planted bugs. `stop` may be set at any time.
+// USAGE for an unknown id, in a build without planted bugs, and for a suite together with `now`. `stop` may be set at
+// any time.
 absl::StatusOr<PlantedReport> RunPlanted(const PlantedOptions& options, const PlantedCallbacks& callbacks,
                                          const std::atomic<bool>& stop);
 

@@ -92,6 +92,9 @@ TEST(Check, WhatFailedIsShrunkSavedAndPlayedFirstTheNextTime) {
   const CheckSummary wrong = RunCheck({.first_seed = 1, .last_seed = 30}, files, callbacks, stop);
   EXPECT_GT(wrong.suites.at("random").failed, 0U);
   ASSERT_FALSE(failures.empty());
+  EXPECT_THAT(failures[0].text, HasSubstr("\n  what is in its past, oldest first:\n"));
+  EXPECT_THAT(failures[0].text, HasSubstr("  violation  chief"));
+  EXPECT_THAT(failures[0].why, HasSubstr(R"("kind":"violation","node":"chief")"));
   EXPECT_THAT(failures[0].text, HasSubstr("\n  shrunk from "));
   EXPECT_THAT(failures[0].text, HasSubstr("\n  a "));
   EXPECT_THAT(failures[0].text, EndsWith("\n  ./vigil replay " + failures[0].file + "\n"));

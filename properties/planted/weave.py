@@ -7,7 +7,7 @@
     weave.py --switches --out FILE [--extra TOML]              C++: a switch for each bug
     weave.py --registry --out FILE [--extra TOML]              C++: what properties/planted/registry.h declares
 
-TOML is a bug of one's own, beside those of properties/planted/bugs. A file is written only if it changes. What is wrong with a bug
+TOML is a bug of one's own, or a folder of them, beside those of properties/planted/bugs. A file is written only if it changes. What is wrong with a bug
 is told with its id and ends with exit code 1.
 """
 
@@ -61,10 +61,14 @@ def load(path):
 
 def bugs_of(root, extra=None):
     """All bugs, by id."""
-    folder = os.path.join(root, BUGS)
-    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".toml")]
+    def in_folder(folder):
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".toml")]
+
+    paths = in_folder(os.path.join(root, BUGS))
+    if extra:
+        paths += in_folder(extra) if os.path.isdir(extra) else [extra]
     found = {}
-    for path in paths + ([extra] if extra else []):
+    for path in paths:
         bug = load(path)
         require(path == extra or os.path.basename(path) == bug["id"] + ".toml", bug["id"], f"its file is called {path}")
         require(switch(bug) not in map(switch, found.values()), bug["id"], f"there is one of that name already ({path})")
@@ -151,7 +155,8 @@ def literal(text):
 
 
 def switches(bugs):
-    lines = ["// Made by properties/planted/weave.py.", '#include "vigil/properties/planted/switches.h"', "", "#include <atomic>", "",
+    lines = ["// Made by properties/planted/weave.py.", '#include "vigil/properties/planted/switches.h"', "", "#include <atomic>",
+             "#include <cstdio>", "#include <cstdlib>", "",
              "namespace vigil::planted {"]
     lines += [f"extern std::atomic<bool> {switch(bug)};\nconstinit std::atomic<bool> {switch(bug)}{{false}};" for bug in bugs.values()]
     lines += ["}  // namespace vigil::planted", "", "namespace vigil {", "namespace {", "struct Switch {", "  std::string_view id;",
@@ -161,7 +166,12 @@ def switches(bugs):
               "    if (each.id != id) continue;", "    each.on->store(true);", "    return true;", "  }", "  return false;", "}",
               "bool PlantedBugIsOn(std::string_view id) {",
               "  for (const Switch& each : kSwitches) {", "    if (each.id == id) return each.on->load();", "  }", "  return false;", "}",
-              "void TurnOffPlantedBugs() {", "  for (const Switch& each : kSwitches) each.on->store(false);", "}", "}  // namespace vigil", ""]
+              "void TurnOffPlantedBugs() {", "  for (const Switch& each : kSwitches) each.on->store(false);", "}",
+              # Any program, a test for example, may be run with a bug: VIGIL_PLANT=ID program.
+              "namespace {", "[[maybe_unused]] const bool kByEnvironment = [] {", "  const char* const id = std::getenv(\"VIGIL_PLANT\");",
+              "  if (id == nullptr || TurnOnPlantedBug(id)) return true;",
+              "  std::fprintf(stderr, \"error: VIGIL_PLANT: no planted bug is called '%s'\\n\", id);", "  std::exit(2);", "}();",
+              "}  // namespace", "}  // namespace vigil", ""]
     return "\n".join(lines)
 
 

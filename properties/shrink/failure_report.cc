@@ -9,6 +9,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/judge/same_failure.h"
+#include "vigil/properties/judge/why.h"
 #include "vigil/properties/shrink/crash_report.h"
 #include "vigil/properties/shrink/scenario_summary.h"
 #include "vigil/properties/shrink/shrink_broken.h"
@@ -24,19 +25,6 @@ using replays::Outcome;
 using replays::Scenario;
 
 constexpr std::chrono::seconds kLongestShrinking{60};
-
-// The chain of causes of the first violation of that rule in a job; "" if there is none.
-std::string WhyText(const Scenario& scenario, const Outcome& outcome, std::string_view rule) {
-  if (!outcome.job.has_value()) return "";
-  const auto violation = std::ranges::find(outcome.job->violations, rule, &sim::JobViolation::rule);
-  if (violation == outcome.job->violations.end()) return "";
-  replays::CauseGraph graph = replays::CausesOf(scenario, outcome);
-  const std::size_t from = replays::AddViolation(violation->rule, violation->text, graph);
-  std::string text = "  what is in its past, oldest first:\n";
-  for (const std::string& line : replays::ChainText(graph, replays::WalkBack(graph, from)))
-    text += fmt::format("    {}\n", line);
-  return text;
-}
 
 }  // namespace
 
@@ -115,7 +103,10 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   std::string others;
   bool again = false;
   const std::vector<BrokenRule> all_broken = BrokenRulesIn(outcome, scenario);
-  report.text += WhyText(scenario, outcome, failed.rule);
+  if (const std::optional<replays::CauseChain> why = WhyBroken(scenario, outcome, failed.rule); why.has_value()) {
+    report.text += WhyText(*why);
+    report.why = replays::ChainJson(*why);
+  }
   for (const BrokenRule& broken : all_broken) {
     if (broken.rule == failed.rule) {
       again = true;

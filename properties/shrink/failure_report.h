@@ -32,6 +32,7 @@ struct FailedRun {
 struct FailureReport {
   std::string text;  // lines, each with its newline; the last is the line that replays it
   std::string file;  // where it was saved; "" = nowhere
+  std::string why;   // what led to the violation: JSON (ChainJson of show/causes.h); "" = nothing is known
 };
 
 struct FailureReporterOptions {

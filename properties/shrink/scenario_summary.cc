@@ -160,10 +160,18 @@ std::string What(const TimedFault& fault) {
       return fmt::format("the clock of {} jumps by {:g} s", fault.task, ToSeconds(fault.by));
     case Kind::kClockDrift:
       return fmt::format("the clock of {} runs {:g} times as fast", fault.task, fault.rate) + ForSo(fault);
+    case Kind::kSlowNode:
+      return fmt::format("{} is {:g} times as slow", fault.task, fault.rate) + ForSo(fault);
     case Kind::kSlowLink:
       return fmt::format("{} are {:g} s slower", pair, ToSeconds(fault.by)) + ForSo(fault);
   }
   return "";
+}
+
+std::string PartOf(const TimedFault& fault) {
+  if (fault.part_of == TimedFault::Whole::kAlone) return "";
+  const std::string_view of_links = NameOf(replays::kWholesOfLinks, fault.part_of);
+  return fmt::format(" ({})", of_links.empty() ? NameOf(replays::kWholesOfCrashes, fault.part_of) : of_links);
 }
 
 // Which of the calls that match: 0 = every one.
@@ -188,7 +196,8 @@ std::string JobSummary(const sim::JobSpec& job) {
   }
   std::string story = fmt::format("{} train {} to step {}", fmt::join(tasks, ", "),
                                   sim::WorkloadName(job.workload.kind), job.workload.last_step);
-  for (const TimedFault& fault : job.plan.timed) story += fmt::format("; {} {}", When(fault), What(fault));
+  for (const TimedFault& fault : job.plan.timed)
+    story += fmt::format("; {} {}{}", When(fault), What(fault), PartOf(fault));
   for (const sim::RpcFault& fault : job.plan.rpcs) {
     story +=
         fmt::format("; {} from {} to {}, {}: {}", fault.method.empty() ? "any request" : fault.method, Who(fault.from),
@@ -197,8 +206,10 @@ std::string JobSummary(const sim::JobSpec& job) {
     if (fault.effect == sim::RpcFault::Effect::kDelayed) story += fmt::format(" by {:g} s", ToSeconds(fault.by));
   }
   for (const sim::DiskFault& fault : job.plan.disks) {
-    story += fmt::format("; {} of {}'s files, {}: {}", fault.op, Who(fault.task), CallNumber(fault.call),
-                         NameOf(replays::kDiskEffects, fault.effect));
+    story += fmt::format("; {} of {}'s files, {}: {}", fault.op.empty() ? "any operation" : fault.op, Who(fault.task),
+                         CallNumber(fault.call), NameOf(replays::kDiskEffects, fault.effect));
+    if (fault.at.has_value()) story += fmt::format(" from {:g} s on", ToSeconds(*fault.at));
+    if (fault.lasts.has_value()) story += fmt::format(" for {:g} s", ToSeconds(*fault.lasts));
   }
   for (const sim::SessionCallFault& fault : job.plan.session_calls) {
     story += fmt::format("; {} of {}, {}: fails with {}{}", CallKindName(fault.at), fault.task, CallNumber(fault.call),

@@ -11,7 +11,7 @@
 namespace vigil {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_ADDRESS) || defined(VIGIL_SANITIZES_THREAD)
 constexpr bool kUnderSanitizer = true;  // it tells of signals itself
 #else
 constexpr bool kUnderSanitizer = false;

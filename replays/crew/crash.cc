@@ -36,12 +36,12 @@ const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1";
 namespace vigil::replays {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_THREAD)
 constexpr int kOwnThreads = 2;  // one is the sanitizer's
 #else
 constexpr int kOwnThreads = 1;
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_ADDRESS) || defined(VIGIL_SANITIZES_THREAD)
 constexpr bool kSanitized = true;  // it tells of crashes itself, and needs all the address space there is
 constexpr int kSlower = 10;
 #else
@@ -144,8 +144,8 @@ void LimitWorker(int resource, std::uint64_t most) {
   setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-// Of address space, in bytes.
-std::uint64_t OwnSize() {
+// Of address space, in bytes. Nobody asks under a sanitizer.
+[[maybe_unused]] std::uint64_t OwnSize() {
   std::FILE* const file = std::fopen("/proc/self/statm", "re");
   if (file == nullptr) return 0;
   unsigned long long pages = 0;

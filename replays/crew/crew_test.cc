@@ -66,7 +66,7 @@ TEST(Crew, RepliesKeepTheirOrder) {
 }
 
 // Under a sanitizer it is the sanitizer that reports a signal, and that ends a process with a code.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_ADDRESS) || defined(VIGIL_SANITIZES_THREAD)
 constexpr std::string_view kSegv = "crash.sanitizer";
 constexpr std::string_view kExit = "crash.sanitizer";
 #else
@@ -139,7 +139,7 @@ TEST(Crew, AStopEndsItInOrder) {
   for (std::size_t i = 0; i < heard.replies.size(); ++i) EXPECT_EQ(heard.replies[i], std::to_string(i));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(VIGIL_SANITIZES_ADDRESS) && !defined(VIGIL_SANITIZES_THREAD)
 TEST(Crew, WhatLeaksEachTimeAndWhatTakesAllMemoryIsFound) {
   static std::vector<std::string*> kept;
   const Heard heard = Work(3,

@@ -180,6 +180,9 @@ class WorkloadObject : public Object<WorkloadSpec> {
                "of a regression: so often a task runs its loss in the session without training");
     f.Optional("sync", &WorkloadSpec::sync, kTasksOfAJob, "replicas to aggregate, of `sync_regression`; 0 = all");
     f.Optional("filters", &WorkloadSpec::filters, kFlag, "each task sees the parameter servers and itself only");
+    f.Optional(
+        "master", &WorkloadSpec::master, TaskType(names_),
+        "the parameter server whose master makes the sessions of all that train; missing: each its own server's");
     f.Optional("timeout_ms", &WorkloadSpec::timeout_ms, kCount, "of an operation; 0 = none");
     f.Optional("step_s", &WorkloadSpec::step, DurationType(), "the pause between two steps of a task");
     f.Optional("boot_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_boot, &WorkloadSpec::most_boot, 1),
@@ -188,6 +191,10 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("tasks", LastStepsType(names_), "of single tasks");
   }
   void Complete(const Field& object, WorkloadSpec& workload) const override {
+    if (const Field master = MemberOf(object, "master"); master.present() && !workload.master.starts_with("ps:")) {
+      master.Fail(fmt::format("'{}' is no parameter server: only these are there as long as the job lasts, name one",
+                              workload.master));
+    }
     const Field sync = MemberOf(object, "sync");
     if (!sync.present()) return;
     if (HasMember(object.value(), "name") && workload.kind != sim::WorkloadKind::kSyncRegression) {

@@ -20,19 +20,6 @@ using PointKind = sim::FaultPoint::Kind;
 const IntegerType kCallOrAll({0, 1'000'000});
 const DurationType kLasting;
 
-class TaskType : public NameType {
- public:
-  explicit TaskType(const TaskNames& names) : names_(names) {}
-  void Read(const Field& field, std::string& out) const override {
-    NameType::Read(field, out);
-    names_.Check(field, out);
-  }
-  std::string Words() const override { return "task"; }
-
- private:
-  const TaskNames& names_;
-};
-
 class TaskPairType : public Typed<TimedFault> {
  public:
   explicit TaskPairType(const TaskType& task) : task_(task) {}
@@ -97,10 +84,13 @@ class TimedObject : public Object<TimedFault> {
       of(entry.value).Listed().Required(entry.name, TaskPairType(task_), Does(entry.value));
       of(entry.value).Optional("one_way", &TimedFault::one_way, kFlag, "only from the first to the second");
     }
+    f.When(kind == TimedKind::kCut || kind == TimedKind::kSilent, "cut, silent")
+        .Optional("part_of", &TimedFault::part_of, EnumType<TimedFault::Whole>(kWholesOfLinks, "whole"),
+                  "what it is one pair of, with other entries: `partition` of several tasks from several others");
     of(TimedKind::kPause).Required("for_s", &TimedFault::lasts, kLasting, "how long it stands still");
     const bool lasts = kind != TimedKind::kCrash && kind != TimedKind::kPause && kind != TimedKind::kStart &&
                        kind != TimedKind::kClockJump;
-    f.When(lasts, "cut, silent, slow_link, clock_drift")
+    f.When(lasts, "cut, silent, slow_link, slow_node, clock_drift")
         .Optional("for_s", &TimedFault::lasts, kLasting, "how long; missing: for ever");
     const auto crash = of(TimedKind::kCrash);
     crash.Optional("restart_after_s", &TimedFault::restart_after, kLasting, "it starts again; missing: never");
@@ -109,10 +99,14 @@ class TimedObject : public Object<TimedFault> {
                    "synced is left, `lost` its own disk is gone");
     crash.Optional("silently", &TimedFault::silently, kFlag,
                    "the machine goes with it: nobody is told, and its connections end only when it starts again");
+    crash.Optional("part_of", &TimedFault::part_of, EnumType<TimedFault::Whole>(kWholesOfCrashes, "whole"),
+                   "what it is one task of, with other entries: `rack` several lose their power at one moment, "
+                   "`rolling_restart` one is started again after the other");
     of(TimedKind::kClockJump).Required("by_s", &TimedFault::by, DurationType({-1e6, 1e6}), "how far");
     of(TimedKind::kSlowLink).Shown().Optional("by_s", &TimedFault::by, kLasting, "how much longer: more than 0");
     of(TimedKind::kClockDrift)
         .Required("rate", &TimedFault::rate, NumberType({0, 1000}), "how many times as fast: more than 0");
+    of(TimedKind::kSlowNode).Required("rate", &TimedFault::rate, NumberType({1, 1000}), "how many times as slow");
   }
   void Complete(const Field& object, TimedFault& fault) const override {
     const std::string_view slow = NameOf(kTimedFaults, TimedKind::kSlowLink);
@@ -154,6 +148,8 @@ class TimedObject : public Object<TimedFault> {
         return "its wall clock runs faster or slower";
       case TimedKind::kSlowLink:
         return "every message takes longer";
+      case TimedKind::kSlowNode:
+        return "its work and every request to it take longer";
     }
     return "";
   }
@@ -189,15 +185,21 @@ class DiskObject : public Object<DiskFault> {
 
   void Describe(Described<DiskFault>& f) const override {
     f.Required("disk", &DiskFault::task, task_, "whose disk");
-    f.Shown().Optional("op", &DiskFault::op, OneOfType(kDiskOps, "op"), "which operation on a file");
+    f.Shown().Optional("op", &DiskFault::op, OneOfType(kDiskOps, "op"), "which operation on a file; \"\" = any");
     f.Optional("path", &DiskFault::path, kText, "a text that its path has in it");
     f.Shown().Optional("call", &DiskFault::call, kCallOrAll, "which of them; 0 = every one");
     f.Required("code", &DiskFault::effect, EnumType<DiskFault::Effect>(kDiskEffects, "code of a disk"),
                "what happens to it");
-    f.Optional("by_s", &DiskFault::by, kLasting, "of `SLOW`, which needs it: more than 0");
+    f.Optional("by_s", &DiskFault::by, kLasting, "of `SLOW` and `STALE`, which need it: more than 0");
+    f.Optional("at_s", &DiskFault::at, kLasting, "operations count from then on; missing: from the start of the job");
+    f.Optional("for_s", &DiskFault::lasts, kLasting, "... for so long, from the begin of the plan or `at_s`");
   }
   void Complete(const Field& object, DiskFault& fault) const override {
-    CheckBy(object, NameOf(kDiskEffects, fault.effect), NameOf(kDiskEffects, DiskFault::Effect::kSlow), fault.by);
+    const bool stale = fault.effect == DiskFault::Effect::kStale;
+    const std::string_view takes_time = NameOf(kDiskEffects, stale ? fault.effect : DiskFault::Effect::kSlow);
+    CheckBy(object, NameOf(kDiskEffects, fault.effect), takes_time, fault.by);
+    if (stale && fault.op != fakes::FileOpName(fakes::FileOp::kList))
+      MemberOf(object, "op").Fail(fmt::format("{} is of listings: say 'list'", takes_time));
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "vigil/replays/format/description.h"
 #include "vigil/replays/format/objects.h"
+#include "vigil/replays/format/value_types.h"
 
 namespace vigil::replays {
 
@@ -21,6 +22,20 @@ class TaskNames {
 
  private:
   std::vector<std::string> names_;
+};
+
+// One of them.
+class TaskType : public NameType {
+ public:
+  explicit TaskType(const TaskNames& names) : names_(names) {}
+  void Read(const Field& field, std::string& out) const override {
+    NameType::Read(field, out);
+    names_.Check(field, out);
+  }
+  std::string Words() const override { return "task"; }
+
+ private:
+  const TaskNames& names_;
 };
 
 class PlanType : public Typed<sim::FaultPlan> {

@@ -43,6 +43,7 @@ inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {
     {"clock_jump", sim::TimedFault::Kind::kClockJump},
     {"clock_drift", sim::TimedFault::Kind::kClockDrift},
     {"slow_link", sim::TimedFault::Kind::kSlowLink},
+    {"slow_node", sim::TimedFault::Kind::kSlowNode},
 };
 
 // The fields that say at which point of the course a fault begins.
@@ -59,6 +60,16 @@ inline constexpr Named<sim::DiskLoss> kDiskLosses[] = {
     {"lost", sim::DiskLoss::kAll},
 };
 
+inline constexpr Named<sim::TimedFault::Whole> kWholesOfLinks[] = {
+    {"none", sim::TimedFault::Whole::kAlone},
+    {"partition", sim::TimedFault::Whole::kPartition},
+};
+inline constexpr Named<sim::TimedFault::Whole> kWholesOfCrashes[] = {
+    {"none", sim::TimedFault::Whole::kAlone},
+    {"rack", sim::TimedFault::Whole::kRack},
+    {"rolling_restart", sim::TimedFault::Whole::kRollingRestart},
+};
+
 inline constexpr Named<sim::RpcFault::Effect> kRpcEffects[] = {
     {"error", sim::RpcFault::Effect::kError},           {"lost_request", sim::RpcFault::Effect::kLostRequest},
     {"lost_reply", sim::RpcFault::Effect::kLostReply},  {"never_answered", sim::RpcFault::Effect::kNeverAnswered},
@@ -67,9 +78,9 @@ inline constexpr Named<sim::RpcFault::Effect> kRpcEffects[] = {
 };
 
 inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {
-    {"NO_SPACE", sim::DiskFault::Effect::kNoSpace},
-    {"IO_ERROR", sim::DiskFault::Effect::kIoError},
-    {"SLOW", sim::DiskFault::Effect::kSlow},
+    {"NO_SPACE", sim::DiskFault::Effect::kNoSpace}, {"IO_ERROR", sim::DiskFault::Effect::kIoError},
+    {"SLOW", sim::DiskFault::Effect::kSlow},        {"STALE", sim::DiskFault::Effect::kStale},
+    {"BIT_ROT", sim::DiskFault::Effect::kBitRot},
 };
 
 // The requests that servers answer; first "", any of them.
@@ -80,7 +91,12 @@ inline constexpr auto kRpcMethods = [] {
 }();
 
 inline const NamesOf<fakes::FileOp, fakes::FileOp::kMakeDirectory, fakes::FileOpName> kFileOps;
-inline constexpr const auto& kDiskOps = kFileOps.names;
+// First "", any of them.
+inline const auto kDiskOps = [] {
+  std::array<std::string_view, std::size(kFileOps.names) + 1> names = {};
+  std::ranges::copy(kFileOps.names, names.begin() + 1);
+  return names;
+}();
 
 inline const NamesOf<CallKind, CallKind::kClose, CallKindName> kCallKindNames;
 inline constexpr const auto& kCallKinds = kCallKindNames.table;

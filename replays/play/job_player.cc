@@ -88,6 +88,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
   outcome.trace = world.TakeTrace();
   outcome.history = job.history();
   outcome.faults = job.fault_history();
+  outcome.disk_faults = job.disk_fault_history();
   outcome.message_log = std::move(messages);
   outcome.course = std::move(course);
   outcome.unused_choices = choosing.Unused();

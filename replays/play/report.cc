@@ -110,6 +110,7 @@ void Reporter::AddToJson(const Result& result) {
     AppendText(w, "played", first->played);
     w.Close('}');
   }
+  if (!result.outcome.why.empty()) w.Key("why").Raw(result.outcome.why);
   if (!result.outcome.unused_choices.empty()) {
     w.Key("unused_choices").Open('[');
     for (const std::string& choice : result.outcome.unused_choices) w.String(choice);

@@ -3,22 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <queue>
+#include <tuple>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json_writer.h"
 #include "vigil/replays/format/names.h"
+#include "vigil/replays/format/print_parts.h"
 #include "vigil/replays/show/event_text.h"
 
 namespace vigil::replays {
 namespace {
 
 using CauseKind = Cause::Kind;
+using DiskEntry = sim::FaultApplier::DiskEntry;
 using FaultEntry = sim::FaultApplier::Entry;
 using sim::LoggedMessage;
 
@@ -45,12 +47,15 @@ struct Strike {
   bool crash = false;
 };
 
-// A message as an error may find it: `at` is when it arrived, or was sent if it never did.
+// A message as an error may find it.
 struct Met {
   Duration at{0};
   std::size_t message = 0;
   bool bad = false;
 };
+
+// When it was known what became of it.
+Duration MomentOf(const LoggedMessage& message) { return message.arrived.value_or(message.sent); }
 
 std::string LoggedText(const LoggedMessage& message) {
   const auto of = [&](std::string_view what) {
@@ -62,7 +67,7 @@ std::string LoggedText(const LoggedMessage& message) {
     case LoggedMessage::Kind::kReply:
       return of("reply") + (message.arrived.has_value() ? "" : " never arrives");
     case LoggedMessage::Kind::kRefusal:
-      return of("refusal");
+      return fmt::format("{} from {} to {} is refused", message.method, message.from, message.to);
     case LoggedMessage::Kind::kCancel:
       return of("cancellation");
     case LoggedMessage::Kind::kClosed:
@@ -76,7 +81,11 @@ std::string LoggedText(const LoggedMessage& message) {
 class GraphMaker {
  public:
   GraphMaker(const Scenario& scenario, const Played& played)
-      : scenario_(scenario), trace_(played.trace), played_(played) {}
+      : scenario_(scenario),
+        plan_(scenario.job.has_value() ? &scenario.job->plan : nullptr),
+        trace_(played.trace),
+        played_(played),
+        messages_(played.message_log.messages) {}
 
   CauseGraph Make() {
     AddFaults();
@@ -114,18 +123,22 @@ class GraphMaker {
   }
 
   void MeetMessages() {
-    const std::vector<LoggedMessage>& messages = played_.message_log.messages;
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      const LoggedMessage& message = messages[i];
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+      const LoggedMessage& message = messages_[i];
+      const bool asks = message.kind == LoggedMessage::Kind::kRequest || message.kind == LoggedMessage::Kind::kRefusal;
+      if (asks && message.call != 0) requests_.try_emplace(message.call, i);
       const bool lost = !message.arrived.has_value();
+      const sim::RpcFault* const struck = FaultOfCall(message);
       switch (message.kind) {
         case LoggedMessage::Kind::kRequest:
-          if (lost) met_[message.from].push_back({message.sent, i, true});
+          if (lost || WaitsFor(struck)) met_[message.from].push_back({message.sent, i, true});
           break;
         case LoggedMessage::Kind::kReply:
-          met_[message.to].push_back({lost ? message.sent : *message.arrived, i, lost});
+          met_[message.to].push_back({MomentOf(message), i, lost || struck != nullptr});
           break;
-        case LoggedMessage::Kind::kRefusal:
+        case LoggedMessage::Kind::kRefusal:  // its sender is told
+          if (!lost) met_[message.from].push_back({*message.arrived, i, true});
+          break;
         case LoggedMessage::Kind::kClosed:
         case LoggedMessage::Kind::kReset:
           if (!lost) met_[message.to].push_back({*message.arrived, i, true});
@@ -135,6 +148,24 @@ class GraphMaker {
       }
     }
     for (auto& [node, met] : met_) std::ranges::stable_sort(met, {}, &Met::at);
+  }
+
+  const LoggedMessage* RequestOf(const LoggedMessage& message) const {
+    const auto found = requests_.find(message.call);
+    return found == requests_.end() ? nullptr : &messages_[found->second];
+  }
+  // What of the plan has struck the request of that message; null: nothing that could make it fail.
+  const sim::RpcFault* FaultOfCall(const LoggedMessage& message) const {
+    const LoggedMessage* const request = RequestOf(message);
+    if (request == nullptr || !request->fault.has_value() || plan_ == nullptr || *request->fault >= plan_->rpcs.size())
+      return nullptr;
+    const sim::RpcFault& fault = plan_->rpcs[*request->fault];
+    return fault.effect == sim::RpcFault::Effect::kDuplicated ? nullptr : &fault;
+  }
+  // Nobody else may ever tell of it.
+  static bool WaitsFor(const sim::RpcFault* fault) {
+    return fault != nullptr &&
+           (fault->effect == sim::RpcFault::Effect::kNeverAnswered || fault->effect == sim::RpcFault::Effect::kDelayed);
   }
 
   // Events and begins of lives, in order of time.
@@ -174,18 +205,15 @@ class GraphMaker {
                                    .at = at,
                                    .node = node,
                                    .task = std::string(task),
-                                   .text = Escaped(EventText(record.event))});
+                                   .text = Escaped(EventText(record.event)),
+                                   .event = graph_.of_events.size()});
     graph_.of_events.push_back(cause);
     std::size_t& last = last_of_.try_emplace(record.task, kNothing).first->second;
     const auto life = lives_.find(node);
     if (life != lives_.end() && (last == kNothing || last < life->second)) last = life->second;
     Link(cause, last);
     if (record.event.code != Code::kOk) LinkError(cause, last);
-    const bool creation =
-        record.event.kind == EventKind::kSessionCreated || record.event.kind == EventKind::kSessionCreateFailed;
-    if (creation) CountCall(cause, record.event, CallKind::kCreate);
-    if (record.event.kind == EventKind::kSessionCall)
-      CountCall(cause, record.event, static_cast<CallKind>(record.event.call));
+    LinkCall(cause, record.event);
     last = cause;
     if (task.empty()) done_on_[node].push_back(cause);
   }
@@ -199,31 +227,81 @@ class GraphMaker {
       if ((strike.task == node || strike.peer == node) && strike.begins > since && strike.begins <= at)
         Link(error, strike.cause);
     }
-    const auto found = met_.find(node);
-    if (found == met_.end()) return;
-    const std::vector<Met>& met = found->second;
-    const Met* newest = nullptr;
-    for (auto i = std::ranges::upper_bound(met, at, {}, &Met::at); i != met.begin() && (--i)->at > since;) {
-      if (newest == nullptr) newest = &*i;
-      if (!i->bad) continue;
-      newest = &*i;
-      break;
-    }
+    const bool is_first = before == kNothing || !graph_.causes[before].event.has_value();
+    const std::size_t first = is_first ? 0 : *graph_.causes[before].event + 1;
+    LinkDisk(error, node, [&](const DiskEntry& entry) {
+      return entry.events >= first && entry.events <= *graph_.causes[error].event && entry.at >= since;
+    });
+    const Met* const newest = NewestMet(node, since, at);
     if (newest != nullptr) Link(error, MessageCause(*newest));
   }
 
+  // What that node heard of last, of what was bad if there was any; null: nothing.
+  const Met* NewestMet(const std::string& node, Duration since, Duration until) const {
+    const auto found = met_.find(node);
+    if (found == met_.end()) return nullptr;
+    const std::vector<Met>& met = found->second;
+    const Met* newest = nullptr;
+    for (auto i = std::ranges::upper_bound(met, until, {}, &Met::at); i != met.begin() && (--i)->at > since;) {
+      if (i->bad) return &*i;
+      if (newest == nullptr) newest = &*i;
+    }
+    return newest;
+  }
+
+  // To what struck operations of that node's on files; `meanwhile`: those that count.
+  template <typename Meanwhile>
+  void LinkDisk(std::size_t cause, const std::string& node, const Meanwhile& meanwhile) {
+    if (plan_ == nullptr) return;
+    for (const DiskEntry& entry : played_.disk_faults) {
+      const bool slow = plan_->disks[entry.fault].effect == sim::DiskFault::Effect::kSlow;
+      if (!slow && entry.task == node && meanwhile(entry))
+        Link(cause, PlanCause(sim::InertFault::List::kDisks, entry.fault, entry.at, node));
+    }
+  }
+
+  // An entry of the plan that strikes then.
+  std::size_t PlanCause(sim::InertFault::List list, std::size_t index, Duration at, const std::string& node) {
+    const auto [known, added] = entries_.try_emplace({list, index, at, node}, kNothing);
+    if (added) {
+      JsonWriter w;
+      PrintPlanEntry(w, *plan_, list, index);
+      known->second = Add({.kind = CauseKind::kFault, .at = at, .node = node, .text = Escaped(w.text())});
+    }
+    return known->second;
+  }
+
   std::size_t MessageCause(const Met& met) {
-    const auto [known, added] = messages_.try_emplace(met.message, kNothing);
+    const auto [known, added] = told_.try_emplace(met.message, kNothing);
     if (!added) return known->second;
-    const LoggedMessage& message = played_.message_log.messages[met.message];
-    const std::size_t cause =
-        Add({.kind = CauseKind::kMessage, .at = met.at, .node = message.to, .text = Escaped(LoggedText(message))});
+    const LoggedMessage& message = messages_[met.message];
+    const bool refusal = message.kind == LoggedMessage::Kind::kRefusal;
+    const std::size_t cause = Add({.kind = CauseKind::kMessage,
+                                   .at = met.at,
+                                   .node = refusal ? message.from : message.to,
+                                   .text = Escaped(LoggedText(message)),
+                                   .message = met.message});
     known->second = cause;
+    bool struck = false;
     for (const Strike& strike : strikes_) {
       const bool link = !strike.peer.empty();
       const bool ends = strike.task == message.from || strike.task == message.to;
       const bool other = !link || strike.peer == message.from || strike.peer == message.to;
-      if (ends && other && strike.begins <= met.at && strike.ends >= message.sent) Link(cause, strike.cause);
+      if (!ends || !other || strike.begins > met.at || strike.ends < message.sent) continue;
+      Link(cause, strike.cause);
+      struck = true;
+    }
+    const LoggedMessage* const request = RequestOf(message);
+    if (FaultOfCall(message) != nullptr) {
+      Link(cause, PlanCause(sim::InertFault::List::kRpcs, *request->fault, request->sent, request->from));
+      struck = true;
+    }
+    if (!struck && !message.arrived.has_value()) LinkLoss(cause, message);
+    if (message.kind == LoggedMessage::Kind::kReply && request != nullptr) {
+      LinkDisk(cause, message.from,
+               [&](const DiskEntry& entry) { return entry.at >= request->sent && entry.at <= message.sent; });
+      const Met* const handed_on = NewestMet(message.from, request->sent, message.sent);
+      if (handed_on != nullptr) Link(cause, MessageCause(*handed_on));
     }
     const auto sender = done_on_.find(message.from);
     if (sender == done_on_.end()) return cause;
@@ -233,8 +311,42 @@ class GraphMaker {
     return cause;
   }
 
-  // A fault of the scenario that strikes this call of a session.
+  // A message that got lost on a link that loses some.
+  void LinkLoss(std::size_t cause, const LoggedMessage& message) {
+    if (plan_ == nullptr) return;
+    const auto own = plan_->links.find(fmt::format("{}>{}", message.from, message.to));
+    if ((own == plan_->links.end() ? plan_->default_link : own->second).loss <= 0) return;
+    Link(cause, Add({.kind = CauseKind::kFault,
+                     .at = message.sent,
+                     .node = message.from,
+                     .text = fmt::format("the link to {} loses messages", message.to)}));
+  }
+
+  // To a fault of session calls that strikes this one.
+  void LinkCall(std::size_t cause, const Event& event) {
+    if (event.kind == EventKind::kSessionCreated || event.kind == EventKind::kSessionCreateFailed) {
+      CountCall(cause, event, CallKind::kCreate);
+    } else if (event.kind == EventKind::kSessionCall) {
+      CountCall(cause, event, static_cast<CallKind>(event.call));
+    }
+  }
+
   void CountCall(std::size_t cause, const Event& event, CallKind kind) {
+    const std::string node = graph_.causes[cause].node;
+    const Duration at = graph_.causes[cause].at;
+    if (plan_ == nullptr) return CountCallOfSession(cause, event, kind);
+    bool struck = false;
+    for (std::size_t i = 0; i < plan_->session_calls.size(); ++i) {
+      const sim::SessionCallFault& fault = plan_->session_calls[i];
+      if ((!fault.task.empty() && fault.task != node) || fault.at != kind) continue;
+      const std::int64_t call = ++calls_of_plan_[i];
+      if (struck || event.code != fault.code || (fault.call != 0 && fault.call != call)) continue;
+      struck = true;
+      Link(cause, PlanCause(sim::InertFault::List::kSessionCalls, i, at, node));
+    }
+  }
+
+  void CountCallOfSession(std::size_t cause, const Event& event, CallKind kind) {
     const std::string_view name = CallKindName(kind);
     const std::int64_t call = ++calls_[name];
     const Named<FaultPoint>* point = std::ranges::find(kFaultPoints, name, &Named<FaultPoint>::name);
@@ -250,146 +362,28 @@ class GraphMaker {
     }
   }
 
+  using PlanEntryAt = std::tuple<sim::InertFault::List, std::size_t, Duration, std::string>;
+
   const Scenario& scenario_;
+  const sim::FaultPlan* const plan_;  // null: of one session
   const sim::Trace& trace_;
   const Played& played_;
+  const std::vector<LoggedMessage>& messages_;
   CauseGraph graph_;
   std::vector<Strike> strikes_;
   std::map<std::string, std::vector<Met>, std::less<>> met_;              // by the node that is told
   std::map<std::string, std::size_t, std::less<>> lives_;                 // by node
   std::map<std::string, std::vector<std::size_t>, std::less<>> done_on_;  // by node: what its main task did, in order
   std::map<std::uint32_t, std::size_t> last_of_;                          // by task
-  std::map<std::size_t, std::size_t> messages_;                           // that are causes
-  std::map<std::string_view, std::int64_t> calls_;
+  std::map<std::uint64_t, std::size_t> requests_;                         // by call: its first message
+  std::map<std::size_t, std::size_t> told_;                               // messages that are causes
+  std::map<PlanEntryAt, std::size_t> entries_;                            // entries of the plan that are
+  std::map<std::string_view, std::int64_t> calls_;                        // of one session, by kind
+  std::map<std::size_t, std::int64_t> calls_of_plan_;                     // by the plan's fault that they are about
 };
-
-// From `from` back, newest first, until `wanted`: the way there, oldest first; empty = there is none in its past.
-template <typename Wanted>
-std::vector<std::size_t> WayBack(const CauseGraph& graph, std::size_t from, const Wanted& wanted) {
-  std::map<std::size_t, std::size_t> towards = {{from, kNothing}};  // each that was seen: whose past it is
-  std::priority_queue<std::pair<Duration, std::size_t>> open;
-  open.push({graph.causes[from].at, from});
-  while (!open.empty()) {
-    const std::size_t next = open.top().second;
-    open.pop();
-    if (next != from && wanted(graph.causes[next])) {
-      std::vector<std::size_t> way;
-      for (std::size_t each = next; each != kNothing; each = towards.at(each)) way.push_back(each);
-      return way;
-    }
-    for (const std::size_t before : graph.causes[next].past) {
-      if (towards.try_emplace(before, next).second) open.push({graph.causes[before].at, before});
-    }
-  }
-  return {};
-}
-
-// The node and the time that an invariant's words begin with; the end, where they name no time.
-std::pair<std::string, Duration> WitnessOf(std::string_view text) {
-  const std::string node(text.substr(0, std::min(text.find(' '), text.find(": "))));
-  const std::string_view head = text.substr(0, text.find(": "));
-  constexpr std::string_view kAt = " at ";
-  const std::size_t at = head.find(kAt);
-  double seconds = 0;
-  if (at == std::string_view::npos) return {node, Duration::max()};
-  const std::string_view number = head.substr(at + kAt.size());
-  if (std::from_chars(number.data(), number.data() + number.size(), seconds).ec != std::errc())
-    return {node, Duration::max()};
-  constexpr double kHalfOfTheLastDigit = 0.0005;
-  return {node, Seconds(seconds + kHalfOfTheLastDigit)};
-}
 
 }  // namespace
 
-std::string_view CauseKindName(Cause::Kind kind) {
-  switch (kind) {
-    case CauseKind::kFault:
-      return "fault";
-    case CauseKind::kMessage:
-      return "message";
-    case CauseKind::kError:
-      return "error";
-    case CauseKind::kDecision:
-      return "decision";
-    case CauseKind::kEvent:
-      return "event";
-    case CauseKind::kViolation:
-      return "violation";
-  }
-  return "?";
-}
-
 CauseGraph CausesOf(const Scenario& scenario, const Played& played) { return GraphMaker(scenario, played).Make(); }
-
-std::size_t AddViolation(std::string_view rule, std::size_t event, CauseGraph& graph) {
-  const std::size_t witness = graph.of_events[event];
-  const Cause& seen = graph.causes[witness];
-  graph.causes.push_back({.kind = CauseKind::kViolation,
-                          .at = seen.at,
-                          .node = seen.node,
-                          .task = seen.task,
-                          .text = std::string(rule),
-                          .past = {witness}});
-  return graph.causes.size() - 1;
-}
-
-std::size_t AddViolation(std::string_view rule, std::string_view text, CauseGraph& graph) {
-  const auto [node, at] = WitnessOf(text);
-  const bool known = std::ranges::find(graph.causes, node, &Cause::node) != graph.causes.end();
-  Cause violation{.kind = CauseKind::kViolation, .node = known ? node : "", .text = std::string(rule)};
-  std::size_t witness = kNothing;
-  for (std::size_t i = 0; i < graph.causes.size(); ++i) {
-    const Cause& each = graph.causes[i];
-    if (each.kind == CauseKind::kFault || each.kind == CauseKind::kMessage || each.kind == CauseKind::kViolation ||
-        each.at > at || (known && (each.node != node || !each.task.empty())))
-      continue;
-    if (witness == kNothing || graph.causes[witness].at <= each.at) witness = i;
-  }
-  if (witness != kNothing) violation.past.push_back(witness);
-  violation.at = witness == kNothing || at == Duration::max()
-                     ? (witness == kNothing ? Duration(0) : graph.causes[witness].at)
-                     : at;
-  graph.causes.push_back(std::move(violation));
-  return graph.causes.size() - 1;
-}
-
-CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most) {
-  const auto is = [](CauseKind kind) { return [kind](const Cause& cause) { return cause.kind == kind; }; };
-  CauseChain chain;
-  std::vector<std::size_t> way = WayBack(graph, from, is(CauseKind::kError));
-  if (!way.empty()) {
-    std::vector<std::size_t> further = WayBack(graph, way.front(), is(CauseKind::kFault));
-    if (!further.empty()) way.insert(way.begin(), further.begin(), std::prev(further.end()));
-  }
-  if (way.empty() || graph.causes[way.front()].kind != CauseKind::kFault) {
-    if (std::vector<std::size_t> any = WayBack(graph, from, is(CauseKind::kFault)); !any.empty()) way = std::move(any);
-  }
-  if (way.empty()) way = {from};
-  chain.from_a_fault = graph.causes[way.front()].kind == CauseKind::kFault;
-  for (const std::size_t each : way) {
-    const bool witness = way.size() > 1 && each == way[way.size() - 2];
-    if (graph.causes[each].kind != CauseKind::kEvent || each == from || witness) chain.causes.push_back(each);
-  }
-  if (chain.causes.size() > most) {
-    chain.kept_first = most / 2;
-    chain.left_out = chain.causes.size() - most;
-    const auto first = chain.causes.begin() + static_cast<std::ptrdiff_t>(chain.kept_first);
-    chain.causes.erase(first, first + static_cast<std::ptrdiff_t>(chain.left_out));
-  }
-  return chain;
-}
-
-std::vector<std::string> ChainText(const CauseGraph& graph, const CauseChain& chain) {
-  std::vector<std::string> lines;
-  if (!chain.from_a_fault) lines.emplace_back("no fault that is noted with its time is in its past");
-  for (std::size_t i = 0; i < chain.causes.size(); ++i) {
-    if (chain.left_out > 0 && i == chain.kept_first) lines.push_back(fmt::format("... {} left out", chain.left_out));
-    const Cause& cause = graph.causes[chain.causes[i]];
-    const std::string where = cause.task.empty() ? cause.node : fmt::format("{}/{}", cause.node, cause.task);
-    lines.push_back(fmt::format("{:>9.3f}  {:<9}  {}{}{}", ToSeconds(cause.at), CauseKindName(cause.kind), where,
-                                where.empty() ? "" : ": ", cause.text));
-  }
-  return lines;
-}
 
 }  // namespace vigil::replays

@@ -4,9 +4,11 @@
 // Links are facts of the play, none is a guess:
 //   of an event      the event before it in the same task; of the first of a task, the begin of its node's life
 //   of an error      what came of the node's messages since the event before it: a refusal, a broken connection, the
-//                    news that a peer is gone, what was sent and never arrived; without any of these the newest reply
-//   of a message     the timed fault in force at one of its ends when it was sent or arrived, and the last thing that
-//                    the main task of its sender had done
+//                    news that a peer is gone, what was sent and never arrived; without any of these the newest reply.
+//                    The faults that began at its node since then, or struck its disk or this very call
+//   of a message     the timed fault in force at one of its ends when it was sent or arrived, the fault of its request,
+//                    and the last thing that the main task of its sender had done; of a reply also what its sender met
+//                    of others, and on its disk, since it was asked
 //   of a life        the crash before it
 // What stands in a chain is in the past of what stands below it. That it had to lead there is for the reader to see.
 // Thread safety: pure functions.
@@ -33,6 +35,9 @@ struct Cause {
   std::string task = {};               // without its node; "" = the main one
   std::string text = {};               // escaped
   std::vector<std::size_t> past = {};  // numbers of causes, each no later than this
+  // What it is of the play: an event of the trace, a message of the log.
+  std::optional<std::size_t> event = std::nullopt;
+  std::optional<std::size_t> message = std::nullopt;
 };
 
 struct CauseGraph {
@@ -45,15 +50,15 @@ CauseGraph CausesOf(const Scenario& scenario, const Played& played);
 
 // Adds a violation at the end of that event: a rule that is broken there. REQUIRES: event < graph.of_events.size().
 std::size_t AddViolation(std::string_view rule, std::size_t event, CauseGraph& graph);
-// The same of a job, from what its invariant says: "worker:0 (life 1) at 12.500 s: expected ..." is what worker:0 had
-// come to then; without a time, or with no task, at the end.
-std::size_t AddViolation(std::string_view rule, std::string_view text, CauseGraph& graph);
+// The same of what no event proves: it is what `node` had come to then; without a time at the end, and if no node is
+// called so, what any had.
+std::size_t AddViolation(std::string_view rule, std::string_view node, std::optional<Duration> at, CauseGraph& graph);
 
 inline constexpr std::size_t kLongestChain = 12;
 
 struct CauseChain {
-  std::vector<std::size_t> causes = {};  // oldest first; the last is what was asked for
-  std::size_t left_out = 0;              // in the middle of a longer one, behind the first `kept_first`
+  std::vector<Cause> causes = {};  // oldest first; the last is what was asked for
+  std::size_t left_out = 0;        // in the middle of a longer one, behind the first `kept_first`
   std::size_t kept_first = 0;
   bool from_a_fault = false;
 };
@@ -62,7 +67,12 @@ struct CauseChain {
 CauseChain WalkBack(const CauseGraph& graph, std::size_t from, std::size_t most = kLongestChain);
 
 // "  12.500  fault      crash ps:0", a line each, without newlines; the first says so if no fault is in the past.
-std::vector<std::string> ChainText(const CauseGraph& graph, const CauseChain& chain);
+std::vector<std::string> ChainText(const CauseChain& chain);
+// [{"at_s":12.5,"kind":"fault","node":"ps:0","task":"","text":"crash ps:0"},...]; what is an event has also its number
+// as "event", from 1 as `vigil replay --why` takes it.
+std::string ChainJson(const CauseChain& chain);
+// "worker:0/queue", "worker:0", "": where that was.
+std::string WhereOf(const Cause& cause);
 
 std::string_view CauseKindName(Cause::Kind kind);
 

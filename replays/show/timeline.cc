@@ -328,7 +328,9 @@ class TimelineBuilder {
     for (const sim::LoggedMessage& message : played_.message_log.messages) {
       // The world ends: what processes would still say is no part of what happened.
       const bool at_the_end = message.kind == sim::LoggedMessage::Kind::kClosed && message.sent >= now_;
+      made_.arrows_of_messages.push_back(kNoMark);
       if (at_the_end && !message.arrived.has_value()) continue;
+      made_.arrows_of_messages.back() = made_.arrows.size();
       made_.arrows.push_back({.from = NodeNumber(message.from),
                               .to = NodeNumber(message.to),
                               .kind = message.kind,
@@ -375,6 +377,30 @@ std::string_view MarkKindName(MarkKind kind) {
   constexpr std::array<std::string_view, kMarkKinds> kNames = {"life", "session",  "run",    "hook", "call",  "save",
                                                                "stop", "recovery", "caller", "log",  "sleep", "fault"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::vector<TimelineCause> ChainInTimeline(const CauseChain& chain, const Timeline& timeline) {
+  std::vector<TimelineCause> shown;
+  for (const Cause& cause : chain.causes) {
+    if (cause.kind == Cause::Kind::kViolation) continue;
+    const std::string where = WhereOf(cause);
+    TimelineCause& added = shown.emplace_back();
+    added.at = cause.at;
+    added.kind = CauseKindName(cause.kind);
+    added.text = where.empty() ? cause.text : fmt::format("{}: {}", where, cause.text);
+    if (cause.event.has_value() && timeline.marks_of_events[*cause.event] != kNoMark)
+      added.mark = timeline.marks_of_events[*cause.event];
+    if (cause.message.has_value() && timeline.arrows_of_messages[*cause.message] != kNoMark)
+      added.arrow = timeline.arrows_of_messages[*cause.message];
+    if (cause.kind != Cause::Kind::kFault) continue;
+    // What strikes a request, a disk or a call of a session has no mark of its own: only the error has.
+    const auto is_it = [&cause](const TimelineMark& mark) {
+      return mark.kind == MarkKind::kFault && mark.at == cause.at && mark.text == cause.text;
+    };
+    const auto found = std::ranges::find_if(timeline.marks, is_it);
+    if (found != timeline.marks.end()) added.mark = static_cast<std::size_t>(found - timeline.marks.begin());
+  }
+  return shown;
 }
 
 Timeline MakeTimeline(const Played& played, const std::vector<std::string>& nodes) {

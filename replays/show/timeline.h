@@ -17,6 +17,7 @@
 
 #include "vigil/core/base/time.h"
 #include "vigil/replays/format/scenario.h"
+#include "vigil/replays/show/causes.h"
 #include "vigil/replays/show/story_lines.h"
 #include "vigil/replays/stage/played.h"
 #include "vigil/sim/message_log.h"
@@ -70,11 +71,21 @@ struct TimelineArrow {
   std::optional<Duration> arrived = std::nullopt;
 };
 
-// A promise that was broken, and the marks that prove it.
+// One of what led to something (causes.h), and where it is to be seen.
+struct TimelineCause {
+  Duration at{0};
+  std::string kind;  // "fault", "message", ...
+  std::string text;  // with its node and task
+  std::optional<std::size_t> mark = std::nullopt;
+  std::optional<std::size_t> arrow = std::nullopt;
+};
+
+// A promise that was broken, the marks that prove it, and what led to it.
 struct TimelineFinding {
   std::string rule;
-  std::string text;                  // lines
-  std::vector<std::size_t> witness;  // of `marks`, in order
+  std::string text;                     // lines
+  std::vector<std::size_t> witness;     // of `marks`, in order
+  std::vector<TimelineCause> why = {};  // oldest first, without the violation itself
 };
 
 struct Timeline {
@@ -87,8 +98,9 @@ struct Timeline {
   std::vector<TimelineArrow> arrows;  // by the time of sending
   std::uint64_t arrows_left_out = 0;  // behind the last one: more than can be kept
   std::vector<TimelineFinding> findings;
-  std::vector<StoryLine> lines;              // what it was made from
-  std::vector<std::size_t> marks_of_events;  // of each event of the trace, its mark; kNoMark: it has none
+  std::vector<StoryLine> lines;                 // what it was made from
+  std::vector<std::size_t> marks_of_events;     // of each event of the trace, its mark; kNoMark: it has none
+  std::vector<std::size_t> arrows_of_messages;  // of each message of the log, its arrow; kNoMark: it has none
 };
 inline constexpr std::size_t kNoMark = ~std::size_t{0};
 
@@ -97,6 +109,9 @@ inline constexpr std::size_t kNoMark = ~std::size_t{0};
 Timeline MakeTimeline(const Played& played, const std::vector<std::string>& nodes = {});
 // The same of a play of that scenario.
 std::shared_ptr<Timeline> ShowTimeline(const Scenario& scenario, const Played& played);
+
+// The chain in a timeline of the same play.
+std::vector<TimelineCause> ChainInTimeline(const CauseChain& chain, const Timeline& timeline);
 
 }  // namespace vigil::replays
 

@@ -40,6 +40,14 @@ void WriteMoment(JsonWriter& w, const std::optional<Duration>& moment) {
   }
 }
 
+void WriteNumber(JsonWriter& w, const std::optional<std::size_t>& number) {
+  if (number.has_value()) {
+    w.Natural(*number);
+  } else {
+    w.Null();
+  }
+}
+
 std::int64_t NumberOf(const std::vector<std::string>& nodes, std::string_view node) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] == node) return static_cast<std::int64_t>(i);
@@ -76,6 +84,13 @@ void WriteFindings(JsonWriter& w, const Timeline& timeline) {
   for (const TimelineFinding& finding : timeline.findings) {
     w.Newline().Open('{').Key("rule").String(finding.rule).Key("text").String(finding.text).Key("witness").Open('[');
     for (const std::size_t mark : finding.witness) w.Natural(mark);
+    w.Close(']').Key("why").Open('[');
+    for (const TimelineCause& cause : finding.why) {
+      w.Open('[').Seconds(ToSeconds(cause.at)).String(cause.kind).String(cause.text);
+      WriteNumber(w, cause.mark);
+      WriteNumber(w, cause.arrow);
+      w.Close(']');
+    }
     w.Close(']').Close('}');
   }
   w.Close(']');

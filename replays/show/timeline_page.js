@@ -53,6 +53,14 @@ marks.forEach((m, i) => rows[m[LANE]][m[DEPTH]].push(i));
 const proof = new Map();
 data.findings.forEach((f, n) => f.witness.forEach((i, k) => { if (!proof.has(i)) proof.set(i, [n, k]); }));
 const proofs = [...proof.keys()].sort((a, b) => a - b);
+// What led to it, as the file has it: time, kind, text, mark, arrow. Of each mark and arrow: [finding, place in its chain].
+const CAUSE_MARK = 3, CAUSE_ARROW = 4;
+const cause = new Map(), causeArrow = new Map();
+data.findings.forEach((f, n) => f.why.forEach((c, k) => {
+  if (c[CAUSE_MARK] !== null && !cause.has(c[CAUSE_MARK])) cause.set(c[CAUSE_MARK], [n, k]);
+  if (c[CAUSE_ARROW] !== null && !causeArrow.has(c[CAUSE_ARROW])) causeArrow.set(c[CAUSE_ARROW], [n, k]);
+}));
+const causes = [...cause.keys()].sort((a, b) => a - b);
 
 // What is shown ---------------------------------------------------------------------------------------------------------
 const kindOn = KINDS.map(() => true), nodeOn = data.nodes.map(() => true);
@@ -109,7 +117,7 @@ function firstFrom(row, value) {
   while (low < high) { const mid = (low + high) >> 1; if (ends[row[mid]] < value) low = mid + 1; else high = mid; }
   return low;
 }
-const weight = i => (proof.has(i) ? 8 : 0) + (isHit[i] ? 4 : 0) + (marks[i][KIND] === 7 || marks[i][KIND] === 11 ? 2 : 0) + (marks[i][FAILED] ? 1 : 0);
+const weight = i => (proof.has(i) || cause.has(i) ? 8 : 0) + (isHit[i] ? 4 : 0) + (marks[i][KIND] === 7 || marks[i][KIND] === 11 ? 2 : 0) + (marks[i][FAILED] ? 1 : 0);
 
 function label(text, x, y, room) {
   const fits = Math.floor(room / CHAR);
@@ -134,7 +142,7 @@ function drawRow(row, y, halos) {
     if (!kindOn[marks[i][KIND]]) continue;
     ++drawn;
     const x = X(starts[i]), w = X(ends[i]) - x;
-    if (proof.has(i) || isHit[i] || i === chosen) halos.push([i, Math.max(x, GUTTER), y, Math.max(Math.min(X(ends[i]), width) - Math.max(x, GUTTER), 0)]);
+    if (proof.has(i) || cause.has(i) || isHit[i] || i === chosen) halos.push([i, Math.max(x, GUTTER), y, Math.max(Math.min(X(ends[i]), width) - Math.max(x, GUTTER), 0)]);
     if (isSlice[i] && w >= 3) {
       flush(x);
       const x0 = Math.max(x, GUTTER - 4), w0 = Math.min(x + w, width + 4) - x0;
@@ -202,6 +210,18 @@ function drawArrows() {
   }
   ctx.globalAlpha = 1;
 }
+// The messages of the chains, whether the others are shown or not.
+function drawCauses() {
+  const by = byOrder ? 1 : 0;
+  ctx.strokeStyle = colour.cause; ctx.lineWidth = 3;
+  for (const k of causeArrow.keys()) {
+    const a = arrows[k];
+    if (anchors[a[0]] < 0 || anchors[a[1]] < 0 || arrived[by][k] < left || sent[by][k] > right) continue;
+    const y0 = anchors[a[0]] - scroll + AXIS + MAP, y1 = anchors[a[1]] - scroll + AXIS + MAP, lost = a[5] === null;
+    ctx.beginPath(); ctx.moveTo(X(sent[by][k]), y0);
+    ctx.lineTo(lost ? X(sent[by][k]) + 12 : X(arrived[by][k]), lost ? y0 + (y1 - y0) * .3 : y1); ctx.stroke();
+  }
+}
 function drawAcross() {
   // Faults go through all lanes, recoveries through those of their node.
   const starts = S(), ends = E(), top = AXIS + MAP;
@@ -229,6 +249,10 @@ function drawHalos(halos) {
   for (const [i, x, y, w] of halos) {
     if (isHit[i]) { ctx.strokeStyle = colour.mark; ctx.lineWidth = 2; ctx.strokeRect(x - 6, y, Math.max(w, 0) + 12, ROW - 1); }
     if (i === chosen) { ctx.strokeStyle = colour.text; ctx.lineWidth = 1.5; ctx.strokeRect(x - 7.5, y - 1.5, Math.max(w, 0) + 15, ROW + 2); }
+    if (cause.has(i)) {
+      ctx.strokeStyle = colour.cause; ctx.lineWidth = 2.5;
+      ctx.beginPath(); ctx.roundRect(x - 10, y - 3, Math.max(w, 0) + 20, ROW + 5, 7); ctx.stroke();
+    }
     if (!proof.has(i)) continue;
     ctx.globalAlpha = .9; ctx.strokeStyle = colour.mark; ctx.lineWidth = 3;
     ctx.beginPath(); ctx.roundRect(x - 8, y - 1, Math.max(w, 0) + 16, ROW + 1, 6); ctx.stroke();
@@ -299,6 +323,7 @@ function draw() {
   }
   drawAcross();
   drawArrows();
+  drawCauses();
   for (const item of layout) {
     if (item.head) continue;
     rows[item.lane].forEach((row, depth) => {
@@ -331,6 +356,7 @@ function drawList() {
     if (marks[i][FAILED]) line.classList.add('bad');
     if (i === chosen) line.classList.add('chosen');
     if (proof.has(i)) line.classList.add('proof');
+    if (cause.has(i)) line.classList.add('cause');
     if (isHit[i]) line.classList.add('hit');
     line.onclick = () => choose(i, true);
     made.push(line);
@@ -341,13 +367,23 @@ const describe = i => {
   const lane = data.lanes[marks[i][LANE]], m = marks[i];
   return [textOf(i), `${lane[0] < 0 ? 'the plan' : data.nodes[lane[0]]}, ${lane[1]}; ${KINDS[m[KIND]]}`,
     `at ${seconds(m[AT])}` + (m[UNTIL] === null ? '' : `, lasts ${seconds(m[UNTIL] - m[AT])}`) + `; number ${m[PLACE] + 1}` + (m[UNTIL] === null ? '' : ` to ${m[UNTIL_PLACE] + 1}`)]
-    .concat(proof.has(i) ? ['proves ' + data.findings[proof.get(i)[0]].rule] : []);
+    .concat(proof.has(i) ? ['proves ' + data.findings[proof.get(i)[0]].rule] : [])
+    .concat(cause.has(i) ? ['led to ' + data.findings[cause.get(i)[0]].rule] : []);
 };
 const describeArrow = k => {
   const a = arrows[k];
   return [`${data.texts[a[3]] || 'connection'} ${ARROWS[a[2]]}`, `${data.nodes[a[0]]} to ${data.nodes[a[1]]}`,
-    `sent at ${seconds(a[4])}, ` + (a[5] === null ? 'never arrived' : `arrived ${seconds(a[5] - a[4])} later`)];
+    `sent at ${seconds(a[4])}, ` + (a[5] === null ? 'never arrived' : `arrived ${seconds(a[5] - a[4])} later`)]
+    .concat(causeArrow.has(k) ? ['led to ' + data.findings[causeArrow.get(k)[0]].rule] : []);
 };
+// To a link of a chain: its mark, or its message, or its time.
+function goTo(link) {
+  if (link[CAUSE_MARK] !== null) return choose(link[CAUSE_MARK], true);
+  if (link[CAUSE_ARROW] !== null) tell($('chosen'), describeArrow(link[CAUSE_ARROW]));
+  const v = byOrder ? placeOf(link[0]) : link[0], size = right - left;
+  if (v < left || v > right) { left = v - size / 2; right = left + size; }
+  redraw();
+}
 function tell(element, lines) {
   element.replaceChildren(...lines.map((text, n) => { const p = document.createElement('div'); p.textContent = text; if (n === 0) p.style.fontWeight = 600; else p.className = 'dim'; return p; }));
 }
@@ -474,6 +510,7 @@ const keys = {
   ArrowUp: () => { scroll -= 40; redraw(); }, ArrowDown: () => { scroll += 40; redraw(); },
   '+': () => zoom(.7), '=': () => zoom(.7), w: () => zoom(.7), '-': () => zoom(1.43), s: () => zoom(1.43), 0: fit, o: switchAxis,
   m: () => toggleMessages(), n: () => nextOf(all.filter(shown), 1), p: () => nextOf(all.filter(shown), -1), f: () => nextOf(proofs, 1),
+  c: () => nextOf(causes, 1),
   r: () => nextOf(trouble, 1), '/': () => $('find').focus(), '?': () => $('keys').showModal(),
   Escape: () => { $('find').value = ''; search(''); choose(-1); },
 };
@@ -502,7 +539,7 @@ function toggleMessages() { if (messageChip) messageChip.click(); }
 function colours() {
   const style = getComputedStyle(document.documentElement);
   colour = {};
-  for (const name of ['bg', 'soft', 'line', 'text', 'dim', 'mark', 'bad', 'message', ...KINDS]) colour[name] = style.getPropertyValue('--' + name).trim();
+  for (const name of ['bg', 'soft', 'line', 'text', 'dim', 'mark', 'cause', 'bad', 'message', ...KINDS]) colour[name] = style.getPropertyValue('--' + name).trim();
 }
 function size() {
   const scale = window.devicePixelRatio || 1;
@@ -526,6 +563,12 @@ function begin() {
     const box = document.createElement('div'), rule = document.createElement('b'), text = document.createElement('pre');
     box.className = 'finding'; rule.textContent = finding.rule; text.textContent = finding.text;
     box.append(rule, text); box.onclick = () => { if (finding.witness.length) choose(finding.witness[finding.witness.length - 1], true); };
+    for (const link of finding.why) {
+      const line = document.createElement('div');
+      line.className = 'why'; line.textContent = `${link[0].toFixed(3)}  ${link[1].padEnd(8)}  ${link[2]}`;
+      line.onclick = e => { e.stopPropagation(); goTo(link); };
+      box.append(line);
+    }
     $('findings').append(box);
   }
   colours();

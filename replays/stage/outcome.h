@@ -43,6 +43,7 @@ struct PlainOutcome {
   std::vector<std::string> misses;     // of a cluster: where it is not like the recording, a line each
   std::shared_ptr<Timeline> timeline;  // if it was asked for
   std::string extra;                   // whatever a player has to tell whoever hears of its results
+  std::string why;                     // what led to it, if that was asked for: JSON (ChainJson of show/causes.h)
   std::string explanation;             // of what was violated: indented lines, each ending in a newline
 };
 

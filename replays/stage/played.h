@@ -27,9 +27,10 @@ struct Played {
   sim::Trace trace = {};  // the typed events, all tasks
   // Of a cluster:
   sim::JobHistory history = {};
-  std::vector<sim::FaultApplier::Entry> faults = {};  // what the timed faults of the plan did
-  sim::MessageLog message_log = {};                   // if it was asked for
-  sim::CourseLog course = {};                         // the same: its messages and operations on files
+  std::vector<sim::FaultApplier::Entry> faults = {};           // what the timed faults of the plan did
+  std::vector<sim::FaultApplier::DiskEntry> disk_faults = {};  // what those of disks struck
+  sim::MessageLog message_log = {};                            // if it was asked for
+  sim::CourseLog course = {};                                  // the same: its messages and operations on files
   std::optional<sim::JobFacts> quiet =
       std::nullopt;  // what the same job came to without its faults, if that was played
 };

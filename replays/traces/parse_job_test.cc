@@ -27,6 +27,9 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"at_s":12.5,"crash":"ps:0","restart_after_s":2})",
       R"({"at_s":12.5,"crash":"worker:0","disk":"torn"})",
       R"({"at_s":12.5,"crash":"ps:1","restart_after_s":40,"silently":true})",
+      R"({"at_s":12.5,"crash":"ps:1","restart_after_s":4,"disk":"torn","part_of":"rack"})",
+      R"({"at_s":12.5,"crash":"ps:1","restart_after_s":4,"part_of":"rolling_restart"})",
+      R"({"at_s":20,"silent":["worker:0","ps:1"],"one_way":true,"part_of":"partition","for_s":8})",
       R"({"at_s":5,"pause":"chief:0","for_s":5})",
       R"({"at_s":8,"start":"worker:0"})",
       R"({"at_s":20,"cut":["worker:0","ps:0"],"for_s":8})",
@@ -34,9 +37,13 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"at_s":1,"clock_jump":"chief:0","by_s":-30})",
       R"({"at_s":1,"clock_drift":"chief:0","for_s":3,"rate":1.5})",
       R"({"at_s":1,"slow_link":["chief:0","ps:0"],"for_s":3,"by_s":0.2})",
+      R"({"at_s":1,"slow_node":"worker:0","for_s":3,"rate":8})",
       R"({"rpc":"RunStep","from":"worker:0","to":"ps:0","call":3,"effect":"lost_reply","code":"UNAVAILABLE"})",
       R"({"rpc":"","call":0,"effect":"delayed","code":"UNAVAILABLE","by_s":1})",
       R"({"disk":"chief:0","op":"rename","call":2,"code":"NO_SPACE"})",
+      R"({"disk":"chief:0","op":"list","call":0,"code":"STALE","by_s":30})",
+      R"({"disk":"chief:0","op":"read","path":".index","call":1,"code":"BIT_ROT"})",
+      R"({"disk":"chief:0","op":"","call":0,"code":"IO_ERROR","at_s":10,"for_s":30})",
       R"({"session":"chief:0","at":"save","call":2,"code":"ABORTED","lost_reply":true})",
   };
   for (const char* const entry : entries) {
@@ -48,7 +55,8 @@ TEST(ParseJob, PrintsWhatItHasRead) {
   const std::string all =
       R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000}}},"workload":{"name":"sync_regression",)"
-      R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"sync":2,"filters":false,"timeout_ms":9,"step_s":1,"boot_s":[0,1.5],)"
+      R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"sync":2,"filters":false,)"
+      R"("master":"ps:0","timeout_ms":9,"step_s":1,"boot_s":[0,1.5],)"
       R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
   ASSERT_TRUE(read.ok()) << MessageOf(read.status());
@@ -83,10 +91,14 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/plan/0/crash: unknown task 'ps:2'; known: chief:0, ps:0, ps:1, worker:0"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","sync":2}})",
        "/workload/sync: 2, but only `sync_regression` has replicas to aggregate: leave 'sync' or 'name' out"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","master":"chief:0"}})",
+       "/workload/master: 'chief:0' is no parameter server: only these are there as long as the job lasts, name one"},
+      {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1}},"workload":{"name":"supervisor","master":"ps:1"}})",
+       "/workload/master: unknown task 'ps:1'; known: chief:0, ps:0"},
       {WithPlan(R"({"at_s":1})"),
        "/plan/0: nothing happens; known: rpc, disk, session, crash, pause, start, cut, silent, clock_jump, "
        "clock_drift, "
-       "slow_link"},
+       "slow_link, slow_node"},
       {WithPlan(R"({"crash":"ps:0"})"), "/plan/0: missing field 'at_s'"},
       {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
       {WithPlan(R"({"at_s":1,"cut":["ps:0"]})"), "/plan/0/cut: expected a list of two tasks"},

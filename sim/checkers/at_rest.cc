@@ -23,6 +23,7 @@ struct Life {
   Time began = kBefore;
   Time over = kNever;  // at the latest
   bool ended = false;  // by itself
+  bool stays = false;  // is there when nobody asks for anything any more
   Code code = Code::kOk;
 };
 using Lives = std::map<std::pair<std::string, int>, Life>;
@@ -37,6 +38,7 @@ Lives LivesOf(const JobHistory& history) {
       if (const auto before = lives.find({moment.task, moment.life - 1}); before != lives.end())
         before->second.over = moment.at;
     }
+    if (moment.kind == JobMoment::Kind::kAtRest) lives[{moment.task, moment.life}].stays = true;
     if (moment.kind != JobMoment::Kind::kEnded) continue;
     Life& life = lives[{moment.task, moment.life}];
     life.ended = true;
@@ -45,12 +47,14 @@ Lives LivesOf(const JobHistory& history) {
   return lives;
 }
 
-// A master that died without a word has told nobody that its graphs and values are not needed any more. A server that
-// began after that never had them.
-bool AMasterDiedOn(const Lives& lives, const Life& server) {
-  return std::ranges::any_of(lives, [&server](const auto& entry) {
+// A master that died without a word has told nobody that its graphs and values are not needed any more, and a client of
+// one its sessions. A server that began after that never had them.
+bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server) {
+  return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
-    return !ServesOnly(name.first) && name.first.find(kEvaluatorJob) != 0 && !life.ended && server.began <= life.over;
+    if (server.began > life.over) return false;
+    if (ServesOnly(name.first)) return name.first == run.spec.workload.master && !life.stays;
+    return name.first.find(kEvaluatorJob) != 0 && !life.ended;
   });
 }
 
@@ -73,25 +77,38 @@ std::string Unexplained(const JobRun& run, const JobMoment& moment, const Life& 
     std::from_chars(held.data(), held.data() + held.size(), count);
     // What is under way belongs to a step, which may wait for many values.
     const bool of_steps = held.ends_with(" steps") ? count <= cleanups : held.find(" of ") != held.npos && cleanups > 0;
-    if (!of_steps && !(held.ends_with(" sessions") && count <= closings)) left.push_back(held);
+    // Each has a task that watches its servers.
+    const bool of_sessions = (held.ends_with(" sessions") || held.ends_with(" of watch tasks")) && count <= closings;
+    if (!of_steps && !of_sessions) left.push_back(held);
   }
   return fmt::format("{}", fmt::join(left, ", "));
 }
 
+// Whether the master of all keeps a session: where the goodbye to one is lost, its graphs stay on all servers.
+bool ASessionIsLeft(const JobRun& run) {
+  return std::ranges::any_of(run.history, [&run](const JobMoment& moment) {
+    return moment.kind == JobMoment::Kind::kAtRest && moment.task == run.spec.workload.master &&
+           moment.subject.find(" sessions") != moment.subject.npos;
+  });
+}
+
 void CheckAtRest(const JobRun& run, Findings& findings) {
   const Lives lives = LivesOf(run.history);
+  const bool session_left = ASessionIsLeft(run);
   for (const JobMoment& moment : run.history) {
     if (moment.kind != JobMoment::Kind::kAtRest) continue;
     const auto found = lives.find({moment.task, moment.life});
     const Life life = found == lives.end() ? Life{} : found->second;
     const bool server = ServesOnly(moment.task);
     // Of a program that fails a last step may still be on its way out; one that was killed at its end has not ended.
-    if (server ? AMasterDiedOn(lives, life) : !life.ended || life.code != Code::kOk) continue;
+    if (server ? AMasterDiedOn(run, lives, life) : !life.ended || life.code != Code::kOk) continue;
+    // The master of another task tells this one a little later that its graphs are not needed any more.
+    if (!server && !run.spec.workload.master.empty()) continue;
     findings.Arm();
     const std::string held = server ? Unexplained(run, moment, life) : moment.subject;
     const std::int64_t graphs = server ? Unheard(run, moment.task, life, "/DeregisterGraph") : 0;
     if (!held.empty()) findings.Violate(moment, "a server that holds nothing for anybody", held);
-    if (moment.step > graphs) {
+    if (moment.step > graphs && !session_left) {
       findings.Violate(moment, graphs == 0 ? "a server that keeps no graph" : fmt::format("at most {} graphs", graphs),
                        fmt::format("{} graphs", moment.step));
     }
@@ -109,8 +126,11 @@ const Checker kResourcesReturn = {
     .check = CheckAtRest,
     .excuses =
         "on a server that lives on, as many graphs (steps, sessions) as messages with which they are given back "
-        "(DeregisterGraph, CleanupGraph, CloseSession) were sent to this life of it and reached no handler; all on it "
-        "where a training task died without a word in its time; programs that end with an error or are killed",
+        "(DeregisterGraph, CleanupGraph, CloseSession) were sent to this life of it and reached no handler; graphs "
+        "where "
+        "such a session is left at the master that makes all; all on it where a training task, or that master, died "
+        "without a word in its time; programs that end with an error or are killed, or whose sessions another task's "
+        "master makes",
     .why = "nobody tells the servers again what is not needed any more; a step that failed may still be on its way out",
 };
 

@@ -18,21 +18,25 @@ constexpr std::array kBreakSessions = {
     kCrashRestart,  kCrashForGood, kPowerCut,      kTornWrite,   kLostDisk,          kPause,           kCut,
     kOneWayCut,     kSilent,       kOneWaySilent,  kMessageLoss, kRefusedRpc,        kLostRequest,     kLostReply,
     kNeverAnswered, kDuplication,  kDuplicatedRpc, kReset,       kSessionCallBefore, kSessionCallAfter};
-constexpr std::array kTakeTime = {kCrashRestart, kCrashForGood,  kPowerCut,   kTornWrite,   kLostDisk,
-                                  kPause,        kLateStart,     kCut,        kOneWayCut,   kSilent,
-                                  kOneWaySilent, kSlowLink,      kNarrowLine, kMessageLoss, kLostRequest,
-                                  kLostReply,    kNeverAnswered, kDelayedRpc, kSlowDisk};
+constexpr std::array kTakeTime = {kCrashRestart, kCrashForGood, kPowerCut,      kTornWrite,  kLostDisk,
+                                  kPause,        kLateStart,    kCut,           kOneWayCut,  kSilent,
+                                  kOneWaySilent, kSlowLink,     kSlowNode,      kNarrowLine, kMessageLoss,
+                                  kLostRequest,  kLostReply,    kNeverAnswered, kDelayedRpc, kSlowDisk};
 constexpr std::array kEmptyServers = {kCrashRestart, kCrashForGood, kPowerCut, kTornWrite, kLostDisk};
 constexpr std::array kTakeAway = {kCrashForGood};
-constexpr std::array kFillDisks = {kNoSpace};
-constexpr std::array kFailFiles = {kIoError};
+constexpr std::array kFillDisks = {kNoSpace, kFullDisk};
+constexpr std::array kFailFiles = {kIoError, kBadDisk};
+constexpr std::array kRotFiles = {kBitRot};
 constexpr std::array kFailCalls = {kSessionCallBefore, kSessionCallAfter};
 // Whatever ends a program, or keeps it from its work.
-constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,    kTornWrite,         kLostDisk,
-                                  kPause,        kLateStart,     kCut,         kOneWayCut,         kSilent,
-                                  kOneWaySilent, kSlowLink,      kMessageLoss, kRefusedRpc,        kLostRequest,
-                                  kLostReply,    kNeverAnswered, kDuplication, kDuplicatedRpc,     kReset,
-                                  kNoSpace,      kIoError,       kSlowDisk,    kSessionCallBefore, kSessionCallAfter};
+constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,          kTornWrite,
+                                  kLostDisk,     kPause,         kLateStart,         kCut,
+                                  kOneWayCut,    kSilent,        kOneWaySilent,      kSlowLink,
+                                  kSlowNode,     kMessageLoss,   kRefusedRpc,        kLostRequest,
+                                  kLostReply,    kNeverAnswered, kDuplication,       kDuplicatedRpc,
+                                  kReset,        kNoSpace,       kFullDisk,          kIoError,
+                                  kBadDisk,      kSlowDisk,      kSessionCallBefore, kSessionCallAfter,
+                                  kBitRot};
 
 constexpr std::array kPreemptions = {Code::kAborted, Code::kUnavailable};
 constexpr std::array kUnavailable = {Code::kUnavailable};
@@ -40,6 +44,7 @@ constexpr std::array kTimeout = {Code::kDeadlineExceeded};
 constexpr std::array kOutOfRange = {Code::kOutOfRange};
 constexpr std::array kExhausted = {Code::kResourceExhausted};
 constexpr std::array kUnknown = {Code::kUnknown};
+constexpr std::array kDataLoss = {Code::kDataLoss};
 constexpr std::array kUninitialised = {Code::kFailedPrecondition};
 
 bool IsServer(std::string_view task) { return task.starts_with("ps"); }
@@ -78,9 +83,11 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
   return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 
-constexpr std::array<Cause, 14> kCauses = {{
+constexpr std::array<Cause, 15> kCauses = {{
     {kExhausted, "any task", AnyTask, kFillDisks, false, "A full disk is an error, not a reason to try again."},
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
+    {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
+     "What does not match its checksum fails a save, and a restore that has no other checkpoint to go back to."},
     {kOutOfRange, "any task", AnyTask, kFailCalls, false,
      "The end of an input that another call than a run tells of is no clean end."},
     {kPreemptions, "a task that leaves", WhoLeaves, kBreakSessions, false,

@@ -12,12 +12,16 @@ constexpr std::size_t kShown = 3;  // violations of one checker in one run
 }  // namespace
 
 void Findings::Violate(const JobMoment& moment, std::string_view expected, std::string_view seen) {
-  texts_.push_back(fmt::format("{} (life {}) at {:.3f} s: expected {}, seen {}", moment.task, moment.life,
-                               ToSeconds(moment.at.since_epoch), expected, seen));
+  violations_.push_back({.rule = "",
+                         .text = fmt::format("{} (life {}) at {:.3f} s: expected {}, seen {}", moment.task, moment.life,
+                                             ToSeconds(moment.at.since_epoch), expected, seen),
+                         .task = moment.task,
+                         .at = moment.at});
 }
 
 void Findings::Violate(std::string_view task, std::string_view expected, std::string_view seen) {
-  texts_.push_back(fmt::format("{}: expected {}, seen {}", task, expected, seen));
+  violations_.push_back(
+      {.rule = "", .text = fmt::format("{}: expected {}, seen {}", task, expected, seen), .task = std::string(task)});
 }
 
 std::span<const Checker> Checkers() {
@@ -55,9 +59,10 @@ JobJudgement CheckJob(const JobRun& run) {
     Findings findings;
     checker.check(run, findings);
     judgement.armed[std::string(checker.id)] += findings.armed();
-    const std::size_t shown = std::min(findings.texts().size(), kShown);
+    const std::size_t shown = std::min(findings.violations().size(), kShown);
     for (std::size_t i = 0; i < shown; ++i) {
-      judgement.violations.push_back({std::string(checker.id), std::move(findings.texts()[i])});
+      judgement.violations.push_back(std::move(findings.violations()[i]));
+      judgement.violations.back().rule = checker.id;
     }
   }
   return judgement;

@@ -29,6 +29,9 @@ struct JobRun {
   const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
 };
 
+// A fault has flipped a bit in that checkpoint: it was whole when it was written, and no checksum brings it back.
+inline bool HasRotted(const JobRun& run, std::int64_t step) { return run.facts.rotten.contains(step); }
+
 // Whether a run of that job that came to this says something by its final loss. Then it is worth while to play it
 // without faults.
 bool ComparableLoss(const JobSpec& spec, const JobFacts& facts);
@@ -41,11 +44,11 @@ class Findings {
   void Violate(std::string_view task, std::string_view expected, std::string_view seen);
 
   std::int64_t armed() const { return armed_; }
-  std::vector<std::string>& texts() { return texts_; }
+  std::vector<JobViolation>& violations() { return violations_; }  // which name no rule
 
  private:
   std::int64_t armed_ = 0;
-  std::vector<std::string> texts_;
+  std::vector<JobViolation> violations_;
 };
 
 struct Checker {

@@ -255,6 +255,32 @@ JobEvidence KilledAndBackAt(int worker_back, int server_began) {
   return evidence;
 }
 
+// A server that keeps a graph; another one, whose master made the sessions, died and is back.
+JobEvidence MasterBackAt(int master_back, int server_began) {
+  JobEvidence evidence = Evidence({{1, "ps:0", Kind::kStarted},
+                                   {master_back, "ps:0", Kind::kStarted},
+                                   {80, kHand, Kind::kStarted},
+                                   {81, kHand, Kind::kEnded},
+                                   {90, "ps:0", Kind::kAtRest}});
+  evidence.spec.workload.master = "ps:0";
+  evidence.history[1].life = evidence.history[4].life = 2;
+  for (JobMoment& moment : Tell({{server_began, "ps:1", Kind::kStarted}, {90, "ps:1", Kind::kAtRest, 1}}))
+    evidence.history.push_back(std::move(moment));
+  return evidence;
+}
+
+// Two servers of a job whose sessions the first one's master makes: the second keeps a graph, and the first what is
+// said, which nobody or somebody has closed in vain.
+JobEvidence LeftAtTheMaster(std::string_view held, bool in_vain) {
+  JobEvidence evidence = AtRest(held, 0);
+  evidence.spec.workload.master = "ps:0";
+  if (in_vain)
+    evidence.facts.unheard = {{"ps:0", "/tensorflow.MasterService/CloseSession", Time{std::chrono::seconds(50)}}};
+  for (JobMoment& moment : Tell({{1, "ps:1", Kind::kStarted}, {90, "ps:1", Kind::kAtRest, 1}}))
+    evidence.history.push_back(std::move(moment));
+  return evidence;
+}
+
 std::vector<CheckerCase> CasesOfServersAtRest() {
   return {
       {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
@@ -278,6 +304,14 @@ std::vector<CheckerCase> CasesOfServersAtRest() {
       {"job.resources_return", "the end of another life excuses it", HeldByALife(false), HeldByALife(true)},
       {"job.resources_return", "a death before the server began excuses it", KilledAndBackAt(20, 10),
        KilledAndBackAt(20, 30)},
+      {"job.resources_return", "the death of the master before the server began excuses it", MasterBackAt(20, 10),
+       MasterBackAt(20, 30)},
+      {"job.resources_return", "a session is left that nobody has closed in vain",
+       LeftAtTheMaster("1 sessions, 1 of watch tasks", true), LeftAtTheMaster("1 sessions, 1 of watch tasks", false)},
+      {"job.resources_return", "the session of one goodbye excuses two watchers",
+       LeftAtTheMaster("1 sessions, 1 of watch tasks", true), LeftAtTheMaster("1 sessions, 2 of watch tasks", true)},
+      {"job.resources_return", "the goodbye to a session that is gone excuses graphs",
+       LeftAtTheMaster("1 sessions", true), LeftAtTheMaster("", true)},
   };
 }
 
@@ -297,6 +331,28 @@ JobEvidence FullDisk(Code end) {
   JobEvidence evidence = Evidence({{1, kHand, Kind::kEnded, 0, end}});
   evidence.spec.plan.disks = {{.effect = DiskFault::Effect::kNoSpace, .task = std::string(kHand)}};
   evidence.facts.faults = {{"no_space", 1, 1, 1}};
+  return evidence;
+}
+
+// A chief that loses data after a fault of files.
+JobEvidence LosesDataBy(DiskFault::Effect effect) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kEnded, 0, Code::kDataLoss}});
+  evidence.spec.plan.disks = {{.effect = effect, .task = std::string(kBoss)}};
+  evidence.facts.faults = {{std::string(InfoOf(KindOf(evidence.spec.plan.disks[0])).name), 1, 1, 1}};
+  return evidence;
+}
+
+// A checkpoint of step 20 is not whole when it is reported, and one has rotted.
+JobEvidence TornAndRotten(std::int64_t rotten) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20, Code::kDataLoss}}, 20);
+  evidence.facts.rotten = {rotten};
+  return evidence;
+}
+
+// Two checkpoints were reported, and that of step 40 has rotted.
+JobEvidence OneHasRotted(std::int64_t newest) {
+  JobEvidence evidence = Evidence({{1, kBoss, Kind::kSaved, 20}, {2, kBoss, Kind::kSaved, 40}}, newest);
+  evidence.facts.rotten = {40};
   return evidence;
 }
 
@@ -371,6 +427,12 @@ std::vector<CheckerCase> CheckerCases() {
        FullDisk(Code::kInvalidArgument)},
       {"job.errors_have_a_cause", "a full disk makes nobody unavailable", FullDisk(Code::kResourceExhausted),
        FullDisk(Code::kUnavailable)},
+      {"job.errors_have_a_cause", "a disk that fails excuses a loss of data", LosesDataBy(DiskFault::Effect::kBitRot),
+       LosesDataBy(DiskFault::Effect::kIoError)},
+      {"checkpoint.complete_when_reported", "one that has rotted excuses another", TornAndRotten(20),
+       TornAndRotten(40)},
+      {"checkpoint.reported_survives", "one that has rotted excuses the loss of an older one", OneHasRotted(20),
+       OneHasRotted(10)},
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},

@@ -1,4 +1,5 @@
 // Each checker, on small histories written by hand: silent on a good one, loud on a bad one, for the reason it names.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,9 @@ namespace {
 
 using Kind = JobMoment::Kind;
 using ::testing::Contains;
+using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 struct Line {
   int second;
@@ -62,6 +65,17 @@ std::vector<std::string> BrokenBy(const JobEvidence& evidence) {
   std::vector<std::string> rules;
   for (const JobViolation& violation : evidence.Judge().violations) rules.push_back(violation.rule);
   return rules;
+}
+
+TEST(Checkers, AViolationSaysWhereAndWhenAsItsTextDoes) {
+  for (const CheckerCase& c : CheckerCases()) {
+    for (const JobViolation& violation : c.breaks.Judge().violations) {
+      EXPECT_THAT(violation.text, StartsWith(violation.task)) << c.forged;
+      EXPECT_EQ(violation.at.has_value(), violation.text.find(" (life ") != std::string::npos) << violation.text;
+      if (!violation.at.has_value()) continue;
+      EXPECT_THAT(violation.text, HasSubstr(fmt::format(" at {:.3f} s: ", ToSeconds(violation.at->since_epoch))));
+    }
+  }
 }
 
 TEST(Checkers, EachFindsWhatIsForgedForItAndNothingBefore) {

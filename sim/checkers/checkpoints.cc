@@ -29,7 +29,9 @@ void CheckReported(const JobRun& run, Findings& findings) {
                        fmt::format("step {}", moment.step));
       return;
     }
-    if (moment.kind == JobMoment::Kind::kSaved && (newest == nullptr || moment.step >= newest->step)) newest = &moment;
+    if (moment.kind == JobMoment::Kind::kSaved && !HasRotted(run, moment.step) &&
+        (newest == nullptr || moment.step >= newest->step))
+      newest = &moment;
   }
   if (newest == nullptr) return;
   findings.Arm();
@@ -46,7 +48,8 @@ void CheckFinal(const JobRun& run, Findings& findings) {
     if (moment.task != "chief:0") continue;
     if (moment.kind == JobMoment::Kind::kSession || moment.kind == JobMoment::Kind::kStarted) last = -1;
     if (moment.kind == JobMoment::Kind::kRunReturned) last = moment.step;
-    if (moment.kind != JobMoment::Kind::kEnded || moment.code != Code::kOk || last < 0) continue;
+    if (moment.kind != JobMoment::Kind::kEnded || moment.code != Code::kOk || last < 0 || HasRotted(run, last))
+      continue;
     findings.Arm();
     if (run.facts.newest_checkpoint.has_value() && *run.facts.newest_checkpoint >= last) continue;
     findings.Violate(moment, fmt::format("a checkpoint of step {} or later: the chief ended cleanly there", last),
@@ -83,8 +86,9 @@ void CheckLastOne(const JobRun& run, Findings& findings) {
     if (moment.kind == JobMoment::Kind::kRunReturned) last[moment.task] = moment.step;
     if (moment.kind != JobMoment::Kind::kEnded || moment.code != Code::kOk || !last.contains(moment.task)) continue;
     if (moment.at < *gone + kGoneFor) continue;
-    findings.Arm();
     const std::int64_t step = last[moment.task];
+    if (HasRotted(run, step)) continue;
+    findings.Arm();
     if (run.facts.newest_checkpoint.has_value() && *run.facts.newest_checkpoint >= step) continue;
     findings.Violate(moment, fmt::format("a checkpoint of step {} or later: the chief was gone", step),
                      Text(run.facts.newest_checkpoint));
@@ -105,8 +109,8 @@ const Checker kReportedCheckpointSurvives = {
     .stays =
         "A chief that cannot restore what was lost ends with DATA_LOSS, which job.errors_have_a_cause finds first. It "
         "says which promise was broken, and finds what a fallback hides.",
-    .excuses = "nothing but behaviours without durable saves",
-    .why = "TensorFlow does not sync what it writes",
+    .excuses = "behaviours without durable saves; a checkpoint in which a fault has flipped a bit",
+    .why = "TensorFlow does not sync what it writes; a checksum notices what has rotted, and brings nothing back",
 };
 
 const Checker kFinalCheckpointHasFinalStep = {
@@ -116,7 +120,7 @@ const Checker kFinalCheckpointHasFinalStep = {
         "supervisor).",
     .source = "CheckpointSaverHook.end: saves the last step",
     .check = CheckFinal,
-    .excuses = "jobs of supervisors, and lives of the chief that end with an error",
+    .excuses = "jobs of supervisors, lives of the chief that end with an error, a last checkpoint that has rotted",
     .why = "a supervisor saves from time to time only; end is called at a clean end only",
 };
 
@@ -128,7 +132,8 @@ const Checker kLastOneSaves = {
     .source = "docs/differences.md, last_one_saves; pain 6",
     .needs = &Behaviour::last_one_saves,
     .check = CheckLastOne,
-    .excuses = "jobs of supervisors, and workers that end within a minute of the chief's death",
+    .excuses =
+        "jobs of supervisors, workers that end within a minute of the chief's death, a checkpoint that has rotted",
     .why = "such a worker may have looked for the chief before; a supervisor's worker saves nothing",
 };
 

@@ -18,7 +18,7 @@ void CheckComplete(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.kind != JobMoment::Kind::kSaved) continue;
     findings.Arm();
-    if (moment.code == Code::kOk) continue;
+    if (moment.code == Code::kOk || HasRotted(run, moment.step)) continue;
     findings.Violate(moment, fmt::format("a whole checkpoint of step {} when its listener is told", moment.step),
                      "none on the disk");
   }
@@ -88,6 +88,9 @@ const Checker kCompleteWhenReported = {
     .stays =
         "What is not whole when it is reported is missed later, by checkpoint.reported_survives, checkpoint.final_step "
         "or the next restore. It says so at that moment.",
+    .excuses = "a checkpoint in which a fault has flipped a bit",
+    .why =
+        "what is written beside the training is reported later, when it may have been read, and found to have rotted",
 };
 
 const Checker kCheckpointLogged = {

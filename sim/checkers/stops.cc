@@ -54,7 +54,6 @@ bool IsMistake(Code code, bool server_crashes) {
     case Code::kInvalidArgument:
     case Code::kNotFound:
     case Code::kInternal:
-    case Code::kDataLoss:
     case Code::kUsage:
       return true;
     default:

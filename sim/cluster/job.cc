@@ -129,6 +129,7 @@ struct Job::Impl {
   void Start(Member& member);
   void Live(Member& member, const Env& env);
   absl::Status Program(Member& member, const Env& env, FactsRecorder& recorder);
+  std::string TargetOf(const Server* own) const;  // of the sessions of a task that has that server; null: none
   Duration BootTime(Member& member);
   void Conduct();
   void WaitUntil(const std::function<bool()>& met, Duration patience);
@@ -239,9 +240,16 @@ void Job::Impl::Live(Member& member, const Env& env) {
   member.node->Kill();  // the process ends with its program, whatever else it has started
 }
 
+std::string Job::Impl::TargetOf(const Server* own) const {
+  if (own == nullptr) return "";
+  if (spec.workload.master.empty()) return own->target();
+  const JobTaskName master = Split(spec.workload.master);
+  return "grpc://" + AddressOf(master.job, master.index);
+}
+
 absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& recorder) {
   const Time started = env.clock->Monotonic();
-  env.tasks->SleepUntil(DeadlineAfter(env, BootTime(member)));
+  env.tasks->SleepUntil(DeadlineAfter(env, member.node->Takes(BootTime(member))));
   std::unique_ptr<Server> server;
   if (member.split.job != kEvaluatorJob) {
     VIGIL_ASSIGN_OR_RETURN(server,
@@ -265,7 +273,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                       .cluster = cluster,
                                       .job_name = member.split.job,
                                       .index = member.split.index,
-                                      .target = server == nullptr ? "" : server->target(),
+                                      .target = TargetOf(server.get()),
                                       .factory = factory,
                                       .behaviour = options.behaviour,
                                       .seed = options.seed,
@@ -273,7 +281,8 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                       .checkpoint_dir = kCheckpoints,
                                       .started = started,
                                       .opened = [&member] { member.opened = true; },
-                                      .recorder = recorder});
+                                      .recorder = recorder,
+                                      .takes = [&member](Duration work) { return member.node->Takes(work); }});
   if (server != nullptr) {
     const Server::Load load = server->load();  // first: others may add to the history while it is counted
     NoteAtRest(recorder.AtRest(), load, false);
@@ -359,6 +368,7 @@ void Job::Impl::Finish() {
   }
   facts.checkpoints = WholeCheckpoints(world);
   facts.half_deleted = HalfDeletedCheckpoints(world);
+  facts.rotten = RottenCheckpoints(world);
   facts.restores_without_loss = RestoresWithoutLoss(history);
   if (!facts.checkpoints.empty()) {
     facts.newest_checkpoint = facts.checkpoints.back();
@@ -385,5 +395,6 @@ JobFacts Job::Facts() const { return impl_->facts; }
 const JobHistory& Job::history() const { return impl_->history; }
 const Node& Job::node(std::string_view task) const { return *impl_->members.find(task)->second.node; }
 const std::vector<FaultApplier::Entry>& Job::fault_history() const { return impl_->applier->history(); }
+std::vector<FaultApplier::DiskEntry> Job::disk_fault_history() const { return impl_->applier->DiskHistory(); }
 
 }  // namespace vigil::sim

@@ -48,6 +48,7 @@ class Job {
   const Node& node(std::string_view task) const;
   // What the timed faults of the plan did, in order.
   const std::vector<FaultApplier::Entry>& fault_history() const;
+  std::vector<FaultApplier::DiskEntry> disk_fault_history() const;
 
  private:
   struct Impl;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct FaultCount {
 struct JobViolation {
   std::string rule;
   std::string text;  // who, when, expected, seen
+  // For those who look for what led there; known only where it was judged.
+  std::string task = {};                            // or what else it is about
+  std::optional<Time> at = std::nullopt;            // nullopt: at the end
+  std::optional<std::size_t> event = std::nullopt;  // of the play's trace: the last that proves it, if one does
 };
 
 // A request that no handler ever got (network.h), sent at that time of the world.
@@ -73,6 +78,7 @@ struct JobFacts {
   std::vector<std::int64_t> checkpoints;   // the steps of those that are whole at the end, in order
   std::vector<UnheardCall> unheard;        // in the order in which it was clear; for checkers, not for reports
   std::vector<std::int64_t> half_deleted;  // the steps of which there is data at the end, but no index, in order
+  std::set<std::int64_t> rotten;           // the steps of checkpoints in which a bit has flipped by a fault
 };
 
 }  // namespace vigil::sim

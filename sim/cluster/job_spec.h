@@ -37,6 +37,7 @@ struct WorkloadSpec {
       0;                        // of a regression: so often a task looks at its loss in the session, without training
   std::int64_t sync = 0;        // of kSyncRegression: replicas to aggregate; 0 = all
   bool filters = true;          // each task sees the parameter servers and itself only
+  std::string master;           // "ps:0": its master makes the sessions of all that train; "" = each its own
   std::int64_t timeout_ms = 0;  // operation_timeout_in_ms; 0 = none
   std::optional<double> max_wait_s;               // of MonitoredTrainingSession; none: its default
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task

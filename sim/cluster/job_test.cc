@@ -1,6 +1,7 @@
 // A job of each workload: how it ends without faults, and how with the plainest of them.
 #include "vigil/sim/cluster/job.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +123,52 @@ TEST(Job, TheInputEndsTheTrainingTheLastStepDoesNot) {
   const PlayedJob played = PlayJobOf(spec);
   for (const auto& [name, task] : played.facts.tasks) EXPECT_EQ(task.runs, 20) << name;
   EXPECT_EQ(played.facts.final_loss, std::nullopt);
+}
+
+// How one request to the master of the parameter server may go wrong; of each, the first two are struck in turn.
+TEST(Job, SessionsOfAnotherTasksMasterSurviveWhatBefallsTheirRequests) {
+  using Effect = RpcFault::Effect;
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.master = "ps:0";
+  EXPECT_EQ(EndsOf(PlayJobOf(spec).facts), kClean);
+  for (const char* const method : {"CreateSession", "RunStep", "CloseSession"}) {
+    for (const Effect effect :
+         {Effect::kError, Effect::kLostRequest, Effect::kLostReply, Effect::kDuplicated, Effect::kReset}) {
+      for (const std::int64_t call : {1, 2}) {
+        spec.plan.rpcs.assign(1, {.effect = effect, .method = method, .from = "chief:0", .call = call});
+        spec.heal_after = seconds(20);
+        const PlayedJob played = PlayJobOf(spec);
+        const std::string what = fmt::format("{} {} {}", method, call, static_cast<int>(effect));
+        EXPECT_EQ(EndsOf(played.facts), kClean) << what;
+        const auto left = std::ranges::find_if(played.history, [](const JobMoment& moment) {
+          return moment.kind == JobMoment::Kind::kAtRest && moment.task == "ps:0";
+        });
+        ASSERT_NE(left, played.history.end()) << what;
+        EXPECT_EQ(left->subject, "") << what;
+        EXPECT_EQ(left->step, 0) << what;
+      }
+    }
+  }
+}
+
+TEST(Job, TheDeathOfTheMasterIsRecoveredFrom) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.tasks["ps"] = 2;
+  spec.workload.master = "ps:1";
+  spec.plan.timed = {CrashOf("ps:1", seconds(25), seconds(3))};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  for (const auto& [name, task] : played.facts.tasks) EXPECT_GE(task.recoveries, 1) << name;
+}
+
+// Where the chief is, its own server knows, whose master is not that of its session.
+TEST(Job, AWorkerOfAnothersMasterSavesTheLastStepOfAChiefThatIsGone) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.master = "ps:0";
+  spec.plan.timed = {CrashOf("chief:0", seconds(15))};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), "chief:0 killed, worker:0 clean, a checkpoint");
+  EXPECT_EQ(played.facts.newest_checkpoint, played.facts.tasks.find("worker:0")->second.last_step);
 }
 
 TEST(Job, TheEvaluatorSeesCheckpointsAndTheLastOne) {

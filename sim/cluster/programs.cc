@@ -89,7 +89,7 @@ absl::Status Loop(const TrainerParts& parts, const Program& program, const std::
       VIGIL_RETURN_IF_ERROR(session.RunInto(&looked, *program.loss, feed()));
       parts.recorder.Trains(true);
     }
-    env.tasks->SleepUntil(DeadlineAfter(env, parts.job.workload.step));
+    env.tasks->SleepUntil(DeadlineAfter(env, parts.takes(parts.job.workload.step)));
   }
 }
 

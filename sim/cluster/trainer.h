@@ -44,6 +44,7 @@ struct TrainerParts {
   Time started;                  // the process, monotonic
   std::function<void()> opened;  // the session is open
   FactsRecorder& recorder;
+  std::function<Duration(Duration)> takes;  // how long work takes on this task's machine
 };
 
 // Trains to the end of the workload; what it returns is what the program would exit with.

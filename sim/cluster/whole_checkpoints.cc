@@ -22,17 +22,23 @@ constexpr std::string_view kBefore = "model.ckpt-";
 constexpr std::string_view kIndex = ".index";
 constexpr std::string_view kData = ".data-";
 
+// The step in the name of a checkpoint's file, if it has `after` behind that.
+std::optional<std::int64_t> StepIn(std::string_view name, std::string_view after) {
+  if (!name.starts_with(kBefore)) return std::nullopt;
+  std::int64_t step = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + kBefore.size(), end, step);
+  if (error != std::errc() || !std::string_view(rest, end).starts_with(after)) return std::nullopt;
+  return step;
+}
+
 // Of the files whose names have `after` behind a step.
 std::vector<std::int64_t> StepsWith(Files& files, std::string_view after) {
   std::vector<std::int64_t> steps;
   const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
   if (!names.ok()) return steps;
   for (const std::string& name : *names) {
-    if (!name.starts_with(kBefore)) continue;
-    std::int64_t step = 0;
-    const char* const end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + kBefore.size(), end, step);
-    if (error == std::errc() && std::string_view(rest, end).starts_with(after)) steps.push_back(step);
+    if (const std::optional<std::int64_t> step = StepIn(name, after)) steps.push_back(*step);
   }
   std::ranges::sort(steps);
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
@@ -57,6 +63,14 @@ std::vector<std::int64_t> HalfDeletedCheckpoints(World& world) {
   std::vector<std::int64_t> half;
   std::ranges::set_difference(data, indices, std::back_inserter(half));
   return half;
+}
+
+std::set<std::int64_t> RottenCheckpoints(World& world) {
+  std::set<std::int64_t> steps;
+  for (const std::string& path : world.disk_faults().rotten()) {
+    if (const auto step = StepIn(path.substr(path.rfind('/') + 1), "")) steps.insert(*step);
+  }
+  return steps;
 }
 
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "vigil/sim/world.h"
@@ -17,6 +18,9 @@ std::vector<std::int64_t> WholeCheckpoints(World& world);
 
 // The steps of those of which there is data, but no index.
 std::vector<std::int64_t> HalfDeletedCheckpoints(World& world);
+
+// The steps of those in whose files a fault has flipped a bit, be they there or not.
+std::set<std::int64_t> RottenCheckpoints(World& world);
 
 // The loss of the parameters in the one of that step, if it is one of a regression. `seed`: of the job's data.
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed);

@@ -26,6 +26,11 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A crash of which nobody is told: what its peers send is not answered, and what they wait for does not end, until "
      "it is started again.",
      "A machine that loses its power or its network card: no kernel is left to reset its connections."},
+    {FaultKind::kRack, "rack",
+     "Power cuts that strike several tasks at one moment, each with what it had not synced; they come back one by one.",
+     "A rack or a power supply that fails, a host with several virtual machines, a fuse."},
+    {FaultKind::kRollingRestart, "rolling_restart", "One task after the other is killed and started again.",
+     "A new version that is rolled out, kernels that are updated, machines that are drained for maintenance."},
     {FaultKind::kPause, "pause", "A process stands still; its connections stay open and what is sent to it waits.",
      "SIGSTOP, a virtual machine that is migrated, swapping, a debugger, a long stall on a file system."},
     {FaultKind::kLateStart, "late_start", "A task starts long after the others.",
@@ -41,6 +46,10 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
     {FaultKind::kOneWaySilent, "one_way_silent",
      "Nothing passes from one task to another; the other way messages arrive.",
      "Asymmetric routes, a broken transceiver, a full receive queue."},
+    {FaultKind::kPartition, "partition",
+     "Several tasks are cut off from several others, by resets or in silence, in one direction or both; who is on "
+     "neither side reaches all.",
+     "A switch between two racks that fails, a network policy for a group of machines, a partial loss of routes."},
     {FaultKind::kClockJump, "clock_jump",
      "The wall clock of a node jumps, forward or back. Its monotonic clock does not.",
      "Time synchronisation that steps the clock, a virtual machine that was suspended, an operator."},
@@ -48,6 +57,9 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A bad quartz, time synchronisation that slews the clock."},
     {FaultKind::kSlowLink, "slow_link", "Every message between two tasks takes longer, for a while.",
      "A congested switch, a detour through another data centre."},
+    {FaultKind::kSlowNode, "slow_node",
+     "A node is many times as slow as the others: its own work takes longer, and so does each request to it.",
+     "A processor that is too hot or shared with others, an older machine among new ones, swapping."},
     {FaultKind::kLatencySpread, "latency_spread", "Messages take more than the least latency, each drawn anew.",
      "Queues in switches and kernels, retransmission, busy hosts: any network."},
     {FaultKind::kNarrowLine, "narrow_line", "Large messages take long: the line has so many bytes a second.",
@@ -77,10 +89,23 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A proxy or balancer that recycles connections, a limit on their age."},
     {FaultKind::kNoSpace, "no_space", "An operation on a file fails: no space is left.",
      "A full disk, a quota: checkpoints and event files are what fills it."},
+    {FaultKind::kFullDisk, "full_disk", "For a while no operation of a kind on a node's files finds space.",
+     "A disk that others fill, until somebody deletes what nobody needs."},
     {FaultKind::kIoError, "io_error", "An operation on a file fails with an input/output error.",
      "A bad sector, a network file system that lost its server."},
+    {FaultKind::kBadDisk, "bad_disk",
+     "For a while operations of a kind, or all, on a node's files fail with an input/output error.",
+     "A cable or a controller that fails, a file system that was mounted anew, a server of files that restarts."},
     {FaultKind::kSlowDisk, "slow_disk", "An operation on a file takes seconds; its task waits.",
      "A disk shared with others, write-back of gigabytes, an object store behind a mount."},
+    {FaultKind::kStaleListing, "stale_listing",
+     "A listing of a directory of the shared file system shows what other tasks have made and removed only later.",
+     "Attributes that a client of a network file system keeps for a minute, an object store without consistent "
+     "listings."},
+    {FaultKind::kBitRot, "bit_rot",
+     "A bit of a file that was written and synced is found to be another one when it is read, and stays so.",
+     "Charge that leaks from a flash cell, a head that wrote beside its track, memory without error correction on the "
+     "way."},
     {FaultKind::kSessionCallBefore, "session_call_before",
      "A call on a raw session fails with a code, before any effect.",
      "A master that restarted, a variable server that is not there, the end of the input."},
@@ -95,6 +120,12 @@ constexpr bool InOrder() {
   return true;
 }
 static_assert(InOrder());
+
+std::vector<FaultKind> LinkKinds(const TimedFault& fault, FaultKind both_ways, FaultKind one_way) {
+  std::vector<FaultKind> kinds = {fault.one_way ? one_way : both_ways};
+  if (fault.part_of == TimedFault::Whole::kPartition) kinds.push_back(FaultKind::kPartition);
+  return kinds;
+}
 
 }  // namespace
 
@@ -116,6 +147,8 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
       if (fault.disk == DiskLoss::kTorn) kinds.push_back(FaultKind::kTornWrite);
       if (fault.disk == DiskLoss::kAll) kinds.push_back(FaultKind::kLostDisk);
       if (fault.silently) kinds.push_back(FaultKind::kSilentDeath);
+      if (fault.part_of == TimedFault::Whole::kRack) kinds.push_back(FaultKind::kRack);
+      if (fault.part_of == TimedFault::Whole::kRollingRestart) kinds.push_back(FaultKind::kRollingRestart);
       return kinds;
     }
     case TimedFault::Kind::kPause:
@@ -123,15 +156,17 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
     case TimedFault::Kind::kStart:
       return {FaultKind::kLateStart};
     case TimedFault::Kind::kCut:
-      return {fault.one_way ? FaultKind::kOneWayCut : FaultKind::kCut};
+      return LinkKinds(fault, FaultKind::kCut, FaultKind::kOneWayCut);
     case TimedFault::Kind::kSilent:
-      return {fault.one_way ? FaultKind::kOneWaySilent : FaultKind::kSilent};
+      return LinkKinds(fault, FaultKind::kSilent, FaultKind::kOneWaySilent);
     case TimedFault::Kind::kClockJump:
       return {FaultKind::kClockJump};
     case TimedFault::Kind::kClockDrift:
       return {FaultKind::kClockDrift};
     case TimedFault::Kind::kSlowLink:
       return {FaultKind::kSlowLink};
+    case TimedFault::Kind::kSlowNode:
+      return {FaultKind::kSlowNode};
   }
   return {};
 }
@@ -159,11 +194,15 @@ FaultKind KindOf(const RpcFault& fault) {
 FaultKind KindOf(const DiskFault& fault) {
   switch (fault.effect) {
     case DiskFault::Effect::kNoSpace:
-      return FaultKind::kNoSpace;
+      return fault.lasts.has_value() ? FaultKind::kFullDisk : FaultKind::kNoSpace;
     case DiskFault::Effect::kIoError:
-      return FaultKind::kIoError;
+      return fault.lasts.has_value() ? FaultKind::kBadDisk : FaultKind::kIoError;
     case DiskFault::Effect::kSlow:
       return FaultKind::kSlowDisk;
+    case DiskFault::Effect::kStale:
+      return FaultKind::kStaleListing;
+    case DiskFault::Effect::kBitRot:
+      return FaultKind::kBitRot;
   }
   return FaultKind::kIoError;
 }
@@ -186,7 +225,9 @@ bool StrikesDisks(const FaultPlan& plan) { return !plan.disks.empty(); }
 
 bool FailsDisksOf(const FaultPlan& plan, std::string_view task) {
   return std::ranges::any_of(plan.disks, [task](const DiskFault& fault) {
-    return fault.effect != DiskFault::Effect::kSlow && (fault.task.empty() || fault.task == task);
+    if (fault.effect == DiskFault::Effect::kBitRot) return true;  // what has rotted is of all that read it
+    if (fault.effect == DiskFault::Effect::kSlow || fault.effect == DiskFault::Effect::kStale) return false;
+    return fault.task.empty() || fault.task == task;
   });
 }
 

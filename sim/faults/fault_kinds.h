@@ -23,15 +23,19 @@ enum class FaultKind : std::uint8_t {
   kTornWrite,
   kLostDisk,
   kSilentDeath,
+  kRack,
+  kRollingRestart,
   kPause,
   kLateStart,
   kCut,
   kOneWayCut,
   kSilent,
   kOneWaySilent,
+  kPartition,
   kClockJump,
   kClockDrift,
   kSlowLink,
+  kSlowNode,
   kLatencySpread,
   kNarrowLine,
   kMessageLoss,
@@ -45,8 +49,12 @@ enum class FaultKind : std::uint8_t {
   kDelayedRpc,
   kReset,
   kNoSpace,
+  kFullDisk,
   kIoError,
+  kBadDisk,
   kSlowDisk,
+  kStaleListing,
+  kBitRot,
   kSessionCallBefore,
   kSessionCallAfter,
 };
@@ -64,8 +72,8 @@ std::span<const FaultKindInfo, kFaultKinds> AllFaultKinds();
 inline const FaultKindInfo& InfoOf(FaultKind kind) { return AllFaultKinds()[static_cast<std::size_t>(kind)]; }
 std::optional<FaultKind> FaultKindFromName(std::string_view name);
 
-// What each entry of a plan is. A crash that does something to the disk, or is silent, is of more kinds than one, and a
-// link of any number.
+// What each entry of a plan is. A crash that does something to the disk, or is silent, is of more kinds than one, so is
+// what is a part of something larger, and a link of any number.
 std::vector<FaultKind> KindsOf(const TimedFault& fault);
 FaultKind KindOf(const RpcFault& fault);
 FaultKind KindOf(const DiskFault& fault);

@@ -51,6 +51,14 @@ struct TimedFault {
     kClockJump,   // task: its wall clock jumps by `by`
     kClockDrift,  // task: its wall clock runs `rate` times as fast, lasts
     kSlowLink,    // task and peer, lasts: every message takes `by` longer
+    kSlowNode,    // task, lasts: its own work and every request to it take `rate` times as long
+  };
+  // What is one event in real life and several entries of a plan.
+  enum class Whole {
+    kAlone,
+    kPartition,       // of cut, silent: tasks of one side and those of another, by pairs
+    kRack,            // of crash: several machines lose their power at one moment
+    kRollingRestart,  // of crash: one task after the other
   };
   Kind kind = Kind::kCrash;
   Duration at{0};
@@ -64,6 +72,7 @@ struct TimedFault {
   bool silently = false;  // of a crash: the machine goes with it, and nobody is left to end its connections
   Duration by{0};
   double rate = 1;
+  Whole part_of = Whole::kAlone;
   friend bool operator==(const TimedFault&, const TimedFault&) = default;
 };
 
@@ -90,13 +99,22 @@ struct RpcFault {
 
 // What happens to one operation on a node's own disk, or on the shared file system as that node sees it.
 struct DiskFault {
-  enum class Effect { kNoSpace, kIoError, kSlow };
+  enum class Effect {
+    kNoSpace,
+    kIoError,
+    kSlow,
+    kStale,   // of a listing of the shared file system: it shows what others did only `by` later
+    kBitRot,  // before the operation, a bit of its file that the seed draws has flipped, for good
+  };
   Effect effect = Effect::kIoError;
   std::string task;       // "" = any
-  std::string op;         // open, append, read, sync, close, rename, remove, stat, list, make_directory
+  std::string op;         // open, append, read, sync, close, rename, remove, stat, list, make_directory; "" = any
   std::string path;       // part of it; "" = any
   std::int64_t call = 1;  // 0 = every one
-  Duration by{0};         // of kSlow
+  Duration by{0};         // of kSlow, kStale
+  // The calls that count: from the begin of the plan on, so late and for so long; absent: all, to the end.
+  std::optional<Duration> at = {};
+  std::optional<Duration> lasts = {};
   friend bool operator==(const DiskFault&, const DiskFault&) = default;
 };
 

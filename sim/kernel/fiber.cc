@@ -11,11 +11,11 @@
 
 #include "vigil/core/base/check.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(VIGIL_SANITIZES_ADDRESS)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_THREAD)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -30,7 +30,7 @@ using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_ADDRESS) || defined(VIGIL_SANITIZES_THREAD)
 constexpr std::size_t kDefaultStackSize = std::size_t{1} << 20;
 #else
 constexpr std::size_t kDefaultStackSize = std::size_t{256} << 10;
@@ -43,7 +43,7 @@ constexpr std::size_t kGuardSize = std::size_t{64} << 10;
 FiberThread::FiberThread() {
   static_assert(sizeof(ExceptionState) == 2 * sizeof(void*));
   live_ = reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
-#if defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_THREAD)
   main_.tsan_ = __tsan_get_current_fiber();
 #endif
 }
@@ -53,17 +53,17 @@ VIGIL_SWITCHES_STACK void FiberThread::Switch(Fiber& from, Fiber& to) {
   *live_ = to.exceptions_;
   from.target_ = &to;
   to.thread_ = this;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(VIGIL_SANITIZES_ADDRESS)
   __sanitizer_start_switch_fiber(&from.fake_stack_, to.stack_low_, to.stack_size_);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_THREAD)
   __tsan_switch_to_fiber(to.tsan_, 0);
 #endif
   const transfer_t arrived = jump_fcontext(to.context_, &from);
   // Somebody switched back to `from`.
   Fiber& left = *static_cast<Fiber*>(arrived.data);
   left.context_ = arrived.fctx;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(VIGIL_SANITIZES_ADDRESS)
   __sanitizer_finish_switch_fiber(from.fake_stack_, &left.stack_low_, &left.stack_size_);
 #endif
 }
@@ -74,7 +74,7 @@ struct FiberLoop {
     Fiber& left = *static_cast<Fiber*>(arrived.data);
     left.context_ = arrived.fctx;
     Fiber& self = *left.target_;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(VIGIL_SANITIZES_ADDRESS)
     __sanitizer_finish_switch_fiber(nullptr, &left.stack_low_, &left.stack_size_);
 #endif
     while (true) {
@@ -91,10 +91,10 @@ StackPool::~StackPool() {
   VIGIL_CHECK(parked_.size() == fibers_.size());
   for (const auto& fiber : fibers_) {
     char* const mapping = const_cast<char*>(static_cast<const char*>(fiber->stack_low_)) - kGuardSize;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(VIGIL_SANITIZES_ADDRESS)
     ASAN_UNPOISON_MEMORY_REGION(fiber->stack_low_, fiber->stack_size_);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_THREAD)
     __tsan_destroy_fiber(fiber->tsan_);
 #endif
     munmap(mapping, kGuardSize + fiber->stack_size_);
@@ -127,7 +127,7 @@ Fiber& StackPool::Map() {
   fiber.stack_low_ = low;
   fiber.stack_size_ = stack_size_;
   fiber.context_ = make_fcontext(low + stack_size_, stack_size_, &FiberLoop::Enter);
-#if defined(__SANITIZE_THREAD__)
+#if defined(VIGIL_SANITIZES_THREAD)
   fiber.tsan_ = __tsan_create_fiber(0);
 #endif
   return fiber;

@@ -136,7 +136,7 @@ TEST(Fiber, AnExceptionInFlightIsNotSeenByOthers) {
   EXPECT_TRUE(a.over);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(VIGIL_SANITIZES_ADDRESS) && !defined(VIGIL_SANITIZES_THREAD)
 // The sanitizers have a handler of their own for SIGSEGV, and make frames of another size.
 
 const StackPool* overflowing_pool = nullptr;

@@ -16,8 +16,18 @@ namespace vigil {
 namespace {
 
 constexpr int kMostRetries = 10;
-constexpr Duration kAskAgain = std::chrono::seconds(1);
+constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
+
+constexpr int kGoodbyes = 3;  // so often one is said that does not get through
+
+// Nobody waits for the answer, so that it is said again without a pause.
+void SayGoodbye(Network& network, const NetworkRequest& request, int times) {
+  network.Start(request, [&network, request, times](const NetworkReply& reply) {
+    const bool lost = CodeOf(reply.status()) == Code::kUnavailable && !IsByPeer(reply.status());
+    if (lost && times > 1) SayGoodbye(network, request, times - 1);
+  });
+}
 
 // What is the same in all steps.
 class RemoteStep final : public PreparedStep {
@@ -58,7 +68,7 @@ class RemoteMaster final : public MasterInterface {
       bool lost = false;
       absl::StatusOr<proto::CreateSessionResponse> response = Ask(methods::kCreateSession, request, deadline, &lost);
       if (!lost) return response;
-      env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskAgain)}));
+      env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskMasterAgain)}));
       if (env_.clock->Monotonic() >= deadline) return MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded");
       if (env_.clock->Monotonic() < give_up) continue;
       return MakeStatus(Code::kUnavailable, fmt::format("CreateSession got no response within {} s from master: {}",
@@ -138,10 +148,9 @@ class RemoteMaster final : public MasterInterface {
     request.set_created_by(request_id);
     Tell(request);
   }
-  // Nobody waits for the answer.
   void Tell(const proto::CloseSessionRequest& request) {
-    env_.network->Start(RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))),
-                        [](const NetworkReply&) {});
+    SayGoodbye(*env_.network,
+               RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))), kGoodbyes);
   }
 
   template <typename Method>

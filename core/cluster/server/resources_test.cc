@@ -242,6 +242,29 @@ TEST_F(ResourcesTest, ACreationThatIsGivenUpLeavesNoSession) {
   ExpectNothingLeft();
 }
 
+TEST_F(ResourcesTest, AGoodbyeThatGetsLostTwiceLeavesNoSession) {
+  network_.LoseReplies("CreateSession", 1000);
+  network_.LoseRequests("CloseSession", 2);
+  ClusterSessionFactory factory(cluster_.client());
+  const std::string target = cluster_.server("worker", 0).target();
+  EXPECT_FALSE(factory.Create(graph_, target, {.create_timeout = std::chrono::seconds(1)}).ok());
+  ExpectNothingLeft();
+  network_.Heal();
+  network_.LoseRequests("CloseSession", 2);
+  cluster_.NewRemoteSession("worker", 0, graph_) = nullptr;
+  ExpectNothingLeft();
+  EXPECT_EQ(network_.count("CloseSession"), 6);
+}
+
+TEST_F(ResourcesTest, AGoodbyeIsNotSaidForEver) {
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  network_.LoseRequests("CloseSession", 1000);
+  EXPECT_FALSE(session->Close().ok());
+  const int closes = network_.count("CloseSession");
+  cluster_.NewRemoteSession("worker", 0, graph_) = nullptr;
+  EXPECT_EQ(network_.count("CloseSession"), closes + 3);
+}
+
 // Gone when the search for devices has just found the last one: what looks for that while it searches does not see it.
 TEST_F(ResourcesTest, ACreationForAClientThatIsGoneMakesNoSession) {
   proto::CreateSessionRequest request;

@@ -23,7 +23,7 @@
 namespace vigil {
 
 struct LastOneSavesHookOptions {
-  std::string target;  // of the worker's own server
+  std::string target;  // of the session: the worker's own server, or another one of its cluster
   std::string checkpoint_dir;
   std::shared_ptr<Scaffold> scaffold;
 };
