@@ -21,7 +21,7 @@ constexpr std::int64_t kLastStep = 200;
 struct Replica {
   bool is_chief = false;
   std::shared_ptr<SessionFactory> factory;
-  std::int64_t steps = 0;
+  std::int64_t step = 0;  // the global step after the last one that it made
   float weight = 0;
   float bias = 0;
   absl::Status status;
@@ -42,7 +42,7 @@ absl::Status TrainReplica(const Env& env, Replica& replica) {
       VIGIL_ASSIGN_OR_RETURN(const bool stops, s.ShouldStop());
       if (stops) return absl::OkStatus();
       VIGIL_RETURN_IF_ERROR(s.RunInto(&result, train));
-      ++replica.steps;
+      replica.step = result.values()[0].scalar<std::int64_t>();
       replica.weight = result.values()[1].scalar<float>();
       replica.bias = result.values()[2].scalar<float>();
     }
@@ -59,7 +59,9 @@ absl::Status Train(const Env& env) {
   task->Join(kNever);
   if (!chief.status.ok()) return chief.status;
   if (!worker.status.ok()) return worker.status;
-  PrintModel(chief.weight, chief.bias);
+  // Either may have made the last step, or all of them.
+  const Replica& last = chief.step > worker.step ? chief : worker;
+  PrintModel(last.weight, last.bias);
   return absl::OkStatus();
 }
 
