@@ -25,6 +25,7 @@ std::span<const BehaviourSwitch> BehaviourSwitches() {
       VIGIL_SWITCH(finished_runs_nothing),     //
       VIGIL_SWITCH(refuse_begin_in_session),   //
       VIGIL_SWITCH(join_late_tasks),           //
+      VIGIL_SWITCH(given_up_stay_stopped),     //
       VIGIL_SWITCH(sync_stop_cancels),         //
       VIGIL_SWITCH(sync_tokens_renewed),       //
       VIGIL_SWITCH(sync_bounded_wait),         //

@@ -33,6 +33,7 @@ struct Behaviour {
   bool finished_runs_nothing = true;    // a session that begins at its last step makes no run
   bool refuse_begin_in_session = true;  // a hook that is in an open session cannot begin another
   bool join_late_tasks = true;          // a join is for tasks that register while it waits, too
+  bool given_up_stay_stopped = true;    // who outlives a join stays stopped, and its error stops nobody who comes later
   // Synchronous replicas.
   bool sync_stop_cancels = true;  // a stop of the chief ends its wait for gradients
   bool sync_tokens_renewed =

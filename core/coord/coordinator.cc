@@ -43,8 +43,9 @@ void Coordinator::EmitDetail(CoordinatorDetail what, Code code, std::int32_t tas
 }
 
 absl::Status Coordinator::RequestStop(const absl::Status& error) {
-  env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
   const bool dirty = !error.ok() && !IsClean(error);
+  if (CalledByGivenUp() && !joined()) return dirty ? error : absl::OkStatus();  // of what was before a ClearStop
+  env_.Emit({.kind = EventKind::kCoordinatorRequestStop, .code = CodeOf(error), .session = options_.session});
   {
     MutexLock lock(*mutex_);
     if (joined_ && dirty) return error;
@@ -60,7 +61,9 @@ absl::Status Coordinator::RequestStop(const absl::Status& error) {
   return absl::OkStatus();
 }
 
-bool Coordinator::WaitForStop(Duration timeout) { return stop_.Wait(DeadlineAfter(env_, timeout)); }
+bool Coordinator::WaitForStop(Duration timeout) {
+  return CalledByGivenUp() || stop_.Wait(DeadlineAfter(env_, timeout)) || CalledByGivenUp();
+}
 
 bool Coordinator::WaitForJoin(Duration timeout) { return joins_.Wait(DeadlineAfter(env_, timeout)); }
 
@@ -106,6 +109,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
              .has_value = true,
              .session = options_.session,
              .value = ToSeconds(options.stop_grace_period)});
+  std::vector<std::uint64_t> members = Members();
   std::vector<TaskPtr> tasks = options.tasks;
   std::uint64_t known = AddRegistered(tasks);
   // Who has registered since. The mutex, where tasks may change, is for those times that somebody has.
@@ -129,6 +133,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   for (const TaskPtr& task : tasks) {
     if (!task->done()) stragglers.push_back(task->name());
   }
+  if (options_.behaviour.given_up_stay_stopped) GiveUp(members);
   absl::Status error;
   {
     MutexLock lock(*mutex_);
@@ -153,20 +158,46 @@ std::vector<std::string> Coordinator::stragglers() const {
 
 Coordinator::Member::Member(Coordinator& coord) : coord_(coord), task_(coord.env_.tasks->CurrentTask()) {
   SpinGuard lock(coord_.members_lock_);
-  coord_.members_.push_back(task_);
+  coord_.members_.push_back({.task = task_, .given_up = false});
 }
 
 Coordinator::Member::~Member() {
   SpinGuard lock(coord_.members_lock_);
-  const auto it = std::ranges::find(coord_.members_, task_);
+  const auto it = std::ranges::find(coord_.members_, task_, &Membership::task);
   VIGIL_CHECK(it != coord_.members_.end());
+  if (it->given_up) --coord_.given_up_;
   coord_.members_.erase(it);
 }
 
 bool Coordinator::CalledByMember() const {
   const std::uint64_t caller = env_.tasks->CurrentTask();
   SpinGuard lock(members_lock_);
-  return std::ranges::find(members_, caller) != members_.end();
+  return std::ranges::find(members_, caller, &Membership::task) != members_.end();
+}
+
+bool Coordinator::CalledByGivenUp() const {
+  if (given_up_ == 0) return false;
+  const std::uint64_t caller = env_.tasks->CurrentTask();
+  SpinGuard lock(members_lock_);
+  const auto it = std::ranges::find(members_, caller, &Membership::task);
+  return it != members_.end() && it->given_up;
+}
+
+std::vector<std::uint64_t> Coordinator::Members() const {
+  std::vector<std::uint64_t> members;
+  SpinGuard lock(members_lock_);
+  for (const Membership& member : members_) members.push_back(member.task);
+  return members;
+}
+
+void Coordinator::GiveUp(const std::vector<std::uint64_t>& members) {
+  const std::uint64_t caller = env_.tasks->CurrentTask();
+  SpinGuard lock(members_lock_);
+  for (Membership& member : members_) {
+    if (member.given_up || member.task == caller || std::ranges::find(members, member.task) == members.end()) continue;
+    member.given_up = true;
+    ++given_up_;
+  }
 }
 
 absl::Status Coordinator::StopOnError(const std::function<absl::Status()>& body) {

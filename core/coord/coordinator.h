@@ -2,13 +2,16 @@
 //
 // Nothing here interrupts a task: each asks ShouldStop() or waits in WaitForStop(), and ends by itself.
 // The rules that surprise: only the first stop request counts (an error that comes after it is dropped, even after a
-// clean stop); errors of the clean kinds count as no error; after a join an error is handed back to who reports it.
+// clean stop); errors of the clean kinds count as no error; after a join an error is handed back to who reports it. A
+// member that outlived a join stays stopped, also when the coordinator is used again (TensorFlow: it goes on, and its
+// error stops who has begun since: Behaviour::given_up_stay_stopped).
 // Thread safety: safe from any task. Ownership: tasks that outlive a join hold the coordinator by shared_ptr.
 // Source: coordinator.py.
 #ifndef VIGIL_CORE_COORD_COORDINATOR_H_
 #define VIGIL_CORE_COORD_COORDINATOR_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,7 +33,7 @@ using TaskPtr = std::shared_ptr<Task>;
 struct CoordinatorOptions {
   std::vector<Code> clean_stop_codes = {Code::kOutOfRange};  // errors that count as none
   std::int64_t session = 0;                                  // whose tasks it ends, for events; 0 = nobody's
-  Behaviour behaviour = Behaviour::Default();                // join_late_tasks
+  Behaviour behaviour = Behaviour::Default();                // join_late_tasks, given_up_stay_stopped
 };
 
 struct JoinOptions {
@@ -48,7 +51,7 @@ class Coordinator {
   // Asks all tasks to stop. If it is the first request, its error is kept (unless that is clean); later ones are
   // dropped. OK but after a join: then an error that is not clean is returned to the caller instead. Never blocks.
   absl::Status RequestStop(const absl::Status& error = absl::OkStatus());
-  bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire); }
+  bool ShouldStop() const { return stop_requested_.load(std::memory_order_acquire) || CalledByGivenUp(); }
   // True = a stop was requested before `timeout` had passed, or before the call. Duration::max(): waits for ever.
   bool WaitForStop(Duration timeout);
   // True = a join had begun before `timeout` had passed, or before the call: who asked for the stop no longer works.
@@ -96,7 +99,15 @@ class Coordinator {
   absl::Status StopOnError(const std::function<absl::Status()>& body);
 
  private:
+  struct Membership {
+    std::uint64_t task;
+    bool given_up;  // it lived when a join had ended that it should have ended before
+  };
+
   bool IsClean(const absl::Status& error) const;
+  bool CalledByGivenUp() const;
+  std::vector<std::uint64_t> Members() const;
+  void GiveUp(const std::vector<std::uint64_t>& members);
   void EmitDetail(CoordinatorDetail what, Code code, std::int32_t tasks = -1) const;
   // Adds those that are not among `tasks` yet. Returns how many have ever been registered.
   std::uint64_t AddRegistered(std::vector<TaskPtr>& tasks) const;
@@ -115,7 +126,8 @@ class Coordinator {
   std::atomic<std::uint64_t> registrations_{0};  // written under the mutex
   std::vector<std::string> stragglers_;
   mutable SpinLock members_lock_;
-  std::vector<std::uint64_t> members_;  // guarded by members_lock_: numbers of tasks
+  std::vector<Membership> members_;       // guarded by members_lock_
+  std::atomic<std::size_t> given_up_{0};  // of members_; written under that lock
 };
 
 }  // namespace vigil

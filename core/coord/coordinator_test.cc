@@ -51,6 +51,52 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnCanBeAskedFor) {
   EXPECT_THAT(coord_->stragglers(), testing::ElementsAre("slow"));
 }
 
+// As a supervisor does that manages a second session: the first one's services may still hang on a server that is gone.
+TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsNobodyLater) {
+  bool told_to_stop = false;
+  bool waited = false;
+  absl::Status handed_back;
+  const TaskPtr straggler = env().tasks->Spawn("straggler", [&] {
+    const Coordinator::Member member(*coord_);
+    env().tasks->SleepUntil({seconds(1000)});
+    told_to_stop = coord_->ShouldStop();
+    waited = coord_->WaitForStop(seconds(100));
+    EXPECT_TRUE(coord_->RequestStop().ok());
+    handed_back = coord_->RequestStop(Error("the session of then is closed"));
+  });
+  coord_->Register(straggler);
+  env().tasks->SleepUntil({seconds(1)});
+  EXPECT_TRUE(coord_->RequestStop().ok());
+  EXPECT_TRUE(coord_->Join({.stop_grace_period = seconds(10), .ignore_live_tasks = true}).ok());
+  coord_->ClearStop();
+  straggler->Join(kNever);
+  EXPECT_EQ(Now(), 1000);
+  EXPECT_TRUE(told_to_stop);
+  EXPECT_TRUE(waited);
+  EXPECT_EQ(MessageOf(handed_back), "the session of then is closed");
+  EXPECT_FALSE(coord_->ShouldStop());
+  EXPECT_TRUE(coord_->RequestedError().ok());
+}
+
+// In TensorFlow it does.
+TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsThoseWhoComeLaterAsInTensorFlow) {
+  Coordinator coord(env(), {.behaviour = Behaviour::TensorFlow()});
+  const TaskPtr straggler = env().tasks->Spawn("straggler", [&] {
+    const Coordinator::Member member(coord);
+    env().tasks->SleepUntil({seconds(1000)});
+    EXPECT_FALSE(coord.ShouldStop());
+    EXPECT_TRUE(coord.RequestStop(Error("the session of then is closed")).ok());
+  });
+  coord.Register(straggler);
+  env().tasks->SleepUntil({seconds(1)});
+  EXPECT_TRUE(coord.RequestStop().ok());
+  EXPECT_TRUE(coord.Join({.stop_grace_period = seconds(10), .ignore_live_tasks = true}).ok());
+  coord.ClearStop();
+  straggler->Join(kNever);
+  EXPECT_TRUE(coord.ShouldStop());
+  EXPECT_EQ(MessageOf(coord.RequestedError()), "the session of then is closed");
+}
+
 // A ClearStop that comes between the flag and the notification would leave a flag that is down and a notification that
 // is up.
 TEST_F(CoordinatorTest, AStopAndItsClearingNeverPart) {

@@ -43,6 +43,15 @@ absl::Status WriteData(TemporaryFile& data, const std::map<std::string, Tensor>&
   return data.Finish(synced);
 }
 
+// What becomes of an error about a part: its writer has said that it is there. A disk has lost it with its machine, or somebody has
+// deleted it; it comes back with another save.
+absl::Status OfPart(const absl::Status& status, const std::string& prefix) {
+  if (CodeOf(status) != Code::kNotFound) return status;
+  return MakeStatus(Code::kAborted,
+                    fmt::format("A part of checkpoint {} was lost while it was saved: {}; save it again.", prefix,
+                                MessageOf(status)));
+}
+
 }  // namespace
 
 std::string IndexFileName(std::string_view prefix) { return fmt::format("{}.index", prefix); }
@@ -86,7 +95,9 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
   std::vector<std::string> data;
   for (int shard = 0; shard < merged.shards; ++shard) {
     const std::string& part = parts[static_cast<std::size_t>(shard)];
-    VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadBundleIndex(files, part));
+    absl::StatusOr<BundleIndex> read = ReadBundleIndex(files, part);
+    if (!read.ok()) return OfPart(read.status(), prefix);
+    BundleIndex& index = *read;
     if (index.shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
     for (auto& [name, entry] : index.entries) {
       entry.shard = shard;
@@ -96,7 +107,7 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
     }
     data.push_back(DataFileName(part, 0, 1));
   }
-  const absl::Status published = PublishBundle(env, data, std::move(merged), prefix, syncing);
+  const absl::Status published = OfPart(PublishBundle(env, data, std::move(merged), prefix, syncing), prefix);
   // What cannot be cleaned up does no harm.
   std::set<std::string> directories;
   for (const std::string& part : parts) {

@@ -131,6 +131,26 @@ TEST_F(TensorBundleTest, OfNoPartsNoCheckpointIsMade) {
   EXPECT_EQ(MessageOf(merged), "Checkpoint /d/p cannot be made of no parts");
 }
 
+// The machine that wrote it has died since, and with it what its disk did not have yet.
+TEST_F(TensorBundleTest, APartThatIsLostMeansToSaveAgain) {
+  for (const char* lost : {"/d/p_temp/part-1.index", "/d/p_temp/part-1.data-00000-of-00001"}) {
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_EQ(Text(WriteBundlePart(fake_.env(), fmt::format("/d/p_temp/part-{}", i),
+                                     {{fmt::format("v{}", i), Tensor::Scalar<float>(1)}})),
+                "OK");
+    }
+    ASSERT_TRUE(fake_.files.Remove(lost).ok());
+    const absl::Status merged = MergeBundles(fake_.env(), {"/d/p_temp/part-0", "/d/p_temp/part-1"}, "/d/p");
+    EXPECT_EQ(CodeOf(merged), Code::kAborted);
+    EXPECT_THAT(std::string(MessageOf(merged)), HasSubstr(lost));
+    EXPECT_FALSE(*Exists(fake_.files, "/d/p.index"));
+    for (const char* left : {"/d/p_temp/part-0.index", "/d/p_temp/part-0.data-00000-of-00001", "/d/p_temp/part-1.index",
+                             "/d/p_temp/part-1.data-00000-of-00001"}) {
+      fake_.files.Remove(left).IgnoreError();
+    }
+  }
+}
+
 TEST_F(TensorBundleTest, PartsOfOneCheckpointShareNoKey) {
   for (const char* part : {"/d/p_temp/part-0", "/d/p_temp/part-1"}) {
     ASSERT_TRUE(WriteBundle(fake_.env(), part, {{"same", Tensor::Scalar<float>(1)}}).ok());

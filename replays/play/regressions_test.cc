@@ -27,7 +27,7 @@ namespace {
 constexpr char kFolder[] = VIGIL_SOURCE_DIR "/replays/regressions";
 
 // Shown by tests of the core, both behaviours of each: what needs several replicas, or tasks that no scenario has.
-constexpr std::array<std::string_view, 9> kShownElsewhere = {
+constexpr std::array<std::string_view, 10> kShownElsewhere = {
     "sync_stop_cancels",    // core/train/optimizers/sync_replicas_ends_test.cc
     "sync_tokens_renewed",  // there, too
     "sync_bounded_wait",   "sync_failure_wakes",
@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, 9> kShownElsewhere = {
     "join_live_model",    // sim/cluster/pains_test.cc
     "bounded_waits",      // there, too
     "last_one_saves",
-    "join_late_tasks",  // core/coord/coordinator_test.cc
+    "join_late_tasks",    // core/coord/coordinator_test.cc
+    "given_up_stay_stopped",
 };
 
 std::vector<BehaviourSwitch> SwitchesShownHere() {

@@ -83,7 +83,17 @@ bool EvaluatorWithoutNews(const TaskEnd& end) {
   return LacksServer(end) || end.away.contains("chief:0") || chief_has_failed || chief_has_no_session;
 }
 
-constexpr std::array<Cause, 15> kCauses = {{
+bool SynchronousReplicaWithATimeout(const TaskEnd& end) {
+  return end.run.spec.workload.kind == WorkloadKind::kSyncRegression && WhoHasATimeout(end);
+}
+// It has not come to the last step: that was nobody's mistake but the one who told of an end.
+bool EvaluatorOfAnEarlyEnd(const TaskEnd& end) {
+  const auto chief = end.gone.find("chief:0");
+  return IsEvaluator(end.moment.task) && chief != end.gone.end() && chief->second == Code::kOk &&
+         end.out_of_input.contains("chief:0");
+}
+
+constexpr std::array<Cause, 17> kCauses = {{
     {kExhausted, "any task", AnyTask, kFillDisks, false, "A full disk is an error, not a reason to try again."},
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
@@ -99,6 +109,8 @@ constexpr std::array<Cause, 15> kCauses = {{
      "The variables of a server that is back are not initialised, between a look whether they are and the next run."},
     {kTimeout, "a task with an operation timeout", WhoHasATimeout, kTakeTime, false,
      "What takes longer is given up, by TensorFlow's rule for good, until three minutes after everything has healed."},
+    {kTimeout, "a synchronous replica with an operation timeout", SynchronousReplicaWithATimeout, kTakeTime, true,
+     "A step is made of the gradients of all: what holds up one of them holds up the others."},
     {kTimeout, "a task that needs a server which stays away", WhoLacksAServer, kTakeAway, true,
      "Recoveries are given up after half an hour."},
     {kUnavailable, "a task of a supervisor that needs a task which is gone",
@@ -115,6 +127,9 @@ constexpr std::array<Cause, 15> kCauses = {{
      "Nobody has initialised the model: the worker waits for as long as it may."},
     {kTimeout, "an evaluator whose chief is gone with an error, or lacks a server or (no filters) any task",
      EvaluatorWithoutNews, kEndTasks, true, "No checkpoint comes any more: the evaluator gives up after 20 minutes."},
+    {kTimeout, "an evaluator whose chief was told of the end of its input", EvaluatorOfAnEarlyEnd, kFailCalls, true,
+     "The chief ends cleanly, before the last step: no checkpoint comes any more, and the evaluator gives up after 20 "
+     "minutes."},
 }};
 
 // Whether an entry of that list has happened. What changed nothing is told with it.

@@ -30,6 +30,7 @@ struct TaskEnd {
   std::map<std::string, Code, std::less<>> gone;    // whose program has ended before, and how
   std::set<std::string, std::less<>> away;          // whom the plan has taken away for good
   std::set<std::string, std::less<>> have_trained;  // to whom a run has come back, in any life
+  std::set<std::string, std::less<>> out_of_input;  // whom the end of an input, told by a run, has made leave
 };
 
 struct Cause {

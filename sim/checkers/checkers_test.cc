@@ -372,6 +372,39 @@ TEST(Checkers, AnEvaluatorWaitsInVainForAChiefWithoutASession) {
   EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
 }
 
+TEST(Checkers, AnEvaluatorWaitsInVainForAChiefWhoseInputHasEnded) {
+  Story story{.lines = {{1, kChief, Kind::kStarted},
+                        {1, "evaluator:0", Kind::kStarted},
+                        {2, kChief, Kind::kRunFailed, 0, 0, Code::kOutOfRange},
+                        {3, kChief, Kind::kEnded},
+                        {2000, "evaluator:0", Kind::kEnded, 0, 0, Code::kDeadlineExceeded}}};
+  story.spec.plan.session_calls = {{.task = kChief, .code = Code::kOutOfRange}};
+  story.facts.faults = {{"session_call_before", 1, 1, 1}};
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  Story another = story;
+  another.lines.insert(another.lines.begin() + 3, {2, kChief, Kind::kStarted});
+  EXPECT_THAT(another.Rules(), Contains("job.errors_have_a_cause")) << "that was an earlier life";
+  another = story;
+  another.lines[2].code = Code::kAborted;
+  EXPECT_THAT(another.Rules(), Contains("job.errors_have_a_cause")) << "it went on, and came to the last step";
+  another = story;
+  another.spec.plan.session_calls.clear();
+  EXPECT_THAT(another.Rules(), Contains("job.errors_have_a_cause")) << "nobody told of an end";
+}
+
+TEST(Checkers, ASynchronousReplicaWithATimeoutWaitsForTheOthers) {
+  Story story = Struck({.kind = TimedFault::Kind::kCut, .task = kWorker, .peer = "ps:0"}, "cut");
+  story.spec.workload.kind = WorkloadKind::kSyncRegression;
+  story.spec.workload.timeout_ms = 30'000;
+  story.lines = {{1, kChief, Kind::kStarted}, {100, kChief, Kind::kEnded, 0, 0, Code::kDeadlineExceeded}};
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  story.spec.workload.timeout_ms = 0;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "it has no timeout";
+  story.spec.workload.timeout_ms = 30'000;
+  story.spec.workload.kind = WorkloadKind::kAsyncRegression;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "it trains for itself";
+}
+
 TEST(Checkers, ADeadlineHasToBeSomebodys) {
   Story story{.lines = {{1, kWorker, Kind::kStarted},
                         {2, "", Kind::kHealed},

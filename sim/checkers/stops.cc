@@ -69,6 +69,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       break;
     case JobMoment::Kind::kStarted:
       leaving.erase(moment.task);
+      known.out_of_input.erase(moment.task);
       break;
     case JobMoment::Kind::kStopAsked:
     case JobMoment::Kind::kLeaves:
@@ -78,7 +79,9 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       known.have_trained.insert(moment.task);
       break;
     case JobMoment::Kind::kRunFailed:
-      if (moment.code == Code::kOutOfRange) leaving.insert(moment.task);
+      if (moment.code != Code::kOutOfRange) break;
+      leaving.insert(moment.task);
+      known.out_of_input.insert(moment.task);
       break;
     case JobMoment::Kind::kEnded:
       known.gone.insert_or_assign(moment.task, moment.code);
@@ -108,7 +111,8 @@ void CheckErrors(const JobRun& run, Findings& findings) {
                         .leaving = leaving.contains(moment.task),
                         .gone = known.gone,
                         .away = known.away,
-                        .have_trained = known.have_trained};
+                        .have_trained = known.have_trained,
+                        .out_of_input = known.out_of_input};
       if (IsMistake(moment.code, server_crashes)) {
         findings.Violate(moment, "an end, clean or with an error that a fault brings about",
                          std::string(CodeName(moment.code)));
