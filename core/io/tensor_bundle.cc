@@ -43,8 +43,8 @@ absl::Status WriteData(TemporaryFile& data, const std::map<std::string, Tensor>&
   return data.Finish(synced);
 }
 
-// What becomes of an error about a part: its writer has said that it is there. A disk has lost it with its machine, or somebody has
-// deleted it; it comes back with another save.
+// What becomes of an error about a part: its writer has said that it is there. A disk has lost it with its machine, or
+// somebody has deleted it; it comes back with another save.
 absl::Status OfPart(const absl::Status& status, const std::string& prefix) {
   if (CodeOf(status) != Code::kNotFound) return status;
   return MakeStatus(Code::kAborted,

@@ -1,5 +1,6 @@
 #include "vigil/core/io/tensor_bundle.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

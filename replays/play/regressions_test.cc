@@ -30,12 +30,12 @@ constexpr char kFolder[] = VIGIL_SOURCE_DIR "/replays/regressions";
 constexpr std::array<std::string_view, 10> kShownElsewhere = {
     "sync_stop_cancels",    // core/train/optimizers/sync_replicas_ends_test.cc
     "sync_tokens_renewed",  // there, too
-    "sync_bounded_wait",   "sync_failure_wakes",
+    "sync_bounded_wait",     "sync_failure_wakes",
     "queues_start_anew",  // core/train/scaffold_test.cc, sim/cluster/pains_test.cc
     "join_live_model",    // sim/cluster/pains_test.cc
     "bounded_waits",      // there, too
     "last_one_saves",
-    "join_late_tasks",    // core/coord/coordinator_test.cc
+    "join_late_tasks",  // core/coord/coordinator_test.cc
     "given_up_stay_stopped",
 };
 
