@@ -77,7 +77,7 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.step = SecondsOf(draws.Pick(kSteps)) + part_of_a_second;
   workload.filters = !draws.Chance(15);
   if (draws.Chance(15)) workload.timeout_ms = draws.Between(20, 90) * 1000;
-  // The worker comes after the chief, whose session needs it: without any fault its creation would run into the timeout.
+  // The worker comes after the chief, whose session needs it: its creation would run into the timeout without a fault.
   if (workload.kind == WorkloadKind::kShortJob && !workload.filters) workload.timeout_ms = 0;
   workload.max_wait_s = static_cast<double>(draws.Between(600, 1800));
   if (draws.Chance(20)) workload.validate_steps = draws.Between(2, 20);
