@@ -194,7 +194,8 @@ OutgoingCall* SimNetwork::FindCall(std::uint64_t number) {
 void SimNetwork::Unreference(OutgoingCall& call) {
   if (--call.references > 0) return;
   VIGIL_CHECK(call.settled);
-  if (std::exchange(call.unheard, false)) unheard_.push_back({call.link->to.name, call.request.method, call.sent});
+  if (std::exchange(call.unheard, false))
+    unheard_.push_back({call.link->from.name, call.link->to.name, call.request.method, call.sent});
   // A closure is destroyed where nothing else is half done: it may own anything.
   const std::function<void(NetworkReply)> done = std::exchange(call.done, nullptr);
   call.request.body.clear();
@@ -207,7 +208,8 @@ void SimNetwork::Unreference(OutgoingCall& call) {
 std::vector<UnheardRequest> SimNetwork::Unheard() const {
   std::vector<UnheardRequest> all = unheard_;
   for (const OutgoingCall& call : calls_) {
-    if (call.references > 0 && call.unheard) all.push_back({call.link->to.name, call.request.method, call.sent});
+    if (call.references > 0 && call.unheard)
+      all.push_back({call.link->from.name, call.link->to.name, call.request.method, call.sent});
   }
   return all;
 }

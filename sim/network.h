@@ -70,7 +70,8 @@ struct RpcFaultState {
 
 // A request that was sent and that no handler ever got, though somebody served there when it came, or nobody can tell.
 struct UnheardRequest {
-  std::string to;      // the node
+  std::string from;  // the nodes
+  std::string to;
   std::string method;  // "/service/Method"
   Duration sent{0};
 };

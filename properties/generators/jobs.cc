@@ -77,14 +77,15 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.step = SecondsOf(draws.Pick(kSteps)) + part_of_a_second;
   workload.filters = !draws.Chance(15);
   if (draws.Chance(15)) workload.timeout_ms = draws.Between(20, 90) * 1000;
-  // The worker comes after the chief, whose session needs it: its creation would run into the timeout without a fault.
-  if (workload.kind == WorkloadKind::kShortJob && !workload.filters) workload.timeout_ms = 0;
   workload.max_wait_s = static_cast<double>(draws.Between(600, 1800));
   if (draws.Chance(20)) workload.validate_steps = draws.Between(2, 20);
   workload.least_boot = Milliseconds(draws.Between(0, 3000));
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
   workload.async_saves = workload.kind != WorkloadKind::kSupervisor && draws.Split("async saves").Chance(25);
   if (draws.Split("remote master").Chance(12)) workload.master = "ps:0";
+  // Workers come when the chief has its session, or after a minute. Where that needs them, a request for it would run
+  // into the timeout without a fault.
+  if (!workload.master.empty() && !workload.filters) workload.timeout_ms = 0;
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
 }
 

@@ -19,9 +19,14 @@ namespace {
 
 constexpr Time kBefore{Duration::min()};
 
+// A goodbye that nobody answers is said three times, for ten seconds each (core/cluster/goodbye.h).
+constexpr std::int64_t kGoodbyes = 3;
+constexpr std::chrono::seconds kGoodbyesTake{30};
+
 struct Life {
   Time began = kBefore;
   Time over = kNever;  // at the latest
+  Time end = kNever;   // of its program
   bool ended = false;  // by itself
   bool stays = false;  // is there when nobody asks for anything any more
   Code code = Code::kOk;
@@ -42,6 +47,7 @@ Lives LivesOf(const JobHistory& history) {
     if (moment.kind != JobMoment::Kind::kEnded) continue;
     Life& life = lives[{moment.task, moment.life}];
     life.ended = true;
+    life.end = moment.at;
     life.code = moment.code;
   }
   return lives;
@@ -58,17 +64,32 @@ bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server) {
   });
 }
 
-// How many goodbyes of that kind never reached that life of the server.
-std::int64_t Unheard(const JobRun& run, const std::string& server, const Life& life, std::string_view method) {
-  return std::ranges::count_if(run.facts.unheard, [&](const UnheardCall& call) {
-    return call.server == server && call.method.ends_with(method) && call.sent >= life.began;
+// Whether who sent it was there to say it again, and again.
+bool CouldSayItAgain(const UnheardCall& call, const Lives& lives) {
+  return std::ranges::any_of(lives, [&call](const auto& entry) {
+    const auto& [name, life] = entry;
+    return name.first == call.sender && life.began <= call.sent &&
+           call.sent + kGoodbyesTake < std::min(life.over, life.end);
   });
 }
 
+// How much that life of the server can have kept since goodbyes of that kind never reached it: all three of each, or
+// those whose senders were gone too soon.
+std::int64_t Unheard(const JobRun& run, const Lives& lives, const std::string& server, const Life& life,
+                     std::string_view method) {
+  std::int64_t alone = 0;
+  std::int64_t in_vain = 0;
+  for (const UnheardCall& call : run.facts.unheard) {
+    if (call.server != server || !call.method.ends_with(method) || call.sent < life.began) continue;
+    ++(CouldSayItAgain(call, lives) ? in_vain : alone);
+  }
+  return alone + in_vain / kGoodbyes;
+}
+
 // What of "2 steps, 1 of /service/Method" goodbyes that were not heard do not explain.
-std::string Unexplained(const JobRun& run, const JobMoment& moment, const Life& life) {
-  const std::int64_t cleanups = Unheard(run, moment.task, life, "/CleanupGraph");
-  const std::int64_t closings = Unheard(run, moment.task, life, "/CloseSession");
+std::string Unexplained(const JobRun& run, const Lives& lives, const JobMoment& moment, const Life& life) {
+  const std::int64_t cleanups = Unheard(run, lives, moment.task, life, "/CleanupGraph");
+  const std::int64_t closings = Unheard(run, lives, moment.task, life, "/CloseSession");
   std::vector<std::string_view> left;
   for (std::string_view rest = moment.subject; !rest.empty();) {
     const std::string_view held = rest.substr(0, rest.find(", "));
@@ -105,8 +126,8 @@ void CheckAtRest(const JobRun& run, Findings& findings) {
     // The master of another task tells this one a little later that its graphs are not needed any more.
     if (!server && !run.spec.workload.master.empty()) continue;
     findings.Arm();
-    const std::string held = server ? Unexplained(run, moment, life) : moment.subject;
-    const std::int64_t graphs = server ? Unheard(run, moment.task, life, "/DeregisterGraph") : 0;
+    const std::string held = server ? Unexplained(run, lives, moment, life) : moment.subject;
+    const std::int64_t graphs = server ? Unheard(run, lives, moment.task, life, "/DeregisterGraph") : 0;
     if (!held.empty()) findings.Violate(moment, "a server that holds nothing for anybody", held);
     if (moment.step > graphs && !session_left) {
       findings.Violate(moment, graphs == 0 ? "a server that keeps no graph" : fmt::format("at most {} graphs", graphs),
@@ -125,13 +146,16 @@ const Checker kResourcesReturn = {
     .source = "MasterSession::Close: tells the workers to forget the graphs; TensorFlow's CleanupGraph",
     .check = CheckAtRest,
     .excuses =
-        "on a server that lives on, as many graphs (steps, sessions) as messages with which they are given back "
-        "(DeregisterGraph, CleanupGraph, CloseSession) were sent to this life of it and reached no handler; graphs "
-        "where "
-        "such a session is left at the master that makes all; all on it where a training task, or that master, died "
+        "on a server that lives on, as many graphs (steps, sessions) as were given back (DeregisterGraph, "
+        "CleanupGraph, "
+        "CloseSession) to this life of it by messages that reached no handler: three times each, or once by who was "
+        "gone "
+        "within half a minute; graphs where such a session is left at the master that makes all; all on it where a "
+        "training task, or that master, died "
         "without a word in its time; programs that end with an error or are killed, or whose sessions another task's "
         "master makes",
-    .why = "nobody tells the servers again what is not needed any more; a step that failed may still be on its way out",
+    .why =
+        "nobody tells the servers for ever what is not needed any more; a step that failed may still be on its way out",
 };
 
 }  // namespace vigil::sim

@@ -45,6 +45,7 @@ constexpr std::array kOutOfRange = {Code::kOutOfRange};
 constexpr std::array kExhausted = {Code::kResourceExhausted};
 constexpr std::array kUnknown = {Code::kUnknown};
 constexpr std::array kDataLoss = {Code::kDataLoss};
+constexpr std::array kStillRunning = {Code::kUsage};
 constexpr std::array kUninitialised = {Code::kFailedPrecondition};
 
 bool IsServer(std::string_view task) { return task.starts_with("ps"); }
@@ -93,7 +94,7 @@ bool EvaluatorOfAnEarlyEnd(const TaskEnd& end) {
          end.out_of_input.contains("chief:0");
 }
 
-constexpr std::array<Cause, 17> kCauses = {{
+constexpr std::array<Cause, 18> kCauses = {{
     {kExhausted, "any task", AnyTask, kFillDisks, false, "A full disk is an error, not a reason to try again."},
     {kUnknown, "any task", AnyTask, kFailFiles, false, "What cannot be read or written for good is an error."},
     {kDataLoss, "a task that reads what has rotted", AnyTask, kRotFiles, true,
@@ -105,6 +106,8 @@ constexpr std::array<Cause, 17> kCauses = {{
     {kPreemptions, "a task of a supervisor", WhoIsSupervised, kBreakSessions, false,
      "A supervisor begins anew after ABORTED alone, and not where the session cannot be made: what else breaks it ends "
      "the task, until three minutes after everything has healed."},
+    {kStillRunning, "a task of a supervisor", WhoIsSupervised, kTakeTime, false,
+     "A service that waits for a server for longer than a stop waits for services is named by the stop."},
     {kUninitialised, "any task", AnyTask, kEmptyServers, false,
      "The variables of a server that is back are not initialised, between a look whether they are and the next run."},
     {kTimeout, "a task with an operation timeout", WhoHasATimeout, kTakeTime, false,

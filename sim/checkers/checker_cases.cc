@@ -228,7 +228,17 @@ JobEvidence Unheard(std::string_view held, std::int64_t graphs, std::string_view
   JobEvidence evidence = AtRest(held, graphs);
   evidence.history.insert(evidence.history.begin(), Tell({{10, "ps:0", Kind::kStarted}}).front());
   evidence.facts.faults = {{"cut", 1, 1, 1}};
-  evidence.facts.unheard = {{std::string(server), std::string(method), Time{std::chrono::seconds(second)}}};
+  evidence.facts.unheard = {
+      {std::string(kHand), std::string(server), std::string(method), Time{std::chrono::seconds(second)}}};
+  return evidence;
+}
+
+// A server that keeps a graph, whose master, which is there all the time, has given it back so often in vain.
+JobEvidence GivenBack(std::size_t times) {
+  JobEvidence evidence = Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph");
+  evidence.facts.unheard.front().sender = "ps:1";
+  evidence.facts.unheard.resize(times, evidence.facts.unheard.front());
+  evidence.history.insert(evidence.history.begin(), Tell({{1, "ps:1", Kind::kStarted}}).front());
   return evidence;
 }
 
@@ -275,7 +285,8 @@ JobEvidence LeftAtTheMaster(std::string_view held, bool in_vain) {
   JobEvidence evidence = AtRest(held, 0);
   evidence.spec.workload.master = "ps:0";
   if (in_vain)
-    evidence.facts.unheard = {{"ps:0", "/tensorflow.MasterService/CloseSession", Time{std::chrono::seconds(50)}}};
+    evidence.facts.unheard = {
+        {std::string(kHand), "ps:0", "/tensorflow.MasterService/CloseSession", Time{std::chrono::seconds(50)}}};
   for (JobMoment& moment : Tell({{1, "ps:1", Kind::kStarted}, {90, "ps:1", Kind::kAtRest, 1}}))
     evidence.history.push_back(std::move(moment));
   return evidence;
@@ -298,6 +309,7 @@ std::vector<CheckerCase> CasesOfServersAtRest() {
       {"job.resources_return", "one goodbye excuses two graphs",
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
        Unheard("", 2, "ps:0", "/tensorflow.WorkerService/DeregisterGraph")},
+      {"job.resources_return", "a goodbye that could have been said again excuses it", GivenBack(3), GivenBack(2)},
       {"job.resources_return", "the goodbye to an earlier life of the server excuses it",
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 11),
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 9)},

@@ -372,6 +372,17 @@ TEST(Checkers, AnEvaluatorWaitsInVainForAChiefWithoutASession) {
   EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
 }
 
+TEST(Checkers, ASupervisorsStopNamesWhatStillRuns) {
+  Story story = Struck({.kind = TimedFault::Kind::kPause, .task = "ps:0"}, "pause");
+  story.lines.back().code = Code::kUsage;
+  EXPECT_THAT(story.Rules(), Not(Contains("job.errors_have_a_cause")));
+  Story another = story;
+  another.facts.faults[0].fired = 0;
+  EXPECT_THAT(another.Rules(), Contains("job.errors_have_a_cause")) << "nothing has hung";
+  story.spec.workload.kind = WorkloadKind::kAsyncRegression;
+  EXPECT_THAT(story.Rules(), Contains("job.errors_have_a_cause")) << "a mistake";
+}
+
 TEST(Checkers, AnEvaluatorWaitsInVainForAChiefWhoseInputHasEnded) {
   Story story{.lines = {{1, kChief, Kind::kStarted},
                         {1, "evaluator:0", Kind::kStarted},

@@ -46,15 +46,16 @@ void CheckStops(const JobRun& run, Findings& findings) {
 
 // What no fault of a plan can bring about: somebody made a mistake. (A server that is gone and back between a replica's
 // look whether the model is ready and its next run has variables that nobody has initialised: FAILED_PRECONDITION, as
-// TensorFlow has it.)
-bool IsMistake(Code code, bool server_crashes) {
+// TensorFlow has it. A stop of a supervisor names the services that still run: USAGE.)
+bool IsMistake(Code code, bool server_crashes, bool supervised) {
   switch (code) {
+    case Code::kUsage:
+      return !supervised;
     case Code::kFailedPrecondition:
       return !server_crashes;
     case Code::kInvalidArgument:
     case Code::kNotFound:
     case Code::kInternal:
-    case Code::kUsage:
       return true;
     default:
       return false;
@@ -95,6 +96,7 @@ void CheckErrors(const JobRun& run, Findings& findings) {
   const bool server_crashes = std::ranges::any_of(run.spec.plan.timed, [](const TimedFault& fault) {
     return fault.kind == TimedFault::Kind::kCrash && fault.task.starts_with("ps");
   });
+  const bool supervised = run.spec.workload.kind == WorkloadKind::kSupervisor;
   const JobMoment none;
   TaskEnd known{.run = run, .moment = none};
   for (std::size_t i = 0; i < run.spec.plan.timed.size(); ++i) {
@@ -113,7 +115,7 @@ void CheckErrors(const JobRun& run, Findings& findings) {
                         .away = known.away,
                         .have_trained = known.have_trained,
                         .out_of_input = known.out_of_input};
-      if (IsMistake(moment.code, server_crashes)) {
+      if (IsMistake(moment.code, server_crashes, supervised)) {
         findings.Violate(moment, "an end, clean or with an error that a fault brings about",
                          std::string(CodeName(moment.code)));
       } else if (moment.code != Code::kOk && ExplanationOf(end) == nullptr) {

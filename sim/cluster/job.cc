@@ -355,7 +355,8 @@ void Job::Impl::LookAtRest() {
     NoteAtRest(moment, load, true);
   }
   for (UnheardRequest& request : world.network().Unheard()) {
-    facts.unheard.push_back({std::move(request.to), std::move(request.method), world.options().start + request.sent});
+    facts.unheard.push_back({std::move(request.from), std::move(request.to), std::move(request.method),
+                             world.options().start + request.sent});
   }
 }
 

@@ -58,6 +58,7 @@ struct JobViolation {
 
 // A request that no handler ever got (network.h), sent at that time of the world.
 struct UnheardCall {
+  std::string sender;
   std::string server;
   std::string method;  // "/service/Method"
   Time sent;

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/goodbye.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
@@ -18,16 +19,6 @@ namespace {
 constexpr int kMostRetries = 10;
 constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
-
-constexpr int kGoodbyes = 3;  // so often one is said that does not get through
-
-// Nobody waits for the answer, so that it is said again without a pause.
-void SayGoodbye(Network& network, const NetworkRequest& request, int times) {
-  network.Start(request, [&network, request, times](const NetworkReply& reply) {
-    const bool lost = CodeOf(reply.status()) == Code::kUnavailable && !IsByPeer(reply.status());
-    if (lost && times > 1) SayGoodbye(network, request, times - 1);
-  });
-}
 
 // What is the same in all steps.
 class RemoteStep final : public PreparedStep {
@@ -115,7 +106,11 @@ class RemoteMaster final : public MasterInterface {
   absl::Status CloseSession(const std::string& session) override {
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
-    return Ask(methods::kCloseSession, request, DeadlineOf(timeout_in_ms_)).status();
+    bool answered = false;
+    const absl::Status status =
+        AskAgain(RequestFor(methods::kCloseSession, request, DeadlineOf(timeout_in_ms_)), nullptr, &answered).status();
+    if (!answered) Tell(request);
+    return status;
   }
 
   void AbandonSession(const std::string& session) override {
@@ -149,8 +144,7 @@ class RemoteMaster final : public MasterInterface {
     Tell(request);
   }
   void Tell(const proto::CloseSessionRequest& request) {
-    SayGoodbye(*env_.network,
-               RequestFor(methods::kCloseSession, request, DeadlineAfter(env_, std::chrono::seconds(10))), kGoodbyes);
+    SayGoodbye(env_, RequestFor(methods::kCloseSession, request, kNever));
   }
 
   template <typename Method>
@@ -171,13 +165,15 @@ class RemoteMaster final : public MasterInterface {
     return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));
   }
 
-  // *lost (may be null): the master has not answered.
-  NetworkReply AskAgain(const NetworkRequest& request, bool* lost) {
+  // Each may be null. *lost: the last try did not come through; *answered: the master has answered.
+  NetworkReply AskAgain(const NetworkRequest& request, bool* lost, bool* answered = nullptr) {
     Duration pause = kFirstRetryAfter;
     for (int retries = 0;; ++retries) {
       NetworkReply reply = CallAndWait(env_, request);
+      const bool by_peer = reply.ok() || IsByPeer(reply.status());
+      if (by_peer && answered != nullptr) *answered = true;
       if (reply.ok()) return reply;
-      if (IsByPeer(reply.status())) return NotByPeer(reply.status());
+      if (by_peer) return NotByPeer(reply.status());
       if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
       if (retries == kMostRetries) {
         if (lost != nullptr) *lost = true;

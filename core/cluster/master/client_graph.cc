@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/goodbye.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
@@ -15,9 +16,6 @@
 
 namespace vigil {
 namespace {
-
-// How long a task may take over a request that nobody waits for.
-constexpr Duration kTellTimeout = std::chrono::seconds(10);
 
 // The first error ends it: a task that never answers holds up nobody who knows already that it has failed.
 class Registrations final : public ParallelCalls {
@@ -62,14 +60,18 @@ void StepCaller::Gone() {
 class ClientGraph::Lease {
  public:
   Lease(ClientGraph& graph, CallsInFlight& steps, std::shared_ptr<StepRun> run)
-      : graph_(graph), steps_(steps), run_(std::move(run)) {}
+      : graph_(graph), steps_(steps), run_(std::move(run)) {
+    SpinGuard lock(graph_.lock_);
+    graph_.running_.push_back(run_);
+  }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ~Lease() {
     steps_.Remove(run_.get());
+    SpinGuard lock(graph_.lock_);
+    std::erase(graph_.running_, run_);
     // One that was left in the middle (the task was killed) is not used again.
     if (!done_) return;
-    SpinGuard lock(graph_.lock_);
     graph_.idle_.push_back(std::move(run_));
   }
   void SetDone() { done_ = true; }
@@ -89,6 +91,10 @@ absl::Status ClientGraph::Partition(MasterGraph& graph, const StepNames& names) 
     part.cut = &cut;
     part.task =
         options_.worker->cluster().FindByDevice((*options_.devices)[static_cast<std::size_t>(cut.device)].task_name());
+  }
+  for (Part& part : remote_) {
+    part.id = options_.worker->ids().Next();
+    part.handle = GraphHandle(part.id);
   }
   return absl::OkStatus();
 }
@@ -116,8 +122,7 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
   if (caller != nullptr) caller->Watch(calls);
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     proto::RegisterGraphRequest request;
-    request.set_graph_id(options_.worker->ids().Next());
-    remote_[i].handle = GraphHandle(request.graph_id());
+    request.set_graph_id(remote_[i].id);
     request.set_session_handle(options_.session);
     request.set_keepalive_ns(options_.keepalive.count());
     request.set_graph_def(remote_[i].cut->graph);
@@ -145,17 +150,14 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
 
 template <typename Method>
 void ClientGraph::Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const {
-  env_.network->Start({.to = task.address,
-                       .method = method.text(),
-                       .body = request.SerializeAsString(),
-                       .deadline = DeadlineAfter(env_, kTellTimeout),
-                       .keepalive = options_.keepalive},
-                      [](const NetworkReply&) {});
+  SayGoodbye(env_, {.to = task.address,
+                    .method = method.text(),
+                    .body = request.SerializeAsString(),
+                    .keepalive = options_.keepalive});
 }
 
 void ClientGraph::Deregister() {
   for (const Part& part : remote_) {
-    if (part.handle.empty()) continue;
     proto::DeregisterGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(part.handle);
@@ -167,7 +169,18 @@ void ClientGraph::AddTasks(std::map<std::string, const TaskAddress*>& tasks) con
   for (const Part& part : remote_) tasks.emplace(part.task->name, part.task);
 }
 
-void ClientGraph::Cleanup(std::int64_t step_id, const absl::Status& why) const {
+void ClientGraph::CleanupRunning(const absl::Status& why) {
+  std::vector<std::shared_ptr<StepRun>> running;
+  {
+    SpinGuard lock(lock_);
+    running = running_;
+  }
+  for (const std::shared_ptr<StepRun>& run : running) Cleanup(*run, why);
+}
+
+void ClientGraph::Cleanup(StepRun& run, const absl::Status& why) const {
+  if (!run.TakeCleanup()) return;
+  const std::int64_t step_id = run.step_id();
   proto::CleanupGraphRequest request;
   request.set_step_id(step_id);
   for (const Part& part : remote_) Tell(*part.task, methods::kCleanupGraph, request);
@@ -202,7 +215,7 @@ absl::Status ClientGraph::Run(CallsInFlight& steps, const StepCall& call, Time d
   if (status.ok()) {
     status = Collect(*run, call, fetched);
   } else {
-    Cleanup(run->step_id(), status);
+    Cleanup(*run, status);
   }
   lease.SetDone();
   return status;

@@ -56,8 +56,12 @@ class ClientGraph {
   // Hands the partitions out. `caller`: for whom, may be null. Errors: the tasks'; DEADLINE_EXCEEDED; CANCELLED if the
   // session was closed, or the caller gone, meanwhile.
   absl::Status Register(CallsInFlight& calls, Time deadline, StepCaller* caller);
-  // Tells the tasks to forget them; does not wait.
+  // Tells the tasks to forget them, those too that have not heard of them yet; does not wait. Also while another task
+  // is in Register(). REQUIRES: Partition().
   void Deregister();
+  // The same of the steps that run, which have failed. The tasks that run them would do so too, but may never come to
+  // it: the process may end.
+  void CleanupRunning(const absl::Status& why);
   // The tasks that have a partition, by name, without the own one.
   void AddTasks(std::map<std::string, const TaskAddress*>& tasks) const;
 
@@ -70,7 +74,8 @@ class ClientGraph {
   struct Part {
     const TaskAddress* task = nullptr;
     const CutPart* cut = nullptr;
-    std::string handle;   // of the registered graph
+    std::int64_t id = 0;
+    std::string handle;   // of that id: under which it is registered
     std::string request;  // a RunGraphRequest, as far as it is the same for all steps
   };
   class Lease;
@@ -81,7 +86,7 @@ class ClientGraph {
   void StartRemote(StepRun& run, const StepCall& call) const;
   void RunLocal(StepRun& run, const StepCall& call, Time deadline) const;
   absl::Status Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const;
-  void Cleanup(std::int64_t step_id, const absl::Status& why) const;
+  void Cleanup(StepRun& run, const absl::Status& why) const;
   // Nobody waits for the answer.
   template <typename Method>
   void Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const;
@@ -95,7 +100,9 @@ class ClientGraph {
   RegisteredGraph::Lane* local_lane_ = nullptr;
   std::size_t fetches_ = 0;
   SpinLock lock_;
-  std::vector<std::shared_ptr<StepRun>> idle_;  // guarded by lock_
+  // Guarded by lock_.
+  std::vector<std::shared_ptr<StepRun>> idle_;
+  std::vector<std::shared_ptr<StepRun>> running_;
 };
 
 }  // namespace vigil

@@ -52,20 +52,20 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
   {
     MutexLock lock(*mutex_);
     if (const auto it = graphs_.find(names); it != graphs_.end()) return it->second;
+    if (closed_) return MakeStatus(Code::kCancelled, "Session has been closed.");
     VIGIL_RETURN_IF_ERROR(made->Partition(*graph_, names));
+    registering_.push_back(made);
   }
-  if (absl::Status status = made->Register(in_flight_, deadline, caller); !status.ok()) {
-    made->Deregister();
-    return status;
-  }
+  const absl::Status status = made->Register(in_flight_, deadline, caller);
   std::shared_ptr<ClientGraph> kept;
   bool closed = false;
   {
     MutexLock lock(*mutex_);
-    closed = closed_;
-    if (!closed) kept = graphs_.try_emplace(names, made).first->second;
+    closed = std::erase(registering_, made) == 0;
+    if (!closed && status.ok()) kept = graphs_.try_emplace(names, made).first->second;
   }
-  if (kept != made) made->Deregister();  // another task was here first
+  if (!closed && kept != made) made->Deregister();  // it failed, or another task was here first
+  VIGIL_RETURN_IF_ERROR(status);
   if (closed) return MakeStatus(Code::kCancelled, "Session has been closed.");
   return kept;
 }
@@ -141,16 +141,25 @@ absl::Status MasterSession::CheckTask(const TaskAddress& task, const NetworkRepl
 
 void MasterSession::Close() {
   over_.Notify();
-  in_flight_.Close(MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`."));
+  const absl::Status why =
+      MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`.");
+  in_flight_.Close(why);
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs;
+  std::vector<std::shared_ptr<ClientGraph>> registering;
   std::shared_ptr<Task> watcher;
   {
     MutexLock lock(*mutex_);
     closed_ = true;
     graphs.swap(graphs_);
+    registering.swap(registering_);
     watcher = watcher_;
   }
-  for (const auto& [names, graph] : graphs) graph->Deregister();
+  for (const auto& [names, graph] : graphs) {
+    graph->CleanupRunning(why);
+    graph->Deregister();
+  }
+  // Not left to the tasks that register them: the process may end with this call.
+  for (const std::shared_ptr<ClientGraph>& graph : registering) graph->Deregister();
   if (watcher != nullptr) watcher->Join(kNever);
 }
 

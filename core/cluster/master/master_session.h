@@ -77,6 +77,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   std::shared_ptr<MasterGraph> graph_;
   std::int64_t version_ = 0;
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs_;
+  std::vector<std::shared_ptr<ClientGraph>> registering_;  // until the answers are there
   bool closed_ = false;
   std::shared_ptr<Task> watcher_;  // null: none
 };

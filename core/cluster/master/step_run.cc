@@ -1,5 +1,7 @@
 #include "vigil/core/cluster/master/step_run.h"
 
+#include <utility>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/step_errors.h"
 
@@ -13,7 +15,12 @@ void StepRun::Begin(std::int64_t step_id) {
   step_id_ = step_id;
   SpinGuard lock(lock_);
   error_ = absl::OkStatus();
-  failed_ = local_ = false;
+  failed_ = local_ = cleanup_taken_ = false;
+}
+
+bool StepRun::TakeCleanup() {
+  SpinGuard lock(lock_);
+  return !std::exchange(cleanup_taken_, true);
 }
 
 bool StepRun::SetLocal(bool runs) {

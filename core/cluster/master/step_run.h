@@ -33,6 +33,9 @@ class StepRun final : public ParallelCalls {
   // Waits for what is under way; DEADLINE_EXCEEDED if that takes too long.
   absl::Status Finish(Time deadline);
 
+  // True for the first who asks since Begin(): it is he who tells the tasks to forget the step.
+  bool TakeCleanup();
+
   // Kept from one step to the next.
   std::vector<Tensor> feeds;
   std::vector<Tensor> fetched;
@@ -48,6 +51,7 @@ class StepRun final : public ParallelCalls {
   absl::Status error_;  // the best so far
   bool failed_ = false;
   bool local_ = false;
+  bool cleanup_taken_ = false;
 };
 
 }  // namespace vigil

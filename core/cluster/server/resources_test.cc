@@ -256,6 +256,53 @@ TEST_F(ResourcesTest, AGoodbyeThatGetsLostTwiceLeavesNoSession) {
   EXPECT_EQ(network_.count("CloseSession"), 6);
 }
 
+TEST_F(ResourcesTest, AGoodbyeToAGraphOrAStepThatGetsLostTwiceIsHeard) {
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {v_.initializer}).status), "OK");
+  network_.LoseRequests("RecvTensor", 1);
+  network_.LoseRequests("CleanupGraph", 2);
+  EXPECT_EQ(CodeOf(RunAll(*session, {}, {add_}).status), Code::kUnavailable);
+  EXPECT_EQ(LoadOf("ps", 0).steps, 0u);
+  EXPECT_EQ(network_.count("CleanupGraph"), 3);
+  network_.Heal();
+  network_.LoseRequests("DeregisterGraph", 2);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
+// A process may end with the call, and with it the tasks that register and run.
+TEST_F(ResourcesTest, ACloseItselfGivesBackWhatIsBeingRegistered) {
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  network_.Mute("ps0:2222");
+  const auto run = fake_.env().tasks->Spawn("run", [&] { EXPECT_FALSE(RunAll(*session, {}, {both_}).status.ok()); });
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(run->done());
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_EQ(network_.count("DeregisterGraph"), 2);
+  run->Join(kNever);
+  EXPECT_EQ(network_.count("DeregisterGraph"), 2);
+}
+
+TEST_F(ResourcesTest, ACloseItselfGivesBackWhatRuns) {
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  network_.Mute("ps0:2222");
+  const auto run = fake_.env().tasks->Spawn("run", [&] { EXPECT_FALSE(RunAll(*session, {}, {both_}).status.ok()); });
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(run->done());
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_EQ(network_.count("CleanupGraph"), 2);
+  run->Join(kNever);
+  EXPECT_EQ(network_.count("CleanupGraph"), 2);
+}
+
+TEST_F(ResourcesTest, ACloseThatDoesNotGetThroughIsSaidAgain) {
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  network_.LoseRequests("CloseSession", 12);  // those of the call itself, which gives up, and one more
+  EXPECT_EQ(CodeOf(session->Close()), Code::kUnavailable);
+  ExpectNothingLeft();
+}
+
 TEST_F(ResourcesTest, AGoodbyeIsNotSaidForEver) {
   const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
   network_.LoseRequests("CloseSession", 1000);
