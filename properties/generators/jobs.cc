@@ -60,6 +60,10 @@ void DrawCluster(Draws draws, JobSpec& job) {
   constexpr int kServers[] = {1, 1, 1, 2, 2, 3, 4};  // the fourth holds nothing of the model
   constexpr int kWorkers[] = {0, 1, 1, 1, 2, 2, 3};
   job.tasks = {{"chief", 1}, {"ps", draws.Pick(kServers)}, {"worker", draws.Pick(kWorkers)}};
+  Draws large = draws.Split("large");
+  if (!large.Chance(2)) return;
+  job.tasks["ps"] = static_cast<int>(large.Between(4, 8));
+  job.tasks["worker"] = static_cast<int>(large.Between(4, 16));
 }
 
 void DrawWorkload(Draws draws, JobSpec& job) {
@@ -110,6 +114,12 @@ class Planner {
   }
 
   void Plan() {
+    Draw(draws_.Between(2, 8));
+    if (kinds_.late_start) LateStart();
+    if (kinds_.crash_for_good) Timed(TimedFault::Kind::kCrash, AnyTask());
+  }
+  // So many, of the kinds that the seed knows.
+  void Draw(std::int64_t count) {
     std::vector<void (Planner::*)()> faults;
     const auto offer = [&faults](bool kind, void (Planner::*fault)(), int weight = 1) {
       if (kind) faults.insert(faults.end(), static_cast<std::size_t>(weight), fault);
@@ -124,10 +134,7 @@ class Planner {
     offer(kinds_.rpc, &Planner::Rpc, 2);
     offer(kinds_.disk, &Planner::Disk);
     offer(kinds_.session_call, &Planner::SessionCall, 2);
-    const std::int64_t count = draws_.Between(2, 8);
     for (std::int64_t i = 0; i < count; ++i) (this->*faults[draws_.Below(faults.size())])();
-    if (kinds_.late_start) LateStart();
-    if (kinds_.crash_for_good) Timed(TimedFault::Kind::kCrash, AnyTask());
   }
 
   // What is rarer, behind all that: each kind from a stream of its own, so that a new one leaves the other plans alone.
@@ -144,6 +151,9 @@ class Planner {
     sometimes("stale listings", 12, &Planner::StaleListings);
     sometimes("slow node", 12, &Planner::SlowNode);
     sometimes("all clocks", 10, &Planner::AllClocks);
+    sometimes("many", 4, &Planner::Many);
+    sometimes("storm", 6, &Planner::Storm);
+    sometimes("aimed", 20, &Planner::Aimed);
   }
 
  private:
@@ -204,6 +214,33 @@ class Planner {
   void Cut() { Between(TimedFault::Kind::kCut); }
   void Silent() { Between(TimedFault::Kind::kSilent); }
   void SlowLink() { Between(TimedFault::Kind::kSlowLink).by = Milliseconds(draws_.Between(5, 2000)); }
+  void Many() { Draw(draws_.Between(8, 32)); }
+  // Much within seconds, and quiet before and after.
+  void Storm() {
+    constexpr void (Planner::*kFaults[])() = {&Planner::Crash, &Planner::Cut, &Planner::Silent, &Planner::Pause,
+                                              &Planner::SlowLink};
+    const Duration begin = When();
+    const std::int64_t takes = draws_.Between(1000, 20000);
+    for (std::int64_t more = draws_.Between(6, 24); more > 0; --more) {
+      (this->*draws_.Pick(kFaults))();
+      job_.plan.timed.back().at = begin + Milliseconds(draws_.Between(0, takes));
+    }
+  }
+  // In the middle of something: before an operation on a file, which is part of a save or a restore, or on a message, which
+  // is part of a creation, a registration, a step or a recovery.
+  void Aimed() {
+    constexpr void (Planner::*kFaults[])() = {&Planner::Crash, &Planner::Crash, &Planner::PowerCut, &Planner::Cut,
+                                              &Planner::Silent};
+    constexpr sim::FaultPoint::Kind kPoints[] = {sim::FaultPoint::Kind::kFileOp, sim::FaultPoint::Kind::kFileOp,
+                                                 sim::FaultPoint::Kind::kSent, sim::FaultPoint::Kind::kDelivered};
+    for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) {
+      (this->*draws_.Pick(kFaults))();
+      TimedFault& fault = job_.plan.timed.back();
+      fault.at = Duration::zero();
+      fault.point = {.kind = draws_.Pick(kPoints)};
+      fault.point->n = draws_.Between(1, fault.point->kind == sim::FaultPoint::Kind::kFileOp ? 300 : 3000);
+    }
+  }
   // Each task on one side, on the other, or on neither: that one reaches all.
   void Partition() {
     if (tasks_.size() < 3) return;
@@ -393,13 +430,15 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   JobSpec& job = scenario.job.emplace();
   DrawCluster(draws.Split("cluster"), job);
   DrawWorkload(draws.Split("workload"), job);
-  const Kinds kinds = DrawKinds(draws.Split("kinds"));
+  const bool quiet = draws.Split("quiet").Chance(2);
+  const Kinds kinds = quiet ? Kinds{} : DrawKinds(draws.Split("kinds"));
   DrawLink(draws.Split("link"), kinds, job.plan.default_link);
   Draws phases = draws.Split("phases");
   const Duration phase = SecondsOf(phases.Between(60, 400));
   job.heal_after = phase;
   job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
+  if (quiet) return scenario;
   Planner planner(draws.Split("plan"), kinds, job, phase);
   planner.Plan();
   planner.PlanMore(draws);

@@ -38,6 +38,7 @@ TEST(RandomJob, OneInEightHasAMasterBehindTheNetworkWhoseRequestsAreStruck) {
       continue;
     }
     ++remote;
+    if (job.plan.rpcs.empty() && job.plan.timed.empty()) continue;  // a quiet one
     EXPECT_EQ(job.workload.master, "ps:0") << seed;
     EXPECT_GE(of_master, 1) << seed;
     EXPECT_LE(of_master, 3) << seed;
@@ -46,6 +47,37 @@ TEST(RandomJob, OneInEightHasAMasterBehindTheNetworkWhoseRequestsAreStruck) {
   EXPECT_LE(remote, 160);
   for (const std::string_view method : kOfAMaster) EXPECT_GE(struck[std::string(method)], 20) << method;
   EXPECT_EQ(effects.size(), 7U);
+}
+
+TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {
+  constexpr std::uint64_t kSeeds = 2000;
+  int large = 0;
+  int quiet = 0;
+  int many = 0;
+  std::size_t most = 0;
+  std::map<sim::FaultPoint::Kind, int> aimed;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const replays::Scenario scenario = RandomJob(seed);
+    const sim::JobSpec& job = *scenario.job;
+    EXPECT_LE(job.tasks.at("ps"), 8) << seed;
+    EXPECT_LE(job.tasks.at("worker"), 16) << seed;
+    if (job.tasks.at("ps") > 4 || job.tasks.at("worker") > 3) ++large;
+    const sim::FaultPlan& plan = job.plan;
+    const std::size_t faults = plan.timed.size() + plan.rpcs.size() + plan.disks.size() + plan.session_calls.size();
+    if (faults == 0) ++quiet;
+    if (faults > 16) ++many;
+    most = std::max(most, faults);
+    for (const sim::TimedFault& fault : plan.timed) {
+      if (fault.point.has_value()) ++aimed[fault.point->kind];
+    }
+  }
+  EXPECT_GE(large, 20);
+  EXPECT_LE(large, 60);
+  EXPECT_GE(quiet, 20);
+  EXPECT_GE(many, 100);
+  EXPECT_GE(most, 40U);
+  EXPECT_EQ(aimed.size(), sim::kFaultPointKinds);
+  for (const auto& [kind, count] : aimed) EXPECT_GE(count, 50) << static_cast<int>(kind);
 }
 
 }  // namespace
