@@ -69,6 +69,18 @@ TEST_F(KeeperTest, ALongListShrinksAtOnceOrNever) {
   }
 }
 
+TEST_F(KeeperTest, TheListSaysWhenEachWasWritten) {
+  Keeper keeper = New(5, true);
+  std::vector<double> when;
+  for (int step = 1; step <= 3; ++step) {
+    EXPECT_EQ(Save(keeper, step), "OK");
+    when.push_back(ToSeconds(fake_.clock.Now().since_epoch));
+  }
+  const auto state = GetCheckpointState(fake_.env(), "/d");
+  ASSERT_TRUE(state.ok() && state->has_value());
+  EXPECT_EQ((*state)->all_model_checkpoint_timestamps, when);
+}
+
 TEST_F(KeeperTest, ARestartThatRestoresNothingKnowsOrForgets) {
   for (const bool limits_hold : {true, false}) {
     Keeper before = New(3, limits_hold);

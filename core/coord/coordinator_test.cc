@@ -97,6 +97,15 @@ TEST_F(CoordinatorTest, WhoWasGivenUpOnStopsThoseWhoComeLaterAsInTensorFlow) {
   EXPECT_EQ(MessageOf(coord.RequestedError()), "the session of then is closed");
 }
 
+TEST_F(CoordinatorTest, ATaskIsAMemberForAsLongAsItSays) {
+  EXPECT_FALSE(coord_->CalledByMember());
+  {
+    const Coordinator::Member member(*coord_);
+    EXPECT_TRUE(coord_->CalledByMember());
+  }
+  EXPECT_FALSE(coord_->CalledByMember());
+}
+
 // A ClearStop that comes between the flag and the notification would leave a flag that is down and a notification that
 // is up.
 TEST_F(CoordinatorTest, AStopAndItsClearingNeverPart) {

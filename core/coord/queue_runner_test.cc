@@ -114,6 +114,19 @@ TEST_F(QueueRunnerTest, RunsItsOpUntilTheInputEnds) {
   EXPECT_THAT(runner->errors_raised(), IsEmpty());
 }
 
+TEST_F(QueueRunnerTest, TellsHowItGoes) {
+  const Counter count = CountUpTo(3);
+  const QueueRunnerPtr runner =
+      Runner({.queue_name = "queue", .enqueue_ops = {count.op}, .close_op = queue_.close, .cancel_op = queue_.cancel});
+  Join(Start(runner, NewSession()));
+  std::vector<std::uint8_t> told;
+  for (const Event& event : fake_.events.events()) {
+    if (event.kind == EventKind::kQueueDetail) told.push_back(event.call);
+  }
+  const auto of = [](QueueDetail what) { return static_cast<std::uint8_t>(what); };
+  EXPECT_THAT(told, ElementsAre(of(QueueDetail::kStarted), of(QueueDetail::kEnqueueEnded), of(QueueDetail::kCloses)));
+}
+
 // testTwoOps
 TEST_F(QueueRunnerTest, RunsSeveralOpsInTasksOfTheirOwn) {
   const Counter three = CountUpTo(3, "three");

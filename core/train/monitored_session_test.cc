@@ -30,6 +30,7 @@ class Scribe : public SessionRunHook {
   absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>& c) override {
     coord = c;
     const absl::Status status = Say("created", created);
+    if (on_created) return on_created();
     return status.ok() ? fail_created : status;
   }
   absl::Status BeforeRun(RunContext& context, RunArgs& args) override {
@@ -44,6 +45,7 @@ class Scribe : public SessionRunHook {
 
   absl::Status begin, created, before, after, end;
   absl::Status fail_created;  // each time
+  std::function<absl::Status()> on_created;
   std::shared_ptr<Coordinator> coord;
   std::function<void(RunContext&, RunArgs&)> before_run;
   std::function<void(RunContext&, const RunValues&)> after_run;
@@ -412,7 +414,20 @@ TEST_F(MonitoredSessionTest, RecoveryWaitsLongerEachTimeAndGivesUpWithTheHistory
   EXPECT_LT(lines_.size(), 50u) << "attempts must get rarer";
 }
 
-TEST_F(MonitoredSessionTest, ARunWithoutHooksRecoversToo) {
+TEST_F(MonitoredSessionTest, TheHistoryNamesTheFirstFailuresAndTheLast) {
+  int failures = 0;
+  const auto hook = AddHook("a");
+  hook->on_created = [&] { return MakeStatus(Code::kUnavailable, "failure <" + std::to_string(++failures) + ">"); };
+  const std::string text(MessageOf(MonitoredSession::Create(env(), graph_, {.hooks = hooks_}).status()));
+  ASSERT_GT(failures, 9);
+  for (int i = 1; i <= failures; ++i) {
+    const bool shown = i <= 4 || i > failures - 4;
+    EXPECT_EQ(text.find("failure <" + std::to_string(i) + ">") != text.npos, shown) << i << " of " << text;
+  }
+  EXPECT_THAT(text, HasSubstr("... " + std::to_string(failures - 8) + " more ..."));
+}
+
+TEST_F(MonitoredSessionTest, ARunWithoutHooksCallsNone) {
   auto a = AddHook("a");
   auto session = Monitored();
   lines_.clear();
@@ -420,6 +435,14 @@ TEST_F(MonitoredSessionTest, ARunWithoutHooksRecoversToo) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->values().scalar<std::int64_t>(), 0);
   EXPECT_TRUE(lines_.empty()) << "no hook was called";
+}
+
+TEST_F(MonitoredSessionTest, WhoAskedForTheStopIsNamed) {
+  AddHook("first");
+  AddHook("second")->before_run = [](RunContext& context, RunArgs&) { context.RequestStop(); };
+  const auto session = Monitored();
+  ASSERT_TRUE(session->Run(train_).ok());
+  EXPECT_THAT(std::string(MessageOf(session->Run(train_).status())), HasSubstr("requested by hook 'second'"));
 }
 
 TEST_F(MonitoredSessionTest, AHookInAnOpenSessionCannotBeginAnother) {

@@ -76,6 +76,22 @@ TEST_F(RunEventsTest, SayWhatEachAskedForAndWhatTheSessionGot) {
                                    "0 results b:0 ", "1 results one:0 "));
 }
 
+TEST_F(RunEventsTest, EachOptionThatIsSetIsTold) {
+  RunOptions options;
+  options.trace_level = TraceLevel::kFullTrace;
+  options.timeout_in_ms = 5;
+  options.inter_op_thread_pool = 3;
+  options.output_partition_graphs = true;
+  options.report_tensor_allocations_upon_oom = true;
+  options.reset_disk_byte_usage = true;
+  RunEvents(fake_.env()).CallerGives(graph_, {}, options);
+  EXPECT_THAT(Parts(),
+              ElementsAre(fmt::format("-1 option trace_level = {}", static_cast<double>(TraceLevel::kFullTrace)),
+                          "-1 option timeout_in_ms = 5", "-1 option inter_op_thread_pool = 3",
+                          "-1 option output_partition_graphs = 1", "-1 option report_tensor_allocations_upon_oom = 1",
+                          "-1 option reset_disk_byte_usage = 1"));
+}
+
 TEST_F(RunEventsTest, ARunThatNobodyAsksAnythingOfHasNone) {
   auto session = MonitoredSession::Create(fake_.env(), graph_, {.hooks = {std::make_shared<AskingHook>(RunArgs())}});
   ASSERT_TRUE(session.ok()) << session.status();

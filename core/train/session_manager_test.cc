@@ -185,6 +185,14 @@ TEST_F(SessionManagerTest, PrepareWaitsForACheckpointButNotForEver) {
   EXPECT_EQ(Outcome(manager->Prepare({}, waiting, {})), "v=7 w=FAILED_PRECONDITION");
 }
 
+// A model that is ready without a checkpoint was not recovered from one.
+TEST_F(SessionManagerTest, WhatWasNotRestoredIsNotRecovered) {
+  Share();
+  RunElsewhere(set_seven_);
+  const auto manager = Manager({.ready_op = only_v_});
+  EXPECT_EQ(Outcome(manager->Recover({}, FromDirectory())), "not initialized v=7 w=FAILED_PRECONDITION");
+}
+
 // testRecoverSession
 TEST_F(SessionManagerTest, RecoverRestoresFromADirectoryOrAFile) {
   const auto manager = Manager({.ready_op = only_v_});

@@ -45,6 +45,12 @@ TEST_F(TrainingUtilTest, AStepThatNoIntegerHoldsIsRefused) {
   }
 }
 
+TEST_F(TrainingUtilTest, AStepThatIsMadeIsInItsCollection) {
+  const absl::StatusOr<Output> step = CreateGlobalStep(env(), b_);
+  ASSERT_TRUE(step.ok()) << step.status();
+  EXPECT_THAT(graph_.Collection(kGlobalStep), testing::ElementsAre(*step));
+}
+
 TEST_F(TrainingUtilTest, AStepIsFoundByItsNameAndMayBeShort) {
   const Output step = Variable<std::int32_t>("global_step", 3);
   EXPECT_EQ(*GetGlobalStep(env(), graph_), step);

@@ -91,6 +91,8 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   // into the timeout without a fault.
   if (!workload.master.empty() && !workload.filters) workload.timeout_ms = 0;
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
+  // A large one has as many tasks at work as others have steps.
+  if (job.tasks["worker"] > 3) workload.last_step = std::min<std::int64_t>(workload.last_step, 40);
 }
 
 void DrawLink(Draws draws, const Kinds& kinds, sim::LinkSpec& link) {

@@ -43,7 +43,7 @@ std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const st
 }  // namespace
 
 replays::PlayLimits LimitsOfOnePlay() {
-  return {.cpu = std::chrono::milliseconds(2000), .memory = std::uint64_t{512} << 20};
+  return {.cpu = std::chrono::milliseconds(4000), .memory = std::uint64_t{512} << 20};
 }
 
 std::optional<Crash> CrashOf(Scenario& scenario, bool drawn, const std::function<bool()>& on_tick) {

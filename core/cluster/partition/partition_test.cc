@@ -99,6 +99,21 @@ TEST_F(PartitionTest, TheValueOfAVariableIsSentWhereItsConsumerStands) {
                           testing::Pair("worker0", ElementsAre("recv v", "before", "recv v", "after"))));
 }
 
+// Tasks run in order: the last of what has to run before says it of all, in whatever order they are named.
+TEST_F(PartitionTest, OfSeveralThatHaveToRunBeforeTheLastSignals) {
+  const ops::Variable v = MakeVariable("/job:ps/task:0", "v");
+  Output one;
+  {
+    const DeviceScope scope(b_, "/job:ps/task:0");
+    one = b_.Const("one", Tensor::Scalar<double>(1));
+  }
+  const Output first = On("/job:ps/task:0", "AssignAdd", "first", {v.ref, one});
+  const Output second = On("/job:ps/task:0", "AssignAdd", "second", {v.ref, one});
+  const Output zero = b_.Const("zero", Tensor::Scalar<double>(0));
+  const Output here = On("/job:worker/task:0", "Identity", "here", {zero}, {second.node, first.node});
+  EXPECT_THAT(Nodes({.fetches = {here}})["worker0"], ElementsAre("recv second", "zero", "here"));
+}
+
 TEST_F(PartitionTest, WhatTakesAReferenceGoesToItsVariable) {
   const ops::Variable v = MakeVariable("/job:ps/task:1", "v");
   const Output one = On("/job:worker/task:0", "Identity", "one", {b_.Const("c", Tensor::Scalar<double>(1))});

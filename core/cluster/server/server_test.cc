@@ -316,6 +316,7 @@ TEST_F(WaitingTest, DevicesAreListedWithTheirIncarnations) {
   ASSERT_TRUE(devices.ok()) << devices.status();
   ASSERT_EQ(devices->local_device_size(), 1);
   EXPECT_EQ(devices->local_device(0).name(), "/job:worker/replica:0/task:1/device:CPU:0");
+  EXPECT_EQ(devices->local_device(0).device_type(), "CPU");
   ASSERT_EQ(devices->remote_device_size(), 2);
   EXPECT_EQ(devices->remote_device(0).name(), "/job:ps/replica:0/task:0/device:CPU:0");
   EXPECT_EQ(devices->remote_device(0).incarnation(), cluster_.server("ps", 0).worker().device().incarnation());

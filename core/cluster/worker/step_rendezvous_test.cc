@@ -1,13 +1,16 @@
 // What only a bug could do to a step: each would become a wrong answer, or a step that is never over.
 #include "vigil/core/cluster/worker/step_rendezvous.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "vigil/core/base/code.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
@@ -22,9 +25,13 @@ class EchoNetwork final : public Network {
   }
   std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override {
     for (int i = 0; i < replies_; ++i) done(request.body);
+    if (meanwhile) meanwhile();
     return 1;
   }
-  void Cancel(std::uint64_t) override {}
+  void Cancel(std::uint64_t call) override { cancelled.push_back(call); }
+
+  std::function<void()> meanwhile;  // before the caller learns the number of the call
+  std::vector<std::uint64_t> cancelled;
 
  private:
   const int replies_;
@@ -63,6 +70,19 @@ TEST_F(StepRendezvousTest, ARunEndsOnceAndKeepsItsStep) {
   EXPECT_DEATH(step_->EndRun(), "running_");
   step_->Reuse(8);
   EXPECT_EQ(step_->step_id(), 8);
+}
+
+// The abort does not know of the call, the call not of the abort.
+TEST_F(StepRendezvousTest, ACallThatAnAbortOvertakesIsCancelled) {
+  EchoNetwork silent(0);
+  Env env = fake_.env();
+  env.network = &silent;
+  const auto step = std::make_shared<StepRendezvous>(env);
+  step->Reuse(7);
+  silent.meanwhile = [&] { step->Abort(MakeStatus(Code::kInternal, "it broke")); };
+  step->Fetch(0, {.body = "seven"});
+  EXPECT_THAT(silent.cancelled, testing::ElementsAre(1));
+  EXPECT_EQ(CodeOf(step->Await(0, kNever).status()), Code::kInternal);
 }
 
 TEST_F(StepRendezvousTest, ACallHasOneReply) {

@@ -31,7 +31,10 @@ class AsyncSavesHookTest : public HookTest {
   class Listener : public CheckpointSaverListener {
    public:
     explicit Listener(AsyncSavesHookTest& test) : test_(test) {}
-    absl::Status BeforeSave(Session&, std::int64_t step) override { return Say("before", step); }
+    absl::Status BeforeSave(Session&, std::int64_t step) override {
+      Say("before", step).IgnoreError();
+      return test_.before_;
+    }
     absl::StatusOr<bool> AfterSave(Session&, std::int64_t step) override {
       Say("after", step).IgnoreError();
       EXPECT_THAT(test_.Saved(), testing::Contains(step));
@@ -87,6 +90,7 @@ class AsyncSavesHookTest : public HookTest {
   SaverPtr saver_;
   std::vector<std::string> told_;
   bool stop_ = false;
+  absl::Status before_;  // of listeners
   const std::uint64_t task_ = fake_.tasks.CurrentTask();
 };
 
@@ -135,6 +139,14 @@ TEST_F(AsyncSavesHookTest, OfTwoOneIsWrittenOneWaitsAndTheThirdMakesTheStepWait)
   EXPECT_THAT(Saved(), testing::Contains(0)) << "the step has waited for room";
   EXPECT_EQ(Text(End()), "OK");
   EXPECT_THAT(Saved(), ElementsAre(0, 1, 2));
+}
+
+TEST_F(AsyncSavesHookTest, ASaveThatIsNotHandedOverIsOver) {
+  Start(Make(1));
+  const std::size_t over = Details(HookDetail::kSaved).size();
+  before_ = MakeStatus(Code::kInternal, "not now");
+  EXPECT_THAT(Text(Run()), HasSubstr("not now"));
+  EXPECT_EQ(Details(HookDetail::kSaved).size(), over + 1);
 }
 
 TEST_F(AsyncSavesHookTest, AnErrorComesOutOfTheNextRun) {

@@ -104,6 +104,15 @@ TEST_F(ChromeTraceTest, ABoxForEachNodeInTheRowOfItsDevice) {
   EXPECT_DOUBLE_EQ(OfPhase(events, "X")[0].at("ts").get<double>(), 1000000.5);
 }
 
+TEST_F(ChromeTraceTest, EachDeviceHasARowOfNodesAndOneOfTensors) {
+  std::vector<std::string> rows;
+  for (const Json& event : OfPhase(Events({}), "M")) rows.push_back(event.at("args").at("name"));
+  EXPECT_THAT(
+      rows, ElementsAre("Allocators", "/job:ps/task:0 Compute", "/job:ps/task:0 Tensors", "/job:worker/task:0 Compute",
+                        "/job:worker/task:0 Tensors", "/job:localhost/replica:0/task:0/device:CPU:0 Compute",
+                        "/job:localhost/replica:0/task:0/device:CPU:0 Tensors"));
+}
+
 TEST_F(ChromeTraceTest, AnArrowBetweenRowsOnly) {
   const Json events = Events({.show_dataflow = true});
   std::vector<std::string> from;

@@ -64,6 +64,13 @@ TEST_F(LoggingTensorHookTest, EveryTenthRunAndAnewAfterBegin) {
   EXPECT_THAT(LoggedRuns(12), ElementsAre(1, 11));
 }
 
+TEST_F(LoggingTensorHookTest, TellsItsPeriod) {
+  Start(Make({.tensors = JustFed(), .every_n_iter = 10}));
+  EXPECT_THAT(Details(HookDetail::kEverySteps), ElementsAre(10));
+  Start(Make({.tensors = JustFed(), .every_n_secs = 5s}));
+  EXPECT_THAT(Details(HookDetail::kEverySeconds), ElementsAre(5));
+}
+
 TEST_F(LoggingTensorHookTest, EveryTenthRunAndAtTheEnd) {
   Start(Make({.tensors = JustFed(), .every_n_iter = 10, .at_end = true}));
   EXPECT_THAT(LoggedRuns(12), ElementsAre(1, 11));

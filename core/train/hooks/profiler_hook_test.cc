@@ -55,6 +55,11 @@ TEST_F(ProfilerHookTest, NeverTheFirstRun) {
   EXPECT_THAT(Timelines(), IsEmpty());
 }
 
+TEST_F(ProfilerHookTest, TellsItsPeriod) {
+  StartProfiling({.save_steps = 2});
+  EXPECT_THAT(Details(HookDetail::kEverySteps), ElementsAre(2));
+}
+
 TEST_F(ProfilerHookTest, EverySecondStep) {
   StartProfiling({.save_steps = 2});
   std::vector<std::size_t> files;

@@ -37,6 +37,15 @@ TEST_F(StopAtStepHookTest, NeedsAGlobalStep) {
   EXPECT_EQ(MessageOf(status), "Global step should be created to use StopAtStepHook.");
 }
 
+TEST_F(StopAtStepHookTest, TellsWhereItStops) {
+  for (const Behaviour& behaviour : {Behaviour::Default(), Behaviour::TensorFlow()}) {
+    const std::size_t before = Details(HookDetail::kStopsAt).size();
+    Start(Make({.last_step = 10, .behaviour = behaviour}));
+    ASSERT_EQ(Details(HookDetail::kStopsAt).size(), before + 1);
+    EXPECT_EQ(Details(HookDetail::kStopsAt).back(), 10);
+  }
+}
+
 TEST_F(StopAtStepHookTest, StopsAtTheLastStep) {
   Start(Make({.last_step = 10}));
   EXPECT_FALSE(StopsAt(5));

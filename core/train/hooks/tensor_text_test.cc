@@ -92,6 +92,7 @@ TEST(TensorTextTest, FloatingPointVectors) {
   EXPECT_EQ(Of<float>({12345678.9F, 1}), "[1.2345679e+07 1.0000000e+00]") << "as numpy, eight digits of a float";
   EXPECT_EQ(Of<float>({1e6F, 1}), "[1.e+06 1.e+00]")
       << "a float has six digits to be sure of, a double more than eight";
+  EXPECT_EQ(Of<float>({1e20F, 3}), "[1.e+20 3.e+00]") << "the shortest text that is this float, not its first digits";
   EXPECT_EQ(Of<float>({999999, 1}), "[999999.      1.]");
   EXPECT_EQ(Of<double>({1e6, 1}), "[1000000.       1.]");
 }
@@ -102,6 +103,7 @@ TEST(TensorTextTest, OtherArrays) {
   EXPECT_EQ(Of<std::string>({"a", "bc"}), "[b'a' b'bc']");
   EXPECT_EQ(TensorText(Tensor::Vector<std::int64_t>({1, 2, 3, 4, 5, 6}).Reshaped({3, 2})), "[[1 2] [3 4] [5 6]]");
   EXPECT_EQ(TensorText(Tensor::Vector<float>({1, 2, 3.25F, -4}).Reshaped({2, 2})), "[[ 1.    2.  ] [ 3.25 -4.  ]]");
+  EXPECT_EQ(TensorText(Tensor::Vector<float>({}).Reshaped({2, 0})), "[]");
 }
 
 TEST(TensorTextTest, LongArraysAreCutInEachDimension) {

@@ -61,6 +61,16 @@ class HookTest : public testing::Test {
   std::vector<std::string> TakeLog(Severity severity = Severity::kInfo);
   // Steps of the checkpoints in a directory, in order of the step.
   std::vector<std::int64_t> SavedSteps(const std::string& directory);
+  // The value of each detail of that kind that hooks have told.
+  std::vector<double> Details(HookDetail what) const {
+    std::vector<double> values;
+    for (const Event& event : fake_.events.events()) {
+      if (event.kind == EventKind::kHookDetail && event.call == static_cast<std::uint8_t>(what)) {
+        values.push_back(event.value);
+      }
+    }
+    return values;
+  }
   // What was called on writers of the cache since the last call, with its step.
   std::vector<std::string> TakeWriterCalls();
 

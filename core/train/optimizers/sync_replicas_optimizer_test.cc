@@ -187,6 +187,24 @@ TEST_F(SyncReplicasOptimizerTest, AHookMayBeMadeBeforeTheGradientsAreApplied) {
   EXPECT_EQ(Text(hook->Begin(context)), "OK");
 }
 
+TEST_F(SyncReplicasOptimizerTest, WhoWaitsForEverAsksForNoTimeout) {
+  SyncReplica& chief = Add({});
+  for (const std::optional<Duration> max_wait :
+       {std::optional<Duration>(std::chrono::seconds(3)), std::optional<Duration>()}) {
+    const HookPtr hook = chief.optimizer->MakeSessionRunHook(true, -1, max_wait);
+    const std::unique_ptr<Session> session = NewDirectSession(env(), chief.graph);
+    const Fetches fetches;
+    const Feeds feeds;
+    RunContext context(fetches, feeds, *session);
+    RunArgs args;
+    EXPECT_EQ(Text(hook->BeforeRun(context, args)), "OK");
+    ASSERT_EQ(args.options.has_value(), max_wait.has_value());
+    if (max_wait.has_value()) {
+      EXPECT_EQ(args.options->timeout_in_ms, 3000);
+    }
+  }
+}
+
 // What the chief's hook says of a model that nobody has initialised.
 TEST_F(SyncReplicasOptimizerTest, TheModelMustBeReady) {
   SyncReplica& chief = Add({});

@@ -8,6 +8,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/train/supervisor/testing.h"
 
 namespace vigil {
@@ -76,6 +77,35 @@ TEST_F(SupervisorStopTest, ADroppedSupervisorStopsWhatItStarted) {
     named = named || (line.severity == Severity::kError && line.text.find("stuck") != std::string::npos);
   }
   EXPECT_TRUE(named);
+}
+
+TEST_F(SupervisorStopTest, ADroppedSupervisorStopsItsServices) {
+  SessionPtr session;
+  {
+    const auto sv = Make({.logdir = kLogdir});
+    session = Prepare(*sv);
+  }
+  EXPECT_TRUE(session->closed());
+}
+
+TEST_F(SupervisorStopTest, ADroppedSupervisorStopsItsQueueRunners) {
+  const ops::Queue queue = ops::FifoQueue(b_, "queue", 2);
+  const NodeId enqueue =
+      ops::EnqueueMany(b_, "enqueue", queue, b_.Const("some", Tensor::Vector<std::int64_t>({1, 2, 3})));
+  const auto runner = QueueRunner::Create(
+      env(), {.queue_name = "queue", .enqueue_ops = {enqueue}, .close_op = queue.close, .cancel_op = queue.cancel});
+  ASSERT_TRUE(runner.ok()) << runner.status();
+  SessionPtr session;
+  std::vector<TaskPtr> tasks;
+  {
+    const auto sv = Make({});  // without a directory there are no services
+    session = Prepare(*sv);
+    const auto started = sv->StartQueueRunners(session, std::vector<QueueRunnerPtr>{*runner});
+    ASSERT_TRUE(started.ok()) << started.status();
+    tasks = *started;
+  }
+  EXPECT_TRUE(session->closed());
+  for (const TaskPtr& task : tasks) EXPECT_TRUE(task->done()) << task->name();
 }
 
 TEST_F(SupervisorStopTest, ASignalStopsItAndTheChiefSavesOnceMore) {

@@ -126,6 +126,7 @@ TEST_F(SupervisorTest, DefaultGlobalStep) {
   const auto sv = Supervisor::Create(env(), graph, {});
   ASSERT_TRUE(sv.ok()) << sv.status();
   EXPECT_EQ((*sv)->global_step(), named);
+  EXPECT_THAT(graph.Collection(kGlobalStep), ElementsAre(named)) << "whoever comes next finds it there";
   EXPECT_EQ(Value(*Prepare(**sv), named), "287");
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/io/summary.pb.h"
 #include "vigil/core/session/session.h"
 #include "vigil/core/train/supervisor/testing.h"
 #include "vigil/fakes/traces/trace_parts.h"
@@ -18,6 +19,7 @@ using ::testing::Contains;
 using ::testing::ElementsAreArray;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 constexpr char kTracePath[] = "/runs/x.trace";
 
@@ -49,6 +51,7 @@ TEST_F(SupervisorTraceTest, HasWhatTheSinkOfTheEnvHas) {
     const auto sv = Make({.logdir = kLogdir,
                           .save_summaries_secs = {},
                           .save_model_secs = {},
+                          .recovery_wait_secs = std::chrono::seconds(4),
                           .stop_grace_secs = std::chrono::seconds(3),
                           .behaviour = Behaviour::TensorFlow(),
                           .trace_path = kTracePath});
@@ -65,7 +68,9 @@ TEST_F(SupervisorTraceTest, HasWhatTheSinkOfTheEnvHas) {
   EXPECT_EQ(header_.kind(), proto::TraceHeader::SUPERVISOR);
   EXPECT_TRUE(header_.is_chief());
   EXPECT_TRUE(header_.has_checkpoint_dir());
+  EXPECT_FALSE(header_.graph_is_finalized()) << "before the construction";
   EXPECT_EQ(header_.stop_grace_period_ns(), 3'000'000'000);
+  EXPECT_EQ(header_.supervisor().recovery_wait_ns(), 4'000'000'000);
   EXPECT_EQ(header_.supervisor().writer(), proto::TraceSupervisor::OWN_WRITER);
   EXPECT_EQ(header_.supervisor().saver(), proto::TraceSupervisor::SAVER);
   EXPECT_TRUE(header_.supervisor().has_init_op());
@@ -78,6 +83,25 @@ TEST_F(SupervisorTraceTest, HasWhatTheSinkOfTheEnvHas) {
         SupervisorMethod::kShouldStop}) {
     EXPECT_THAT(InFile(), Contains(KindAndCall(returns, static_cast<int>(method))));
   }
+}
+
+TEST_F(SupervisorTraceTest, TheBodyIsAskedAndASummaryIsAnswered) {
+  const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
+  const absl::Status end = sv->ManagedSession(
+      {}, [&](const SessionPtr& session) { return sv->SummaryComputed(session, proto::Summary(), std::nullopt); });
+  EXPECT_TRUE(end.ok()) << end;
+  const auto of = [](EventKind kind, SupervisorMethod method) {
+    return KindAndCall(static_cast<int>(kind), static_cast<int>(method));
+  };
+  EXPECT_THAT(Emitted(), IsSupersetOf({of(EventKind::kSupervisorCall, SupervisorMethod::kBody),
+                                       of(EventKind::kSupervisorCall, SupervisorMethod::kSummaryComputed),
+                                       of(EventKind::kSupervisorReturn, SupervisorMethod::kSummaryComputed),
+                                       of(EventKind::kSupervisorReturn, SupervisorMethod::kBody)}));
+}
+
+TEST_F(SupervisorTraceTest, AGraphThatWasFinalizedBeforeIsCalledSo) {
+  graph_.Finalize();
+  EXPECT_TRUE(TraceHeaderOf({}, {}, nullptr, graph_).graph_is_finalized());
 }
 
 TEST_F(SupervisorTraceTest, WithoutAPathThereIsNone) {

@@ -323,6 +323,21 @@ TEST_F(MonitoredTrainingSessionTest, AsynchronousSavesAreThereWhenTheSessionHasE
   EXPECT_EQ(StepAfterRestart(), 9);
 }
 
+TEST_F(MonitoredTrainingSessionTest, TheSaverThatIsMadeHasTheBehaviourOfTheSession) {
+  int syncs = 0;
+  fake_.files.set_fault([&](fakes::FileOp op, const std::string& path) {
+    if (op == fakes::FileOp::kSync && path.find("model.ckpt") != path.npos) ++syncs;
+    return absl::OkStatus();
+  });
+  Behaviour behaviour;
+  behaviour.durable_saves = false;
+  const auto session = Open({.checkpoint_dir = kDir, .behaviour = behaviour});
+  Train(*session, 1);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_THAT(Names("model.ckpt-"), Not(IsEmpty()));
+  EXPECT_EQ(syncs, 0);
+}
+
 // Aborts a run when it is told to.
 class AbortingHook : public SessionRunHook {
  public:

@@ -1,0 +1,103 @@
+// A run without hooks, on a session that is preempted in it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/core/session/direct_session.h"
+#include "vigil/core/train/monitored_session.h"
+#include "vigil/core/train/scaffold.h"
+#include "vigil/core/train/session_creator.h"
+#include "vigil/core/train/training_util.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+
+// Says when it is told of a session, and of a run.
+class Witness : public SessionRunHook {
+ public:
+  absl::Status AfterCreateSession(const std::shared_ptr<Session>&, const std::shared_ptr<Coordinator>&) override {
+    return Say("created");
+  }
+  absl::Status BeforeRun(RunContext&, RunArgs&) override { return Say("before"); }
+  absl::Status AfterRun(RunContext&, const RunValues&) override { return Say("after"); }
+  std::vector<std::string> lines;
+
+ private:
+  absl::Status Say(std::string what) {
+    lines.push_back(std::move(what));
+    return absl::OkStatus();
+  }
+};
+
+// A session whose runs end with `fails`, once.
+class Preempted : public Session {
+ public:
+  Preempted(std::unique_ptr<Session> inner, absl::Status& fails) : inner_(std::move(inner)), fails_(fails) {}
+  std::int64_t number() const override { return inner_->number(); }
+  const Graph& graph() const override { return inner_->graph(); }
+  bool closed() const override { return inner_->closed(); }
+  absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
+    const absl::Status failed = std::exchange(fails_, absl::OkStatus());
+    return failed.ok() ? inner_->Run(call, fetched) : failed;
+  }
+  absl::Status Close() override { return inner_->Close(); }
+
+ private:
+  const std::unique_ptr<Session> inner_;
+  absl::Status& fails_;
+};
+
+class PreemptedFactory : public SessionFactory {
+ public:
+  explicit PreemptedFactory(const Env& env) : env_(env) {}
+  absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string&,
+                                                  const SessionConfig&) override {
+    return std::make_unique<Preempted>(NewDirectSession(env_, graph), fails);
+  }
+  absl::Status fails;  // the next run of any session
+
+ private:
+  const Env env_;
+};
+
+TEST(RunWithoutHooksTest, RecoversToo) {
+  for (const Code code : {Code::kAborted, Code::kUnavailable}) {
+    fakes::FakeEnv fake;
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    const Output step = *GetOrCreateGlobalStep(fake.env(), b);
+    const Output train = ops::AssignAdd(b, "train", step, b.Const("one", Tensor::Scalar<std::int64_t>(1)));
+    ASSERT_TRUE(b.status().ok()) << b.status();
+    const auto hook = std::make_shared<Witness>();
+    const auto factory = std::make_shared<PreemptedFactory>(fake.env());
+    const ChiefSessionCreatorOptions chief{.scaffold = std::make_shared<Scaffold>(fake.env(), graph),
+                                           .factory = factory};
+    const auto made = MonitoredSession::Create(
+        fake.env(), graph,
+        {.session_creator = std::make_shared<ChiefSessionCreator>(fake.env(), graph, chief), .hooks = {hook}});
+    ASSERT_TRUE(made.ok()) << made.status();
+    MonitoredSession& session = **made;
+    ASSERT_TRUE(session.Run(train).ok());
+    hook->lines.clear();
+    factory->fails = MakeStatus(code, "preempted");
+    const auto result = session.RunWithoutHooks(step);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->values().scalar<std::int64_t>(), 0) << "of the new session, that found no checkpoint";
+    EXPECT_EQ(session.recoveries(), 1);
+    EXPECT_THAT(hook->lines, ElementsAre("created")) << "of the new session; no run of any hook";
+    EXPECT_TRUE(session.Close().ok());
+  }
+}
+
+}  // namespace
+}  // namespace vigil
