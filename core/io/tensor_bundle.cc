@@ -43,10 +43,10 @@ absl::Status WriteData(TemporaryFile& data, const std::map<std::string, Tensor>&
   return data.Finish(synced);
 }
 
-// What becomes of an error about a part: its writer has said that it is there. A disk has lost it with its machine, or
-// somebody has deleted it; it comes back with another save.
+// What becomes of an error about a part: its writer has said that it is there, or was just writing it. A disk has lost
+// it, or a half of it, with its machine, or somebody has deleted it; it comes back with another save.
 absl::Status OfPart(const absl::Status& status, const std::string& prefix) {
-  if (CodeOf(status) != Code::kNotFound) return status;
+  if (CodeOf(status) != Code::kNotFound && CodeOf(status) != Code::kDataLoss) return status;
   return MakeStatus(Code::kAborted,
                     fmt::format("A part of checkpoint {} was lost while it was saved: {}; save it again.", prefix,
                                 MessageOf(status)));
@@ -80,8 +80,9 @@ absl::Status WriteBundlePart(const Env& env, const std::string& prefix, const st
   }
   VIGIL_RETURN_IF_ERROR(data.status());
   BundleIndex index;
-  VIGIL_RETURN_IF_ERROR(WriteData(*data, tensors, syncing == Syncing::kYes, &index));
-  return WriteBundleIndex(env, prefix, index, Syncing::kNo);
+  absl::Status status = WriteData(*data, tensors, syncing == Syncing::kYes, &index);
+  if (status.ok()) status = WriteBundleIndex(env, prefix, index, Syncing::kNo);
+  return OfPart(status, prefix);
 }
 
 absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts, const std::string& prefix,
