@@ -83,6 +83,10 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   workload.most_boot = workload.least_boot + Milliseconds(draws.Between(0, 8000));
   workload.async_saves = workload.kind != WorkloadKind::kSupervisor && draws.Split("async saves").Chance(25);
   if (draws.Split("remote master").Chance(12)) workload.master = "ps:0";
+  if (Draws disk = draws.Split("disk"); disk.Chance(80)) {
+    constexpr std::int64_t kMicroseconds[] = {50, 500, 2000, 5000, 20'000};
+    workload.disk = std::chrono::microseconds(disk.Pick(kMicroseconds));
+  }
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
 }
 
