@@ -190,6 +190,29 @@ TEST(NodeFiles, OneFileSystemIsShared) {
   EXPECT_THAT(world.shared_disk().files.Contents(), ElementsAre(Pair("/shared/x", "from a")));
 }
 
+TEST(NodeFiles, OperationsTakeTimeAndACrashMayFallIntoOne) {
+  World world({});
+  Node& node = world.AddNode("a");
+  node.set_disk_time(seconds(1));
+  const Time start = world.now();
+  node.Spawn("main", [&] {
+    const Env& env = node.env();
+    const auto file = env.files->Open("/f", OpenMode::kNew).value();
+    EXPECT_EQ(world.now() - start, seconds(1));
+    ASSERT_TRUE(file->Append("abc").ok());
+    ASSERT_TRUE(file->Append(std::string(2 * 4096, 'x')).ok());
+    EXPECT_EQ(world.now() - start, seconds(5));
+    (void)file->Append("never");
+    ADD_FAILURE() << "the process was killed before that was over";
+  });
+  world.AddNode("b").Spawn("kills", [&] {
+    world.AdvanceBy(std::chrono::milliseconds(5500));
+    node.Kill();
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+  EXPECT_EQ(node.disk().Contents().at("/f").size(), 3u + 2 * 4096);
+}
+
 TEST(NodeFiles, FaultsStrikeTheOperationsTheyAreAbout) {
   World world({});
   Node& node = world.AddNode("chief:0");

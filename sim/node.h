@@ -85,6 +85,9 @@ class Node {
   void JumpClock(Duration by) { clock_offset_ += by; }
   // From now on the wall clock runs `rate` times as fast as the world's time.
   void set_clock_rate(double rate);
+  // From now on an operation on a file takes about so long, and each 4 KB that it reads or writes once more; 0 (as it
+  // begins): no time.
+  void set_disk_time(Duration typical) { disk_time_ = typical; }
   // From now on work takes `factor` times as long.
   void set_slowness(double factor) { slowness_ = factor; }
   // How long work takes here that takes so long on a machine with nothing else to do.
@@ -121,6 +124,7 @@ class Node {
   double clock_rate_ = 1;
   Duration clock_rate_since_{0};  // the world's time
   std::int64_t clock_reads_ = 0;
+  Duration disk_time_{0};
   double slowness_ = 1;
   std::int64_t slowed_ = 0;
   std::int64_t tasks_held_ = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -48,11 +50,11 @@ class NodeFile final : public File {
       : files_(files), path_(std::move(path)), inner_(std::move(inner)) {}
 
   absl::Status Append(std::string_view data) override {
-    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kAppend, path_));
+    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kAppend, path_, data.size()));
     return inner_->Append(data);
   }
   absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) override {
-    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kRead, path_));
+    VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kRead, path_, files_.BytesFrom(path_, offset, size)));
     return inner_->Read(offset, size);
   }
   absl::Status Sync() override {
@@ -85,10 +87,31 @@ Disk& NodeFiles::DiskOf(std::string_view path) {
   return *shared_;
 }
 
-absl::Status NodeFiles::Ask(FileOp op, const std::string& path, DiskFaultState** stale) {
+// Whoever reads a whole file asks for far more than there is.
+std::uint64_t NodeFiles::BytesFrom(const std::string& path, std::uint64_t offset, std::uint64_t size) {
+  if (node_.disk_time_ <= Duration::zero()) return 0;
+  const absl::StatusOr<FileInfo> info = (IsShared(path) ? node_.world_.shared_disk().files : files_).Stat(path);
+  return !info.ok() || info->size <= offset ? 0 : std::min(size, info->size - offset);
+}
+
+void NodeFiles::TakeTime(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 4> kLabels = {"typical", "half", "double", "five times"};
+  constexpr std::array<int, 4> kHalves = {2, 1, 4, 10};
+  constexpr std::uint64_t kBlock = 4096;
+  World& world = node_.world_;
+  if (node_.disk_time_ <= Duration::zero() || world.scheduler().current() == nullptr) return;
+  const int halves = kHalves[world.Choose(node_.name(), "disk", "time", kLabels)];
+  const auto blocks = static_cast<std::int64_t>(bytes / kBlock);
+  world.AdvanceBy(node_.disk_time_ * halves / 2 * (1 + blocks));
+}
+
+absl::Status NodeFiles::Ask(FileOp op, const std::string& path, std::uint64_t bytes, DiskFaultState** stale) {
   const auto failed = [&](Code code, std::string_view why) {
     return MakeStatus(code, fmt::format("{} {}: {}", fakes::FileOpName(op), path, why));
   };
+  if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
+  TakeTime(bytes);
+  // The process may have ended meanwhile.
   if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
   World& world = node_.world_;
   world.course().FileOp(node_.name(), fakes::FileOpName(op), path);
@@ -168,7 +191,7 @@ absl::StatusOr<FileInfo> NodeFiles::Stat(const std::string& path) {
 
 absl::StatusOr<std::vector<std::string>> NodeFiles::List(const std::string& directory) {
   DiskFaultState* stale = nullptr;
-  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kList, directory, &stale));
+  VIGIL_RETURN_IF_ERROR(Ask(FileOp::kList, directory, 0, &stale));
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::string> names, DiskOf(directory).List(directory));
   if (stale == nullptr) return names;
   std::vector<std::string> before = AsBefore(stale->fault.by, directory, names);

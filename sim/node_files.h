@@ -101,7 +101,12 @@ class NodeFiles final : public Files {
   friend class NodeFile;
 
   // `stale`: set to the fault that makes this listing lag behind.
-  absl::Status Ask(fakes::FileOp op, const std::string& path, DiskFaultState** stale = nullptr);
+  absl::Status Ask(fakes::FileOp op, const std::string& path, std::uint64_t bytes = 0,
+                   DiskFaultState** stale = nullptr);
+  // What the operation takes by itself, drawn at "<node>/disk/time". A crash may fall into it: then it had no effect.
+  void TakeTime(std::uint64_t bytes);
+  // How many of `size` bytes a read from there would bring.
+  std::uint64_t BytesFrom(const std::string& path, std::uint64_t offset, std::uint64_t size);
   // For those whose listings lag behind.
   void NoteChange(const std::string& path, bool made);
   bool IsThere(const std::string& path);

@@ -90,6 +90,10 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   // Workers come when the chief has its session, or after a minute. Where that needs them, a request for it would run
   // into the timeout without a fault.
   if (!workload.master.empty() && !workload.filters) workload.timeout_ms = 0;
+  if (Draws disk = draws.Split("disk"); disk.Chance(80)) {
+    constexpr std::int64_t kMicroseconds[] = {50, 500, 2000, 5000, 20'000};
+    workload.disk = std::chrono::microseconds(disk.Pick(kMicroseconds));
+  }
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
   // A large one has as many tasks at work as others have steps.
   if (job.tasks["worker"] > 3) workload.last_step = std::min<std::int64_t>(workload.last_step, 40);

@@ -92,6 +92,13 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   return *std::move(cluster);
 }
 
+// The disks of a cluster are not alike.
+Duration DiskTime(World& world, const std::string& node, Duration typical) {
+  constexpr std::array<std::string_view, 3> kLabels = {"as others", "faster", "slower"};
+  constexpr std::array<int, 3> kQuarters = {4, 1, 12};
+  return typical * kQuarters[world.Choose(node, "disk", "speed", kLabels)] / 4;
+}
+
 std::int64_t RestoresWithoutLoss(const JobHistory& history) {
   std::int64_t reached = 0;
   std::int64_t saved = 0;
@@ -159,6 +166,7 @@ void Job::Impl::AddNodes() {
     if (member.split.job != kEvaluatorJob)
       world.network().NameAddress(AddressOf(member.split.job, member.split.index), name);
     nodes[name] = member.node;
+    if (spec.workload.disk > Duration::zero()) member.node->set_disk_time(DiskTime(world, name, spec.workload.disk));
     if (options.ledger && member.split.job != kEvaluatorJob) WatchLedger(member);
   }
   applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan,
