@@ -93,8 +93,10 @@ void DrawWorkload(Draws draws, JobSpec& job) {
   if (Draws disk = draws.Split("disk"); disk.Chance(80)) {
     constexpr std::int64_t kMicroseconds[] = {50, 500, 5000, 20'000, 100'000};
     workload.disk = std::chrono::microseconds(disk.Pick(kMicroseconds));
-    // The stop of a supervisor gives its last save five seconds.
-    if (workload.kind == WorkloadKind::kSupervisor) workload.disk = std::min<Duration>(workload.disk, Milliseconds(5));
+    // Without any fault, a save of a slow disk takes longer than a timeout of half a minute, and longer than the five
+    // seconds that the stop of a supervisor gives a last one.
+    const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
+    if (in_haste) workload.disk = std::min<Duration>(workload.disk, Milliseconds(5));
   }
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
   // A large one has as many tasks at work as others have steps.
