@@ -113,7 +113,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
   app.add_option(
          "--seeds", a.seeds,
          fmt::format("Of random and cluster, both included (default: {} and {}; with --planted 1..N of each bug: "
-                     "1..10000 and 1..4000)",
+                     "1..10000 and 1..6000)",
                      kDefaultSeeds, kDefaultJobs))
       ->type_name("A..B");
   app.add_option("--shard", a.shard, "Play only part I of N of each suite (default: 1/1)")->type_name("I/N");

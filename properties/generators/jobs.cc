@@ -164,6 +164,8 @@ class Planner {
     sometimes("many", 4, &Planner::Many);
     sometimes("storm", 6, &Planner::Storm);
     sometimes("aimed", 20, &Planner::Aimed);
+    sometimes("second", 20, &Planner::Second);
+    sometimes("bad link", 10, &Planner::BadLink);
   }
 
  private:
@@ -236,8 +238,41 @@ class Planner {
       job_.plan.timed.back().at = begin + Milliseconds(draws_.Between(0, takes));
     }
   }
-  // In the middle of something: before an operation on a file, which is part of a save or a restore, or on a message, which
-  // is part of a creation, a registration, a step or a recovery.
+  // One link is worse than the others, in one direction: mostly between the chief and a server.
+  void BadLink() {
+    const std::string trainer = draws_.Chance(60) ? "chief:0" : AnyTrainer();
+    const std::string server = AnyServer();
+    const std::string ends =
+        draws_.Chance(50) ? fmt::format("{}>{}", trainer, server) : fmt::format("{}>{}", server, trainer);
+    sim::LinkSpec& link = job_.plan.links[ends] = job_.plan.default_link;
+    link.most_latency *= draws_.Between(1, 10);
+    link.loss = static_cast<double>(draws_.Between(2, 50)) / 1000;
+  }
+  // While the job recovers from another one.
+  void Second() {
+    std::vector<Duration> firsts;
+    for (const TimedFault& fault : job_.plan.timed) {
+      const bool breaks = fault.kind == TimedFault::Kind::kCrash || fault.kind == TimedFault::Kind::kCut;
+      if (breaks && !fault.point.has_value()) firsts.push_back(fault.at);
+    }
+    if (firsts.empty()) return;
+    constexpr void (Planner::*kFaults[])() = {&Planner::Crash, &Planner::Cut, &Planner::Silent, &Planner::Pause};
+    for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) {
+      const Duration first = firsts[draws_.Below(firsts.size())];
+      if (draws_.Chance(50)) {
+        // Who is told of the first one tells others at once.
+        TimedFault& fault = Timed(TimedFault::Kind::kCut, "chief:0");
+        fault.peer = AnyServer();
+        fault.lasts = HowLong();
+        fault.at = first + Milliseconds(draws_.Between(0, 10));
+      } else {
+        (this->*draws_.Pick(kFaults))();
+        job_.plan.timed.back().at = first + Milliseconds(draws_.Between(0, 8000));
+      }
+    }
+  }
+  // In the middle of something: before an operation on a file, which is part of a save or a restore, or on a message,
+  // which is part of a creation, a registration, a step or a recovery.
   void Aimed() {
     constexpr void (Planner::*kFaults[])() = {&Planner::Crash, &Planner::Crash, &Planner::PowerCut, &Planner::Cut,
                                               &Planner::Silent};

@@ -42,7 +42,7 @@ class PlantedBugScope {
 struct PlantedOptions {
   std::vector<std::string> ids;  // none = all
   std::uint64_t scenarios = 10000;
-  std::uint64_t seeds = 4000;  // of jobs
+  std::uint64_t seeds = 6000;  // of jobs
   // After the first finding at N: so many times N further ones, and at least so many, within the budget.
   std::uint64_t further_times = 1;
   std::uint64_t further_scenarios = 100;

@@ -39,6 +39,14 @@ struct CounterModel {
     }
     return std::nullopt;
   }
+  static bool Free(const State& state, const Operation& operation) {
+    const bool reads = operation.does == Operation::Does::kRead || operation.does == Operation::Does::kReadGrown;
+    return reads && state == operation.number;
+  }
+  static bool Before(const Operation& one, const Operation& other) {
+    const auto grown = Operation::Does::kReadGrown;
+    return one.does == grown && other.does == grown && one.number < other.number;
+  }
 };
 
 }  // namespace vigil::sim

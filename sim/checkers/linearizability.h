@@ -10,7 +10,12 @@
 //     using State = ...;      // ordered by <=>
 //     using Operation = ...;  // with what it came to, where that is known; compared by ==
 //     static std::optional<State> Apply(const State&, const Operation&);  // none: it cannot have happened there
+//     // Whether it may as well happen there and then: nothing is changed by it.
+//     static bool Free(const State&, const Operation&);
+//     // Whether of two that may both happen next the first one may as well come first: alone it would soon be too late.
+//     static bool Before(const Operation&, const Operation&);
 //   };
+// The last two spare the search what makes no difference.
 // Thread safety: none.
 #ifndef VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_
 #define VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_
@@ -49,7 +54,15 @@ class Linearizer {
     verdict_ = Verdict::kExplained;
   }
   // REQUIRES: `id` is not under way.
-  void Call(std::int64_t id, Operation operation) { under_way_.emplace(id, std::move(operation)); }
+  void Call(std::int64_t id, Operation operation) {
+    under_way_.emplace(id, std::move(operation));
+    Configurations after;
+    for (Configuration configuration : now_) {
+      TakeFree(configuration);
+      after.insert(std::move(configuration));
+    }
+    now_ = std::move(after);
+  }
   // It may have happened, may happen later, or never. REQUIRES: it is under way.
   void Lose(std::int64_t id) {
     const auto call = under_way_.find(id);
@@ -98,6 +111,23 @@ class Linearizer {
     int count = 0;
   };
 
+  // What is free has happened.
+  void TakeFree(Configuration& configuration) const {
+    for (const auto& [id, operation] : under_way_) {
+      if (!Model::Free(configuration.state, operation) || Happened(configuration, id)) continue;
+      configuration.happened.insert(std::ranges::upper_bound(configuration.happened, id), id);
+    }
+  }
+  static bool Happened(const Configuration& configuration, std::int64_t id) {
+    return std::ranges::binary_search(configuration.happened, id);
+  }
+  bool ComesLater(const Configuration& from, const Operation& operation) const {
+    return std::ranges::any_of(under_way_, [&](const auto& other) {
+      return Model::Before(other.second, operation) && !Happened(from, other.first) &&
+             Model::Apply(from.state, other.second).has_value();
+    });
+  }
+
   // The same, where there is one order only: the one past, and nothing else to happen.
   bool FollowsAlone(std::int64_t id) {
     if (now_.size() != 1 || under_way_.size() != 1 || !lost_.empty()) return false;
@@ -145,16 +175,12 @@ class Linearizer {
   // Where it can come to in one more step: to `after`, if that is the operation looked for.
   void Follow(const Configuration& from, std::int64_t id, std::vector<Configuration>& open, Configurations& after) {
     for (const auto& [other, operation] : under_way_) {
-      if (std::ranges::binary_search(from.happened, other)) continue;
+      if (Happened(from, other)) continue;
       std::optional<State> state = Model::Apply(from.state, operation);
-      if (!state.has_value()) continue;
+      if (!state.has_value() || ComesLater(from, operation)) continue;
       Configuration next{*std::move(state), from.happened, from.used};
-      if (other == id) {
-        after.insert(std::move(next));
-        continue;
-      }
       next.happened.insert(std::ranges::upper_bound(next.happened, other), other);
-      open.push_back(std::move(next));
+      Reach(std::move(next), id, open, after);
     }
     for (std::size_t kind = 0; kind < lost_.size(); ++kind) {
       if (kind < from.used.size() && from.used[kind] >= lost_[kind].count) continue;
@@ -162,6 +188,14 @@ class Linearizer {
       if (!state.has_value()) continue;
       Configuration next{*std::move(state), from.happened, from.used};
       next.Use(kind);
+      Reach(std::move(next), id, open, after);
+    }
+  }
+  void Reach(Configuration next, std::int64_t id, std::vector<Configuration>& open, Configurations& after) const {
+    TakeFree(next);
+    if (std::erase(next.happened, id) > 0) {
+      after.insert(std::move(next));
+    } else {
       open.push_back(std::move(next));
     }
   }

@@ -41,6 +41,8 @@ struct QueueModel {
     friend bool operator==(const Operation&, const Operation&) = default;
   };
 
+  static bool Free(const State&, const Operation&) { return false; }
+  static bool Before(const Operation&, const Operation&) { return false; }
   static std::optional<State> Apply(const State& state, const Operation& operation);
 };
 
