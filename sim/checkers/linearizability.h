@@ -12,7 +12,7 @@
 //     static std::optional<State> Apply(const State&, const Operation&);  // none: it cannot have happened there
 //     // Whether it may as well happen there and then: nothing is changed by it.
 //     static bool Free(const State&, const Operation&);
-//     // Whether of two that may both happen next the first one may as well come first: alone it would soon be too late.
+//     // Whether of two that may both happen next the first may as well come first: later it would be too late.
 //     static bool Before(const Operation&, const Operation&);
 //   };
 // The last two spare the search what makes no difference.
