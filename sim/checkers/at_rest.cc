@@ -25,10 +25,11 @@ constexpr std::chrono::seconds kGoodbyesTake{30};
 
 struct Life {
   Time began = kBefore;
-  Time over = kNever;  // at the latest
-  Time end = kNever;   // of its program
-  bool ended = false;  // by itself
-  bool stays = false;  // is there when nobody asks for anything any more
+  Time over = kNever;      // at the latest
+  Time end = kNever;       // of its program
+  bool ended = false;      // by itself
+  bool stays = false;      // is there when nobody asks for anything any more
+  Time trained = kBefore;  // when a run came back the last time
   Code code = Code::kOk;
 };
 using Lives = std::map<std::pair<std::string, int>, Life>;
@@ -43,6 +44,7 @@ Lives LivesOf(const JobHistory& history) {
       if (const auto before = lives.find({moment.task, moment.life - 1}); before != lives.end())
         before->second.over = moment.at;
     }
+    if (moment.kind == JobMoment::Kind::kRunReturned) lives[{moment.task, moment.life}].trained = moment.at;
     if (moment.kind == JobMoment::Kind::kAtRest) lives[{moment.task, moment.life}].stays = true;
     if (moment.kind != JobMoment::Kind::kEnded) continue;
     Life& life = lives[{moment.task, moment.life}];
@@ -53,12 +55,22 @@ Lives LivesOf(const JobHistory& history) {
   return lives;
 }
 
+// Whether a later process of that task has trained with that life of a server.
+bool WasFollowedOn(const Lives& lives, const std::pair<std::string, int>& name, const Life& server) {
+  return std::ranges::any_of(lives, [&](const auto& entry) {
+    const auto& [later, life] = entry;
+    return later.first == name.first && later.second > name.second && life.trained > server.began;
+  });
+}
+
 // A master that died without a word has told nobody that its graphs and values are not needed any more, and a client of
-// one its sessions. A server that began after that never had them.
+// one its sessions. A server that began after that never had them; and one that hears of the next process of that task
+// lets them go.
 bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server) {
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
     if (server.began > life.over) return false;
+    if (run.spec.workload.master.empty() && WasFollowedOn(lives, name, server)) return false;
     if (ServesOnly(name.first)) return name.first == run.spec.workload.master && !life.stays;
     return name.first.find(kEvaluatorJob) != 0 && !life.ended;
   });

@@ -126,6 +126,8 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     request.set_session_handle(options_.session);
     request.set_keepalive_ns(options_.keepalive.count());
     request.set_graph_def(remote_[i].cut->graph);
+    request.set_master_task(options_.worker->cluster().own().name);
+    request.set_master_incarnation(options_.worker->device().incarnation());
     calls->Start(i, {.to = remote_[i].task->address,
                      .method = methods::kRegisterGraph.text(),
                      .body = request.SerializeAsString(),
@@ -258,7 +260,7 @@ void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) co
   for (const PartitionFeed& feed : local_.cut->feeds)
     run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
   const absl::Status status = options_.worker->RunGraph(
-      *local_graph_, *local_lane_, run.step_id(),
+      *local_graph_, *local_lane_, run.step_id(), options_.worker->device().incarnation(),
       {.feeds = run.feeds, .options = call.options, .metadata = call.metadata, .deadline = deadline}, &run.fetched);
   run.SetLocal(false);
   if (!status.ok()) run.Fail(status);

@@ -270,6 +270,26 @@ TEST_F(ResourcesTest, AGoodbyeToAGraphOrAStepThatGetsLostTwiceIsHeard) {
   ExpectNothingLeft();
 }
 
+// A process that dies says no goodbye; the one that follows it does so by coming.
+TEST_F(ResourcesTest, TheGraphsOfADeadMasterGoWhenItsTaskIsBack) {
+  auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  network_.LoseRequests("DeregisterGraph", 1000);
+  session = nullptr;
+  cluster_.Crash("worker", 0);
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 1u);
+  network_.Heal();
+  cluster_.Start("worker", 0);
+  session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {v_.initializer}).status), "OK");
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 1u);  // of the new session
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 1u);  // nobody has come here yet
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 1u);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
 // A process may end with the call, and with it the tasks that register and run.
 TEST_F(ResourcesTest, ACloseItselfGivesBackWhatIsBeingRegistered) {
   const auto session = cluster_.NewSession("worker", 0, graph_);

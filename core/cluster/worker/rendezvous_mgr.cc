@@ -11,10 +11,11 @@ constexpr std::size_t kMostIdle = 16;
 
 RendezvousMgr::RendezvousMgr(const Env& env) : env_(env), mutex_(env.tasks->NewMutex("steps")) {}
 
-RendezvousMgr::Lease RendezvousMgr::Enter(std::int64_t step_id) {
+RendezvousMgr::Lease RendezvousMgr::Enter(std::int64_t step_id, std::uint64_t master) {
   MutexLock lock(*mutex_);
   if (const auto it = steps_.find(step_id); it != steps_.end()) {
     ++it->second.users;
+    if (master != 0) it->second.master = master;
     return {this, it->second.state};
   }
   if (over_.Contains(step_id)) return {this, nullptr};
@@ -24,7 +25,7 @@ RendezvousMgr::Lease RendezvousMgr::Enter(std::int64_t step_id) {
   if (!idle_.empty()) idle_.pop_back();
   if (state == nullptr) state = std::make_shared<StepRendezvous>(env_);
   state->Reuse(step_id);
-  steps_.emplace(step_id, Entry{state, 1});
+  steps_.emplace(step_id, Entry{state, 1, master});
   return {this, std::move(state)};
 }
 
@@ -57,13 +58,22 @@ void RendezvousMgr::End(std::int64_t step_id, const absl::Status& why) {
   if (lease) lease->Abort(why);
 }
 
-void RendezvousMgr::EndAll(const absl::Status& why) {
+std::vector<std::int64_t> RendezvousMgr::StepsOf(std::uint64_t master) const {
   std::vector<std::int64_t> steps;
-  {
-    MutexLock lock(*mutex_);
-    for (const auto& [step, entry] : steps_) steps.push_back(step);
+  MutexLock lock(*mutex_);
+  for (const auto& [step, entry] : steps_) {
+    if (master == 0 || entry.master == master) steps.push_back(step);
   }
-  for (const std::int64_t step : steps) End(step, why);
+  return steps;
+}
+
+void RendezvousMgr::EndAll(const absl::Status& why) {
+  for (const std::int64_t step : StepsOf(0)) End(step, why);
+}
+
+void RendezvousMgr::EndAllOf(std::uint64_t master, const absl::Status& why) {
+  VIGIL_CHECK(master != 0);
+  for (const std::int64_t step : StepsOf(master)) End(step, why);
 }
 
 std::size_t RendezvousMgr::size() const {

@@ -43,19 +43,24 @@ class RendezvousMgr {
   explicit RendezvousMgr(const Env& env);
 
   // The rendezvous of that step, made if this is the first who comes. A lease of nothing: the step is over, and must
-  // not begin again. Never waits.
-  Lease Enter(std::int64_t step_id);
+  // not begin again. Never waits. `master`: the incarnation of whose step it is; 0: the caller does not know.
+  Lease Enter(std::int64_t step_id, std::uint64_t master = 0);
   // Aborts the step, if it is here, and lets nobody enter it any more.
   void End(std::int64_t step_id, const absl::Status& why);
   // The same for all that are here now.
   void EndAll(const absl::Status& why);
+  // The same for those of that master.
+  void EndAllOf(std::uint64_t master, const absl::Status& why);
   std::size_t size() const;  // steps that are here
 
  private:
   struct Entry {
     std::shared_ptr<StepRendezvous> state;
     int users = 0;
+    std::uint64_t master = 0;
   };
+  // Of that master; 0: of all.
+  std::vector<std::int64_t> StepsOf(std::uint64_t master) const;
   void Leave(std::shared_ptr<StepRendezvous> state);
 
   const Env env_;

@@ -93,5 +93,24 @@ TEST_F(RendezvousMgrTest, AStepThatIsEndedGoesWithTheLastWhoWorksOnIt) {
   EXPECT_EQ(steps_->size(), 0u);
 }
 
+TEST_F(RendezvousMgrTest, TheStepsOfOneMasterEndWithoutThoseOfOthers) {
+  const auto run = [this](std::int64_t step, std::uint64_t master) {
+    const RendezvousMgr::Lease lease = steps_->Enter(step, master);
+    Cancellation cancellation;
+    EXPECT_TRUE(lease->BeginRun(&cancellation, 1).ok());
+    lease->EndRun();
+  };
+  run(1, 7);
+  run(2, 8);
+  { const RendezvousMgr::Lease asked = steps_->Enter(3); }  // who asks for a value does not know whose step it is
+  run(3, 7);
+  ASSERT_EQ(steps_->size(), 3u);
+  steps_->EndAllOf(7, MakeStatus(Code::kAborted, "over"));
+  EXPECT_EQ(steps_->size(), 1u);
+  EXPECT_FALSE(steps_->Enter(1));
+  EXPECT_TRUE(steps_->Enter(2));
+  EXPECT_FALSE(steps_->Enter(3));
+}
+
 }  // namespace
 }  // namespace vigil

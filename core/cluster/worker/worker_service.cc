@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::size_t kMostScratches = 16;
 
-absl::Status NoGraph(const std::string& handle) {
-  return MakeStatus(Code::kAborted,
-                    fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", handle));
-}
-
 std::string Describe(const proto::RunGraphRequest& request) {
   return fmt::format("graph_handle: \"{}\" step_id: {} request_id: {}", request.graph_handle(), request.step_id(),
                      request.request_id());
@@ -126,43 +121,24 @@ absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const 
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
   const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();
+  VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed,
+                         graphs_.Add(id, std::move(graph), {request.master_task(), request.master_incarnation()}));
+  if (followed != 0) {
+    steps_.EndAllOf(
+        followed,
+        Derived(MakeStatus(Code::kAborted, fmt::format("{} was restarted: its step is over.", request.master_task()))));
+    resources_.CancelAll();
+  }
   proto::RegisterGraphResponse response;
   response.set_graph_handle(GraphHandle(id));
-  {
-    SpinGuard lock(lock_);
-    if (!deregistered_.Contains(id)) {
-      graphs_.emplace(response.graph_handle(), std::move(graph));
-      return response;
-    }
-  }
-  return MakeStatus(Code::kCancelled, fmt::format("Graph {} was deregistered already.", response.graph_handle()));
+  return response;
 }
 
 absl::Status WorkerService::DeregisterGraph(const proto::DeregisterGraphRequest& request) {
-  std::shared_ptr<RegisteredGraph> dropped;
-  {
-    SpinGuard lock(lock_);
-    if (const auto it = graphs_.find(request.graph_handle()); it != graphs_.end()) {
-      dropped = std::move(it->second);
-      graphs_.erase(it);
-    }
-    // It may still be on its way, or come once more.
-    if (const std::int64_t id = GraphIdOf(request.graph_handle()); id != 0) deregistered_.Add(id);
-  }
-  if (dropped == nullptr) return NoGraph(request.graph_handle());
+  std::shared_ptr<RegisteredGraph> dropped = graphs_.TakeOut(request.graph_handle());
+  if (dropped == nullptr) return NoSuchGraph(request.graph_handle());
   cache_.Keep(std::move(dropped));
   return absl::OkStatus();
-}
-
-std::size_t WorkerService::graphs() const {
-  SpinGuard lock(lock_);
-  return graphs_.size();
-}
-
-absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::FindGraph(const std::string& handle) {
-  SpinGuard lock(lock_);
-  if (const auto it = graphs_.find(handle); it != graphs_.end()) return it->second;
-  return NoGraph(handle);
 }
 
 template <typename Request>
@@ -182,9 +158,9 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   proto::RunGraphRequest& request = scratch.run;
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
-  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<RegisteredGraph> graph, FindGraph(request.graph_handle()));
+  VIGIL_ASSIGN_OR_RETURN(const GraphTable::Entry entry, graphs_.Find(request.graph_handle()));
   VIGIL_ASSIGN_OR_RETURN(RegisteredGraph::Lane* const lane,
-                         graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));
+                         entry.graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));
   for (const proto::NamedTensorProto& feed : request.send()) {
     VIGIL_ASSIGN_OR_RETURN(scratch.feeds.emplace_back(), FromProto(feed.tensor()));
   }
@@ -195,7 +171,7 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   if (request.exec_opts().record_timeline()) options.trace_level = TraceLevel::kSoftwareTrace;
   options.report_tensor_allocations_upon_oom = request.exec_opts().report_tensor_allocations_upon_oom();
   RunMetadata metadata;
-  VIGIL_RETURN_IF_ERROR(RunGraph(*graph, *lane, request.step_id(),
+  VIGIL_RETURN_IF_ERROR(RunGraph(*entry.graph, *lane, request.step_id(), entry.incarnation,
                                  {.feeds = scratch.feeds, .options = &options, .metadata = &metadata},
                                  &scratch.fetched));
   proto::RunGraphResponse& response = scratch.ran;
@@ -210,8 +186,9 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
 }
 
 absl::Status WorkerService::RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
-                                     const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched) {
-  const RendezvousMgr::Lease step = steps_.Enter(step_id);
+                                     std::uint64_t master, const RegisteredGraph::RunRequest& request,
+                                     std::vector<Tensor>* fetched) {
+  const RendezvousMgr::Lease step = steps_.Enter(step_id, master);
   if (!step) return Derived(MakeStatus(Code::kCancelled, fmt::format("Step {} is over.", step_id)));
   absl::Status status = graph.Execute(lane, *step, request, fetched);
   if (status.ok()) return status;

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>  // lookup only
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +23,7 @@
 #include "vigil/core/cluster/task_addresses.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/cluster/worker/graph_cache.h"
+#include "vigil/core/cluster/worker/graph_table.h"
 #include "vigil/core/cluster/worker/registered_graph.h"
 #include "vigil/core/cluster/worker/rendezvous_mgr.h"
 #include "vigil/core/env/env.h"
@@ -52,8 +52,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
   // Runs the partition in the calling task until it has ended; after an error `fetched` holds anything. Errors:
   // CANCELLED for a step that is over, ABORTED for one that runs here already; what the run, or another task of the
-  // step, fails with.
-  absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
+  // step, fails with. `master`: the incarnation of whose step it is.
+  absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id, std::uint64_t master,
                         const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched);
   // Forgets the resources of these containers; none: of all. Runs under way keep theirs until they end.
   void CleanupAll(const std::vector<std::string>& containers);
@@ -68,7 +68,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   InFlight& background() { return *background_; }
   // What is kept for masters: steps, graphs by their handles.
   std::size_t steps() const { return steps_.size(); }
-  std::size_t graphs() const;
+  std::size_t graphs() const { return graphs_.size(); }
 
  private:
   struct Scratch;
@@ -81,7 +81,6 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   absl::StatusOr<std::string> RecvTensor(IncomingCall& call);
   absl::Status CleanupGraph(const proto::CleanupGraphRequest& request);
 
-  absl::StatusOr<std::shared_ptr<RegisteredGraph>> FindGraph(const std::string& handle);
   absl::Status CheckSender(std::string_view key) const;
   // ABORTED if the request has come before.
   template <typename Request>
@@ -96,11 +95,10 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   const std::shared_ptr<InFlight> background_;
   RendezvousMgr steps_;
   GraphCache cache_;
+  GraphTable graphs_;
   mutable SpinLock lock_;
   // Guarded by lock_.
-  std::unordered_map<std::string, std::shared_ptr<RegisteredGraph>> graphs_;  // by handle; lookup only
   RecentIds requests_;
-  RecentIds deregistered_;  // graphs that must not come (again)
   std::vector<std::unique_ptr<Scratch>> scratches_;
 };
 

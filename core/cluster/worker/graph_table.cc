@@ -1,0 +1,78 @@
+#include "vigil/core/cluster/worker/graph_table.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/wire.h"
+
+namespace vigil {
+
+absl::Status NoSuchGraph(const std::string& handle) {
+  return MakeStatus(Code::kAborted,
+                    fmt::format("Graph handle is not found: {}. Possibly, this worker just restarted.", handle));
+}
+
+absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph,
+                                              const Master& master) {
+  const std::string handle = GraphHandle(id);
+  Graphs dropped;  // destroyed after the lock is released
+  std::uint64_t before = 0;
+  SpinGuard lock(lock_);
+  if (taken_out_.Contains(id)) {
+    return MakeStatus(Code::kCancelled, fmt::format("Graph {} was deregistered already.", handle));
+  }
+  if (master.incarnation != 0) {
+    if (followed_.Contains(static_cast<std::int64_t>(master.incarnation))) {
+      return MakeStatus(Code::kAborted, fmt::format("Graph {} comes from a process of {} that was restarted since. A "
+                                                    "process that goes on after its successor has begun must end.",
+                                                    handle, master.task));
+    }
+    std::uint64_t& now = masters_[master.task];
+    if (now != 0 && now != master.incarnation) {
+      before = now;
+      dropped = TakeAllOf(before);
+      followed_.Add(static_cast<std::int64_t>(before));
+    }
+    now = master.incarnation;
+  }
+  graphs_.emplace(handle, Entry{std::move(graph), master.incarnation});
+  return before;
+}
+
+GraphTable::Graphs GraphTable::TakeAllOf(std::uint64_t incarnation) {
+  Graphs taken;
+  for (auto it = graphs_.begin(); it != graphs_.end();) {
+    const auto next = std::next(it);
+    if (it->second.incarnation == incarnation) taken.insert(graphs_.extract(it));
+    it = next;
+  }
+  return taken;
+}
+
+absl::StatusOr<GraphTable::Entry> GraphTable::Find(const std::string& handle) const {
+  SpinGuard lock(lock_);
+  if (const auto it = graphs_.find(handle); it != graphs_.end()) return it->second;
+  return NoSuchGraph(handle);
+}
+
+std::shared_ptr<RegisteredGraph> GraphTable::TakeOut(const std::string& handle) {
+  SpinGuard lock(lock_);
+  std::shared_ptr<RegisteredGraph> graph;
+  if (const auto it = graphs_.find(handle); it != graphs_.end()) {
+    graph = std::move(it->second.graph);
+    graphs_.erase(it);
+  }
+  // It may still be on its way, or come once more.
+  if (const std::int64_t id = GraphIdOf(handle); id != 0) taken_out_.Add(id);
+  return graph;
+}
+
+std::size_t GraphTable::size() const {
+  SpinGuard lock(lock_);
+  return graphs_.size();
+}
+
+}  // namespace vigil

@@ -1,0 +1,64 @@
+// The graphs that masters have registered with a worker, by their handles. Part of TensorFlow's GraphMgr.
+//
+// A process that dies does not give back what it has registered. When the task that it was comes back and registers
+// for the first time, what its earlier process has registered goes; and what that one still sends (it was slow, or is
+// believed dead and lives on) is refused. TensorFlow's SessionMgr does so with worker sessions.
+// Thread safety: safe from any task.
+#ifndef VIGIL_CORE_CLUSTER_WORKER_GRAPH_TABLE_H_
+#define VIGIL_CORE_CLUSTER_WORKER_GRAPH_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/recent_ids.h"
+#include "vigil/core/cluster/worker/registered_graph.h"
+
+namespace vigil {
+
+// ABORTED: that worker does not know it.
+absl::Status NoSuchGraph(const std::string& handle);
+
+class GraphTable {
+ public:
+  // Which process registers. Without an incarnation: it does not say, and nothing is known of its other processes.
+  struct Master {
+    std::string task;
+    std::uint64_t incarnation = 0;
+  };
+  struct Entry {
+    std::shared_ptr<RegisteredGraph> graph;
+    std::uint64_t incarnation = 0;  // of its master
+  };
+
+  // Gives the incarnation of the process that this master follows, whose graphs were dropped; 0: of none. Errors:
+  // CANCELLED if that graph was taken out already, ABORTED from a process that another has followed.
+  absl::StatusOr<std::uint64_t> Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph, const Master& master);
+  // ABORTED if there is none.
+  absl::StatusOr<Entry> Find(const std::string& handle) const;
+  // It must not come (again). Null: there is none.
+  std::shared_ptr<RegisteredGraph> TakeOut(const std::string& handle);
+  std::size_t size() const;
+
+ private:
+  using Graphs = std::map<std::string, Entry>;
+
+  // What that process has registered. REQUIRES: lock_ is held.
+  Graphs TakeAllOf(std::uint64_t incarnation);
+
+  mutable SpinLock lock_;
+  // Guarded by lock_.
+  Graphs graphs_;  // by handle
+  RecentIds taken_out_;
+  std::map<std::string, std::uint64_t> masters_;  // the incarnation of each task that registers
+  RecentIds followed_;                            // incarnations that another has followed
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_CLUSTER_WORKER_GRAPH_TABLE_H_

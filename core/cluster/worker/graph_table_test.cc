@@ -1,0 +1,85 @@
+#include "vigil/core/cluster/worker/graph_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/wire.h"
+#include "vigil/core/ops/ops.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kWorker = "/job:worker/replica:0/task:0";
+const std::string kChief = "/job:chief/replica:0/task:0";
+
+class GraphTableTest : public testing::Test {
+ protected:
+  GraphTableTest() : ids_(fake_.env(), "test"), resources_(fake_.env()) {
+    const absl::StatusOr<ClusterSpec> spec = ClusterSpec::Create({{"ps", std::vector<std::string>{"ps0:2222"}}});
+    EXPECT_TRUE(spec.ok());
+    tasks_ = *TaskAddresses::Create(*spec, "ps", 0);
+    graph_ = *RegisteredGraph::Create(fake_.env(), BuiltinOps(), {}, tasks_, resources_, ids_, Duration::zero());
+  }
+  absl::StatusOr<std::uint64_t> Add(std::int64_t id, const std::string& task, std::uint64_t incarnation) {
+    return table_.Add(id, graph_, {task, incarnation});
+  }
+  bool Has(std::int64_t id) { return table_.Find(GraphHandle(id)).ok(); }
+
+  fakes::FakeEnv fake_;
+  RequestIds ids_;
+  ResourceManager resources_;
+  TaskAddresses tasks_;
+  std::shared_ptr<RegisteredGraph> graph_;
+  GraphTable table_;
+};
+
+TEST_F(GraphTableTest, AGraphIsThereUntilItIsTakenOut) {
+  EXPECT_EQ(*Add(1, kWorker, 7), 0u);
+  const absl::StatusOr<GraphTable::Entry> found = table_.Find(GraphHandle(1));
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->graph, graph_);
+  EXPECT_EQ(found->incarnation, 7u);
+  EXPECT_EQ(table_.TakeOut(GraphHandle(1)), graph_);
+  EXPECT_EQ(table_.TakeOut(GraphHandle(1)), nullptr);
+  EXPECT_EQ(CodeOf(table_.Find(GraphHandle(1)).status()), Code::kAborted);
+  EXPECT_EQ(CodeOf(Add(1, kWorker, 7).status()), Code::kCancelled);
+}
+
+TEST_F(GraphTableTest, WhatAnEarlierProcessOfATaskHasRegisteredGoesWithTheNextOne) {
+  EXPECT_EQ(*Add(1, kWorker, 7), 0u);
+  EXPECT_EQ(*Add(2, kWorker, 7), 0u);
+  EXPECT_EQ(*Add(3, kChief, 9), 0u);
+  EXPECT_EQ(*Add(4, kWorker, 8), 7u);
+  EXPECT_FALSE(Has(1) || Has(2));
+  EXPECT_TRUE(Has(3) && Has(4));
+  EXPECT_EQ(*Add(5, kWorker, 8), 0u);
+  EXPECT_EQ(table_.size(), 3u);
+}
+
+TEST_F(GraphTableTest, AProcessThatAnotherHasFollowedIsRefused) {
+  EXPECT_EQ(*Add(1, kWorker, 7), 0u);
+  EXPECT_EQ(*Add(2, kWorker, 8), 7u);
+  const absl::Status late = Add(3, kWorker, 7).status();
+  EXPECT_EQ(CodeOf(late), Code::kAborted);
+  EXPECT_THAT(std::string(late.message()), HasSubstr(kWorker));
+  EXPECT_FALSE(Has(3));
+  EXPECT_TRUE(Has(2));
+}
+
+TEST_F(GraphTableTest, WhoDoesNotSayWhichProcessItIsFollowsNobody) {
+  EXPECT_EQ(*Add(1, "", 0), 0u);
+  EXPECT_EQ(*Add(2, "", 0), 0u);
+  EXPECT_EQ(*Add(3, kWorker, 7), 0u);
+  EXPECT_EQ(*Add(4, kWorker, 0), 0u);
+  EXPECT_EQ(table_.size(), 4u);
+}
+
+}  // namespace
+}  // namespace vigil
