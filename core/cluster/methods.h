@@ -1,4 +1,5 @@
 // What masters and workers can be asked: the one table of requests, with TensorFlow's names and messages.
+// KeepSession is our own.
 //
 //   network.Start({.to = task, .method = methods::kGetStatus.text()}, ...);    // who asks
 //   if (call.method() == methods::kGetStatus.path) return GetStatus();         // who answers
@@ -26,6 +27,7 @@
   METHOD(Master, CloseSession)    \
   METHOD(Master, Reset)           \
   METHOD(Master, ListDevices)     \
+  METHOD(Master, KeepSession)     \
   METHOD(Worker, GetStatus)       \
   METHOD(Worker, RegisterGraph)   \
   METHOD(Worker, DeregisterGraph) \

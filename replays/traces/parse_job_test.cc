@@ -108,7 +108,8 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/cluster/tasks: these are 129 tasks; a cluster has at most 128 in all"},
       {WithPlan(R"({"rpc":"Runstep"})"),
        "/plan/0/rpc: unknown method 'Runstep'; known: CreateSession, ExtendSession, RunStep, CloseSession, Reset, "
-       "ListDevices, GetStatus, RegisterGraph, DeregisterGraph, RunGraph, RecvTensor, CleanupGraph, CleanupAll"},
+       "ListDevices, KeepSession, GetStatus, RegisterGraph, DeregisterGraph, RunGraph, RecvTensor, CleanupGraph, "
+       "CleanupAll"},
       {WithPlan(R"({"disk":"ps:0","op":"write","code":"SLOW"})"),
        "/plan/0/op: unknown op 'write'; known: open, append, read, sync, close, rename, remove, stat, list, "
        "make_directory"},

@@ -63,16 +63,16 @@ bool WasFollowedOn(const Lives& lives, const std::pair<std::string, int>& name, 
   });
 }
 
-// A master that died without a word has told nobody that its graphs and values are not needed any more, and a client of
-// one its sessions. A server that began after that never had them; and one that hears of the next process of that task
-// lets them go.
+// A master that died without a word has told nobody that its graphs and values are not needed any more. A server that
+// began after that never had them; and one that hears of the next process of that task lets them go. The client of
+// another task's master need not say anything: what is not heard of goes.
 bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server) {
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
     if (server.began > life.over) return false;
-    if (run.spec.workload.master.empty() && WasFollowedOn(lives, name, server)) return false;
     if (ServesOnly(name.first)) return name.first == run.spec.workload.master && !life.stays;
-    return name.first.find(kEvaluatorJob) != 0 && !life.ended;
+    const bool has_master = run.spec.workload.master.empty() && name.first.find(kEvaluatorJob) != 0;
+    return has_master && !life.ended && !WasFollowedOn(lives, name, server);
   });
 }
 
@@ -162,9 +162,9 @@ const Checker kResourcesReturn = {
         "CleanupGraph, "
         "CloseSession) to this life of it by messages that reached no handler: three times each, or once by who was "
         "gone "
-        "within half a minute; graphs where such a session is left at the master that makes all; all on it where a "
-        "training task, or that master, died "
-        "without a word in its time; programs that end with an error or are killed, or whose sessions another task's "
+        "within half a minute; graphs where such a session is left at the master that makes all; all on it where that "
+        "master, or a training task with a master of its own that did not come back, died without a word in its time; "
+        "programs that end with an error or are killed, or whose sessions another task's "
         "master makes",
     .why =
         "nobody tells the servers for ever what is not needed any more; a step that failed may still be on its way out",

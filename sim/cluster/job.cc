@@ -46,7 +46,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{60};  // for sessions to open, before the plan begins all the same
 constexpr std::chrono::milliseconds kPoll{20};
 // After the last training task: longer than servers wait for one another's answers.
-constexpr std::chrono::seconds kRest{60};
+constexpr std::chrono::minutes kRest{8};
 
 // The server goes with its program, also when that is killed.
 struct SetBack {

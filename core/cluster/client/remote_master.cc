@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/client/heartbeat.h"
 #include "vigil/core/cluster/goodbye.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
@@ -16,6 +19,7 @@
 namespace vigil {
 namespace {
 
+constexpr int kBeatsInAKeepalive = 4;  // of a session whose client is there
 constexpr int kMostRetries = 10;
 constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
@@ -46,9 +50,11 @@ class RemoteMaster final : public MasterInterface {
   absl::StatusOr<proto::CreateSessionResponse> CreateSession(const proto::CreateSessionRequest& given) override {
     proto::CreateSessionRequest request = given;
     request.set_request_id(ids_.Next());  // whose answer is lost gets it when he asks again
+    request.set_kept(keepalive_ > Duration::zero());
     absl::StatusOr<proto::CreateSessionResponse> response = CreateSessionOf(request);
     // The master may have made it all the same, or be about to.
     if (!response.ok()) AbandonCreation(request.request_id());
+    if (response.ok() && request.kept()) VIGIL_RETURN_IF_ERROR(Keep(response->session_handle()));
     return response;
   }
 
@@ -104,6 +110,7 @@ class RemoteMaster final : public MasterInterface {
   }
 
   absl::Status CloseSession(const std::string& session) override {
+    if (const std::shared_ptr<Heartbeat> heart = TakeHeart(session)) heart->Join();
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
     bool answered = false;
@@ -114,6 +121,7 @@ class RemoteMaster final : public MasterInterface {
   }
 
   void AbandonSession(const std::string& session) override {
+    if (const std::shared_ptr<Heartbeat> heart = TakeHeart(session)) heart->Stop();
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
     Tell(request);
@@ -136,6 +144,28 @@ class RemoteMaster final : public MasterInterface {
  private:
   Time DeadlineOf(std::int64_t timeout_in_ms) const {
     return timeout_in_ms <= 0 ? kNever : DeadlineAfter(env_, Milliseconds(timeout_in_ms));
+  }
+
+  // As long as it is not closed, the master hears of it.
+  absl::Status Keep(const std::string& session) {
+    proto::KeepSessionRequest request;
+    request.set_session_handle(session);
+    absl::StatusOr<std::shared_ptr<Heartbeat>> heart =
+        Heartbeat::Start(env_, RequestFor(methods::kKeepSession, request, kNever), keepalive_ / kBeatsInAKeepalive);
+    if (!heart.ok()) AbandonSession(session);
+    VIGIL_RETURN_IF_ERROR(heart.status());
+    SpinGuard lock(lock_);
+    hearts_.emplace(session, *std::move(heart));
+    return absl::OkStatus();
+  }
+  // Null: there is none.
+  std::shared_ptr<Heartbeat> TakeHeart(const std::string& session) {
+    SpinGuard lock(lock_);
+    const auto it = hearts_.find(session);
+    if (it == hearts_.end()) return nullptr;
+    std::shared_ptr<Heartbeat> heart = std::move(it->second);
+    hearts_.erase(it);
+    return heart;
   }
 
   void AbandonCreation(std::int64_t request_id) {
@@ -192,6 +222,8 @@ class RemoteMaster final : public MasterInterface {
   const Duration create_timeout_;
   const Duration keepalive_;
   RequestIds ids_;
+  SpinLock lock_;
+  std::map<std::string, std::shared_ptr<Heartbeat>> hearts_;  // of sessions, by handle; guarded by lock_
 };
 
 }  // namespace

@@ -88,6 +88,10 @@ NetworkReply Master::Handle(IncomingCall& call) {
   if (method == kCloseSession.path) {
     return ServeMethod(kCloseSession, call, [this](const auto& request) { return ServeCloseSession(request); });
   }
+  if (method == kKeepSession.path) {
+    return ServeMethod(kKeepSession, call,
+                       [this](const auto& request) { return FindSession(request.session_handle()).status(); });
+  }
   if (method == kReset.path) {
     return ServeMethod(kReset, call, [this](const auto& request) {
       return Reset({request.container().begin(), request.container().end()},
@@ -127,9 +131,10 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                        .keepalive = config.keepalive,
                                                                        .caller = caller,
                                                                        .stopped = [this] { return stopped(); }}));
-  const auto session =
-      std::make_shared<MasterSession>(env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()), request_id,
-                                      config, std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
+  const auto session = std::make_shared<MasterSession>(
+      env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()),
+      MasterSession::Client{.request_id = request_id, .kept = caller != nullptr && request.kept()}, config,
+      std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterGraph> graph, graphs_.Get(request.graph_def()));
   const std::int64_t version = session->Begin(std::move(graph));
   // Nobody would close it.
@@ -144,7 +149,7 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
     if (request_id != 0) creations_.Add(request_id);
     sessions_.emplace(session->handle(), session);
   }
-  session->WatchTasks(worker_->background().Begin("watch tasks"));
+  session->Watch(worker_->background().Begin("watch tasks"), [this, handle = session->handle()] { TakeOut(handle); });
   return respond(*session, version);
 }
 
@@ -171,6 +176,7 @@ absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindSession(const std::st
   SpinGuard lock(lock_);
   const auto it = sessions_.find(handle);
   if (it == sessions_.end()) return NoSession(handle);
+  it->second->Heard();
   return it->second;
 }
 

@@ -11,13 +11,18 @@
 #include "vigil/core/graph/graph_def.h"
 
 namespace vigil {
+namespace {
+
+constexpr int kMostSilent = 2;  // keepalives
+
+}  // namespace
 
 MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker,
-                             std::string handle, std::int64_t created_by, SessionConfig config, TaskDevices devices)
+                             std::string handle, Client client, SessionConfig config, TaskDevices devices)
     : env_(env),
       ops_(ops),
       handle_(std::move(handle)),
-      created_by_(created_by),
+      client_(client),
       config_(std::move(config)),
       options_{.worker = std::move(worker),
                .session = handle_,
@@ -86,10 +91,15 @@ absl::Status MasterSession::Run(ClientGraph& graph, const StepCall& call, Time d
   return graph.Run(in_flight_, call, deadline, caller, fetched);
 }
 
-void MasterSession::WatchTasks(InFlight::Token running) {
-  if (config_.keepalive <= Duration::zero() || options_.devices->size() < 2) return;
-  const auto watch = [self = shared_from_this(), running = std::move(running)] {
-    while (!self->over_.Wait(DeadlineAfter(self->env_, self->config_.keepalive))) self->FailIfTasksAreLost();
+void MasterSession::Watch(InFlight::Token running, std::function<void()> forget) {
+  if (config_.keepalive <= Duration::zero() || (options_.devices->size() < 2 && !client_.kept)) return;
+  const auto watch = [self = shared_from_this(), running = std::move(running), forget = std::move(forget)] {
+    while (!self->over_.Wait(DeadlineAfter(self->env_, self->config_.keepalive))) {
+      self->FailIfTasksAreLost();
+      if (!self->ClientIsLost()) continue;
+      forget();
+      return self->End(MakeStatus(Code::kAborted, "Nothing was heard of the client of the session any more."));
+    }
   };
   absl::StatusOr<std::unique_ptr<Task>> watcher = TrySpawn(*env_.tasks, "watch tasks", watch);
   if (watcher.ok()) {
@@ -98,6 +108,17 @@ void MasterSession::WatchTasks(InFlight::Token running) {
     return;
   }
   env_.log->Write(Severity::kWarning, fmt::format("No thread is left to watch the servers of session {}.", handle_));
+}
+
+// Two looks: the first one after this process stood still comes before what has arrived meanwhile.
+bool MasterSession::ClientIsLost() {
+  if (!client_.kept) return false;
+  silent_ = heard_.exchange(false, std::memory_order_relaxed) ? 0 : silent_ + 1;
+  if (silent_ < kMostSilent) return false;
+  env_.log->Write(Severity::kWarning, fmt::format("Nothing was heard of the client of session {} for {:g} s: the "
+                                                  "session is closed.",
+                                                  handle_, ToSeconds(kMostSilent * config_.keepalive)));
+  return true;
 }
 
 void MasterSession::FailIfTasksAreLost() {
@@ -140,19 +161,25 @@ absl::Status MasterSession::CheckTask(const TaskAddress& task, const NetworkRepl
 }
 
 void MasterSession::Close() {
+  End(MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`."));
+  std::shared_ptr<Task> watcher;
+  {
+    MutexLock lock(*mutex_);
+    watcher = watcher_;
+  }
+  if (watcher != nullptr) watcher->Join(kNever);
+}
+
+void MasterSession::End(const absl::Status& why) {
   over_.Notify();
-  const absl::Status why =
-      MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`.");
   in_flight_.Close(why);
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs;
   std::vector<std::shared_ptr<ClientGraph>> registering;
-  std::shared_ptr<Task> watcher;
   {
     MutexLock lock(*mutex_);
     closed_ = true;
     graphs.swap(graphs_);
     registering.swap(registering_);
-    watcher = watcher_;
   }
   for (const auto& [names, graph] : graphs) {
     graph->CleanupRunning(why);
@@ -160,7 +187,6 @@ void MasterSession::Close() {
   }
   // Not left to the tasks that register them: the process may end with this call.
   for (const std::shared_ptr<ClientGraph>& graph : registering) graph->Deregister();
-  if (watcher != nullptr) watcher->Join(kNever);
 }
 
 }  // namespace vigil

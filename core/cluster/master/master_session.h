@@ -4,7 +4,9 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_
 #define VIGIL_CORE_CLUSTER_MASTER_MASTER_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,12 +28,16 @@ namespace vigil {
 
 class MasterSession : public std::enable_shared_from_this<MasterSession> {
  public:
+  struct Client {
+    std::int64_t request_id = 0;  // of its CreateSession; 0: not known
+    bool kept = false;            // it says KeepSession, as long as it lives
+  };
   MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, std::string handle,
-                std::int64_t created_by, SessionConfig config, TaskDevices devices);
+                Client client, SessionConfig config, TaskDevices devices);
 
   const std::string& handle() const { return handle_; }
   // Of the request that it was made for; 0: not known.
-  std::int64_t created_by() const { return created_by_; }
+  std::int64_t created_by() const { return client_.request_id; }
   const std::vector<TaskDevice>& devices() const { return *options_.devices; }
 
   // Its graph, to begin with. Gives the version.
@@ -52,14 +58,21 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
 
   // From now on until Close(), every keepalive (if there is one), the tasks that work for it are asked who they are. If
   // one is gone, or another process has its name, what is under way fails with UNAVAILABLE or ABORTED: a step may wait
-  // for a value that it alone would have brought about, without a request left to it. `running`: as long as that lasts.
-  void WatchTasks(InFlight::Token running);
+  // for a value that it alone would have brought about, without a request left to it. And if nothing was Heard() in two
+  // of them of a client that would say that it lives, the session ends, after `forget` was called. `running`: as long
+  // as that lasts.
+  void Watch(InFlight::Token running, std::function<void()> forget);
+  // Its client is there.
+  void Heard() { heard_.store(true, std::memory_order_relaxed); }
 
   // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Waits for nobody but the task that
   // watches, which ends at once.
   void Close();
 
  private:
+  // What Close() does, but for the wait.
+  void End(const absl::Status& why);
+  bool ClientIsLost();
   void FailIfTasksAreLost();
   // OK if it is the one that the session began with, or does not say.
   absl::Status CheckTask(const TaskAddress& task, const NetworkReply& reply) const;
@@ -67,11 +80,13 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   const Env env_;
   const OpRegistry& ops_;
   const std::string handle_;
-  const std::int64_t created_by_;
+  const Client client_;
   const SessionConfig config_;
   ClientGraphOptions options_;
   CallsInFlight in_flight_;  // registrations and steps
   Notification over_;        // closed
+  std::atomic<bool> heard_{true};
+  int silent_ = 0;  // keepalives in which nothing was heard, one after the other; of the task that watches
   const std::unique_ptr<Mutex> mutex_;
   // Guarded by *mutex_.
   std::shared_ptr<MasterGraph> graph_;

@@ -19,6 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr Duration kKeepalive = std::chrono::seconds(10);
+
 // One variable on a parameter server, and a step that adds to it what the worker has.
 class ResourcesTest : public testing::Test {
  protected:
@@ -61,15 +63,18 @@ class ResourcesTest : public testing::Test {
       EXPECT_TRUE(load.under_way.empty()) << job << task << ": " << load.under_way.begin()->first;
     }
   }
+  void Sleep(Duration time) { fake_.env().tasks->SleepUntil(DeadlineAfter(fake_.env(), time)); }
   template <typename Method>
   NetworkRequest RequestOf(const Method& method, const typename Method::Request& request) {
     return {.to = "worker0:2222", .method = method.text(), .body = request.SerializeAsString()};
   }
   // A session that is asked for by hand, so that its client can go without a word.
-  std::string SessionByHand(std::int64_t request_id = 0) {
+  std::string SessionByHand(std::int64_t request_id = 0, bool kept = false) {
     proto::CreateSessionRequest request;
     request.set_graph_def(**GraphDefBytes(graph_));
     request.set_request_id(request_id);
+    request.set_kept(kept);
+    request.mutable_config()->set_keepalive_ns(kept ? kKeepalive.count() : 0);
     const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(methods::kCreateSession, request));
     EXPECT_TRUE(reply.ok()) << reply.status();
     proto::CreateSessionResponse response;
@@ -287,6 +292,36 @@ TEST_F(ResourcesTest, TheGraphsOfADeadMasterGoWhenItsTaskIsBack) {
   EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
   EXPECT_EQ(LoadOf("ps", 1).graphs, 1u);
   EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
+TEST_F(ResourcesTest, ASessionWhoseClientHasDiedIsClosed) {
+  const std::string session = SessionByHand(1, true);
+  SessionByHand(2, false);  // of a client that never says that it is there
+  proto::RunStepRequest step;
+  step.set_session_handle(session);
+  step.add_target("both");
+  EXPECT_TRUE(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, step)).ok());
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 1u);
+  Sleep(kKeepalive * 3 / 2);
+  EXPECT_EQ(LoadOf("worker", 0).sessions, 2u);
+  Sleep(kKeepalive * 2);
+  EXPECT_EQ(LoadOf("worker", 0).sessions, 1u);
+  EXPECT_EQ(LoadOf("ps", 1).graphs, 0u);
+  EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, step)).status()), Code::kAborted);
+}
+
+TEST_F(ResourcesTest, ASessionWhoseClientLivesStays) {
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_, {.keepalive = kKeepalive});
+  Sleep(kKeepalive * 20);
+  EXPECT_EQ(LoadOf("worker", 0).sessions, 1u);
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  EXPECT_EQ(network_.count("KeepSession"), 80);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  cluster_.NewRemoteSession("worker", 0, graph_, {.keepalive = kKeepalive}) = nullptr;
+  const int beats = network_.count("KeepSession");
+  Sleep(kKeepalive * 5);
+  EXPECT_EQ(network_.count("KeepSession"), beats);
   ExpectNothingLeft();
 }
 
