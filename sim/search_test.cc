@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -226,6 +227,62 @@ TEST(PctChooser, FindsWhatChanceHardlyEverDoes) {
   // One in two by priorities alone.
   EXPECT_GT(wins([](std::uint64_t seed) { return std::make_unique<PctChooser>(PctOptions{.seed = seed, .depth = 1}); }),
             60);
+}
+
+// The only message of b comes after eight requests of a have been answered. Where each latency is drawn by itself, all
+// sixteen of a's together must be shorter than b's one.
+TEST(PctChooser, LetsOneLinkOvertakeAnotherForLong) {
+  constexpr int kRequests = 8;
+  const auto overtaken = [](std::uint64_t deliveries) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      PctChooser chooser({.seed = seed, .depth = 1, .steps = 100, .deliveries = deliveries});
+      World world({.chooser = &chooser});
+      world.network().SetLinks({.least_latency = milliseconds(1), .most_latency = milliseconds(100)}, {});
+      Node& ps = world.AddNode("ps:0");
+      Node& a = world.AddNode("a:0");
+      Node& b = world.AddNode("b:0");
+      int from_a = 0;
+      ps.Spawn("main", [&] {
+        const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
+          if (call.method() == "a") ++from_a;
+          if (call.method() == "b") found += from_a == kRequests ? 1 : 0;
+          return "";
+        });
+        world.AdvanceBy(std::chrono::seconds(100));
+      });
+      a.Spawn("main", [&] {
+        world.AdvanceBy(milliseconds(1));
+        for (int i = 0; i < kRequests; ++i) EXPECT_TRUE(CallAndWait(a.env(), {.to = "ps:1", .method = "a"}).ok());
+      });
+      b.Spawn("main", [&] {
+        world.AdvanceBy(milliseconds(1));
+        EXPECT_TRUE(CallAndWait(b.env(), {.to = "ps:1", .method = "b"}).ok());
+      });
+      EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+    }
+    return found;
+  };
+  EXPECT_EQ(overtaken(0), 0);
+  EXPECT_GE(overtaken(20), 3);
+}
+
+// At a change the link that carries the message becomes slow, and stays so.
+TEST(PctChooser, ALinkFallsAtAChange) {
+  const std::array<std::string_view, 3> labels = {"1ms", "2ms", "3ms"};
+  int fell = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    PctChooser chooser({.seed = seed, .depth = 2, .deliveries = 10});
+    std::vector<std::size_t> latencies;
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      latencies.push_back(chooser.Choose({.key = "net/a:0>b:0/latency", .count = i}, labels));
+    }
+    EXPECT_EQ(latencies.back(), 2u);
+    EXPECT_TRUE(std::ranges::is_sorted(latencies));
+    fell += latencies.front() < 2 ? 1 : 0;
+  }
+  EXPECT_GT(fell, 30);
+  EXPECT_LT(fell, 90);
 }
 
 // Depth 2: a has begun, then b runs to its end, then a goes on. Priorities alone never interrupt a task.

@@ -18,13 +18,14 @@ constexpr std::string_view kSchedulePoints[] = {"/schedule", "/preempt"};
 
 std::string_view KindOf(const PlayJudgement& play) { return play.rules.empty() ? play.Kind() : play.rules.front(); }
 
-std::uint64_t ScheduleChoices(const sim::ChoiceMap& choices, bool all_points) {
-  std::uint64_t count = 0;
+ScheduleLength LengthOf(const sim::ChoiceMap& choices, bool all_points) {
+  ScheduleLength length;
   for (const auto& [point, labels] : choices) {
     const auto ends = [&point = point](std::string_view end) { return point.ends_with(end); };
-    if (all_points || std::ranges::any_of(kSchedulePoints, ends)) count += labels.size();
+    if (all_points || std::ranges::any_of(kSchedulePoints, ends)) length.choices += labels.size();
+    if (sim::IsLatency(point)) length.messages += labels.size();
   }
-  return count;
+  return length;
 }
 
 sim::DfsOptions DfsOptionsOf(const SchedulesOptions& options) {
@@ -33,9 +34,10 @@ sim::DfsOptions DfsOptionsOf(const SchedulesOptions& options) {
   return search;
 }
 
-sim::PctOptions PctOptionsOf(const SchedulesOptions& options, std::uint64_t choices, std::uint64_t seed) {
-  sim::PctOptions how{.depth = options.depth, .steps = std::max<std::uint64_t>(1, choices)};
+sim::PctOptions PctOptionsOf(const SchedulesOptions& options, const ScheduleLength& length, std::uint64_t seed) {
+  sim::PctOptions how{.depth = options.depth, .steps = std::max<std::uint64_t>(1, length.choices)};
   how.seed = seed;
+  if (seed % 2 == 0) how.deliveries = length.messages;
   return how;
 }
 
@@ -59,7 +61,7 @@ FirstPlay SchedulePlayer::First(const replays::Scenario& scenario, bool preempt,
   Outcome outcome = runner_.Run(scenario, {.preempt = preempt, .interrupt = &stop_});
   FirstPlay first{.verdict = outcome.verdict, .reason = outcome.reason};
   if (first.verdict == Verdict::kNotSetUp || first.verdict == Verdict::kInterrupted) return first;
-  first.choices = ScheduleChoices(outcome.choices, options_.all_points);
+  first.length = LengthOf(outcome.choices, options_.all_points);
   Add(Judge(std::move(outcome), name), as_replayed, first.part);
   return first;
 }
@@ -78,14 +80,14 @@ DfsReply SchedulePlayer::DepthFirst(DfsPiece piece) {
   return reply;
 }
 
-SchedulesPart SchedulePlayer::Seeds(const SeedsPiece& piece, std::uint64_t choices) {
+SchedulesPart SchedulePlayer::Seeds(const SeedsPiece& piece, const ScheduleLength& length) {
   SchedulesPart part;
   const std::uint64_t first = options_.first_seed + piece.number * kPlaysAPiece;
   const std::uint64_t count = std::min(kPlaysAPiece, options_.last_seed - first + 1);
   for (std::uint64_t i = 0; i < count && !stop_; ++i) {
     if (piece.without.contains(first + i)) continue;
     playing_(i + 1);
-    sim::PctChooser chooser(PctOptionsOf(options_, choices, first + i));
+    sim::PctChooser chooser(PctOptionsOf(options_, length, first + i));
     PlayJudgement play = Play(chooser, fmt::format("the schedule of seed {}", first + i));
     if (play.verdict != Verdict::kInterrupted) Add(std::move(play), false, part);
   }

@@ -45,11 +45,17 @@ struct SchedulesPart {
 // The first rule of one that failed, or what else is wrong in a word.
 std::string_view KindOf(const PlayJudgement& play);
 
+// How many choices a play has made.
+struct ScheduleLength {
+  std::uint64_t choices = 0;   // of those that vary
+  std::uint64_t messages = 0;  // of how long one takes
+};
+
 // A play by the choices of the scenario, which may be none.
 struct FirstPlay {
   replays::Verdict verdict = replays::Verdict::kInterrupted;
   std::string reason = {};
-  std::uint64_t choices = 0;  // made, of those that vary
+  ScheduleLength length = {};
   SchedulesPart part = {};
 };
 
@@ -69,10 +75,10 @@ struct SeedsPiece {
   std::set<std::uint64_t> without;  // seeds
 };
 
-// How many of the choices are such as vary.
-std::uint64_t ScheduleChoices(const sim::ChoiceMap& choices, bool all_points);
+ScheduleLength LengthOf(const sim::ChoiceMap& choices, bool all_points);
 sim::DfsOptions DfsOptionsOf(const SchedulesOptions& options);
-sim::PctOptions PctOptionsOf(const SchedulesOptions& options, std::uint64_t choices, std::uint64_t seed);
+// Of every other seed links have priorities, too.
+sim::PctOptions PctOptionsOf(const SchedulesOptions& options, const ScheduleLength& length, std::uint64_t seed);
 
 class SchedulePlayer {
  public:
@@ -84,7 +90,7 @@ class SchedulePlayer {
   FirstPlay First(const replays::Scenario& scenario, bool preempt, const std::string& name, bool as_replayed);
   DfsReply DepthFirst(DfsPiece piece);
   // `choices`: of the calm schedule.
-  SchedulesPart Seeds(const SeedsPiece& piece, std::uint64_t choices);
+  SchedulesPart Seeds(const SeedsPiece& piece, const ScheduleLength& length);
 
  private:
   PlayJudgement Play(sim::Chooser& chooser, std::string name);
@@ -117,7 +123,7 @@ void PackFields(Archive& archive, SchedulesPart& part) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, FirstPlay& first) {
-  archive(first.verdict, first.reason, first.choices, first.part);
+  archive(first.verdict, first.reason, first.length.choices, first.length.messages, first.part);
 }
 template <typename Archive>
 void PackFields(Archive& archive, DfsPiece& piece) {

@@ -65,7 +65,8 @@ class SchedulesRun {
     const FirstPlay calm = PlayFirst(scenario_, options_.preempt, std::string(kCalmName), ReplayIsCalm());
     if (calm.verdict == Verdict::kNotSetUp)
       return UsageError(fmt::format("This scenario cannot be played: {}", replays::Escaped(calm.reason)));
-    summary_.choices = calm.choices;
+    length_ = calm.length;
+    summary_.choices = calm.length.choices;
     Merge(calm.part);
     summary_.stopped = calm.verdict == Verdict::kInterrupted;
     if (summary_.stopped) return std::move(summary_);
@@ -131,7 +132,7 @@ class SchedulesRun {
       ChoiceLog log;
       CrashBy(scenario, chooser, preempt, log, [this] { return GoesOn(); });
       first.verdict = Verdict::kCrashed;
-      first.choices = ScheduleChoices(log.Choices(), options_.all_points);
+      first.length = LengthOf(log.Choices(), options_.all_points);
       AddCrash(crash, log.Choices());
       return std::nullopt;
     };
@@ -241,7 +242,7 @@ class SchedulesRun {
     };
     crew.new_worker = [this](const replays::CrewView& view) -> replays::CrewWorker {
       return [this, player = NewPlayer(view)](const std::string& request) {
-        return Packed(player->Seeds(Unpacked<SeedsPiece>(request), summary_.choices));
+        return Packed(player->Seeds(Unpacked<SeedsPiece>(request), length_));
       };
     };
     crew.on_reply = [this](const std::string& reply) {
@@ -253,7 +254,7 @@ class SchedulesRun {
       auto piece = Unpacked<SeedsPiece>(request);
       const std::uint64_t seed =
           options_.first_seed + piece.number * kPlaysAPiece + std::max<std::uint64_t>(part, 1) - 1;
-      sim::PctChooser chooser(PctOptionsOf(options_, summary_.choices, seed));
+      sim::PctChooser chooser(PctOptionsOf(options_, length_, seed));
       ChoiceLog log;
       CrashBy(scenario_, chooser, options_.preempt, log, [this] { return GoesOn(); });
       AddCrash(crash, log.Choices());
@@ -331,6 +332,7 @@ class SchedulesRun {
   const std::string source_;
   FailureReporter reporter_;
   SchedulesSummary summary_;
+  ScheduleLength length_;  // of the calm schedule
   std::set<std::string> reported_;
 };
 

@@ -7,13 +7,30 @@
 
 namespace vigil::sim {
 
-PctChooser::PctChooser(const PctOptions& options)
-    : seed_(options.seed), random_(options.seed), below_(static_cast<std::uint64_t>(options.depth)) {
-  VIGIL_CHECK(options.depth >= 1 && options.steps > 0);
-  for (int i = 1; i < options.depth; ++i) {
-    changes_.push_back(Bounded(HashDraw(seed_, "pct/change", static_cast<std::uint64_t>(i)), options.steps));
+namespace {
+
+// `depth` - 1 of the first `steps`, the last first.
+std::vector<std::uint64_t> DrawChanges(std::uint64_t seed, std::string_view what, int depth, std::uint64_t steps) {
+  std::vector<std::uint64_t> changes;
+  for (int i = 1; i < depth; ++i) {
+    changes.push_back(Bounded(HashDraw(seed, what, static_cast<std::uint64_t>(i)), steps));
   }
-  std::ranges::sort(changes_, std::greater<>());
+  std::ranges::sort(changes, std::greater<>());
+  return changes;
+}
+
+}  // namespace
+
+bool IsLatency(std::string_view key) { return key.starts_with("net/") && key.ends_with("/latency"); }
+
+PctChooser::PctChooser(const PctOptions& options)
+    : seed_(options.seed),
+      random_(options.seed),
+      below_(static_cast<std::uint64_t>(options.depth)),
+      ranks_links_(options.deliveries > 0) {
+  VIGIL_CHECK(options.depth >= 1 && options.steps > 0);
+  changes_ = DrawChanges(seed_, "pct/change", options.depth, options.steps);
+  if (ranks_links_) link_changes_ = DrawChanges(seed_, "pct/link change", options.depth, options.deliveries);
 }
 
 std::uint64_t PctChooser::PriorityOf(std::string_view task) {
@@ -38,7 +55,19 @@ std::size_t PctChooser::Highest(std::span<const std::string_view> labels) {
   return highest;
 }
 
+// Latencies grow with their labels.
+std::size_t PctChooser::Latency(std::string_view link, std::size_t latencies) {
+  const std::uint64_t message = message_++;
+  while (!link_changes_.empty() && message >= link_changes_.back()) {
+    link_changes_.pop_back();
+    fallen_.emplace(link);
+  }
+  if (fallen_.contains(link)) return latencies - 1;
+  return Bounded(HashDraw(seed_, link, 1), latencies);
+}
+
 std::size_t PctChooser::Choose(const ChoicePoint& point, std::span<const std::string_view> labels) {
+  if (ranks_links_ && IsLatency(point.key)) return Latency(point.key, labels.size());
   const bool schedules = point.key.ends_with("/schedule") || point.key.ends_with("/preempt");
   if (!schedules) return random_.Choose(point, labels);
   const std::size_t highest = Highest(labels);

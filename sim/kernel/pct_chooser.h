@@ -6,14 +6,19 @@
 // among all schedules. (Burckhardt, Kothari, Musuvathi, Nagarakatti: A Randomized Scheduler with Probabilistic
 // Guarantees of Finding Bugs, ASPLOS 2010.)
 //
-// The points "schedule" and "preempt" are chosen so; all others are random, as by RandomChooser.
+// The points "schedule" and "preempt" are chosen so; with `deliveries` the latencies of messages, too: every link has a
+// latency of its own, from the shortest to the longest, and at d-1 messages the link that carries it becomes one of the
+// slowest. So one link overtakes another for long, which latencies drawn one by one hardly ever bring about. All other
+// points are random, as by RandomChooser.
 // Thread safety: none.
 #ifndef VIGIL_SIM_KERNEL_PCT_CHOOSER_H_
 #define VIGIL_SIM_KERNEL_PCT_CHOOSER_H_
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vigil/sim/kernel/chooser.h"
@@ -24,7 +29,11 @@ struct PctOptions {
   std::uint64_t seed = 0;
   int depth = 3;                 // d; 1 = priorities alone
   std::uint64_t steps = 10'000;  // k: about as many as there are such choices in a run
+  std::uint64_t deliveries = 0;  // messages in a run, about; 0 = latencies are random
 };
+
+// Whether that is a choice of how long a message takes.
+bool IsLatency(std::string_view key);
 
 class PctChooser final : public Chooser {
  public:
@@ -37,6 +46,7 @@ class PctChooser final : public Chooser {
  private:
   std::uint64_t PriorityOf(std::string_view task);
   std::size_t Highest(std::span<const std::string_view> labels);
+  std::size_t Latency(std::string_view link, std::size_t latencies);
 
   const std::uint64_t seed_;
   RandomChooser random_;
@@ -44,6 +54,10 @@ class PctChooser final : public Chooser {
   std::map<std::string, std::uint64_t, std::less<>> priorities_;  // greater runs first
   std::uint64_t below_;  // the priority of the next task that falls; all that were drawn are greater
   std::uint64_t step_ = 0;
+  const bool ranks_links_;
+  std::vector<std::uint64_t> link_changes_;    // messages, sorted, the next one last
+  std::set<std::string, std::less<>> fallen_;  // links
+  std::uint64_t message_ = 0;
 };
 
 }  // namespace vigil::sim
