@@ -55,20 +55,6 @@ std::string_view FaultWords(std::size_t kind) {
   return "";
 }
 
-// A small job's name goes before a file's.
-absl::Status FindCluster(Files& files, CrashEveryArguments& arguments) {
-  CrashEveryOptions& options = arguments.options;
-  if (std::optional<replays::Scenario> small = properties::SmallJobOf(arguments.cluster)) {
-    options.scenario = *std::move(small);
-    return absl::OkStatus();
-  }
-  const RunName run = SplitRunName(files, arguments.cluster);
-  VIGIL_ASSIGN_OR_RETURN(replays::Recording recording, ReadRun(files, run));
-  options.scenario = std::move(recording.scenario);
-  options.source = run.path;
-  return absl::OkStatus();
-}
-
 class CrashEveryCommand {
  public:
   explicit CrashEveryCommand(CrashEveryArguments arguments)
@@ -76,7 +62,8 @@ class CrashEveryCommand {
 
   int Run() {
     CrashEveryOptions& options = arguments_.options;
-    if (const absl::Status found = FindCluster(results_.files(), arguments_); !found.ok())
+    if (const absl::Status found = FindCluster(results_.files(), arguments_.cluster, options.scenario, options.source);
+        !found.ok())
       return results_.Refuse(found);
     if (!results_.CanWrite({{"--state", options.state}}, {options.source, options.failures})) return kMisuse;
     if (arguments_.failures_given && !results_.CanSaveIn(options.failures)) return kMisuse;
@@ -125,6 +112,18 @@ class CrashEveryCommand {
 };
 
 }  // namespace
+
+absl::Status FindCluster(Files& files, const std::string& cluster, replays::Scenario& scenario, std::string& source) {
+  if (std::optional<replays::Scenario> small = properties::SmallJobOf(cluster)) {
+    scenario = *std::move(small);
+    return absl::OkStatus();
+  }
+  const RunName run = SplitRunName(files, cluster);
+  VIGIL_ASSIGN_OR_RETURN(replays::Recording recording, ReadRun(files, run));
+  scenario = std::move(recording.scenario);
+  source = run.path;
+  return absl::OkStatus();
+}
 
 int ExploreCrashEvery(CrashEveryArguments arguments) { return CrashEveryCommand(std::move(arguments)).Run(); }
 

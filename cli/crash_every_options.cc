@@ -1,5 +1,6 @@
-// The options of `vigil explore --crash-every`.
+// The options of `vigil explore --cluster SPEC`.
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 
 #include "fmt/format.h"
@@ -7,6 +8,12 @@
 #include "vigil/cli/parse_command.h"
 
 namespace vigil::cli {
+namespace {
+
+constexpr std::uint64_t kMostPlays = 1'000'000'000;
+constexpr int kMostChain = 100;
+
+}  // namespace
 
 void AddCrashEveryOptions(CLI::App& app, CrashEveryArguments& a) {
   constexpr char kGroup[] = "Of a small job, faults at every point";
@@ -21,10 +28,26 @@ void AddCrashEveryOptions(CLI::App& app, CrashEveryArguments& a) {
       ->group(kGroup);
   app.add_flag("--pairs", a.options.pairs, "All pairs of them: the second in the course that the first has changed")
       ->group(kGroup);
+  const auto number = [](auto least, auto most) { return CLI::Range(least, most).description(""); };
+  app.add_option("--guided", a.guided,
+                 "So many plays with chains of these faults; those that bring about something new are lengthened")
+      ->type_name("N")
+      ->check(number(std::uint64_t{1}, kMostPlays))
+      ->group(kGroup);
+  app.add_option("--seed", a.chains.seed, fmt::format("Of --guided (default: {})", a.chains.seed))
+      ->type_name("N")
+      ->group(kGroup);
+  app.add_option("--chain", a.chains.faults,
+                 fmt::format("Of --guided: how many faults a chain has at most (default: {})", a.chains.faults))
+      ->type_name("N")
+      ->check(number(1, kMostChain))
+      ->group(kGroup);
+  app.add_flag("--blind", a.chains.blind, "Of --guided: without guidance, to see what it is worth")->group(kGroup);
 }
 
 bool AsksForCrashEvery(const CLI::App& app) {
-  static constexpr const char* kOptions[] = {"--cluster", "--crash-every", "--pairs"};
+  static constexpr const char* kOptions[] = {"--cluster", "--crash-every", "--pairs", "--guided",
+                                             "--seed",    "--chain",       "--blind"};
   return FirstGiven(app, kOptions) != nullptr;
 }
 

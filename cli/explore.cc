@@ -78,6 +78,8 @@ constexpr const char* kOfAScope[] = {"--hooks", "--runs", "--faults", "--shard",
 constexpr const char* kNotOfAJob[] = {"--hooks",       "--runs",    "--faults",    "--only",  "--schedules",
                                       "--limit",       "--changes", "--choices",   "--seeds", "--depth",
                                       "--as-expected", "--preempt", "--all-points"};
+constexpr const char* kOfGuided[] = {"--seed", "--chain", "--blind"};
+constexpr const char* kNotOfGuided[] = {"--shard", "--state", "--pairs"};
 
 void AddScopeOptions(CLI::App& app, ExploreArguments& a) {
   properties::ExploreScope& scope = a.options.scope;
@@ -176,10 +178,14 @@ int ExploreAJob(ExploreArguments arguments, const CLI::App& app) {
   CrashEveryArguments& every = arguments.crash_every;
   if (app.get_option("FILE")->count() > 0)
     return ExploreMisuse("FILE: it is about the schedules of one scenario; name the job as --cluster FILE");
-  if (every.cluster.empty() || !every.every)
-    return ExploreMisuse("--cluster SPEC and --crash-every go together: name the job, and what is done to it");
+  const bool guided = every.guided > 0;
+  if (every.cluster.empty() || every.every == guided)
+    return ExploreMisuse(
+        "--cluster SPEC and --crash-every (or --guided N) go together: name the job, and what is done to it");
   if (const char* const name = FirstGiven(app, kNotOfAJob))
     return ExploreMisuse(fmt::format("{}: it is not of --crash-every", name));
+  if (const char* const name = guided ? FirstGiven(app, kNotOfGuided) : FirstGiven(app, kOfGuided))
+    return ExploreMisuse(fmt::format("{}: it is not of {}", name, guided ? "--guided" : "--crash-every"));
   if (const absl::Status status = ReadParts(arguments, app); !status.ok())
     return ExploreMisuse(std::string(MessageOf(status)));
   const ExploreOptions& given = arguments.options;
@@ -192,7 +198,7 @@ int ExploreAJob(ExploreArguments arguments, const CLI::App& app) {
   every.options.plant = arguments.schedules.options.plant;
   every.failures_given = arguments.failures_given;
   every.json = arguments.json;
-  return ExploreCrashEvery(std::move(every));
+  return guided ? ExploreGuided(std::move(every)) : ExploreCrashEvery(std::move(every));
 }
 
 int ExploreAScope(ExploreArguments arguments, const CLI::App& app) {

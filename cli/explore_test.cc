@@ -51,9 +51,26 @@ TEST_F(ExploreProgramTest, PlaysASmallJobWithAFaultAtEveryPoint) {
   EXPECT_THAT(folder_.Read("out.json"), StartsWith("{\"cluster\":\"chief\",\"pairs\":false,\"shard\":\"3/80\""));
 }
 
+TEST_F(ExploreProgramTest, PlaysChainsOfFaultsInASmallJob) {
+  const Ran ran = Run("$VIGIL explore --cluster chief --guided 40 --seed 3 --json out.json");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("chief, chains of faults, seed 3\n          40  plays\n"));
+  EXPECT_THAT(ran.out,
+              ContainsRegex("pairs of fault and state\n(.*\n)* +[0-9]+  by 32 plays\n +[0-9]+  by 40 plays\n"));
+  EXPECT_THAT(ran.out, EndsWith("\n40 passed, 0 failed\n"));
+  EXPECT_THAT(folder_.Read("out.json"), StartsWith("{\"cluster\":\"chief\",\"seed\":3,\"blind\":false"));
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief --guided 40 --shard 1/2").err,
+              HasSubstr("--shard: it is not of --guided"));
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --chain 2").err,
+              HasSubstr("--chain: it is not of --crash-every"));
+  EXPECT_EQ(Run("$VIGIL explore --cluster chief --guided 0").code, 2);
+}
+
 TEST_F(ExploreProgramTest, RefusesWhatIsNoFaultOfAJob) {
-  EXPECT_THAT(Run("$VIGIL explore --cluster chief").err, HasSubstr("--cluster SPEC and --crash-every go together"));
-  EXPECT_THAT(Run("$VIGIL explore --crash-every").err, HasSubstr("--cluster SPEC and --crash-every go together"));
+  const char* const together = "--cluster SPEC and --crash-every (or --guided N) go together";
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief").err, HasSubstr(together));
+  EXPECT_THAT(Run("$VIGIL explore --crash-every").err, HasSubstr(together));
+  EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --guided 2").err, HasSubstr(together));
   EXPECT_THAT(Run("$VIGIL explore --cluster chief --crash-every --hooks 2").err,
               HasSubstr("--hooks: it is not of --crash-every"));
   EXPECT_EQ(Run("$VIGIL explore --cluster no_such_file --crash-every").code, 2);

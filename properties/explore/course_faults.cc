@@ -35,10 +35,9 @@ std::string NameOf(const CourseFault& fault) {
   return fmt::format("{}_{}_{}", CoursePointName(fault.point.at.kind), fault.point.at.n, CourseFaultName(fault.kind));
 }
 
-std::vector<CourseFault> FaultsOf(const sim::CourseLog& course, std::size_t first) {
+std::vector<CourseFault> FaultsOf(const sim::CourseLog& course) {
   std::vector<CourseFault> faults;
-  for (std::size_t i = first; i < course.size(); ++i) {
-    const sim::CoursePoint& point = course[i];
+  for (const sim::CoursePoint& point : course) {
     faults.push_back({Kind::kRestart, point});
     faults.push_back({Kind::kPowerCut, point});
     if (point.at.kind == PointKind::kFileOp) continue;

@@ -32,8 +32,8 @@ std::string_view CourseFaultName(CourseFault::Kind kind);      // "restart", "po
 std::string_view CoursePointName(sim::FaultPoint::Kind kind);  // "sent", "delivered", "file_op"
 std::string NameOf(const CourseFault& fault);                  // "sent_17_power_cut"
 
-// In the order of the course; those at its points from `first` on.
-std::vector<CourseFault> FaultsOf(const sim::CourseLog& course, std::size_t first = 0);
+// In the order of the course.
+std::vector<CourseFault> FaultsOf(const sim::CourseLog& course);
 void AddTo(sim::FaultPlan& plan, const CourseFault& fault);
 
 // Jobs that are over after some hundred messages.

@@ -13,6 +13,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/properties/explore/course_space.h"
 #include "vigil/properties/explore/explore_state.h"
 #include "vigil/properties/explore/play_judgement.h"
 #include "vigil/properties/explore/schedule_player.h"
@@ -34,9 +35,6 @@ constexpr std::uint64_t kFaultsAPiece = 16;
 constexpr int kCoursePiecesAhead = 8;
 constexpr std::uint64_t kToldOfEachRule = 3;
 constexpr Duration kKeepCourseEvery = std::chrono::seconds(10);
-// So long after the last one all faults are over, and how long the job may then take to its end.
-constexpr std::chrono::seconds kOver{6};
-constexpr std::chrono::seconds kToTheEnd{7200};
 
 // (First) faults of the shard, one after the other, but for plays that crash.
 struct CoursePiece {
@@ -69,69 +67,6 @@ void PackFields(Archive& archive, CourseResult& result) {
   archive(result.counts, result.found);
 }
 
-// Which plays there are.
-class CourseSpace {
- public:
-  explicit CourseSpace(Scenario scenario) : scenario_(std::move(scenario)) {
-    sim::JobSpec& job = *scenario_.job;
-    job.plan.timed.clear();
-    job.plan.rpcs.clear();
-    job.plan.disks.clear();
-    job.plan.session_calls.clear();
-    job.heal_after.reset();
-  }
-
-  // Plays the job without faults. USAGE: it breaks a rule, or does not come to its end.
-  absl::Status Prepare(replays::Runner& runner, const std::atomic<bool>& stop, CrashEverySummary& summary) {
-    Outcome outcome = runner.Run(scenario_, {.interrupt = &stop, .quiet = false, .log_course = true});
-    if (outcome.verdict == Verdict::kInterrupted) return absl::OkStatus();
-    if (outcome.verdict != Verdict::kPlayed)
-      return UsageError(fmt::format("Without faults the job does not come to its end: {}", outcome.reason));
-    const sim::CourseLog course = std::move(outcome.course);
-    for (const sim::JobMoment& moment : outcome.history) {
-      if (moment.kind == sim::JobMoment::Kind::kBegin) begin_ = moment.at - outcome.start;
-    }
-    const PlayJudgement play = JudgePlay(std::move(outcome), scenario_, nullptr, "");
-    if (!play.kept())
-      return UsageError(fmt::format("Without any fault the job breaks {}: look at that first (vigil replay)",
-                                    play.rules.empty() ? play.What() : play.rules.front()));
-    for (const sim::CoursePoint& point : course) ++summary.points[static_cast<std::size_t>(point.at.kind)];
-    firsts_ = FaultsOf(course);
-    for (const CourseFault& fault : firsts_) ++summary.faults[static_cast<std::size_t>(fault.kind)];
-    return absl::OkStatus();
-  }
-
-  std::uint64_t size() const { return firsts_.size(); }
-  const Scenario& scenario() const { return scenario_; }
-
-  Scenario With(std::uint64_t first) const { return With(scenario_, firsts_[first]); }
-  // REQUIRES: the second comes after the first.
-  Scenario With(std::uint64_t first, const CourseFault& second) const { return With(With(first), second); }
-
-  // Those that can follow, in the play of the first; none if that was interrupted.
-  std::vector<CourseFault> After(std::uint64_t first, replays::Runner& runner, const std::atomic<bool>& stop) const {
-    const Outcome outcome = runner.Run(With(first), {.interrupt = &stop, .quiet = false, .log_course = true});
-    if (outcome.verdict == Verdict::kInterrupted) return {};
-    const auto at = std::ranges::find(outcome.course, firsts_[first].point.at, &sim::CoursePoint::at);
-    if (at == outcome.course.end()) return {};
-    return FaultsOf(outcome.course, static_cast<std::size_t>(at - outcome.course.begin()) + 1);
-  }
-
- private:
-  Scenario With(Scenario scenario, const CourseFault& fault) const {
-    sim::JobSpec& job = *scenario.job;
-    AddTo(job.plan, fault);
-    job.heal_after = std::max(Duration(0), fault.point.time - begin_) + kOver;
-    job.limit = *job.heal_after + kToTheEnd;
-    scenario.id += "_" + NameOf(fault);
-    return scenario;
-  }
-
-  Scenario scenario_;
-  Duration begin_{0};  // since the start of the world: when the times of a plan begin
-  std::vector<CourseFault> firsts_;
-};
-
 // Plays, in a worker.
 class CoursePlayer {
  public:
@@ -153,16 +88,16 @@ class CoursePlayer {
   bool Single(std::uint64_t first, const std::set<std::uint64_t>& without, CourseResult& result) {
     if (without.contains(first + 1)) return true;
     part_(first + 1);
-    return Add(space_.With(first), {.first = first, .second = 0, .rule = "", .reason = ""}, result);
+    return Add(space_.With({space_.firsts()[first]}), {.first = first, .second = 0, .rule = "", .reason = ""}, result);
   }
 
   bool Pairs(std::uint64_t first, const std::set<std::uint64_t>& without, CourseResult& result) {
-    const std::vector<CourseFault> seconds = space_.After(first, runner_, stop_);
+    const std::vector<CourseFault> seconds = space_.Next({space_.firsts()[first]}, runner_, stop_);
     for (std::uint64_t i = 0; i < seconds.size(); ++i) {
       if (without.contains(i + 1)) continue;
       part_(i + 1);
       FoundInCourse found{.first = first, .second = i + 1, .rule = "", .reason = ""};
-      if (!Add(space_.With(first, seconds[i]), std::move(found), result)) return false;
+      if (!Add(space_.With({space_.firsts()[first], seconds[i]}), std::move(found), result)) return false;
     }
     return !stop_;
   }
@@ -214,9 +149,12 @@ class CrashEveryRun {
                   stop) {}
 
   absl::StatusOr<CrashEverySummary> Run() {
-    VIGIL_RETURN_IF_ERROR(space_.Prepare(runner_, stop_, summary_));
+    VIGIL_RETURN_IF_ERROR(space_.Prepare(runner_, stop_));
+    for (const sim::CoursePoint& point : space_.course()) ++summary_.points[static_cast<std::size_t>(point.at.kind)];
+    for (const CourseFault& fault : space_.firsts()) ++summary_.faults[static_cast<std::size_t>(fault.kind)];
     const std::uint64_t before = options_.shard - 1;
-    summary_.planned = space_.size() > before ? (space_.size() - before - 1) / options_.shards + 1 : 0;
+    summary_.planned =
+        space_.firsts().size() > before ? (space_.firsts().size() - before - 1) / options_.shards + 1 : 0;
     VIGIL_RETURN_IF_ERROR(Resume());
     callbacks_.on_plan(summary_);
     if (!options_.state.empty()) kept_at_ = callbacks_.now();
@@ -258,7 +196,7 @@ class CrashEveryRun {
     const std::string text = replays::PrintRecord(space_.scenario());
     return fmt::format("vigil explore state 1: --crash-every{} --cluster {} {:016x}, {} faults, --shard {}/{}",
                        options_.pairs ? " --pairs" : "", replays::Escaped(options_.scenario.id),
-                       XXH64(text.data(), text.size(), 0), space_.size(), options_.shard, options_.shards);
+                       XXH64(text.data(), text.size(), 0), space_.firsts().size(), options_.shard, options_.shards);
   }
 
   absl::Status Resume() {
@@ -285,10 +223,10 @@ class CrashEveryRun {
   }
 
   Scenario ScenarioOf(const FoundInCourse& found) {
-    if (found.second == 0) return space_.With(found.first);
-    const std::vector<CourseFault> seconds = space_.After(found.first, runner_, stop_);
-    return found.second > seconds.size() ? space_.With(found.first)
-                                         : space_.With(found.first, seconds[found.second - 1]);
+    if (found.second == 0) return space_.With({space_.firsts()[found.first]});
+    const std::vector<CourseFault> seconds = space_.Next({space_.firsts()[found.first]}, runner_, stop_);
+    return found.second > seconds.size() ? space_.With({space_.firsts()[found.first]})
+                                         : space_.With({space_.firsts()[found.first], seconds[found.second - 1]});
   }
 
   void Add(const CourseResult& result) {
