@@ -1,5 +1,5 @@
-// `vigil explore --cluster SPEC`: a small job with a fault at each point of its course (--crash-every), or with chains of
-// them (--guided).
+// `vigil explore --cluster SPEC`: a small job with a fault at each point of its course (--crash-every), or with chains
+// of them (--guided).
 //
 // Thread safety: called once, on the main thread.
 #ifndef VIGIL_CLI_CRASH_EVERY_H_

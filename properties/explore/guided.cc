@@ -13,6 +13,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/properties/explore/explore_state.h"
 #include "vigil/properties/explore/play_judgement.h"
 #include "vigil/properties/shrink/failure_report.h"
 #include "vigil/replays/crew/crew.h"

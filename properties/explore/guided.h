@@ -3,8 +3,8 @@
 //
 // Something new is a pair of a fault and a state: what it fell on (the message or operation, and between whom), and the
 // kind of the fault before it; what all tasks were doing when it fell; what one of them did next. A chain that reaches
-// a pair that none before it has reached is kept; further chains are one of those and one fault more. Of the faults that
-// can follow, one that makes a new pair with the last is preferred.
+// a pair that none before it has reached is kept; further chains are one of those and one fault more. Of the faults
+// that can follow, one that makes a new pair with the last is preferred.
 //
 // Plays come in rounds of the same size whatever the number of jobs, and a round is added up in its order: a seed gives
 // one campaign.
