@@ -13,6 +13,10 @@
 
 namespace vigil::replays {
 
+// Whether the tasks of its schedule by chance also lose the processor after an unlock, a notification, a spawn: those
+// of one job in eight.
+bool PreemptsByChance(const Scenario& scenario);
+
 class PlayChooser {
  public:
   // Both need not outlive it, but for options.chooser.
