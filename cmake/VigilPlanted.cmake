@@ -10,7 +10,10 @@ endif()
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)  # it reads TOML
 file(GLOB VIGIL_PLANTED CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/planted/bugs/*.toml)
 list(APPEND VIGIL_PLANTED ${VIGIL_PLANT_FILE})
-set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${VIGIL_PLANTED} ${VIGIL_WEAVE})
+set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${VIGIL_PLANTED} ${VIGIL_PLANTED_LIST} ${VIGIL_WEAVE})
+# Which they are, so that one that is taken away is noticed, too: it leaves nothing behind that is newer.
+set(VIGIL_PLANTED_LIST ${PROJECT_BINARY_DIR}/planted/bugs.txt)
+file(CONFIGURE OUTPUT ${VIGIL_PLANTED_LIST} CONTENT "${VIGIL_PLANTED}\n" @ONLY)
 set(VIGIL_WEAVE_COMMAND ${Python3_EXECUTABLE} ${VIGIL_WEAVE} --extra=${VIGIL_PLANT_FILE})
 
 execute_process(COMMAND ${VIGIL_WEAVE_COMMAND} --files
@@ -23,7 +26,7 @@ string(REPLACE "\n" ";" VIGIL_PLANTED_SOURCES "${VIGIL_PLANTED_SOURCES}")
 # A file that the script makes of all bugs: what is --switches or --registry.
 function(vigil_make_of_planted_bugs what file)
   add_custom_command(OUTPUT ${file} COMMAND ${VIGIL_WEAVE_COMMAND} --${what} --out ${file}
-    DEPENDS ${VIGIL_PLANTED} ${VIGIL_WEAVE} VERBATIM)
+    DEPENDS ${VIGIL_PLANTED} ${VIGIL_PLANTED_LIST} ${VIGIL_WEAVE} VERBATIM)
 endfunction()
 
 if(VIGIL_PLANTED_BUGS)
@@ -46,7 +49,7 @@ function(vigil_weave out folder)
     endif()
     set(copy ${PROJECT_BINARY_DIR}/planted/${folder}/${source})
     add_custom_command(OUTPUT ${copy} COMMAND ${VIGIL_WEAVE_COMMAND} --weave ${folder}/${source} --out ${copy}
-      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${VIGIL_PLANTED} ${VIGIL_WEAVE} VERBATIM)
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${VIGIL_PLANTED} ${VIGIL_PLANTED_LIST} ${VIGIL_WEAVE} VERBATIM)
     list(APPEND woven ${copy})
   endforeach()
   set(${out} ${woven} PARENT_SCOPE)
