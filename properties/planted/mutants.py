@@ -29,6 +29,7 @@ FOLDERS = ("core/cluster", "core/coord", "core/checkpoint", "core/train")
 CODE = re.compile(r"Code::k(?!Ok\b)[A-Z]\w*")
 COMPARISONS = {" <= ": " < ", " >= ": " > ", " < ": " <= ", " > ": " >= ", " == ": " != ", " != ": " == "}
 STATEMENT = re.compile(r"((\+\+|--)[\w.>\[\]:-]+|[\w:]+([.\w:]|->|\[[\w:.]*\]|\(\))*(\(.*\)|\+\+|--| [+|-]?= .+));")
+TEST_BYTES = 8 << 30  # of address space; the largest takes an eighth
 TEST_SECONDS = 30  # of one test program, on the processor: they take a tenth; ten times as long by the clock
 PASSED_OVER = ("VIGIL_ASSIGN", "#", "//", "case ", "default:", "constexpr ", "static ", "using ", "template", "namespace ", "VIGIL_CHECK")
 
@@ -263,7 +264,7 @@ def tests(args):
     each = waiting(args, suite)
     for number, (name, bug) in enumerate(each, 1):
         folder = "/".join(bug["edit"][0]["file"].split("/")[:2])
-        end = ran(args, name, "prlimit", f"--cpu={TEST_SECONDS}", "timeout", str(10 * TEST_SECONDS), "ctest", "--test-dir", args.build,
+        end = ran(args, name, "prlimit", f"--cpu={TEST_SECONDS}", f"--as={TEST_BYTES}", "timeout", str(10 * TEST_SECONDS), "ctest", "--test-dir", args.build,
                   "-L", args.labels or f"^{folder}", "--stop-on-failure")
         failed = re.findall(r"^\s*\d+ - (\S+) \(", end.stdout, re.MULTILINE)
         if end.returncode == 124:
