@@ -228,6 +228,12 @@ void RegisterElementwiseOps(OpRegistry& registry) {
   registry.Register({.name = "Neg", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
                        return Unary(c, [](auto x) { return Minus()(decltype(x)(0), x); });
                      }});
+  registry.Register({.name = "Abs", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
+                       return Unary(c, [](auto x) {
+                         if constexpr (std::is_floating_point_v<decltype(x)>) return std::fabs(x);  // of -0, too
+                         return x < 0 ? Minus()(decltype(x)(0), x) : x;
+                       });
+                     }});
   registry.Register({.name = "Square", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
                        return Unary(c, [](auto x) { return Times()(x, x); });
                      }});

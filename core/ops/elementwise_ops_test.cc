@@ -17,6 +17,8 @@ TEST_F(ElementwiseOpsTest, ArithmeticOfNumbers) {
   EXPECT_EQ(Show(b_.Op("Mul", {a, b})), "int64 [] 14");
   EXPECT_EQ(Show(b_.Op("Neg", {a})), "int64 [] -7");
   EXPECT_EQ(Show(b_.Op("Square", {a})), "int64 [] 49");
+  EXPECT_EQ(Show(b_.Op("Abs", {a})), "int64 [] 7");
+  EXPECT_EQ(Show(b_.Op("Abs", {b_.Op("Neg", {a})})), "int64 [] 7");
   EXPECT_EQ(Show(b_.Op("RealDiv", {Scalar<float>(7), Scalar<float>(2)})), "float [] 3.5");
   EXPECT_EQ(Show(b_.Op("RealDiv", {a, b})), "UNIMPLEMENTED: 'RealDiv' Op has no kernel for int64");
 }
@@ -26,6 +28,7 @@ TEST_F(ElementwiseOpsTest, ArithmeticOfArrays) {
   EXPECT_EQ(Show(b_.Op("AddV2", {a, Vec<float>({10, 20, 30})})), "float [3] 11 22 33");
   EXPECT_EQ(Show(b_.Op("Mul", {Vec<std::int32_t>({1, 2}), Vec<std::int32_t>({3, 4})})), "int32 [2] 3 8");
   EXPECT_EQ(Show(b_.Op("Square", {a})), "float [3] 1 4 9");
+  EXPECT_EQ(Show(b_.Op("Abs", {Vec<float>({-1.5F, -0.0F, 2})})), "float [3] 1.5 0 2");
 }
 
 TEST_F(ElementwiseOpsTest, ShapesBroadcastFromTheRight) {

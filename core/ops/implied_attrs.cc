@@ -20,10 +20,10 @@ ImpliedAttr NumberOfInputs(std::string name, int others = 0) { return {std::move
 
 void RegisterImpliedAttrs(OpRegistry& registry) {
   const ImpliedAttr t = TypeOfInput("T", 0);
-  for (const std::string_view op : {"Identity", "Assign", "AssignAdd", "AssignSub", "CountUpTo",
-                                    "Squeeze",  "Shape",  "AddV2",     "Sub",       "Mul",
-                                    "RealDiv",  "Less",   "LessEqual", "Greater",   "GreaterEqual",
-                                    "Equal",    "Neg",    "Square",    "MatMul",    "ApplyGradientDescent"}) {
+  for (const std::string_view op :
+       {"Identity",     "Assign", "AssignAdd", "AssignSub", "CountUpTo", "Squeeze",   "Shape",
+        "AddV2",        "Sub",    "Mul",       "RealDiv",   "Less",      "LessEqual", "Greater",
+        "GreaterEqual", "Equal",  "Neg",       "Abs",       "Square",    "MatMul",    "ApplyGradientDescent"}) {
     registry.Imply(op, {t});
   }
   for (const std::string_view op : {"Select", "SelectV2", "ScalarSummary"}) registry.Imply(op, {TypeOfInput("T", 1)});

@@ -34,6 +34,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return moment.code == Code::kOk ? "life ends cleanly" : fmt::format("life ends with {}", CodeName(moment.code));
     case Kind::kTaskLeft:
       return fmt::format("still runs: {}", moment.subject);
+    case Kind::kAtRestSoon:
     case Kind::kAtRest:
       if (moment.subject.empty() && moment.step == 0) return std::nullopt;
       return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);

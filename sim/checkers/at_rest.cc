@@ -65,14 +65,14 @@ bool WasFollowedOn(const Lives& lives, const std::pair<std::string, int>& name, 
 
 // A master that died without a word has told nobody that its graphs and values are not needed any more. A server that
 // began after that never had them; and one that hears of the next process of that task lets them go. The client of
-// another task's master need not say anything: what is not heard of goes.
-bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server) {
+// another task's master need not say anything: what is not heard of goes, if not `soon`.
+bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server, bool soon) {
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
     if (server.began > life.over) return false;
     if (ServesOnly(name.first)) return name.first == run.spec.workload.master && !life.stays;
-    const bool has_master = run.spec.workload.master.empty() && name.first.find(kEvaluatorJob) != 0;
-    return has_master && !life.ended && !WasFollowedOn(lives, name, server);
+    if (life.ended || name.first.find(kEvaluatorJob) == 0) return false;
+    return run.spec.workload.master.empty() ? !WasFollowedOn(lives, name, server) : soon;
   });
 }
 
@@ -118,23 +118,25 @@ std::string Unexplained(const JobRun& run, const Lives& lives, const JobMoment& 
 }
 
 // Whether the master of all keeps a session: where the goodbye to one is lost, its graphs stay on all servers.
-bool ASessionIsLeft(const JobRun& run) {
-  return std::ranges::any_of(run.history, [&run](const JobMoment& moment) {
-    return moment.kind == JobMoment::Kind::kAtRest && moment.task == run.spec.workload.master &&
+bool ASessionIsLeft(const JobRun& run, JobMoment::Kind look) {
+  return std::ranges::any_of(run.history, [&run, look](const JobMoment& moment) {
+    return moment.kind == look && moment.task == run.spec.workload.master &&
            moment.subject.find(" sessions") != moment.subject.npos;
   });
 }
 
-void CheckAtRest(const JobRun& run, Findings& findings) {
+void CheckLook(const JobRun& run, JobMoment::Kind look, Findings& findings) {
   const Lives lives = LivesOf(run.history);
-  const bool session_left = ASessionIsLeft(run);
+  const bool session_left = ASessionIsLeft(run, look);
   for (const JobMoment& moment : run.history) {
-    if (moment.kind != JobMoment::Kind::kAtRest) continue;
+    if (moment.kind != look) continue;
     const auto found = lives.find({moment.task, moment.life});
     const Life life = found == lives.end() ? Life{} : found->second;
     const bool server = ServesOnly(moment.task);
     // Of a program that fails a last step may still be on its way out; one that was killed at its end has not ended.
-    if (server ? AMasterDiedOn(run, lives, life) : !life.ended || life.code != Code::kOk) continue;
+    if (server ? AMasterDiedOn(run, lives, life, look == JobMoment::Kind::kAtRestSoon)
+               : !life.ended || life.code != Code::kOk)
+      continue;
     // The master of another task tells this one a little later that its graphs are not needed any more.
     if (!server && !run.spec.workload.master.empty()) continue;
     findings.Arm();
@@ -146,6 +148,11 @@ void CheckAtRest(const JobRun& run, Findings& findings) {
                        fmt::format("{} graphs", moment.step));
     }
   }
+}
+
+void CheckAtRest(const JobRun& run, Findings& findings) {
+  CheckLook(run, JobMoment::Kind::kAtRestSoon, findings);
+  CheckLook(run, JobMoment::Kind::kAtRest, findings);
 }
 
 }  // namespace
@@ -161,11 +168,10 @@ const Checker kResourcesReturn = {
         "on a server that lives on, as many graphs (steps, sessions) as were given back (DeregisterGraph, "
         "CleanupGraph, "
         "CloseSession) to this life of it by messages that reached no handler: three times each, or once by who was "
-        "gone "
-        "within half a minute; graphs where such a session is left at the master that makes all; all on it where that "
-        "master, or a training task with a master of its own that did not come back, died without a word in its time; "
-        "programs that end with an error or are killed, or whose sessions another task's "
-        "master makes",
+        "gone within half a minute; graphs where such a session is left at the master that makes all; all on it where "
+        "that master, or a training task with a master of its own that did not come back, died without a word in its "
+        "time, and in the first minutes also where a client of that master did; programs that end with an error or are "
+        "killed, or whose sessions another task's master makes",
     .why =
         "nobody tells the servers for ever what is not needed any more; a step that failed may still be on its way out",
 };

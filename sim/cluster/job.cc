@@ -46,6 +46,7 @@ namespace {
 constexpr std::chrono::seconds kPatience{60};  // for sessions to open, before the plan begins all the same
 constexpr std::chrono::milliseconds kPoll{20};
 // After the last training task: longer than servers wait for one another's answers.
+constexpr std::chrono::minutes kSoon{1};
 constexpr std::chrono::minutes kRest{8};
 
 // The server goes with its program, also when that is killed.
@@ -141,7 +142,7 @@ struct Job::Impl {
   void Conduct();
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
-  void LookAtRest();
+  void LookAtRest(Duration later, JobMoment::Kind kind);
   void Finish();
 
   World& world;
@@ -347,24 +348,27 @@ void Job::Impl::Conduct() {
   }
   WaitUntil([&] { return !AnyTrains(); }, limit - env.clock->Monotonic());
   Finish();
-  if (healed && !AnyTrains()) LookAtRest();
+  if (healed && !AnyTrains()) {
+    LookAtRest(kSoon, JobMoment::Kind::kAtRestSoon);
+    LookAtRest(kRest - kSoon, JobMoment::Kind::kAtRest);
+    for (UnheardRequest& request : world.network().Unheard()) {
+      facts.unheard.push_back({std::move(request.from), std::move(request.to), std::move(request.method),
+                               world.options().start + request.sent});
+    }
+  }
   world.Stop();
 }
 
 // When nobody is left who asks for anything, and nothing disturbs any more, servers let go of everything.
-void Job::Impl::LookAtRest() {
+void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
   const Env& env = conductor->env();
-  env.tasks->SleepUntil(DeadlineAfter(env, kRest));
+  env.tasks->SleepUntil(DeadlineAfter(env, later));
   for (const auto& [name, member] : members) {
     if (member.server == nullptr || member.node->killed()) continue;
     const Server::Load load = member.server->load();
-    JobMoment& moment = history.emplace_back(
-        JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = JobMoment::Kind::kAtRest});
+    JobMoment& moment =
+        history.emplace_back(JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = kind});
     NoteAtRest(moment, load, true);
-  }
-  for (UnheardRequest& request : world.network().Unheard()) {
-    facts.unheard.push_back({std::move(request.from), std::move(request.to), std::move(request.method),
-                             world.options().start + request.sent});
   }
 }
 

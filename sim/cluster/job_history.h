@@ -55,9 +55,10 @@ struct JobMoment {
     kSawStep,    // a hook of the task saw that step before a run
     kEnded,      // the program returned: code (kOk: cleanly)
     kTaskLeft,   // at its end a task that the program had started still ran: subject
-    // What its server still holds: subject ("" = nothing), step = how many graphs. Just before the program returns; of
-    // a parameter server long after the last training task has ended.
-    kAtRest,
+    // What its server still holds: subject ("" = nothing), step = how many graphs. Of a parameter server a minute after
+    // the last training task has ended, when nothing is asked any more ...
+    kAtRestSoon,
+    kAtRest,  // ... and when it has had time to notice who is gone; of others just before the program returns
     // Of a parameter server, which counts the updates of each replica: one of subject was applied there, or the count
     // was restored or initialised; step = the count that it has now.
     kApplied,

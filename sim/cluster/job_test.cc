@@ -141,7 +141,7 @@ TEST(Job, SessionsOfAnotherTasksMasterSurviveWhatBefallsTheirRequests) {
         const std::string what = fmt::format("{} {} {}", method, call, static_cast<int>(effect));
         EXPECT_EQ(EndsOf(played.facts), kClean) << what;
         const auto left = std::ranges::find_if(played.history, [](const JobMoment& moment) {
-          return moment.kind == JobMoment::Kind::kAtRest && moment.task == "ps:0";
+          return moment.kind == JobMoment::Kind::kAtRestSoon && moment.task == "ps:0";
         });
         ASSERT_NE(left, played.history.end()) << what;
         EXPECT_EQ(left->subject, "") << what;
