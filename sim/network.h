@@ -14,6 +14,7 @@
 //                                               UNAVAILABLE when it has lasted so long, the deadline DEADLINE_EXCEEDED
 //   a message is lost UNAVAILABLE some seconds later, for this call only: the request had no effect
 //                                               or, if it was the reply, it had
+//   a message is damaged                        UNAVAILABLE when it arrives: its checksum does not match
 // When a caller dies, gives up or is cut off, the handler is told (a latency later) and its reply is dropped. A node
 // that calls itself has no link: 50 us, no faults but those of its requests.
 //
@@ -187,6 +188,8 @@ class SimNetwork {
 
   // Faults.
   RpcFaultState* FaultOf(const OutgoingCall& call);
+  bool DamagesRequest(NetworkLink& link);
+  void Damage(NetworkLink& link, std::string& body, Message& message);
   void Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble);
   Duration ReconnectAfter(NetworkLink& link);
   void TryToConnect(NetworkLink& link);

@@ -1,11 +1,24 @@
 // What each message does when it arrives, or why it waits.
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "vigil/core/io/crc32c.h"
 #include "vigil/sim/message_log.h"
 #include "vigil/sim/network.h"
 
 namespace vigil::sim {
+
+namespace {
+
+constexpr std::string_view kDamaged = "a message was damaged on its way: its checksum does not match";
+
+// As the receiver sees it.
+bool ArrivesDamaged(const Message& message, std::string_view body) {
+  return message.checksum.has_value() && Crc32c(body) != *message.checksum;
+}
+
+}  // namespace
 
 // Whether the message cannot arrive yet, or ever.
 bool SimNetwork::Waits(Message& message) {
@@ -66,6 +79,7 @@ void SimNetwork::Arrive(Message& message) {
     case Message::Kind::kLost: {
       // The message goes first: what it refers to may go with it, and `done` may need it.
       NetworkReply reply = *std::move(message.reply);
+      if (reply.ok() && ArrivesDamaged(message, *reply)) reply = absl::UnavailableError(std::string(kDamaged));
       ++call->references;
       Free(message);
       Settle(*call, std::move(reply));
@@ -125,7 +139,9 @@ void SimNetwork::ArriveRequest(Message& message) {
     why = "recvmsg: Connection reset by peer";
     call.unheard = false;
   }
-  if (why.empty() && (message.fault == nullptr || message.second)) {
+  const bool damaged = why.empty() && ArrivesDamaged(message, call.request.body);
+  if (damaged) message.reply.emplace(absl::UnavailableError(std::string(kDamaged)));
+  if (why.empty() && !damaged && (message.fault == nullptr || message.second)) {
     if (!call.cancelled) Serve(message);
     Free(message);
     return;
@@ -133,7 +149,7 @@ void SimNetwork::ArriveRequest(Message& message) {
   // The other way, for what is wrong with that.
   message.link = link.back;
   if (why.empty()) {
-    ++message.fault->effective;
+    if (!damaged) ++message.fault->effective;
     message.kind = Message::Kind::kReply;
     message.fault = nullptr;
     Send(message, 0);  // message.reply says what

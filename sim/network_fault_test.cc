@@ -260,6 +260,29 @@ TEST_F(NetworkFaultTest, EffectsOfThePlan) {
   EXPECT_EQ(other.matched, 0);
 }
 
+TEST_F(NetworkTest, WhatWasDamagedIsNoticedBeforeAnybodyReadsIt) {
+  std::vector<std::string> served;
+  Serve([&served](IncomingCall& call) -> NetworkReply {
+    served.push_back(call.method() + " " + call.body());
+    return "answer";
+  });
+  RpcFaultState& damaged =
+      world_.network().AddRpcFault({.effect = RpcFault::Effect::kDamaged, .method = "Damaged", .call = 0});
+  Chief([&] {
+    Call({.method = "Damaged", .body = "request"});
+    Call({.method = "Damaged", .body = ""});  // nothing of which a bit could be another one: so it is the answer
+    Call({.method = "Sound", .body = "request"});
+  });
+  Run();
+  EXPECT_THAT(seen_,
+              ElementsAre("12 UNAVAILABLE a message was damaged on its way: its checksum does not match",
+                          "14 UNAVAILABLE a message was damaged on its way: its checksum does not match", "16 answer"));
+  EXPECT_THAT(served, ElementsAre("Damaged ", "Sound request"));
+  EXPECT_EQ(damaged.fired, 2);
+  EXPECT_EQ(damaged.effective, 2);
+  EXPECT_EQ(world_.network().Unheard().size(), 1U);
+}
+
 TEST_F(NetworkFaultTest, WhatNoHandlerEverGotIsKnown) {
   using Effect = RpcFault::Effect;
   SimNetwork& network = world_.network();

@@ -8,6 +8,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/io/crc32c.h"
 #include "vigil/sim/message_log.h"
 #include "vigil/sim/network.h"
 #include "vigil/sim/node.h"
@@ -85,6 +86,14 @@ void SimNetwork::SendRequest(OutgoingCall& call, RpcFaultState* fault) {
         if (plan.by > Duration::zero()) ++fault->effective;
         extra = plan.by;
         break;
+      case RpcFault::Effect::kDamaged:
+        if (DamagesRequest(link) && bytes > 0) {
+          ++fault->effective;
+          Damage(link, call.request.body, message);
+        } else {
+          call.fault = fault;
+        }
+        break;
       case RpcFault::Effect::kReset:
         ++fault->effective;
         Send(NewMessage(Message::Kind::kReset, link, nullptr), 0);
@@ -98,8 +107,25 @@ void SimNetwork::SendRequest(OutgoingCall& call, RpcFaultState* fault) {
   if (!twice) return;
   Message& again = NewMessage(Message::Kind::kRequest, link, &call);
   again.second = true;
+  again.checksum = message.checksum;
   if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kDuplicated) again.fault = fault;
   Send(again, bytes);
+}
+
+// The request, or else its answer.
+bool SimNetwork::DamagesRequest(NetworkLink& link) {
+  static constexpr std::array<std::string_view, 2> kLabels = {"request", "answer"};
+  return choices_.Choose(choices_.KeyOf("net", link.name, "damages"), kLabels) == 0;
+}
+
+// One bit is another one, of a byte in the first, second, ... eighth of the body.
+void SimNetwork::Damage(NetworkLink& link, std::string& body, Message& message) {
+  static constexpr std::array<std::string_view, 8> kLabels = {"0", "1", "2", "3", "4", "5", "6", "7"};
+  message.checksum = Crc32c(body);
+  const std::size_t eighth = choices_.Choose(choices_.KeyOf("net", link.name, "damaged eighth"), kLabels);
+  const std::size_t bit = choices_.Choose(choices_.KeyOf("net", link.name, "damaged bit"), kLabels);
+  char& byte = body[body.size() * eighth / kLabels.size()];
+  byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << bit));
 }
 
 void SimNetwork::Begin(LinkTrouble& trouble, std::string_view from, std::string_view to) {

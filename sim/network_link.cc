@@ -115,6 +115,7 @@ void SimNetwork::Free(Message& message) {
   message.free = true;
   message.fault = nullptr;
   message.reply.reset();
+  message.checksum.reset();
   if (OutgoingCall* const call = std::exchange(message.call, nullptr)) Unreference(*call);
   if (Serving* const serving = std::exchange(message.serving, nullptr)) Unreference(*serving);
   free_messages_.push_back(&message);

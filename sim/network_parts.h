@@ -139,6 +139,8 @@ struct Message : Timer {
   RpcFaultState* fault = nullptr;  // that it meets on arrival
   std::uint64_t life = 0;          // of the process that it comes from, of kClosed to a server
   std::optional<NetworkReply> reply;
+  // Of the body as it was sent. What is not damaged on purpose arrives as it was, and needs none.
+  std::optional<std::uint32_t> checksum;
 };
 
 // One direction between two hosts.

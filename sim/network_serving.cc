@@ -69,6 +69,10 @@ void SimNetwork::Answer(Serving& serving, NetworkReply reply) {
   }
   const std::size_t bytes = reply.ok() ? reply->size() : 0;
   Message& message = NewMessage(Message::Kind::kReply, *call.link->back, &call);
+  if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kDamaged && bytes > 0) {
+    ++fault->effective;
+    Damage(*call.link->back, *reply, message);
+  }
   message.reply.emplace(std::move(reply));
   if (fault != nullptr && fault->fault.effect == RpcFault::Effect::kLostReply) {
     ++fault->effective;

@@ -4,6 +4,8 @@
 // seam. Semantics are gRPC's: a request reaches the peer at most once unless the network duplicates it; when the
 // connection is refused, reset or lost the caller gets UNAVAILABLE and cannot know whether the request took effect; a
 // peer that stands still or is cut off silently answers nothing, and only a deadline or the keepalive ends the wait.
+// A body arrives as it was sent or not at all: a transport sends a checksum (of 32 bits at least; TCP's of 16 is none)
+// with each, and what does not match it fails the call with UNAVAILABLE.
 // Thread safety: all methods from any task of the process.
 #ifndef VIGIL_CORE_ENV_NETWORK_H_
 #define VIGIL_CORE_ENV_NETWORK_H_

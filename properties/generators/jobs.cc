@@ -166,6 +166,7 @@ class Planner {
     sometimes("aimed", 20, &Planner::Aimed);
     sometimes("second", 20, &Planner::Second);
     sometimes("bad link", 10, &Planner::BadLink);
+    sometimes("damaged", 10, &Planner::Damaged);
   }
 
  private:
@@ -397,6 +398,18 @@ class Planner {
     fault.effect = draws_.Pick(kEffects);
     fault.code = draws_.Pick(kCodes);
     if (fault.effect == RpcFault::Effect::kDelayed) fault.by = HowLong() / 10;
+  }
+  // Most messages by far are of runs: what is asked more rarely is meant by its name.
+  void Damaged() {
+    constexpr std::string_view kOfWorkers[] = {"", "RunGraph", "RunGraph", "RecvTensor", "RegisterGraph", "GetStatus"};
+    constexpr std::string_view kOfMasters[] = {"CreateSession", "RunStep", "CloseSession"};
+    for (std::int64_t more = draws_.Between(1, 4); more > 0; --more) {
+      RpcFault& fault = job_.plan.rpcs.emplace_back();
+      fault.effect = RpcFault::Effect::kDamaged;
+      const bool of_master = !job_.workload.master.empty() && draws_.Chance(50);
+      fault.method = of_master ? draws_.Pick(kOfMasters) : draws_.Pick(kOfWorkers);
+      fault.call = draws_.Between(1, of_master || fault.method == "GetStatus" ? 5 : 100);
+    }
   }
   void Disk() {
     constexpr std::string_view kOps[] = {"append", "append", "rename", "sync", "open", "read", "list"};

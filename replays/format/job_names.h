@@ -74,7 +74,7 @@ inline constexpr Named<sim::RpcFault::Effect> kRpcEffects[] = {
     {"error", sim::RpcFault::Effect::kError},           {"lost_request", sim::RpcFault::Effect::kLostRequest},
     {"lost_reply", sim::RpcFault::Effect::kLostReply},  {"never_answered", sim::RpcFault::Effect::kNeverAnswered},
     {"duplicated", sim::RpcFault::Effect::kDuplicated}, {"delayed", sim::RpcFault::Effect::kDelayed},
-    {"reset", sim::RpcFault::Effect::kReset},
+    {"damaged", sim::RpcFault::Effect::kDamaged},       {"reset", sim::RpcFault::Effect::kReset},
 };
 
 inline constexpr Named<sim::DiskFault::Effect> kDiskEffects[] = {

@@ -40,6 +40,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"at_s":1,"slow_node":"worker:0","for_s":3,"rate":8})",
       R"({"rpc":"RunStep","from":"worker:0","to":"ps:0","call":3,"effect":"lost_reply","code":"UNAVAILABLE"})",
       R"({"rpc":"","call":0,"effect":"delayed","code":"UNAVAILABLE","by_s":1})",
+      R"({"rpc":"RunGraph","call":7,"effect":"damaged","code":"UNAVAILABLE"})",
       R"({"disk":"chief:0","op":"rename","call":2,"code":"NO_SPACE"})",
       R"({"disk":"chief:0","op":"list","call":0,"code":"STALE","by_s":30})",
       R"({"disk":"chief:0","op":"read","path":".index","call":1,"code":"BIT_ROT"})",
@@ -136,7 +137,7 @@ TEST(ParseJob, NamesWhatIsWrong) {
        "/cluster/tasks/chief: 2 chiefs, but a cluster has one: make the others workers"},
       {WithPlan(R"({"rpc":"RunStep","effect":"vanishes"})"),
        "/plan/0/effect: unknown effect 'vanishes'; known: error, lost_request, lost_reply, never_answered, duplicated, "
-       "delayed, reset"},
+       "delayed, damaged, reset"},
   };
   ExpectErrors(cases);
 }

@@ -14,10 +14,11 @@ using enum FaultKind;
 // silent server is waited for for two.
 constexpr std::chrono::minutes kNoticed{3};
 
-constexpr std::array kBreakSessions = {
-    kCrashRestart,  kCrashForGood, kPowerCut,      kTornWrite,   kLostDisk,          kPause,           kCut,
-    kOneWayCut,     kSilent,       kOneWaySilent,  kMessageLoss, kRefusedRpc,        kLostRequest,     kLostReply,
-    kNeverAnswered, kDuplication,  kDuplicatedRpc, kReset,       kSessionCallBefore, kSessionCallAfter};
+constexpr std::array kBreakSessions = {kCrashRestart,    kCrashForGood,  kPowerCut,    kTornWrite, kLostDisk,
+                                       kPause,           kCut,           kOneWayCut,   kSilent,    kOneWaySilent,
+                                       kMessageLoss,     kRefusedRpc,    kLostRequest, kLostReply, kNeverAnswered,
+                                       kDuplication,     kDuplicatedRpc, kDamagedRpc,  kReset,     kSessionCallBefore,
+                                       kSessionCallAfter};
 constexpr std::array kTakeTime = {kCrashRestart, kCrashForGood, kPowerCut,      kTornWrite,  kLostDisk,
                                   kPause,        kLateStart,    kCut,           kOneWayCut,  kSilent,
                                   kOneWaySilent, kSlowLink,     kSlowNode,      kNarrowLine, kMessageLoss,
@@ -36,7 +37,7 @@ constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,     
                                   kLostReply,    kNeverAnswered, kDuplication,       kDuplicatedRpc,
                                   kReset,        kNoSpace,       kFullDisk,          kIoError,
                                   kBadDisk,      kSlowDisk,      kSessionCallBefore, kSessionCallAfter,
-                                  kBitRot};
+                                  kBitRot,       kDamagedRpc};
 
 constexpr std::array kPreemptions = {Code::kAborted, Code::kUnavailable};
 constexpr std::array kUnavailable = {Code::kUnavailable};

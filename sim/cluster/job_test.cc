@@ -132,8 +132,8 @@ TEST(Job, SessionsOfAnotherTasksMasterSurviveWhatBefallsTheirRequests) {
   spec.workload.master = "ps:0";
   EXPECT_EQ(EndsOf(PlayJobOf(spec).facts), kClean);
   for (const char* const method : {"CreateSession", "RunStep", "CloseSession"}) {
-    for (const Effect effect :
-         {Effect::kError, Effect::kLostRequest, Effect::kLostReply, Effect::kDuplicated, Effect::kReset}) {
+    for (const Effect effect : {Effect::kError, Effect::kLostRequest, Effect::kLostReply, Effect::kDuplicated,
+                                Effect::kDamaged, Effect::kReset}) {
       for (const std::int64_t call : {1, 2}) {
         spec.plan.rpcs.assign(1, {.effect = effect, .method = method, .from = "chief:0", .call = call});
         spec.heal_after = seconds(20);

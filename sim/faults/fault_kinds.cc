@@ -85,6 +85,11 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A transparent retry of the transport after a connection broke."},
     {FaultKind::kDelayedRpc, "delayed_rpc", "One request arrives much later; those behind it overtake it.",
      "A queue of a busy server, a stream without flow-control window."},
+    {FaultKind::kDamagedRpc, "damaged_rpc",
+     "A bit of one request, or of its answer, is another one when it arrives: the transport's checksum notices, and "
+     "the "
+     "call fails.",
+     "Memory or a switch without error correction; one in 65,536 of such messages has the checksum of TCP right."},
     {FaultKind::kReset, "reset", "At one request every connection between its two tasks breaks.",
      "A proxy or balancer that recycles connections, a limit on their age."},
     {FaultKind::kNoSpace, "no_space", "An operation on a file fails: no space is left.",
@@ -185,6 +190,8 @@ FaultKind KindOf(const RpcFault& fault) {
       return FaultKind::kDuplicatedRpc;
     case RpcFault::Effect::kDelayed:
       return FaultKind::kDelayedRpc;
+    case RpcFault::Effect::kDamaged:
+      return FaultKind::kDamagedRpc;
     case RpcFault::Effect::kReset:
       return FaultKind::kReset;
   }

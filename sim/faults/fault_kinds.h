@@ -47,6 +47,7 @@ enum class FaultKind : std::uint8_t {
   kNeverAnswered,
   kDuplicatedRpc,
   kDelayedRpc,
+  kDamagedRpc,
   kReset,
   kNoSpace,
   kFullDisk,

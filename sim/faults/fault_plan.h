@@ -85,6 +85,7 @@ struct RpcFault {
     kNeverAnswered,  // it takes effect and no answer comes
     kDuplicated,     // it arrives twice
     kDelayed,        // it arrives `by` later; others overtake it
+    kDamaged,        // a bit of it, or of its answer, is another one when it arrives
     kReset,          // every connection between the two breaks
   };
   Effect effect = Effect::kError;
