@@ -247,6 +247,14 @@ absl::Status CheckFeeds(const Graph& graph, const std::vector<Output>& feeds, st
   return absl::OkStatus();
 }
 
+absl::Status CheckReceived(const Node& node, std::int32_t output, const Tensor& value) {
+  const DType declared = node.output_types[static_cast<std::size_t>(output)];
+  if (value.dtype() == declared) return absl::OkStatus();
+  return MakeStatus(Code::kInternal,
+                    fmt::format("Output {} of type {} does not match declared output type {} for node {{{{node {}}}}}",
+                                output, DTypeName(value.dtype()), DTypeName(declared), node.name));
+}
+
 absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const Graph& graph, const RunSpec& spec) {
   return Planner(graph, spec).Make();
 }

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/worker.pb.h"
+#include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
 namespace {
@@ -356,6 +359,38 @@ TEST_F(ClusterSessionTest, TimeoutsEndAStepAlthoughAServerIsSilent) {
   EXPECT_THAT(Run(*session, init_), StartsWith("DEADLINE_EXCEEDED: "));
   EXPECT_THAT(Text(RunAll(*session, {sum_}).status), StartsWith("DEADLINE_EXCEEDED: "));
   network_.Heal();
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+// What another process calls a double, and what it says it is.
+template <typename Message, typename Values>
+std::function<void(std::string&)> AsAFloat(Values values) {
+  return [values](std::string& reply) {
+    Message message;
+    ASSERT_TRUE(message.ParseFromString(reply));
+    ToProto(Tensor::Scalar<float>(7), values(message));
+    reply = message.SerializeAsString();
+  };
+}
+
+TEST_F(ClusterSessionTest, AValueOfATypeThatTheGraphDoesNotSayIsAnError) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+  network_.ChangeReplies("RecvTensor", 1,
+                         AsAFloat<proto::RecvTensorResponse>([](auto& message) { return message.mutable_tensor(); }));
+  EXPECT_THAT(Text(RunAll(*session, {sum_}).status),
+              AllOf(StartsWith("INTERNAL: Output 0 of type float does not match declared output type double for node"),
+                    HasSubstr("v/read")));
+  network_.ChangeReplies("RunGraph", 1, AsAFloat<proto::RunGraphResponse>([](auto& message) {
+                           return message.mutable_recv(0)->mutable_tensor();
+                         }));
+  EXPECT_THAT(Text(RunAll(*session, {v_.read}).status), StartsWith("INTERNAL: Output 0 of type float does not match"));
+  network_.ChangeReplies("RunStep", 1, AsAFloat<proto::RunStepResponse>([](auto& message) {
+                           return message.mutable_tensor(0)->mutable_tensor();
+                         }));
+  EXPECT_THAT(Text(RunAll(*session, {sum_}).status), StartsWith("INTERNAL: Output 0 of type float does not match"));
   EXPECT_EQ(Fetch(*session, sum_), 11);
 }
 

@@ -14,6 +14,7 @@ void FaultyNetwork::Heal() {
   muted_.clear();
   lost_requests_.clear();
   lost_replies_.clear();
+  changed_replies_.clear();
 }
 
 int FaultyNetwork::count(const std::string& method) const {
@@ -46,6 +47,12 @@ std::uint64_t FaultyNetwork::Start(NetworkRequest request, std::function<void(Ne
   if (Take(lost_requests_, method)) {
     done(MakeStatus(Code::kUnavailable, "Connection reset by peer"));
     return ++last_unanswered_;
+  }
+  if (Take(changed_replies_, method)) {
+    done = [change = changes_.at(method), answer = std::move(done)](NetworkReply reply) {
+      if (reply.ok()) change(*reply);
+      answer(std::move(reply));
+    };
   }
   if (hooks_.contains(method)) {
     done = [this, method, answer = std::move(done)](NetworkReply reply) {

@@ -41,6 +41,11 @@ class FaultyNetwork final : public Network {
   void LoseRequests(std::string method, int times) { lost_requests_[std::move(method)] = times; }
   void LoseReplies(std::string method, int times) { lost_replies_[std::move(method)] = times; }
   void Heal();
+  // What the next `times` answers to that method come to.
+  void ChangeReplies(std::string method, int times, std::function<void(std::string&)> change) {
+    changed_replies_[method] = times;
+    changes_[std::move(method)] = std::move(change);
+  }
   // Calls that once, just after the `times`-th answer to that method from now on has been handed over.
   void AfterReply(std::string method, int times, std::function<void()> then) {
     hooks_[std::move(method)] = {times, std::move(then)};
@@ -68,6 +73,8 @@ class FaultyNetwork final : public Network {
   std::set<std::string> muted_;
   std::map<std::string, int> lost_requests_;
   std::map<std::string, int> lost_replies_;
+  std::map<std::string, int> changed_replies_;
+  std::map<std::string, std::function<void(std::string&)>> changes_;
   std::map<std::string, int> counts_;
   std::map<std::string, Hook> hooks_;
   std::map<std::uint64_t, std::function<void(NetworkReply)>> unanswered_;

@@ -80,16 +80,22 @@ class RegisteredGraph::Run final : public Rendezvous {
     const auto edge = std::ranges::find(graph_.recvs_, &recv, &RecvEdge::node);
     NetworkReply reply = step_->Await(static_cast<std::size_t>(edge - graph_.recvs_.begin()), deadline);
     if (!reply.ok()) return reply.status();
-    if (const std::string_view bytes = OnlyField(proto::RecvTensorResponse::kTensorFieldNumber, *reply);
+    VIGIL_ASSIGN_OR_RETURN(Tensor value, ParseReply(*reply));
+    VIGIL_RETURN_IF_ERROR(CheckReceived(recv, 0, value));
+    return value;
+  }
+
+ private:
+  static absl::StatusOr<Tensor> ParseReply(const std::string& reply) {
+    if (const std::string_view bytes = OnlyField(proto::RecvTensorResponse::kTensorFieldNumber, reply);
         bytes.data() != nullptr) {
       return ParseTensor(bytes);
     }
     proto::RecvTensorResponse response;
-    if (!response.ParseFromString(*reply)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
+    if (!response.ParseFromString(reply)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
     return FromProto(response.tensor());
   }
 
- private:
   // Also when the task is killed.
   class Ending {
    public:
