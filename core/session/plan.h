@@ -60,7 +60,7 @@ absl::StatusOr<NeededNodes> FindNeeded(const Graph& graph, const RunSpec& spec);
 // USAGE for a wrong number of values, INVALID_ARGUMENT for one of a wrong type.
 absl::Status CheckFeeds(const Graph& graph, const std::vector<Output>& feeds, std::span<const Tensor> values);
 
-// INTERNAL for a value of another type that comes as an output of `node` from another process. Local kernels bring no such.
+// INTERNAL for a value of another type that comes as an output of `node` from another process. No kernel brings one.
 absl::Status CheckReceived(const Node& node, std::int32_t output, const Tensor& value);
 
 // Errors: USAGE for what the graph does not have, INVALID_ARGUMENT for feeding what is taken as a reference.

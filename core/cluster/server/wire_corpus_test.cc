@@ -1,0 +1,281 @@
+// Mixed versions: what earlier versions of this library said to each other, kept as bytes in wire/*.txt, against the
+// servers, the master and the client of today.
+//
+// A file of the corpus is one conversation of a client, the master of worker:0 and the worker of ps:0, as a recording
+// network saw it. Each of the three is played in turn by its bytes alone, against the real other ones. A new version is
+// added, never changed:
+//   core_cluster_server_test --gtest_filter="WireCorpus*"; cp /tmp/vigil_wire.txt core/cluster/server/wire/YYYY_MM_DD.txt
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/methods.h"
+#include "vigil/core/cluster/server/testing.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr std::string_view kMaster = "worker0:2222";
+constexpr std::string_view kWorker = "ps0:2222";
+
+struct Exchange {
+  std::string to;
+  std::string method;  // with its service
+  std::string request;
+  std::optional<std::string> reply;  // absent: none came, or an error
+};
+
+std::string Hex(std::string_view bytes) {
+  std::string out;
+  for (const char byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned char>(byte));
+  return out.empty() ? "-" : out;
+}
+
+std::string Bytes(const std::string& hex) {
+  std::string out;
+  if (hex == "-") return out;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    out.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  return out;
+}
+
+std::vector<Exchange> ReadCorpus(const std::filesystem::path& file) {
+  std::vector<Exchange> out;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    Exchange& exchange = out.emplace_back();
+    std::string request, reply;
+    words >> exchange.to >> exchange.method >> request >> reply;
+    exchange.request = Bytes(request);
+    if (reply != "error") exchange.reply = Bytes(reply);
+  }
+  return out;
+}
+
+std::vector<std::filesystem::path> CorpusFiles() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(VIGIL_SOURCE_DIR) / "core/cluster/server/wire")) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// Notes what is said, in the order of the requests.
+class RecordingNetwork final : public Network {
+ public:
+  explicit RecordingNetwork(Network& inner) : inner_(inner) {}
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override {
+    return inner_.Listen(address, std::move(handler));
+  }
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override {
+    Exchange& exchange = said_.emplace_back();
+    exchange.to = request.to;
+    exchange.method = request.method;
+    exchange.request = request.body;
+    return inner_.Start(std::move(request), [&exchange, done = std::move(done)](NetworkReply reply) {
+      if (reply.ok()) exchange.reply = *reply;
+      done(std::move(reply));
+    });
+  }
+  void Cancel(std::uint64_t call) override { inner_.Cancel(call); }
+
+  const std::deque<Exchange>& said() const { return said_; }
+
+ private:
+  Network& inner_;
+  std::deque<Exchange> said_;
+};
+
+// Answers as somebody once did, each method in turn; the last answer stands for all that follow.
+class OldPeer {
+ public:
+  OldPeer(Network& network, const std::string& address, const std::vector<Exchange>& corpus) {
+    for (const Exchange& exchange : corpus) {
+      if (exchange.to == address && exchange.reply.has_value()) answers_[exchange.method].push_back(*exchange.reply);
+    }
+    absl::StatusOr<std::unique_ptr<Listener>> listener =
+        network.Listen(address, [this](IncomingCall& call) -> NetworkReply { return Answer(call.method()); });
+    EXPECT_TRUE(listener.ok()) << listener.status();
+    listener_ = *std::move(listener);
+  }
+
+ private:
+  NetworkReply Answer(const std::string& method) {
+    const auto found = answers_.find(method);
+    if (found == answers_.end()) return MakeStatus(Code::kUnimplemented, "Method not found: " + method);
+    std::string answer = found->second.front();
+    if (found->second.size() > 1) found->second.pop_front();
+    return answer;
+  }
+
+  std::map<std::string, std::deque<std::string>> answers_;
+  std::unique_ptr<Listener> listener_;
+};
+
+class WireCorpus : public testing::Test {
+ protected:
+  WireCorpus() : cluster_(BaseEnv(), {{"ps", 1}, {"worker", 1}}), graph_(BuiltinOps()), b_(graph_) {
+    {
+      DeviceScope scope(b_, "/job:ps/task:0");
+      v_ = ops::MakeVariable(b_, "v", b_.Const("v/initial", Tensor::Scalar<double>(1)));
+      bump_ = ops::AssignAdd(b_, "bump", v_.ref, b_.Const("two", Tensor::Scalar<double>(2))).node;
+    }
+    DeviceScope scope(b_, "/job:worker/task:0");
+    x_ = ops::Placeholder(b_, "x", DType::kDouble);
+    sum_ = b_.Op("AddV2", {v_.read, x_}, {.name = "sum"});
+  }
+  ~WireCorpus() override { fake_.tasks.EndAll(); }
+
+  Env BaseEnv() {
+    Env env = fake_.env();
+    env.network = &network_;
+    return env;
+  }
+  template <typename Method, typename Request>
+  std::string Ask(std::string_view to, const Method& method, const Request& request) {
+    return Text(CallAndWait(cluster_.client(),
+                            {.to = std::string(to), .method = method.text(), .body = request.SerializeAsString()})
+                    .status());
+  }
+
+  // What a program sees of a conversation in which every method is used.
+  std::vector<std::string> Converse() {
+    std::vector<std::string> seen;
+    const absl::StatusOr<std::unique_ptr<Session>> made =
+        ClusterSessionFactory(cluster_.client())
+            .Create(graph_, fmt::format("grpc://{}", kMaster), {.keepalive = std::chrono::seconds(40)});
+    if (!made.ok()) return {Text(made.status())};
+    Session* const session = made->get();
+    const auto run = [&](std::vector<Output> fetches, std::vector<NodeId> targets,
+                         std::vector<std::pair<Output, Tensor>> feeds = {}) {
+      const RunOutcome out = RunAll(*session, std::move(fetches), std::move(targets), std::move(feeds));
+      std::string text = Text(out.status);
+      for (const Tensor& value : out.values) text += fmt::format(" {}", value.scalar<double>());
+      seen.push_back(text);
+    };
+    run({}, {b_.Group("init", {v_.initializer}).node});
+    run({}, {bump_});
+    run({sum_}, {}, {{x_, Tensor::Scalar<double>(4)}});
+    run({b_.Op("Mul", {sum_, sum_}, {.name = "square"})}, {}, {{x_, Tensor::Scalar<double>(4)}});  // extends the graph
+    // Nobody says these without a reason that takes minutes, or a failure.
+    proto::KeepSessionRequest alive;
+    alive.set_session_handle("nobody's");
+    Ask(kMaster, methods::kKeepSession, alive);
+    seen.push_back(Ask(kMaster, methods::kListDevices, proto::ListDevicesRequest()));
+    proto::CleanupGraphRequest over;
+    over.set_step_id(77);
+    seen.push_back(Ask(kWorker, methods::kCleanupGraph, over));
+    seen.push_back(Text(session->Close()));
+    seen.push_back(Text(ResetCluster(cluster_.client(), fmt::format("grpc://{}", kMaster))));
+    fake_.tasks.RunReady();
+    return seen;
+  }
+
+  // Of each request to that address, in its order, whether it is answered as it once was. What waits for another one is
+  // answered later.
+  void ExpectAnswered(std::string_view address, const std::vector<Exchange>& corpus) {
+    std::deque<std::optional<NetworkReply>> replies;
+    for (const Exchange& exchange : corpus) {
+      if (exchange.to != address) continue;
+      std::optional<NetworkReply>& reply = replies.emplace_back();
+      network_.Start({.to = exchange.to, .method = exchange.method, .body = exchange.request},
+                     [&reply](NetworkReply got) { reply = std::move(got); });
+      fake_.tasks.RunReady();
+    }
+    std::size_t i = 0;
+    for (const Exchange& exchange : corpus) {
+      if (exchange.to != address) continue;
+      const std::optional<NetworkReply>& reply = replies[i++];
+      ASSERT_TRUE(reply.has_value()) << exchange.method << " was never answered";
+      EXPECT_EQ(reply->ok(), exchange.reply.has_value()) << exchange.method << ": " << Text(reply->status());
+      if (reply->ok() && exchange.reply.has_value()) {
+        EXPECT_EQ(Hex(**reply), Hex(*exchange.reply)) << exchange.method;
+      }
+    }
+    EXPECT_GT(i, 5U);
+  }
+
+  fakes::FakeEnv fake_;
+  RecordingNetwork network_{fake_.network};
+  TestCluster cluster_;
+  Graph graph_;
+  Builder b_;
+  ops::Variable v_;
+  Output x_, sum_;
+  NodeId bump_ = kNoNode;
+};
+
+const auto kSeen = ElementsAre("OK", "OK", "OK 7", "OK 49", "OK", "OK", "OK", "OK");
+
+TEST_F(WireCorpus, EveryMethodIsUsed) {
+  cluster_.StartAll();
+  EXPECT_THAT(Converse(), kSeen);
+  std::set<std::string> used;
+  for (const Exchange& exchange : network_.said()) used.insert(exchange.method.substr(exchange.method.rfind('/') + 1));
+  EXPECT_THAT(used, testing::UnorderedElementsAreArray(kMethodNames));
+  std::ofstream out(testing::TempDir() + "/vigil_wire.txt");
+  out << "# Who is asked, what, the request, the answer. See wire_corpus_test.cc.\n";
+  for (const Exchange& exchange : network_.said()) {
+    out << exchange.to << " " << exchange.method << " " << Hex(exchange.request) << " "
+        << (exchange.reply.has_value() ? Hex(*exchange.reply) : "error") << "\n";
+  }
+}
+
+TEST_F(WireCorpus, TheNewestUsesEveryMethod) {
+  std::set<std::string> used;
+  ASSERT_FALSE(CorpusFiles().empty());
+  for (const Exchange& exchange : ReadCorpus(CorpusFiles().back()))
+    used.insert(exchange.method.substr(exchange.method.rfind('/') + 1));
+  EXPECT_THAT(used, testing::UnorderedElementsAreArray(kMethodNames))
+      << "a method is new: record a new file, as wire_corpus_test.cc says";
+}
+
+// Each case begins anew, with the numbers that are drawn in every recording.
+class OldWire : public WireCorpus, public testing::WithParamInterface<std::filesystem::path> {
+ protected:
+  OldWire() : said_(ReadCorpus(GetParam())) {}
+  const std::vector<Exchange> said_;
+};
+
+TEST_P(OldWire, ClientsAreServed) {
+  cluster_.StartAll();
+  ExpectAnswered(kMaster, said_);
+}
+
+TEST_P(OldWire, MastersAreServed) {
+  cluster_.StartAll();
+  ExpectAnswered(kWorker, said_);
+}
+
+TEST_P(OldWire, WorkersAreUnderstood) {
+  cluster_.Start("worker", 0);
+  const OldPeer worker(network_, std::string(kWorker), said_);
+  EXPECT_THAT(Converse(), kSeen);
+}
+
+TEST_P(OldWire, MastersAreUnderstood) {
+  cluster_.Start("ps", 0);
+  const OldPeer master(network_, std::string(kMaster), said_);
+  EXPECT_THAT(Converse(), kSeen);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, OldWire, testing::ValuesIn(CorpusFiles()),
+                         [](const auto& file) { return file.param.stem().string(); });
+
+}  // namespace
+}  // namespace vigil
