@@ -4,7 +4,7 @@
 // A file of the corpus is one conversation of a client, the master of worker:0 and the worker of ps:0, as a recording
 // network saw it. Each of the three is played in turn by its bytes alone, against the real other ones. A new version is
 // added, never changed:
-//   core_cluster_server_test --gtest_filter="WireCorpus*"; cp /tmp/vigil_wire.txt core/cluster/server/wire/YYYY_MM_DD.txt
+//   core_cluster_server_test --gtest_filter="WireCorpus*"; mv /tmp/vigil_wire.txt core/cluster/server/wire/YYYY_MM.txt
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
