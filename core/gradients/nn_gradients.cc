@@ -49,6 +49,21 @@ std::vector<Gradient> CrossEntropyGradient(GradientCall& g) {
 
 std::vector<Gradient> SparseCrossEntropyGradient(GradientCall& g) { return Dense({LogitsGradient(g), {}}); }
 
+std::vector<Gradient> ConvGradient(GradientCall& g) {
+  const Output input = g.Op("Conv2DBackpropInput", {g.ShapeOf(g.in(0)), g.in(1), g.grad()}, g.attrs());
+  return Dense({input, g.Op("Conv2DBackpropFilter", {g.in(0), g.ShapeOf(g.in(1)), g.grad()}, g.attrs())});
+}
+
+std::vector<Gradient> ConvInputGradient(GradientCall& g) {
+  const Output filter = g.Op("Conv2DBackpropFilter", {g.grad(), g.ShapeOf(g.in(1)), g.in(2)}, g.attrs());
+  return Dense({{}, filter, g.Op("Conv2D", {g.grad(), g.in(1)}, g.attrs())});
+}
+
+std::vector<Gradient> ConvFilterGradient(GradientCall& g) {
+  const Output input = g.Op("Conv2DBackpropInput", {g.ShapeOf(g.in(0)), g.grad(), g.in(2)}, g.attrs());
+  return Dense({input, {}, g.Op("Conv2D", {g.in(0), g.grad()}, g.attrs())});
+}
+
 }  // namespace
 
 void RegisterNnGradients(GradientRegistry& registry) {
@@ -57,6 +72,16 @@ void RegisterNnGradients(GradientRegistry& registry) {
   registry.Register("LogSoftmax", LogSoftmaxGradient);
   registry.Register("SoftmaxCrossEntropyWithLogits", CrossEntropyGradient);
   registry.Register("SparseSoftmaxCrossEntropyWithLogits", SparseCrossEntropyGradient);
+  registry.Register("Conv2D", ConvGradient);
+  registry.Register("Conv2DBackpropInput", ConvInputGradient);
+  registry.Register("Conv2DBackpropFilter", ConvFilterGradient);
+  registry.Register("MaxPool", [](GradientCall& g) {
+    return Dense({g.Op("MaxPoolGrad", {g.in(), g.out(), g.grad()}, g.attrs())});
+  });
+  registry.Register("AvgPool", [](GradientCall& g) {
+    return Dense({g.Op("AvgPoolGrad", {g.ShapeOf(g.in()), g.grad()}, g.attrs())});
+  });
+  registry.Register("AvgPoolGrad", [](GradientCall& g) { return Dense({{}, g.Op("AvgPool", {g.grad()}, g.attrs())}); });
 }
 
 }  // namespace vigil

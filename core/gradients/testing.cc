@@ -147,6 +147,33 @@ void AddNn(std::vector<DifferentiableCase>& all) {
   all.push_back(With("SparseSoftmaxCrossEntropyWithLogits", {Signed({2, 3})}, {IntVector({2, 0})}));
 }
 
+using Four = std::vector<std::int64_t>;
+
+void AddWindows(std::vector<DifferentiableCase>& all) {
+  for (const char* const padding : {"SAME", "VALID"}) {
+    for (const std::int64_t stride : {1, 2}) {
+      const Attrs attrs{{"strides", Four{1, stride, 1, 1}}, {"padding", std::string(padding)}};
+      all.push_back(Plain("Conv2D", {Signed({2, 4, 3, 2}), Signed({2, 3, 2, 2}, 0.3)}, attrs));
+      const bool same = padding == std::string("SAME");
+      const std::int64_t rows = same ? 4 / stride : (4 - 2) / stride + 1;
+      const Tensor grad = Signed({2, rows, same ? 3 : 1, 2}, 0.6);
+      all.push_back({"Conv2DBackpropInput", {Signed({2, 3, 2, 2}), grad}, [attrs](Builder& b, const Inputs& in) {
+                       return b.Op("Conv2DBackpropInput", {Ints(b, {2, 4, 3, 2}), in[0], in[1]}, {.attrs = attrs});
+                     }});
+      all.push_back({"Conv2DBackpropFilter", {Signed({2, 4, 3, 2}), grad}, [attrs](Builder& b, const Inputs& in) {
+                       return b.Op("Conv2DBackpropFilter", {in[0], Ints(b, {2, 3, 2, 2}), in[1]}, {.attrs = attrs});
+                     }});
+      Attrs pooling = attrs;
+      pooling.emplace("ksize", Four{1, 2, 3, 1});
+      all.push_back(Plain("MaxPool", {Signed({2, 4, 3, 2})}, pooling));
+      all.push_back(Plain("AvgPool", {Signed({2, 4, 3, 2})}, pooling));
+      all.push_back({"AvgPoolGrad", {grad}, [pooling](Builder& b, const Inputs& in) {
+                       return b.Op("AvgPoolGrad", {Ints(b, {2, 4, 3, 2}), in[0]}, {.attrs = pooling});
+                     }});
+    }
+  }
+}
+
 void AddArrays(std::vector<DifferentiableCase>& all) {
   all.push_back(With("Reshape", {Signed({2, 3})}, {IntVector({3, -1})}));
   all.push_back(With("ExpandDims", {Signed({2, 3})}, {IntScalar(-1)}));
@@ -198,6 +225,7 @@ const std::vector<DifferentiableCase>& DifferentiableCases() {
     AddBinary(*all);
     AddMatrices(*all);
     AddNn(*all);
+    AddWindows(*all);
     AddArrays(*all);
     AddRows(*all);
     return all;

@@ -5,10 +5,13 @@ namespace vigil {
 
 void RegisterNnOps(OpRegistry& registry) {
   RegisterActivationOps(registry);
+  RegisterApplyOps(registry);
   RegisterBiasOps(registry);
   RegisterCombiningOps(registry);
+  RegisterConvOps(registry);
   RegisterLayoutOps(registry);
   RegisterMathOps(registry);
+  RegisterPoolOps(registry);
   RegisterReductionOps(registry);
   RegisterRowOps(registry);
   RegisterShapeOps(registry);
