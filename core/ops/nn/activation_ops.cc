@@ -100,9 +100,9 @@ void RegisterActivationOps(OpRegistry& registry) {
     registry.Register({.name = name, .inputs = inputs, .output_types = std::move(types), .compute = std::move(kernel)});
   };
   add("Sigmoid", 1, OneTypeOf<kSome>, EachElement<kSome, SigmoidOf>);
-  add("SigmoidGrad", 2, OneTypeOf<kSome>, EachPair<kSome, SigmoidGradOf>);
+  add("SigmoidGrad", 2, OneTypeOf<kSome>, EachElementPair<kSome, SigmoidGradOf>);
   add("Tanh", 1, OneTypeOf<kSome>, EachElement<kSome, TanhOf>);
-  add("TanhGrad", 2, OneTypeOf<kSome>, EachPair<kSome, TanhGradOf>);
+  add("TanhGrad", 2, OneTypeOf<kSome>, EachElementPair<kSome, TanhGradOf>);
   add("Relu", 1, OneTypeOf<kAll>, EachElement<kAll, ReluOf>);
   add("ReluGrad", 2, OneTypeOf<kAll>, EachPair<kAll, ReluGradOf>);
   add("Relu6", 1, OneTypeOf<kAll>, EachElement<kAll, Relu6Of>);

@@ -98,15 +98,21 @@ absl::StatusOr<Convolution> Convolve(const KernelContext& c, const Shape& images
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> strides, FourNumbers(c, "strides", "strides"));
   if (images.rank() != 4) return InvalidArgument("input must be 4-dimensional: {}", images.ToString());
   if (filter.rank() != 4) return InvalidArgument("filter must be 4-dimensional: {}", filter.ToString());
-  if (filter.dim(2) != images.dim(3)) {
-    return InvalidArgument("input and filter must have the same depth: {} vs {}", images.dim(3), filter.dim(2));
-  }
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   for (int d = 0; d < 4; ++d) {
     if (filter.dim(d) <= 0 || filter.dim(d) > kMost) {
       return InvalidArgument("filter must not have zero elements (i.e. all dimensions must be non-zero): {}",
                              filter.ToString());
     }
+  }
+  if (images.dim(3) % filter.dim(2) != 0) {
+    return InvalidArgument("input depth must be evenly divisible by filter depth: {} vs {}", images.dim(3),
+                           filter.dim(2));
+  }
+  if (images.dim(3) != filter.dim(2)) {
+    return MakeStatus(Code::kUnimplemented, fmt::format("'{}' Op: no groups (the depth of the input is {}, of the "
+                                                        "filter {})",
+                                                        c.node().op, images.dim(3), filter.dim(2)));
   }
   Convolution conv{.filters = filter.dim(3)};
   VIGIL_ASSIGN_OR_RETURN(conv.windows, PlaceWindows(c, images, filter.dim(0), filter.dim(1), strides));

@@ -103,6 +103,26 @@ absl::Status EachPair(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// The same for ops that only ask for as many elements: the shape is the first one's.
+template <Elements kWhich, typename F>
+absl::Status EachElementPair(KernelContext& c) {
+  const Tensor& a = c.input(0);
+  const Tensor& b = c.input(1);
+  if (a.num_elements() != b.num_elements()) {
+    return InvalidArgument("The two arguments to a cwise op must have same number of elements, got {} and {}",
+                           a.num_elements(), b.num_elements());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), a.shape().dims()));
+  const bool known = ForElements<kWhich>(a.dtype(), [&]<typename T>() {
+    T* to = out.mutable_flat<T>().data();
+    const T* y = b.flat<T>().data();
+    for (const T x : a.flat<T>()) *to++ = F()(x, *y++);
+  });
+  if (!known) return NoKernel(c);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
 // out = f(a, b) with broadcasting.
 template <typename T, typename Out, typename F>
 absl::Status Broadcasted(const Tensor& a, const Tensor& b, Tensor* out, F f) {

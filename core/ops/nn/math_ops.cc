@@ -145,10 +145,10 @@ void RegisterMathOps(OpRegistry& registry) {
     registry.Register(
         {.name = name, .inputs = 2, .output_types = OneTypeOf<Elements::kFloating>, .compute = std::move(kernel)});
   };
-  pair("SqrtGrad", EachPair<Elements::kFloating, SqrtGradOf>);
-  pair("RsqrtGrad", EachPair<Elements::kFloating, RsqrtGradOf>);
-  pair("ReciprocalGrad", EachPair<Elements::kFloating, InverseGradOf>);
-  pair("InvGrad", EachPair<Elements::kFloating, InverseGradOf>);
+  pair("SqrtGrad", EachElementPair<Elements::kFloating, SqrtGradOf>);
+  pair("RsqrtGrad", EachElementPair<Elements::kFloating, RsqrtGradOf>);
+  pair("ReciprocalGrad", EachElementPair<Elements::kFloating, InverseGradOf>);
+  pair("InvGrad", EachElementPair<Elements::kFloating, InverseGradOf>);
 }
 
 }  // namespace vigil

@@ -44,7 +44,9 @@ absl::StatusOr<Windows> Pool(const KernelContext& c, const Shape& images) {
   VIGIL_RETURN_IF_ERROR(CheckWindowAttrs(c));
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> size, FourNumbers(c, "ksize", "ksize"));
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> strides, FourNumbers(c, "strides", "strides"));
-  if (images.rank() != 4) return InvalidArgument("tensor_in must be 4-dimensional");
+  if (images.rank() != 4) {
+    return InvalidArgument("tensor_in_shape must have 2 spatial dimensions. {} 0", images.rank());
+  }
   return PlaceWindows(c, images, size[1], size[2], strides);
 }
 
@@ -120,6 +122,31 @@ absl::Status MaxPoolGradKernel(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// The gradient of that: each window's largest element passes on what it gets.
+absl::Status MaxPoolGradGradKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(1).shape(), "orig_output"));
+  if (c.input(2).shape() != in.shape()) {
+    return InvalidArgument("Expected grad shape to be {}, but got {}", in.shape().ToString(),
+                           c.input(2).shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), PooledDims(windows)));
+  if (out.num_elements() > 0) {
+    const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+      const T* const image = in.flat<T>().data();
+      const T* const grad = c.input(2).flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
+        to[pool] = grad[LargestOf(image, inside)];
+      });
+    });
+    if (!known) return NoKernel(c);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
 absl::Status AvgPoolGradKernel(KernelContext& c) {
   if (c.input(0).shape().rank() != 1 || c.input(0).num_elements() != 4) {
     return InvalidArgument("out_backprop: orig_input_shape must be 1-dimensional and 4 elements");
@@ -168,6 +195,8 @@ void RegisterPoolOps(OpRegistry& registry) {
   registry.Register({.name = "MaxPool", .inputs = 1, .output_types = PlainPoolTypes<kAll>, .compute = MaxPoolKernel});
   registry.Register(
       {.name = "MaxPoolGrad", .inputs = 3, .output_types = PlainPoolTypes<kAll>, .compute = MaxPoolGradKernel});
+  registry.Register(
+      {.name = "MaxPoolGradGrad", .inputs = 3, .output_types = PlainPoolTypes<kAll>, .compute = MaxPoolGradGradKernel});
   registry.Register(
       {.name = "AvgPool", .inputs = 1, .output_types = PlainPoolTypes<Elements::kFloating>, .compute = AvgPoolKernel});
   registry.Register(

@@ -43,13 +43,13 @@ inline absl::StatusOr<WindowAxis> PlaceWindow(std::int64_t in, std::int64_t wind
     const std::int64_t missing = std::max<std::int64_t>(0, window - (in - covered));
     axis.before = axis.out == 0 ? 0 : missing / 2;
   } else {
-    if (window > in) {
+    axis.out = (in - window + stride) / stride;  // none, if the window is larger than the image by less than a step
+    if (axis.out < 0) {
       return InvalidArgument(
           "Computed output size would be negative: {} [input_size: {}, effective_filter_size: {}, "
           "stride: {}]",
-          (in - window + stride) / stride, in, window, stride);
+          axis.out, in, window, stride);
     }
-    axis.out = (in - window) / stride + 1;
   }
   return axis;
 }

@@ -13,7 +13,7 @@ namespace vigil {
 
 struct AdagradOptions {
   HyperParameter learning_rate = 0;
-  float initial_accumulator_value = 0.1F;
+  double initial_accumulator_value = 0.1;
   bool use_locking = false;
   std::string name = "Adagrad";
 };

@@ -8,7 +8,7 @@
 namespace vigil {
 
 absl::Status FtrlOptimizer::Check() const {
-  const auto not_below = [](const char* name, float value) {
+  const auto not_below = [](const char* name, double value) {
     if (value >= 0) return absl::OkStatus();
     return UsageError(fmt::format("{} {:f} needs to be positive or zero", name, value));
   };

@@ -14,7 +14,7 @@ namespace vigil {
 struct FtrlOptions {
   HyperParameter learning_rate = 0;
   float learning_rate_power = -0.5F;
-  float initial_accumulator_value = 0.1F;
+  double initial_accumulator_value = 0.1;
   float l1_regularization_strength = 0;
   float l2_regularization_strength = 0;
   float l2_shrinkage_regularization_strength = 0;

@@ -53,18 +53,18 @@ Output InitialValue(const Graph& graph, Output variable) {
   return {};
 }
 
-Tensor Filled(DType type, const Shape& shape, float value) {
+Tensor Filled(DType type, const Shape& shape, double value) {
   Tensor out(type, shape);
   if (type == DType::kDouble) {
-    std::ranges::fill(out.mutable_flat<double>(), static_cast<double>(value));
+    std::ranges::fill(out.mutable_flat<double>(), value);
   } else {
-    std::ranges::fill(out.mutable_flat<float>(), value);
+    std::ranges::fill(out.mutable_flat<float>(), static_cast<float>(value));
   }
   return out;
 }
 
 // Tensors of `value` in the shape of the variable.
-Output FilledLike(Builder& b, const std::string& name, Output variable, float value) {
+Output FilledLike(Builder& b, const std::string& name, Output variable, double value) {
   const Node& node = b.graph().node(variable.node);
   const DType type = node.output_types[0];
   const auto declared = node.attrs.find("shape");
@@ -109,7 +109,7 @@ Output SlotOptimizer::Update::As(Output number) const {
   return b.graph().Has(number) && b.graph().TypeOf(number) == type ? number : Op("Cast", {number}, {{"DstT", type}});
 }
 
-Output SlotOptimizer::Update::Const(float value) const {
+Output SlotOptimizer::Update::Const(double value) const {
   const DType type = b.status().ok() ? b.graph().TypeOf(variable) : DType::kFloat;
   return b.Const(scope + "/Const", Filled(type, Shape(), value));
 }

@@ -61,7 +61,7 @@ class SlotOptimizer : public Optimizer {
   // A variable of the shape of each trained one.
   struct Slot {
     std::string name;  // "momentum"
-    float initial = 0;
+    double initial = 0;
   };
   // The update of one variable, whose nodes are named "<scope>/...".
   struct Update {
@@ -76,7 +76,7 @@ class SlotOptimizer : public Optimizer {
     // A number, in the variable's type.
     Output As(Output number) const;
     Output Number(std::size_t i) const { return As(numbers[i]); }
-    Output Const(float value) const;
+    Output Const(double value) const;
   };
 
   SlotOptimizer(std::string name, bool use_locking) : name_(std::move(name)), use_locking_(use_locking) {}
