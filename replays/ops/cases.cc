@@ -75,6 +75,18 @@ AttrValue AttrOf(const Json& json) {
   return TypeOf(json["type"]);
 }
 
+std::vector<std::pair<std::string, double>> NumbersOf(const Json& json) {
+  std::vector<std::pair<std::string, double>> out;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_boolean()) {
+      out.emplace_back(name, value.get<bool>() ? 1 : 0);
+    } else if (value.is_number()) {
+      out.emplace_back(name, value.get<double>());
+    }
+  }
+  return out;
+}
+
 template <typename Read>
 void EachLine(const std::string& file, Read read) {
   std::ifstream in(file);
@@ -143,19 +155,36 @@ std::vector<OpCase> ReadOpCases(const std::string& file) {
 std::vector<Trajectory> ReadTrajectories(const std::string& file) {
   std::vector<Trajectory> all;
   EachLine(file, [&all](const Json& json, std::string where) {
+    if (!json.contains("optimizer")) return;
     Trajectory& each = all.emplace_back();
     each.where = std::move(where);
     each.optimizer = json["optimizer"];
-    each.sparse = json["sparse"];
-    for (const auto& [name, value] : json["options"].items()) {
-      each.options.emplace_back(name, value.is_boolean() ? value.get<bool>() : value.get<double>());
-    }
+    each.is_double = json["double"];
+    each.options = NumbersOf(json["options"]);
     each.variables = json["variables"].get<std::vector<std::string>>();
     each.steps = json["steps"].get<std::vector<int>>();
     for (const Json& step : json["values"]) {
       std::vector<Tensor>& values = each.values.emplace_back();
       for (const Json& value : step) values.push_back(TensorOf(value));
     }
+  });
+  return all;
+}
+
+std::vector<DecayCase> ReadDecays(const std::string& file) {
+  std::vector<DecayCase> all;
+  EachLine(file, [&all](const Json& json, std::string where) {
+    if (!json.contains("decay")) return;
+    DecayCase& each = all.emplace_back();
+    each.where = std::move(where);
+    each.decay = json["decay"];
+    each.arguments = NumbersOf(json["arguments"]);
+    if (json["arguments"].contains("boundaries")) {
+      each.boundaries = json["arguments"]["boundaries"].get<std::vector<std::int64_t>>();
+      each.values = json["arguments"]["values"].get<std::vector<float>>();
+    }
+    each.steps = json["steps"].get<std::vector<std::int64_t>>();
+    each.rates = json["rates"].get<std::vector<float>>();
   });
   return all;
 }

@@ -177,7 +177,7 @@ def strides(r):
 def conv_question(r):
     dtype = one_of(r, FLOATS)
     images = image(r, dtype)
-    fits = images.shape[3] if not odd(r) else int(r.randint(1, 4))
+    fits = images.shape[3] if not odd(r) else images.shape[3] + 1  # one that divides it makes groups
     dims = (int(r.randint(1, 4)), int(r.randint(1, 4)), fits, int(r.randint(1, 4)))
     return images, numbers(r, dims, dtype), {"strides": strides(r), "padding": one_of(r, ["SAME", "VALID"])}
 
@@ -212,13 +212,13 @@ def pool(op, r):
     windows = [int(r.randint(1, 4)), int(r.randint(1, 4))]
     attrs = {"ksize": [1, *windows, 1], "strides": strides(r), "padding": one_of(r, ["SAME", "VALID"])}
     images = image(r, one_of(r, FLOATS), 4 if not odd(r) else 3)
+    if images.ndim != 4:
+        return Sample(op, [images], attrs) if op in ("MaxPool", "AvgPool") else None
+    dims = pooled(images, windows, attrs, images.shape[3])
+    if dims is None:  # then TensorFlow's gradient is what lay in memory
+        return None
     if op in ("MaxPool", "AvgPool"):
         return Sample(op, [images], attrs)
-    if images.ndim != 4:
-        return None
-    dims = pooled(images, windows, attrs, images.shape[3])
-    if dims is None:
-        return None
     grad = numbers(r, dims, images.dtype)
     if op == "AvgPoolGrad":
         return Sample(op, [np.asarray(images.shape, np.int32), grad], attrs)
@@ -373,6 +373,13 @@ def select(op, r):
                        numbers(r, other_shape(r, dims), dtype)])
 
 
+def select_v2(op, r):
+    dims = shape(r)
+    dtype = one_of(r, NUMBERS)
+    return Sample(op, [r.randint(2, size=partner(r, dims)).astype(bool), numbers(r, dims, dtype),
+                       numbers(r, partner(r, dims), dtype)])
+
+
 def cast(op, r):
     return Sample(op, [numbers(r, shape(r), one_of(r, NUMBERS), -9, 9)],
                   {"DstT": one_of(r, [tf.float32, tf.float64, tf.int32, tf.int64, tf.bool])})
@@ -432,7 +439,8 @@ def apply(op, r):
     sparse = op.startswith("Sparse")
     dims = full(r, r.randint(1, 3))
     dtype = one_of(r, FLOATS)
-    refs = [numbers(r, dims, dtype)] + [positive(r, other_shape(r, dims) if odd(r) else dims, dtype)
+    # What TensorFlow says of three slots names the wrong shape.
+    refs = [numbers(r, dims, dtype)] + [positive(r, other_shape(r, dims) if odd(r) and slots < 3 else dims, dtype)
                                         for _ in range(slots)]
     if op.endswith("CenteredRMSProp"):  # what is under the root must not be negative
         refs[2] = np.asarray(refs[1] ** 2 + np.abs(refs[2]) if refs[1].shape == refs[2].shape else refs[2], dtype)
@@ -463,6 +471,7 @@ OPS = {
     **{op: binary(-3, 3, FLOATS) for op in ("RealDiv", "DivNoNan")},
     **{op: binary(-4, 4, [np.int32, np.int64, np.float64]) for op in ("FloorDiv", "FloorMod")},
     "LogicalAnd": logical, "LogicalOr": logical, "Pow": pow_of, "AddN": add_n, "ClipByValue": clip, "Select": select,
+    "SelectV2": select_v2,
     "Cast": cast,
     **{op: reduction(NUMBERS) for op in ("Sum", "Mean", "Max", "Min", "Prod")},
     **{op: reduction([bool]) for op in ("All", "Any")},

@@ -16,6 +16,7 @@ void RegisterNnOps(OpRegistry& registry) {
   RegisterRowOps(registry);
   RegisterShapeOps(registry);
   RegisterSoftmaxOps(registry);
+  RegisterNnImpliedAttrs(registry);
 }
 
 }  // namespace vigil

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
 #include "vigil/core/session/direct_session.h"
@@ -100,6 +101,64 @@ TEST_F(MinimizeTest, APerceptronLearnsExclusiveOr) {
   Initialize();
   for (int i = 0; i < 200; ++i) Do({train->node});
   EXPECT_LT(Values(loss)[0], 0.05F);
+}
+
+// A bar that stands or lies, somewhere on a small image: one filter for each suffices.
+TEST_F(MinimizeTest, AConvolutionalNetTellsBarsApart) {
+  constexpr std::int64_t kSize = 6;
+  Tensor images(DType::kFloat, Shape({8, kSize, kSize, 1}));
+  std::vector<std::int32_t> stands;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    const bool upright = i % 2 == 0;
+    stands.push_back(upright ? 1 : 0);
+    for (std::int64_t k = 0; k < 3; ++k) {
+      const std::int64_t row = upright ? k + i / 4 : 1 + i / 2;
+      const std::int64_t column = upright ? 1 + i / 2 : k + i / 4;
+      images.mutable_flat<float>()[static_cast<std::size_t>((i * kSize + row) * kSize + column)] = 1;
+    }
+  }
+  const auto weights = [&](const char* name, Shape shape) {
+    Tensor initial(DType::kFloat, std::move(shape));
+    float value = 0.3F;
+    for (float& each : initial.mutable_flat<float>()) each = (value = std::fmod(value + 0.618F, 1.0F)) - 0.5F;
+    return ops::MakeVariable(b_, name, b_.Const("initial", initial)).read;
+  };
+  const std::vector<std::int64_t> ones{1, 1, 1, 1}, twos{1, 2, 2, 1};
+  const Output filtered = b_.Op("Conv2D", {b_.Const("images", images), weights("filter", Shape({3, 3, 1, 4}))},
+                                {.attrs = {{"strides", ones}, {"padding", std::string("SAME")}}});
+  const Output pooled = b_.Op("MaxPool", {b_.Op("Relu", {filtered})},
+                              {.attrs = {{"ksize", twos}, {"strides", twos}, {"padding", std::string("VALID")}}});
+  const Output flat = b_.Op("Reshape", {pooled, b_.Const("flat", Tensor::Vector<std::int32_t>({8, 36}))});
+  const Output logits = b_.Op("MatMul", {flat, weights("out", Shape({36, 2}))});
+  const Output labels = b_.Const("labels", Tensor::Vector<std::int32_t>(stands));
+  const Output loss = MeanOf(b_.Op("SparseSoftmaxCrossEntropyWithLogits", {logits, labels}));
+  MomentumOptimizer optimizer({.learning_rate = 0.1F, .momentum = 0.9F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  Initialize();
+  const float before = Values(loss)[0];
+  for (int i = 0; i < 60; ++i) Do({train->node});
+  EXPECT_GT(before, 0.3F);
+  EXPECT_LT(Values(loss)[0], 0.02F);
+}
+
+// Rows that no example asks for stay as they were.
+TEST_F(MinimizeTest, AnEmbeddingIsUpdatedByRows) {
+  const ops::Variable table = ops::MakeVariable(b_, "table", b_.Const("initial", Matrix(4, {1, 1, 2, 2, 3, 3, 4, 4})));
+  const Output ids = b_.Const("ids", Tensor::Vector<std::int32_t>({2, 0, 2}));
+  const Output rows = b_.Op("Gather", {table.read, ids});
+  const Output loss = MeanOf(b_.Op("Square", {rows}));
+  AdagradOptimizer optimizer({.learning_rate = 0.5F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  EXPECT_TRUE(graph_.Find("Adagrad/update_table/SparseApplyAdagrad").has_value());
+  Initialize();
+  Do({train->node});
+  const std::vector<float> values = Values(table.ref);
+  EXPECT_EQ(values[2], 2);
+  EXPECT_EQ(values[7], 4);
+  EXPECT_LT(values[0], 1);
+  EXPECT_LT(values[4], 3);
 }
 
 TEST_F(MinimizeTest, SlotsAreNamedAsTensorFlowDoes) {
