@@ -81,6 +81,17 @@ absl::Status EachElement(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// out = F()(in), for an F that works on whole arrays: Eigen's functions take several elements at once.
+template <typename F>
+absl::Status WholeArray(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
+  const bool known = ForFloating(in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = F()(AsArray<T>(in)); });
+  if (!known) return NoKernel(c);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
 // out[i] = F()(a[i], b[i]): both of one shape.
 template <Elements kWhich, typename F>
 absl::Status EachPair(KernelContext& c) {
