@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
+#include "vigil/core/train/optimizers/momentum_optimizer.h"
 #include "vigil/core/train/optimizers/testing.h"
 #include "vigil/core/train/training_util.h"
 #include "vigil/fakes/fake_env.h"
@@ -69,6 +70,23 @@ TEST_F(SyncReplicasOptimizerTest, TwoReplicasGoInStep) {
 }
 
 // As many tokens as gradients in a step: one replica may go ahead alone, and what it pushes late is dropped.
+// The slots are where the variables are, and one for all replicas.
+TEST_F(SyncReplicasOptimizerTest, GoesOverOptimizersWithSlots) {
+  const auto momentum = [] {
+    return std::make_shared<MomentumOptimizer>(MomentumOptions{.learning_rate = 1, .momentum = 0.5});
+  };
+  SyncReplica& chief = Add({.num_tokens = 0, .inside = momentum()});
+  SyncReplica& worker = Add({.num_tokens = 0, .inside = momentum()});
+  OpenAll();
+  Start("worker", worker, 1);
+  Start("chief", chief, 3);
+  EXPECT_EQ(Look(chief), "local 1 step 1 v -1 0 w 8 tokens 0 acc 0");
+  Start("worker", worker, 1);
+  Start("chief", chief, 1);
+  EXPECT_EQ(Look(chief), "local 2 step 2 v -3 -2 w 6 tokens 0 acc 0");
+  EXPECT_TRUE(chief.graph.Find("v/Momentum").has_value());
+}
+
 TEST_F(SyncReplicasOptimizerTest, WithTheFirstTokensOneReplicaMayTakeSeveral) {
   SyncReplica& chief = Add({});
   SyncReplica& worker = Add({});

@@ -25,11 +25,12 @@ SyncReplica::SyncReplica(const Env& env, std::shared_ptr<ResourceManager> resour
   v = vv.read;
   w = ww.read;
   fed = ops::Placeholder(b, "gradient", DType::kFloat);
-  optimizer = *SyncReplicasOptimizer::Create(
-      env, {.optimizer = std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 1}),
-            .replicas_to_aggregate = options.aggregate,
-            .total_num_replicas = options.total,
-            .behaviour = options.behaviour});
+  const std::shared_ptr<Optimizer> descent =
+      std::make_shared<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 1});
+  optimizer = *SyncReplicasOptimizer::Create(env, {.optimizer = options.inside == nullptr ? descent : options.inside,
+                                                   .replicas_to_aggregate = options.aggregate,
+                                                   .total_num_replicas = options.total,
+                                                   .behaviour = options.behaviour});
   const auto made = optimizer->ApplyGradients(b, {{b.Op("Pack", {fed, fed}), vv.ref}, {fed, ww.ref}}, step);
   EXPECT_EQ(Text(made.status()), "OK");
   train_op = *made;

@@ -23,7 +23,8 @@ struct ReplicaOptions {
   int total = 2;
   int num_tokens = -1;
   Behaviour behaviour = Behaviour::Default();
-  std::vector<HookPtr> more_hooks = {};  // before the optimizer's
+  std::vector<HookPtr> more_hooks = {};         // before the optimizer's
+  std::shared_ptr<Optimizer> inside = nullptr;  // null: gradient descent with rate 1
 };
 
 using fakes::Text;
