@@ -47,8 +47,9 @@ bool Undisturbed(const JobRun& run) {
   return true;
 }
 
-// What may be left over, because somebody was cut off between the save and its listing, or between the listing and what is
-// deleted: twice for each end of a process, since a deletion may be undone with the power, and once for each failed session.
+// What may be left over, because somebody was cut off between the save and its listing, or between the listing and what
+// is deleted: twice for each end of a process, since a deletion may be undone with the power, and once for each failed
+// session.
 std::size_t MayBeLeftOver(const JobRun& run) {
   std::int64_t most = 0;
   for (const auto& [name, task] : run.facts.tasks) {
@@ -57,7 +58,8 @@ std::size_t MayBeLeftOver(const JobRun& run) {
   return static_cast<std::size_t>(most);
 }
 
-// Each keeper takes over what the one before it has listed, also after a recovery and in a process that was started again.
+// Each keeper takes over what the one before it has listed, also after a recovery and in a process that was started
+// again.
 void CheckTakenOver(const JobRun& run, Findings& findings) {
   const auto chief = run.facts.tasks.find("chief:0");
   if (chief == run.facts.tasks.end() || chief->second.outcome != "clean" || FailsDisksOf(run.spec.plan, "chief:0"))
