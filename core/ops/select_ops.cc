@@ -104,14 +104,13 @@ absl::Status SelectV2(KernelContext& c) {
   const Tensor& yes = c.input(1);
   const Tensor& no = c.input(2);
   std::vector<std::int64_t> dims;
-  if (!BroadcastShape(yes.shape(), no.shape(), &dims)) {
-    return InvalidArgument("then {} and else {} must be broadcastable", yes.shape().ToString(), no.shape().ToString());
-  }
-  VIGIL_ASSIGN_OR_RETURN(const Shape both, Shape::Make(dims));
-  if (!BroadcastShape(condition.shape(), both, &dims)) {
+  const auto refused = [&] {
     return InvalidArgument("condition {}, then {}, and else {} must be broadcastable", condition.shape().ToString(),
                            yes.shape().ToString(), no.shape().ToString());
-  }
+  };
+  if (!BroadcastShape(yes.shape(), no.shape(), &dims)) return refused();
+  VIGIL_ASSIGN_OR_RETURN(const Shape both, Shape::Make(dims));
+  if (!BroadcastShape(condition.shape(), both, &dims)) return refused();
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(yes.dtype(), dims));
   const std::vector<std::int64_t> steps[3] = {BroadcastStrides(condition.shape(), dims),
                                               BroadcastStrides(yes.shape(), dims), BroadcastStrides(no.shape(), dims)};
