@@ -160,7 +160,7 @@ TEST_F(ExploreProgramTest, KeepsOptionsOfScopesAndOfSchedulesApart) {
       {"two.json --schedules pct --limit 3", "--limit: it is not of --schedules pct"},
       {"two.json --schedules pct --seeds 2..1", "--seeds: expected A..B with A <= B, got '2..1'"},
       {"two.json --schedules pct --depth 0", "--depth: Value 0 not in range"},
-      {"two.json --schedules bfs", "--schedules: bfs not in {dfs,pct}"},
+      {"two.json --schedules bfs", "--schedules: bfs not in {dfs,dpor,pct}"},
       {"two.json --plant none.such", "--plant: "},
       {"two.json --failures two.json", "cannot write 'two.json': two.json is no folder"},
   };

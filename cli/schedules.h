@@ -19,7 +19,7 @@ struct SchedulesArguments {
   properties::SchedulesOptions options;
   std::string file;             // or FILE#ID
   std::string only;             // the id; "" = as `file` says
-  std::string search = "dfs";   // or pct
+  std::string search = "dfs";   // or dpor, pct
   std::string seeds;            // of pct: "A..B"; "" = the default
   std::string json;             // a file, or "-"; "" = none
   bool failures_given = false;  // then the folder is looked at before the work
