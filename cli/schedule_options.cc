@@ -51,6 +51,10 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
   app.add_flag("--all-points", options.all_points,
                "Of dfs and dpor: what else is chosen varies too: latencies, losses of messages. Of pct that is random")
       ->group(kGroup);
+  app.add_flag(
+         "--guarded", options.guarded_memory,
+         "Of dpor: as if tasks of one process shared only what mutexes guard: far fewer schedules, some are missed")
+      ->group(kGroup);
   add("--seeds", a.seeds, fmt::format("Of pct: a schedule each, both included (default: {})", kDefaultScheduleSeeds),
       "A..B");
   add("--depth", options.depth,
@@ -71,6 +75,8 @@ int ExploreFile(SchedulesArguments arguments, const CLI::App& app) {
   const char* other = pct ? FirstGiven(app, kOfSearches) : FirstGiven(app, kOfPriorities);
   if (other == nullptr && pct) other = FirstGiven(app, kOfDepthFirst);
   if (other != nullptr) return SchedulesMisuse(fmt::format("{}: it is not of --schedules {}", other, arguments.search));
+  if (options.guarded_memory && (dfs || pct))
+    return SchedulesMisuse(fmt::format("--guarded: it is not of --schedules {}", arguments.search));
   if (const char* const bound = dfs ? nullptr : FirstGiven(app, kOfDepthFirst))
     return SchedulesMisuse(
         fmt::format("{}: --schedules dpor leaves out a schedule because another one is as good, which such a bound may "

@@ -26,9 +26,9 @@ struct SchedulesArguments {
 };
 
 // Options that explore has only with a FILE.
-inline constexpr const char* kOfSchedules[] = {"--only",    "--schedules",   "--limit",  "--choices",
-                                               "--changes", "--all-points",  "--seeds",  "--depth",
-                                               "--plant",   "--as-expected", "--preempt"};
+inline constexpr const char* kOfSchedules[] = {"--only",    "--schedules",   "--limit",   "--choices",
+                                               "--changes", "--all-points",  "--seeds",   "--depth",
+                                               "--plant",   "--as-expected", "--preempt", "--guarded"};
 void AddScheduleOptions(CLI::App& app, SchedulesArguments& arguments);
 
 // Checks what was parsed, then ExploreSchedules().

@@ -35,7 +35,9 @@ sim::DfsChooser SearchFrom(const SchedulesOptions& options, sim::DfsState state)
 }
 
 sim::DporChooser SearchFrom(const SchedulesOptions& options, sim::DporState state) {
-  return sim::DporChooser({.max_runs = options.limit, .all_points = options.all_points}, std::move(state));
+  return sim::DporChooser(
+      {.max_runs = options.limit, .all_points = options.all_points, .guarded_memory = options.guarded_memory},
+      std::move(state));
 }
 
 sim::PctOptions PctOptionsOf(const SchedulesOptions& options, const ScheduleLength& length, std::uint64_t seed) {

@@ -231,9 +231,11 @@ class SchedulesRun {
   }
 
   static bool Truncated(const sim::DfsState& state) { return state.truncated; }
-  static bool Truncated(const sim::DporState&) { return false; }
+  bool Truncated(const sim::DporState&) const { return options_.guarded_memory; }
 
-  static std::string LeftOut(const sim::DporState& state) {
+  std::string LeftOut(const sim::DporState& state) const {
+    if (state.exhausted)
+      return "that is all of them, if tasks of one process share only what mutexes guard (--guarded)";
     return fmt::format("cut after {} schedules (--limit), those that were broken off included", Grouped(state.runs));
   }
   std::string LeftOut(const sim::DfsState& state) const {

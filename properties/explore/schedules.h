@@ -48,6 +48,7 @@ struct SchedulesOptions {
   std::size_t choices = 0;       // of each schedule, from its beginning, that vary; 0 = all
   std::size_t changes = 0;       // choices of each schedule that are not the calm ones; 0 = any number
   bool all_points = false;       // every choice varies, not only who runs
+  bool guarded_memory = false;   // of the reduced search: DporOptions::guarded_memory
   // Of priorities: a schedule for each seed, besides the calm one.
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1000;
