@@ -133,8 +133,11 @@ TaskState* Node::SpawnTask(TaskIdentity& identity, std::function<void()> body) {
 
 TaskIdentity& Node::IdentityFor(std::string_view name) {
   std::string unique(name);
-  const ObjectId names = NamedObject("names", fmt::format("{}/{}", name_, name));
-  world_.scheduler().Touch(names, Access::kWrite);
+  ObjectId names = 0;
+  if (world_.scheduler().steps() != nullptr) {
+    names = NamedObject("names", fmt::format("{}/{}", name_, name));
+    world_.scheduler().Touch(names, Access::kWrite);
+  }
   for (int number = 2;; ++number) {
     const auto [it, added] = identities_.try_emplace(unique);
     TaskIdentity& identity = it->second;

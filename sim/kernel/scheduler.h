@@ -107,8 +107,8 @@ class Scheduler {
   void Touch(ObjectId object, Access access) {
     if (options_.steps != nullptr) options_.steps->Touched(object, access);
   }
-  // Those of one moment come in the order in which they were set: of tasks alone it does not matter (kRead). `whose`: the
-  // memory of the process that they are about.
+  // Those of one moment come in the order in which they were set: of tasks alone it does not matter (kRead).
+  // `whose`: the memory of the process that they are about.
   void TouchTimers(ObjectId whose, Duration at, Access access);
   // Another process ends now.
   void TouchEnded(const TaskGroup& process);
