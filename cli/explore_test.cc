@@ -131,6 +131,11 @@ TEST_F(ExploreProgramTest, PlaysEveryScheduleOfAScenario) {
   EXPECT_THAT(ran.out, EndsWith("\nhow they ended\n           6  exit clean\n\n6 passed, 0 failed\n"));
   EXPECT_EQ(ran.err, "");
   EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"played\":6,\"failed\":0,\"all\":true,"));
+  const Ran reduced = Run("$VIGIL explore two.json --schedules dpor --json out.json");
+  EXPECT_EQ(reduced.code, 0) << reduced.err;
+  EXPECT_THAT(reduced.out, HasSubstr("schedules played, the calm one first\n              that is all of them\n"));
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"schedules\":\"dpor\""));
+  EXPECT_THAT(folder_.Read("out.json"), HasSubstr("\"broken_off\":"));
   const Ran pct = Run("$VIGIL explore two.json --schedules pct --seeds 3..12 --jobs 2");
   EXPECT_EQ(pct.code, 0) << pct.err;
   EXPECT_THAT(pct.out, HasSubstr("\n              drawn by priorities (seeds 3..12, depth 3): not all there are\n"));
@@ -158,9 +163,12 @@ TEST_F(ExploreProgramTest, KeepsOptionsOfScopesAndOfSchedulesApart) {
       {"two.json --hooks 2", "--hooks: it is about a scope of scenarios; with a FILE there is none"},
       {"two.json --seeds 1..2", "--seeds: it is not of --schedules dfs"},
       {"two.json --schedules pct --limit 3", "--limit: it is not of --schedules pct"},
+      {"two.json --schedules dpor --changes 1",
+       "--changes: --schedules dpor leaves out a schedule because another one"},
+      {"two.json --guarded", "--guarded: it is not of --schedules dfs"},
       {"two.json --schedules pct --seeds 2..1", "--seeds: expected A..B with A <= B, got '2..1'"},
       {"two.json --schedules pct --depth 0", "--depth: Value 0 not in range"},
-      {"two.json --schedules bfs", "--schedules: bfs not in {dfs,pct}"},
+      {"two.json --schedules bfs", "--schedules: bfs not in {dfs,dpor,pct}"},
       {"two.json --plant none.such", "--plant: "},
       {"two.json --failures two.json", "cannot write 'two.json': two.json is no folder"},
   };

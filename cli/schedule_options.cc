@@ -14,7 +14,8 @@
 namespace vigil::cli {
 namespace {
 
-constexpr const char* kOfDepthFirst[] = {"--limit", "--choices", "--changes", "--all-points"};
+constexpr const char* kOfSearches[] = {"--limit", "--all-points"};
+constexpr const char* kOfDepthFirst[] = {"--choices", "--changes"};
 constexpr const char* kOfPriorities[] = {"--seeds", "--depth"};
 
 constexpr char kDefaultScheduleSeeds[] = "1..1000";
@@ -33,10 +34,13 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
   };
   const auto number = [](auto least, auto most) { return CLI::Range(least, most).description(""); };
   add("--only", a.only, "The id of the scenario, where FILE holds several; also FILE#ID", "ID");
-  add("--schedules", a.search, "dfs: all, depth first; pct: by random priorities (default: dfs)", "dfs|pct")
-      ->check(CLI::IsMember({"dfs", "pct"}).description(""));
+  add("--schedules", a.search,
+      "dfs: all, depth first; dpor: the same, but of those that only differ in the order of steps that commute one; "
+      "pct: by random priorities (default: dfs)",
+      "dfs|dpor|pct")
+      ->check(CLI::IsMember({"dfs", "dpor", "pct"}).description(""));
   add("--limit", options.limit,
-      fmt::format("Of dfs: how many schedules at most; 0 = all there are (default: {})", options.limit), "N")
+      fmt::format("Of dfs and dpor: how many schedules at most; 0 = all there are (default: {})", options.limit), "N")
       ->check(number(std::uint64_t{0}, kMostSchedules));
   add("--changes", options.changes,
       "Of dfs: how many choices of a schedule may be other than the calm one (default: 0 = any number)", "N")
@@ -45,7 +49,11 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
       "Of dfs: how many choices of a schedule vary, from its beginning (default: 0 = all)", "N")
       ->check(number(std::uint64_t{0}, kMostSchedules));
   app.add_flag("--all-points", options.all_points,
-               "Of dfs: what else is chosen varies too: latencies, losses of messages. Of pct that is random")
+               "Of dfs and dpor: what else is chosen varies too: latencies, losses of messages. Of pct that is random")
+      ->group(kGroup);
+  app.add_flag(
+         "--guarded", options.guarded_memory,
+         "Of dpor: as if tasks of one process shared only what mutexes guard: far fewer schedules, some are missed")
       ->group(kGroup);
   add("--seeds", a.seeds, fmt::format("Of pct: a schedule each, both included (default: {})", kDefaultScheduleSeeds),
       "A..B");
@@ -63,9 +71,20 @@ void AddScheduleOptions(CLI::App& app, SchedulesArguments& a) {
 int ExploreFile(SchedulesArguments arguments, const CLI::App& app) {
   properties::SchedulesOptions& options = arguments.options;
   const bool dfs = arguments.search == "dfs";
-  if (const char* const name = dfs ? FirstGiven(app, kOfPriorities) : FirstGiven(app, kOfDepthFirst))
-    return SchedulesMisuse(fmt::format("{}: it is not of --schedules {}", name, arguments.search));
-  options.search = dfs ? properties::ScheduleSearch::kDepthFirst : properties::ScheduleSearch::kPriorities;
+  const bool pct = arguments.search == "pct";
+  const char* other = pct ? FirstGiven(app, kOfSearches) : FirstGiven(app, kOfPriorities);
+  if (other == nullptr && pct) other = FirstGiven(app, kOfDepthFirst);
+  if (other != nullptr) return SchedulesMisuse(fmt::format("{}: it is not of --schedules {}", other, arguments.search));
+  if (options.guarded_memory && (dfs || pct))
+    return SchedulesMisuse(fmt::format("--guarded: it is not of --schedules {}", arguments.search));
+  if (const char* const bound = dfs ? nullptr : FirstGiven(app, kOfDepthFirst))
+    return SchedulesMisuse(
+        fmt::format("{}: --schedules dpor leaves out a schedule because another one is as good, which such a bound may "
+                    "leave out in its turn; take --limit, or --schedules dfs",
+                    bound));
+  options.search = pct   ? properties::ScheduleSearch::kPriorities
+                   : dfs ? properties::ScheduleSearch::kDepthFirst
+                         : properties::ScheduleSearch::kReduced;
   const std::string seeds = arguments.seeds.empty() ? kDefaultScheduleSeeds : arguments.seeds;
   if (!ParseSeeds(seeds, options.first_seed, options.last_seed) ||
       options.last_seed - options.first_seed >= kMostSchedules) {

@@ -85,6 +85,8 @@ std::string SchedulesText(const SchedulesSummary& summary) {
                                                : "schedules played, the calm one first");
   if (summary.all) text += fmt::format("{:>12}  that is all of them\n", "");
   if (!summary.left_out.empty()) text += fmt::format("{:>12}  {}\n", "", summary.left_out);
+  if (summary.blocked > 0)
+    text += SchedulesRow(summary.blocked, "more broken off: they had been played, but for steps that commute");
   text += SchedulesRow(summary.choices, "choices in the calm schedule");
   text += SchedulesRow(summary.traces.size(), "distinct traces, of all tasks");
   if (summary.callers.has_value())
@@ -112,10 +114,13 @@ std::string SchedulesText(const SchedulesSummary& summary) {
 
 std::string SchedulesJson(const std::string& id, const SchedulesOptions& options, const SchedulesSummary& summary,
                           const std::vector<properties::SchedulesFailure>& failures) {
-  const bool dfs = options.search == ScheduleSearch::kDepthFirst;
+  const std::string search = options.search == ScheduleSearch::kDepthFirst ? "dfs"
+                             : options.search == ScheduleSearch::kReduced  ? "dpor"
+                                                                           : "pct";
   replays::JsonWriter w;
-  w.Open('{').Key("scenario").String(id).Key("schedules").String(dfs ? "dfs" : "pct");
+  w.Open('{').Key("scenario").String(id).Key("schedules").String(search);
   w.Newline().Key("played").Natural(summary.played).Key("failed").Natural(summary.failed);
+  if (options.search == ScheduleSearch::kReduced) w.Key("broken_off").Natural(summary.blocked);
   w.Key("all").Bool(summary.all).Key("left_out").String(summary.left_out).Key("interrupted").Bool(summary.stopped);
   if (summary.given_up) w.Key("given_up").Bool(true);
   w.Key("own_choices_first").Bool(summary.own);

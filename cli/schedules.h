@@ -19,16 +19,16 @@ struct SchedulesArguments {
   properties::SchedulesOptions options;
   std::string file;             // or FILE#ID
   std::string only;             // the id; "" = as `file` says
-  std::string search = "dfs";   // or pct
+  std::string search = "dfs";   // or dpor, pct
   std::string seeds;            // of pct: "A..B"; "" = the default
   std::string json;             // a file, or "-"; "" = none
   bool failures_given = false;  // then the folder is looked at before the work
 };
 
 // Options that explore has only with a FILE.
-inline constexpr const char* kOfSchedules[] = {"--only",    "--schedules",   "--limit",  "--choices",
-                                               "--changes", "--all-points",  "--seeds",  "--depth",
-                                               "--plant",   "--as-expected", "--preempt"};
+inline constexpr const char* kOfSchedules[] = {"--only",    "--schedules",   "--limit",   "--choices",
+                                               "--changes", "--all-points",  "--seeds",   "--depth",
+                                               "--plant",   "--as-expected", "--preempt", "--guarded"};
 void AddScheduleOptions(CLI::App& app, SchedulesArguments& arguments);
 
 // Checks what was parsed, then ExploreSchedules().

@@ -14,6 +14,7 @@ void Course::Pass(const Kind kind, CoursePoint point) {
   const FaultPoint at = point.at;
   if (log_ != nullptr) log_->push_back(std::move(point));
   if (waiting_.empty()) return;
+  scheduler_.Touch(NamedObject("course", {}), Access::kWrite);
   const auto [first, last] = waiting_.equal_range(at);
   std::vector<std::function<void()>> called;
   for (auto it = first; it != last; ++it) called.push_back(std::move(it->second));

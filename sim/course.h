@@ -38,7 +38,7 @@ using CourseLog = std::vector<CoursePoint>;
 class Course {
  public:
   // Borrowed.
-  explicit Course(const Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit Course(Scheduler& scheduler) : scheduler_(scheduler) {}
 
   // `what` is called when it happens: to a message that is sent, when it is on its way; to one that is delivered, when
   // its receiver has it and has not done anything about it; to an operation, before it has any effect. It may kill
@@ -59,7 +59,7 @@ class Course {
   // The next of its kind; what waits for it is called.
   void Pass(Kind kind, CoursePoint point);
 
-  const Scheduler& scheduler_;
+  Scheduler& scheduler_;
   std::array<std::int64_t, kFaultPointKinds> counts_{};
   std::multimap<FaultPoint, std::function<void()>> waiting_;
   std::map<std::pair<std::string, std::string>, std::int64_t> requests_;  // for the log

@@ -36,6 +36,10 @@ SimNetwork::SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash
 
 SimNetwork::~SimNetwork() { Clear(); }
 
+void SimNetwork::Touch(std::string_view what, std::string_view name, Access access) {
+  if (scheduler_.steps() != nullptr) scheduler_.Touch(NamedObject(what, name), access);
+}
+
 NetworkHost& SimNetwork::Join(Node& node) {
   NetworkHost& host = HostOf(node.name());
   host.node = &node;
@@ -82,6 +86,7 @@ void SimNetwork::NameAddress(const std::string& address, std::string_view node) 
 absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, const std::string& address,
                                                              RequestHandler handler) {
   NetworkAddress& entry = AddressOf(address);
+  Touch("address", address, Access::kWrite);
   if (entry.listener != nullptr) {
     return MakeStatus(Code::kAlreadyExists, fmt::format("listen at {}: the address is in use", address));
   }
@@ -94,6 +99,7 @@ absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, 
 
 void SimNetwork::CloseListener(ListenerState& listener) {
   NetworkHost& host = *listener.host;
+  if (scheduler_.steps() != nullptr) scheduler_.TouchEverything();
   const auto mine = std::ranges::find_if(host.listeners, [&](const auto& other) { return other.get() == &listener; });
   VIGIL_CHECK(mine != host.listeners.end());
   const std::shared_ptr<ListenerState> kept = *mine;
@@ -128,6 +134,8 @@ void SimNetwork::CloseListener(ListenerState& listener) {
 std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::function<void(NetworkReply)> done) {
   if (host.node->Dead()) return kDeadCall;
   NetworkAddress& address = AddressOf(request.to);
+  Touch("address", request.to, Access::kRead);
+  if (!rpc_faults_.empty()) Touch("rpc faults", {}, Access::kWrite);
   OutgoingCall& call = NewCall();
   call.link = &LinkBetween(host, *address.host);
   call.address = &address;
@@ -138,13 +146,17 @@ std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::
   call.done = std::move(done);
   call.references = 1;  // of being open
   call.link->calls.PushBack(call);
+  Touch("link", call.link->name, Access::kWrite);
   const std::uint64_t number = call.number;
   const Duration deadline = call.request.deadline.since_epoch;
   if (deadline <= scheduler_.now()) {
     Settle(call, absl::DeadlineExceededError("Deadline Exceeded"));
     return number;
   }
-  if (deadline != kNever.since_epoch) scheduler_.SetTimer(call.deadline, deadline);
+  if (deadline != kNever.since_epoch) {
+    scheduler_.SetTimer(call.deadline, deadline);
+    scheduler_.TouchTimers(NamedObject("memory", host.name), deadline, Access::kWrite);
+  }
   if (Unreachable(*call.link)) ArmKeepalive(call);
   call.unheard = true;
   call.sent = scheduler_.now();
@@ -246,7 +258,9 @@ void SimNetwork::GiveUp(OutgoingCall& call, absl::Status status) {
 
 void SimNetwork::ArmKeepalive(OutgoingCall& call) {
   if (call.request.keepalive <= Duration::zero() || call.keepalive.set()) return;
-  scheduler_.SetTimer(call.keepalive, scheduler_.now() + call.request.keepalive);
+  const Duration at = scheduler_.now() + call.request.keepalive;
+  scheduler_.SetTimer(call.keepalive, at);
+  scheduler_.TouchTimers(NamedObject("memory", call.link->from.name), at, Access::kWrite);
 }
 
 }  // namespace vigil::sim

@@ -145,6 +145,7 @@ class SimNetwork {
   friend struct Serving;
   friend class SimListener;
 
+  void Touch(std::string_view what, std::string_view name, Access access);
   NetworkHost& HostOf(std::string_view name);
   NetworkLink& LinkBetween(NetworkHost& from, NetworkHost& to);
   NetworkAddress& AddressOf(const std::string& address);

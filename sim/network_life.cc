@@ -30,6 +30,8 @@ void SimNetwork::Died(NetworkHost& host) {
   for (NetworkLink* const used : host.out) {
     if (used == nullptr) continue;
     NetworkLink& link = *used;
+    Touch("link", link.name, Access::kWrite);
+    Touch("link", link.back->name, Access::kWrite);
     while (!link.calls.empty()) {
       OutgoingCall& call = *link.calls.first;
       link.calls.Remove(call);

@@ -175,6 +175,7 @@ void SimNetwork::Send(Message& message, std::size_t bytes, Duration extra) {
 
 void SimNetwork::SendOn(NetworkLink& link, Message& message, std::size_t bytes, Duration extra) {
   ++counts_.sent;
+  Touch("link", link.name, Access::kWrite);
   if (log_ != nullptr) LogSent(message);
   const bool may_be_lost = message.kind == Message::Kind::kRequest || message.kind == Message::Kind::kReply;
   if (may_be_lost && LostOn(link)) {
@@ -222,6 +223,12 @@ void SimNetwork::LogArrived(const Message& message) {
   if (log_ != nullptr) log_->messages[message.logged - 1].arrived = scheduler_.now();
 }
 
-void SimNetwork::SendAt(Message& message, Duration at) { scheduler_.SetTimer(message, at); }
+void SimNetwork::SendAt(Message& message, Duration at) {
+  scheduler_.SetTimer(message, at);
+  if (scheduler_.steps() == nullptr) return;
+  const NetworkLink& link = *message.link;
+  const NetworkHost& receiver = message.kind == Message::Kind::kDone ? link.from : link.to;
+  scheduler_.TouchTimers(NamedObject("memory", receiver.name), at, Access::kWrite);
+}
 
 }  // namespace vigil::sim

@@ -50,6 +50,7 @@ void SimNetwork::RunHandler(Serving& serving) {
   NetworkReply reply = serving.listener->handler(serving);
   if (serving.returned) return;  // its process has ended, which looks after it
   serving.returned = true;
+  Touch("link", serving.call->link->name, Access::kWrite);
   serving.call->link->servings.Remove(serving);
   const std::function<void()> wake = std::exchange(serving.wake, nullptr);
   if (!serving.answered) Answer(serving, std::move(reply));

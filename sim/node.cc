@@ -23,7 +23,9 @@ Node::Node(World& world, std::string name, std::uint32_t id)
            .log = seams_.get(),
            .process = &*seams_->process,
            .events = seams_.get(),
-           .network = seams_.get()} {}
+           .network = seams_.get()} {
+  tasks_.memory = NamedObject("memory", name_);
+}
 
 Node::~Node() { VIGIL_CHECK(tasks_.empty()); }
 
@@ -133,6 +135,11 @@ TaskState* Node::SpawnTask(TaskIdentity& identity, std::function<void()> body) {
 
 TaskIdentity& Node::IdentityFor(std::string_view name) {
   std::string unique(name);
+  ObjectId names = 0;
+  if (world_.scheduler().steps() != nullptr) {
+    names = NamedObject("names", fmt::format("{}/{}", name_, name));
+    world_.scheduler().Touch(names, Access::kWrite);
+  }
   for (int number = 2;; ++number) {
     const auto [it, added] = identities_.try_emplace(unique);
     TaskIdentity& identity = it->second;
@@ -140,6 +147,7 @@ TaskIdentity& Node::IdentityFor(std::string_view name) {
       identity.name = unique;
       identity.label = fmt::format("{}/{}", name_, unique);
       identity.id = world_.AddTask(identity.label);
+      identity.names = names;
     }
     if (!identity.in_use) return identity;
     unique = fmt::format("{}#{}", name, number);

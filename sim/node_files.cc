@@ -81,7 +81,15 @@ bool NodeFiles::IsShared(std::string_view path) {
   return path.starts_with(kSharedMount) && (path.size() == kSharedMount.size() || path[kSharedMount.size()] == '/');
 }
 
+void NodeFiles::TouchDisk(std::string_view path) {
+  Scheduler& scheduler = node_.world_.scheduler();
+  if (scheduler.steps() == nullptr) return;
+  scheduler.Touch(NamedObject("disk", IsShared(path) ? std::string_view() : node_.name()), Access::kWrite);
+  if (node_.world_.disk_faults().any()) scheduler.Touch(NamedObject("disk faults", {}), Access::kWrite);
+}
+
 Disk& NodeFiles::DiskOf(std::string_view path) {
+  TouchDisk(path);
   if (!IsShared(path)) return disk_;
   if (shared_ == nullptr) {
     SharedDisk& shared = node_.world_.shared_disk();
@@ -117,6 +125,7 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path, std::uint64_t by
   // The process may have ended meanwhile.
   if (node_.Dead()) return failed(Code::kUnknown, "the process was killed");
   World& world = node_.world_;
+  TouchDisk(path);
   world.course().FileOp(node_.name(), fakes::FileOpName(op), path);
   if (node_.Dead()) {
     world.scheduler().KilledCall();  // whose task does not see the failure

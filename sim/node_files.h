@@ -65,6 +65,7 @@ class DiskFaults {
  public:
   // Lives as long as the world. One that has a time is off until somebody sets it on then.
   DiskFaultState& Add(const DiskFault& fault);
+  bool any() const { return !faults_.empty(); }
   // All that were added are off.
   void Clear() { live_ = faults_.size(); }
   // The paths of files in which a bit has flipped.
@@ -116,6 +117,7 @@ class NodeFiles final : public Files {
   // Whether there was a bit to flip.
   bool Rot(const std::string& path, std::int64_t draw);
   static bool IsShared(std::string_view path);
+  void TouchDisk(std::string_view path);  // for who looks for steps that commute
   Disk& DiskOf(std::string_view path);
 
   Node& node_;

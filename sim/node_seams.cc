@@ -54,6 +54,8 @@ std::uint64_t NodeSeams::CurrentTask() {
 
 std::uint64_t NodeSeams::Draw(std::string_view stream) {
   std::string key = fmt::format("{}/{}/{}", node.name_, node.restarts_, stream);
+  Scheduler& scheduler = node.world_.scheduler();
+  if (scheduler.steps() != nullptr) scheduler.Touch(NamedObject("draws", key), Access::kWrite);
   const auto [it, added] = draws.try_emplace(std::move(key), 0);
   return HashDraw(node.world_.options().seed, it->first, it->second++);
 }

@@ -16,7 +16,8 @@ SchedulerOptions ForScheduler(const WorldOptions& options, std::optional<StackPo
           .max_virtual = options.max_virtual,
           .max_switches = options.max_switches,
           .preempt = options.preempt,
-          .interrupt = options.interrupt};
+          .interrupt = options.interrupt,
+          .steps = options.steps};
 }
 
 std::string DescribeWait(const TaskState& task, Time start) {
@@ -120,6 +121,7 @@ SharedDisk& World::shared_disk() {
 Trace World::TakeTrace() { return std::exchange(trace_, Trace()); }
 
 void World::Record(std::uint32_t node, const Event& event) {
+  scheduler_.Touch(kTraceObject, Access::kWrite);
   if (!IsDetail(event.kind)) {
     if (options_.max_events != 0 && events_ >= options_.max_events) {
       scheduler_.StopNow(StopReason::kLimit, fmt::format("{} events", events_));

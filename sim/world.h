@@ -48,6 +48,7 @@ struct WorldOptions {
   bool preempt = false;  // tasks may also lose the processor after an unlock, a notification, a spawn
   // Borrowed; may be null. Once it is set, which any thread may do at any time, the run ends at its next switch.
   const std::atomic<bool>* interrupt = nullptr;
+  StepObserver* steps = nullptr;  // borrowed: is told what tasks do (kernel/dpor_chooser.h); may be null
 };
 
 enum class WorldVerdict {

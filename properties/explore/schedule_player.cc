@@ -28,10 +28,16 @@ ScheduleLength LengthOf(const sim::ChoiceMap& choices, bool all_points) {
   return length;
 }
 
-sim::DfsOptions DfsOptionsOf(const SchedulesOptions& options) {
+sim::DfsChooser SearchFrom(const SchedulesOptions& options, sim::DfsState state) {
   sim::DfsOptions search{.max_runs = options.limit, .max_choices = options.choices, .max_changes = options.changes};
   if (!options.all_points) search.only.assign(std::begin(kSchedulePoints), std::end(kSchedulePoints));
-  return search;
+  return sim::DfsChooser(std::move(search), std::move(state));
+}
+
+sim::DporChooser SearchFrom(const SchedulesOptions& options, sim::DporState state) {
+  return sim::DporChooser(
+      {.max_runs = options.limit, .all_points = options.all_points, .guarded_memory = options.guarded_memory},
+      std::move(state));
 }
 
 sim::PctOptions PctOptionsOf(const SchedulesOptions& options, const ScheduleLength& length, std::uint64_t seed) {
@@ -50,8 +56,9 @@ PlayJudgement SchedulePlayer::Judge(Outcome outcome, std::string name) const {
   return JudgePlay(std::move(outcome), scenario_, expect_, std::move(name));
 }
 
-PlayJudgement SchedulePlayer::Play(sim::Chooser& chooser, std::string name) {
-  Outcome outcome = runner_.Run(scenario_, {.chooser = &chooser, .preempt = options_.preempt, .interrupt = &stop_});
+PlayJudgement SchedulePlayer::Play(sim::Chooser& chooser, std::string name, sim::StepObserver* steps) {
+  Outcome outcome =
+      runner_.Run(scenario_, {.chooser = &chooser, .steps = steps, .preempt = options_.preempt, .interrupt = &stop_});
   return Judge(std::move(outcome), std::move(name));
 }
 
@@ -66,19 +73,25 @@ FirstPlay SchedulePlayer::First(const replays::Scenario& scenario, bool preempt,
   return first;
 }
 
-DfsReply SchedulePlayer::DepthFirst(DfsPiece piece) {
-  sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(piece.state));
-  DfsReply reply;
+template <typename State>
+SearchReply<State> SchedulePlayer::Search(SearchPiece<State> piece) {
+  auto chooser = SearchFrom(options_, std::move(piece.state));
+  SearchReply<State> reply;
   for (std::uint64_t i = 0; i < piece.plays && !stop_ && !reply.complete; ++i) {
     playing_(i + 1);
-    PlayJudgement play = Play(chooser, fmt::format("schedule {}", chooser.runs()));
-    if (play.verdict == Verdict::kInterrupted) break;
-    if (chooser.runs() > 1) Add(std::move(play), false, reply.part);  // the calm one has been played
+    PlayJudgement play = Play(chooser, fmt::format("schedule {}", chooser.runs()), ObserverOf(chooser));
+    const sim::StepObserver* const observer = ObserverOf(chooser);
+    const bool blocked = observer != nullptr && observer->Enough();
+    if (play.verdict == Verdict::kInterrupted && !blocked) break;
+    reply.part.summary.blocked += blocked ? 1 : 0;
+    if (chooser.runs() > 1 && !blocked) Add(std::move(play), false, reply.part);  // the calm one has been played
     reply.complete = !chooser.Next();
   }
   reply.state = chooser.state();
   return reply;
 }
+template SearchReply<sim::DfsState> SchedulePlayer::Search(SearchPiece<sim::DfsState> piece);
+template SearchReply<sim::DporState> SchedulePlayer::Search(SearchPiece<sim::DporState> piece);
 
 SchedulesPart SchedulePlayer::Seeds(const SeedsPiece& piece, const ScheduleLength& length) {
   SchedulesPart part;

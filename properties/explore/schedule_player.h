@@ -18,6 +18,7 @@
 #include "vigil/replays/crew/packed.h"
 #include "vigil/replays/play/runner.h"
 #include "vigil/sim/kernel/dfs_chooser.h"
+#include "vigil/sim/kernel/dpor_chooser.h"
 #include "vigil/sim/kernel/pct_chooser.h"
 
 namespace vigil::sim {
@@ -29,6 +30,27 @@ void PackFields(Archive& archive, DfsState::Branch& branch) {
 template <typename Archive>
 void PackFields(Archive& archive, DfsState& state) {
   archive(state.branches, state.changes, state.calm_so_far, state.runs, state.exhausted, state.truncated);
+}
+template <typename Archive>
+void PackFields(Archive& archive, Touch& touch) {
+  archive(touch.object, touch.write);
+}
+template <typename Archive>
+void PackFields(Archive& archive, Footprint& footprint) {
+  archive(footprint.touches, footprint.everything);
+}
+template <typename Archive>
+void PackFields(Archive& archive, DporState::Sleeper& sleeper) {
+  archive(sleeper.task, sleeper.footprint);
+}
+template <typename Archive>
+void PackFields(Archive& archive, DporState::Node& node) {
+  archive(node.point, node.of_tasks, node.labels, node.size, node.taken, node.wanted, node.tried, node.blockers,
+          node.sleepers, node.were_tried, node.objects, node.footprint);
+}
+template <typename Archive>
+void PackFields(Archive& archive, DporState& state) {
+  archive(state.nodes, state.runs, state.blocked, state.exhausted);
 }
 
 }  // namespace vigil::sim
@@ -60,12 +82,14 @@ struct FirstPlay {
 };
 
 // From here on, so many.
-struct DfsPiece {
-  sim::DfsState state;
+template <typename State>
+struct SearchPiece {
+  State state;
   std::uint64_t plays = kPlaysAPiece;
 };
-struct DfsReply {
-  sim::DfsState state;
+template <typename State>
+struct SearchReply {
+  State state;
   bool complete = false;  // there is no further one
   SchedulesPart part;
 };
@@ -76,7 +100,13 @@ struct SeedsPiece {
 };
 
 ScheduleLength LengthOf(const sim::ChoiceMap& choices, bool all_points);
-sim::DfsOptions DfsOptionsOf(const SchedulesOptions& options);
+// What goes on from there.
+sim::DfsChooser SearchFrom(const SchedulesOptions& options, sim::DfsState state);
+sim::DporChooser SearchFrom(const SchedulesOptions& options, sim::DporState state);
+// What it wants to be told of the steps of a play; null: nothing.
+inline sim::StepObserver* ObserverOf(sim::DfsChooser&) { return nullptr; }
+inline sim::StepObserver* ObserverOf(sim::DporChooser& chooser) { return &chooser; }
+
 // Of every other seed links have priorities, too.
 sim::PctOptions PctOptionsOf(const SchedulesOptions& options, const ScheduleLength& length, std::uint64_t seed);
 
@@ -88,12 +118,14 @@ class SchedulePlayer {
       : options_(options), scenario_(scenario), expect_(expect), stop_(stop), playing_(std::move(playing)) {}
 
   FirstPlay First(const replays::Scenario& scenario, bool preempt, const std::string& name, bool as_replayed);
-  DfsReply DepthFirst(DfsPiece piece);
+  // Of a sim::DfsState or a sim::DporState.
+  template <typename State>
+  SearchReply<State> Search(SearchPiece<State> piece);
   // `choices`: of the calm schedule.
   SchedulesPart Seeds(const SeedsPiece& piece, const ScheduleLength& length);
 
  private:
-  PlayJudgement Play(sim::Chooser& chooser, std::string name);
+  PlayJudgement Play(sim::Chooser& chooser, std::string name, sim::StepObserver* steps = nullptr);
   PlayJudgement Judge(replays::Outcome outcome, std::string name) const;
   void Add(PlayJudgement play, bool as_replayed, SchedulesPart& part) const;
 
@@ -114,8 +146,8 @@ void PackFields(Archive& archive, PlayJudgement& play) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, SchedulesSummary& summary) {
-  archive(summary.played, summary.failed, summary.traces, summary.callers, summary.ends, summary.violated,
-          summary.disagreements, summary.refused, summary.as_expected, summary.armed);
+  archive(summary.played, summary.failed, summary.blocked, summary.traces, summary.callers, summary.ends,
+          summary.violated, summary.disagreements, summary.refused, summary.as_expected, summary.armed);
 }
 template <typename Archive>
 void PackFields(Archive& archive, SchedulesPart& part) {
@@ -125,12 +157,12 @@ template <typename Archive>
 void PackFields(Archive& archive, FirstPlay& first) {
   archive(first.verdict, first.reason, first.length.choices, first.length.messages, first.part);
 }
-template <typename Archive>
-void PackFields(Archive& archive, DfsPiece& piece) {
+template <typename Archive, typename State>
+void PackFields(Archive& archive, SearchPiece<State>& piece) {
   archive(piece.state, piece.plays);
 }
-template <typename Archive>
-void PackFields(Archive& archive, DfsReply& reply) {
+template <typename Archive, typename State>
+void PackFields(Archive& archive, SearchReply<State>& reply) {
   archive(reply.state, reply.complete, reply.part);
 }
 template <typename Archive>

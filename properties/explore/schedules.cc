@@ -70,10 +70,15 @@ class SchedulesRun {
     Merge(calm.part);
     summary_.stopped = calm.verdict == Verdict::kInterrupted;
     if (summary_.stopped) return std::move(summary_);
-    if (options_.search == ScheduleSearch::kDepthFirst) {
-      DepthFirst();
-    } else {
-      ByPriorities();
+    switch (options_.search) {
+      case ScheduleSearch::kDepthFirst:
+        Search<sim::DfsState>();
+        break;
+      case ScheduleSearch::kReduced:
+        Search<sim::DporState>();
+        break;
+      case ScheduleSearch::kPriorities:
+        ByPriorities();
     }
     return std::move(summary_);
   }
@@ -140,22 +145,23 @@ class SchedulesRun {
     return first;
   }
 
-  void DepthFirst() {
-    sim::DfsState state;
+  template <typename State>
+  void Search() {
+    State state;
     bool complete = false;
     bool lost = false;  // the way to go on
     replays::CrewCallbacks crew;
     crew.next = [&]() -> std::optional<std::string> {
       if (complete || lost) return std::nullopt;
-      return Packed(DfsPiece{state, kPlaysAPiece});
+      return Packed(SearchPiece<State>{state, kPlaysAPiece});
     };
     crew.new_worker = [this](const replays::CrewView& view) -> replays::CrewWorker {
       return [player = NewPlayer(view)](const std::string& request) {
-        return Packed(player->DepthFirst(Unpacked<DfsPiece>(request)));
+        return Packed(player->Search(Unpacked<SearchPiece<State>>(request)));
       };
     };
     crew.on_reply = [&](const std::string& bytes) {
-      auto reply = Unpacked<DfsReply>(bytes);
+      auto reply = Unpacked<SearchReply<State>>(bytes);
       Merge(reply.part);
       state = std::move(reply.state);
       complete = reply.complete;
@@ -163,7 +169,7 @@ class SchedulesRun {
     };
     crew.on_crash = [&](const std::string& request, std::uint64_t part,
                         const Crash& crash) -> std::optional<std::string> {
-      state = Unpacked<DfsPiece>(request).state;
+      state = Unpacked<SearchPiece<State>>(request).state;
       if (!PlayBefore(part, state)) {
         AddCrash(crash, {});
         summary_.given_up = !stop_;  // it crashes at another place each time
@@ -172,19 +178,19 @@ class SchedulesRun {
       }
       complete = !GoBeyondCrash(crash, state);
       if (complete) return std::nullopt;
-      return Packed(DfsPiece{state, kPlaysAPiece});
+      return Packed(SearchPiece<State>{state, kPlaysAPiece});
     };
     Work(OneJob(), 1, std::move(crew));
     if (summary_.given_up) return;
     summary_.stopped = !complete;
     if (summary_.stopped) return;
-    const sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(state));
-    summary_.all = chooser.exhausted() && !chooser.truncated();
-    if (!summary_.all) summary_.left_out = LeftOut(chooser);
+    summary_.all = state.exhausted && !Truncated(state);
+    if (!summary_.all) summary_.left_out = LeftOut(state);
   }
 
   // What was played before the crash once more, for the reply was lost with the worker. False: it crashed, too.
-  bool PlayBefore(std::uint64_t part, sim::DfsState& state) {
+  template <typename State>
+  bool PlayBefore(std::uint64_t part, State& state) {
     if (part <= 1) return true;
     replays::PlayLimits limits = options_.limits;
     limits.cpu *= kPlaysAPiece;
@@ -192,11 +198,11 @@ class SchedulesRun {
     const auto play = [&](replays::CrashBoard&) {
       const std::atomic<bool> never = false;
       const auto player = NewPlayer({.stop = &never, .part = [](std::uint64_t) {}});
-      return Packed(player->DepthFirst({state, part - 1}));
+      return Packed(player->Search(SearchPiece<State>{state, part - 1}));
     };
     const std::variant<std::string, Crash> end = replays::PlayApart(play, limits, [this] { return GoesOn(); });
     if (!std::holds_alternative<std::string>(end)) return false;
-    auto reply = Unpacked<DfsReply>(std::get<std::string>(end));
+    auto reply = Unpacked<SearchReply<State>>(std::get<std::string>(end));
     Merge(reply.part);
     state = std::move(reply.state);
     return true;
@@ -204,11 +210,13 @@ class SchedulesRun {
 
   // The schedule that `state` is at crashes: played once more, to see its choices, as far as it comes; the search goes
   // on behind it. False: there is nothing.
-  bool GoBeyondCrash(const Crash& crash, sim::DfsState& state) {
-    sim::DfsChooser chooser(DfsOptionsOf(options_), std::move(state));
+  template <typename State>
+  bool GoBeyondCrash(const Crash& crash, State& state) {
+    auto chooser = SearchFrom(options_, std::move(state));
     ChoiceLog log;
-    CrashBy(scenario_, chooser, options_.preempt, log, [this] { return GoesOn(); });
-    log.Repeat(chooser);
+    CrashBy(
+        scenario_, chooser, options_.preempt, log, [this] { return GoesOn(); }, ObserverOf(chooser));
+    FollowLog(log, chooser);
     if (chooser.runs() > 1) AddCrash(crash, log.Choices());  // the calm one has been played
     chooser.BreakOff();
     const bool more = chooser.Next();
@@ -216,11 +224,25 @@ class SchedulesRun {
     return more;
   }
 
-  std::string LeftOut(const sim::DfsChooser& chooser) const {
-    if (!chooser.exhausted()) {
+  static void FollowLog(const ChoiceLog& log, sim::DfsChooser& chooser) { log.Repeat(chooser); }
+  static void FollowLog(const ChoiceLog& log, sim::DporChooser& chooser) {
+    log.ForEach([&chooser](const sim::ChoicePoint& point, std::span<const std::string_view> labels,
+                           std::size_t chosen) { chooser.Follow(point, labels, chosen); });
+  }
+
+  static bool Truncated(const sim::DfsState& state) { return state.truncated; }
+  bool Truncated(const sim::DporState&) const { return options_.guarded_memory; }
+
+  std::string LeftOut(const sim::DporState& state) const {
+    if (state.exhausted)
+      return "that is all of them, if tasks of one process share only what mutexes guard (--guarded)";
+    return fmt::format("cut after {} schedules (--limit), those that were broken off included", Grouped(state.runs));
+  }
+  std::string LeftOut(const sim::DfsState& state) const {
+    if (!state.exhausted) {
       return fmt::format(
           "cut after {} schedules (--limit): the first {} choices have been the calm ones in all of them",
-          Grouped(chooser.runs()), Grouped(chooser.calm_so_far()));
+          Grouped(state.runs), Grouped(state.calm_so_far));
     }
     std::vector<std::string> bounds;
     if (options_.choices > 0)
@@ -289,6 +311,7 @@ class SchedulesRun {
     const SchedulesSummary& from = part.summary;
     summary_.played += from.played;
     summary_.failed += from.failed;
+    summary_.blocked += from.blocked;
     summary_.traces.insert(from.traces.begin(), from.traces.end());
     if (from.callers.has_value()) {
       if (!summary_.callers.has_value()) summary_.callers.emplace();

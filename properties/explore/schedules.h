@@ -37,22 +37,24 @@ namespace vigil::properties {
 
 enum class ScheduleSearch {
   kDepthFirst,  // sim/kernel/dfs_chooser.h
+  kReduced,     // sim/kernel/dpor_chooser.h: the same without those that only differ in steps that commute
   kPriorities,  // sim/kernel/pct_chooser.h; all other choices are random
 };
 
 struct SchedulesOptions {
   ScheduleSearch search = ScheduleSearch::kDepthFirst;
-  // Of depth first:
+  // Of depth first, and the first and the last of the reduced search:
   std::uint64_t limit = 10'000;  // schedules; 0 = all there are
   std::size_t choices = 0;       // of each schedule, from its beginning, that vary; 0 = all
   std::size_t changes = 0;       // choices of each schedule that are not the calm ones; 0 = any number
   bool all_points = false;       // every choice varies, not only who runs
+  bool guarded_memory = false;   // of the reduced search: DporOptions::guarded_memory
   // Of priorities: a schedule for each seed, besides the calm one.
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1000;
   int depth = 3;
   // Of both:
-  // Processes; of depth first no more than one is used. 0: none, a crash is one of the caller (replays/crew/crew.h).
+  // Processes; of searches no more than one is used. 0: none, a crash is one of the caller (replays/crew/crew.h).
   int jobs = 1;
   replays::PlayLimits limits = {};  // of each schedule; what takes more is a finding
   bool preempt = false;
@@ -64,6 +66,7 @@ struct SchedulesOptions {
 struct SchedulesSummary {
   std::uint64_t played = 0;
   std::uint64_t failed = 0;
+  std::uint64_t blocked = 0;  // broken off, since they had been played but for steps that commute; not among them
   bool own = false;           // the file has choices: the schedule that they make was played before the calm one
   std::uint64_t choices = 0;  // that the calm schedule makes, of those that vary
   bool all = false;           // there are no others

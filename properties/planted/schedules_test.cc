@@ -119,8 +119,26 @@ TEST_F(SchedulesTest, PlaysEachScheduleOnce) {
   }
 }
 
+// And the same each time, whether by one search or in pieces.
+TEST_F(SchedulesTest, TheReducedSearchLosesNoTrace) {
+  for (const char* const text : {kTwoDeaf, kFillAndReport, kRacesTheEnd}) {
+    const auto plain = Explore(text, {.limit = 0});
+    const auto reduced = Explore(text, {.search = ScheduleSearch::kReduced, .limit = 0});
+    const auto again = Explore(text, {.search = ScheduleSearch::kReduced, .limit = 0, .jobs = 0});
+    ASSERT_TRUE(plain.ok() && reduced.ok() && again.ok());
+    EXPECT_TRUE(reduced->all);
+    EXPECT_EQ(reduced->traces, plain->traces) << text;
+    EXPECT_EQ(reduced->callers, plain->callers) << text;
+    EXPECT_LE(reduced->played, plain->played) << text;
+    EXPECT_EQ(again->played, reduced->played);
+    EXPECT_EQ(again->blocked, reduced->blocked);
+    EXPECT_EQ(again->traces, reduced->traces);
+  }
+}
+
 TEST_F(SchedulesTest, OneTaskHasOneSchedule) {
-  for (const ScheduleSearch search : {ScheduleSearch::kDepthFirst, ScheduleSearch::kPriorities}) {
+  for (const ScheduleSearch search :
+       {ScheduleSearch::kDepthFirst, ScheduleSearch::kReduced, ScheduleSearch::kPriorities}) {
     const auto summary = Explore(R"({"id":"one","drive":[{"op":"run"}]})", {.search = search});
     ASSERT_TRUE(summary.ok());
     EXPECT_EQ(summary->played, 1U);
@@ -165,7 +183,8 @@ TEST_F(SchedulesTest, DrawsByPrioritiesTheSameWithAnyNumberOfJobs) {
 }
 
 TEST_F(SchedulesTest, StopsAndKeepsWhatWasPlayed) {
-  for (const ScheduleSearch search : {ScheduleSearch::kDepthFirst, ScheduleSearch::kPriorities}) {
+  for (const ScheduleSearch search :
+       {ScheduleSearch::kDepthFirst, ScheduleSearch::kReduced, ScheduleSearch::kPriorities}) {
     const auto summary =
         Explore(kRacesTheEnd, {.search = search, .limit = 0, .last_seed = 10'000'000, .preempt = true}, 7);
     EXPECT_GE(summary->played, 7U);

@@ -74,6 +74,12 @@ sim::ChoiceMap ChoiceLog::Choices() const {
   return choices;
 }
 
+void ChoiceLog::ForEach(
+    const std::function<void(const sim::ChoicePoint& point, std::span<const std::string_view> labels,
+                             std::size_t chosen)>& see) const {
+  Visit(see);
+}
+
 void ChoiceLog::Repeat(sim::Chooser& chooser) const {
   Visit([&chooser](const sim::ChoicePoint& point, const std::vector<std::string_view>& labels, std::size_t) {
     chooser.Choose(point, labels);

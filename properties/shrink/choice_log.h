@@ -6,6 +6,7 @@
 #define VIGIL_PROPERTIES_SHRINK_CHOICE_LOG_H_
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -24,6 +25,8 @@ class ChoiceLog {
   // What finds no room any more is left out.
   void Add(const sim::ChoicePoint& point, std::span<const std::string_view> labels, std::size_t chosen);
   sim::ChoiceMap Choices() const;
+  void ForEach(const std::function<void(const sim::ChoicePoint& point, std::span<const std::string_view> labels,
+                                        std::size_t chosen)>& see) const;
   // Asks `chooser` for all of them once more: it is then as far as the one that made them.
   void Repeat(sim::Chooser& chooser) const;
 

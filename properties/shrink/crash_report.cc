@@ -56,11 +56,11 @@ std::optional<Crash> CrashOf(Scenario& scenario, bool drawn, const std::function
 }
 
 std::optional<Crash> CrashBy(const Scenario& scenario, sim::Chooser& chooser, bool preempt, ChoiceLog& log,
-                             const std::function<bool()>& on_tick) {
+                             const std::function<bool()>& on_tick, sim::StepObserver* steps) {
   const auto play = [&](CrashBoard&) {
     LoggedChooser logged(chooser, log);
     Runner runner;
-    replays::Outcome outcome = runner.Run(scenario, {.chooser = &logged, .preempt = preempt});
+    replays::Outcome outcome = runner.Run(scenario, {.chooser = &logged, .steps = steps, .preempt = preempt});
     BrokenRulesIn(outcome, scenario);
     return std::string();
   };

@@ -15,6 +15,7 @@
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/scenario.h"
 #include "vigil/sim/kernel/chooser.h"
+#include "vigil/sim/kernel/steps.h"
 
 namespace vigil::properties {
 
@@ -28,7 +29,8 @@ std::optional<replays::Crash> CrashOf(replays::Scenario& scenario, bool drawn, c
 
 // How the play by the choices of `chooser` crashes, which are written down; nothing if it does not.
 std::optional<replays::Crash> CrashBy(const replays::Scenario& scenario, sim::Chooser& chooser, bool preempt,
-                                      ChoiceLog& log, const std::function<bool()>& on_tick);
+                                      ChoiceLog& log, const std::function<bool()>& on_tick,
+                                      sim::StepObserver* steps = nullptr);
 
 struct LeastCrash {
   replays::Scenario scenario;           // the least that crashes in the same way, or that which was given

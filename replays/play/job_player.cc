@@ -68,7 +68,8 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                     .max_events = MostEvents(scenario.limits),
                     .max_virtual = most,
                     .preempt = choosing.preempt(),
-                    .interrupt = options.interrupt});
+                    .interrupt = options.interrupt,
+                    .steps = options.steps});
   const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};
   sim::Job job(world, *scenario.job, job_options);
   if (options.log_messages) world.network().LogTo(&messages);

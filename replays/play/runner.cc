@@ -319,7 +319,8 @@ Outcome PlaySession(const Scenario& scenario, const RunnerOptions& options, sim:
                     .max_virtual = Seconds(scenario.limits.virtual_s),
                     .max_switches = kMostSwitches,
                     .preempt = choosing.preempt(),
-                    .interrupt = options.interrupt});
+                    .interrupt = options.interrupt,
+                    .steps = options.steps});
   sim::Node& node = world.AddNode(kNode);
   absl::Status set_up;
   node.Spawn(kTask, [&] {

@@ -13,6 +13,7 @@
 #include "vigil/replays/stage/outcome.h"
 #include "vigil/replays/stage/played.h"
 #include "vigil/sim/kernel/chooser.h"
+#include "vigil/sim/kernel/steps.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::replays {
@@ -28,6 +29,8 @@ struct RunnerOptions {
   bool random_schedule = false;
   // Chooses instead of both. Borrowed.
   sim::Chooser* chooser = nullptr;
+  // Is told what the tasks do (sim/kernel/steps.h). Borrowed; may be null.
+  sim::StepObserver* steps = nullptr;
   // Tasks may also lose the processor after an unlock, a notification, a spawn. Choices of that kind among
   // scenario.choices say the same: what was found so is played so again.
   bool preempt = false;

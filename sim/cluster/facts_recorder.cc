@@ -50,6 +50,7 @@ FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& his
 }
 
 JobMoment& FactsRecorder::Note(JobMoment::Kind kind, Code code) {
+  world_.scheduler().Touch(kTraceObject, Access::kWrite);
   return history_.emplace_back(
       JobMoment{.at = world_.now(), .task = task_, .life = facts_.lives, .kind = kind, .code = code});
 }

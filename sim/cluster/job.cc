@@ -140,6 +140,8 @@ struct Job::Impl {
   absl::Status Program(Member& member, const Env& env, FactsRecorder& recorder);
   std::string TargetOf(const Server* own) const;  // of the sessions of a task that has that server; null: none
   Duration BootTime(Member& member);
+  // What the conductor asks of them: whether they have begun, opened a session, ended.
+  void TouchMembers(Access access) { world.scheduler().Touch(NamedObject("members", {}), access); }
   void Conduct();
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
@@ -182,6 +184,7 @@ void Job::Impl::WatchLedger(Member& member) {
   const auto written = [this, &member](const LedgerWrite& write) {
     using Kind = JobMoment::Kind;
     constexpr std::array kKinds = {Kind::kApplied, Kind::kAssigned, Kind::kWritten, Kind::kStepMade, Kind::kStepSet};
+    world.scheduler().Touch(kTraceObject, Access::kWrite);
     const Member& keeps = write.server.empty() ? member : members.find(write.server)->second;
     history.push_back({.at = world.now(),
                        .task = keeps.name,
@@ -193,6 +196,7 @@ void Job::Impl::WatchLedger(Member& member) {
                        .attempt = write.attempt});
   };
   const auto queued = [this, &member](std::shared_ptr<const QueueOp> op) {
+    world.scheduler().Touch(kTraceObject, Access::kWrite);
     JobMoment moment{.at = world.now(),
                      .task = member.name,
                      .life = member.facts.lives,
@@ -201,6 +205,7 @@ void Job::Impl::WatchLedger(Member& member) {
                      .queue = std::move(op)};
     history.push_back(moment);
     return [this, moment = std::move(moment)](const absl::Status& status) mutable {
+      world.scheduler().Touch(kTraceObject, Access::kWrite);
       moment.at = world.now();
       moment.kind = JobMoment::Kind::kQueueReturned;
       moment.code = CodeOf(status);
@@ -212,6 +217,7 @@ void Job::Impl::WatchLedger(Member& member) {
 }
 
 void Job::Impl::Start(Member& member) {
+  TouchMembers(Access::kWrite);
   member.started = true;
   member.ended = false;
   member.node->Spawn("main", [this, &member] { Live(member, member.node->env()); });
@@ -246,6 +252,7 @@ void Job::Impl::Live(Member& member, const Env& env) {
     if (!IsProcessTask(task)) recorder.TaskLeft(task);
   }
   recorder.Ended(status);
+  TouchMembers(Access::kWrite);
   member.ended = true;
   member.node->Kill();  // the process ends with its program, whatever else it has started
 }
@@ -290,7 +297,11 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                       .ledger = options.ledger,
                                       .checkpoint_dir = kCheckpoints,
                                       .started = started,
-                                      .opened = [&member] { member.opened = true; },
+                                      .opened =
+                                          [this, &member] {
+                                            TouchMembers(Access::kWrite);
+                                            member.opened = true;
+                                          },
                                       .recorder = recorder,
                                       .takes = [&member](Duration work) { return member.node->Takes(work); }});
   if (server != nullptr) {
@@ -303,7 +314,11 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
 void Job::Impl::WaitUntil(const std::function<bool()>& met, Duration patience) {
   const Env& env = conductor->env();
   const Time deadline = DeadlineAfter(env, patience);
-  while (!met() && env.clock->Monotonic() < deadline) env.tasks->SleepUntil(DeadlineAfter(env, kPoll));
+  const auto look = [&] {
+    TouchMembers(Access::kRead);
+    return met();
+  };
+  while (!look() && env.clock->Monotonic() < deadline) env.tasks->SleepUntil(DeadlineAfter(env, kPoll));
 }
 
 bool Job::Impl::AnyTrains() const {
@@ -336,6 +351,7 @@ void Job::Impl::Conduct() {
         },
         kPatience);
   }
+  world.scheduler().TouchEverything();
   history.push_back({.at = world.now(), .kind = JobMoment::Kind::kBegin});
   const Time begin = env.clock->Monotonic();
   const Time limit = begin + spec.limit;
@@ -344,6 +360,7 @@ void Job::Impl::Conduct() {
   const bool healed = spec.heal_after.has_value() && AnyTrains();
   if (healed) {
     env.tasks->SleepUntil(std::min(limit, begin + *spec.heal_after));
+    world.scheduler().TouchEverything();
     applier->HealAll();
     history.push_back({.at = world.now(), .kind = JobMoment::Kind::kHealed});
   }
@@ -364,6 +381,7 @@ void Job::Impl::Conduct() {
 void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
   const Env& env = conductor->env();
   env.tasks->SleepUntil(DeadlineAfter(env, later));
+  world.scheduler().TouchEverything();
   for (const auto& [name, member] : members) {
     if (member.server == nullptr || member.node->killed()) continue;
     const Server::Load load = member.server->load();
@@ -375,6 +393,7 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
 
 // What is there when the world ends: the nodes die with it.
 void Job::Impl::Finish() {
+  world.scheduler().TouchEverything();
   for (const auto& [name, member] : members) {
     if (!member.trains) continue;
     TaskFacts& task = facts.tasks[name] = member.facts;

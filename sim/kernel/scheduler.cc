@@ -32,6 +32,7 @@ TaskState& Scheduler::Spawn(TaskIdentity& identity, TaskGroup& process, std::fun
   auto* const task = new TaskState(*this, identity);
   task->body = std::move(body);
   task->group = &process;
+  task->ends = NewObject();
   process.PushBack(*task);
   MakeReady(*task);
   return *task;
@@ -75,7 +76,10 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
     MakeReady(self);
   } else {
     if (list != nullptr) list->PushBack(self);
-    if (deadline != kNever.since_epoch) timers_.Add(self, deadline);
+    if (deadline != kNever.since_epoch) {
+      timers_.Add(self, deadline);
+      TouchTimers(self.group->memory, deadline, Access::kRead);
+    }
   }
   TaskState* const next = PickNext();
   if (next != &self) SwitchTo(next);
@@ -85,12 +89,13 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
 }
 
 void Scheduler::PreemptionPoint() {
-  if (!options_.preempt || runnable_.empty() || current_ == nullptr || current_->killed || stopping_) return;
+  if (!options_.preempt || current_ == nullptr || current_->killed || stopping_) return;
+  if (runnable_.empty() && options_.steps == nullptr) return;
   if (!kill_requests_.empty()) return;
   TaskState& self = *current_;
   // Ready again, and first among the labels: staying is the calm choice.
-  TaskState* const next = ChooseNext("preempt");
-  if (next == &self) return;
+  TaskState* const next = runnable_.empty() ? &self : ChooseNext("preempt");
+  if (!BeginStep(*next) || next == &self) return;
   runnable_.Remove(*next);
   MakeReady(self);
   hash_.AddSwitch(next->identity->id);
@@ -126,6 +131,10 @@ StopReason Scheduler::Run() {
 
 void Scheduler::Stop(StopReason reason, std::string limit_text) {
   if (stopping_) return;
+  TouchEverything();
+  for (const TaskState* task = runnable_.first; options_.steps != nullptr && task != nullptr; task = task->ready.next) {
+    options_.steps->Ended(task->identity->label);
+  }
   stopping_ = true;
   stop_reason_ = reason;
   limit_text_ = std::move(limit_text);
@@ -170,6 +179,7 @@ TaskState* Scheduler::PickNext() {
   }
   TaskState* const next = runnable_.size == 1 ? runnable_.first : ChooseNext("schedule");
   VIGIL_CHECK(!next->group->paused);
+  if (!BeginStep(*next)) return nullptr;
   runnable_.Remove(*next);
   hash_.AddSwitch(next->identity->id);
   ++switches_;
@@ -180,6 +190,7 @@ void Scheduler::MakeReady(TaskState& task) {
   VIGIL_CHECK(!task.done);
   TaskGroup& process = *task.group;
   (process.paused ? process.held : runnable_).PushBack(task);
+  if (options_.steps != nullptr && &task != current_) options_.steps->Woke(task.identity->label);
 }
 
 TaskState* Scheduler::ChooseNext(std::string_view point) {
@@ -202,10 +213,38 @@ TaskState* Scheduler::ChooseNext(std::string_view point) {
     if (known == nullptr) known = &choices_.KeyOf(current_->identity->label, point);
     key = known;
   }
+  if (options_.steps != nullptr) OfferSteps();
   return candidates_[choices_.Choose(*key, labels_)];
 }
 
+void Scheduler::OfferSteps() {
+  blockers_.clear();
+  for (const TaskState* const task : candidates_) blockers_.push_back(task->Blocker());
+  options_.steps->Offers(blockers_, next_object_);
+}
+
+bool Scheduler::BeginStep(TaskState& task) {
+  if (options_.steps == nullptr) return true;
+  options_.steps->StepBegins(task.identity->label, task.Blocker().empty() ? task.group->memory : 0);
+  if (options_.steps->Enough()) Stop(StopReason::kInterrupted);
+  return !stopping_;
+}
+
+void Scheduler::TouchEnded(const TaskGroup& process) {
+  if (options_.steps == nullptr) return;
+  Touch(process.memory, Access::kWrite);
+  for (const TaskState* task = process.first; task != nullptr; task = task->peers.next) {
+    if (task != current_ && task->ready.list == &runnable_) options_.steps->Ended(task->identity->label);
+  }
+}
+
+void Scheduler::TouchTimers(ObjectId whose, Duration at, Access access) {
+  if (options_.steps != nullptr)
+    Touch(NamedObject("timers", {}, whose + static_cast<std::uint64_t>(at.count())), access);
+}
+
 bool Scheduler::JumpToNextTimer() {
+  if (options_.steps != nullptr) options_.steps->TimePasses();
   if (timers_.empty()) return false;
   const Duration at = timers_.next_time();
   if (options_.max_virtual.count() != 0 && at > options_.max_virtual) {
@@ -275,6 +314,8 @@ void Scheduler::SetDone(TaskState& task) {
   VIGIL_CHECK(!std::exchange(task.done, true));
   task.fiber = nullptr;
   task.identity->in_use = false;
+  Touch(task.ends, Access::kWrite);
+  Touch(task.identity->names, Access::kRead);
   task.peers.list->Remove(task);
   WakeAll(task.joiners);
 }

@@ -29,6 +29,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/sim/kernel/choices.h"
 #include "vigil/sim/kernel/fiber.h"
+#include "vigil/sim/kernel/steps.h"
 #include "vigil/sim/kernel/task_state.h"
 #include "vigil/sim/kernel/timers.h"
 
@@ -43,6 +44,7 @@ struct SchedulerOptions {
   std::uint64_t max_switches = 0;                // 0 = no limit
   bool preempt = false;                          // choice "preempt" after each unlock, notification and spawn
   const std::atomic<bool>* interrupt = nullptr;  // borrowed: ends Run() at a switch once it is set; may be null
+  StepObserver* steps = nullptr;                 // borrowed: is told what tasks do; may be null
 };
 
 enum class StopReason : unsigned char {
@@ -98,6 +100,22 @@ class Scheduler {
   void Wake(TaskState& task);
   void WakeAll(TaskList& list);
 
+  // For whoever looks for steps that commute (steps.h). --------------------------------------------------------------
+
+  StepObserver* steps() const { return options_.steps; }
+  ObjectId NewObject() { return next_object_++; }
+  void Touch(ObjectId object, Access access) {
+    if (options_.steps != nullptr) options_.steps->Touched(object, access);
+  }
+  // Those of one moment come in the order in which they were set: of tasks alone it does not matter (kRead).
+  // `whose`: the memory of the process that they are about.
+  void TouchTimers(ObjectId whose, Duration at, Access access);
+  // Another process ends now.
+  void TouchEnded(const TaskGroup& process);
+  void TouchEverything() {
+    if (options_.steps != nullptr) options_.steps->TouchedEverything();
+  }
+
   // Outside of all tasks. --------------------------------------------------------------------------------------------
 
   StopReason Run();
@@ -121,6 +139,9 @@ class Scheduler {
   TaskState* PickNext();
   void MakeReady(TaskState& task);
   TaskState* ChooseNext(std::string_view point);
+  void OfferSteps();
+  // False: the rest of the run is not wanted.
+  bool BeginStep(TaskState& task);
   bool JumpToNextTimer();
   // All timers whose time has come; fewer if one of them stops the world or kills a process.
   void FireDue();
@@ -152,6 +173,8 @@ class Scheduler {
   TaskState* requester_ = nullptr;         // waits for that, then continues at once
   std::vector<std::string_view> labels_;   // of the choice under way
   std::vector<TaskState*> candidates_;
+  std::vector<std::string_view> blockers_;  // of the candidates
+  ObjectId next_object_ = StepObserver::kFirstObject;
 };
 
 }  // namespace vigil::sim

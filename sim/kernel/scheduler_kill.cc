@@ -33,6 +33,7 @@ bool Scheduler::KilledQuietly() {
 }
 
 void Scheduler::Kill(TaskGroup& process) {
+  TouchEnded(process);
   kill_requests_.push_back(&process);
   if (firing_) return;
   if (current_ == nullptr) {
@@ -54,6 +55,7 @@ void Scheduler::Kill(TaskGroup& process) {
 
 void Scheduler::KillSoon(TaskGroup& process) {
   VIGIL_CHECK(current_ != nullptr || firing_);
+  TouchEnded(process);
   kill_requests_.push_back(&process);
   if (current_ != nullptr && current_->peers.list == &process) current_->killed = true;
 }

@@ -11,6 +11,7 @@ SimMutex::~SimMutex() { VIGIL_CHECK(waiters_.empty()); }
 void SimMutex::Lock() {
   TaskState* const self = scheduler_.current();
   while (locked_) {
+    scheduler_.Touch(object_, Access::kRead);
     if (scheduler_.KilledCall()) return;
     VIGIL_CHECK(holder_ != self);  // locked twice by one task, or for ever from outside of all tasks
     scheduler_.Block({WaitKind::kMutex, name_, &holder_}, &waiters_, kNever.since_epoch);
@@ -20,6 +21,7 @@ void SimMutex::Lock() {
   VIGIL_CHECK(holder_ == nullptr);
   locked_ = true;
   holder_ = self;
+  scheduler_.Touch(object_, Access::kWrite);
 }
 
 void SimMutex::Unlock() {
@@ -34,6 +36,7 @@ bool SimMutex::Release() {
   }
   locked_ = false;
   holder_ = nullptr;
+  scheduler_.Touch(object_, Access::kWrite);
   scheduler_.WakeAll(waiters_);
   return true;
 }
@@ -44,18 +47,23 @@ bool SimCondition::Wait(Mutex& mutex, Time deadline) {
   if (scheduler_.KilledCall()) return false;
   auto& held = static_cast<SimMutex&>(mutex);
   held.Release();
-  const bool notified = scheduler_.Block({WaitKind::kCondition, name_, nullptr}, &waiters_, deadline.since_epoch);
+  scheduler_.Touch(object_, Access::kRead);
+  if (scheduler_.steps() != nullptr) scheduler_.steps()->WaitsFor(object_);
+  const bool notified = scheduler_.Block({WaitKind::kCondition, name_, &held.holder_}, &waiters_, deadline.since_epoch);
+  if (notified && scheduler_.steps() != nullptr) scheduler_.steps()->CameBackFrom(object_);
   held.Lock();
   return notified;
 }
 
 void SimCondition::NotifyAll() {
+  scheduler_.Touch(object_, Access::kWrite);
   if (waiters_.empty()) return;
   scheduler_.WakeAll(waiters_);
   scheduler_.PreemptionPoint();
 }
 
 bool SimTask::Join(Time deadline) {
+  state_.scheduler.Touch(state_.ends, Access::kRead);
   if (state_.done || state_.scheduler.KilledCall()) return state_.done;
   state_.scheduler.Block({WaitKind::kJoin, state_.identity->label, nullptr}, &state_.joiners, deadline.since_epoch);
   return state_.done;

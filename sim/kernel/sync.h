@@ -17,7 +17,7 @@ namespace vigil::sim {
 class SimMutex final : public Mutex {
  public:
   SimMutex(Scheduler& scheduler, std::string_view name)
-      : scheduler_(scheduler), name_(name), waiters_(&TaskState::ready) {}
+      : scheduler_(scheduler), name_(name), object_(scheduler.NewObject()), waiters_(&TaskState::ready) {}
   ~SimMutex() override;
   void Lock() override;
   void Unlock() override;
@@ -28,6 +28,7 @@ class SimMutex final : public Mutex {
 
   Scheduler& scheduler_;
   const std::string name_;
+  const ObjectId object_;
   bool locked_ = false;
   TaskState* holder_ = nullptr;  // null although locked: held from outside of all tasks
   TaskList waiters_;
@@ -36,7 +37,7 @@ class SimMutex final : public Mutex {
 class SimCondition final : public Condition {
  public:
   SimCondition(Scheduler& scheduler, std::string_view name)
-      : scheduler_(scheduler), name_(name), waiters_(&TaskState::ready) {}
+      : scheduler_(scheduler), name_(name), object_(scheduler.NewObject()), waiters_(&TaskState::ready) {}
   ~SimCondition() override;
   bool Wait(Mutex& mutex, Time deadline) override;
   void NotifyAll() override;
@@ -44,6 +45,7 @@ class SimCondition final : public Condition {
  private:
   Scheduler& scheduler_;
   const std::string name_;
+  const ObjectId object_;
   TaskList waiters_;
 };
 
@@ -53,7 +55,10 @@ class SimTask final : public Task {
   explicit SimTask(TaskState& state) : state_(state) { ++state_.references; }
   ~SimTask() override { state_.Unreference(); }
   const std::string& name() const override { return state_.identity->name; }
-  bool done() const override { return state_.done; }
+  bool done() const override {
+    state_.scheduler.Touch(state_.ends, Access::kRead);
+    return state_.done;
+  }
   bool Join(Time deadline) override;
 
  private:

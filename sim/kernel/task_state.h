@@ -13,6 +13,7 @@
 #include "vigil/core/base/check.h"
 #include "vigil/sim/kernel/choices.h"
 #include "vigil/sim/kernel/fiber.h"
+#include "vigil/sim/kernel/steps.h"
 #include "vigil/sim/kernel/timers.h"
 
 namespace vigil::sim {
@@ -27,6 +28,7 @@ struct TaskIdentity {
   std::string label;  // "chief/main"
   std::uint32_t id = 0;
   bool in_use = false;
+  ObjectId names = 0;                // which names of tasks are taken, of those that begin so
   Choices::Key* schedule = nullptr;  // both are made at the first choice
   Choices::Key* preempt = nullptr;
 };
@@ -37,7 +39,7 @@ enum class WaitKind : std::uint8_t { kNone, kSleep, kMutex, kCondition, kJoin };
 struct Wait {
   WaitKind kind = WaitKind::kNone;
   std::string_view name;               // of the mutex, the condition or the other task
-  TaskState* const* holder = nullptr;  // of a mutex
+  TaskState* const* holder = nullptr;  // of a mutex, also of that which is taken again when the condition comes
 };
 
 struct TaskLink {
@@ -84,6 +86,13 @@ struct TaskState : Timer {
   bool leaving = false;    // its body is over and is being destroyed: nothing may throw any more
   bool done = false;
   int killed_calls = 0;
+  ObjectId ends = 0;  // that it has ended
+
+  // The task that holds the mutex without which this one can do nothing but wait again; "" = none.
+  std::string_view Blocker() const {
+    if (killed || wait.kind == WaitKind::kNone || wait.holder == nullptr || *wait.holder == nullptr) return {};
+    return (*wait.holder)->identity->label;
+  }
 
   void Unreference() {
     if (--references == 0) delete this;
@@ -94,6 +103,7 @@ struct TaskState : Timer {
 struct TaskGroup : TaskList {
   TaskGroup();
   bool paused = false;
+  ObjectId memory = 0;          // that of the process
   TaskList held;                // could run, were the process not paused
   std::function<void()> ended;  // called when a kill has unwound its last task, outside of all tasks. May be null
 };
