@@ -118,7 +118,7 @@ class ElementsReader {
       crc = ExtendCrc32c(crc, elements[i]);
     }
     while (left() > 0) {
-      VIGIL_RETURN_IF_ERROR(Fill());
+      if (rest_.empty()) VIGIL_RETURN_IF_ERROR(Fill());
       crc = ExtendCrc32c(crc, rest_);
       rest_ = {};
     }

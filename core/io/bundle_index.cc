@@ -35,14 +35,14 @@ std::optional<std::string> DecodeEntry(const proto::BundleEntryProto& in, int sh
     if (!slice.has_value() || !slice->ShapeIn(out->shape).ok()) return "a piece that is not inside its tensor";
     out->slices.push_back(*slice);
   }
-  if (!out->slices.empty()) return std::nullopt;
   if (in.shard_id() < 0 || in.shard_id() >= shards) {
     return fmt::format("shard {}, of {}", in.shard_id(), shards);
   }
+  out->shard = in.shard_id();
+  if (!out->slices.empty()) return std::nullopt;
   if (in.offset() < 0 || in.size() < 0 || !CheckedSum(in.offset(), in.size()).has_value()) {
     return fmt::format("{} bytes from offset {}", in.size(), in.offset());
   }
-  out->shard = in.shard_id();
   out->offset = static_cast<std::uint64_t>(in.offset());
   out->size = static_cast<std::uint64_t>(in.size());
   out->checksum = UnmaskCrc(in.crc32c());
@@ -80,8 +80,8 @@ absl::StatusOr<std::string> EncodeEntry(const BundleEntry& entry) {
   out.set_dtype(ToProto(entry.dtype));
   ToProto(entry.shape, out.mutable_shape());
   for (const TensorSlice& slice : entry.slices) slice.ToProto(out.add_slices());
+  out.set_shard_id(entry.shard);
   if (entry.slices.empty()) {
-    out.set_shard_id(entry.shard);
     out.set_offset(static_cast<std::int64_t>(entry.offset));
     out.set_size(static_cast<std::int64_t>(entry.size));
     out.set_crc32c(MaskCrc(static_cast<std::uint32_t>(entry.checksum)));

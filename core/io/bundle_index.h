@@ -22,11 +22,12 @@ namespace vigil {
 struct BundleEntry {
   DType dtype = DType::kInvalid;  // may be one that there are no tensors of here: then it cannot be read
   Shape shape;
-  int shard = 0;               // in which data file
+  int shard = 0;               // in which data file; in pieces: the first of them
   std::uint64_t offset = 0;    // in bytes
   std::uint64_t size = 0;      // in bytes
   std::uint64_t checksum = 0;  // crc32c, or what earlier versions had
-  // Not empty: the values are in pieces, each in an entry of its own (SliceKey), and all numbers above are 0.
+  // Not empty: the values are in pieces, each in an entry of its own (SliceKey), and the numbers above but
+  // `shard` are 0.
   std::vector<TensorSlice> slices;
 
   friend bool operator==(const BundleEntry&, const BundleEntry&) = default;

@@ -33,7 +33,7 @@ bool SameBundle(const BundleIndex& standing, const BundleIndex& index) {
   const int first = standing.shards - index.shards;
   const auto same = [first](const auto& a, const auto& b) {
     BundleEntry moved = b.second;
-    if (moved.slices.empty()) moved.shard += first;
+    moved.shard += first;
     return a.first == b.first && a.second == moved;
   };
   return first >= 0 && standing.format == index.format && std::ranges::equal(standing.entries, index.entries, same);
@@ -54,9 +54,7 @@ absl::StatusOr<std::vector<std::string>> Claim(Files& files, const std::string& 
       if (status.ok()) claimed.push_back(name);
     }
     if (status.ok()) {
-      for (auto& [key, entry] : index->entries) {
-        if (entry.slices.empty()) entry.shard += attempt * count;
-      }
+      for (auto& [key, entry] : index->entries) entry.shard += attempt * count;
       index->shards = (attempt + 1) * count;
       return claimed;
     }

@@ -91,7 +91,7 @@ absl::Status WriteData(TemporaryFile& data, const BundleItems& items, bool synce
 // Takes the entries of another part, whose values are in `shard`.
 absl::Status MergeEntries(BundleIndex part, int shard, const std::string& prefix, BundleIndex* merged) {
   for (auto& [name, entry] : part.entries) {
-    if (entry.slices.empty()) entry.shard = shard;
+    entry.shard = shard;
     const auto [it, is_new] = merged->entries.try_emplace(name, entry);
     if (is_new) continue;
     BundleEntry& known = it->second;
