@@ -46,6 +46,7 @@ class TableReader {
 
   TableReader(ReadBytes read, std::uint64_t size, std::string path)
       : read_(std::move(read)), size_(size), path_(std::move(path)) {}
+  static std::string FooterOf(const Block& meta, const Block& index);
   absl::Status ReadFooter();
   absl::StatusOr<std::string> ReadBlock(const Block& block) const;
   absl::Status VisitBlock(const Block& block, const Visit& visit) const;
