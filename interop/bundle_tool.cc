@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -118,13 +119,16 @@ class BundleTool {
   }
 
   absl::StatusOr<std::string> Load(const std::vector<std::string>& words) {
-    VIGIL_ASSIGN_OR_RETURN(BundleReader reader, BundleReader::Open(*env_.files, words.at(1)));
+    if (!reader_.has_value() || loaded_ != words.at(1)) {
+      VIGIL_ASSIGN_OR_RETURN(reader_, BundleReader::Open(*env_.files, words.at(1)));
+      loaded_ = words.at(1);
+    }
     if (words.at(3) == "-") {
-      VIGIL_ASSIGN_OR_RETURN(const Tensor whole, reader.Read(FromHex(words.at(2))));
+      VIGIL_ASSIGN_OR_RETURN(const Tensor whole, reader_->Read(FromHex(words.at(2))));
       return TextOf(whole);
     }
     VIGIL_ASSIGN_OR_RETURN(const TensorPiece piece, ParseShapeAndSlice(SliceOf(words.at(3))));
-    VIGIL_ASSIGN_OR_RETURN(const Tensor part, reader.Read(FromHex(words.at(2)), piece));
+    VIGIL_ASSIGN_OR_RETURN(const Tensor part, reader_->Read(FromHex(words.at(2)), piece));
     return TextOf(part);
   }
 
@@ -145,6 +149,8 @@ class BundleTool {
   RealEnv real_;
   Env env_;
   BundleItems items_;
+  std::optional<BundleReader> reader_;  // of what was loaded last: nobody writes that again
+  std::string loaded_;
 };
 
 }  // namespace

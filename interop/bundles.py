@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checkpoints of ours and of TensorFlow's held against each other. Needs TensorFlow, so no test runs it (see README.md).
+"""Checkpoints of ours and of TensorFlow's held against each other. Needs TensorFlow, so no test runs it (README.md).
 
   bundles.py random TOOL SEED N     N random sets of variables, both ways: the bytes, what each reads of the other
   bundles.py record FOLDER          the checkpoints of core/io/testdata and what is in them

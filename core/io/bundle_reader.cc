@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -20,6 +23,43 @@ std::vector<TensorSlice> PartsOf(const BundleEntry& entry) {
   for (const TensorSlice& each : entry.slices) out.push_back(each.Explicit(entry.shape));
   return out;
 }
+
+// A file whose small pieces are read one after the other: many at once. Others pass.
+class ReadAhead final : public File {
+ public:
+  explicit ReadAhead(std::unique_ptr<File> file) : file_(std::move(file)) {}
+  absl::StatusOr<std::size_t> ReadInto(std::uint64_t offset, std::span<char> out) override {
+    const bool goes_on = offset == end_;
+    end_ = offset + out.size();
+    if (out.size() > kPieceBytes / 4) return file_->ReadInto(offset, out);
+    if (!IsBuffered(offset, out.size())) {
+      if (!goes_on) return file_->ReadInto(offset, out);
+      buffer_.resize(kPieceBytes);
+      VIGIL_ASSIGN_OR_RETURN(const std::size_t got, file_->ReadInto(offset, buffer_));
+      buffer_.resize(got);
+      at_ = offset;
+    }
+    const std::size_t size = std::min(out.size(), buffer_.size() - static_cast<std::size_t>(offset - at_));
+    std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(offset - at_), size, out.begin());
+    return size;
+  }
+  absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) override {
+    return file_->Read(offset, size);
+  }
+  absl::Status Append(std::string_view data) override { return file_->Append(data); }
+  absl::Status Sync() override { return file_->Sync(); }
+  absl::Status Close() override { return file_->Close(); }
+
+ private:
+  bool IsBuffered(std::uint64_t offset, std::size_t size) const {
+    return offset >= at_ && offset - at_ <= buffer_.size() && size <= buffer_.size() - (offset - at_);
+  }
+
+  std::unique_ptr<File> file_;
+  std::string buffer_;
+  std::uint64_t at_ = 0;   // where the buffer begins
+  std::uint64_t end_ = 0;  // of what was read last
+};
 
 }  // namespace
 
@@ -46,12 +86,17 @@ absl::StatusOr<bool> BundleReader::TakeNewerIndex() {
   return true;
 }
 
-absl::StatusOr<File*> BundleReader::DataOf(int shard) {
+absl::StatusOr<const BundleReader::DataFile*> BundleReader::DataOf(int shard) {
   const auto known = data_.find(shard);
-  if (known != data_.end()) return known->second.get();
-  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> opened,
-                         files_->Open(DataFileName(prefix_, shard, index_.shards), OpenMode::kRead));
-  return (data_[shard] = std::move(opened)).get();
+  if (known != data_.end()) return &known->second;
+  const std::string path = DataFileName(prefix_, shard, index_.shards);
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> opened, files_->Open(path, OpenMode::kRead));
+  return &data_.emplace(shard, DataFile{path, std::make_unique<ReadAhead>(std::move(opened))}).first->second;
+}
+
+absl::StatusOr<Tensor> BundleReader::ReadStored(std::string_view key, const BundleEntry& entry) {
+  VIGIL_ASSIGN_OR_RETURN(const DataFile* const data, DataOf(entry.shard));
+  return ReadElements(*data->file, entry, {key, data->path, index_.format});
 }
 
 absl::StatusOr<Tensor> BundleReader::Read(const std::string& key) { return ReadPart(key, nullptr); }
@@ -73,8 +118,14 @@ absl::StatusOr<Tensor> BundleReader::ReadPart(const std::string& key, const Tens
                                     "match the shape stored in checkpoint: {}",
                                     key, piece->whole.ToString(), entry.shape.ToString()));
     }
-    const TensorSlice part = piece != nullptr ? piece->slice : TensorSlice::Whole(entry.shape.rank());
-    absl::StatusOr<Tensor> value = Assemble(*it, part, piece != nullptr ? piece->shape : entry.shape);
+    absl::StatusOr<Tensor> value;
+    if (piece != nullptr) {
+      value = Assemble(*it, piece->slice, piece->shape);
+    } else if (entry.slices.empty()) {
+      value = ReadStored(key, entry);
+    } else {
+      value = Assemble(*it, TensorSlice::Whole(entry.shape.rank()), entry.shape);
+    }
     if (CodeOf(value.status()) != Code::kNotFound) return value;
     VIGIL_ASSIGN_OR_RETURN(const bool replaced, TakeNewerIndex());
     if (!replaced) return value;
@@ -101,9 +152,7 @@ absl::StatusOr<const BundleReader::Entry*> BundleReader::EntryOfPiece(const Entr
 absl::StatusOr<Tensor> BundleReader::ReadPiece(const Entry& of, const TensorSlice& slice) {
   if (v1_.has_value()) return v1_->Read(of.first, of.second, slice);
   VIGIL_ASSIGN_OR_RETURN(const Entry* const stored, EntryOfPiece(of, slice));
-  VIGIL_ASSIGN_OR_RETURN(File* const data, DataOf(stored->second.shard));
-  const std::string path = DataFileName(prefix_, stored->second.shard, index_.shards);
-  return ReadElements(*data, stored->second, {of.first, path, index_.format});
+  return ReadStored(of.first, stored->second);
 }
 
 // Before memory is taken for what they make up: each is there, and together they have all of it once.
@@ -121,9 +170,8 @@ absl::Status BundleReader::CheckPieces(const Entry& of, const std::vector<Tensor
       continue;
     }
     VIGIL_ASSIGN_OR_RETURN(const Entry* const stored, EntryOfPiece(of, slice));
-    VIGIL_ASSIGN_OR_RETURN(File* const data, DataOf(stored->second.shard));
-    const std::string path = DataFileName(prefix_, stored->second.shard, index_.shards);
-    VIGIL_RETURN_IF_ERROR(CheckElementsAreThere(*data, stored->second, {key, path, index_.format}));
+    VIGIL_ASSIGN_OR_RETURN(const DataFile* const data, DataOf(stored->second.shard));
+    VIGIL_RETURN_IF_ERROR(CheckElementsAreThere(*data->file, stored->second, {key, data->path, index_.format}));
   }
   if (!AreDisjoint(parts)) {
     return DataLoss(fmt::format("the {} pieces of {} overlap, or are too many", parts.size(), key),
@@ -168,8 +216,8 @@ absl::Status BundleReader::VerifyEntry(const Entry& of) {
   const auto& [key, entry] = of;
   for (const TensorSlice& slice : entry.slices) VIGIL_RETURN_IF_ERROR(EntryOfPiece(of, slice).status());
   if (!entry.slices.empty()) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(File* const data, DataOf(entry.shard));
-  return VerifyElements(*data, entry, {key, DataFileName(prefix_, entry.shard, index_.shards), index_.format});
+  VIGIL_ASSIGN_OR_RETURN(const DataFile* const data, DataOf(entry.shard));
+  return VerifyElements(*data->file, entry, {key, data->path, index_.format});
 }
 
 }  // namespace vigil

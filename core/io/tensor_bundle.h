@@ -99,7 +99,12 @@ class BundleReader {
   BundleReader(Files& files, std::string prefix, BundleIndex index)
       : files_(&files), prefix_(std::move(prefix)), index_(std::move(index)) {}
   absl::StatusOr<bool> TakeNewerIndex();
-  absl::StatusOr<File*> DataOf(int shard);
+  struct DataFile {
+    std::string path;
+    std::unique_ptr<File> file;
+  };
+  absl::StatusOr<const DataFile*> DataOf(int shard);
+  absl::StatusOr<Tensor> ReadStored(std::string_view key, const BundleEntry& entry);
   absl::StatusOr<Tensor> ReadPart(const std::string& key, const TensorPiece* piece);
   absl::StatusOr<Tensor> Assemble(const Entry& of, const TensorSlice& part, const Shape& shape);
   absl::StatusOr<Tensor> ReadPiece(const Entry& of, const TensorSlice& slice);
@@ -111,8 +116,8 @@ class BundleReader {
   Files* files_;
   std::string prefix_;
   BundleIndex index_;
-  std::map<int, std::unique_ptr<File>> data_;  // by shard; opened by the first Read
-  std::optional<V1Checkpoint> v1_;             // what is read instead
+  std::map<int, DataFile> data_;    // by shard; opened by the first Read
+  std::optional<V1Checkpoint> v1_;  // what is read instead
 };
 
 }  // namespace vigil
