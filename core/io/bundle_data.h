@@ -1,5 +1,5 @@
-// The values of a checkpoint, in its files of data: written and read in pieces of kPieceBytes, so that a tensor needs no
-// second copy. Part of tensor_bundle; nothing else includes it.
+// The values of a checkpoint, in its files of data: written and read in pieces of kPieceBytes, so that a tensor
+// needs no second copy. Part of tensor_bundle; nothing else includes it.
 //
 // The bytes are TensorFlow's: elements as they lie in memory; of strings all lengths, a checksum of these, all texts.
 // Thread safety: one task at a time.

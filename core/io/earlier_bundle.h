@@ -1,8 +1,8 @@
-// Checkpoints as this library wrote them before they had TensorFlow's bytes: read only, until the version that CHANGELOG.md
-// names. Part of tensor_bundle; nothing else includes it.
+// Checkpoints as this library wrote them before they had TensorFlow's bytes: read only, until the version that
+// CHANGELOG.md names. Part of tensor_bundle; nothing else includes it.
 //
-// The index: a magic text, numbers as 64 bits little-endian, a checksum (XXH64) over all before it. Data: numbers as now;
-// of strings, each length as 64 bits and its text.
+// The index: a magic text, numbers as 64 bits little-endian, a checksum (XXH64) over all before it. Data: numbers as
+// now; of strings, each length as 64 bits and its text.
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_IO_EARLIER_BUNDLE_H_
 #define VIGIL_CORE_IO_EARLIER_BUNDLE_H_

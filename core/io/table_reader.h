@@ -1,11 +1,10 @@
-// Reads a table file (table_writer.h) that anybody may have written: blocks of any size, with or without snappy's
-// compression, with filters (which it passes by).
+// Reads a table file (table_writer.h) that anybody may have written: blocks of any size, with filters (which it passes
+// by). Compressed blocks are refused.
 //
-// Nothing that the bytes say is believed before it is checked: a size asks for no more memory than the file has, sixteen
-// times as much for what is compressed, and 64 times for keys that share their beginnings; keys ascend, so none is there
-// twice.
+// Nothing that the bytes say is believed before it is checked: a size asks for no more memory than the file has, and 64
+// times as much for keys that share their beginnings; keys ascend, so none is there twice.
 // Errors: DATA_LOSS, naming the file and the offset of the block, for bytes that are no table or not those that were
-// written; INVALID_ARGUMENT for a compression that nothing here knows; those of `read`.
+// written; INVALID_ARGUMENT for compression; those of `read`.
 // Thread safety: one task at a time.
 #ifndef VIGIL_CORE_IO_TABLE_READER_H_
 #define VIGIL_CORE_IO_TABLE_READER_H_

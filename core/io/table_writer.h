@@ -1,4 +1,5 @@
-// Keys and values, sorted, as the bytes of a table file: LevelDB's format, which TensorFlow's checkpoints are indexed in.
+// Keys and values, sorted, as the bytes of a table file: LevelDB's format, which TensorFlow's checkpoints are
+// indexed in.
 //
 // Blocks of entries (a key shares its beginning with the one before), a block that says where they are, a footer.
 // The bytes are those that TensorFlow writes: no compression, blocks of 256 KiB, every 16th key in full.

@@ -43,14 +43,15 @@ absl::Status CheckItem(const BundleItem& item) {
   }
   if (item.piece.has_value() && item.piece->shape != item.value.shape()) {
     return BadItem(
-        "Slice in shape_and_slice specification does not match the shape of the tensor to save: {} {}, tensor: {}",
+        "Slice in shape_and_slice specification does not match the shape of the tensor to save: {} {}, "
+        "tensor: {}",
         item.piece->whole.ToString(), item.piece->slice.ToString(), item.value.shape().ToString());
   }
   return absl::OkStatus();
 }
 
-// An index with the entries of tensors that are stored in pieces, if the keys of all items are fine; those of values are
-// yet to come.
+// An index with the entries of tensors that are stored in pieces, if the keys of all items are fine; those of values
+// are yet to come.
 absl::StatusOr<BundleIndex> CheckItems(const BundleItems& items) {
   BundleIndex index;
   std::set<std::string> keys;

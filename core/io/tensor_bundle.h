@@ -1,6 +1,7 @@
 // A checkpoint's bytes: named tensors under a prefix, in files named as TensorFlow's V2 format names them.
 //
-// The bytes are TensorFlow's, too: either reads what the other has written, and equal tensors give equal files. Also read
+// The bytes are TensorFlow's, too: either reads what the other has written, and equal tensors give equal files. Also
+// read
 // are TensorFlow's first format (V1; the prefix is then the file) and what earlier versions of this library wrote.
 // Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise. A bundle exists when its
 // ".index" does. What fails leaves no temporary file behind (a crash may). Whoever else writes the same prefix, and

@@ -57,8 +57,8 @@ absl::StatusOr<TensorPiece> ParseShapeAndSlice(const std::string& text);
 // The key under which a piece of tensor `name` is stored. Sorts as names and extents do.
 std::string SliceKey(std::string_view name, const TensorSlice& slice);
 
-// Copies what both parts of one tensor have from `from` (part `source`) to `*to` (part `target`); says how many elements
-// that was. REQUIRES: both are explicit, of one type, and have the shapes of their parts.
+// Copies what both parts of one tensor have from `from` (part `source`) to `*to` (part `target`); says how many
+// elements that was. REQUIRES: both are explicit, of one type, and have the shapes of their parts.
 std::int64_t CopyCommonPart(const TensorSlice& source, const Tensor& from, const TensorSlice& target, Tensor* to);
 
 // How many elements both parts of one tensor have. REQUIRES: both are explicit, of one rank.

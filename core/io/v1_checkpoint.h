@@ -1,8 +1,8 @@
-// Checkpoints of TensorFlow's first format (V1): one table, or one a shard, with the values in it. Read only. Part of
-// tensor_bundle; nothing else includes it.
+// Checkpoints of TensorFlow's first format (V1): one table, or one a shard, with the values in it. Read only.
+// Part of tensor_bundle; nothing else includes it.
 //
-// Thread safety: one task at a time. Errors: NOT_FOUND: there is no such file; DATA_LOSS for anything else than the bytes
-// of such a checkpoint.
+// Thread safety: one task at a time. Errors: NOT_FOUND: there is no such file; DATA_LOSS for anything else than the
+// bytes of such a checkpoint.
 // Source: tensor_slice_reader.cc, saved_tensor_slice.proto.
 #ifndef VIGIL_CORE_IO_V1_CHECKPOINT_H_
 #define VIGIL_CORE_IO_V1_CHECKPOINT_H_
