@@ -1,12 +1,11 @@
 // A checkpoint's bytes: named tensors under a prefix, in files named as TensorFlow's V2 format names them.
 //
 // The bytes are TensorFlow's, too: either reads what the other has written, and equal tensors give equal files. Also
-// read
-// are TensorFlow's first format (V1; the prefix is then the file) and what earlier versions of this library wrote.
-// Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise. A bundle exists when its
-// ".index" does. What fails leaves no temporary file behind (a crash may). Whoever else writes the same prefix, and
-// wherever a writer is killed: what stands under it is one writer's bundle, whole (bundle_publishing.h); the files of
-// data may then have other numbers. Values pass in pieces of 256 KiB: no second copy is made of them.
+// read are TensorFlow's first format (V1; the prefix is then the file) and what earlier versions of this library
+// wrote. Writing order is TensorFlow's: data to a temporary name, renamed; then the index, likewise. A bundle exists
+// when its ".index" does. What fails leaves no temporary file behind (a crash may). Whoever else writes the same
+// prefix, and wherever a writer is killed: what stands under it is one writer's bundle, whole (bundle_publishing.h);
+// the files of data may then have other numbers. Values pass in pieces of 256 KiB: no second copy is made of them.
 // Thread safety: one task at a time. Errors: NOT_FOUND for a missing file or key; DATA_LOSS for damaged bytes, naming
 // tensor, file and offset; INVALID_ARGUMENT for what the caller asks wrongly; and the file seam's own.
 #ifndef VIGIL_CORE_IO_TENSOR_BUNDLE_H_
