@@ -11,6 +11,11 @@ absl::StatusOr<Variable*> Variable::Of(KernelContext& c) {
   return c.resource<Variable>([&c] { return std::make_shared<Variable>(c.env(), c.holder().output_types[0]); });
 }
 
+absl::StatusOr<std::shared_ptr<Variable>> Variable::At(KernelContext& c, int i) {
+  return c.resource_at<Variable>(
+      i, [&c, i] { return std::make_shared<Variable>(c.env(), c.holder_at(i).output_types[0]); });
+}
+
 absl::Status Variable::Fits(const Node& holder) const {
   const DType wanted = holder.output_types[0];
   if (wanted == dtype_) return absl::OkStatus();
