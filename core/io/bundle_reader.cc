@@ -178,10 +178,11 @@ absl::Status BundleReader::CheckPieces(const Entry& of, const std::vector<Tensor
                     IndexFileName(prefix_));
   }
   if (covered == shape.num_elements()) return absl::OkStatus();
+  const TensorSlice whole = TensorSlice::Whole(entry.shape.rank());
   return MakeStatus(
       Code::kInvalidArgument,
       fmt::format("{}: Does not have sufficient slices for partitioned tensor {} to restore in slice_spec: {}",
-                  IndexFileName(prefix_), key, part.ToString()));
+                  IndexFileName(prefix_), key, (part == whole.Explicit(entry.shape) ? whole : part).ToString()));
 }
 
 absl::StatusOr<Tensor> BundleReader::Assemble(const Entry& of, const TensorSlice& part, const Shape& shape) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/io/crc32c.h"
