@@ -52,8 +52,8 @@ int FuzzGraphRun(Bytes bytes);
 int FuzzMetaGraph(Bytes bytes);
 int FuzzMetaText(Bytes bytes);
 int FuzzSaverDef(Bytes bytes);
-// The state file of checkpoints; a checkpoint (the index without its checksum, which would refuse everything, and the
-// data); events files.
+// The state file of checkpoints; a checkpoint of any format (the index in parts, without the checksums that would
+// refuse everything, and the data); events files.
 int FuzzState(Bytes bytes);
 int FuzzBundle(Bytes bytes);
 int FuzzEvents(Bytes bytes);

@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 
 namespace vigil {
+
+absl::StatusOr<std::size_t> File::ReadInto(std::uint64_t offset, std::span<char> out) {
+  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, Read(offset, out.size()));
+  std::ranges::copy(bytes, out.begin());
+  return bytes.size();
+}
 
 absl::StatusOr<std::string> ReadAll(Files& files, const std::string& path) {
   VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<File> file, files.Open(path, OpenMode::kRead));

@@ -14,8 +14,10 @@
 #ifndef VIGIL_CORE_ENV_FILES_H_
 #define VIGIL_CORE_ENV_FILES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +40,8 @@ class File {
   // Up to `size` bytes from `offset`; fewer (or none) only at the end of the file. Whatever the mode of opening.
   // FAILED_PRECONDITION: closed.
   virtual absl::StatusOr<std::string> Read(std::uint64_t offset, std::uint64_t size) = 0;
+  // The same into `out`: how many bytes there were. (Without memory of its own, where the machine's files are read.)
+  virtual absl::StatusOr<std::size_t> ReadInto(std::uint64_t offset, std::span<char> out);
   // Success: what was appended survives a power cut; so does the file's name, but for kTemporary. Error: nothing is
   // promised of anything appended since the last success, and another Sync does not make it good. FAILED_PRECONDITION:
   // closed.

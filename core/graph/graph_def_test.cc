@@ -160,8 +160,8 @@ TEST_F(GraphDefTest, RefusesWhatItCannotRead) {
             "USAGE: Node 'y' (Pass): Input 0 of 'y' (Pass) is not an output of a node of this graph.");
   EXPECT_EQ(ErrorOf(R"(node { name: "x" op: "Pass" input: "y" } node { name: "y" op: "Pass" input: "x" })"),
             "INVALID_ARGUMENT: Node 'x' (Pass): it depends on itself, or on a cycle.");
-  EXPECT_EQ(ErrorOf(R"(node { name: "x" op: "Number" attr { key: "dtype" value { type: DT_HALF } } })"),
-            "UNIMPLEMENTED: Node 'x' (Number): attribute 'dtype': There are no tensors of type DT_HALF here.");
+  EXPECT_EQ(ErrorOf(R"(node { name: "x" op: "Number" attr { key: "dtype" value { type: DT_COMPLEX64 } } })"),
+            "UNIMPLEMENTED: Node 'x' (Number): attribute 'dtype': There are no tensors of type DT_COMPLEX64 here.");
   EXPECT_EQ(ErrorOf(R"(node { name: "x" op: "Two" }
                        node { name: "y" op: "Pass" input: "x" attr { key: "T" value { type: DT_FLOAT } } })"),
             "INVALID_ARGUMENT: Node 'y' (Pass): attribute 'T' is type: DT_FLOAT, but must be type: DT_INT64");

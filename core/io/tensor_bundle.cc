@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/io/bundle_data.h"
 #include "vigil/core/io/bundle_publishing.h"
 
 namespace vigil {
@@ -25,22 +26,85 @@ absl::Status MakeDirectoryOf(Files& files, const std::string& prefix) {
   return has_place ? files.MakeDirectory(directory) : absl::OkStatus();
 }
 
-// All tensors in that file; `index` says where each is in it.
-absl::Status WriteData(TemporaryFile& data, const std::map<std::string, Tensor>& tensors, bool synced,
-                       BundleIndex* index) {
-  std::uint64_t offset = 0;
-  for (const auto& [name, tensor] : tensors) {
-    const std::string packed = tensor.dtype() == DType::kString ? PackStrings(tensor) : std::string();
-    const std::string_view bytes = tensor.dtype() == DType::kString ? std::string_view(packed) : tensor.bytes();
-    VIGIL_RETURN_IF_ERROR(data.Append(bytes));
-    index->entries.emplace(name, BundleEntry{.dtype = tensor.dtype(),
-                                             .shape = tensor.shape(),
-                                             .offset = offset,
-                                             .size = bytes.size(),
-                                             .checksum = BundleChecksum(bytes)});
-    offset += bytes.size();
+template <typename... Args>
+absl::Status BadItem(fmt::format_string<Args...> format, Args&&... args) {
+  return MakeStatus(Code::kInvalidArgument, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// A piece that is all of its tensor is a tensor.
+bool IsPart(const BundleItem& item) { return item.piece.has_value() && item.piece->shape != item.piece->whole; }
+
+std::string KeyOf(const BundleItem& item) { return IsPart(item) ? SliceKey(item.name, item.piece->slice) : item.name; }
+
+absl::Status CheckItem(const BundleItem& item) {
+  if (item.name.empty()) return BadItem("A tensor of a checkpoint needs a name");
+  if (item.value.dtype() != DType::kString && DTypeSize(item.value.dtype()) == 0) {
+    return BadItem("{} cannot be saved: it has no elements of its own ({})", item.name, item.value.Describe());
   }
+  if (item.piece.has_value() && item.piece->shape != item.value.shape()) {
+    return BadItem(
+        "Slice in shape_and_slice specification does not match the shape of the tensor to save: {} {}, "
+        "tensor: {}",
+        item.piece->whole.ToString(), item.piece->slice.ToString(), item.value.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
+// An index with the entries of tensors that are stored in pieces, if the keys of all items are fine; those of values
+// are yet to come.
+absl::StatusOr<BundleIndex> CheckItems(const BundleItems& items) {
+  BundleIndex index;
+  std::set<std::string> keys;
+  for (const BundleItem& item : items) {
+    VIGIL_RETURN_IF_ERROR(CheckItem(item));
+    if (IsPart(item)) {
+      const auto [it, is_new] =
+          index.entries.try_emplace(item.name, BundleEntry{.dtype = item.value.dtype(), .shape = item.piece->whole});
+      BundleEntry& whole = it->second;
+      if (whole.dtype != item.value.dtype() || whole.shape != item.piece->whole) {
+        return BadItem("Pieces of {} differ on its type or shape: {} {} and {} {}", item.name, DTypeName(whole.dtype),
+                       whole.shape.ToString(), DTypeName(item.value.dtype()), item.piece->whole.ToString());
+      }
+      whole.slices.push_back(item.piece->slice);
+    }
+    if (!keys.insert(KeyOf(item)).second) {
+      return BadItem("Adding duplicate key: {}{}{}", item.name, IsPart(item) ? ", piece " : "",
+                     IsPart(item) ? item.piece->slice.ToString() : "");
+    }
+  }
+  for (const auto& [name, entry] : index.entries) {
+    if (keys.contains(name)) return BadItem("Adding duplicate key: {}", name);
+  }
+  return index;
+}
+
+// All values in that file; `index` says where each is in it.
+absl::Status WriteData(TemporaryFile& data, const BundleItems& items, bool synced, BundleIndex* index) {
+  BundleDataWriter writer(data);
+  for (const BundleItem& item : items) {
+    VIGIL_ASSIGN_OR_RETURN(BundleEntry entry, writer.Add(item.value));
+    index->entries.emplace(KeyOf(item), std::move(entry));
+  }
+  VIGIL_RETURN_IF_ERROR(writer.Flush());
   return data.Finish(synced);
+}
+
+// Takes the entries of another part, whose values are in `shard`.
+absl::Status MergeEntries(BundleIndex part, int shard, const std::string& prefix, BundleIndex* merged) {
+  for (auto& [name, entry] : part.entries) {
+    entry.shard = shard;
+    const auto [it, is_new] = merged->entries.try_emplace(name, entry);
+    if (is_new) continue;
+    BundleEntry& known = it->second;
+    if (known.slices.empty() || entry.slices.empty()) {
+      return BadItem("Two parts of checkpoint {} have key {}", prefix, name);
+    }
+    if (known.dtype != entry.dtype || known.shape != entry.shape) {
+      return BadItem("Two parts of checkpoint {} differ on the type or the shape of {}", prefix, name);
+    }
+    known.slices.insert(known.slices.end(), entry.slices.begin(), entry.slices.end());
+  }
+  return absl::OkStatus();
 }
 
 // What becomes of an error about a part: its writer has said that it is there, or was just writing it. A disk has lost
@@ -60,17 +124,23 @@ std::string DataFileName(std::string_view prefix, int shard, int shards) {
   return fmt::format("{}.data-{:05}-of-{:05}", prefix, shard, shards);
 }
 
-absl::Status WriteBundle(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
-                         Syncing syncing) {
+BundleItems ItemsOf(const std::map<std::string, Tensor>& tensors) {
+  BundleItems out;
+  for (const auto& [name, tensor] : tensors) out.push_back({.name = name, .value = tensor});
+  return out;
+}
+
+absl::Status WriteBundleItems(const Env& env, const std::string& prefix, const BundleItems& items, Syncing syncing) {
+  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, CheckItems(items));
   VIGIL_RETURN_IF_ERROR(MakeDirectoryOf(*env.files, prefix));
   VIGIL_ASSIGN_OR_RETURN(TemporaryFile data, TemporaryFile::Open(env, DataFileName(prefix, 0, 1)));
-  BundleIndex index;
-  VIGIL_RETURN_IF_ERROR(WriteData(data, tensors, syncing == Syncing::kYes, &index));
+  VIGIL_RETURN_IF_ERROR(WriteData(data, items, syncing == Syncing::kYes, &index));
   return PublishBundle(env, {data.path()}, std::move(index), prefix, syncing);
 }
 
-absl::Status WriteBundlePart(const Env& env, const std::string& prefix, const std::map<std::string, Tensor>& tensors,
-                             Syncing syncing) {
+absl::Status WriteBundlePartItems(const Env& env, const std::string& prefix, const BundleItems& items,
+                                  Syncing syncing) {
+  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, CheckItems(items));
   constexpr int kAttempts = 3;  // who was given the same seed may have had the directory, and have removed it
   absl::StatusOr<TemporaryFile> data;
   for (int i = 0; i < kAttempts; ++i) {
@@ -79,8 +149,7 @@ absl::Status WriteBundlePart(const Env& env, const std::string& prefix, const st
     if (CodeOf(data.status()) != Code::kNotFound) break;
   }
   VIGIL_RETURN_IF_ERROR(data.status());
-  BundleIndex index;
-  absl::Status status = WriteData(*data, tensors, syncing == Syncing::kYes, &index);
+  absl::Status status = WriteData(*data, items, syncing == Syncing::kYes, &index);
   if (status.ok()) status = WriteBundleIndex(env, prefix, index, Syncing::kNo);
   return OfPart(status, prefix);
 }
@@ -98,14 +167,14 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
     const std::string& part = parts[static_cast<std::size_t>(shard)];
     absl::StatusOr<BundleIndex> read = ReadBundleIndex(files, part);
     if (!read.ok()) return OfPart(read.status(), prefix);
-    BundleIndex& index = *read;
-    if (index.shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
-    for (auto& [name, entry] : index.entries) {
-      entry.shard = shard;
-      if (!merged.entries.emplace(name, std::move(entry)).second) {
-        return MakeStatus(Code::kInvalidArgument, fmt::format("Two parts of checkpoint {} have key {}", prefix, name));
-      }
+    if (read->shards != 1) return DataLoss("a part of a checkpoint has shards itself", IndexFileName(part));
+    if (read->format != BundleFormat::kTensorFlow) {
+      return BadItem(
+          "{} was written by an earlier version of this library, and cannot be a part of checkpoint {}: all "
+          "tasks must run one version when they save",
+          IndexFileName(part), prefix);
     }
+    VIGIL_RETURN_IF_ERROR(MergeEntries(*std::move(read), shard, prefix, &merged));
     data.push_back(DataFileName(part, 0, 1));
   }
   const absl::Status published = OfPart(PublishBundle(env, data, std::move(merged), prefix, syncing), prefix);
@@ -121,51 +190,7 @@ absl::Status MergeBundles(const Env& env, const std::vector<std::string>& parts,
 
 absl::Status VerifyBundle(Files& files, const std::string& prefix) {
   VIGIL_ASSIGN_OR_RETURN(BundleReader reader, BundleReader::Open(files, prefix));
-  for (const auto& [key, entry] : reader.entries()) VIGIL_RETURN_IF_ERROR(reader.Read(key).status());
-  return absl::OkStatus();
-}
-
-absl::StatusOr<BundleReader> BundleReader::Open(Files& files, const std::string& prefix) {
-  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadBundleIndex(files, prefix));
-  return BundleReader(files, prefix, std::move(index));
-}
-
-// True: the checkpoint was written again since the index was read, and nothing was read of the one before.
-absl::StatusOr<bool> BundleReader::TakeNewerIndex() {
-  for (const auto& [shard, file] : data_) {
-    if (file != nullptr) return false;
-  }
-  VIGIL_ASSIGN_OR_RETURN(BundleIndex index, ReadBundleIndex(*files_, prefix_));
-  if (EncodeIndex(index) == EncodeIndex(index_)) return false;
-  data_.clear();
-  index_ = std::move(index);
-  return true;
-}
-
-absl::StatusOr<Tensor> BundleReader::Read(const std::string& key) {
-  const auto it = index_.entries.find(key);
-  if (it == index_.entries.end()) {
-    return MakeStatus(Code::kNotFound, fmt::format("Key {} not found in checkpoint", key));
-  }
-  const BundleEntry& entry = it->second;
-  const std::string path = DataFileName(prefix_, entry.shard, index_.shards);
-  std::unique_ptr<File>& data = data_[entry.shard];
-  if (data == nullptr) {
-    absl::StatusOr<std::unique_ptr<File>> opened = files_->Open(path, OpenMode::kRead);
-    if (CodeOf(opened.status()) == Code::kNotFound) {
-      VIGIL_ASSIGN_OR_RETURN(const bool replaced, TakeNewerIndex());
-      if (replaced) return Read(key);
-    }
-    VIGIL_ASSIGN_OR_RETURN(data, std::move(opened));
-  }
-  VIGIL_ASSIGN_OR_RETURN(const std::string bytes, data->Read(entry.offset, entry.size));
-  if (bytes.size() != entry.size) return DataLoss(fmt::format("the file ends before the value of {}", key), path);
-  if (BundleChecksum(bytes) != entry.checksum) {
-    return DataLoss(fmt::format("the value of {} does not match its checksum", key), path);
-  }
-  std::optional<Tensor> value = Unpack(entry, bytes);
-  if (!value.has_value()) return DataLoss(fmt::format("the value of {} does not have its size", key), path);
-  return *std::move(value);
+  return reader.Verify();
 }
 
 }  // namespace vigil

@@ -92,10 +92,13 @@ TEST_F(TensorBundleTest, EveryDamagedByteIsNoticed) {
   const std::string data = *ReadAll(fake_.files, "/d/p.data-00000-of-00001");
   ASSERT_EQ(data.size(), 20u);  // the step first: names are sorted
   Damage("/d/p.data-00000-of-00001", 8);
-  EXPECT_EQ(Read("v"), "DATA_LOSS: /d/p.data-00000-of-00001: the value of v does not match its checksum");
+  EXPECT_EQ(Read("v"),
+            "DATA_LOSS: /d/p.data-00000-of-00001: the value of v (12 bytes from offset 8) does not match its "
+            "checksum");
   EXPECT_EQ(Read("step"), "int64 []");
   Replace("/d/p.data-00000-of-00001", data.substr(0, 19));
-  EXPECT_EQ(Read("v"), "DATA_LOSS: /d/p.data-00000-of-00001: the file ends before the value of v");
+  EXPECT_EQ(Read("v"),
+            "DATA_LOSS: /d/p.data-00000-of-00001: the file ends before the value of v (12 bytes from offset 8)");
 }
 
 TEST_F(TensorBundleTest, DataIsInPlaceBeforeTheIndex) {

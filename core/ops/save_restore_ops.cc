@@ -1,7 +1,7 @@
 // SaveV2, RestoreV2 and what a saver of several shards needs besides: tensors to and from a checkpoint.
 //
 // Files are synced before they get their names, unless the node says not to (kNotSynced).
-#include <map>
+#include <optional>
 
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/core/ops/op_util.h"
@@ -15,33 +15,57 @@ Syncing SyncingOf(const KernelContext& c) {
   return c.attr_or<bool>(ops::kNotSynced, false) ? Syncing::kNo : Syncing::kYes;
 }
 
-// Inputs: prefix, names, slices (only "": whole tensors), then the tensors.
+// One text for each name.
+absl::Status CheckSlices(KernelContext& c) {
+  if (c.input(1).num_elements() == c.input(2).num_elements()) return absl::OkStatus();
+  return InvalidArgument("tensor_names and shape_and_slices should have an equal number of elements, got {} and {}",
+                         c.input(1).num_elements(), c.input(2).num_elements());
+}
+
+// Inputs: prefix, names, slices ("": the whole tensor; or its shape, and which part of it this is), then the tensors.
 absl::Status Save(KernelContext& c) {
   const auto names = c.input(1).flat<std::string>();
+  const auto slices = c.input(2).flat<std::string>();
   if (c.input(0).num_elements() != 1) return InvalidArgument("Input prefix should contain exactly one element");
   if (names.size() + 3 != static_cast<std::size_t>(c.num_inputs())) {
     return InvalidArgument("Got {} tensor names but {} tensors", names.size(), c.num_inputs() - 3);
   }
-  std::map<std::string, Tensor> tensors;
-  for (std::size_t i = 0; i < names.size(); ++i) tensors.insert_or_assign(names[i], c.input(static_cast<int>(i) + 3));
-  const auto write = c.attr_or<bool>(ops::kWritesPart, false) ? WriteBundlePart : WriteBundle;
-  return write(c.env(), c.input(0).scalar<std::string>(), tensors, SyncingOf(c));
+  VIGIL_RETURN_IF_ERROR(CheckSlices(c));
+  BundleItems items;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    BundleItem item{.name = names[i], .value = c.input(static_cast<int>(i) + 3)};
+    if (!slices[i].empty()) {
+      VIGIL_ASSIGN_OR_RETURN(item.piece, ParseShapeAndSlice(slices[i]));
+    }
+    items.push_back(std::move(item));
+  }
+  const auto write = c.attr_or<bool>(ops::kWritesPart, false) ? WriteBundlePartItems : WriteBundleItems;
+  return write(c.env(), c.input(0).scalar<std::string>(), items, SyncingOf(c));
 }
 
-// Inputs: prefix, names, slices (only ""). Outputs: the tensors.
+// Inputs: prefix, names, slices (as above). Outputs: the tensors.
 absl::Status Restore(KernelContext& c) {
   const auto names = c.input(1).flat<std::string>();
+  const auto slices = c.input(2).flat<std::string>();
   const std::vector<DType>& types = c.node().output_types;
   if (c.input(0).num_elements() != 1) return InvalidArgument("Input prefix should contain exactly one element");
   if (names.size() != types.size())
     return InvalidArgument("Got {} tensor names but {} types", names.size(), types.size());
+  VIGIL_RETURN_IF_ERROR(CheckSlices(c));
   VIGIL_ASSIGN_OR_RETURN(BundleReader reader, BundleReader::Open(*c.env().files, c.input(0).scalar<std::string>()));
   for (std::size_t i = 0; i < names.size(); ++i) {
-    VIGIL_ASSIGN_OR_RETURN(Tensor value, reader.Read(names[i]));
-    if (value.dtype() != types[i]) {
+    const auto entry = reader.entries().find(names[i]);
+    if (entry != reader.entries().end() && entry->second.dtype != types[i]) {
       return InvalidArgument("tensor_name = {}; expected dtype {} does not equal original dtype {}", names[i],
-                             DTypeName(types[i]), DTypeName(value.dtype()));
+                             DTypeName(types[i]), DTypeName(entry->second.dtype));
     }
+    std::optional<TensorPiece> piece;
+    if (!slices[i].empty()) {
+      VIGIL_ASSIGN_OR_RETURN(piece, ParseShapeAndSlice(slices[i]));
+    }
+    VIGIL_ASSIGN_OR_RETURN(Tensor value, piece.has_value() ? reader.Read(names[i], *piece) : reader.Read(names[i]));
+    // Read anew meanwhile, by another writer.
+    if (value.dtype() != types[i]) return InvalidArgument("tensor_name = {}; its dtype has changed", names[i]);
     c.set_output(static_cast<int>(i), std::move(value));
   }
   return absl::OkStatus();

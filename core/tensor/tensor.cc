@@ -139,8 +139,23 @@ bool Tensor::AsNumber(double* value) const {
     case DType::kUint8:
       *value = scalar<std::uint8_t>();
       return true;
+    case DType::kInt16:
+      *value = scalar<std::int16_t>();
+      return true;
+    case DType::kInt8:
+      *value = scalar<std::int8_t>();
+      return true;
+    case DType::kUint16:
+      *value = scalar<std::uint16_t>();
+      return true;
+    case DType::kUint32:
+      *value = scalar<std::uint32_t>();
+      return true;
     case DType::kInt64:
       *value = static_cast<double>(scalar<std::int64_t>());
+      return true;
+    case DType::kUint64:
+      *value = static_cast<double>(scalar<std::uint64_t>());
       return true;
     case DType::kBool:
       *value = scalar<bool>() ? 1 : 0;
@@ -148,6 +163,8 @@ bool Tensor::AsNumber(double* value) const {
     case DType::kInvalid:
     case DType::kString:
     case DType::kResource:
+    case DType::kHalf:
+    case DType::kBfloat16:
       return false;
   }
   return false;

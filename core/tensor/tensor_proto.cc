@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -48,11 +50,24 @@ absl::StatusOr<Tensor> FromList(DType dtype, const Shape& shape, const Values& v
   const T last = values.empty() ? T() : static_cast<T>(*values.rbegin());
   VIGIL_RETURN_IF_ERROR(TakeFilled(dtype, shape, values.size(), SizeOf(last), may_fill));
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(dtype, shape.dims()));
-  const std::span<T> elements = out.mutable_flat<T>();
+  std::span<T> elements;
+  if constexpr (std::is_same_v<T, std::uint16_t>) {  // also what has no type in C++: bits
+    const std::span<char> bytes = out.mutable_bytes();
+    elements = {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  } else {
+    elements = out.mutable_flat<T>();
+  }
   auto next = elements.begin();
   for (const auto& value : values) *next++ = static_cast<T>(value);
   std::fill(next, elements.end(), last);
   return out;
+}
+
+// REQUIRES: one element of two bytes.
+std::uint16_t BitsOf(const Tensor& tensor) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, tensor.bytes().data(), sizeof(bits));
+  return bits;
 }
 
 absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, const std::string& content) {
@@ -83,6 +98,13 @@ absl::StatusOr<DType> FromProto(proto::DataType dtype) {
     case proto::DT_STRING:
     case proto::DT_INT64:
     case proto::DT_BOOL:
+    case proto::DT_INT16:
+    case proto::DT_INT8:
+    case proto::DT_UINT16:
+    case proto::DT_HALF:
+    case proto::DT_BFLOAT16:
+    case proto::DT_UINT32:
+    case proto::DT_UINT64:
     case proto::DT_RESOURCE:
       return static_cast<DType>(dtype);
     default:
@@ -131,6 +153,19 @@ void ToProto(const Tensor& tensor, proto::TensorProto* out) {
       return out->add_int64_val(tensor.flat<std::int64_t>()[0]);
     case DType::kBool:
       return out->add_bool_val(tensor.flat<bool>()[0]);
+    case DType::kInt16:
+      return out->add_int_val(tensor.flat<std::int16_t>()[0]);
+    case DType::kInt8:
+      return out->add_int_val(tensor.flat<std::int8_t>()[0]);
+    case DType::kUint16:
+      return out->add_int_val(tensor.flat<std::uint16_t>()[0]);
+    case DType::kHalf:
+    case DType::kBfloat16:
+      return out->add_half_val(BitsOf(tensor));
+    case DType::kUint32:
+      return out->add_uint32_val(tensor.flat<std::uint32_t>()[0]);
+    case DType::kUint64:
+      return out->add_uint64_val(tensor.flat<std::uint64_t>()[0]);
     case DType::kInvalid:
     case DType::kString:
     case DType::kResource:
@@ -164,6 +199,19 @@ absl::StatusOr<Tensor> FromProto(const proto::TensorProto& tensor, std::int64_t*
       return FromList<std::int64_t>(dtype, shape, tensor.int64_val(), may_fill);
     case DType::kBool:
       return FromList<bool>(dtype, shape, tensor.bool_val(), may_fill);
+    case DType::kInt16:
+      return FromList<std::int16_t>(dtype, shape, tensor.int_val(), may_fill);
+    case DType::kInt8:
+      return FromList<std::int8_t>(dtype, shape, tensor.int_val(), may_fill);
+    case DType::kUint16:
+      return FromList<std::uint16_t>(dtype, shape, tensor.int_val(), may_fill);
+    case DType::kHalf:
+    case DType::kBfloat16:
+      return FromList<std::uint16_t>(dtype, shape, tensor.half_val(), may_fill);
+    case DType::kUint32:
+      return FromList<std::uint32_t>(dtype, shape, tensor.uint32_val(), may_fill);
+    case DType::kUint64:
+      return FromList<std::uint64_t>(dtype, shape, tensor.uint64_val(), may_fill);
     case DType::kInvalid:
     case DType::kResource:
       break;

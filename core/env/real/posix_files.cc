@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <limits>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -98,6 +100,14 @@ class PosixFile final : public File {
     if (::fstat(fd_, &info) < 0) return PosixError(errno, "read", path_);
     const auto end = static_cast<std::uint64_t>(info.st_size);
     std::string out(offset < end ? std::min(size, end - offset) : 0, '\0');
+    VIGIL_ASSIGN_OR_RETURN(const std::size_t used, ReadInto(offset, out));
+    out.resize(used);
+    return out;
+  }
+
+  absl::StatusOr<std::size_t> ReadInto(std::uint64_t offset, std::span<char> out) override {
+    constexpr auto kFarthest = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+    if (offset > kFarthest || out.size() > kFarthest - offset) return std::size_t{0};  // no file is so long
     std::size_t used = 0;
     while (used < out.size()) {
       const ssize_t got =
@@ -106,8 +116,7 @@ class PosixFile final : public File {
       if (got == 0) break;
       used += static_cast<std::size_t>(got);
     }
-    out.resize(used);
-    return out;
+    return used;
   }
 
   absl::Status Sync() override {

@@ -255,8 +255,20 @@ std::string TensorText(const Tensor& tensor) {
       return TextOf<std::string>(tensor);
     case DType::kBool:
       return TextOf<bool>(tensor);
+    case DType::kInt16:
+      return TextOf<std::int16_t>(tensor);
+    case DType::kInt8:
+      return TextOf<std::int8_t>(tensor);
+    case DType::kUint16:
+      return TextOf<std::uint16_t>(tensor);
+    case DType::kUint32:
+      return TextOf<std::uint32_t>(tensor);
+    case DType::kUint64:
+      return TextOf<std::uint64_t>(tensor);
     case DType::kInvalid:
     case DType::kResource:
+    case DType::kHalf:
+    case DType::kBfloat16:
       return tensor.Describe();
   }
   return tensor.Describe();

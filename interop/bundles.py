@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Checkpoints of ours and of TensorFlow's held against each other. Needs TensorFlow, so no test runs it (README.md).
+
+  bundles.py random TOOL SEED N     N random sets of variables, both ways: the bytes, what each reads of the other
+  bundles.py record FOLDER          the checkpoints of core/io/testdata and what is in them
+"""
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+OPS = tf.raw_ops
+TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.string, tf.int64, tf.bool, tf.bfloat16, tf.uint16,
+         tf.half, tf.uint32, tf.uint64]
+
+PARTS_READ = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.int64, tf.bool, tf.bfloat16]
+
+
+def hexed(data):
+    return data.hex() or "-"
+
+
+class Item:
+    """A tensor of a save, or a piece of one: slice is "" or as in shape_and_slice."""
+
+    def __init__(self, name, dtype, array, piece=""):
+        self.name, self.dtype, self.array, self.piece = name, dtype, array, piece
+
+    def tensor(self):
+        return tf.constant(self.array, self.dtype, shape=self.array.shape)
+
+
+def text_of(dtype, array):
+    """The form of bundle_tool."""
+    # An array of bytes that numpy makes itself would lose zeros at the end.
+    array = np.array(array, object) if isinstance(array, bytes) else np.asarray(array)
+    dims = ",".join(map(str, array.shape)) or "-"
+    if dtype != tf.string:
+        value = hexed(array.tobytes())
+    else:
+        value = ",".join(hexed(each) for each in array.ravel()) or "-"
+    return f"{dtype.as_datatype_enum} {dims} {value}"
+
+
+class Tool:
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __call__(self, *words):
+        self.process.stdin.write(" ".join(words) + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+    def must(self, *words):
+        said = self(*words)
+        if said != "OK":
+            raise AssertionError(f"{words[0]}: {said}")
+
+    def item(self, item):
+        dtype, dims, value = text_of(item.dtype, item.array).split(" ")
+        self.must("item", hexed(item.name), dtype, dims, item.piece.replace(" ", "_") or "-", value)
+
+
+def random_array(rng, dtype, shape):
+    count = int(np.prod(shape, dtype=np.int64))
+    if dtype == tf.string:
+        texts = [rng.randbytes(rng.choice([0, 1, 3, 20, 200, 3000])) for _ in range(count)]
+        array = np.empty(count, object)
+        array[:] = texts
+        return array.reshape(shape)
+    if dtype == tf.bool:
+        return np.array([rng.random() < 0.5 for _ in range(count)], bool).reshape(shape)
+    return np.frombuffer(rng.randbytes(count * dtype.size), dtype.as_numpy_dtype).reshape(shape)
+
+
+def random_name(rng, taken):
+    while True:
+        parts = [rng.choice(["w", "b", "layer", "layer_1", "Adam", "conv2d", "kernel:0", "a b", "ä", "x" * 70, "\x7f"])
+                 for _ in range(rng.choice([1, 1, 2, 3, 5]))]
+        name = "/".join(parts) + rng.choice(["", "", str(rng.randrange(1000))])
+        data = name.encode() + rng.choice([b""] * 9 + [b"\xff\x00\xff"])
+        if data not in taken:
+            taken.add(data)
+            return data
+
+
+def random_pieces(rng, name, dtype, shape):
+    """A partitioned variable: cut into ranges along some axes."""
+    array = random_array(rng, dtype, shape)
+    pieces = [[]]
+    for size in shape:
+        cuts = sorted(rng.sample(range(1, size), min(size - 1, rng.choice([0, 0, 1, 2]))))
+        ranges = list(zip([0] + cuts, cuts + [size]))
+        pieces = [piece + [each] for piece in pieces for each in ranges]
+    items = []
+    for piece in pieces:
+        text = ":".join("-" if (a, b) == (0, size) and rng.random() < 0.3 else f"{a},{b - a}"
+                        for (a, b), size in zip(piece, shape))
+        part = np.ascontiguousarray(array[tuple(slice(a, b) for a, b in piece)])
+        items.append(Item(name, dtype, part, " ".join(map(str, shape)) + " " + text))
+    return array, items
+
+
+def random_set(rng):
+    """(shards, wholes): items by shard; name -> (dtype, array)."""
+    shards = [[] for _ in range(rng.choice([1, 1, 1, 2, 3, 5]))]
+    wholes, taken = {}, set()
+    count = rng.choice([1, 3, 10, 30, 30, 60]) if rng.random() > 0.02 else 9000
+    for _ in range(count):
+        name, dtype = random_name(rng, taken), rng.choice(TYPES)
+        if count <= 60 and rng.random() < 0.2:
+            shape = [rng.randrange(1, 7) for _ in range(rng.choice([1, 2, 3]))]
+            array, items = random_pieces(rng, name, dtype, shape)
+            for item in items:
+                rng.choice(shards).append(item)
+        else:
+            shape = [rng.choice([0, 1, 2, 3, 7]) for _ in range(rng.choice([0, 0, 1, 2, 3, 5]))]
+            if count <= 60 and dtype != tf.string and rng.random() < 0.02:
+                shape = [rng.randrange(1, 400), 700]
+            array = random_array(rng, dtype, shape)
+            rng.choice(shards).append(Item(name, dtype, array))
+        wholes[name] = (dtype, array)
+    shards = [shard for shard in shards if shard]
+    for shard in shards:
+        if rng.random() < 0.5:
+            shard.sort(key=lambda item: item.name)
+        else:
+            rng.shuffle(shard)
+    return shards, wholes
+
+
+def save_by_tensorflow(prefix, items):
+    OPS.SaveV2(prefix=prefix, tensor_names=[item.name for item in items], shape_and_slices=[item.piece for item in items],
+               tensors=[item.tensor() for item in items])
+
+
+def files_of(prefix):
+    folder, base = os.path.split(prefix)
+    out = {}
+    for name in sorted(os.listdir(folder)):
+        if name.startswith(base + "."):
+            with open(os.path.join(folder, name), "rb") as file:
+                out[name[len(base):]] = file.read()
+    return out
+
+
+def restored(prefix, names, slices, dtypes):
+    if not names:
+        return []
+    values = OPS.RestoreV2(prefix=prefix, tensor_names=names, shape_and_slices=slices, dtypes=dtypes)
+    return [text_of(dtype, value.numpy()) for dtype, value in zip(dtypes, values)]
+
+
+def random_part(rng, array):
+    ranges = []
+    for size in array.shape:
+        start = rng.randrange(size)
+        ranges.append((start, rng.randrange(1, size - start + 1)))
+    text = " ".join(map(str, array.shape)) + " " + ":".join(f"{a},{n}" for a, n in ranges)
+    return text, np.ascontiguousarray(array[tuple(slice(a, a + n) for a, n in ranges)])
+
+
+def compare(tool, rng, folder, counts):
+    shards, wholes = random_set(rng)
+    theirs, ours = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
+    if len(shards) == 1:
+        save_by_tensorflow(theirs, shards[0])
+        for item in shards[0]:
+            tool.item(item)
+        tool.must("save", ours)
+    else:
+        parts = [f"{theirs}_temp/part-{i}" for i in range(len(shards))]
+        our_parts = [f"{ours}_temp/part-{i}" for i in range(len(shards))]
+        for part, our_part, shard in zip(parts, our_parts, shards):
+            save_by_tensorflow(part, shard)
+            for item in shard:
+                tool.item(item)
+            tool.must("part", our_part)
+        OPS.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=theirs, delete_old_dirs=True)
+        tool.must("merge", ours, *our_parts)
+    a, b = files_of(theirs), files_of(ours)
+    assert a == b, f"files differ: {[name for name in a.keys() | b.keys() if a.get(name) != b.get(name)]}"
+    # TensorFlow cannot read parts of some types, nor put them together.
+    pieces = {item.name for shard in shards for item in shard if item.piece}
+    unread = {name for name in pieces if wholes[name][0] not in PARTS_READ}
+    readable = sorted(set(wholes) - unread)
+    names = sorted(wholes)
+    dtypes = [wholes[name][0] for name in names]
+    expected = [text_of(*wholes[name]) for name in names]
+    read = restored(ours, readable, [""] * len(readable), [wholes[name][0] for name in readable])
+    for name, text in zip(readable, read):
+        wanted = text_of(*wholes[name])
+        assert text == wanted, f"TensorFlow reads something else of our {name}: {text[:200]} for {wanted[:200]}"
+    for name, text in zip(names, expected):
+        said = tool("load", theirs, hexed(name), "-")
+        assert said == text, f"we read something else of {name}: {said[:200]} for {text[:200]}"
+    tool.must("verify", theirs)
+    for name in names[:20]:
+        dtype, array = wholes[name]
+        if array.ndim == 0 or array.size == 0:
+            continue
+        text, part = random_part(rng, array)
+        expected = text_of(dtype, part)
+        if dtype in PARTS_READ:
+            assert restored(ours, [name], [text], [dtype]) == [expected], \
+                f"TensorFlow reads another part of {name}"
+        assert tool("load", theirs, hexed(name), text.replace(" ", "_")) == expected, f"we read another part of {name}"
+        counts["parts"] += 1
+    counts["sets"] += 1
+    counts["tensors"] += len(names)
+    counts["sharded"] += len(shards) > 1
+    counts["partitioned"] += sum(1 for shard in shards for item in shard if item.piece)
+    counts["index of several blocks"] += len(a[".index"]) > 262144
+    counts["bytes"] += sum(map(len, a.values()))
+
+
+def random_command(tool_path, seed, count):
+    tool = Tool(tool_path)
+    counts = dict.fromkeys(["sets", "tensors", "sharded", "partitioned", "parts", "index of several blocks", "bytes"], 0)
+    failed = 0
+    for number in range(int(count)):
+        folder = tempfile.mkdtemp()
+        try:
+            compare(tool, random.Random(f"{seed}/{number}"), folder, counts)
+        except Exception as error:  # noqa: BLE001: each is a finding
+            failed += 1
+            print(f"set {seed}/{number}: {type(error).__name__}: {str(error)[:500]}")
+        finally:
+            shutil.rmtree(folder)
+    print(f"{failed} of {count} differ; " + ", ".join(f"{name}: {value}" for name, value in counts.items()))
+    return 1 if failed else 0
+
+
+# What core/io/testdata holds.
+
+def values(dtype):
+    """Small, at the ends of the type's range, and odd."""
+    if dtype == tf.string:
+        return [b"", b"a b", b"\x00x", b"y" * 300]
+    if dtype == tf.bool:
+        return [True, False, True]
+    if dtype.is_integer:
+        return [dtype.min, 0, 1, dtype.max]
+    return [0.0, -0.0, 1.5, -2.0, float("inf"), float("nan")]
+
+
+def vector(dtype):
+    array = np.empty(len(values(dtype)), object if dtype == tf.string else dtype.as_numpy_dtype)
+    array[:] = values(dtype)
+    return array
+
+
+def numbers(dtype, *shape):
+    return np.arange(int(np.prod(shape)), dtype=dtype.as_numpy_dtype).reshape(shape)
+
+
+def cut(name, dtype, array, slices):
+    items = []
+    for text in slices:
+        part = tuple(slice(None) if each == "-" else slice(int(each.split(",")[0]), sum(map(int, each.split(","))))
+                     for each in text.split(":"))
+        items.append(Item(name, dtype, np.ascontiguousarray(array[part]), " ".join(map(str, array.shape)) + " " + text))
+    return items
+
+
+GRID = ["0,2:0,3", "0,2:3,2", "2,1:-"]  # of a matrix of 3 x 5
+
+WHOLE = {
+    "types": [Item(dtype.name.encode(), dtype, vector(dtype)) for dtype in TYPES],
+    "shapes": [Item(b"scalar", tf.float32, np.float32(2.5)), Item(b"step", tf.int64, np.int64(7)),
+               Item(b"text", tf.string, np.array(b"scalar", object)), Item(b"flag", tf.bool, np.array(True)),
+               Item(b"none", tf.float32, np.zeros([0], np.float32)), Item(b"no_rows", tf.int32, np.zeros([0, 3], np.int32)),
+               Item(b"no_texts", tf.string, np.zeros([2, 0], object)), Item(b"matrix", tf.float64, numbers(tf.float64, 2, 3)),
+               Item(b"deep", tf.int16, numbers(tf.int16, 1, 2, 1, 3, 2)), Item(b"half/scalar", tf.half, np.float16(-3))],
+    "names": [Item(name, tf.float32, numbers(tf.float32, 2)) for name in
+              [b"w", b"w/Adam", b"w/Adam_1", b"layer_1/kernel", b"layer_1/kernel/part_0", b"layer_10/kernel", b"\xff\xff", b"a\x00b",
+               "\u00e4".encode(), b"z" * 300]],
+    # More than one key in full in the index's block.
+    "many": [Item(f"scope/variable_{i}".encode(), tf.float32, np.float32(i)) for i in range(100)],
+}
+PARTITIONED = {
+    "partitioned": [cut(b"v", tf.float32, numbers(tf.float32, 3, 5), GRID) + [Item(b"w", tf.float32, np.float32(1))]],
+    "sharded": [[Item(b"a", tf.float32, numbers(tf.float32, 4))], [Item(b"b", tf.string, vector(tf.string))],
+                [Item(b"c", tf.int64, np.int64(9))]],
+    "partitioned_sharded": [cut(b"v", tf.int32, numbers(tf.int32, 3, 5), GRID[:1]),
+                            cut(b"v", tf.int32, numbers(tf.int32, 3, 5), GRID[1:]) + [Item(b"w", tf.half, vector(tf.half))]],
+}
+V1_TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.string, tf.int64, tf.bool, tf.half]
+
+
+def record_command(folder):
+    os.makedirs(folder, exist_ok=True)
+    expected = []
+
+    def expect(bundle, name, dtype, array):
+        expected.append(f"{bundle} {hexed(name)} {text_of(dtype, array)}")
+
+    for bundle, items in WHOLE.items():
+        save_by_tensorflow(f"{folder}/{bundle}", items)
+        for item in items:
+            expect(bundle, item.name, item.dtype, item.array)
+    for bundle, shards in PARTITIONED.items():
+        parts = [f"{folder}/{bundle}_temp/part-{i}" for i in range(len(shards))]
+        for part, items in zip(parts, shards):
+            save_by_tensorflow(part, items)
+            for item in items:
+                if not item.piece:
+                    expect(bundle, item.name, item.dtype, item.array)
+                elif item.piece.endswith(GRID[0]):
+                    expect(bundle, item.name, item.dtype, numbers(item.dtype, 3, 5))
+        OPS.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=f"{folder}/{bundle}", delete_old_dirs=True)
+    record_v1(folder, expect)
+    with open(f"{folder}/expected.txt", "w", encoding="ascii") as file:
+        file.write("\n".join(expected) + "\n")
+    return 0
+
+
+def record_v1(folder, expect):
+    """The first format: one file, and two shards of a partitioned variable."""
+    OPS.Save(filename=f"{folder}/v1", tensor_names=[dtype.name for dtype in V1_TYPES],
+             data=[tf.constant(vector(dtype), dtype) for dtype in V1_TYPES])
+    for dtype in V1_TYPES:
+        expect("v1", dtype.name.encode(), dtype, vector(dtype))
+    whole = numbers(tf.float32, 3, 5)
+    for shard, slices in enumerate([GRID[:2], GRID[2:]]):
+        items = cut(b"v", tf.float32, whole, slices)
+        OPS.SaveSlices(filename=f"{folder}/v1_sharded-{shard:05}-of-00002", tensor_names=["v"] * len(items) + [f"w{shard}"],
+                       shapes_and_slices=[item.piece for item in items] + [""],
+                       data=[item.tensor() for item in items] + [tf.constant(shard)])
+        expect("v1_sharded-?????-of-00002", f"w{shard}".encode(), tf.int32, np.int32(shard))
+    expect("v1_sharded-?????-of-00002", b"v", tf.float32, whole)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5 and sys.argv[1] == "random":
+        sys.exit(random_command(*sys.argv[2:]))
+    if len(sys.argv) == 3 and sys.argv[1] == "record":
+        sys.exit(record_command(sys.argv[2]))
+    sys.exit(__doc__)
