@@ -8,6 +8,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/sim/alarm.h"
+#include "vigil/sim/fault_applier_parts.h"
 
 namespace vigil::sim {
 
@@ -22,44 +23,17 @@ constexpr std::chrono::milliseconds kHandling{2};
 
 }  // namespace
 
-struct FaultApplier::Timed {
-  Timed(const TimedFault& planned, Scheduler& scheduler, std::function<void()> start, std::function<void()> die,
-        std::function<void()> end)
-      : fault(planned),
-        starts(scheduler, std::move(start)),
-        dies(scheduler, std::move(die)),
-        ends(scheduler, std::move(end)) {}
-
-  const TimedFault fault;
-  Alarm starts;
-  Alarm dies;  // of a crash: it has stopped, its connections still stand
-  Alarm ends;
-  LinkTrouble trouble;    // of cut, silent, slow link, and of a silent crash
-  bool silenced = false;  // by a silent crash, which holds
-  bool fired = false;
-  bool active = false;       // between start and end; of a crash: the task is to start again
-  bool struck = false;       // there was something to strike
-  int life = 0;              // of the node that was struck
-  std::int64_t before = 0;   // CountOf() when it began
-  std::int64_t effects = 0;  // ... and by how much it had grown at the end
-  std::int64_t lost = 0;     // files and names that a crash changed
-};
-
-struct FaultApplier::TimedDisk {
-  TimedDisk(DiskFaultState& fault, Scheduler& scheduler, std::function<void()> start, std::function<void()> end)
-      : state(fault), starts(scheduler, std::move(start)), ends(scheduler, std::move(end)) {}
-
-  DiskFaultState& state;
-  Alarm starts;
-  Alarm ends;
-};
-
-FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot)
+FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot, Spares spares)
     : world_(world),
       tasks_(std::move(tasks)),
+      spares_(std::move(spares)),
       boot_(std::move(boot)),
       calls_(std::make_shared<SessionCallFaults>(plan.session_calls)) {
-  for (const auto& [name, node] : tasks_) VIGIL_CHECK(node->name() == name);  // links go by the names of nodes
+  for (const auto& [name, node] : tasks_) {
+    VIGIL_CHECK(node->name() == name);  // what a plan says of links goes by it
+    machines_.push_back(node);
+  }
+  for (const auto& [name, nodes] : spares_) machines_.insert(machines_.end(), nodes.begin(), nodes.end());
   SimNetwork& network = world_.network();
   network.SetLinks(plan.default_link, plan.links);
   links_.push_back(plan.default_link);
@@ -70,7 +44,7 @@ FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boo
     const std::size_t i = timed_.size();
     timed_.push_back(std::make_unique<Timed>(
         fault, world_.scheduler(), [this, i] { Start(*timed_[i]); }, [this, i] { Die(*timed_[i]); },
-        [this, i] { End(*timed_[i]); }));
+        [this, i] { Move(*timed_[i]); }, [this, i] { End(*timed_[i]); }));
     if (fault.point.has_value()) {
       world_.course().At(*fault.point, [this, i] {
         if (!healed_) Start(*timed_[i]);
@@ -175,6 +149,7 @@ void FaultApplier::BootNode(Node& node, std::string_view why) {
 void FaultApplier::Start(Timed& timed) {
   const TimedFault& fault = timed.fault;
   Node& node = NodeOf(fault.task);
+  timed.node = &node;
   timed.fired = true;
   timed.life = node.restarts();
   std::optional<Duration> ends = fault.lasts;
@@ -215,6 +190,11 @@ void FaultApplier::Start(Timed& timed) {
       timed.active = true;
       SlowDown(timed);
       break;
+    case TimedFault::Kind::kZombie:
+      timed.struck = node.running() && !node.killed();
+      if (!timed.struck) return;
+      TakeForDead(timed);
+      break;
   }
   timed.active = fault.kind != TimedFault::Kind::kCrash || ends.has_value();
   if (ends.has_value()) timed.ends.SetAt(world_.scheduler().now() + *ends);
@@ -222,7 +202,7 @@ void FaultApplier::Start(Timed& timed) {
 
 void FaultApplier::Crash(Timed& timed) {
   const TimedFault& fault = timed.fault;
-  Node& node = NodeOf(fault.task);
+  Node& node = *timed.node;
   timed.struck = node.running() && !node.killed();
   Tell(timed.struck ? Entry::What::kCrash : Entry::What::kMoment, fault,
        fmt::format("crash {}{}{}", fault.task, fault.silently ? " silently" : "",
@@ -240,10 +220,10 @@ void FaultApplier::Crash(Timed& timed) {
 void FaultApplier::Silence(Timed& timed) {
   timed.silenced = true;
   timed.trouble = {.kind = LinkTrouble::Kind::kSilent};
-  for (const auto& [name, node] : tasks_) {
-    if (name == timed.fault.task) continue;
-    world_.network().Begin(timed.trouble, timed.fault.task, name);
-    world_.network().Begin(timed.trouble, name, timed.fault.task);
+  for (const Node* const node : machines_) {
+    if (node == timed.node) continue;
+    world_.network().Begin(timed.trouble, timed.node->name(), node->name());
+    world_.network().Begin(timed.trouble, node->name(), timed.node->name());
   }
 }
 
@@ -251,9 +231,52 @@ void FaultApplier::EndSilence(Timed& timed) {
   if (std::exchange(timed.silenced, false)) world_.network().End(timed.trouble);
 }
 
+void FaultApplier::TakeForDead(Timed& timed) {
+  const TimedFault& fault = timed.fault;
+  Tell(Entry::What::kBegins, fault,
+       fmt::format("{} {} and is taken for dead", fault.task, fault.silently ? "is cut off" : "stands still"));
+  if (fault.silently) {
+    Silence(timed);
+  } else {
+    timed.node->Pause();
+  }
+  timed.dies.SetAt(world_.scheduler().now() + fault.restart_after.value_or(Duration(0)));
+}
+
+// A new process on another machine.
+void FaultApplier::Follow(Timed& timed) {
+  const std::string& task = timed.fault.task;
+  std::vector<Node*>& spares = spares_.find(task)->second;
+  VIGIL_CHECK(!spares.empty());  // one for each fault that needs one
+  Node& next = *spares.front();
+  spares.erase(spares.begin());
+  tasks_.find(task)->second = &next;
+  timed.followed = true;
+  timed.missed = timed.node->asked();
+  BootNode(next, "starts on another machine");
+  timed.moves.SetAt(world_.scheduler().now() + timed.fault.elsewhere.value_or(Duration(0)));
+}
+
+void FaultApplier::Move(Timed& timed) {
+  timed.moves.Clear();
+  timed.missed = timed.node->asked() - timed.missed;
+  Tell(fmt::format("the name of {} leads to its new machine", timed.fault.task), timed.fault.task);
+  world_.network().MoveAddresses(timed.node->name(), NodeOf(timed.fault.task).name());
+}
+
+bool FaultApplier::LivesOn(const Timed& timed) {
+  return timed.struck && timed.node->running() && !timed.node->killed() && timed.node->restarts() == timed.life;
+}
+
 void FaultApplier::Die(Timed& timed) {
   timed.dies.Clear();
-  Node& node = NodeOf(timed.fault.task);
+  Node& node = *timed.node;
+  if (timed.fault.kind == TimedFault::Kind::kZombie) {
+    if (healed_ || !LivesOn(timed) || &NodeOf(timed.fault.task) != &node) return;
+    timed.before = node.asks();
+    Follow(timed);
+    return;
+  }
   if (timed.struck && node.restarts() == timed.life) {
     // At a point of the course its own task may be in the middle of a call, in which everybody else finds it gone.
     if (timed.fault.point.has_value()) {
@@ -280,15 +303,16 @@ void FaultApplier::StartLink(Timed& timed) {
   Tell(Entry::What::kBegins, fault,
        fmt::format("{} {}{}{}", name, fault.task, fault.one_way ? " to " : " and ", fault.peer));
   timed.struck = true;
-  world_.network().Begin(timed.trouble, fault.task, fault.peer);
-  if (!fault.one_way) world_.network().Begin(timed.trouble, fault.peer, fault.task);
+  const Node& peer = NodeOf(fault.peer);
+  world_.network().Begin(timed.trouble, timed.node->name(), peer.name());
+  if (!fault.one_way) world_.network().Begin(timed.trouble, peer.name(), timed.node->name());
 }
 
 void FaultApplier::End(Timed& timed) {
   if (!std::exchange(timed.active, false)) return;
   timed.ends.Clear();
   const TimedFault& fault = timed.fault;
-  Node& node = NodeOf(fault.task);
+  Node& node = *timed.node;
   switch (fault.kind) {
     case TimedFault::Kind::kCrash:
       if (timed.dies.pending()) {
@@ -298,13 +322,24 @@ void FaultApplier::End(Timed& timed) {
         timed.ends.SetAt(world_.scheduler().now());
         return;
       }
-      EndSilence(timed);
-      if (node.killed() && node.restarts() == timed.life) BootNode(node, "starts again");
+      if (!fault.elsewhere.has_value()) EndSilence(timed);  // else nobody looks after the old machine
+      if (!node.killed() || node.restarts() != timed.life) break;
+      if (!fault.elsewhere.has_value()) {
+        BootNode(node, "starts again");
+      } else if (&NodeOf(fault.task) == &node) {
+        Follow(timed);
+      }
       break;
     case TimedFault::Kind::kStart:
       break;
     case TimedFault::Kind::kPause:
-      Resume(timed);
+      timed.effects = CountOf(timed) - timed.before;
+      Resume(timed, fmt::format("resume {}", fault.task));
+      break;
+    case TimedFault::Kind::kZombie:
+      timed.before = node.asks();
+      EndSilence(timed);
+      Resume(timed, fmt::format("the process of {} that was taken for dead goes on", fault.task));
       break;
     case TimedFault::Kind::kClockJump:
       timed.effects = CountOf(timed) - timed.before;
@@ -323,7 +358,7 @@ void FaultApplier::End(Timed& timed) {
     case TimedFault::Kind::kSlowNode:
       Tell(Entry::What::kEnds, fault, fmt::format("{} is as fast as before", fault.task));
       timed.effects = CountOf(timed) - timed.before;
-      node.set_slowness(SlownessOf(fault.task));
+      node.set_slowness(SlownessOf(node));
       world_.network().End(timed.trouble);
       break;
   }
@@ -334,35 +369,38 @@ void FaultApplier::SlowDown(Timed& timed) {
   Tell(Entry::What::kBegins, fault, fmt::format("{} is {} times as slow", fault.task, fault.rate));
   timed.struck = true;
   timed.before = CountOf(timed);
-  NodeOf(fault.task).set_slowness(SlownessOf(fault.task));
+  timed.node->set_slowness(SlownessOf(*timed.node));
   const double more = ToSeconds(kHandling) * (fault.rate - 1);
   timed.trouble = {.kind = LinkTrouble::Kind::kSlow, .by = Seconds(more)};
-  for (const auto& [name, node] : tasks_) {
-    if (name != fault.task) world_.network().Begin(timed.trouble, name, fault.task);
+  for (const Node* const node : machines_) {
+    if (node != timed.node) world_.network().Begin(timed.trouble, node->name(), timed.node->name());
   }
 }
 
-double FaultApplier::SlownessOf(std::string_view task) const {
+double FaultApplier::SlownessOf(const Node& node) const {
   double slowness = 1;
   for (const auto& timed : timed_) {
     const TimedFault& fault = timed->fault;
-    if (timed->active && fault.kind == TimedFault::Kind::kSlowNode && fault.task == task)
+    if (timed->active && fault.kind == TimedFault::Kind::kSlowNode && timed->node == &node)
       slowness = std::max(slowness, fault.rate);
   }
   return slowness;
 }
 
-void FaultApplier::Resume(Timed& timed) {
-  Node& node = NodeOf(timed.fault.task);
-  timed.effects = CountOf(timed) - timed.before;
+bool FaultApplier::HoldsStill(const Timed& timed) {
+  return timed.active && (timed.fault.kind == TimedFault::Kind::kPause ||
+                          (timed.fault.kind == TimedFault::Kind::kZombie && !timed.fault.silently));
+}
+
+void FaultApplier::Resume(Timed& timed, std::string text) {
+  Node& node = *timed.node;
   if (node.killed() || node.restarts() != timed.life) return;
   // Another pause may last longer.
   const bool others = std::ranges::any_of(timed_, [&](const auto& other) {
-    return other->active && other->fault.kind == TimedFault::Kind::kPause && other->fault.task == timed.fault.task &&
-           other->life == timed.life;
+    return HoldsStill(*other) && other->node == timed.node && other->life == timed.life;
   });
   if (others) return;
-  Tell(Entry::What::kEnds, timed.fault, fmt::format("resume {}", timed.fault.task));
+  Tell(Entry::What::kEnds, timed.fault, std::move(text));
   node.Resume();
 }
 
@@ -382,6 +420,11 @@ void FaultApplier::HealAll() {
     if (timed->dies.pending()) Die(*timed);
     End(*timed);
     EndSilence(*timed);  // of what stays away somebody says by now that it is gone
+    if (timed->moves.pending()) Move(*timed);
+    if (timed->followed && LivesOn(*timed)) {
+      Tell(fmt::format("the process of {} that was taken for dead is ended", timed->fault.task), timed->fault.task);
+      timed->node->Kill();
+    }
   }
   world_.network().Calm();
 }
@@ -396,107 +439,8 @@ bool FaultApplier::ComesBack(std::string_view task) const {
 bool FaultApplier::StaysAway(std::string_view task) const {
   return std::ranges::any_of(timed_, [&](const auto& timed) {
     return timed->fault.kind == TimedFault::Kind::kCrash && timed->fault.task == task && timed->struck &&
-           !timed->fault.restart_after.has_value() && NodeOf(timed->fault.task).restarts() == timed->life;
+           !timed->fault.restart_after.has_value() && timed->node->restarts() == timed->life;
   });
-}
-
-std::int64_t FaultApplier::CountOf(const Timed& timed) const {
-  const Node& node = NodeOf(timed.fault.task);
-  if (timed.fault.kind == TimedFault::Kind::kSlowNode) return node.slowed();
-  return timed.fault.kind == TimedFault::Kind::kPause ? node.held_by_pauses() : node.clock_reads();
-}
-
-bool FaultApplier::Effective(const Timed& timed) const {
-  if (!timed.fired) return false;
-  const std::int64_t effects = timed.active ? CountOf(timed) - timed.before : timed.effects;
-  switch (timed.fault.kind) {
-    case TimedFault::Kind::kCrash:
-    case TimedFault::Kind::kStart:
-      return timed.struck;
-    case TimedFault::Kind::kPause:
-    case TimedFault::Kind::kClockDrift:
-      return effects > 0;
-    case TimedFault::Kind::kClockJump:
-      return effects > 0 && timed.fault.by != Duration::zero();
-    case TimedFault::Kind::kCut:
-    case TimedFault::Kind::kSilent:
-    case TimedFault::Kind::kSlowLink:
-      return timed.trouble.effects > 0;
-    case TimedFault::Kind::kSlowNode:
-      return effects > 0 || timed.trouble.effects > 0;
-  }
-  return false;
-}
-
-// Of the kinds that an entry is of besides.
-bool FaultApplier::EffectiveAs(FaultKind kind, const Timed& timed) const {
-  switch (kind) {
-    case FaultKind::kSilentDeath:
-      return timed.trouble.effects > 0;
-    case FaultKind::kRack:
-    case FaultKind::kRollingRestart:
-    case FaultKind::kPartition:
-      return Effective(timed) && std::ranges::any_of(timed_, [&](const auto& other) {
-               return other.get() != &timed && other->fault.part_of == timed.fault.part_of && Effective(*other);
-             });
-    default:
-      return timed.lost > 0;
-  }
-}
-
-FaultTallies FaultApplier::Tallies() const {
-  FaultTallies tallies;
-  const auto add = [&tallies](FaultKind kind, std::int64_t planned, std::int64_t fired, std::int64_t effective) {
-    FaultTally& tally = tallies[kind];
-    tally.planned += planned;
-    tally.fired += fired;
-    tally.effective += effective;
-  };
-  for (const auto& timed : timed_) {
-    const TimedFault& fault = timed->fault;
-    const std::vector<FaultKind> kinds = KindsOf(fault);
-    add(kinds[0], 1, timed->fired ? 1 : 0, Effective(*timed) ? 1 : 0);
-    for (std::size_t i = 1; i < kinds.size(); ++i)
-      add(kinds[i], 1, timed->fired ? 1 : 0, EffectiveAs(kinds[i], *timed) ? 1 : 0);
-  }
-  for (const RpcFaultState* const state : rpcs_) add(KindOf(state->fault), 1, state->fired, state->effective);
-  for (const DiskFaultState* const state : disks_) add(KindOf(state->fault), 1, state->fired, state->effective);
-  for (const auto& state : calls_->states()) add(KindOf(state.fault), 1, state.fired, state.fired);
-  for (const LinkSpec& link : links_) {
-    for (const FaultKind kind : KindsOf(link)) add(kind, 1, 0, 0);
-  }
-  const NetworkCounts& counts = world_.network().counts();
-  add(FaultKind::kLatencySpread, 0, counts.late, counts.late);
-  add(FaultKind::kNarrowLine, 0, counts.throttled, counts.throttled);
-  add(FaultKind::kMessageLoss, 0, counts.lost, counts.lost);
-  add(FaultKind::kDuplication, 0, counts.duplicated, counts.duplicated);
-  add(FaultKind::kReordering, 0, counts.reordered, counts.reordered);
-  return tallies;
-}
-
-std::vector<FaultApplier::DiskEntry> FaultApplier::DiskHistory() const {
-  std::vector<DiskEntry> history;
-  for (std::size_t i = 0; i < disks_.size(); ++i) {
-    for (const DiskStrike& strike : disks_[i]->strikes) history.push_back({strike.at, strike.task, i, strike.events});
-  }
-  std::ranges::stable_sort(history, {}, &DiskEntry::at);
-  return history;
-}
-
-std::vector<InertFault> FaultApplier::Inert() const {
-  std::vector<InertFault> inert;
-  const auto add = [&inert](InertFault::List list, std::size_t index, std::int64_t fired, std::int64_t effective) {
-    if (effective == 0) inert.push_back({list, index, fired > 0});
-  };
-  for (std::size_t i = 0; i < timed_.size(); ++i)
-    add(InertFault::List::kTimed, i, timed_[i]->fired ? 1 : 0, Effective(*timed_[i]) || timed_[i]->lost > 0 ? 1 : 0);
-  for (std::size_t i = 0; i < rpcs_.size(); ++i) add(InertFault::List::kRpcs, i, rpcs_[i]->fired, rpcs_[i]->effective);
-  for (std::size_t i = 0; i < disks_.size(); ++i)
-    add(InertFault::List::kDisks, i, disks_[i]->fired, disks_[i]->effective);
-  const auto& calls = calls_->states();
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    add(InertFault::List::kSessionCalls, i, calls[i].fired, calls[i].fired);
-  return inert;
 }
 
 }  // namespace vigil::sim

@@ -19,6 +19,7 @@
 //   cut            a call broke or was refused            silent       a message waited, or a keepalive gave up
 //   slow link      a message took longer                  clock        somebody looked at it meanwhile
 //   slow node      work or a request took longer
+//   new address    somebody asked at the old one          zombie       it asked for something beside its successor
 //   links, requests, disks                                what it struck went otherwise than without it
 // Thread safety: none; belongs to its world, which must outlive it.
 #ifndef VIGIL_SIM_FAULT_APPLIER_H_
@@ -45,10 +46,12 @@ class FaultApplier {
  public:
   using Boot = std::function<void(Node&)>;
   using Tasks = std::map<std::string, Node*, std::less<>>;
+  // Of each task the machines that it may still come to, in order: one for each fault that brings it to another one.
+  using Spares = std::map<std::string, std::vector<Node*>, std::less<>>;
 
   // `boot` starts what runs in a fresh process of a node; it is called outside of all tasks, or by who calls HealAll().
   // REQUIRES: each node has the name of its task; the plan names tasks of `tasks` only.
-  FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot);
+  FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot, Spares spares = {});
   ~FaultApplier();
   FaultApplier(const FaultApplier&) = delete;
   FaultApplier& operator=(const FaultApplier&) = delete;
@@ -108,12 +111,18 @@ class FaultApplier {
   void Die(Timed& timed);
   void Silence(Timed& timed);
   void EndSilence(Timed& timed);
+  void TakeForDead(Timed& timed);
+  void Follow(Timed& timed);
+  void Move(Timed& timed);
   void StartLink(Timed& timed);
   void End(Timed& timed);
-  void Resume(Timed& timed);
+  void Resume(Timed& timed, std::string text);
+  static bool HoldsStill(const Timed& timed);
+  // Whether the process that was struck is there.
+  static bool LivesOn(const Timed& timed);
   void SlowDown(Timed& timed);
   // By all that is under way.
-  double SlownessOf(std::string_view task) const;
+  double SlownessOf(const Node& node) const;
   void BootNode(Node& node, std::string_view why);
   void Tell(Entry::What what, const TimedFault& fault, std::string text);
   void Tell(std::string text, std::string task);
@@ -124,7 +133,9 @@ class FaultApplier {
   bool EffectiveAs(FaultKind kind, const Timed& timed) const;
 
   World& world_;
-  const Tasks tasks_;
+  Tasks tasks_;  // each where it is now
+  Spares spares_;
+  std::vector<Node*> machines_;  // all of them
   const Boot boot_;
   bool begun_ = false;
   bool healed_ = false;

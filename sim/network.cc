@@ -43,6 +43,7 @@ void SimNetwork::Touch(std::string_view what, std::string_view name, Access acce
 NetworkHost& SimNetwork::Join(Node& node) {
   NetworkHost& host = HostOf(node.name());
   host.node = &node;
+  host.task = node.task();
   return host;
 }
 
@@ -51,6 +52,7 @@ NetworkHost& SimNetwork::HostOf(std::string_view name) {
   if (found != host_names_.end()) return *found->second;
   NetworkHost& host = hosts_.emplace_back();
   host.name = name;
+  host.task = name;
   host.index = static_cast<std::uint32_t>(hosts_.size() - 1);
   host_names_.emplace(host.name, &host);
   return host;
@@ -73,19 +75,66 @@ NetworkLink& SimNetwork::LinkBetween(NetworkHost& from, NetworkHost& to) {
   return *there;
 }
 
-NetworkAddress& SimNetwork::AddressOf(const std::string& address) {
-  const auto [it, added] = addresses_.try_emplace(address);
-  if (added) it->second.host = &HostOf(address);
+NetworkName& SimNetwork::NameOf(const std::string& address) {
+  const auto [it, added] = names_.try_emplace(address);
+  if (added) it->second.current = &PlaceOn(it->second, HostOf(address));
   return it->second;
 }
 
+NetworkAddress& SimNetwork::PlaceOn(NetworkName& name, NetworkHost& host) {
+  for (const auto& place : name.places) {
+    if (place->host == &host) return *place;
+  }
+  name.places.push_back(std::make_unique<NetworkAddress>(NetworkAddress{.host = &host, .listener = nullptr}));
+  return *name.places.back();
+}
+
 void SimNetwork::NameAddress(const std::string& address, std::string_view node) {
-  AddressOf(address).host = &HostOf(node);
+  NetworkName& name = NameOf(address);
+  name.named = true;
+  LeadTo(name, HostOf(node));
+}
+
+void SimNetwork::MoveAddresses(std::string_view from, std::string_view to) {
+  NetworkHost& before = HostOf(from);
+  NetworkHost& now = HostOf(to);
+  for (auto& [address, name] : names_) {
+    if (name.current->host == &before) LeadTo(name, now);
+  }
+}
+
+void SimNetwork::LeadTo(NetworkName& name, NetworkHost& host) {
+  NetworkAddress& before = *name.current;
+  name.current = &PlaceOn(name, host);
+  if (name.current == &before || before.listener == nullptr) return;
+  for (const NetworkLink* const back : before.host->out) {
+    if (back == nullptr) continue;
+    const NetworkLink& link = *back->back;
+    if (!link.down) name.standing[link.from.index] = {&before, link.epoch, link.given_up, link.from.life};
+  }
+}
+
+NetworkAddress& SimNetwork::Resolve(NetworkName& name, const NetworkHost& caller) {
+  if (name.places.size() == 1) return *name.current;
+  for (const auto& place : name.places) {
+    if (place->host == &caller && place->listener != nullptr) return *place;
+  }
+  const auto found = name.standing.find(caller.index);
+  if (found == name.standing.end()) return *name.current;
+  const NetworkName::Standing& standing = found->second;
+  const NetworkLink& link = *caller.out[standing.place->host->index];
+  if (standing.place->listener != nullptr && !link.down && link.epoch == standing.epoch &&
+      link.given_up == standing.given_up && caller.life == standing.life) {
+    return *standing.place;
+  }
+  name.standing.erase(found);
+  return *name.current;
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, const std::string& address,
                                                              RequestHandler handler) {
-  NetworkAddress& entry = AddressOf(address);
+  NetworkName& name = NameOf(address);
+  NetworkAddress& entry = name.named ? PlaceOn(name, host) : *name.current;
   Touch("address", address, Access::kWrite);
   if (entry.listener != nullptr) {
     return MakeStatus(Code::kAlreadyExists, fmt::format("listen at {}: the address is in use", address));
@@ -133,11 +182,13 @@ void SimNetwork::CloseListener(ListenerState& listener) {
 
 std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::function<void(NetworkReply)> done) {
   if (host.node->Dead()) return kDeadCall;
-  NetworkAddress& address = AddressOf(request.to);
+  NetworkAddress& address = Resolve(NameOf(request.to), host);
   Touch("address", request.to, Access::kRead);
   if (!rpc_faults_.empty()) Touch("rpc faults", {}, Access::kWrite);
   OutgoingCall& call = NewCall();
   call.link = &LinkBetween(host, *address.host);
+  ++host.asks;
+  if (address.host != &host) ++address.host->asked;
   call.address = &address;
   call.listener = address.listener == nullptr ? 0 : address.listener->id;
   call.epoch = call.link->epoch;
@@ -184,6 +235,7 @@ OutgoingCall& SimNetwork::NewCall() {
       OutgoingCall& silent = *static_cast<CallTimer&>(timer).call;
       SimNetwork::Count(*silent.link, LinkTrouble::Kind::kSilent);
       SimNetwork::Count(*silent.link->back, LinkTrouble::Kind::kSilent);
+      ++silent.link->given_up;
       if (silent.link->to.paused) ++silent.link->to.held_by_pause;
       silent.network->GiveUp(silent, absl::UnavailableError("keepalive watchdog timeout"));
     };

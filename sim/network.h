@@ -101,8 +101,11 @@ class SimNetwork {
 
   // How messages travel from now on; `links` by "chief:0>ps:0", all others by `default_link`.
   void SetLinks(const LinkSpec& default_link, std::map<std::string, LinkSpec> links);
-  // Whose address that is, for the time before anybody serves there: requests travel by that node's link.
+  // From now on that address leads to that node, where it need not serve yet. Connections to whoever it led to before
+  // are used for as long as they hold, and nobody but the node itself finds what serves at it elsewhere.
   void NameAddress(const std::string& address, std::string_view node);
+  // The same for all addresses that lead to the first one.
+  void MoveAddresses(std::string_view from, std::string_view to);
 
   // Faults. Nodes by name; those that do not exist are good for nothing else.
   // -------------------------------------------
@@ -148,7 +151,11 @@ class SimNetwork {
   void Touch(std::string_view what, std::string_view name, Access access);
   NetworkHost& HostOf(std::string_view name);
   NetworkLink& LinkBetween(NetworkHost& from, NetworkHost& to);
-  NetworkAddress& AddressOf(const std::string& address);
+  NetworkName& NameOf(const std::string& address);
+  static NetworkAddress& PlaceOn(NetworkName& name, NetworkHost& host);
+  // What that host finds at it.
+  static NetworkAddress& Resolve(NetworkName& name, const NetworkHost& caller);
+  static void LeadTo(NetworkName& name, NetworkHost& host);
   LinkSpec SpecOf(const NetworkLink& link) const;
 
   // Calls.
@@ -213,7 +220,7 @@ class SimNetwork {
   std::deque<NetworkHost> hosts_;
   std::map<std::string, NetworkHost*, std::less<>> host_names_;
   std::deque<NetworkLink> links_;
-  std::unordered_map<std::string, NetworkAddress> addresses_;  // lookup only
+  std::unordered_map<std::string, NetworkName> names_;  // where it is walked over, each is handled by itself
   std::deque<RpcFaultState> rpc_faults_;
   std::size_t live_rpc_faults_ = 0;  // those from here on count
   std::deque<OutgoingCall> calls_;

@@ -43,8 +43,8 @@ RpcFaultState* SimNetwork::FaultOf(const OutgoingCall& call) {
     RpcFaultState& state = rpc_faults_[i];
     const RpcFault& fault = state.fault;
     if (!fault.method.empty() && fault.method != method) continue;
-    if (!fault.from.empty() && fault.from != call.link->from.name) continue;
-    if (!fault.to.empty() && fault.to != call.link->to.name) continue;
+    if (!fault.from.empty() && fault.from != call.link->from.task) continue;
+    if (!fault.to.empty() && fault.to != call.link->to.task) continue;
     ++state.matched;
     if (first == nullptr && (fault.call == 0 || fault.call == state.matched)) first = &state;
   }

@@ -69,7 +69,8 @@ void NetworkLink::SetSpec(const LinkSpec& wanted) {
 }
 
 LinkSpec SimNetwork::SpecOf(const NetworkLink& link) const {
-  const auto own = specs_.find(link.name);
+  auto own = specs_.find(link.name);
+  if (own == specs_.end()) own = specs_.find(fmt::format("{}>{}", link.from.task, link.to.task));
   if (own == specs_.end() && &link.from == &link.to) {
     return {.least_latency = kOwnLatency, .most_latency = kOwnLatency};
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,9 +59,25 @@ struct ListenerState {
   bool open = true;
 };
 
+// A place at which somebody serves, or did, or will: an address as one host has it.
 struct NetworkAddress {
-  NetworkHost* host = nullptr;              // whose address it is; a host of that very name if nobody knows
+  NetworkHost* host = nullptr;              // of that very name if nobody knows whose address it is
   std::shared_ptr<ListenerState> listener;  // null: nobody serves
+};
+
+// What an address leads to: a name that is resolved. Hosts that served at it before, or are to, have a place, too.
+struct NetworkName {
+  // A connection that was made before the name led elsewhere: it is used for as long as it holds.
+  struct Standing {
+    NetworkAddress* place = nullptr;
+    std::uint32_t epoch = 0;     // of the link
+    std::uint32_t given_up = 0;  // keepalives of the link
+    std::uint64_t life = 0;      // of the caller
+  };
+  std::vector<std::unique_ptr<NetworkAddress>> places;
+  NetworkAddress* current = nullptr;
+  bool named = false;                               // by NameAddress: who serves there does not change it
+  std::map<std::uint32_t, Standing> standing = {};  // by the index of the caller
 };
 
 // A request whose handler runs.
@@ -165,10 +182,11 @@ struct NetworkLink {
   Choices::Key* reordering = nullptr;
   Choices::Key* reconnection = nullptr;
 
-  Duration last_arrival{0};  // of what keeps its order
-  Duration busy_until{0};    // of a link with bytes_per_s
-  std::uint32_t epoch = 0;   // how often its connections broke
-  Duration last_of_all{0};   // the same, of whatever has been sent: the end of a connection comes behind it
+  Duration last_arrival{0};    // of what keeps its order
+  Duration busy_until{0};      // of a link with bytes_per_s
+  std::uint32_t epoch = 0;     // how often its connections broke
+  std::uint32_t given_up = 0;  // how often the keepalive of a call gave it up
+  Duration last_of_all{0};     // the same, of whatever has been sent: the end of a connection comes behind it
   int cuts = 0;
   int silences = 0;
   bool down = false;            // its connection broke by a cut: calls fail until an attempt to connect succeeds
@@ -184,8 +202,11 @@ struct NetworkLink {
 // A process that may call and be called, over all its lives; or an address of which nobody knows whose it is.
 struct NetworkHost {
   std::string name;
+  std::string task;  // whose process it is, also on another machine
   std::uint32_t index = 0;
-  Node* node = nullptr;  // null: none has joined under that name
+  Node* node = nullptr;    // null: none has joined under that name
+  std::int64_t asks = 0;   // calls that it has started
+  std::int64_t asked = 0;  // calls that others have started to it
   std::uint64_t life = 0;
   std::vector<NetworkLink*> out;  // by index of the other host; null where nothing was ever sent
   bool paused = false;

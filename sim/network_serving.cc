@@ -47,7 +47,10 @@ TaskIdentity& SimNetwork::ServeTask(NetworkHost& host) {
 }
 
 void SimNetwork::RunHandler(Serving& serving) {
+  Node& node = *serving.listener->host->node;
+  node.Work(serving.body().size());
   NetworkReply reply = serving.listener->handler(serving);
+  node.Work(reply.ok() ? reply->size() : 0);
   if (serving.returned) return;  // its process has ended, which looks after it
   serving.returned = true;
   Touch("link", serving.call->link->name, Access::kWrite);

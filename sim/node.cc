@@ -101,6 +101,20 @@ Duration Node::Takes(Duration work) {
   return Seconds(ToSeconds(work) * slowness_);
 }
 
+void Node::Work(std::uint64_t bytes) {
+  constexpr std::uint64_t kBlock = 4096;
+  if (cpu_time_ == Duration::zero()) return;
+  world_.AdvanceBy(Takes(cpu_time_ * static_cast<std::int64_t>(1 + bytes / kBlock)));
+}
+
+void Node::set_task(std::string task) {
+  task_ = std::move(task);
+  host();
+}
+
+std::int64_t Node::asks() const { return host_ == nullptr ? 0 : host_->asks; }
+std::int64_t Node::asked() const { return host_ == nullptr ? 0 : host_->asked; }
+
 NetworkHost& Node::host() {
   if (host_ == nullptr) {
     SimNetwork& network = world_.network();

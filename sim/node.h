@@ -40,6 +40,10 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   const std::string& name() const { return name_; }
+  // Whose process it is, also on another machine: by that faults name it. As the name if nothing else is said.
+  const std::string& task() const { return task_; }
+  // REQUIRES: nobody has heard of it yet.
+  void set_task(std::string task);
   // The seams of the life that the node leads now: take it anew after Restart().
   const Env& env() const { return env_; }
 
@@ -90,12 +94,20 @@ class Node {
   // From now on an operation on a file takes about so long, and each 4 KB that it reads or writes once more; 0 (as it
   // begins): no time.
   void set_disk_time(Duration typical) { disk_time_ = typical; }
+  // From now on an op, and a request or an answer that is read or written, takes about so long here, and each 4 KB of
+  // it once more; 0 (as it begins): no time.
+  void set_cpu_time(Duration typical) { cpu_time_ = typical; }
+  // Takes the time of one of so many bytes. REQUIRES: a task of this node runs.
+  void Work(std::uint64_t bytes);
   // From now on work takes `factor` times as long.
   void set_slowness(double factor) { slowness_ = factor; }
   // How long work takes here that takes so long on a machine with nothing else to do.
   Duration Takes(Duration work);
   // How often that was longer.
   std::int64_t slowed() const { return slowed_; }
+  // Calls that it has started, and that others have started to it: so far, over all lives.
+  std::int64_t asks() const;
+  std::int64_t asked() const;
   // How often anybody looked at the wall clock.
   std::int64_t clock_reads() const { return clock_reads_; }
 
@@ -119,6 +131,7 @@ class Node {
 
   World& world_;
   const std::string name_;
+  std::string task_ = name_;
   const std::uint32_t id_;
   bool killed_ = false;
   int restarts_ = 0;
@@ -127,6 +140,7 @@ class Node {
   Duration clock_rate_since_{0};  // the world's time
   std::int64_t clock_reads_ = 0;
   Duration disk_time_{0};
+  Duration cpu_time_{0};
   double slowness_ = 1;
   std::int64_t slowed_ = 0;
   std::int64_t tasks_held_ = 0;

@@ -131,10 +131,10 @@ absl::Status NodeFiles::Ask(FileOp op, const std::string& path, std::uint64_t by
     world.scheduler().KilledCall();  // whose task does not see the failure
     return failed(Code::kUnknown, "the process was killed");
   }
-  DiskFaultState* const fault = world.disk_faults().Next(node_.name(), op, path);
+  DiskFaultState* const fault = world.disk_faults().Next(node_.task(), op, path);
   if (fault == nullptr) return absl::OkStatus();
   if (fault->strikes.size() < DiskFaultState::kMostStrikes)
-    fault->strikes.push_back({world.scheduler().now(), node_.name(), world.trace().size()});
+    fault->strikes.push_back({world.scheduler().now(), node_.task(), world.trace().size()});
   switch (fault->fault.effect) {
     case DiskFault::Effect::kNoSpace:
       ++fault->effective;

@@ -32,7 +32,8 @@ constexpr Duration kLiveness = std::chrono::minutes(70);
 Duration LongestTraining(const JobSpec& job) {
   const bool shared = job.workload.kind == WorkloadKind::kSyncRegression;
   const std::int64_t replicas = shared ? 1 + job.tasks.find("worker")->second : 1;
-  return job.workload.step * job.workload.last_step * replicas;
+  constexpr std::int64_t kOps = 300;  // of a step
+  return (job.workload.step + job.workload.cpu * kOps) * job.workload.last_step * replicas;
 }
 
 Duration SecondsOf(std::int64_t seconds) { return std::chrono::seconds(seconds); }
@@ -97,6 +98,12 @@ void DrawWorkload(Draws draws, JobSpec& job) {
     // seconds that the stop of a supervisor gives a last one.
     const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
     if (in_haste) workload.disk = std::min<Duration>(workload.disk, Milliseconds(5));
+  }
+  if (Draws cpu = draws.Split("cpu"); cpu.Chance(25)) {
+    constexpr std::int64_t kMicroseconds[] = {5, 50, 500, 3000};
+    workload.cpu = std::chrono::microseconds(cpu.Pick(kMicroseconds));
+    const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
+    if (in_haste) workload.cpu = std::min<Duration>(workload.cpu, std::chrono::microseconds(500));
   }
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
   // A large one has as many tasks at work as others have steps.
@@ -167,6 +174,8 @@ class Planner {
     sometimes("second", 20, &Planner::Second);
     sometimes("bad link", 10, &Planner::BadLink);
     sometimes("damaged", 10, &Planner::Damaged);
+    sometimes("elsewhere", 12, &Planner::Elsewhere);
+    sometimes("zombie", 40, &Planner::Zombie);
   }
 
  private:
@@ -355,6 +364,26 @@ class Planner {
     TimedFault& fault = Timed(TimedFault::Kind::kSlowNode, AnyTask());
     fault.rate = static_cast<double>(draws_.Between(2, 20));
     fault.lasts = Milliseconds(draws_.Between(3000, 120000));
+  }
+  // Mostly the chief, which also writes the checkpoints.
+  // Not where a task crashes: a server that has begun anew knows none of the processes, and takes the zombie for the
+  // successor of its own successor, which it then refuses for ever.
+  void Zombie() {
+    const bool crashes = std::ranges::any_of(
+        job_.plan.timed, [](const TimedFault& fault) { return fault.kind == TimedFault::Kind::kCrash; });
+    if (crashes) return;
+    const std::string task = draws_.Chance(75) ? "chief:0" : AnyTrainer();
+    TimedFault& fault = Timed(TimedFault::Kind::kZombie, task);
+    fault.restart_after = HowLong();
+    fault.lasts = HowLong();
+    fault.silently = draws_.Chance(40);
+    fault.elsewhere = Milliseconds(draws_.Between(0, draws_.Chance(50) ? 1000 : 60000));
+  }
+  void Elsewhere() {
+    TimedFault& fault = Timed(TimedFault::Kind::kCrash, AnyTask());
+    fault.restart_after = HowLong();
+    fault.silently = draws_.Chance(50);
+    fault.elsewhere = Milliseconds(draws_.Between(0, draws_.Chance(50) ? 3000 : 60000));
   }
   void Clock() {
     WrongClock([this]() -> const std::string& { return AnyTrainer(); });

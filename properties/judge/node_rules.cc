@@ -42,6 +42,11 @@ std::optional<TracePart> PartOf(const sim::Trace& trace, const std::string& node
   return TracePart{first, last};
 }
 
+// Of that life.
+const std::string& NodeOf(const std::string& task, const sim::TaskFacts& facts, std::size_t life) {
+  return life < facts.nodes.size() ? facts.nodes[life] : task;
+}
+
 }  // namespace
 
 std::string NodeViolationText(const NodeJudgement& node, const Violation& violation, const sim::Trace& trace) {
@@ -61,8 +66,11 @@ std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const rep
     const RunFacts facts = FactsOfNode(name, scenario);
     for (std::size_t life = 0; life < task.first_events.size(); ++life) {
       const bool newest = life + 1 == task.first_events.size();
-      const std::size_t last = newest ? outcome.trace.size() : task.first_events[life + 1];
-      const std::optional<TracePart> part = PartOf(outcome.trace, name, task.first_events[life], last);
+      const std::string& node = NodeOf(name, task, life);
+      // On another machine it may go on beside the next one.
+      const bool until_next = !newest && NodeOf(name, task, life + 1) == node;
+      const std::size_t last = until_next ? task.first_events[life + 1] : outcome.trace.size();
+      const std::optional<TracePart> part = PartOf(outcome.trace, node, task.first_events[life], last);
       if (!part.has_value()) continue;
       const bool ended = newest && task.outcome != "running" && task.outcome != "killed";
       judged.push_back({name, static_cast<int>(life) + 1, facts, JudgePart(outcome.trace, *part, facts, ended)});

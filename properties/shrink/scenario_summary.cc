@@ -136,6 +136,11 @@ std::string When(const TimedFault& fault) {
   return "";
 }
 
+std::string Elsewhere(const TimedFault& fault) {
+  if (!fault.elsewhere.has_value()) return "";
+  return fmt::format(" on another machine, known after {:g} s", ToSeconds(*fault.elsewhere));
+}
+
 std::string What(const TimedFault& fault) {
   using Kind = TimedFault::Kind;
   const std::string pair = fault.task + (fault.one_way ? " to " : " and ") + fault.peer;
@@ -144,9 +149,10 @@ std::string What(const TimedFault& fault) {
       std::string text = fault.task + (fault.silently ? " dies silently" : " crashes");
       if (fault.disk != sim::DiskLoss::kNothing)
         text += fmt::format(" (disk: {})", NameOf(replays::kDiskLosses, fault.disk));
-      return text + (fault.restart_after.has_value()
-                         ? fmt::format(", back after {:g} s", ToSeconds(*fault.restart_after))
-                         : ", stays away");
+      return text +
+             (fault.restart_after.has_value() ? fmt::format(", back after {:g} s", ToSeconds(*fault.restart_after))
+                                              : ", stays away") +
+             Elsewhere(fault);
     }
     case Kind::kPause:
       return fault.task + " stands still" + ForSo(fault);
@@ -162,6 +168,11 @@ std::string What(const TimedFault& fault) {
       return fmt::format("the clock of {} runs {:g} times as fast", fault.task, fault.rate) + ForSo(fault);
     case Kind::kSlowNode:
       return fmt::format("{} is {:g} times as slow", fault.task, fault.rate) + ForSo(fault);
+    case Kind::kZombie:
+      return fmt::format("{} {}{}, a new one comes after {:g} s", fault.task,
+                         fault.silently ? "hears nothing" : "stands still", ForSo(fault),
+                         ToSeconds(fault.restart_after.value_or(Duration(0)))) +
+             Elsewhere(fault) + ", and both go on";
     case Kind::kSlowLink:
       return fmt::format("{} are {:g} s slower", pair, ToSeconds(fault.by)) + ForSo(fault);
   }

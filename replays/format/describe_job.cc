@@ -186,6 +186,9 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("timeout_ms", &WorkloadSpec::timeout_ms, kCount, "of an operation; 0 = none");
     f.Optional("disk_s", &WorkloadSpec::disk, DurationType(),
                "what a file operation takes, and each 4 KB read or written: typically, drawn for each; 0 = no time");
+    f.Optional("cpu_s", &WorkloadSpec::cpu, DurationType(),
+               "what an op takes, and a request or an answer on its server, and each 4 KB of it: typically, on another "
+               "machine less or more; 0 = no time");
     f.Optional("step_s", &WorkloadSpec::step, DurationType(), "the pause between two steps of a task");
     f.Optional("boot_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_boot, &WorkloadSpec::most_boot, 1),
                "from the start of a process to its server");

@@ -89,7 +89,7 @@ class TimedObject : public Object<TimedFault> {
                   "what it is one pair of, with other entries: `partition` of several tasks from several others");
     of(TimedKind::kPause).Required("for_s", &TimedFault::lasts, kLasting, "how long it stands still");
     const bool lasts = kind != TimedKind::kCrash && kind != TimedKind::kPause && kind != TimedKind::kStart &&
-                       kind != TimedKind::kClockJump;
+                       kind != TimedKind::kClockJump && kind != TimedKind::kZombie;
     f.When(lasts, "cut, silent, slow_link, slow_node, clock_drift")
         .Optional("for_s", &TimedFault::lasts, kLasting, "how long; missing: for ever");
     const auto crash = of(TimedKind::kCrash);
@@ -102,6 +102,17 @@ class TimedObject : public Object<TimedFault> {
     crash.Optional("part_of", &TimedFault::part_of, EnumType<TimedFault::Whole>(kWholesOfCrashes, "whole"),
                    "what it is one task of, with other entries: `rack` several lose their power at one moment, "
                    "`rolling_restart` one is started again after the other");
+    crash.Optional(
+        "elsewhere_s", &TimedFault::elsewhere, kLasting,
+        "it starts again on another machine, to which its name leads so long after that; missing: on its own");
+    const auto zombie = of(TimedKind::kZombie);
+    zombie.Required("for_s", &TimedFault::lasts, kLasting, "how long it stands still");
+    zombie.Required("restart_after_s", &TimedFault::restart_after, kLasting,
+                    "a new process of the task starts on another machine");
+    zombie.Optional("silently", &TimedFault::silently, kFlag,
+                    "it does not stand still, but nothing gets to it or from it");
+    zombie.Optional("elsewhere_s", &TimedFault::elsewhere, kLasting,
+                    "the task's name leads there so long after that; missing: at once");
     of(TimedKind::kClockJump).Required("by_s", &TimedFault::by, DurationType({-1e6, 1e6}), "how far");
     of(TimedKind::kSlowLink).Shown().Optional("by_s", &TimedFault::by, kLasting, "how much longer: more than 0");
     of(TimedKind::kClockDrift)
@@ -116,6 +127,15 @@ class TimedObject : public Object<TimedFault> {
           Place{&object.place(), "rate"},
           "0, but a clock runs: say how many times as fast, more than 0 and at most 1000 (to stand still: pause)");
     }
+    if (fault.kind == TimedKind::kZombie && fault.task.starts_with("ps"))
+      MemberOf(object, NameOf(kTimedFaults, TimedKind::kZombie))
+          .Fail(fmt::format("{}, but a parameter server is its variables: two of one would be two models, and no judge "
+                            "knows which is right; say a task that trains",
+                            fault.task));
+    if (fault.kind == TimedKind::kCrash && fault.elsewhere.has_value() && !fault.restart_after.has_value())
+      MemberOf(object, "elsewhere_s")
+          .Fail(fmt::format("{:g}, but it never starts again: say when with 'restart_after_s'",
+                            ToSeconds(*fault.elsewhere)));
   }
 
  private:
@@ -150,6 +170,10 @@ class TimedObject : public Object<TimedFault> {
         return "every message takes longer";
       case TimedKind::kSlowNode:
         return "its work and every request to it take longer";
+      case TimedKind::kZombie:
+        return "it stands still, is taken for dead and followed by a new process; then it goes on beside that one, "
+               "until "
+               "all faults end";
     }
     return "";
   }

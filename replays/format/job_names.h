@@ -44,6 +44,7 @@ inline constexpr Named<sim::TimedFault::Kind> kTimedFaults[] = {
     {"clock_drift", sim::TimedFault::Kind::kClockDrift},
     {"slow_link", sim::TimedFault::Kind::kSlowLink},
     {"slow_node", sim::TimedFault::Kind::kSlowNode},
+    {"zombie", sim::TimedFault::Kind::kZombie},
 };
 
 // The fields that say at which point of the course a fault begins.

@@ -26,6 +26,8 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
       return "has an open session";
     case Kind::kRunReturned:
       return fmt::format("run came back with step {}", moment.step);
+    case Kind::kReplaced:
+      return fmt::format("is what {} was: a new process follows", moment.subject);
     case Kind::kSaved:
       return fmt::format("checkpoint of step {} is complete", moment.step);
     case Kind::kEvaluated:

@@ -38,6 +38,9 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"at_s":1,"clock_drift":"chief:0","for_s":3,"rate":1.5})",
       R"({"at_s":1,"slow_link":["chief:0","ps:0"],"for_s":3,"by_s":0.2})",
       R"({"at_s":1,"slow_node":"worker:0","for_s":3,"rate":8})",
+      R"({"at_s":1,"crash":"ps:1","restart_after_s":4,"elsewhere_s":30})",
+      R"({"at_s":1,"zombie":"chief:0","for_s":30,"restart_after_s":20})",
+      R"({"at_s":1,"zombie":"worker:0","for_s":30,"restart_after_s":20,"silently":true,"elsewhere_s":2.5})",
       R"({"rpc":"RunStep","from":"worker:0","to":"ps:0","call":3,"effect":"lost_reply","code":"UNAVAILABLE"})",
       R"({"rpc":"","call":0,"effect":"delayed","code":"UNAVAILABLE","by_s":1})",
       R"({"rpc":"RunGraph","call":7,"effect":"damaged","code":"UNAVAILABLE"})",
@@ -57,7 +60,7 @@ TEST(ParseJob, PrintsWhatItHasRead) {
       R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1},"links":{"default":{"latency_ms":[1,5],"loss":0.01},)"
       R"("chief:0>ps:0":{"duplication":0.5,"reordering":0.25,"bytes_per_s":1000}}},"workload":{"name":"sync_regression",)"
       R"("last_step":7,"save_steps":5,"async_saves":true,"validate_steps":4,"sync":2,"filters":false,)"
-      R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"step_s":1,"boot_s":[0,1.5],)"
+      R"("master":"ps:0","timeout_ms":9,"disk_s":0.5,"cpu_s":0.001,"step_s":1,"boot_s":[0,1.5],)"
       R"("session":{"max_wait_secs":4},"tasks":{"chief:0":{"last_step":3}}},"plan":[],"no_wait":true,"heal_s":60,"limit_s":3600})";
   const absl::StatusOr<Recording> read = ParseJob(all);
   ASSERT_TRUE(read.ok()) << MessageOf(read.status());
@@ -99,9 +102,15 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {WithPlan(R"({"at_s":1})"),
        "/plan/0: nothing happens; known: rpc, disk, session, crash, pause, start, cut, silent, clock_jump, "
        "clock_drift, "
-       "slow_link, slow_node"},
+       "slow_link, slow_node, zombie"},
       {WithPlan(R"({"crash":"ps:0"})"), "/plan/0: missing field 'at_s'"},
       {WithPlan(R"({"at_s":1,"pause":"ps:0"})"), "/plan/0: missing field 'for_s'"},
+      {WithPlan(R"({"at_s":1,"zombie":"chief:0","for_s":5})"), "/plan/0: missing field 'restart_after_s'"},
+      {WithPlan(R"({"at_s":1,"zombie":"ps:0","for_s":5,"restart_after_s":5})"),
+       "/plan/0/zombie: ps:0, but a parameter server is its variables: two of one would be two models, and no judge "
+       "knows which is right; say a task that trains"},
+      {WithPlan(R"({"at_s":1,"crash":"ps:0","elsewhere_s":5})"),
+       "/plan/0/elsewhere_s: 5, but it never starts again: say when with 'restart_after_s'"},
       {WithPlan(R"({"at_s":1,"cut":["ps:0"]})"), "/plan/0/cut: expected a list of two tasks"},
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":1,"worker":129}}})",
        "/cluster/tasks/worker: 129 is not in 0..128"},

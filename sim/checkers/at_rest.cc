@@ -28,26 +28,36 @@ struct Life {
   Time over = kNever;      // at the latest
   Time end = kNever;       // of its program
   bool ended = false;      // by itself
+  bool zombie = false;     // goes on beside the next one, until everything has healed
   bool stays = false;      // is there when nobody asks for anything any more
   Time trained = kBefore;  // when a run came back the last time
   Code code = Code::kOk;
 };
-using Lives = std::map<std::pair<std::string, int>, Life>;
+using LifeName = std::pair<std::string, int>;  // the task, and which of its lives
+using Lives = std::map<LifeName, Life>;
+
+LifeName NameOf(const JobMoment& moment) { return {std::string(WithoutZombie(moment.task)), moment.life}; }
 
 bool ServesOnly(std::string_view task) { return task.starts_with("ps"); }
 
 Lives LivesOf(const JobHistory& history) {
   Lives lives;
   for (const JobMoment& moment : history) {
+    if (moment.kind == JobMoment::Kind::kReplaced) lives[NameOf(moment)].zombie = true;
+    if (moment.kind == JobMoment::Kind::kHealed) {
+      for (auto& [name, life] : lives) {
+        if (life.zombie) life.over = moment.at;
+      }
+    }
     if (moment.kind == JobMoment::Kind::kStarted) {
       lives[{moment.task, moment.life}].began = moment.at;
-      if (const auto before = lives.find({moment.task, moment.life - 1}); before != lives.end())
-        before->second.over = moment.at;
+      const auto before = lives.find({moment.task, moment.life - 1});
+      if (before != lives.end() && !before->second.zombie) before->second.over = moment.at;
     }
-    if (moment.kind == JobMoment::Kind::kRunReturned) lives[{moment.task, moment.life}].trained = moment.at;
+    if (moment.kind == JobMoment::Kind::kRunReturned) lives[NameOf(moment)].trained = moment.at;
     if (moment.kind == JobMoment::Kind::kAtRest) lives[{moment.task, moment.life}].stays = true;
     if (moment.kind != JobMoment::Kind::kEnded) continue;
-    Life& life = lives[{moment.task, moment.life}];
+    Life& life = lives[NameOf(moment)];
     life.ended = true;
     life.end = moment.at;
     life.code = moment.code;
@@ -130,7 +140,7 @@ void CheckLook(const JobRun& run, JobMoment::Kind look, Findings& findings) {
   const bool session_left = ASessionIsLeft(run, look);
   for (const JobMoment& moment : run.history) {
     if (moment.kind != look) continue;
-    const auto found = lives.find({moment.task, moment.life});
+    const auto found = lives.find(NameOf(moment));
     const Life life = found == lives.end() ? Life{} : found->second;
     const bool server = ServesOnly(moment.task);
     // Of a program that fails a last step may still be on its way out; one that was killed at its end has not ended.

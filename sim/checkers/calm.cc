@@ -15,7 +15,10 @@ namespace {
 bool StartsInOrder(const JobSpec& spec) { return !spec.no_wait && spec.workload.filters; }
 
 bool IsCalm(const JobFacts& facts) {
-  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) { return fault.effective == 0; });
+  return std::ranges::all_of(facts.faults, [](const FaultCount& fault) {
+    // Whom a zombie does nothing beside has been followed all the same.
+    return fault.effective == 0 && (fault.kind != InfoOf(FaultKind::kZombie).name || fault.fired == 0);
+  });
 }
 
 // The end of the input ends a training that is fed by queues, and no run before it.

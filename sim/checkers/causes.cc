@@ -14,15 +14,15 @@ using enum FaultKind;
 // silent server is waited for for two.
 constexpr std::chrono::minutes kNoticed{3};
 
-constexpr std::array kBreakSessions = {kCrashRestart,    kCrashForGood,  kPowerCut,    kTornWrite, kLostDisk,
-                                       kPause,           kCut,           kOneWayCut,   kSilent,    kOneWaySilent,
-                                       kMessageLoss,     kRefusedRpc,    kLostRequest, kLostReply, kNeverAnswered,
-                                       kDuplication,     kDuplicatedRpc, kDamagedRpc,  kReset,     kSessionCallBefore,
-                                       kSessionCallAfter};
-constexpr std::array kTakeTime = {kCrashRestart, kCrashForGood, kPowerCut,      kTornWrite,  kLostDisk,
-                                  kPause,        kLateStart,    kCut,           kOneWayCut,  kSilent,
-                                  kOneWaySilent, kSlowLink,     kSlowNode,      kNarrowLine, kMessageLoss,
-                                  kLostRequest,  kLostReply,    kNeverAnswered, kDelayedRpc, kSlowDisk};
+constexpr std::array kBreakSessions = {
+    kCrashRestart, kCrashForGood,      kPowerCut,         kTornWrite,    kLostDisk,      kPause,
+    kCut,          kOneWayCut,         kSilent,           kOneWaySilent, kMessageLoss,   kRefusedRpc,
+    kLostRequest,  kLostReply,         kNeverAnswered,    kDuplication,  kDuplicatedRpc, kDamagedRpc,
+    kReset,        kSessionCallBefore, kSessionCallAfter, kZombie};
+constexpr std::array kTakeTime = {
+    kCrashRestart, kCrashForGood, kPowerCut,  kTornWrite,     kLostDisk,   kPause,    kLateStart,
+    kCut,          kOneWayCut,    kSilent,    kOneWaySilent,  kSlowLink,   kSlowNode, kNarrowLine,
+    kMessageLoss,  kLostRequest,  kLostReply, kNeverAnswered, kDelayedRpc, kSlowDisk, kZombie};
 constexpr std::array kEmptyServers = {kCrashRestart, kCrashForGood, kPowerCut, kTornWrite, kLostDisk};
 constexpr std::array kTakeAway = {kCrashForGood};
 constexpr std::array kFillDisks = {kNoSpace, kFullDisk};
@@ -30,14 +30,37 @@ constexpr std::array kFailFiles = {kIoError, kBadDisk};
 constexpr std::array kRotFiles = {kBitRot};
 constexpr std::array kFailCalls = {kSessionCallBefore, kSessionCallAfter};
 // Whatever ends a program, or keeps it from its work.
-constexpr std::array kEndTasks = {kCrashRestart, kCrashForGood,  kPowerCut,          kTornWrite,
-                                  kLostDisk,     kPause,         kLateStart,         kCut,
-                                  kOneWayCut,    kSilent,        kOneWaySilent,      kSlowLink,
-                                  kSlowNode,     kMessageLoss,   kRefusedRpc,        kLostRequest,
-                                  kLostReply,    kNeverAnswered, kDuplication,       kDuplicatedRpc,
-                                  kReset,        kNoSpace,       kFullDisk,          kIoError,
-                                  kBadDisk,      kSlowDisk,      kSessionCallBefore, kSessionCallAfter,
-                                  kBitRot,       kDamagedRpc};
+constexpr std::array kEndTasks = {kCrashRestart,
+                                  kCrashForGood,
+                                  kPowerCut,
+                                  kTornWrite,
+                                  kLostDisk,
+                                  kPause,
+                                  kLateStart,
+                                  kCut,
+                                  kOneWayCut,
+                                  kSilent,
+                                  kOneWaySilent,
+                                  kSlowLink,
+                                  kSlowNode,
+                                  kMessageLoss,
+                                  kRefusedRpc,
+                                  kLostRequest,
+                                  kLostReply,
+                                  kNeverAnswered,
+                                  kDuplication,
+                                  kDuplicatedRpc,
+                                  kReset,
+                                  kNoSpace,
+                                  kFullDisk,
+                                  kIoError,
+                                  kBadDisk,
+                                  kSlowDisk,
+                                  kSessionCallBefore,
+                                  kSessionCallAfter,
+                                  kBitRot,
+                                  kDamagedRpc,
+                                  kZombie};
 
 constexpr std::array kPreemptions = {Code::kAborted, Code::kUnavailable};
 constexpr std::array kUnavailable = {Code::kUnavailable};
@@ -144,10 +167,12 @@ bool Fired(const JobRun& run, InertFault::List list, std::size_t index) {
 }
 
 // Whether what happens to `struck` can be felt by `task`: itself, a server, or, if its sessions need all, anybody.
-bool Reaches(const JobRun& run, std::string_view struck, std::string_view task) {
+bool Reaches(const JobRun& run, std::string_view struck, std::string_view who) {
+  const std::string_view task = WithoutZombie(who);
   return struck.empty() || struck == task || IsServer(struck) || !run.spec.workload.filters;
 }
-bool Reaches(const JobRun& run, const TimedFault& fault, std::string_view task) {
+bool Reaches(const JobRun& run, const TimedFault& fault, std::string_view who) {
+  const std::string_view task = WithoutZombie(who);
   if (fault.peer.empty()) return Reaches(run, fault.task, task);
   return fault.task == task || fault.peer == task || (IsServer(fault.task) && IsServer(fault.peer)) ||
          !run.spec.workload.filters;
@@ -179,8 +204,9 @@ bool HasStruck(const JobRun& run, FaultKind kind, std::string_view task, bool an
                    [&](const RpcFault& f) { return KindOf(f) == kind && (anywhere || Reaches(run, f.from, task)); }) ||
          AnyStruck(run, InertFault::List::kDisks, plan.disks,
                    [&](const DiskFault& f) { return KindOf(f) == kind && (anywhere || Reaches(run, f.task, task)); }) ||
-         AnyStruck(run, InertFault::List::kSessionCalls, plan.session_calls,
-                   [&](const SessionCallFault& f) { return KindOf(f) == kind && (anywhere || f.task == task); });
+         AnyStruck(run, InertFault::List::kSessionCalls, plan.session_calls, [&](const SessionCallFault& f) {
+           return KindOf(f) == kind && (anywhere || f.task == WithoutZombie(task));
+         });
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace vigil::sim {
@@ -11,11 +13,11 @@ namespace {
 
 using Kind = JobMoment::Kind;
 
-// One replica, moment by moment.
+// One process of a replica after the other, moment by moment.
 class Client {
  public:
-  Client(std::string name, std::vector<ClientOperation>& operations)
-      : name_(std::move(name)), operations_(operations) {}
+  Client(std::string_view replica, std::vector<ClientOperation>& operations)
+      : replica_(replica), operations_(operations) {}
 
   void See(const JobMoment& moment, std::size_t place) {
     switch (moment.kind) {
@@ -53,6 +55,12 @@ class Client {
         break;
     }
   }
+  // Another one goes on with what is under way.
+  void Forget() {
+    good_.reset();
+    under_way_ = false;
+    in_run_ = false;
+  }
   void End(std::size_t place) {
     if (under_way_) Lose(place);
     Finish();
@@ -63,7 +71,7 @@ class Client {
  private:
   ClientOperation Operation(std::size_t place) {
     Finish();
-    return {.replica = name_, .call = since_, .end = place, .adds = true};
+    return {.replica = replica_, .call = since_, .end = place, .adds = true};
   }
   void Begin(std::size_t place) {
     Finish();
@@ -98,7 +106,7 @@ class Client {
     in_run_ = false;
   }
 
-  const std::string name_;
+  const std::string replica_;
   std::vector<ClientOperation>& operations_;
   bool in_run_ = false;
   bool under_way_ = false;               // an attempt
@@ -106,7 +114,7 @@ class Client {
   std::optional<ClientOperation> good_;  // the last that came back, which may still say what it read
 };
 
-bool IsClient(const std::string& task) { return task.starts_with("chief") || task.starts_with("worker"); }
+bool IsClient(std::string_view replica) { return replica.starts_with("chief") || replica.starts_with("worker"); }
 
 }  // namespace
 
@@ -115,8 +123,15 @@ std::vector<ClientOperation> ClientOperations(const JobHistory& history) {
   std::map<std::string, Client, std::less<>> clients;
   for (std::size_t place = 0; place < history.size(); ++place) {
     const JobMoment& moment = history[place];
-    if (!IsClient(moment.task)) continue;
-    clients.try_emplace(moment.task, moment.task, operations).first->second.See(moment, place);
+    const std::string_view replica = WithoutZombie(moment.task);
+    if (!IsClient(replica)) continue;
+    if (moment.kind == Kind::kReplaced) {
+      Client& old = clients.try_emplace(moment.subject, replica, operations).first->second;
+      clients.try_emplace(moment.task, old);
+      old.Forget();
+      continue;
+    }
+    clients.try_emplace(moment.task, replica, operations).first->second.See(moment, place);
   }
   for (auto& [name, client] : clients) client.End(history.size());
   std::ranges::stable_sort(operations, {}, &ClientOperation::end);

@@ -40,7 +40,9 @@ void CheckProgress(const JobRun& run, Findings& findings) {
       for (auto& [name, progress] : tasks) progress = {.since = moment.at, .run = progress.run};
       continue;
     }
-    if (moment.task.empty() || moment.task.starts_with("ps") || moment.task.starts_with(kEvaluatorJob)) continue;
+    if (moment.task.empty() || IsZombie(moment.task) || moment.task.starts_with("ps") ||
+        moment.task.starts_with(kEvaluatorJob))
+      continue;
     Progress& progress = tasks[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:

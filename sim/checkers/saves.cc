@@ -27,6 +27,7 @@ void CheckComplete(const JobRun& run, Findings& findings) {
 void CheckLogged(const JobRun& run, Findings& findings) {
   std::map<std::string, std::set<std::int64_t>, std::less<>> logged;
   for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kReplaced) logged[moment.task] = logged[moment.subject];
     if (moment.kind == JobMoment::Kind::kStarted) logged[moment.task].clear();
     if (moment.kind == JobMoment::Kind::kLogged) logged[moment.task].insert(moment.step);
     if (moment.kind != JobMoment::Kind::kSaved) continue;

@@ -49,6 +49,9 @@ void CheckSteps(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     Steps& steps = tasks[moment.task];
     switch (moment.kind) {
+      case JobMoment::Kind::kReplaced:
+        steps = tasks[moment.subject];
+        break;
       case JobMoment::Kind::kStarted:
       case JobMoment::Kind::kSession:
         steps.last.reset();

@@ -24,6 +24,9 @@ void CheckStops(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     Asked& asked = tasks[moment.task];
     switch (moment.kind) {
+      case JobMoment::Kind::kReplaced:
+        asked = tasks[moment.subject];
+        break;
       case JobMoment::Kind::kStarted:
         asked = {};
         break;
@@ -65,6 +68,9 @@ bool IsMistake(Code code, bool server_crashes, bool supervised) {
 // Who has left, was taken away or has trained by then.
 void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, TaskEnd& known) {
   switch (moment.kind) {
+    case JobMoment::Kind::kReplaced:
+      if (leaving.contains(moment.subject)) leaving.insert(moment.task);
+      break;
     case JobMoment::Kind::kHealed:
       known.healed = moment.at;
       break;
@@ -85,6 +91,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
       known.out_of_input.insert(moment.task);
       break;
     case JobMoment::Kind::kEnded:
+      if (IsZombie(moment.task)) break;  // another one is there in its place
       known.gone.insert_or_assign(moment.task, moment.code);
       break;
     default:

@@ -34,7 +34,7 @@ class OwedTokens {
         break;
       case JobMoment::Kind::kRecovery:
       case JobMoment::Kind::kRunFailed:
-        if (moment.task == kMaker) ++interrupted_;
+        if (WithoutZombie(moment.task) == kMaker) ++interrupted_;
         break;
       case JobMoment::Kind::kStepSet:
         steps_.push_back(moment.step);

@@ -51,6 +51,9 @@ class TokenCount {
     if (moment.task == kTheChief) SeeChief(moment);
     Attempt& attempt = attempts_[moment.task];
     switch (moment.kind) {
+      case JobMoment::Kind::kReplaced:
+        attempt = attempts_[moment.subject];
+        break;
       case JobMoment::Kind::kStarted:
         attempt = Attempt();
         break;

@@ -24,17 +24,20 @@ struct Replica {
   bool came_back = false;        // one of them
 };
 
+// Replicas that several processes are: the old one was taken for dead, and lives on until everything has healed.
+using FollowedReplicas = std::map<std::string, bool, std::less<>>;  // whether everything has healed
+
 // Where in the history each count was last overwritten: by server and replica.
 using Overwritten = std::map<std::pair<std::string, std::string>, std::size_t>;
 
-void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, const Replica& replica,
+void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, const Replica& replica, bool alone,
                     Findings& findings) {
   for (std::size_t i = 0; i < moment.ledger.size(); ++i) {
     findings.Arm();
     const float least = replica.last[i] + 1;
     const float most = least + static_cast<float>(replica.attempts);
-    if (moment.ledger[i] >= least && moment.ledger[i] <= most) continue;
-    const auto place = overwritten.find({fmt::format("ps:{}", i), moment.task});
+    if (moment.ledger[i] >= least && (moment.ledger[i] <= most || !alone)) continue;
+    const auto place = overwritten.find({fmt::format("ps:{}", i), std::string(WithoutZombie(moment.task))});
     if (place != overwritten.end() && place->second >= replica.last_started) continue;
     findings.Violate(moment,
                      fmt::format("{:g} to {:g} updates on ps:{} ({:g} before, {} failed attempts)", least, most, i,
@@ -46,10 +49,18 @@ void CompareLedgers(const Overwritten& overwritten, const JobMoment& moment, con
 void CheckUpdates(const JobRun& run, Findings& findings) {
   std::map<std::string, Replica, std::less<>> replicas;
   Overwritten overwritten;
+  FollowedReplicas followed;
   for (std::size_t place = 0; place < run.history.size(); ++place) {
     const JobMoment& moment = run.history[place];
     Replica& replica = replicas[moment.task];
     switch (moment.kind) {
+      case JobMoment::Kind::kReplaced:
+        replica = replicas[moment.subject];
+        followed[moment.subject] = false;
+        break;
+      case JobMoment::Kind::kHealed:
+        for (auto& [name, healed] : followed) healed = true;
+        break;
       case JobMoment::Kind::kStarted:
         replica = Replica();
         break;
@@ -64,7 +75,9 @@ void CheckUpdates(const JobRun& run, Findings& findings) {
         if (moment.code != Code::kOk || std::exchange(replica.came_back, true)) ++replica.attempts;
         break;
       case JobMoment::Kind::kRunReturned:
-        if (!replica.last.empty()) CompareLedgers(overwritten, moment, replica, findings);
+        if (const auto other = followed.find(WithoutZombie(moment.task)); !replica.last.empty())
+          CompareLedgers(overwritten, moment, replica, other == followed.end(), findings);
+        std::erase_if(followed, [&](const auto& entry) { return entry.second && entry.first == moment.task; });
         replica.last = moment.ledger;
         replica.last_started = replica.started;
         replica.attempts = 0;
@@ -93,9 +106,12 @@ const Checker kUpdatesExactlyOnce = {
     .excuses =
         "as many further updates as attempts were made in vain since the last run that returned; counts that a restore "
         "or "
-        "an initialisation of the model has overwritten, as their server says, since the last run that returned began",
+        "an initialisation of the model has overwritten, as their server says, since the last run that returned began; "
+        "updates of the other process where a replica that was taken for dead goes on (zombie), until a run returns "
+        "after everything has healed",
     .why =
-        "a failed attempt may have taken effect on some servers, and what a restore brings is what the checkpoint had",
+        "a failed attempt may have taken effect on some servers, and what a restore brings is what the checkpoint had; "
+        "two processes of one replica share its count",
 };
 
 }  // namespace vigil::sim

@@ -29,7 +29,7 @@ class FactsRecorder::Watch final : public SessionRunHook {
     return absl::OkStatus();
   }
   absl::Status End(vigil::Session*) override {
-    ++recorder_.facts_.hook_end;
+    ++recorder_.facts_->hook_end;
     return absl::OkStatus();
   }
 
@@ -38,25 +38,35 @@ class FactsRecorder::Watch final : public SessionRunHook {
   const Output global_step_;
 };
 
-FactsRecorder::FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world, EventSink* inner)
-    : task_(std::move(task)), facts_(facts), history_(history), world_(world), inner_(inner) {
-  ++facts_.lives;
-  facts_.first_events.push_back(world_.trace().size());
-  facts_.outcome = "running";
-  facts_.text.clear();
+FactsRecorder::FactsRecorder(std::string task, std::string_view node, TaskFacts& facts, JobHistory& history,
+                             World& world, EventSink* inner)
+    : task_(std::move(task)), facts_(&facts), history_(history), world_(world), inner_(inner) {
+  ++facts_->lives;
+  facts_->first_events.push_back(world_.trace().size());
+  facts_->nodes.emplace_back(node);
+  facts_->outcome = "running";
+  facts_->text.clear();
   Note(JobMoment::Kind::kStarted);
   const std::vector<std::int64_t> whole = WholeCheckpoints(world_);
   Note(JobMoment::Kind::kFound).step = whole.empty() ? -1 : whole.back();
 }
 
+void FactsRecorder::Replaced() {
+  own_ = *facts_;
+  facts_ = &own_;
+  std::string task = ZombieOf(task_);
+  task.swap(task_);
+  Note(JobMoment::Kind::kReplaced).subject = std::move(task);
+}
+
 JobMoment& FactsRecorder::Note(JobMoment::Kind kind, Code code) {
   world_.scheduler().Touch(kTraceObject, Access::kWrite);
   return history_.emplace_back(
-      JobMoment{.at = world_.now(), .task = task_, .life = facts_.lives, .kind = kind, .code = code});
+      JobMoment{.at = world_.now(), .task = task_, .life = facts_->lives, .kind = kind, .code = code});
 }
 
 void FactsRecorder::Session() {
-  ++facts_.sessions;
+  ++facts_->sessions;
   fresh_ = true;
   creating_ = false;
   Note(JobMoment::Kind::kSession);
@@ -88,19 +98,19 @@ void FactsRecorder::Emit(const Event& event) {
       SessionCall(event);
       break;
     case EventKind::kRecovery:
-      ++facts_.recoveries;
+      ++facts_->recoveries;
       Note(JobMoment::Kind::kRecovery, event.code);
       if (event.session == 0) {
-        facts_.create_failed.push_back(event.code);
+        facts_->create_failed.push_back(event.code);
       } else if (in_run_) {
-        facts_.run_failed.push_back(event.code);
+        facts_->run_failed.push_back(event.code);
       }
       creating_ = true;
       break;
     case EventKind::kRunEnd:
       in_run_ = false;
       if (event.code == Code::kOk) break;
-      (creating_ ? facts_.create_failed : facts_.run_failed).push_back(event.code);
+      (creating_ ? facts_->create_failed : facts_->run_failed).push_back(event.code);
       Note(JobMoment::Kind::kRunFailed, event.code);
       break;
     case EventKind::kHookRequestsStop:
@@ -116,7 +126,7 @@ void FactsRecorder::Emit(const Event& event) {
       }
       break;
     case EventKind::kConstructed:
-      if (event.code != Code::kOk) facts_.create_failed.push_back(event.code);
+      if (event.code != Code::kOk) facts_->create_failed.push_back(event.code);
       creating_ = false;
       break;
     default:
@@ -129,7 +139,7 @@ HookPtr FactsRecorder::NewHook(Output global_step) { return std::make_shared<Wat
 
 void FactsRecorder::Opened(Duration after) {
   Note(JobMoment::Kind::kOpened);
-  if (!facts_.opened_after.has_value() && facts_.lives == 1) facts_.opened_after = after;
+  if (!facts_->opened_after.has_value() && facts_->lives == 1) facts_->opened_after = after;
 }
 
 void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<float> ledger, std::int64_t element) {
@@ -137,22 +147,22 @@ void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<fl
   moment.step = step;
   moment.ledger = std::move(ledger);
   moment.element = element;
-  ++facts_.runs;
-  facts_.longest_run = std::max(facts_.longest_run, took);
-  facts_.last_step = std::max(facts_.last_step, step);
+  ++facts_->runs;
+  facts_->longest_run = std::max(facts_->longest_run, took);
+  facts_->last_step = std::max(facts_->last_step, step);
 }
 
 void FactsRecorder::RunStarted() { Note(JobMoment::Kind::kRunStarted); }
 
 void FactsRecorder::RunFailed(Code code) {
   Note(JobMoment::Kind::kAttempt, code);
-  facts_.run_failed.push_back(code);
+  facts_->run_failed.push_back(code);
   Note(JobMoment::Kind::kRunFailed, code);
 }
 
 void FactsRecorder::Evaluated(std::int64_t step) {
   Note(JobMoment::Kind::kEvaluated).step = step;
-  facts_.last_step = std::max(facts_.last_step, step);
+  facts_->last_step = std::max(facts_->last_step, step);
 }
 
 void FactsRecorder::Saved(std::int64_t step) {
@@ -164,9 +174,9 @@ void FactsRecorder::Saved(std::int64_t step) {
 void FactsRecorder::Step(std::int64_t step) {
   Note(JobMoment::Kind::kSawStep).step = step;
   if (last_.has_value() && step < *last_) {
-    (fresh_ ? facts_.step_back_recovered : facts_.step_back_silent).push_back(*last_ - step);
+    (fresh_ ? facts_->step_back_recovered : facts_->step_back_silent).push_back(*last_ - step);
   } else if (last_.has_value() && fresh_) {
-    ++facts_.step_kept_recovered;
+    ++facts_->step_kept_recovered;
   }
   last_ = step;
   fresh_ = false;
@@ -174,8 +184,8 @@ void FactsRecorder::Step(std::int64_t step) {
 
 void FactsRecorder::Ended(const absl::Status& status) {
   Note(JobMoment::Kind::kEnded, CodeOf(status));
-  facts_.outcome = status.ok() ? "clean" : std::string(CodeName(CodeOf(status)));
-  facts_.text = status.ok() ? "" : std::string(MessageOf(status));
+  facts_->outcome = status.ok() ? "clean" : std::string(CodeName(CodeOf(status)));
+  facts_->text = status.ok() ? "" : std::string(MessageOf(status));
 }
 
 }  // namespace vigil::sim

@@ -26,7 +26,12 @@ namespace vigil::sim {
 class FactsRecorder final : public EventSink {
  public:
   // `facts` of the task, to which this life adds; `inner` gets every event. All borrowed.
-  FactsRecorder(std::string task, TaskFacts& facts, JobHistory& history, World& world, EventSink* inner);
+  FactsRecorder(std::string task, std::string_view node, TaskFacts& facts, JobHistory& history, World& world,
+                EventSink* inner);
+  // A new process of the task follows: from now on this one counts for itself alone.
+  void Replaced();
+  const std::string& task() const { return task_; }
+  int life() const { return facts_->lives; }
 
   void Emit(const Event& event) override;
 
@@ -61,8 +66,9 @@ class FactsRecorder final : public EventSink {
   void SessionCall(const Event& event);
   JobMoment& Note(JobMoment::Kind kind, Code code = Code::kOk);
 
-  const std::string task_;
-  TaskFacts& facts_;
+  std::string task_;
+  TaskFacts* facts_;
+  TaskFacts own_;  // once it was replaced
   JobHistory& history_;
   World& world_;
   EventSink* const inner_;

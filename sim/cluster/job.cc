@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "vigil/core/ops/ops.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
+#include "vigil/sim/cluster/op_costs.h"
 #include "vigil/sim/cluster/process_tasks.h"
 #include "vigil/sim/cluster/queue_watch.h"
 #include "vigil/sim/cluster/restore_watch.h"
@@ -49,10 +51,11 @@ constexpr std::chrono::milliseconds kPoll{20};
 constexpr std::chrono::minutes kSoon{1};
 constexpr std::chrono::minutes kRest{8};
 
-// The server goes with its program, also when that is killed.
+// What goes with a program, also when that is killed.
+template <typename T>
 struct SetBack {
-  const Server*& server;
-  ~SetBack() { server = nullptr; }
+  T*& pointer;
+  ~SetBack() { pointer = nullptr; }
 };
 
 // `requests`: also what is under way, which for a while may be that of others.
@@ -81,6 +84,14 @@ JobTaskName Split(const std::string& name) {
 
 std::string AddressOf(std::string_view job, int index) { return fmt::format("{}-{}.sim:2222", job, index); }
 
+// "chief:0" of the node "chief:0~2".
+std::string TaskOf(const std::string& node) { return node.substr(0, node.find('~')); }
+
+bool BringsElsewhere(const TimedFault& fault) {
+  return fault.kind == TimedFault::Kind::kZombie ||
+         (fault.kind == TimedFault::Kind::kCrash && fault.elsewhere.has_value());
+}
+
 ClusterSpec ClusterOf(const JobSpec& spec) {
   ClusterSpec::Jobs jobs;
   for (const auto& [job, count] : spec.tasks) {
@@ -94,11 +105,11 @@ ClusterSpec ClusterOf(const JobSpec& spec) {
   return *std::move(cluster);
 }
 
-// The disks of a cluster are not alike.
-Duration DiskTime(World& world, const std::string& node, Duration typical) {
+// The disks and the processors of a cluster are not alike.
+Duration SpeedOf(World& world, const std::string& node, std::string_view part, Duration typical) {
   constexpr std::array<std::string_view, 3> kLabels = {"as others", "faster", "slower"};
   constexpr std::array<int, 3> kQuarters = {4, 1, 12};
-  return typical * kQuarters[world.Choose(node, "disk", "speed", kLabels)] / 4;
+  return typical * kQuarters[world.Choose(node, part, "speed", kLabels)] / 4;
 }
 
 std::int64_t RestoresWithoutLoss(const JobHistory& history) {
@@ -116,30 +127,42 @@ std::int64_t RestoresWithoutLoss(const JobHistory& history) {
 }  // namespace
 
 struct Job::Impl {
+  struct Member;
+  // A machine that a task is on, or may come to.
+  struct Machine {
+    Machine(Member& owner, Node& own) : member(owner), node(own) {}
+    Member& member;
+    Node& node;
+    const Server* server = nullptr;     // while it lives
+    FactsRecorder* recorder = nullptr;  // of the program, while it runs
+    std::unique_ptr<OpRegistry> ops;    // of its servers, where its ledger is watched
+  };
   // One task of the cluster over all its lives.
   struct Member {
     std::string name;
     JobTaskName split;
-    Node* node = nullptr;
+    std::deque<Machine> machines;
+    Machine* machine = nullptr;  // where its newest process is
     bool trains = false;
     bool late = false;     // starts by the plan only
     bool started = false;  // at least once
     bool ended = false;    // its program has returned
     bool opened = false;
-    const Server* server = nullptr;   // while it lives
-    std::unique_ptr<OpRegistry> ops;  // of its servers, where its ledger is watched
     TaskFacts facts;
   };
 
   Impl(World& w, const JobSpec& s, const JobOptions& o) : world(w), spec(s), options(o), cluster(ClusterOf(s)) {}
 
   void AddNodes();
-  void WatchLedger(Member& member);
-  void Start(Member& member);
-  void Live(Member& member, const Env& env);
-  absl::Status Program(Member& member, const Env& env, FactsRecorder& recorder);
+  Machine& AddMachine(Member& member, Node& node);
+  const OpRegistry* OpsOf(const Machine& machine) const;
+  void WatchLedger(Machine& machine);
+  void Boot(Node& node);
+  void Start(Machine& machine);
+  void Live(Machine& machine, const Env& env);
+  absl::Status Program(Machine& machine, const Env& env, FactsRecorder& recorder);
   std::string TargetOf(const Server* own) const;  // of the sessions of a task that has that server; null: none
-  Duration BootTime(Member& member);
+  Duration BootTime(const Machine& machine);
   // What the conductor asks of them: whether they have begun, opened a session, ended.
   void TouchMembers(Access access) { world.scheduler().Touch(NamedObject("members", {}), access); }
   void Conduct();
@@ -160,71 +183,107 @@ struct Job::Impl {
 };
 
 void Job::Impl::AddNodes() {
-  std::map<std::string, Node*, std::less<>> nodes;
+  FaultApplier::Tasks nodes;
   for (const std::string& name : TaskNames(spec)) {
     Member& member = members[name];
     member.name = name;
     member.split = Split(name);
-    member.node = &world.AddNode(name);
     member.trains = member.split.job != "ps";
     if (member.split.job != kEvaluatorJob)
       world.network().NameAddress(AddressOf(member.split.job, member.split.index), name);
-    nodes[name] = member.node;
-    if (spec.workload.disk > Duration::zero()) member.node->set_disk_time(DiskTime(world, name, spec.workload.disk));
-    if (options.ledger && member.split.job != kEvaluatorJob) WatchLedger(member);
+    member.machine = &AddMachine(member, world.AddNode(name));
+    nodes[name] = &member.machine->node;
   }
-  applier = std::make_unique<FaultApplier>(world, std::move(nodes), spec.plan,
-                                           [this](Node& node) { Start(members.find(node.name())->second); });
+  FaultApplier::Spares spares;
+  for (const TimedFault& fault : spec.plan.timed) {
+    if (!BringsElsewhere(fault)) continue;
+    Member& member = members.find(fault.task)->second;
+    Node& node = world.AddNode(fmt::format("{}~{}", fault.task, member.machines.size() + 1));
+    node.set_task(fault.task);
+    AddMachine(member, node);
+    spares[fault.task].push_back(&node);
+  }
+  applier = std::make_unique<FaultApplier>(
+      world, std::move(nodes), spec.plan, [this](Node& node) { Boot(node); }, std::move(spares));
   for (auto& [name, member] : members) member.late = applier->StartsLate(name);
   conductor = &world.AddNode("conductor");
   conductor->Spawn("main", [this] { Conduct(); });
 }
 
-void Job::Impl::WatchLedger(Member& member) {
-  const auto written = [this, &member](const LedgerWrite& write) {
+Job::Impl::Machine& Job::Impl::AddMachine(Member& member, Node& node) {
+  Machine& machine = member.machines.emplace_back(member, node);
+  if (spec.workload.disk > Duration::zero())
+    node.set_disk_time(SpeedOf(world, node.name(), "disk", spec.workload.disk));
+  if (spec.workload.cpu > Duration::zero()) node.set_cpu_time(SpeedOf(world, node.name(), "cpu", spec.workload.cpu));
+  if (options.ledger && member.split.job != kEvaluatorJob) WatchLedger(machine);
+  if (spec.workload.cpu > Duration::zero())
+    machine.ops = WithCosts(*OpsOf(machine), [&node](std::uint64_t bytes) { node.Work(bytes); });
+  return machine;
+}
+
+// What its servers run.
+const OpRegistry* Job::Impl::OpsOf(const Machine& machine) const {
+  if (machine.ops != nullptr) return machine.ops.get();
+  return options.ops == nullptr ? &BuiltinOps() : options.ops;
+}
+
+void Job::Impl::WatchLedger(Machine& machine) {
+  const auto written = [this, &machine](const LedgerWrite& write) {
     using Kind = JobMoment::Kind;
     constexpr std::array kKinds = {Kind::kApplied, Kind::kAssigned, Kind::kWritten, Kind::kStepMade, Kind::kStepSet};
     world.scheduler().Touch(kTraceObject, Access::kWrite);
-    const Member& keeps = write.server.empty() ? member : members.find(write.server)->second;
+    const Machine& keeps = write.server.empty() ? machine : *members.find(write.server)->second.machine;
     history.push_back({.at = world.now(),
-                       .task = keeps.name,
-                       .life = keeps.facts.lives,
+                       .task = keeps.recorder == nullptr ? keeps.member.name : keeps.recorder->task(),
+                       .life = keeps.recorder == nullptr ? keeps.member.facts.lives : keeps.recorder->life(),
                        .kind = kKinds[static_cast<std::size_t>(write.kind)],
                        .step = write.value,
                        .subject = write.replica,
                        .checkpoint = write.checkpoint,
                        .attempt = write.attempt});
   };
-  const auto queued = [this, &member](std::shared_ptr<const QueueOp> op) {
+  const auto queued = [this, &machine](std::shared_ptr<const QueueOp> op) {
     world.scheduler().Touch(kTraceObject, Access::kWrite);
+    const FactsRecorder* const recorder = machine.recorder;
     JobMoment moment{.at = world.now(),
-                     .task = member.name,
-                     .life = member.facts.lives,
+                     .task = recorder == nullptr ? machine.member.name : recorder->task(),
+                     .life = recorder == nullptr ? machine.member.facts.lives : recorder->life(),
                      .kind = JobMoment::Kind::kQueueCalled,
                      .step = static_cast<std::int64_t>(history.size()),
                      .queue = std::move(op)};
     history.push_back(moment);
-    return [this, moment = std::move(moment)](const absl::Status& status) mutable {
+    return [this, &machine, moment = std::move(moment)](const absl::Status& status) mutable {
       world.scheduler().Touch(kTraceObject, Access::kWrite);
+      if (machine.recorder != nullptr) moment.task = machine.recorder->task();  // it may have been replaced since
       moment.at = world.now();
       moment.kind = JobMoment::Kind::kQueueReturned;
       moment.code = CodeOf(status);
       history.push_back(moment);
     };
   };
-  const OpRegistry& ops = options.ops == nullptr ? BuiltinOps() : *options.ops;
-  member.ops = WatchQueues(*WatchUpdates(ops, written), queued);
+  machine.ops = WatchQueues(*WatchUpdates(*OpsOf(machine), written), queued);
 }
 
-void Job::Impl::Start(Member& member) {
+void Job::Impl::Boot(Node& node) {
+  Member& member = members.find(node.task())->second;
+  Machine& before = *member.machine;
+  for (Machine& machine : member.machines) {
+    if (&machine.node == &node) member.machine = &machine;
+  }
+  // On another machine the old process may live on.
+  if (member.machine != &before && before.recorder != nullptr && !before.node.killed()) before.recorder->Replaced();
+  Start(*member.machine);
+}
+
+void Job::Impl::Start(Machine& machine) {
   TouchMembers(Access::kWrite);
-  member.started = true;
-  member.ended = false;
-  member.node->Spawn("main", [this, &member] { Live(member, member.node->env()); });
+  machine.member.started = true;
+  machine.member.ended = false;
+  machine.node.Spawn("main", [this, &machine] { Live(machine, machine.node.env()); });
 }
 
 // From the least to the most in a few steps of whole milliseconds, as the labels say; the least is the calm choice.
-Duration Job::Impl::BootTime(Member& member) {
+Duration Job::Impl::BootTime(const Machine& machine) {
   constexpr std::size_t kSteps = 5;
   const Duration least = spec.workload.least_boot;
   const Duration most = spec.workload.most_boot;
@@ -239,22 +298,25 @@ Duration Job::Impl::BootTime(Member& member) {
     texts[i] = fmt::format("{}ms", step(i).count());
     labels[i] = texts[i];
   }
-  return step(world.Choose(member.name, "main", "boot", labels));
+  return step(world.Choose(machine.node.name(), "main", "boot", labels));
 }
 
-void Job::Impl::Live(Member& member, const Env& env) {
-  FactsRecorder recorder(member.name, member.facts, history, world, env.events);
+void Job::Impl::Live(Machine& machine, const Env& env) {
+  Member& member = machine.member;
+  FactsRecorder recorder(member.name, machine.node.name(), member.facts, history, world, env.events);
+  machine.recorder = &recorder;
+  const SetBack<FactsRecorder> over{machine.recorder};
   Env own = env;
   own.events = &recorder;
-  const absl::Status status = Program(member, own, recorder);
+  const absl::Status status = Program(machine, own, recorder);
   world.scheduler().KilledCall();  // a fault may have struck as it sent its last words: then it has not ended by itself
-  for (const std::string& task : member.node->TaskNames()) {
+  for (const std::string& task : machine.node.TaskNames()) {
     if (!IsProcessTask(task)) recorder.TaskLeft(task);
   }
   recorder.Ended(status);
   TouchMembers(Access::kWrite);
-  member.ended = true;
-  member.node->Kill();  // the process ends with its program, whatever else it has started
+  if (member.machine == &machine) member.ended = true;
+  machine.node.Kill();  // the process ends with its program, whatever else it has started
 }
 
 std::string Job::Impl::TargetOf(const Server* own) const {
@@ -264,20 +326,20 @@ std::string Job::Impl::TargetOf(const Server* own) const {
   return "grpc://" + AddressOf(master.job, master.index);
 }
 
-absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& recorder) {
+absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder& recorder) {
+  Member& member = machine.member;
   const Time started = env.clock->Monotonic();
-  env.tasks->SleepUntil(DeadlineAfter(env, member.node->Takes(BootTime(member))));
+  env.tasks->SleepUntil(DeadlineAfter(env, machine.node.Takes(BootTime(machine))));
   std::unique_ptr<Server> server;
   if (member.split.job != kEvaluatorJob) {
-    VIGIL_ASSIGN_OR_RETURN(server,
-                           Server::Create(env, {.cluster = cluster,
-                                                .job_name = member.split.job,
-                                                .task_index = member.split.index,
-                                                .ops = member.ops != nullptr ? member.ops.get() : options.ops}));
+    VIGIL_ASSIGN_OR_RETURN(server, Server::Create(env, {.cluster = cluster,
+                                                        .job_name = member.split.job,
+                                                        .task_index = member.split.index,
+                                                        .ops = OpsOf(machine)}));
     recorder.Serving();
-    member.server = server.get();
+    machine.server = server.get();
   }
-  const SetBack gone{member.server};
+  const SetBack<const Server> gone{machine.server};
   if (!member.trains) {
     server->Join();
     return absl::OkStatus();
@@ -303,7 +365,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                             member.opened = true;
                                           },
                                       .recorder = recorder,
-                                      .takes = [&member](Duration work) { return member.node->Takes(work); }});
+                                      .takes = [&machine](Duration work) { return machine.node.Takes(work); }});
   if (server != nullptr) {
     const Server::Load load = server->load();  // first: others may add to the history while it is counted
     NoteAtRest(recorder.AtRest(), load, 0, false);
@@ -325,7 +387,7 @@ bool Job::Impl::AnyTrains() const {
   return std::ranges::any_of(members, [this](const auto& entry) {
     const Member& member = entry.second;
     if (!member.trains || !member.started || member.ended) return false;
-    return !member.node->killed() || applier->ComesBack(member.name);
+    return !member.machine->node.killed() || applier->ComesBack(member.name);
   });
 }
 
@@ -333,7 +395,8 @@ void Job::Impl::Conduct() {
   const Env& env = conductor->env();
   const auto start = [this](bool workers) {
     for (auto& [name, member] : members) {
-      if (!member.late && (member.split.job == "worker" || member.split.job == kEvaluatorJob) == workers) Start(member);
+      if (!member.late && (member.split.job == "worker" || member.split.job == kEvaluatorJob) == workers)
+        Start(*member.machine);
     }
   };
   start(false);
@@ -370,8 +433,8 @@ void Job::Impl::Conduct() {
     LookAtRest(kSoon, JobMoment::Kind::kAtRestSoon);
     LookAtRest(kRest - kSoon, JobMoment::Kind::kAtRest);
     for (UnheardRequest& request : world.network().Unheard()) {
-      facts.unheard.push_back({std::move(request.from), std::move(request.to), std::move(request.method),
-                               world.options().start + request.sent});
+      facts.unheard.push_back(
+          {TaskOf(request.from), TaskOf(request.to), std::move(request.method), world.options().start + request.sent});
     }
   }
   world.Stop();
@@ -383,8 +446,8 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
   env.tasks->SleepUntil(DeadlineAfter(env, later));
   world.scheduler().TouchEverything();
   for (const auto& [name, member] : members) {
-    if (member.server == nullptr || member.node->killed()) continue;
-    const Server::Load load = member.server->load();
+    if (member.machine->server == nullptr || member.machine->node.killed()) continue;
+    const Server::Load load = member.machine->server->load();
     JobMoment& moment =
         history.emplace_back(JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = kind});
     NoteAtRest(moment, load, member.node->open_files(), true);
@@ -397,7 +460,7 @@ void Job::Impl::Finish() {
   for (const auto& [name, member] : members) {
     if (!member.trains) continue;
     TaskFacts& task = facts.tasks[name] = member.facts;
-    if (!member.ended && member.started && member.node->killed()) task.outcome = "killed";
+    if (!member.ended && member.started && member.machine->node.killed()) task.outcome = "killed";
   }
   facts.checkpoints = WholeCheckpoints(world);
   facts.half_deleted = HalfDeletedCheckpoints(world);
@@ -427,7 +490,7 @@ Job::~Job() = default;
 
 JobFacts Job::Facts() const { return impl_->facts; }
 const JobHistory& Job::history() const { return impl_->history; }
-const Node& Job::node(std::string_view task) const { return *impl_->members.find(task)->second.node; }
+const Node& Job::node(std::string_view task) const { return impl_->members.find(task)->second.machine->node; }
 const std::vector<FaultApplier::Entry>& Job::fault_history() const { return impl_->applier->history(); }
 std::vector<FaultApplier::DiskEntry> Job::disk_fault_history() const { return impl_->applier->DiskHistory(); }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vigil/core/base/code.h"
@@ -36,6 +37,7 @@ struct TaskFacts {
   std::int64_t recoveries = 0;           // sessions given up, also while they were created
   int lives = 0;
   std::vector<std::size_t> first_events;  // of each life: how many events the world had seen when it began
+  std::vector<std::string> nodes;         // ... and the node that it was on
 };
 
 // Of one kind of fault (fault_kinds.h).

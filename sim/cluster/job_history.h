@@ -50,6 +50,9 @@ struct JobMoment {
     kFound,   // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
     kLogged,  // the events file was told of a checkpoint: step
     kStopAsked,  // a hook asked its run for a stop
+    // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
+    // name of task (ZombieOf).
+    kReplaced,
     kLeaves,     // its session begins to be closed, and no error is why
     kEvaluated,  // a checkpoint of that step was evaluated: step
     kSawStep,    // a hook of the task saw that step before a run
@@ -87,6 +90,16 @@ struct JobMoment {
 };
 
 using JobHistory = std::vector<JobMoment>;
+
+// A process that was taken for dead and lives on is told apart from those of its task that follow it: "zombie of
+// chief:0", of life 2.
+inline constexpr std::string_view kZombieOf = "zombie of ";
+inline std::string ZombieOf(std::string_view task) { return std::string(kZombieOf).append(task); }
+inline bool IsZombie(std::string_view task) { return task.starts_with(kZombieOf); }
+// Whose process it is, or was.
+inline std::string_view WithoutZombie(std::string_view task) {
+  return IsZombie(task) ? task.substr(kZombieOf.size()) : task;
+}
 
 }  // namespace vigil::sim
 

@@ -39,8 +39,9 @@ struct WorkloadSpec {
   bool filters = true;          // each task sees the parameter servers and itself only
   std::string master;           // "ps:0": its master makes the sessions of all that train; "" = each its own
   std::int64_t timeout_ms = 0;  // operation_timeout_in_ms; 0 = none
-  std::optional<double> max_wait_s;               // of MonitoredTrainingSession; none: its default
-  Duration disk{0};                               // what a file operation takes, typically; 0 = no time
+  std::optional<double> max_wait_s;  // of MonitoredTrainingSession; none: its default
+  Duration disk{0};                  // what a file operation takes, typically; 0 = no time
+  Duration cpu{0};  // what an op, a request and an answer take, typically, and each 4 KB of them once more; 0 = no time
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
   Duration most_boot = std::chrono::seconds(4);

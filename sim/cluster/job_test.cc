@@ -212,6 +212,53 @@ TEST(Job, AChiefThatReturnsTrainsOn) {
 }
 
 // A supervisor begins anew after ABORTED only.
+// A chief that stands still is followed by another one, and then goes on: what it asks the servers for is refused.
+TEST(Job, AZombieIsRefusedByTheServersThatKnowItsSuccessor) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.heal_after = seconds(70);
+  spec.plan.timed = {{.kind = TimedFault::Kind::kZombie,
+                      .at = seconds(10),
+                      .task = "chief:0",
+                      .lasts = seconds(30),
+                      .restart_after = seconds(10),
+                      .elsewhere = seconds(5)}};
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  const TaskFacts& chief = played.facts.tasks.find("chief:0")->second;
+  EXPECT_EQ(chief.lives, 2);
+  EXPECT_THAT(chief.nodes, ElementsAre("chief:0", "chief:0~2"));
+  const std::string zombie = ZombieOf("chief:0");
+  EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kReplaced, zombie), 1);
+  EXPECT_GE(CountOf(played.history, JobMoment::Kind::kRecovery, zombie), 2);
+  EXPECT_GE(CountOf(played.history, JobMoment::Kind::kRunReturned, "chief:0"), 6);
+  EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
+}
+
+TEST(Job, OpsAndRequestsTakeTheTimeOfTheProcessor) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  // Of the first runs the client's own costs are the greatest part.
+  const auto time_of_runs = [&spec] {
+    Duration all{0};
+    Time started;
+    for (const JobMoment& moment : PlayJobOf(spec).history) {
+      if (moment.task != "worker:0") continue;
+      if (moment.kind == JobMoment::Kind::kRunStarted) started = moment.at;
+      if (moment.kind == JobMoment::Kind::kRunReturned) all += moment.at - started;
+    }
+    return all;
+  };
+  const Duration at_once = time_of_runs();
+  spec.workload.cpu = std::chrono::milliseconds(5);
+  const PlayedJob played = PlayJobOf(spec);
+  EXPECT_EQ(EndsOf(played.facts), kClean);
+  EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
+  const Duration slow = time_of_runs();
+  EXPECT_GT(slow, 2 * at_once);
+  spec.plan.timed = {
+      {.kind = TimedFault::Kind::kSlowNode, .at = seconds(0), .task = "worker:0", .lasts = seconds(60), .rate = 10}};
+  EXPECT_GT(time_of_runs(), 2 * slow);
+}
+
 TEST(Job, ASupervisorEndsWithTheErrorOfALostServer) {
   JobSpec spec = SmallJob(WorkloadKind::kSupervisor);
   spec.plan.timed = {CrashOf("ps:0", seconds(25), std::nullopt)};

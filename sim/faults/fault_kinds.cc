@@ -26,6 +26,10 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A crash of which nobody is told: what its peers send is not answered, and what they wait for does not end, until "
      "it is started again.",
      "A machine that loses its power or its network card: no kernel is left to reset its connections."},
+    {FaultKind::kNewAddress, "new_address",
+     "A process that crashed is started again on another machine; for a while its name still leads to the old one.",
+     "A pod that is scheduled anew under the name of its service, a record of DNS that is cached for its time to "
+     "live."},
     {FaultKind::kRack, "rack",
      "Power cuts that strike several tasks at one moment, each with what it had not synced; they come back one by one.",
      "A rack or a power supply that fails, a host with several virtual machines, a fuse."},
@@ -33,6 +37,10 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A new version that is rolled out, kernels that are updated, machines that are drained for maintenance."},
     {FaultKind::kPause, "pause", "A process stands still; its connections stay open and what is sent to it waits.",
      "SIGSTOP, a virtual machine that is migrated, swapping, a debugger, a long stall on a file system."},
+    {FaultKind::kZombie, "zombie",
+     "A process stands still or is cut off, is taken for dead and followed by a new one on another machine; then it "
+     "goes on beside it, until all faults end.",
+     "A machine that a cluster's manager hears nothing of for minutes, and which was merely stalled or partitioned."},
     {FaultKind::kLateStart, "late_start", "A task starts long after the others.",
      "A cluster that is short of machines, an image that takes minutes to pull."},
     {FaultKind::kCut, "cut", "Connections between two tasks are reset and new ones refused, both ways, for a while.",
@@ -152,6 +160,7 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
       if (fault.disk == DiskLoss::kTorn) kinds.push_back(FaultKind::kTornWrite);
       if (fault.disk == DiskLoss::kAll) kinds.push_back(FaultKind::kLostDisk);
       if (fault.silently) kinds.push_back(FaultKind::kSilentDeath);
+      if (fault.elsewhere.has_value()) kinds.push_back(FaultKind::kNewAddress);
       if (fault.part_of == TimedFault::Whole::kRack) kinds.push_back(FaultKind::kRack);
       if (fault.part_of == TimedFault::Whole::kRollingRestart) kinds.push_back(FaultKind::kRollingRestart);
       return kinds;
@@ -172,6 +181,8 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
       return {FaultKind::kSlowLink};
     case TimedFault::Kind::kSlowNode:
       return {FaultKind::kSlowNode};
+    case TimedFault::Kind::kZombie:
+      return {FaultKind::kZombie};
   }
   return {};
 }

@@ -43,7 +43,7 @@ inline constexpr std::size_t kFaultPointKinds = static_cast<std::size_t>(FaultPo
 // Something that happens to a task or between two tasks at a time, or at a point of the job's course.
 struct TimedFault {
   enum class Kind {
-    kCrash,       // task; restart_after: absent = stays away; disk; silently
+    kCrash,       // task; restart_after: absent = stays away; disk; silently; elsewhere
     kPause,       // task, lasts: stands still, its connections stay open
     kStart,       // task starts only now
     kCut,         // task and peer, lasts: connections are reset and refused
@@ -52,6 +52,8 @@ struct TimedFault {
     kClockDrift,  // task: its wall clock runs `rate` times as fast, lasts
     kSlowLink,    // task and peer, lasts: every message takes `by` longer
     kSlowNode,    // task, lasts: its own work and every request to it take `rate` times as long
+    kZombie,  // task stands still (silently: is cut off from all), lasts; restart_after: a process that is to be the
+              // only one of that task starts on another machine; elsewhere
   };
   // What is one event in real life and several entries of a plan.
   enum class Whole {
@@ -70,6 +72,9 @@ struct TimedFault {
   std::optional<Duration> restart_after;
   DiskLoss disk = DiskLoss::kNothing;
   bool silently = false;  // of a crash: the machine goes with it, and nobody is left to end its connections
+  // The new process is on another machine, to which the task's name leads only so long after it has started; absent, of
+  // a crash: on the same one.
+  std::optional<Duration> elsewhere = {};
   Duration by{0};
   double rate = 1;
   Whole part_of = Whole::kAlone;
