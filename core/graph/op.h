@@ -64,6 +64,8 @@ struct OpDef {
       {};  // the kKind of that resource (resource.h): kernels that want another get an error; "": unknown
   Kernel read =
       nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
+  // The node keeps something from one run to the next for itself (a random op): resource() of its kernel is its own.
+  bool keeps_state = false;
   bool forwards_ref = false;  // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
   // The output never changes: the executor uses this tensor and copies nothing (Const).
   std::function<const Tensor&(const Node&)> constant = nullptr;

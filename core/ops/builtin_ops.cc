@@ -13,6 +13,7 @@ const OpRegistry& BuiltinOps() {
     RegisterIteratorOps(*registry);
     RegisterMatrixOps(*registry);
     RegisterQueueOps(*registry);
+    RegisterRandomOps(*registry);
     RegisterSaveRestoreOps(*registry);
     RegisterSelectOps(*registry);
     RegisterSendRecvOps(*registry);

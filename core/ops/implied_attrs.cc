@@ -47,6 +47,10 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
   registry.Imply("MergeSummary", {NumberOfInputs("N")});
   registry.Imply("Pack", {NumberOfInputs("N"), t});
   registry.Imply("PlaceholderWithDefault", {TypeOfInput("dtype", 0), {"shape", Kind::kUnknownShape}});
+  for (const std::string_view op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
+    registry.Imply(op, {t});
+  registry.Imply("RandomShuffle", {t});
+  registry.Imply("RandomUniformInt", {TypeOfInput("Tout", 1), t});
   registry.Imply("Range", {TypeOfInput("Tidx", 0)});
   registry.Imply("Reshape", {t, TypeOfInput("Tshape", 1)});
   registry.Imply("SaveV2", {TypesOfInputs("dtypes", 3)});

@@ -15,6 +15,7 @@ void RegisterImpliedAttrs(OpRegistry& registry);
 void RegisterIteratorOps(OpRegistry& registry);
 void RegisterMatrixOps(OpRegistry& registry);
 void RegisterQueueOps(OpRegistry& registry);
+void RegisterRandomOps(OpRegistry& registry);
 void RegisterSaveRestoreOps(OpRegistry& registry);
 void RegisterSelectOps(OpRegistry& registry);
 void RegisterSendRecvOps(OpRegistry& registry);

@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<Tensor>> OpRunner::Outputs(NodeId id, Time deadline) 
   if (node.def->constant) return std::vector<Tensor>{node.def->constant(node)};
   std::vector<Tensor> values(node.inputs.size());
   std::vector<const Tensor*> inputs;
-  const Node* holder = node.def->is_resource ? &node : nullptr;
+  const Node* holder = node.def->is_resource || node.def->keeps_state ? &node : nullptr;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Node& from = graph_.node(node.inputs[i].node);
     const bool reference = node.def->TakesReference(static_cast<int>(i));

@@ -139,6 +139,7 @@ class Planner {
       inputs.emplace_back();
       if (step.holder == nullptr) step.holder = &HolderOf(input.node);
     }
+    if (node.def->keeps_state && step.holder == nullptr) step.holder = &node;
     step.first_input = static_cast<std::int32_t>(plan_->inputs.size());  // after the reads that the inputs wanted
     plan_->inputs.insert(plan_->inputs.end(), inputs.begin(), inputs.end());
     step.first_output = plan_->slots;
