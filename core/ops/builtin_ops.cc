@@ -12,6 +12,7 @@ const OpRegistry& BuiltinOps() {
     RegisterElementwiseOps(*registry);
     RegisterIteratorOps(*registry);
     RegisterMatrixOps(*registry);
+    RegisterNnOps(*registry);
     RegisterQueueOps(*registry);
     RegisterRandomOps(*registry);
     RegisterSaveRestoreOps(*registry);

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/reduction.h"
 #include "vigil/core/ops/registration.h"
 #include "vigil/core/tensor/eigen_view.h"
 
@@ -46,20 +47,6 @@ absl::Status MatMul(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Which axes are summed over.
-absl::StatusOr<std::vector<bool>> ReducedAxes(const Tensor& in, const Tensor& axes) {
-  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(axes));
-  const std::int64_t rank = in.shape().rank();
-  std::vector<bool> reduced(static_cast<std::size_t>(rank), false);
-  for (const std::int64_t axis : given) {
-    const std::int64_t at = axis < 0 ? axis + rank : axis;
-    if (at < 0 || at >= rank)
-      return InvalidArgument("Invalid reduction dimension ({} for input with {} dimension(s)", axis, rank);
-    reduced[static_cast<std::size_t>(at)] = true;
-  }
-  return reduced;
-}
-
 // Integers wrap around.
 template <typename T>
 T Added(T a, T b) {
@@ -72,26 +59,7 @@ T Added(T a, T b) {
 
 template <typename T>
 void SumInto(const Tensor& in, const std::vector<bool>& reduced, Tensor& out) {
-  const std::vector<std::int64_t>& dims = in.shape().dims();
-  std::vector<std::int64_t> step(dims.size(), 0);
-  std::int64_t size = 1;
-  for (std::size_t d = dims.size(); d-- > 0;) {
-    if (reduced[d]) continue;
-    step[d] = size;
-    size *= dims[d];
-  }
-  T* const to = out.mutable_flat<T>().data();
-  std::vector<std::int64_t> index(dims.size(), 0);
-  std::int64_t at = 0;
-  for (const T value : in.flat<T>()) {
-    to[at] = Added(to[at], value);
-    for (std::size_t d = dims.size(); d-- > 0;) {
-      at += step[d];
-      if (++index[d] < dims[d]) break;
-      at -= step[d] * dims[d];
-      index[d] = 0;
-    }
-  }
+  FoldInto<T>(in, reduced, out, [](T& sum, T value) { sum = Added(sum, value); });
 }
 
 template <typename T>
@@ -127,15 +95,7 @@ template <bool kMean>
 absl::Status Reduce(KernelContext& c) {
   const Tensor& in = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedAxes(in, c.input(1)));
-  const bool keep = c.attr_or<bool>("keep_dims", false);
-  std::vector<std::int64_t> dims;
-  for (std::size_t d = 0; d < reduced.size(); ++d) {
-    if (!reduced[d]) {
-      dims.push_back(in.shape().dim(static_cast<int>(d)));
-    } else if (keep) {
-      dims.push_back(1);
-    }
-  }
+  std::vector<std::int64_t> dims = ReducedDims(in, reduced, c.attr_or<bool>("keep_dims", false));
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), std::move(dims)));
   absl::Status status;
   const bool known = ForNumeric(in.dtype(), [&]<typename T>() {

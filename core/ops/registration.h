@@ -14,6 +14,7 @@ void RegisterElementwiseOps(OpRegistry& registry);
 void RegisterImpliedAttrs(OpRegistry& registry);
 void RegisterIteratorOps(OpRegistry& registry);
 void RegisterMatrixOps(OpRegistry& registry);
+void RegisterNnOps(OpRegistry& registry);  // nn/
 void RegisterQueueOps(OpRegistry& registry);
 void RegisterRandomOps(OpRegistry& registry);
 void RegisterSaveRestoreOps(OpRegistry& registry);

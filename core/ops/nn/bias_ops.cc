@@ -1,0 +1,89 @@
+// BiasAdd and its gradient: one number for each channel, added everywhere.
+#include "vigil/core/ops/nn/elements.h"
+#include "vigil/core/ops/nn/nn.h"
+
+namespace vigil {
+namespace {
+
+// Which axis the channels are on: the last one, or (NCHW) the one after the batch. REQUIRES: rank 2 or more.
+int ChannelAxis(const KernelContext& c, const Shape& shape) {
+  return c.attr_or<std::string>("data_format", "NHWC") == "NCHW" && shape.rank() > 2 ? 1 : shape.rank() - 1;
+}
+
+std::int64_t ElementsAfter(const Shape& shape, int axis) {
+  std::int64_t n = 1;
+  for (int d = axis + 1; d < shape.rank(); ++d) n *= shape.dim(d);
+  return n;
+}
+
+absl::Status BiasAddKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  const Tensor& bias = c.input(1);
+  if (in.shape().rank() < 2) {
+    return InvalidArgument("Input tensor must be at least 2D: {}", in.shape().ToString());
+  }
+  if (bias.shape().rank() != 1) return InvalidArgument("Biases must be 1D: {}", bias.shape().ToString());
+  const int axis = ChannelAxis(c, in.shape());
+  const std::int64_t channels = in.shape().dim(axis);
+  if (bias.shape().dim(0) != channels) {
+    return InvalidArgument("Must provide as many biases as the last dimension of the input tensor: {} vs. {}",
+                           bias.shape().ToString(), in.shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
+  if (out.num_elements() > 0) {
+    const std::int64_t inner = ElementsAfter(in.shape(), axis);
+    const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+      const T* const from = in.flat<T>().data();
+      const T* const by = bias.flat<T>().data();
+      T* to = out.mutable_flat<T>().data();
+      for (std::int64_t block = 0; block < in.num_elements(); block += channels * inner) {
+        for (std::int64_t at = 0; at < channels * inner; ++at) {
+          *to++ = WrappingSum(from[block + at], by[inner == 1 ? at : at / inner]);
+        }
+      }
+    });
+    if (!known) return NoKernel(c);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status BiasAddGradKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  if (in.shape().rank() < 2) {
+    return InvalidArgument("Input tensor must be at least 2D: {}", in.shape().ToString());
+  }
+  const int axis = ChannelAxis(c, in.shape());
+  const std::int64_t channels = in.shape().dim(axis);
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), {channels}));
+  if (in.num_elements() > 0) {
+    const std::int64_t inner = ElementsAfter(in.shape(), axis);
+    const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+      const T* from = in.flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      for (std::int64_t block = 0; block < in.num_elements(); block += channels * inner) {
+        for (std::int64_t at = 0; at < channels * inner; ++at) {
+          T& sum = to[inner == 1 ? at : at / inner];
+          sum = WrappingSum(sum, *from++);
+        }
+      }
+    });
+    if (!known) return NoKernel(c);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<DType>> BiasTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::string>(node, "data_format"));
+  return OneTypeOf<Elements::kNumeric>(node, inputs);
+}
+
+}  // namespace
+
+void RegisterBiasOps(OpRegistry& registry) {
+  registry.Register({.name = "BiasAdd", .inputs = 2, .output_types = BiasTypes, .compute = BiasAddKernel});
+  registry.Register({.name = "BiasAddGrad", .inputs = 1, .output_types = BiasTypes, .compute = BiasAddGradKernel});
+}
+
+}  // namespace vigil
