@@ -6,12 +6,16 @@
 
 namespace vigil {
 
-absl::Status KernelContext::CheckKind(std::string_view wanted) const {
-  const std::string_view kind = holder().def->resource_kind;
+const Node& KernelContext::holder_at(int i) const {
+  return graph_.node(graph_.node(node().inputs[static_cast<std::size_t>(i)].node).refers_to);
+}
+
+absl::Status KernelContext::CheckKind(const Node& holder, std::string_view wanted) {
+  const std::string_view kind = holder.def->resource_kind;
   if (kind.empty() || kind == wanted) return absl::OkStatus();
-  return MakeStatus(Code::kInvalidArgument,
-                    fmt::format("Trying to access a handle's resource using the wrong type: '{}' is a {}",
-                                holder().name, holder().op));
+  return MakeStatus(
+      Code::kInvalidArgument,
+      fmt::format("Trying to access a handle's resource using the wrong type: '{}' is a {}", holder.name, holder.op));
 }
 
 }  // namespace vigil

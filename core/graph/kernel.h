@@ -68,16 +68,17 @@ class KernelContext {
   absl::StatusOr<T*> resource(Make make) {
     std::shared_ptr<Resource>& cached = *call_->cached;
     if (cached == nullptr) {
-      VIGIL_RETURN_IF_ERROR(CheckKind(T::kKind));
-      const std::string& shared_name = AttrOr(holder(), "shared_name", kEmpty);
-      ResourceManager& manager = T::kPerSession && shared_name.empty() ? own_ : shared_;
-      std::shared_ptr<T> found =
-          manager.GetOrCreate<T>(AttrOr(holder(), "container", kEmpty),
-                                 shared_name.empty() ? holder().name : shared_name, [&make] { return make(); });
-      VIGIL_RETURN_IF_ERROR(found->Fits(holder()));
+      VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<T> found, ResourceOf<T>(holder(), make));
       cached = std::move(found);
     }
     return static_cast<T*>(cached.get());
+  }
+  // The node that input i refers to, of an op that takes several references. REQUIRES: input i is one.
+  const Node& holder_at(int i) const;
+  // As resource(), of that node; looked up each time.
+  template <typename T, typename Make>
+  absl::StatusOr<std::shared_ptr<T>> resource_at(int i, Make make) {
+    return ResourceOf<T>(holder_at(i), make);
   }
 
   // REQUIRES: the attribute exists with that type (the op's signature has checked it).
@@ -96,7 +97,11 @@ class KernelContext {
     return AttrOr(holder(), name, missing);
   }
 
+  // Whether what the kernel is given does not live. (Only that of a _Send is called then.)
+  bool is_dead() const { return is_dead_; }
+
   // For the executor.
+  void set_dead(bool dead) { is_dead_ = dead; }
   void Start(Time deadline, Rendezvous* rendezvous = nullptr) {
     deadline_ = deadline;
     rendezvous_ = rendezvous;
@@ -112,7 +117,19 @@ class KernelContext {
     return value == nullptr ? missing : *value;
   }
 
-  absl::Status CheckKind(std::string_view wanted) const;
+  static absl::Status CheckKind(const Node& holder, std::string_view wanted);
+
+  template <typename T, typename Make>
+  absl::StatusOr<std::shared_ptr<T>> ResourceOf(const Node& holder, Make make) {
+    VIGIL_RETURN_IF_ERROR(CheckKind(holder, T::kKind));
+    const std::string& shared_name = AttrOr(holder, "shared_name", kEmpty);
+    ResourceManager& manager = T::kPerSession && shared_name.empty() ? own_ : shared_;
+    std::shared_ptr<T> found =
+        manager.GetOrCreate<T>(AttrOr(holder, "container", kEmpty), shared_name.empty() ? holder.name : shared_name,
+                               [&make] { return make(); });
+    VIGIL_RETURN_IF_ERROR(found->Fits(holder));
+    return found;
+  }
 
   static inline const std::string kEmpty;
 
@@ -124,6 +141,7 @@ class KernelContext {
   Time deadline_ = kNever;
   Rendezvous* rendezvous_ = nullptr;
   const KernelCall* call_ = nullptr;
+  bool is_dead_ = false;
 };
 
 }  // namespace vigil

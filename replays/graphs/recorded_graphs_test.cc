@@ -26,6 +26,32 @@ class RecordedGraphs : public testing::Test {
 // Uniform numbers, integers and orders to the bit. Logarithm and sine are the C library's.
 TEST_F(RecordedGraphs, RandomNumbers) { EXPECT_EQ(Play("random_numbers", 0), ""); }
 
+// Programs of TensorFlow 1, initialised and trained for 20 steps.
+class RecordedPrograms : public RecordedGraphs, public testing::WithParamInterface<const char*> {};
+
+TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-5), ""); }
+
+INSTANTIATE_TEST_SUITE_P(All, RecordedPrograms,
+                         testing::Values("linear_ref", "linear_resource", "linear_cond", "linear_schedule",
+                                         "queue_pipeline", "shuffled_queue", "iterator_batches", "iterator_shuffled",
+                                         "iterator_range", "slices", "resource_ops", "branches"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST_F(RecordedGraphs, WhatCannotBeRunIsToldAtOnce) {
+  EXPECT_EQ(
+      Play("refused", 0),
+      "not imported: NOT_FOUND: The GraphDef has 9 nodes that cannot be run here. Op types not registered: Conv2D "
+      "('conv', 'conv_again'), LeakyRelu ('leaky'), PaddingFIFOQueueV2 ('padding'). There are no loops: Enter "
+      "('while/Enter'), Exit ('while/Exit'), LoopCond ('while/LoopCond'), NextIteration ('while/NextIteration'). "
+      "There are no calls of functions: PartitionedCall ('PartitionedCall').\n");
+}
+
+TEST_F(RecordedGraphs, ADatasetThatIsAFunctionIsRefused) {
+  EXPECT_EQ(Play("iterator_one_shot", 0),
+            "not imported: UNIMPLEMENTED: Node 'OneShotIterator' (OneShotIterator): attribute 'dataset_factory': There "
+            "are no functions here.\n");
+}
+
 TEST_F(RecordedGraphs, ADifferenceIsSeen) {
   RecordedPlay play = *ReadPlay("random_numbers");
   std::string& bytes = *play.runs[0].response.mutable_tensor(12)->mutable_tensor()->mutable_tensor_content();
