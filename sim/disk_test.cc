@@ -281,6 +281,30 @@ TEST(NodeFiles, ABitFlipsAndStaysSo) {
   EXPECT_THAT(world.disk_faults().rotten(), ElementsAre("/shared/x"));
 }
 
+TEST(NodeFiles, WhatIsOpenIsCounted) {
+  World world({});
+  Node& a = world.AddNode("a");
+  Node& b = world.AddNode("b");
+  a.Spawn("main", [&] {
+    Files& files = *a.env().files;
+    auto shared = files.Open("/shared/x", OpenMode::kNew).value();
+    const auto own = files.Open("x", OpenMode::kNew).value();
+    EXPECT_EQ(a.open_files(), 2);
+    shared.reset();
+    EXPECT_EQ(a.open_files(), 1);
+    a.env().tasks->SleepUntil(kNever);
+  });
+  b.Spawn("main", [&] {
+    world.AdvanceBy(seconds(1));
+    EXPECT_EQ(a.open_files(), 1);
+    EXPECT_EQ(b.open_files(), 0);
+    a.Kill();
+    world.AdvanceBy(seconds(1));
+    EXPECT_EQ(a.open_files(), 0);
+  });
+  EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
+}
+
 // One node lists the shared files 10 s late, but what it did itself at once; nobody else does.
 TEST(NodeFiles, AListingLagsBehind) {
   World world({});

@@ -119,6 +119,8 @@ std::vector<std::string> Node::TaskNames() const {
 
 fakes::MemoryFiles& Node::disk() { return seams_->files.own(); }
 
+std::int64_t Node::open_files() const { return seams_->files.open_files(); }
+
 std::int64_t Node::LoseDisk(DiskLoss loss) { return seams_->files.Lose(loss); }
 
 TaskState* Node::SpawnTask(std::string_view name, std::function<void()> body) {

@@ -76,6 +76,8 @@ class Node {
 
   // Its own files, as processes see them.
   fakes::MemoryFiles& disk();
+  // How many files its process has open.
+  std::int64_t open_files() const;
   // What a crash does to the own disk and to what this node wrote to the shared one: how many files and names changed.
   std::int64_t LoseDisk(DiskLoss loss);
   const std::vector<LogLine>& log() const { return log_; }

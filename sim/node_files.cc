@@ -47,7 +47,10 @@ DiskFaultState* DiskFaults::Next(std::string_view task, FileOp op, std::string_v
 class NodeFile final : public File {
  public:
   NodeFile(NodeFiles& files, std::string path, std::unique_ptr<File> inner)
-      : files_(files), path_(std::move(path)), inner_(std::move(inner)) {}
+      : files_(files), path_(std::move(path)), inner_(std::move(inner)) {
+    ++files_.open_files_;
+  }
+  ~NodeFile() override { --files_.open_files_; }
 
   absl::Status Append(std::string_view data) override {
     VIGIL_RETURN_IF_ERROR(files_.Ask(FileOp::kAppend, path_, data.size()));

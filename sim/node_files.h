@@ -92,6 +92,8 @@ class NodeFiles final : public Files {
   absl::Status MakeDirectory(const std::string& path) override;
   absl::Status SyncDirectory(const std::string& directory) override;
 
+  // How many are open now.
+  std::int64_t open_files() const { return open_files_; }
   // The node's own files, without its faults.
   fakes::MemoryFiles& own() { return files_; }
   // What a crash does to them and to what this node wrote to the shared ones: how many files and names changed.
@@ -120,6 +122,7 @@ class NodeFiles final : public Files {
   fakes::MemoryFiles files_;
   Disk disk_{files_};
   std::unique_ptr<Disk> shared_;  // made at the first use
+  std::int64_t open_files_ = 0;
 };
 
 }  // namespace vigil::sim

@@ -71,6 +71,15 @@ std::vector<Gradient> SelectGradient(GradientCall& g) {
   return Dense({{}, yes, g.Op("Select", {g.in(0), zeros, g.grad()})});
 }
 
+// With broadcasting.
+std::vector<Gradient> SelectV2Gradient(GradientCall& g) {
+  const Output zeros = g.Op("ZerosLike", {g.grad()});
+  const Output yes = g.Op("SelectV2", {g.in(0), g.grad(), zeros});
+  const Output no = g.Op("SelectV2", {g.in(0), zeros, g.grad()});
+  // Each against the whole: what is broadcast only by the condition counts, too.
+  return Dense({{}, g.SumToBoth(g.in(1), g.out(), yes, {}).first, g.SumToBoth(g.in(2), g.out(), no, {}).first});
+}
+
 std::vector<Gradient> ClipByValueGradient(GradientCall& g) {
   const Output x = g.in(0);
   const Output low = g.in(1);
@@ -104,7 +113,7 @@ void RegisterBinaryGradients(GradientRegistry& registry) {
   registry.Register("Maximum", ChosenGradient("GreaterEqual"));
   registry.Register("Minimum", ChosenGradient("LessEqual"));
   registry.Register("Select", SelectGradient);
-  registry.Register("SelectV2", SelectGradient);
+  registry.Register("SelectV2", SelectV2Gradient);
   registry.Register("ClipByValue", ClipByValueGradient);
 }
 

@@ -8,6 +8,21 @@ std::vector<Gradient> BiasAddGradient(GradientCall& g) {
   return Dense({g.grad(), g.Op("BiasAddGrad", {g.grad()}, g.attrs())});
 }
 
+// Every element of a channel has the channel's gradient.
+std::vector<Gradient> BiasAddGradGradient(GradientCall& g) {
+  const Output shape = g.ShapeOf(g.in());
+  if (g.attr_or<std::string>("data_format", "NHWC") != "NCHW") return Dense({g.Op("BroadcastTo", {g.grad(), shape})});
+  const Output after = g.Op("Maximum", {g.Op("Sub", {g.Op("Rank", {g.in()}), g.Int(2)}), g.Int(0)});
+  const Output ones = g.Op("Fill", {g.Op("Reshape", {after, g.Ints({1})}), g.Int(1)});
+  const Output column = g.Op("ConcatV2", {g.ShapeOf(g.grad()), ones, g.Int(0)});
+  return Dense({g.Op("BroadcastTo", {g.Op("Reshape", {g.grad(), column}), shape})});
+}
+
+std::vector<Gradient> MaxPoolGradGradient(GradientCall& g) {
+  const Output second = g.Op("MaxPoolGradGrad", {g.in(0), g.in(1), g.grad()}, g.attrs());
+  return Dense({g.Op("ZerosLike", {g.in(0)}), g.Op("ZerosLike", {g.in(1)}), second});
+}
+
 Output LastAxis(GradientCall& g) { return g.Ints({-1}); }
 
 // (grad - sum(grad * y)) * y.
@@ -49,14 +64,45 @@ std::vector<Gradient> CrossEntropyGradient(GradientCall& g) {
 
 std::vector<Gradient> SparseCrossEntropyGradient(GradientCall& g) { return Dense({LogitsGradient(g), {}}); }
 
+std::vector<Gradient> ConvGradient(GradientCall& g) {
+  const Output input = g.Op("Conv2DBackpropInput", {g.ShapeOf(g.in(0)), g.in(1), g.grad()}, g.attrs());
+  return Dense({input, g.Op("Conv2DBackpropFilter", {g.in(0), g.ShapeOf(g.in(1)), g.grad()}, g.attrs())});
+}
+
+std::vector<Gradient> ConvInputGradient(GradientCall& g) {
+  const Output filter = g.Op("Conv2DBackpropFilter", {g.grad(), g.ShapeOf(g.in(1)), g.in(2)}, g.attrs());
+  return Dense({{}, filter, g.Op("Conv2D", {g.grad(), g.in(1)}, g.attrs())});
+}
+
+std::vector<Gradient> ConvFilterGradient(GradientCall& g) {
+  const Output input = g.Op("Conv2DBackpropInput", {g.ShapeOf(g.in(0)), g.grad(), g.in(2)}, g.attrs());
+  return Dense({input, {}, g.Op("Conv2D", {g.in(0), g.grad()}, g.attrs())});
+}
+
 }  // namespace
 
 void RegisterNnGradients(GradientRegistry& registry) {
   registry.Register("BiasAdd", BiasAddGradient);
+  registry.Register("BiasAddGrad", BiasAddGradGradient);
+  registry.Register("MaxPoolGrad", MaxPoolGradGradient);
+  registry.Register("MaxPoolGradGrad", [](GradientCall& g) {
+    const Output back = g.Op("MaxPoolGrad", {g.in(0), g.in(1), g.grad()}, g.attrs());
+    return Dense({g.Op("ZerosLike", {g.in(0)}), g.Op("ZerosLike", {g.in(1)}), back});
+  });
   registry.Register("Softmax", SoftmaxGradient);
   registry.Register("LogSoftmax", LogSoftmaxGradient);
   registry.Register("SoftmaxCrossEntropyWithLogits", CrossEntropyGradient);
   registry.Register("SparseSoftmaxCrossEntropyWithLogits", SparseCrossEntropyGradient);
+  registry.Register("Conv2D", ConvGradient);
+  registry.Register("Conv2DBackpropInput", ConvInputGradient);
+  registry.Register("Conv2DBackpropFilter", ConvFilterGradient);
+  registry.Register("MaxPool", [](GradientCall& g) {
+    return Dense({g.Op("MaxPoolGrad", {g.in(), g.out(), g.grad()}, g.attrs())});
+  });
+  registry.Register("AvgPool", [](GradientCall& g) {
+    return Dense({g.Op("AvgPoolGrad", {g.ShapeOf(g.in()), g.grad()}, g.attrs())});
+  });
+  registry.Register("AvgPoolGrad", [](GradientCall& g) { return Dense({{}, g.Op("AvgPool", {g.grad()}, g.attrs())}); });
 }
 
 }  // namespace vigil

@@ -106,6 +106,13 @@ void AddBinary(std::vector<DifferentiableCase>& all) {
                      return b.Op(op, {b.Const("c", Tensor::Scalar<bool>(false)), in[0], in[1]});
                    }});
   }
+  all.push_back({"SelectV2", {Signed({3}), Signed({2, 1}, 0.2)}, [](Builder& b, const Inputs& in) {
+                   const Tensor rows = Tensor::Vector<bool>({true, false}).Reshaped(Shape({2, 1, 1}));
+                   return b.Op("SelectV2", {b.Const("c", rows), in[0], in[1]});
+                 }});
+  all.push_back({"Select", {Signed({2, 3}), Signed({2, 3}, 0.2)}, [](Builder& b, const Inputs& in) {
+                   return b.Op("Select", {b.Const("c", Tensor::Vector<bool>({false, true})), in[0], in[1]});
+                 }});
   all.push_back(Plain("ClipByValue", {Signed({2, 4}), Tensor::Scalar<double>(-0.9), Tensor::Scalar<double>(1.03)}));
 }
 
@@ -132,6 +139,8 @@ void AddMatrices(std::vector<DifferentiableCase>& all) {
 void AddNn(std::vector<DifferentiableCase>& all) {
   all.push_back(Plain("BiasAdd", {Signed({2, 2, 3}), Signed({3}, 0.2)}));
   all.push_back(Plain("BiasAdd", {Signed({2, 3, 2, 2}), Signed({3}, 0.2)}, {{"data_format", std::string("NCHW")}}));
+  all.push_back(Plain("BiasAddGrad", {Signed({2, 2, 3})}));
+  all.push_back(Plain("BiasAddGrad", {Signed({2, 3, 2, 2})}, {{"data_format", std::string("NCHW")}}));
   for (const char* const op : {"Softmax", "LogSoftmax"}) {
     all.push_back(Plain(op, {Signed({2, 3})}));
     all.push_back(Plain(op, {Signed({2, 1, 4})}));
@@ -145,6 +154,44 @@ void AddNn(std::vector<DifferentiableCase>& all) {
                    return AddUp(b, {b.Op("BroadcastTo", {loss, Ints(b, {2, 3})}), {both.node, 1}});
                  }});
   all.push_back(With("SparseSoftmaxCrossEntropyWithLogits", {Signed({2, 3})}, {IntVector({2, 0})}));
+}
+
+using Four = std::vector<std::int64_t>;
+
+void AddWindows(std::vector<DifferentiableCase>& all) {
+  for (const char* const padding : {"SAME", "VALID"}) {
+    for (const std::int64_t stride : {1, 2}) {
+      const Attrs attrs{{"strides", Four{1, stride, 1, 1}}, {"padding", std::string(padding)}};
+      all.push_back(Plain("Conv2D", {Signed({2, 4, 3, 2}), Signed({2, 3, 2, 2}, 0.3)}, attrs));
+      const bool same = padding == std::string("SAME");
+      const std::int64_t rows = same ? 4 / stride : (4 - 2) / stride + 1;
+      // A window of 3 columns has one place, or three.
+      const Tensor grad = Signed({2, rows, same ? 3 : 1, 2}, 0.6);
+      all.push_back({"Conv2DBackpropInput", {Signed({2, 3, 2, 2}), grad}, [attrs](Builder& b, const Inputs& in) {
+                       return b.Op("Conv2DBackpropInput", {Ints(b, {2, 4, 3, 2}), in[0], in[1]}, {.attrs = attrs});
+                     }});
+      all.push_back({"Conv2DBackpropFilter", {Signed({2, 4, 3, 2}), grad}, [attrs](Builder& b, const Inputs& in) {
+                       return b.Op("Conv2DBackpropFilter", {in[0], Ints(b, {2, 3, 2, 2}), in[1]}, {.attrs = attrs});
+                     }});
+      Attrs pooling = attrs;
+      pooling.emplace("ksize", Four{1, 2, 3, 1});
+      all.push_back(Plain("MaxPool", {Signed({2, 4, 3, 2})}, pooling));
+      all.push_back({"MaxPoolGrad", {grad}, [pooling](Builder& b, const Inputs& in) {
+                       const Output x = b.Const("x", Signed({2, 4, 3, 2}));
+                       const Output y = b.Op("MaxPool", {x}, {.attrs = pooling});
+                       return b.Op("MaxPoolGrad", {x, y, in[0]}, {.attrs = pooling});
+                     }});
+      all.push_back({"MaxPoolGradGrad", {Signed({2, 4, 3, 2}, 0.4)}, [pooling](Builder& b, const Inputs& in) {
+                       const Output x = b.Const("x", Signed({2, 4, 3, 2}));
+                       const Output y = b.Op("MaxPool", {x}, {.attrs = pooling});
+                       return b.Op("MaxPoolGradGrad", {x, y, in[0]}, {.attrs = pooling});
+                     }});
+      all.push_back(Plain("AvgPool", {Signed({2, 4, 3, 2})}, pooling));
+      all.push_back({"AvgPoolGrad", {grad}, [pooling](Builder& b, const Inputs& in) {
+                       return b.Op("AvgPoolGrad", {Ints(b, {2, 4, 3, 2}), in[0]}, {.attrs = pooling});
+                     }});
+    }
+  }
 }
 
 void AddArrays(std::vector<DifferentiableCase>& all) {
@@ -198,6 +245,7 @@ const std::vector<DifferentiableCase>& DifferentiableCases() {
     AddBinary(*all);
     AddMatrices(*all);
     AddNn(*all);
+    AddWindows(*all);
     AddArrays(*all);
     AddRows(*all);
     return all;

@@ -1,4 +1,4 @@
-// One way to compute each differentiable op, and inputs for it, for the test that holds derivatives against differences.
+// Ways to compute each differentiable op, and inputs, for the test that holds derivatives against differences.
 #ifndef VIGIL_CORE_GRADIENTS_TESTING_H_
 #define VIGIL_CORE_GRADIENTS_TESTING_H_
 

@@ -155,6 +155,9 @@ proto::AttrValue ImpliedValue(const ImpliedAttr& attr, const Graph& graph, const
     case ImpliedAttr::Kind::kInputCount:
       out.set_i(static_cast<std::int64_t>(node.inputs.size()) - attr.i);
       break;
+    case ImpliedAttr::Kind::kInputPairs:
+      out.set_i(static_cast<std::int64_t>(node.inputs.size()) / 2);
+      break;
     case ImpliedAttr::Kind::kUnknownShape:
       out.mutable_shape()->set_unknown_rank(true);
       break;

@@ -43,6 +43,7 @@ struct ImpliedAttr {
     kInputTypes,  // the types of the inputs from `i` on
     kOutputTypes,
     kInputCount,     // the number of inputs, less `i`
+    kInputPairs,     // half the number of inputs
     kUnknownShape,   // a shape of which nothing is known
     kUnknownShapes,  // one for each output
   };

@@ -60,7 +60,12 @@ absl::Status ConcatV2(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(n)));
   if (given.size() != 1) return InvalidArgument("ConcatOp : the axis must be a scalar, not {}", c.input(n).Describe());
   std::vector<std::int64_t> dims = c.input(0).shape().dims();
-  VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], static_cast<std::int64_t>(dims.size())));
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  if (given[0] < -rank || given[0] >= rank) {
+    return InvalidArgument("ConcatOp : Expected concatenating dimensions in the range [{}, {}), but got {}", -rank,
+                           rank, given[0]);
+  }
+  const auto axis = static_cast<std::size_t>(given[0] < 0 ? given[0] + rank : given[0]);
   std::vector<const Tensor*> parts;
   std::int64_t total = 0;
   for (int i = 0; i < n; ++i) {
@@ -112,7 +117,8 @@ absl::Status GatherV2(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::size_t axis, Axis(given[0], params.shape().rank()));
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0 || indices[i] >= from[axis]) {
-      return InvalidArgument("indices[{}] = {} is not in [0, {})", i, indices[i], from[axis]);
+      return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", c.input(1).shape(), i), indices[i],
+                             from[axis]);
     }
   }
   std::vector<std::int64_t> dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -198,9 +204,8 @@ absl::Status ShapeOf(KernelContext& c) {
 
 absl::Status Fill(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(0)));
-  if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim < 0; })) {
-    return InvalidArgument("Fill dimensions must be >= 0, not [{}]", fmt::join(dims, ","));
-  }
+  const auto negative = std::ranges::find_if(dims, [](std::int64_t dim) { return dim < 0; });
+  if (negative != dims.end()) return InvalidArgument("Dimension {} must be >= 0", *negative);
   const Tensor& value = c.input(1);
   if (value.num_elements() != 1)
     return InvalidArgument("value must be a scalar, got shape {}", value.shape().ToString());

@@ -62,6 +62,18 @@ struct IsLessEqual {
     return a <= b;
   }
 };
+struct IsGreater {
+  template <typename A, typename B>
+  auto operator()(const A& a, const B& b) const {
+    return a > b;
+  }
+};
+struct IsGreaterEqual {
+  template <typename A, typename B>
+  auto operator()(const A& a, const B& b) const {
+    return a >= b;
+  }
+};
 struct IsEqual {
   template <typename A, typename B>
   auto operator()(const A& a, const B& b) const {
@@ -86,10 +98,10 @@ absl::Status Arithmetic(KernelContext& c) {
   return absl::OkStatus();
 }
 
-template <typename F, bool kSwapped = false>
+template <typename F>
 absl::Status Comparison(KernelContext& c) {
-  const Tensor& a = c.input(kSwapped ? 1 : 0);
-  const Tensor& b = c.input(kSwapped ? 0 : 1);
+  const Tensor& a = c.input(0);
+  const Tensor& b = c.input(1);
   absl::Status status;
   Tensor out;
   const bool known = ForNumeric(a.dtype(), [&]<typename T>() { status = BroadcastCompute<T, bool>(a, b, &out, F()); });
@@ -143,9 +155,9 @@ void RegisterElementwiseOps(OpRegistry& registry) {
   registry.Register(
       {.name = "LessEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLessEqual>});
   registry.Register(
-      {.name = "Greater", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLess, true>});
+      {.name = "Greater", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsGreater>});
   registry.Register(
-      {.name = "GreaterEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsLessEqual, true>});
+      {.name = "GreaterEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsGreaterEqual>});
   registry.Register({.name = "Equal", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsEqual>});
   registry.Register({.name = "Neg", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
                        return Unary(c, [](auto x) { return Minus()(decltype(x)(0), x); });

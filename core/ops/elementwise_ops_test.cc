@@ -102,7 +102,10 @@ TEST_F(ElementwiseOpsTest, Select) {
   EXPECT_EQ(Show(b_.Op("SelectV2", {Scalar<bool>(false), a, b})), "float [2] 3 4");
   EXPECT_EQ(Show(b_.Op("Select", {Vec<bool>({false, true}), a, b})), "float [2] 3 2");
   EXPECT_EQ(Show(a), "float [2] 1 2");  // the inputs are as they were
-  EXPECT_EQ(Show(b_.Op("Select", {Vec<bool>({true}), a, b})), "INVALID_ARGUMENT: Incompatible shapes: [1] vs. [2]");
+  EXPECT_EQ(
+      Show(b_.Op("Select", {Vec<bool>({true}), a, b})),
+      "INVALID_ARGUMENT: Inputs to operation Select_1 of type Select must have the same size and shape.  Input 0: "
+      "[1] != input 1: [2]");
 }
 
 }  // namespace

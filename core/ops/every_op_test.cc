@@ -118,7 +118,7 @@ const std::vector<DType>& Types() {
 }
 
 AttrValue SomeAttr(Dice& dice) {
-  switch (dice.Below(9)) {
+  switch (dice.Below(11)) {
     case 0:
     case 1:
       return dice.Of(Types());
@@ -134,6 +134,11 @@ AttrValue SomeAttr(Dice& dice) {
       return SomeOf(dice.Of(Types()), dice);
     case 7:
       return std::vector<std::int64_t>{dice.Of(Values<std::int64_t>()), 1};
+    case 8:
+      return std::vector<std::int64_t>{1, 1 + static_cast<std::int64_t>(dice.Below(3)), dice.Of(Values<std::int64_t>()),
+                                       1};
+    case 9:
+      return std::string(dice.Below(2) == 0 ? "SAME" : "VALID");
     default: {
       std::vector<DType> types(1 + dice.Below(2));
       for (DType& type : types) type = dice.Of(Types());
@@ -159,7 +164,19 @@ class Trial : public OpRunner {
     for (const auto& [name, op] : BuiltinOps().all()) {
       if (!op.is_resource) continue;
       for (int i = 0; i < 4; ++i) {
-        if (const std::optional<NodeId> node = AddNode(name, {})) resources_of_any_kind_.push_back({*node, 0});
+        const std::optional<NodeId> node = AddNode(name, {});
+        if (!node.has_value()) continue;
+        resources_of_any_kind_.push_back({*node, 0});
+        // Some that are alike: of an op with several, all must be of one type.
+        for (int k = 0; k < 3 && op.read != nullptr; ++k) {
+          Node alike;
+          alike.op = name;
+          alike.attrs = graph_.node(*node).attrs;
+          alike.attrs.erase("shared_name");
+          if (const absl::StatusOr<NodeId> added = graph_.Add(std::move(alike)); added.ok()) {
+            resources_of_any_kind_.push_back({*added, 0});
+          }
+        }
       }
     }
     // Some variables have values.
@@ -176,14 +193,19 @@ class Trial : public OpRunner {
   bool Try(const OpDef& op) {
     const std::size_t count =
         op.inputs >= 0 && dice_.Below(20) != 0 ? static_cast<std::size_t>(op.inputs) : dice_.Below(5);
-    const DType usual = dice_.Of(Types());
+    DType usual = dice_.Of(Types());
     std::vector<Output> inputs;
     Builder b(graph_);
     for (std::size_t i = 0; i < count; ++i) {
       if (op.TakesReference(static_cast<int>(i)) && dice_.Below(50) != 0) {
-        inputs.push_back(dice_.Of(resources_of_any_kind_));
+        Output resource = dice_.Of(resources_of_any_kind_);
+        for (int k = 0; k < 20 && i > 0 && graph_.TypeOf(resource) != usual; ++k) {
+          resource = dice_.Of(resources_of_any_kind_);
+        }
+        inputs.push_back(resource);
+        if (i == 0 && dice_.Below(4) != 0) usual = graph_.TypeOf(resource);
       } else {
-        const DType type = dice_.Below(4) == 0 ? dice_.Of(Types()) : usual;
+        const DType type = usual == DType::kResource || dice_.Below(8) == 0 ? dice_.Of(Types()) : usual;
         inputs.push_back(b.Const("c", SomeOf(type, dice_)));
       }
     }
@@ -259,9 +281,10 @@ class Trial : public OpRunner {
   Dice dice_;
   std::vector<Output> resources_of_any_kind_;
   // Of those that a signature only allows nothing is heard until they are of a wrong type.
-  std::vector<std::string> known_attrs_ = {"shape",          "container", "shared_name", "capacity",  "axis",
-                                           "squeeze_dims",   "out_type",  "transpose_a", "keep_dims", "validate_shape",
-                                           "reduction_type", "separator", "limit"};
+  std::vector<std::string> known_attrs_ = {
+      "shape",       "container",    "shared_name",    "capacity",       "axis",       "squeeze_dims", "out_type",
+      "transpose_a", "keep_dims",    "validate_shape", "reduction_type", "separator",  "limit",        "data_format",
+      "dilations",   "use_nesterov", "output_type",    "out_idx",        "use_locking"};
 };
 
 TEST(EveryOp, TakesWhateverItIsGiven) {

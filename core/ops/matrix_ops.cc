@@ -29,7 +29,11 @@ absl::Status MatMul(KernelContext& c) {
   const Tensor& b = c.input(1);
   const bool transpose_a = c.attr_or<bool>("transpose_a", false);
   const bool transpose_b = c.attr_or<bool>("transpose_b", false);
-  if (a.shape().rank() != 2 || b.shape().rank() != 2) {
+  if (a.shape().rank() != b.shape().rank()) {
+    return InvalidArgument("In[0] and In[1] has different ndims: {} vs. {}", a.shape().ToString(),
+                           b.shape().ToString());
+  }
+  if (a.shape().rank() != 2) {
     return InvalidArgument("In[0] and In[1] must be matrices, got {} and {}", a.Describe(), b.Describe());
   }
   if (a.shape().dim(transpose_a ? 0 : 1) != b.shape().dim(transpose_b ? 1 : 0)) {

@@ -38,6 +38,17 @@ absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor) {
   return out;
 }
 
+std::string ElementName(std::string_view name, const Shape& shape, std::size_t i) {
+  if (shape.rank() == 0) return std::string(name);
+  std::vector<std::int64_t> index(static_cast<std::size_t>(shape.rank()));
+  auto rest = static_cast<std::int64_t>(i);
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    index[static_cast<std::size_t>(d)] = rest % shape.dim(d);
+    rest /= shape.dim(d);
+  }
+  return fmt::format("{}[{}]", name, fmt::join(index, ","));
+}
+
 void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset,
                   std::int64_t count) {
   if (count == 0) return;

@@ -71,6 +71,9 @@ bool ForNumeric(DType dtype, Body&& body) {
 // The elements of an int32 or int64 tensor, in row-major order. INVALID_ARGUMENT for another type.
 absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
 
+// "indices[0,2]"; "indices" of a scalar. REQUIRES: there is such an element.
+std::string ElementName(std::string_view name, const Shape& shape, std::size_t i);
+
 // Copies `count` elements. REQUIRES: same type, both ranges exist.
 void CopyElements(const Tensor& from, std::int64_t from_offset, Tensor& to, std::int64_t to_offset, std::int64_t count);
 

@@ -1,7 +1,9 @@
 // Ops that choose or convert elements: Select, Cast, LogicalNot.
 #include <limits>
 #include <type_traits>
+#include <vector>
 
+#include "vigil/core/ops/broadcast.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/registration.h"
 
@@ -54,26 +56,77 @@ absl::Status Cast(KernelContext& c) {
   return status;
 }
 
-// The condition is a scalar, or has the shape of both others.
+// The condition is a scalar, has the shape of both others, or one element for each of their rows.
 absl::Status Select(KernelContext& c) {
   const Tensor& condition = c.input(0);
   const Tensor& yes = c.input(1);
   const Tensor& no = c.input(2);
-  if (yes.shape() != no.shape()) {
-    return InvalidArgument("Incompatible shapes: {} vs. {}", yes.shape().ToString(), no.shape().ToString());
+  const int rank = condition.shape().rank();
+  const bool by_rows = rank == 1 && yes.shape().rank() != 1;
+  if (rank != 0 && !by_rows) {
+    for (int i = 1; i < 3; ++i) {
+      if (c.input(i).shape() == condition.shape()) continue;
+      return InvalidArgument(
+          "Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != "
+          "input {}: {}",
+          c.node().name, c.node().op, condition.shape().ToString(), i, c.input(i).shape().ToString());
+    }
   }
-  if (condition.shape().rank() == 0) {
+  if (by_rows && yes.shape().rank() < 1) {
+    return InvalidArgument("'then' must be at least a vector, but saw shape: {}", yes.shape().ToString());
+  }
+  if (by_rows && yes.shape().dim(0) != condition.num_elements()) {
+    return InvalidArgument("Number of batches of 'then' must match size of 'cond', but saw: {} vs. {}",
+                           yes.shape().dim(0), condition.num_elements());
+  }
+  if (yes.shape() != no.shape()) {
+    return InvalidArgument("'then' and 'else' must have the same size.  but received: {} vs. {}",
+                           yes.shape().ToString(), no.shape().ToString());
+  }
+  if (rank == 0) {
     c.set_output(0, condition.scalar<bool>() ? yes : no);
     return absl::OkStatus();
   }
-  if (condition.shape() != yes.shape()) {
-    return InvalidArgument("Incompatible shapes: {} vs. {}", condition.shape().ToString(), yes.shape().ToString());
-  }
   Tensor out = yes.Clone();
+  const std::int64_t size = out.num_elements() == 0 ? 0 : out.num_elements() / condition.num_elements();
   std::int64_t i = 0;
   for (const bool take : condition.flat<bool>()) {
-    if (!take) CopyElements(no, i, out, i, 1);
+    if (!take) CopyElements(no, i * size, out, i * size, size);
     ++i;
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// All three are broadcast to one shape.
+absl::Status SelectV2(KernelContext& c) {
+  const Tensor& condition = c.input(0);
+  const Tensor& yes = c.input(1);
+  const Tensor& no = c.input(2);
+  std::vector<std::int64_t> dims;
+  if (!BroadcastShape(yes.shape(), no.shape(), &dims)) {
+    return InvalidArgument("then {} and else {} must be broadcastable", yes.shape().ToString(), no.shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(const Shape both, Shape::Make(dims));
+  if (!BroadcastShape(condition.shape(), both, &dims)) {
+    return InvalidArgument("condition {}, then {}, and else {} must be broadcastable", condition.shape().ToString(),
+                           yes.shape().ToString(), no.shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(yes.dtype(), dims));
+  const std::vector<std::int64_t> steps[3] = {BroadcastStrides(condition.shape(), dims),
+                                              BroadcastStrides(yes.shape(), dims), BroadcastStrides(no.shape(), dims)};
+  std::int64_t at[3] = {0, 0, 0};
+  std::vector<std::int64_t> index(dims.size(), 0);
+  for (std::int64_t i = 0; i < out.num_elements(); ++i) {
+    const bool take = condition.flat<bool>()[static_cast<std::size_t>(at[0])];
+    CopyElements(take ? yes : no, take ? at[1] : at[2], out, i, 1);
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      ++index[d];
+      const bool ends = index[d] == dims[d];
+      for (int k = 0; k < 3; ++k) at[k] += ends ? steps[k][d] - steps[k][d] * dims[d] : steps[k][d];
+      if (!ends) break;
+      index[d] = 0;
+    }
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -96,7 +149,7 @@ void RegisterSelectOps(OpRegistry& registry) {
   registry.Register({.name = "LogicalNot", .inputs = 1, .output_types = LogicalNotTypes, .compute = LogicalNot});
   registry.Register({.name = "Cast", .inputs = 1, .output_types = FromAttr("DstT"), .compute = Cast});
   registry.Register({.name = "Select", .inputs = 3, .output_types = SelectTypes, .compute = Select});
-  registry.Register({.name = "SelectV2", .inputs = 3, .output_types = SelectTypes, .compute = Select});
+  registry.Register({.name = "SelectV2", .inputs = 3, .output_types = SelectTypes, .compute = SelectV2});
 }
 
 }  // namespace vigil

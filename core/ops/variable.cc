@@ -37,6 +37,17 @@ absl::Status UninitializedVariable(const KernelContext& c) {
                   shared_name.empty() ? name : shared_name));
 }
 
+absl::StatusOr<std::shared_ptr<Variable>> Variable::At(KernelContext& c, int i) {
+  const Node& holder = c.holder_at(i);
+  if (holder.def->resource_kind == ResourceVariable::kKind) {
+    VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<Variable> found, c.resource_at<ResourceVariable>(i, [&c, &holder] {
+      return std::make_shared<ResourceVariable>(c.env(), TypeOf(holder));
+    }));
+    return found;
+  }
+  return c.resource_at<Variable>(i, [&c, &holder] { return std::make_shared<Variable>(c.env(), TypeOf(holder)); });
+}
+
 absl::Status Variable::Fits(const Node& holder) const {
   const DType wanted = TypeOf(holder);
   if (wanted == dtype_) return absl::OkStatus();

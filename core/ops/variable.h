@@ -33,6 +33,9 @@ class Variable : public Resource {
   // KernelContext::resource's.
   static absl::StatusOr<Variable*> Of(KernelContext& c);
 
+  // The one that input i refers to, of an op that takes several references.
+  static absl::StatusOr<std::shared_ptr<Variable>> At(KernelContext& c, int i);
+
   absl::Status Fits(const Node& holder) const override;
 
   // An invalid tensor as long as nothing was assigned. Shares its elements with the variable: an update after this

@@ -182,6 +182,15 @@ JobEvidence Kept(std::vector<std::int64_t> checkpoints) {
   return evidence;
 }
 
+// The same of one that was started again.
+JobEvidence KeptByTwo(std::vector<std::int64_t> checkpoints) {
+  JobEvidence evidence = Kept(std::move(checkpoints));
+  evidence.history.insert(evidence.history.begin() + 4, evidence.history.back());
+  evidence.history[4].kind = Kind::kStarted;
+  evidence.facts.tasks[std::string(kBoss)].lives = 2;
+  return evidence;
+}
+
 JobEvidence KeptWithDataOf(std::vector<std::int64_t> half_deleted) {
   JobEvidence evidence = Kept({20, 30, 40, 50, 60});
   evidence.facts.half_deleted = std::move(half_deleted);
@@ -213,6 +222,15 @@ JobEvidence SavedAndRestored(std::int64_t restored) {
                    {3, kBoss, Kind::kStarted},
                    {4, kBoss, Kind::kRestored, restored}},
                   40);
+}
+
+// The checkpoint of step 60, the newest, has rotted.
+JobEvidence SavedThreeAndRestored(std::int64_t restored) {
+  JobEvidence evidence = SavedAndRestored(restored);
+  evidence.history.insert(evidence.history.begin() + 2, evidence.history[1]);
+  evidence.history[2].step = 60;
+  evidence.facts.rotten = {60};
+  return evidence;
 }
 
 JobEvidence AtRest(std::string_view held, std::int64_t graphs) {
@@ -292,9 +310,23 @@ JobEvidence LeftAtTheMaster(std::string_view held, bool in_vain) {
   return evidence;
 }
 
+std::vector<CheckerCase> CasesOfCheckpoints() {
+  return {
+      {"checkpoint.keep_limit", "one too many is kept", Kept({20, 30, 40, 50, 60}), Kept({10, 20, 30, 40, 50, 60})},
+      {"checkpoint.keep_limit", "one too few is kept", Kept({20, 30, 40, 50, 60}), Kept({30, 40, 50, 60})},
+      {"checkpoint.keep_limit", "a restart takes nothing over", KeptByTwo({5, 10, 20, 30, 40, 50, 60}),
+       KeptByTwo({1, 5, 10, 20, 30, 40, 50, 60})},
+      {"checkpoint.keep_limit", "data of a deleted one stays", KeptWithDataOf({}), KeptWithDataOf({10})},
+      {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
+      {"restore.newest_reported", "where the newest has rotted, the oldest is restored", SavedThreeAndRestored(40),
+       SavedThreeAndRestored(20)},
+  };
+}
+
 std::vector<CheckerCase> CasesOfServersAtRest() {
   return {
       {"job.resources_return", "a server keeps a graph", AtRest("", 0), AtRest("", 1)},
+      {"job.resources_return", "a server keeps a file open", AtRest("", 0), AtRest("1 open files", 0)},
       {"job.resources_return", "a server keeps a step", AtRest("", 0), AtRest("1 steps", 0)},
       {"job.resources_return", "a fault that struck something else excuses it",
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
@@ -425,9 +457,6 @@ std::vector<CheckerCase> CheckerCases() {
       {"checkpoint.logged", "another step is logged",
        Evidence({{1, kBoss, Kind::kLogged, 20}, {2, kBoss, Kind::kSaved, 20}}, 20),
        Evidence({{1, kBoss, Kind::kLogged, 10}, {2, kBoss, Kind::kSaved, 20}}, 20)},
-      {"checkpoint.keep_limit", "one too many is kept", Kept({20, 30, 40, 50, 60}), Kept({10, 20, 30, 40, 50, 60})},
-      {"checkpoint.keep_limit", "one too few is kept", Kept({20, 30, 40, 50, 60}), Kept({30, 40, 50, 60})},
-      {"checkpoint.keep_limit", "data of a deleted one stays", KeptWithDataOf({}), KeptWithDataOf({10})},
       {"checkpoint.last_one_saves", "nobody saves for the chief", LastOne(40), LastOne(20)},
       {"stop.no_run_after_it_in_a_job", "a run after it",
        Evidence({{1, kHand, Kind::kRunStarted}, {2, kHand, Kind::kStopAsked}, {3, kHand, Kind::kRunReturned, 9}}),
@@ -445,7 +474,6 @@ std::vector<CheckerCase> CheckerCases() {
        TornAndRotten(40)},
       {"checkpoint.reported_survives", "one that has rotted excuses the loss of an older one", OneHasRotted(20),
        OneHasRotted(10)},
-      {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"restore.brings_what_was_saved", "a server keeps what it had", RestoredTo(5), RestoredTo(9)},
       {"job.nothing_fails_without_a_fault", "a recovery", Calm(0), Calm(1)},
       {"job.gets_on_when_healed", "no run comes back", AfterHealing(100, Kind::kRunReturned),
@@ -453,7 +481,7 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
   };
-  for (std::vector<CheckerCase> (*const more)() : {QueueCases, CasesOfServersAtRest}) {
+  for (std::vector<CheckerCase> (*const more)() : {QueueCases, CasesOfCheckpoints, CasesOfServersAtRest}) {
     for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
   }
   return cases;

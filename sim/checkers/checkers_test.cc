@@ -225,6 +225,20 @@ TEST(Checkers, AnUndisturbedChiefKeepsFive) {
   EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
 }
 
+TEST(Checkers, AChiefThatWasDisturbedLeavesNoMoreThanWasCutOff) {
+  Story story;
+  for (int i = 1; i <= 9; ++i) story.lines.push_back({i, kChief, Kind::kSaved, 10 * i});
+  story.lines.insert(story.lines.begin() + 5, {5, kChief, Kind::kStarted});
+  story.facts.tasks[kChief] = {.outcome = "clean", .lives = 2};
+  story.facts.checkpoints = {30, 40, 50, 60, 70, 80, 90};
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+  EXPECT_EQ(story.Judge().armed["checkpoint.keep_limit"], 1);
+  story.facts.checkpoints.insert(story.facts.checkpoints.begin(), 20);
+  EXPECT_THAT(story.Rules(), Contains("checkpoint.keep_limit"));
+  story.lines.push_back({10, kChief, Kind::kStarted});  // which has saved nothing, so it has deleted nothing
+  EXPECT_THAT(story.Rules(), Not(Contains("checkpoint.keep_limit")));
+}
+
 TEST(Checkers, AnUndisturbedChiefKeepsNoFewerThanItShould) {
   Story story;
   for (int i = 1; i <= 7; ++i) story.lines.push_back({i, kChief, Kind::kSaved, 10 * i});
@@ -250,6 +264,11 @@ TEST(Checkers, AChiefGoesOnFromTheNewestReportedCheckpoint) {
   story.lines.back().step = 20;
   EXPECT_THAT(story.Rules(), Contains("restore.newest_reported"));
   story.spec.plan.disks.emplace_back();
+  EXPECT_THAT(story.Rules(), Contains("restore.newest_reported"));
+  story.facts.rotten = {40};
+  EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
+  story.facts.rotten = {60};
+  story.facts.state_file_rotten = true;
   EXPECT_THAT(story.Rules(), Not(Contains("restore.newest_reported")));
 }
 

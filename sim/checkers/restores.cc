@@ -4,18 +4,18 @@
 #include <string>
 
 #include "vigil/sim/checkers/checker.h"
-#include "vigil/sim/faults/fault_kinds.h"
 
 namespace vigil::sim {
 namespace {
 
 // Of the chief alone: a worker that believed it gone may have saved what the chief never hears of.
 void CheckRestores(const JobRun& run, Findings& findings) {
-  if (StrikesDisks(run.spec.plan)) return;
+  if (run.facts.state_file_rotten) return;
   const JobMoment* newest = nullptr;
   for (const JobMoment& moment : run.history) {
     if (moment.task != "chief:0") continue;
-    if (moment.kind == JobMoment::Kind::kSaved && moment.code == Code::kOk) newest = &moment;
+    const bool saved = moment.kind == JobMoment::Kind::kSaved && moment.code == Code::kOk;
+    if (saved && !HasRotted(run, moment.step)) newest = &moment;
     if (moment.kind != JobMoment::Kind::kRestored || moment.step < 0 || newest == nullptr) continue;
     findings.Arm();
     // One that is newer was complete, too, when what made it was cut off before it could report it.
@@ -36,11 +36,12 @@ const Checker kRestoresNewestReported = {
     .stays =
         "Where the newest is lost, checkpoint.reported_survives finds it. It finds a chief that does not take what is "
         "there.",
-    .excuses = "jobs whose disks fail; checkpoints of other tasks than the chief",
+    .excuses =
+        "checkpoints in which a fault has flipped a bit, and jobs in whose state file one has; checkpoints of other "
+        "tasks than the chief",
     .why =
-        "a restore falls back where the newest cannot be read; a worker that believes the chief gone saves into the "
-        "same "
-        "folder",
+        "a restore falls back where the newest is damaged, and only there; a worker that believes the chief gone saves "
+        "into the same folder",
 };
 
 }  // namespace vigil::sim

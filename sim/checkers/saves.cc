@@ -47,6 +47,36 @@ bool Undisturbed(const JobRun& run) {
   return true;
 }
 
+// What may be left over, because somebody was cut off between the save and its listing, or between the listing and what
+// is deleted: twice for each end of a process, since a deletion may be undone with the power, and once for each failed
+// session.
+std::size_t MayBeLeftOver(const JobRun& run) {
+  std::int64_t most = 0;
+  for (const auto& [name, task] : run.facts.tasks) {
+    most += 2 * std::max<std::int64_t>(task.lives - 1, 0) + task.recoveries + (task.outcome == "clean" ? 0 : 2);
+  }
+  return static_cast<std::size_t>(most);
+}
+
+// Each keeper takes over what the one before it has listed, also after a recovery and in a process that was started
+// again.
+void CheckTakenOver(const JobRun& run, Findings& findings) {
+  const auto chief = run.facts.tasks.find("chief:0");
+  if (chief == run.facts.tasks.end() || chief->second.outcome != "clean" || FailsDisksOf(run.spec.plan, "chief:0"))
+    return;
+  bool saved = false;  // since it was started last
+  for (const JobMoment& moment : run.history) {
+    if (moment.task != "chief:0") continue;
+    saved = moment.kind == JobMoment::Kind::kSaved || (saved && moment.kind != JobMoment::Kind::kStarted);
+  }
+  if (!saved) return;
+  findings.Arm();
+  const std::size_t most = kKept + MayBeLeftOver(run);
+  if (run.facts.checkpoints.size() <= most) return;
+  findings.Violate("chief:0", fmt::format("{} checkpoints at the end: {} and what was cut off", most, kKept),
+                   fmt::format("{}", run.facts.checkpoints.size()));
+}
+
 // None that saved in the chief's place was killed while it deleted what is too much.
 bool WorkersUndisturbed(const JobRun& run) {
   return std::ranges::all_of(run.facts.tasks, [](const auto& entry) {
@@ -56,7 +86,7 @@ bool WorkersUndisturbed(const JobRun& run) {
 }
 
 void CheckKept(const JobRun& run, Findings& findings) {
-  if (!Undisturbed(run)) return;
+  if (!Undisturbed(run)) return CheckTakenOver(run, findings);
   std::set<std::int64_t> saved;
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kSaved && moment.task == "chief:0") saved.insert(moment.step);
@@ -110,16 +140,21 @@ const Checker kKeepLimit = {
     .id = "checkpoint.keep_limit",
     .sentence =
         "A chief that trained to its end undisturbed leaves as many of its checkpoints as its saver keeps: no more, "
-        "no fewer, and nothing of those that it has deleted.",
+        "no fewer, and nothing of those that it has deleted. One that was disturbed leaves no more than these and what "
+        "was cut off.",
     .source = "Saver: max_to_keep, 5 if not said",
     .needs = &Behaviour::keep_limits,
     .check = CheckKept,
     .excuses =
-        "chiefs that were started again, recovered, did not end cleanly or had faults of their disks; checkpoints of "
-        "other tasks; data of deleted ones where a worker did not end cleanly in its first life",
+        "two checkpoints for each process that was started again or did not end cleanly, one for each recovery; too "
+        "few "
+        "where a chief was disturbed; chiefs that did not end cleanly, and those whose disks fail; checkpoints of "
+        "other "
+        "tasks; data of deleted ones where a worker did not end cleanly in its first life",
     .why =
-        "what was saved before a crash may not be known to the new keeper, and what cannot be removed stays; a worker "
-        "that saves in the chief's place deletes, too",
+        "what was saved just before a crash, or deleted just before a power cut, no list may name; what cannot be "
+        "removed "
+        "stays; a worker that saves in the chief's place deletes, too",
 };
 
 }  // namespace vigil::sim

@@ -56,8 +56,9 @@ struct SetBack {
 };
 
 // `requests`: also what is under way, which for a while may be that of others.
-std::string Held(const Server::Load& load, bool requests) {
+std::string Held(const Server::Load& load, std::int64_t open_files, bool requests) {
   std::vector<std::string> held;
+  if (open_files > 0) held.push_back(fmt::format("{} open files", open_files));
   if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
   if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
   if (requests) {
@@ -66,8 +67,8 @@ std::string Held(const Server::Load& load, bool requests) {
   return fmt::format("{}", fmt::join(held, ", "));
 }
 
-void NoteAtRest(JobMoment& moment, const Server::Load& load, bool requests) {
-  moment.subject = Held(load, requests);
+void NoteAtRest(JobMoment& moment, const Server::Load& load, std::int64_t open_files, bool requests) {
+  moment.subject = Held(load, open_files, requests);
   moment.step = static_cast<std::int64_t>(load.graphs);
 }
 
@@ -294,7 +295,7 @@ absl::Status Job::Impl::Program(Member& member, const Env& env, FactsRecorder& r
                                       .takes = [&member](Duration work) { return member.node->Takes(work); }});
   if (server != nullptr) {
     const Server::Load load = server->load();  // first: others may add to the history while it is counted
-    NoteAtRest(recorder.AtRest(), load, false);
+    NoteAtRest(recorder.AtRest(), load, 0, false);
   }
   return trained;
 }
@@ -368,7 +369,7 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
     const Server::Load load = member.server->load();
     JobMoment& moment =
         history.emplace_back(JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = kind});
-    NoteAtRest(moment, load, true);
+    NoteAtRest(moment, load, member.node->open_files(), true);
   }
 }
 
@@ -382,6 +383,7 @@ void Job::Impl::Finish() {
   facts.checkpoints = WholeCheckpoints(world);
   facts.half_deleted = HalfDeletedCheckpoints(world);
   facts.rotten = RottenCheckpoints(world);
+  facts.state_file_rotten = StateFileHasRotted(world);
   facts.restores_without_loss = RestoresWithoutLoss(history);
   if (!facts.checkpoints.empty()) {
     facts.newest_checkpoint = facts.checkpoints.back();

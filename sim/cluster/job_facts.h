@@ -80,6 +80,7 @@ struct JobFacts {
   std::vector<UnheardCall> unheard;        // in the order in which it was clear; for checkers, not for reports
   std::vector<std::int64_t> half_deleted;  // the steps of which there is data at the end, but no index, in order
   std::set<std::int64_t> rotten;           // the steps of checkpoints in which a bit has flipped by a fault
+  bool state_file_rotten = false;          // the same of the file that says which checkpoints there are
 };
 
 }  // namespace vigil::sim

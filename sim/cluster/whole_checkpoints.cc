@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "fmt/format.h"
+#include "vigil/core/checkpoint/checkpoint_state.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/io/tensor_bundle.h"
 #include "vigil/sim/cluster/job.h"
@@ -71,6 +72,10 @@ std::set<std::int64_t> RottenCheckpoints(World& world) {
     if (const auto step = StepIn(path.substr(path.rfind('/') + 1), "")) steps.insert(*step);
   }
   return steps;
+}
+
+bool StateFileHasRotted(World& world) {
+  return world.disk_faults().rotten().contains(JoinPath(kCheckpoints, kDefaultStateFile));
 }
 
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed) {

@@ -22,6 +22,9 @@ std::vector<std::int64_t> HalfDeletedCheckpoints(World& world);
 // The steps of those in whose files a fault has flipped a bit, be they there or not.
 std::set<std::int64_t> RottenCheckpoints(World& world);
 
+// The same of the file that says which checkpoints there are.
+bool StateFileHasRotted(World& world);
+
 // The loss of the parameters in the one of that step, if it is one of a regression. `seed`: of the job's data.
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed);
 

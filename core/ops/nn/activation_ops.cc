@@ -16,15 +16,15 @@ T Logistic(T x) {
 }
 
 struct SigmoidOf {
-  template <typename T>
-  T operator()(T x) const {
-    return Logistic(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.logistic();
   }
 };
 struct TanhOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::tanh(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.tanh();
   }
 };
 struct ReluOf {
@@ -99,10 +99,10 @@ void RegisterActivationOps(OpRegistry& registry) {
   const auto add = [&registry](const char* name, int inputs, OutputTypesFn types, Kernel kernel) {
     registry.Register({.name = name, .inputs = inputs, .output_types = std::move(types), .compute = std::move(kernel)});
   };
-  add("Sigmoid", 1, OneTypeOf<kSome>, EachElement<kSome, SigmoidOf>);
-  add("SigmoidGrad", 2, OneTypeOf<kSome>, EachPair<kSome, SigmoidGradOf>);
-  add("Tanh", 1, OneTypeOf<kSome>, EachElement<kSome, TanhOf>);
-  add("TanhGrad", 2, OneTypeOf<kSome>, EachPair<kSome, TanhGradOf>);
+  add("Sigmoid", 1, OneTypeOf<kSome>, WholeArray<SigmoidOf>);
+  add("SigmoidGrad", 2, OneTypeOf<kSome>, EachElementPair<kSome, SigmoidGradOf>);
+  add("Tanh", 1, OneTypeOf<kSome>, WholeArray<TanhOf>);
+  add("TanhGrad", 2, OneTypeOf<kSome>, EachElementPair<kSome, TanhGradOf>);
   add("Relu", 1, OneTypeOf<kAll>, EachElement<kAll, ReluOf>);
   add("ReluGrad", 2, OneTypeOf<kAll>, EachPair<kAll, ReluGradOf>);
   add("Relu6", 1, OneTypeOf<kAll>, EachElement<kAll, Relu6Of>);

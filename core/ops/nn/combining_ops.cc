@@ -77,6 +77,10 @@ struct FloorRestOf {
 // `refused(x)`: whether the second number cannot be taken, if it is an integer and is taken at all.
 template <typename F, typename Refused>
 absl::Status IntegerChecked(KernelContext& c, const char* message, Refused refused) {
+  std::vector<std::int64_t> dims;
+  if (!BroadcastShape(c.input(0).shape(), c.input(1).shape(), &dims)) {
+    return EachBroadcasted<Elements::kNumeric, F>(c);  // which says so
+  }
   absl::Status status;
   ForNumeric(c.input(1).dtype(), [&]<typename T>() {
     if constexpr (std::is_integral_v<T>) {

@@ -81,6 +81,17 @@ absl::Status EachElement(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// out = F()(in), for an F that works on whole arrays: Eigen's functions take several elements at once.
+template <typename F>
+absl::Status WholeArray(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
+  const bool known = ForFloating(in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = F()(AsArray<T>(in)); });
+  if (!known) return NoKernel(c);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
 // out[i] = F()(a[i], b[i]): both of one shape.
 template <Elements kWhich, typename F>
 absl::Status EachPair(KernelContext& c) {
@@ -91,6 +102,26 @@ absl::Status EachPair(KernelContext& c) {
         "Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != "
         "input 1: {}",
         c.node().name, c.node().op, a.shape().ToString(), b.shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), a.shape().dims()));
+  const bool known = ForElements<kWhich>(a.dtype(), [&]<typename T>() {
+    T* to = out.mutable_flat<T>().data();
+    const T* y = b.flat<T>().data();
+    for (const T x : a.flat<T>()) *to++ = F()(x, *y++);
+  });
+  if (!known) return NoKernel(c);
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// The same for ops that only ask for as many elements: the shape is the first one's.
+template <Elements kWhich, typename F>
+absl::Status EachElementPair(KernelContext& c) {
+  const Tensor& a = c.input(0);
+  const Tensor& b = c.input(1);
+  if (a.num_elements() != b.num_elements()) {
+    return InvalidArgument("The two arguments to a cwise op must have same number of elements, got {} and {}",
+                           a.num_elements(), b.num_elements());
   }
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), a.shape().dims()));
   const bool known = ForElements<kWhich>(a.dtype(), [&]<typename T>() {

@@ -60,16 +60,17 @@ absl::Status TransposeKernel(KernelContext& c) {
   }
   const std::vector<std::int64_t> from = RowMajorSteps(in.shape().dims());
   std::vector<bool> seen(perm.size(), false);
-  std::vector<std::int64_t> dims, steps;
+  std::vector<std::int64_t> dims, steps, positive;
   for (const std::int64_t given : perm) {
     const std::int64_t axis = given < 0 ? given + rank : given;
     if (axis < 0 || axis >= rank) return InvalidArgument("{} is out of range [0 .. {})", given, rank);
     seen[static_cast<std::size_t>(axis)] = true;
+    positive.push_back(axis);
     dims.push_back(in.shape().dim(static_cast<int>(axis)));
     steps.push_back(from[static_cast<std::size_t>(axis)]);
   }
   for (std::size_t d = 0; d < seen.size(); ++d) {
-    if (!seen[d]) return InvalidArgument("{} is missing from {{{}}}.", d, fmt::join(perm, ","));
+    if (!seen[d]) return InvalidArgument("{} is missing from {{{}}}.", d, fmt::join(positive, ","));
   }
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), std::move(dims)));
   VIGIL_RETURN_IF_ERROR(PickElements(in, steps, out));

@@ -8,69 +8,69 @@ namespace vigil {
 namespace {
 
 struct ExpOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::exp(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.exp();
   }
 };
 struct Expm1Of {
-  template <typename T>
-  T operator()(T x) const {
-    return std::expm1(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.expm1();
   }
 };
 struct LogOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::log(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.log();
   }
 };
 struct Log1pOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::log1p(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.log1p();
   }
 };
 struct SqrtOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::sqrt(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.sqrt();
   }
 };
 struct RsqrtOf {
-  template <typename T>
-  T operator()(T x) const {
-    return T(1) / std::sqrt(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.rsqrt();
   }
 };
 struct InverseOf {
-  template <typename T>
-  T operator()(T x) const {
-    return T(1) / x;
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.inverse();
   }
 };
 struct SinOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::sin(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.sin();
   }
 };
 struct CosOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::cos(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.cos();
   }
 };
 struct FloorOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::floor(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.floor();
   }
 };
 struct CeilOf {
-  template <typename T>
-  T operator()(T x) const {
-    return std::ceil(x);
+  template <typename Array>
+  auto operator()(const Array& x) const {
+    return x.ceil();
   }
 };
 struct SignOf {
@@ -124,18 +124,18 @@ void RegisterMathOps(OpRegistry& registry) {
     registry.Register(
         {.name = name, .inputs = 1, .output_types = OneTypeOf<Elements::kFloating>, .compute = std::move(kernel)});
   };
-  unary("Exp", EachElement<Elements::kFloating, ExpOf>);
-  unary("Expm1", EachElement<Elements::kFloating, Expm1Of>);
-  unary("Log", EachElement<Elements::kFloating, LogOf>);
-  unary("Log1p", EachElement<Elements::kFloating, Log1pOf>);
-  unary("Sqrt", EachElement<Elements::kFloating, SqrtOf>);
-  unary("Rsqrt", EachElement<Elements::kFloating, RsqrtOf>);
-  unary("Reciprocal", EachElement<Elements::kFloating, InverseOf>);
-  unary("Inv", EachElement<Elements::kFloating, InverseOf>);
-  unary("Sin", EachElement<Elements::kFloating, SinOf>);
-  unary("Cos", EachElement<Elements::kFloating, CosOf>);
-  unary("Floor", EachElement<Elements::kFloating, FloorOf>);
-  unary("Ceil", EachElement<Elements::kFloating, CeilOf>);
+  unary("Exp", WholeArray<ExpOf>);
+  unary("Expm1", WholeArray<Expm1Of>);
+  unary("Log", WholeArray<LogOf>);
+  unary("Log1p", WholeArray<Log1pOf>);
+  unary("Sqrt", WholeArray<SqrtOf>);
+  unary("Rsqrt", WholeArray<RsqrtOf>);
+  unary("Reciprocal", WholeArray<InverseOf>);
+  unary("Inv", WholeArray<InverseOf>);
+  unary("Sin", WholeArray<SinOf>);
+  unary("Cos", WholeArray<CosOf>);
+  unary("Floor", WholeArray<FloorOf>);
+  unary("Ceil", WholeArray<CeilOf>);
   registry.Register({.name = "Sign",
                      .inputs = 1,
                      .output_types = OneTypeOf<Elements::kNumeric>,
@@ -145,10 +145,10 @@ void RegisterMathOps(OpRegistry& registry) {
     registry.Register(
         {.name = name, .inputs = 2, .output_types = OneTypeOf<Elements::kFloating>, .compute = std::move(kernel)});
   };
-  pair("SqrtGrad", EachPair<Elements::kFloating, SqrtGradOf>);
-  pair("RsqrtGrad", EachPair<Elements::kFloating, RsqrtGradOf>);
-  pair("ReciprocalGrad", EachPair<Elements::kFloating, InverseGradOf>);
-  pair("InvGrad", EachPair<Elements::kFloating, InverseGradOf>);
+  pair("SqrtGrad", EachElementPair<Elements::kFloating, SqrtGradOf>);
+  pair("RsqrtGrad", EachElementPair<Elements::kFloating, RsqrtGradOf>);
+  pair("ReciprocalGrad", EachElementPair<Elements::kFloating, InverseGradOf>);
+  pair("InvGrad", EachElementPair<Elements::kFloating, InverseGradOf>);
 }
 
 }  // namespace vigil

@@ -21,7 +21,6 @@ void RegisterReductionOps(OpRegistry& registry);
 void RegisterRowOps(OpRegistry& registry);
 void RegisterShapeOps(OpRegistry& registry);
 void RegisterSoftmaxOps(OpRegistry& registry);
-void RegisterSparseApplyOps(OpRegistry& registry);
 
 }  // namespace vigil
 

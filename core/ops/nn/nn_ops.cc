@@ -5,14 +5,18 @@ namespace vigil {
 
 void RegisterNnOps(OpRegistry& registry) {
   RegisterActivationOps(registry);
+  RegisterApplyOps(registry);
   RegisterBiasOps(registry);
   RegisterCombiningOps(registry);
+  RegisterConvOps(registry);
   RegisterLayoutOps(registry);
   RegisterMathOps(registry);
+  RegisterPoolOps(registry);
   RegisterReductionOps(registry);
   RegisterRowOps(registry);
   RegisterShapeOps(registry);
   RegisterSoftmaxOps(registry);
+  RegisterNnImpliedAttrs(registry);
 }
 
 }  // namespace vigil

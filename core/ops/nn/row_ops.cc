@@ -23,7 +23,8 @@ absl::Status GatherKernel(KernelContext& c) {
   const std::int64_t rows = params.shape().dim(0);
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0 || indices[i] >= rows) {
-      return InvalidArgument("indices[{}] = {} is not in [0, {})", i, indices[i], rows);
+      return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", c.input(1).shape(), i), indices[i],
+                             rows);
     }
   }
   std::vector<std::int64_t> dims = c.input(1).shape().dims();
@@ -55,7 +56,8 @@ absl::Status UnsortedSegmentSumKernel(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> ids, Integers(c.input(1)));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= count[0]) {
-      return InvalidArgument("segment_ids[{}] = {} is out of range [0, {})", i, ids[i], count[0]);
+      return InvalidArgument("{} = {} is out of range [0, {})", ElementName("segment_ids", c.input(1).shape(), i),
+                             ids[i], count[0]);
     }
   }
   std::vector<std::int64_t> out_dims(dims.begin() + static_cast<std::ptrdiff_t>(of_ids.size()), dims.end());
@@ -139,7 +141,8 @@ absl::Status CheckScatter(const Tensor& value, const Tensor& indices, const Tens
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i] < 0 || rows[i] >= value.shape().dim(0)) {
-      return InvalidArgument("indices[{}] = {} is not in [0, {})", i, rows[i], value.shape().dim(0));
+      return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", indices.shape(), i), rows[i],
+                             value.shape().dim(0));
     }
   }
   return absl::OkStatus();

@@ -33,10 +33,14 @@ absl::Status SoftmaxKernel(KernelContext& c) {
     const T* row = in.flat<T>().data();
     T* to = out.mutable_flat<T>().data();
     for (std::int64_t left = in.num_elements(); left > 0; left -= n, row += n, to += n) {
-      const ShiftedRow<T> shifted(row, n);
-      const T log_sum = std::log(shifted.sum);
-      for (std::int64_t i = 0; i < n; ++i) {
-        to[i] = kLog ? shifted.at(i) - log_sum : std::exp(shifted.at(i)) / shifted.sum;
+      const ConstArrayView<T> logits(row, n);
+      ArrayView<T> result(to, n);
+      result = logits - logits.maxCoeff();
+      if (kLog) {
+        result -= std::log(result.exp().sum());
+      } else {
+        result = result.exp();
+        result /= result.sum();
       }
     }
   });

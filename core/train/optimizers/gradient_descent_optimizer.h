@@ -1,38 +1,35 @@
-// tf.train.GradientDescentOptimizer: variable -= learning_rate * gradient.
+// tf.train.GradientDescentOptimizer: variable -= learning_rate * gradient, also of some rows alone.
 //
 // Thread safety: as the graph's. Source: gradient_descent.py, optimizer.py.
 #ifndef VIGIL_CORE_TRAIN_OPTIMIZERS_GRADIENT_DESCENT_OPTIMIZER_H_
 #define VIGIL_CORE_TRAIN_OPTIMIZERS_GRADIENT_DESCENT_OPTIMIZER_H_
 
-#include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "absl/status/statusor.h"
-#include "vigil/core/train/optimizers/optimizer.h"
+#include "vigil/core/train/optimizers/slot_optimizer.h"
 
 namespace vigil {
 
 struct GradientDescentOptions {
-  float learning_rate = 0;
+  HyperParameter learning_rate = 0;
   bool use_locking = false;  // an attribute of the updates; here no update is ever lost
   std::string name = "GradientDescent";
 };
 
-class GradientDescentOptimizer : public Optimizer {
+class GradientDescentOptimizer : public SlotOptimizer {
  public:
-  explicit GradientDescentOptimizer(GradientDescentOptions options) : options_(std::move(options)) {}
+  explicit GradientDescentOptimizer(GradientDescentOptions options)
+      : SlotOptimizer(options.name, options.use_locking), options_(std::move(options)) {}
 
-  // USAGE "No variables provided.", "No gradients provided for any variable: ['w:0', ...].", and of a gradient that has
-  // another type than its variable.
-  absl::StatusOr<Output> ApplyGradients(Builder& b, const GradientsAndVariables& gradients,
-                                        std::optional<Output> global_step = std::nullopt,
-                                        std::string name = "") override;
-  std::string_view name() const override { return options_.name; }
+ protected:
+  std::vector<Number> Numbers() const override { return {{"learning_rate", options_.learning_rate}}; }
+  NodeId Dense(const Update& update, Output gradient) override;
+  NodeId Sparse(const Update& update, Output values, Output indices) override;
+  bool SumsRows() const override { return false; }  // a row that comes twice is subtracted twice
 
  private:
-  std::vector<NodeId> Updates(Builder& b, const std::string& scope, const GradientsAndVariables& gradients) const;
-
   const GradientDescentOptions options_;
 };
 

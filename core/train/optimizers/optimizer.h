@@ -1,4 +1,9 @@
-// tf.train.Optimizer, without automatic differentiation: who has gradients says so, and gets an op that applies them.
+// tf.train.Optimizer: an op that makes a loss smaller.
+//
+//   VIGIL_ASSIGN_OR_RETURN(const Output train_op, optimizer.Minimize(b, loss, step));
+//
+// Minimize() is ComputeGradients() and ApplyGradients(); between the two, gradients can be clipped, and who has
+// gradients of his own goes without the first:
 //
 //   VIGIL_ASSIGN_OR_RETURN(const Output train_op, optimizer.ApplyGradients(b, {{dw, w.ref}, {db, v.ref}}, step));
 //
@@ -22,15 +27,30 @@ namespace vigil {
 
 inline constexpr CollectionKey<Output> kTrainOp{"train_op"};
 
+// Variables that no optimizer is to train: those of optimizers and averages. (The others are trainable.)
+inline constexpr CollectionKey<Output> kNotTrainable{"vigil/not_trainable"};
+
 struct GradientAndVariable {
   Output gradient = {};  // no node: this variable is left as it is
   Output variable = {};  // the variable itself (ops::Variable::ref)
+  // Of IndexedSlices: `gradient` is of these rows alone (core/gradients/gradient.h). No node: it is dense.
+  Output indices = {};
+  Output dense_shape = {};
 };
 using GradientsAndVariables = std::vector<GradientAndVariable>;
 
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
+
+  // The op to run in each step: ComputeGradients(), then ApplyGradients(). Errors: theirs; USAGE "No gradients provided
+  // for any variable, check your graph for ops that do not support gradients, between variables [...] and loss ...".
+  absl::StatusOr<Output> Minimize(Builder& b, Output loss, std::optional<Output> global_step = std::nullopt,
+                                  const std::vector<Output>& variables = {}, std::string name = "");
+  // The gradients of the loss. `variables`: references; none: all global variables of a floating-point type but those
+  // of kNotTrainable. Errors: USAGE "No variables to optimize."; those of Gradients() (core/gradients/gradients.h).
+  absl::StatusOr<GradientsAndVariables> ComputeGradients(Builder& b, Output loss,
+                                                         const std::vector<Output>& variables = {});
 
   // The op to run in each step. `name`: of that op and, as a prefix, of the nodes that belong to it ("" = the
   // optimizer's); made unique.

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/gradients/gradient.h"
 #include "vigil/core/ops/training.h"
 #include "vigil/core/train/optimizers/graph_names.h"
 #include "vigil/core/train/optimizers/sync_replicas_hook.h"
@@ -85,14 +86,19 @@ GradientsAndVariables SyncReplicasOptimizer::AddAccumulators(Builder& b, const s
       continue;
     }
     const Node& variable = graph.node(pair.variable.node);
-    const DType dtype = graph.TypeOf(pair.gradient);
+    // Replicas add up whole gradients.
+    const Output gradient =
+        Densified(b, UniqueScope(graph, scope + "/dense"),
+                  {.values = pair.gradient, .indices = pair.indices, .dense_shape = pair.dense_shape});
+    if (!b.status().ok()) break;
+    const DType dtype = graph.TypeOf(gradient);
     const DeviceScope there(b, variable.device);
     const Output accumulator =
         ops::ConditionalAccumulator(b, scope + "/conditional_accumulator", dtype, ShapeOfVariable(variable),
                                     graph.NameOf(pair.variable) + "/grad_accum");
     nodes.accumulators.push_back(accumulator);
     nodes.pushes.push_back(ops::AccumulatorApplyGradient(b, scope + "/ResourceAccumulatorApplyGradient", accumulator,
-                                                         nodes.local_step.read, pair.gradient));
+                                                         nodes.local_step.read, gradient));
     const std::string take = UniqueScope(graph, scope + "/ResourceAccumulatorTakeGradient");
     averages.push_back(
         {.gradient = ops::AccumulatorTakeGradient(b, take, accumulator, options_.replicas_to_aggregate, dtype),

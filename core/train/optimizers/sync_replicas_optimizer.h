@@ -12,7 +12,7 @@
 // Accumulators and queue have shared names: sessions that share their resources (on a server) work on the same ones.
 //
 // Differences from TensorFlow (Behaviour): sync_stop_cancels, sync_tokens_renewed and sync_bounded_wait;
-// docs/differences.md. Not here: moving averages of variables, sparse gradients.
+// docs/differences.md. Not here: moving averages of variables; sparse gradients are made dense.
 // Errors: USAGE in TensorFlow's words. Thread safety: as the graph's.
 // Source: sync_replicas_optimizer.py of TensorFlow 2.21 (whose queue runner works on the token queue; before, on one of
 // its own).

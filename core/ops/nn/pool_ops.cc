@@ -1,0 +1,206 @@
+// MaxPool, AvgPool and their gradients: one number of each window, for each channel.
+#include <algorithm>
+
+#include "vigil/core/ops/nn/elements.h"
+#include "vigil/core/ops/nn/nn.h"
+#include "vigil/core/ops/nn/window.h"
+
+namespace vigil {
+namespace {
+
+std::vector<std::int64_t> PooledDims(const Windows& windows) {
+  return {windows.batch, windows.rows.out, windows.columns.out, windows.channels};
+}
+
+// Calls visit(offset of the pool's element, offsets of the window's elements on the image) for each window and channel.
+template <typename Visit>
+void EachPool(const Windows& windows, Visit visit) {
+  const WindowAxis& rows = windows.rows;
+  const WindowAxis& columns = windows.columns;
+  std::vector<std::int64_t> inside;
+  std::int64_t pool = 0;
+  for (std::int64_t image = 0; image < windows.batch; ++image) {
+    for (std::int64_t r = 0; r < rows.out; ++r) {
+      const std::int64_t top = std::max<std::int64_t>(0, rows.Begin(r));
+      const std::int64_t bottom = std::min(rows.in, rows.Begin(r) + rows.window);
+      for (std::int64_t k = 0; k < columns.out; ++k) {
+        const std::int64_t left = std::max<std::int64_t>(0, columns.Begin(k));
+        const std::int64_t right = std::min(columns.in, columns.Begin(k) + columns.window);
+        for (std::int64_t channel = 0; channel < windows.channels; ++channel, ++pool) {
+          inside.clear();
+          for (std::int64_t y = top; y < bottom; ++y) {
+            for (std::int64_t x = left; x < right; ++x) {
+              inside.push_back(((image * rows.in + y) * columns.in + x) * windows.channels + channel);
+            }
+          }
+          visit(pool, inside);
+        }
+      }
+    }
+  }
+}
+
+absl::StatusOr<Windows> Pool(const KernelContext& c, const Shape& images) {
+  VIGIL_RETURN_IF_ERROR(CheckWindowAttrs(c));
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> size, FourNumbers(c, "ksize", "ksize"));
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> strides, FourNumbers(c, "strides", "strides"));
+  if (images.rank() != 4) {
+    return InvalidArgument("tensor_in_shape must have 2 spatial dimensions. {} 0", images.rank());
+  }
+  return PlaceWindows(c, images, size[1], size[2], strides);
+}
+
+template <typename T>
+std::int64_t LargestOf(const T* image, const std::vector<std::int64_t>& inside) {
+  return *std::max_element(inside.begin(), inside.end(),
+                           [image](std::int64_t a, std::int64_t b) { return image[a] < image[b]; });
+}
+
+absl::Status MaxPoolKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), PooledDims(windows)));
+  if (out.num_elements() > 0) {
+    const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+      const T* const image = in.flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
+        to[pool] = image[LargestOf(image, inside)];
+      });
+    });
+    if (!known) return NoKernel(c);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status AvgPoolKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), PooledDims(windows)));
+  if (out.num_elements() > 0) {
+    ForFloating(in.dtype(), [&]<typename T>() {
+      const T* const image = in.flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
+        T sum = 0;
+        for (const std::int64_t at : inside) sum += image[at];
+        to[pool] = sum / static_cast<T>(inside.size());
+      });
+    });
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status CheckPooled(const Windows& windows, const Shape& given, const char* what) {
+  if (given.dims() == PooledDims(windows)) return absl::OkStatus();
+  return InvalidArgument("Expected {} shape to be [{}], but got {}", what, fmt::join(PooledDims(windows), ","),
+                         given.ToString());
+}
+
+// The first of the largest has the gradient.
+absl::Status MaxPoolGradKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(1).shape(), "orig_output"));
+  VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(2).shape(), "grad"));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), in.shape().dims()));
+  if (c.input(2).num_elements() > 0) {
+    const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+      const T* const image = in.flat<T>().data();
+      const T* const grad = c.input(2).flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
+        T& sum = to[LargestOf(image, inside)];
+        sum = WrappingSum(sum, grad[pool]);
+      });
+    });
+    if (!known) return NoKernel(c);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// The gradient of that: each window's largest element passes on what it gets.
+absl::Status MaxPoolGradGradKernel(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(1).shape(), "orig_output"));
+  if (c.input(2).shape() != in.shape()) {
+    return InvalidArgument("Expected grad shape to be {}, but got {}", in.shape().ToString(),
+                           c.input(2).shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), PooledDims(windows)));
+  if (out.num_elements() > 0) {
+    const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+      const T* const image = in.flat<T>().data();
+      const T* const grad = c.input(2).flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
+        to[pool] = grad[LargestOf(image, inside)];
+      });
+    });
+    if (!known) return NoKernel(c);
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status AvgPoolGradKernel(KernelContext& c) {
+  if (c.input(0).shape().rank() != 1 || c.input(0).num_elements() != 4) {
+    return InvalidArgument("out_backprop: orig_input_shape must be 1-dimensional and 4 elements");
+  }
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(0)));
+  VIGIL_ASSIGN_OR_RETURN(const Shape images, Shape::Make(std::move(dims)));
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, images));
+  VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(1).shape(), "grad"));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(c.input(1).dtype(), images.dims()));
+  if (c.input(1).num_elements() > 0) {
+    ForFloating(out.dtype(), [&]<typename T>() {
+      const T* const grad = c.input(1).flat<T>().data();
+      T* const to = out.mutable_flat<T>().data();
+      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
+        for (const std::int64_t at : inside) to[at] += grad[pool] / static_cast<T>(inside.size());
+      });
+    });
+  }
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+using PoolTypesOr = absl::StatusOr<std::vector<DType>>;
+
+PoolTypesOr PoolTypes(const Node& node, DType type) {
+  VIGIL_RETURN_IF_ERROR(RequireAttr<std::vector<std::int64_t>>(node, "ksize"));
+  return WindowTypes(node, type);
+}
+
+template <Elements kWhich>
+PoolTypesOr PlainPoolTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(OneTypeOf<kWhich>(node, inputs).status());
+  return PoolTypes(node, inputs[0]);
+}
+
+PoolTypesOr AvgPoolGradTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kInt32}));
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 1, {DType::kFloat, DType::kDouble}));
+  return PoolTypes(node, inputs[1]);
+}
+
+}  // namespace
+
+void RegisterPoolOps(OpRegistry& registry) {
+  constexpr Elements kAll = Elements::kNumeric;
+  registry.Register({.name = "MaxPool", .inputs = 1, .output_types = PlainPoolTypes<kAll>, .compute = MaxPoolKernel});
+  registry.Register(
+      {.name = "MaxPoolGrad", .inputs = 3, .output_types = PlainPoolTypes<kAll>, .compute = MaxPoolGradKernel});
+  registry.Register(
+      {.name = "MaxPoolGradGrad", .inputs = 3, .output_types = PlainPoolTypes<kAll>, .compute = MaxPoolGradGradKernel});
+  registry.Register(
+      {.name = "AvgPool", .inputs = 1, .output_types = PlainPoolTypes<Elements::kFloating>, .compute = AvgPoolKernel});
+  registry.Register(
+      {.name = "AvgPoolGrad", .inputs = 2, .output_types = AvgPoolGradTypes, .compute = AvgPoolGradKernel});
+}
+
+}  // namespace vigil

@@ -1,0 +1,125 @@
+// What optimizers do with one element of a variable, of its slots and of its gradient. Dense and sparse kernels share
+// these.
+// Thread safety: plain values. Source: TensorFlow's training_ops.cc.
+#ifndef VIGIL_CORE_OPS_NN_UPDATE_RULES_H_
+#define VIGIL_CORE_OPS_NN_UPDATE_RULES_H_
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace vigil {
+
+// Each rule: how many slots and numbers its op has, and what it does. `slots` are in the order of the op's inputs, and
+// so are `numbers`; `flag` is the op's boolean attribute (use_nesterov, update_slots), if it has one.
+
+struct MomentumRule {
+  static constexpr std::size_t kSlots = 1;
+  static constexpr std::size_t kNumbers = 2;  // lr, momentum
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool nesterov,
+                    T grad) {
+    const auto [lr, momentum] = numbers;
+    T& accum = *slots[0];
+    accum = accum * momentum + grad;
+    var -= nesterov ? grad * lr + accum * momentum * lr : accum * lr;
+  }
+};
+
+struct AdagradRule {
+  static constexpr std::size_t kSlots = 1;
+  static constexpr std::size_t kNumbers = 1;  // lr
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers,
+                    bool update_slots, T grad) {
+    T& accum = *slots[0];
+    if (update_slots) accum += grad * grad;
+    var -= numbers[0] * grad * (T(1) / std::sqrt(accum));
+  }
+};
+
+struct RmsPropRule {
+  static constexpr std::size_t kSlots = 2;    // ms, mom
+  static constexpr std::size_t kNumbers = 4;  // lr, rho, momentum, epsilon
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
+    const auto [lr, rho, momentum, epsilon] = numbers;
+    T& ms = *slots[0];
+    T& mom = *slots[1];
+    ms += (grad * grad - ms) * (T(1) - rho);
+    mom = mom * momentum + grad * lr / std::sqrt(ms + epsilon);
+    var -= mom;
+  }
+};
+
+struct CenteredRmsPropRule {
+  static constexpr std::size_t kSlots = 3;    // mg, ms, mom
+  static constexpr std::size_t kNumbers = 4;  // lr, rho, momentum, epsilon
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
+    const auto [lr, rho, momentum, epsilon] = numbers;
+    T& mg = *slots[0];
+    T& ms = *slots[1];
+    T& mom = *slots[2];
+    ms += (grad * grad - ms) * (T(1) - rho);
+    mg += (grad - mg) * (T(1) - rho);
+    mom = mom * momentum + grad * lr / std::sqrt(ms - mg * mg + epsilon);
+    var -= mom;
+  }
+};
+
+struct AdamRule {
+  static constexpr std::size_t kSlots = 2;    // m, v
+  static constexpr std::size_t kNumbers = 6;  // beta1_power, beta2_power, lr, beta1, beta2, epsilon
+  // Once for all elements: lr becomes that of this step.
+  template <typename T>
+  static void Prepare(std::array<T, kNumbers>& numbers) {
+    numbers[2] = numbers[2] * std::sqrt(T(1) - numbers[1]) / (T(1) - numbers[0]);
+  }
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool nesterov,
+                    T grad) {
+    const T alpha = numbers[2], beta1 = numbers[3], beta2 = numbers[4], epsilon = numbers[5];
+    T& m = *slots[0];
+    T& v = *slots[1];
+    m += (grad - m) * (T(1) - beta1);
+    v += (grad * grad - v) * (T(1) - beta2);
+    const T step = nesterov ? grad * (T(1) - beta1) + beta1 * m : m;
+    var -= step * alpha / (std::sqrt(v) + epsilon);
+  }
+};
+
+template <typename T>
+void ApplyFtrlTo(T& var, T& accum, T& linear, T lr, T l1, T l2, T lr_power, T grad, T shrunk) {
+  const T more = accum + grad * grad;
+  const auto power = [lr_power](T x) { return lr_power == T(-0.5) ? std::sqrt(x) : std::pow(x, -lr_power); };
+  linear += shrunk - (power(more) - power(accum)) / lr * var;
+  const T sign = linear > T(0) ? T(1) : linear < T(0) ? T(-1) : T(0);
+  const T quadratic = power(more) / lr + T(2) * l2;
+  var = std::abs(linear) > l1 ? (l1 * sign - linear) / quadratic : T(0);
+  accum = more;
+}
+
+struct FtrlRule {
+  static constexpr std::size_t kSlots = 2;    // accum, linear
+  static constexpr std::size_t kNumbers = 4;  // lr, l1, l2, lr_power
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
+    const auto [lr, l1, l2, lr_power] = numbers;
+    ApplyFtrlTo(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad);
+  }
+};
+
+struct FtrlV2Rule {
+  static constexpr std::size_t kSlots = 2;    // accum, linear
+  static constexpr std::size_t kNumbers = 5;  // lr, l1, l2, l2_shrinkage, lr_power
+  template <typename T>
+  static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
+    const auto [lr, l1, l2, shrinkage, lr_power] = numbers;
+    ApplyFtrlTo(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad + T(2) * shrinkage * var);
+  }
+};
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_NN_UPDATE_RULES_H_

@@ -1,0 +1,204 @@
+// Models trained by Minimize(): the whole way from a loss to a variable.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "vigil/core/session/direct_session.h"
+#include "vigil/core/train/optimizers/adagrad_optimizer.h"
+#include "vigil/core/train/optimizers/adam_optimizer.h"
+#include "vigil/core/train/optimizers/ftrl_optimizer.h"
+#include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
+#include "vigil/core/train/optimizers/momentum_optimizer.h"
+#include "vigil/core/train/optimizers/rms_prop_optimizer.h"
+#include "vigil/fakes/fake_env.h"
+#include "vigil/fakes/status_text.h"
+
+namespace vigil {
+namespace {
+
+using testing::ElementsAre;
+using testing::FloatNear;
+
+Tensor Matrix(std::int64_t rows, const std::vector<float>& values) {
+  const auto columns = static_cast<std::int64_t>(values.size()) / rows;
+  return Tensor::Vector<float>(values).Reshaped(Shape({rows, columns}));
+}
+
+class MinimizeTest : public testing::Test {
+ protected:
+  Output MeanOf(Output value) {
+    const Output axes = b_.Op("Range", {b_.Const("zero", Tensor::Scalar<std::int32_t>(0)), b_.Op("Rank", {value}),
+                                        b_.Const("one", Tensor::Scalar<std::int32_t>(1))});
+    return b_.Op("Mean", {value, axes}, {.name = "loss"});
+  }
+  // y = x [2, -1] + 0.5.
+  Output LinearRegression() {
+    const Output x = b_.Const("x", Matrix(4, {0, 1, 1, 0, 2, 1, -1, 1}));
+    const Output y = b_.Const("y", Matrix(4, {-0.5F, 2.5F, 3.5F, -2.5F}));
+    w_ = ops::MakeVariable(b_, "w", b_.Const("w_zero", Matrix(2, {0, 0})));
+    bias_ = ops::MakeVariable(b_, "bias", b_.Const("bias_zero", Tensor::Vector<float>({0})));
+    const Output prediction = b_.Op("AddV2", {b_.Op("MatMul", {x, w_.read}), bias_.read});
+    return MeanOf(b_.Op("Square", {b_.Op("Sub", {prediction, y})}));
+  }
+  void Initialize() {
+    session_ = NewDirectSession(fake_.env(), graph_);
+    std::vector<NodeId> all;
+    for (const ops::Variable& each : graph_.Collection(ops::kVariables)) all.push_back(each.initializer);
+    Do(all);
+  }
+  void Do(const std::vector<NodeId>& targets) {
+    const RunSpec spec{.targets = targets};
+    std::vector<Tensor> fetched;
+    EXPECT_EQ(fakes::Text(session_->Run({.spec = spec}, &fetched)), "OK");
+  }
+  std::vector<float> Values(Output output) {
+    const RunSpec spec{.fetches = {output}};
+    std::vector<Tensor> fetched;
+    EXPECT_EQ(fakes::Text(session_->Run({.spec = spec}, &fetched)), "OK");
+    const auto flat = fetched.at(0).flat<float>();
+    return {flat.begin(), flat.end()};
+  }
+
+  fakes::FakeEnv fake_;
+  Graph graph_{BuiltinOps()};
+  Builder b_{graph_};
+  ops::Variable w_, bias_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(MinimizeTest, ALinearRegressionFindsItsLine) {
+  const Output loss = LinearRegression();
+  GradientDescentOptimizer optimizer({.learning_rate = 0.2F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  Initialize();
+  for (int i = 0; i < 400; ++i) Do({train->node});
+  EXPECT_THAT(Values(w_.ref), ElementsAre(FloatNear(2, 1e-4F), FloatNear(-1, 1e-4F)));
+  EXPECT_THAT(Values(bias_.ref), ElementsAre(FloatNear(0.5F, 1e-4F)));
+}
+
+// Exclusive or, which takes a hidden layer.
+TEST_F(MinimizeTest, APerceptronLearnsExclusiveOr) {
+  const Output x = b_.Const("x", Matrix(4, {0, 0, 0, 1, 1, 0, 1, 1}));
+  const Output labels = b_.Const("labels", Tensor::Vector<std::int32_t>({0, 1, 1, 0}));
+  const auto layer = [&](const char* name, Output in, std::int64_t rows, const std::vector<float>& values) {
+    const auto columns = values.size() / static_cast<std::size_t>(rows);
+    const ops::Variable w = ops::MakeVariable(b_, fmt::format("{}/w", name), b_.Const("w0", Matrix(rows, values)));
+    const ops::Variable b = ops::MakeVariable(b_, fmt::format("{}/b", name),
+                                              b_.Const("b0", Tensor::Vector<float>(std::vector<float>(columns, 0.1F))));
+    return b_.Op("BiasAdd", {b_.Op("MatMul", {in, w.read}), b.read});
+  };
+  const Output first = b_.Op("Relu", {layer("first", x, 2, {0.5F, -0.6F, 0.7F, 0.4F, 0.6F, 0.5F, -0.7F, 0.3F})});
+  const Output second = b_.Op("Tanh", {layer("second", first, 4, {0.3F, -0.5F, 0.6F, 0.4F, -0.2F, 0.7F, 0.5F, 0.1F})});
+  const Output logits = layer("out", second, 2, {0.4F, -0.3F, -0.5F, 0.6F});
+  const Output loss = MeanOf(b_.Op("SparseSoftmaxCrossEntropyWithLogits", {logits, labels}));
+  AdamOptimizer optimizer({.learning_rate = 0.05F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  Initialize();
+  for (int i = 0; i < 200; ++i) Do({train->node});
+  EXPECT_LT(Values(loss)[0], 0.05F);
+}
+
+// A bar that stands or lies, somewhere on a small image: one filter for each suffices.
+TEST_F(MinimizeTest, AConvolutionalNetTellsBarsApart) {
+  constexpr std::int64_t kSize = 6;
+  Tensor images(DType::kFloat, Shape({8, kSize, kSize, 1}));
+  std::vector<std::int32_t> stands;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    const bool upright = i % 2 == 0;
+    stands.push_back(upright ? 1 : 0);
+    for (std::int64_t k = 0; k < 3; ++k) {
+      const std::int64_t row = upright ? k + i / 4 : 1 + i / 2;
+      const std::int64_t column = upright ? 1 + i / 2 : k + i / 4;
+      images.mutable_flat<float>()[static_cast<std::size_t>((i * kSize + row) * kSize + column)] = 1;
+    }
+  }
+  const auto weights = [&](const char* name, Shape shape) {
+    Tensor initial(DType::kFloat, std::move(shape));
+    float value = 0.3F;
+    for (float& each : initial.mutable_flat<float>()) each = (value = std::fmod(value + 0.618F, 1.0F)) - 0.5F;
+    return ops::MakeVariable(b_, name, b_.Const("initial", initial)).read;
+  };
+  const std::vector<std::int64_t> ones{1, 1, 1, 1}, twos{1, 2, 2, 1};
+  const Output filtered = b_.Op("Conv2D", {b_.Const("images", images), weights("filter", Shape({3, 3, 1, 4}))},
+                                {.attrs = {{"strides", ones}, {"padding", std::string("SAME")}}});
+  const Output pooled = b_.Op("MaxPool", {b_.Op("Relu", {filtered})},
+                              {.attrs = {{"ksize", twos}, {"strides", twos}, {"padding", std::string("VALID")}}});
+  const Output flat = b_.Op("Reshape", {pooled, b_.Const("flat", Tensor::Vector<std::int32_t>({8, 36}))});
+  const Output logits = b_.Op("MatMul", {flat, weights("out", Shape({36, 2}))});
+  const Output labels = b_.Const("labels", Tensor::Vector<std::int32_t>(stands));
+  const Output loss = MeanOf(b_.Op("SparseSoftmaxCrossEntropyWithLogits", {logits, labels}));
+  MomentumOptimizer optimizer({.learning_rate = 0.1F, .momentum = 0.9F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  Initialize();
+  const float before = Values(loss)[0];
+  for (int i = 0; i < 60; ++i) Do({train->node});
+  EXPECT_GT(before, 0.3F);
+  EXPECT_LT(Values(loss)[0], 0.02F);
+}
+
+// Rows that no example asks for stay as they were.
+TEST_F(MinimizeTest, AnEmbeddingIsUpdatedByRows) {
+  const ops::Variable table = ops::MakeVariable(b_, "table", b_.Const("initial", Matrix(4, {1, 1, 2, 2, 3, 3, 4, 4})));
+  const Output ids = b_.Const("ids", Tensor::Vector<std::int32_t>({2, 0, 2}));
+  const Output rows = b_.Op("Gather", {table.read, ids});
+  const Output loss = MeanOf(b_.Op("Square", {rows}));
+  AdagradOptimizer optimizer({.learning_rate = 0.5F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  EXPECT_TRUE(graph_.Find("Adagrad/update_table/SparseApplyAdagrad").has_value());
+  Initialize();
+  Do({train->node});
+  const std::vector<float> values = Values(table.ref);
+  EXPECT_EQ(values[2], 2);
+  EXPECT_EQ(values[7], 4);
+  EXPECT_LT(values[0], 1);
+  EXPECT_LT(values[4], 3);
+}
+
+TEST_F(MinimizeTest, SlotsAreNamedAsTensorFlowDoes) {
+  const Output loss = LinearRegression();
+  AdamOptimizer adam({});
+  RmsPropOptimizer centered({.learning_rate = 1, .centered = true});
+  MomentumOptimizer momentum({.learning_rate = 1, .momentum = 1});
+  AdagradOptimizer adagrad({.learning_rate = 1});
+  FtrlOptimizer ftrl({.learning_rate = 1});
+  for (Optimizer* each : std::vector<Optimizer*>{&adam, &centered, &momentum, &adagrad, &ftrl}) {
+    ASSERT_EQ(fakes::Text(each->Minimize(b_, loss).status()), "OK");
+  }
+  std::vector<std::string> names;
+  for (const Output variable : graph_.Collection(kGlobalVariables)) names.push_back(graph_.node(variable.node).name);
+  EXPECT_THAT(names, ElementsAre("w", "bias", "beta1_power", "beta2_power", "w/Adam", "w/Adam_1", "bias/Adam",
+                                 "bias/Adam_1", "w/RMSProp", "w/RMSProp_1", "w/RMSProp_2", "bias/RMSProp",
+                                 "bias/RMSProp_1", "bias/RMSProp_2", "w/Momentum", "bias/Momentum", "w/Adagrad",
+                                 "bias/Adagrad", "w/Ftrl", "w/Ftrl_1", "bias/Ftrl", "bias/Ftrl_1"));
+  EXPECT_THAT(adam.GetSlotNames(), ElementsAre("m", "v"));
+  EXPECT_EQ(graph_.NameOf(*adam.GetSlot(w_.ref, "v")), "w/Adam_1:0");
+  EXPECT_EQ(adam.GetSlot(w_.ref, "none"), std::nullopt);
+  EXPECT_EQ(adam.variables().size(), 6U);
+}
+
+TEST_F(MinimizeTest, SaysWhatCannotBeMinimized) {
+  GradientDescentOptimizer optimizer({.learning_rate = 0.2F});
+  const Output alone = b_.Const("alone", Tensor::Scalar<float>(1));
+  EXPECT_EQ(fakes::Text(optimizer.Minimize(b_, alone).status()), "USAGE: No variables to optimize.");
+  LinearRegression();
+  EXPECT_EQ(fakes::Text(optimizer.Minimize(b_, alone).status()),
+            "USAGE: No gradients provided for any variable, check your graph for ops that do not support gradients, "
+            "between variables ['w:0', 'bias:0'] and loss alone:0.");
+  const Output g = b_.Const("g", Matrix(2, {1, 1}));
+  AdagradOptimizer adagrad({.initial_accumulator_value = 0});
+  EXPECT_EQ(fakes::Text(adagrad.ApplyGradients(b_, {{g, w_.ref}}).status()),
+            "USAGE: initial_accumulator_value must be positive: 0");
+  FtrlOptimizer ftrl({.l1_regularization_strength = -1});
+  EXPECT_EQ(fakes::Text(ftrl.ApplyGradients(b_, {{g, w_.ref}}).status()),
+            "USAGE: l1_regularization_strength -1.000000 needs to be positive or zero");
+}
+
+}  // namespace
+}  // namespace vigil
