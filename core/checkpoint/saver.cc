@@ -265,7 +265,7 @@ absl::Status Saver::RestoreMissingLast(Session& session, const std::string& path
   RunSpec last{.feeds = ops_->restore.feeds};
   for (const NodeId id : NodesOfGroup(graph, ops_->restore.targets[0])) {
     const Node& node = graph.node(id);
-    const bool is_missing = !node.inputs.empty() && node.def->TakesReference(0) &&
+    const bool is_missing = !node.inputs.empty() && node.TakesReference(0) &&
                             std::ranges::find(missing, graph.node(node.inputs[0].node).name) != missing.end();
     (is_missing ? last : first).targets.push_back(id);
   }

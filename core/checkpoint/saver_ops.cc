@@ -19,9 +19,7 @@ namespace {
 
 // A variable, or an iterator for its state.
 bool IsSaveable(const Graph& graph, Output output) {
-  return ops::IsIterator(graph, output) ||
-         (graph.Has(output) && output.index == 0 && graph.node(output.node).def->is_resource &&
-          graph.TypeOf(output) != DType::kResource);
+  return ops::IsIterator(graph, output) || ops::IsVariable(graph, output);
 }
 
 std::string KeyOf(const Graph& graph, Output saved) {
@@ -117,6 +115,10 @@ class SaverBuilder {
   }
 
   Output ValueOf(Output saved) {
+    if (ops::IsResourceVariable(graph_, saved)) {
+      return b_.Op("ReadVariableOp", {saved},
+                   {.name = Name("ReadVariableOp"), .attrs = {{"dtype", ops::VariableType(graph_, saved)}}});
+    }
     if (!ops::IsIterator(graph_, saved)) return saved;
     return b_.Op("SerializeIterator", {saved}, {.name = "SerializeIterator"});
   }
@@ -148,7 +150,7 @@ class SaverBuilder {
   std::vector<NodeId> Restore(const NamedVariables& variables) {
     std::vector<DType> types;
     for (const auto& [name, variable] : variables) {
-      types.push_back(ops::IsIterator(graph_, variable) ? DType::kString : graph_.TypeOf(variable));
+      types.push_back(ops::IsIterator(graph_, variable) ? DType::kString : ops::VariableType(graph_, variable));
     }
     const Output restored = b_.Op("RestoreV2", Keys("RestoreV2", prefix_, variables),
                                   {.name = Name("RestoreV2"), .attrs = {{"dtypes", std::move(types)}}});
@@ -161,7 +163,8 @@ class SaverBuilder {
         continue;
       }
       if (options_.reshape) value = b_.Op("Reshape", {value, ShapeOf(variable)}, {.name = Name("Reshape")});
-      assigned.push_back(b_.Op("Assign", {variable, value}, {.name = Name("Assign")}).node);
+      const std::string op = ops::IsResourceVariable(graph_, variable) ? "AssignVariableOp" : "Assign";
+      assigned.push_back(b_.Op(op, {variable, value}, {.name = Name(op)}).node);
     }
     return assigned;
   }
@@ -197,6 +200,14 @@ void NoteCalls(Graph& graph, const SaverOps& ops) {
   note(ops.restore.targets[0], CallKind::kRestore);
 }
 
+// The handle of the resource variable whose value that is; else the value itself.
+Output VariableBehind(const Graph& graph, Output value) {
+  const Node* node = &graph.node(value.node);
+  while (node->op == "Identity") node = &graph.node(node->inputs[0].node);
+  if (node->op != "ReadVariableOp") return value;
+  return {graph.node(node->inputs[0].node).refers_to, 0};
+}
+
 // What the nodes of the save that write tensors write: all but their first three inputs.
 std::vector<Output> FindSaved(const Graph& graph, NodeId save) {
   std::set<Output> saved;
@@ -209,7 +220,7 @@ std::vector<Output> FindSaved(const Graph& graph, NodeId save) {
     const Node& node = graph.node(left.back());
     left.pop_back();
     if (node.op == "SaveV2") {
-      saved.insert(node.inputs.begin() + 3, node.inputs.end());
+      for (std::size_t i = 3; i < node.inputs.size(); ++i) saved.insert(VariableBehind(graph, node.inputs[i]));
       continue;
     }
     for (const Output input : node.inputs) visit(input.node);

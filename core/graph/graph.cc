@@ -87,9 +87,10 @@ absl::Status Graph::Check(Node& node) const {
       return UsageError(fmt::format("Input {} of '{}' ({}) is not an output of a node of this graph.", types.size(),
                                     node.name.empty() ? node.op : node.name, node.op));
     }
-    VIGIL_RETURN_IF_ERROR(CheckReference(node, static_cast<int>(types.size())));
     types.push_back(TypeOf(input));
   }
+  node.refers_to = FindReferred(node, types);
+  for (int i = 0; i < given; ++i) VIGIL_RETURN_IF_ERROR(CheckReference(node, i));
   for (const NodeId control : node.control_inputs) {
     if (control < 0 || control >= size()) {
       return UsageError(fmt::format("A control input of '{}' is not a node of this graph.", node.name));
@@ -102,16 +103,25 @@ absl::Status Graph::Check(Node& node) const {
   return absl::OkStatus();
 }
 
+NodeId Graph::FindReferred(const Node& node, const std::vector<DType>& inputs) const {
+  if (node.def->is_resource || node.def->fills_resource) return size();  // its id
+  const bool passes_handle = node.def->passes_handles && !inputs.empty() && inputs[0] == DType::kResource;
+  if (node.inputs.empty() || !(node.def->forwards_ref || passes_handle)) return kNoNode;
+  return this->node(node.inputs[0].node).refers_to;
+}
+
 // A reference must come from what stands for a resource; a value cannot be had from a handle.
 absl::Status Graph::CheckReference(const Node& node, int i) const {
   const Output input = node.inputs[static_cast<std::size_t>(i)];
   const Node& from = this->node(input.node);
-  if (node.def->TakesReference(i)) {
-    if (input.index == 0 && (from.def->is_resource || from.def->forwards_ref)) return absl::OkStatus();
+  if (node.TakesReference(i)) {
+    if (from.refers_to != kNoNode && (input.index == 0 || from.def->refers_by_any_output)) return absl::OkStatus();
     return UsageError(fmt::format("Input {} of '{}' Op must be a reference to a resource; '{}' ({}) is none.", i,
                                   node.op, from.name, from.op));
   }
-  if (!from.def->is_resource || from.def->read) return absl::OkStatus();
+  const bool is_handle = from.def->is_resource ? from.def->read == nullptr
+                                               : from.refers_to != kNoNode && TypeOf(input) == DType::kResource;
+  if (!is_handle) return absl::OkStatus();
   return UsageError(
       fmt::format("Input {} of '{}' Op takes a value, but '{}' ({}) is a handle.", i, node.op, from.name, from.op));
 }

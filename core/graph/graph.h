@@ -68,6 +68,14 @@ struct Node {
   std::string device;
   std::vector<DType> output_types;  // filled in by the graph
   const OpDef* def = nullptr;       // filled in by the graph
+  // Whose resource its outputs refer to, where they are taken as references: its own, or that of its first input.
+  // kNoNode: they do not. Filled in by the graph.
+  NodeId refers_to = kNoNode;
+
+  // Whether input i is not a value but a reference.
+  bool TakesReference(int i) const {
+    return def->TakesReference(i) || (i == 0 && def->passes_handles && refers_to != kNoNode);
+  }
 };
 
 // Names an object that a graph carries along: a collection's items are std::vector<T>.
@@ -175,6 +183,7 @@ class Graph {
   }
   [[noreturn]] static void WrongItems(std::string_view collection);
   absl::Status Check(Node& node) const;
+  NodeId FindReferred(const Node& node, const std::vector<DType>& inputs) const;
   absl::Status CheckReference(const Node& node, int i) const;
   std::string UniqueName(const std::string& wanted);
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -105,6 +108,7 @@ class Importer {
 
   absl::Status Import() {
     VIGIL_RETURN_IF_ERROR(ReadNames());
+    VIGIL_RETURN_IF_ERROR(CheckOps());
     VIGIL_RETURN_IF_ERROR(ReadInputs());
     VIGIL_ASSIGN_OR_RETURN(const std::vector<int> order, Order());
     // Also where memory runs out on the way.
@@ -126,6 +130,7 @@ class Importer {
     return options_.scope.empty() ? node.name() : fmt::format("{}/{}", options_.scope, node.name());
   }
   absl::Status ReadNames();
+  absl::Status CheckOps() const;
   absl::Status ReadInputs();
   absl::StatusOr<std::vector<int>> Order() const;
   absl::Status AddNode(int i);
@@ -150,6 +155,43 @@ absl::Status Importer::ReadNames() {
     if (!by_name_.emplace(node.name(), i).second) return Invalid("The GraphDef has two nodes named '{}'.", node.name());
   }
   return absl::OkStatus();
+}
+
+// What there is not here is told all at once, with the nodes that want it.
+absl::Status Importer::CheckOps() const {
+  static constexpr std::string_view kLoops[] = {"Enter",    "Exit",    "NextIteration",    "LoopCond", "ControlTrigger",
+                                                "RefEnter", "RefExit", "RefNextIteration", "RefMerge"};
+  static constexpr std::string_view kCalls[] = {"PartitionedCall", "StatefulPartitionedCall", "If",  "StatelessIf",
+                                                "While",           "StatelessWhile",          "Case"};
+  std::set<std::string_view> functions;
+  for (const auto& function : def_.library().function()) functions.insert(function.signature().name());
+  std::map<std::string_view, std::vector<std::string>> unknown, loops, calls;  // nodes by op
+  int nodes = 0;
+  for (const proto::NodeDef& node : def_.node()) {
+    if (graph_.ops().Find(node.op()) != nullptr) continue;
+    const bool is_loop = std::ranges::find(kLoops, node.op()) != std::end(kLoops);
+    const bool is_call = functions.contains(node.op()) || std::ranges::find(kCalls, node.op()) != std::end(kCalls);
+    (is_call ? calls : is_loop ? loops : unknown)[node.op()].push_back(node.name());
+    ++nodes;
+  }
+  if (nodes == 0) return absl::OkStatus();
+  if (nodes == 1 && !unknown.empty()) {
+    return MakeStatus(Code::kNotFound,
+                      fmt::format("Node '{}' ({}): Op type not registered '{}'", unknown.begin()->second[0],
+                                  unknown.begin()->first, unknown.begin()->first));
+  }
+  std::string message = fmt::format("The GraphDef has {} nodes that cannot be run here.", nodes);
+  const auto tell = [&message](std::string_view what, const auto& ops) {
+    if (ops.empty()) return;
+    message += fmt::format(" {}:", what);
+    for (const auto& [op, names] : ops) {
+      message += fmt::format(" {} ('{}'){}", op, fmt::join(names, "', '"), op == ops.rbegin()->first ? "." : ",");
+    }
+  };
+  tell("Op types not registered", unknown);
+  tell("There are no loops", loops);
+  tell("There are no calls of functions", calls);
+  return MakeStatus(unknown.empty() ? Code::kUnimplemented : Code::kNotFound, message);
 }
 
 absl::Status Importer::ReadInputs() {
@@ -289,6 +331,9 @@ absl::Status ImportGraphDef(const proto::GraphDef& def, Graph& graph, const Impo
   if (def.versions().min_consumer() > kGraphDefVersion) {
     return Invalid("The GraphDef is for readers of version {} or later; this is version {}.",
                    def.versions().min_consumer(), kGraphDefVersion);
+  }
+  if (std::ranges::count(def.versions().bad_consumers(), kGraphDefVersion) != 0) {
+    return Invalid("The GraphDef says that readers of version {} cannot read it.", kGraphDefVersion);
   }
   if (graph.finalized()) return UsageError("Graph is finalized and cannot be modified.");
   return Importer(def, graph, options).Import();

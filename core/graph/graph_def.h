@@ -33,10 +33,11 @@ struct ImportOptions {
 };
 
 // Adds the nodes of `def`, in its order as far as inputs come first. An import that fails changes nothing. Errors:
-// NOT_FOUND for an unknown op; INVALID_ARGUMENT for an input that there is not, a cycle, two nodes of one name, a name
-// that the graph has already, an attribute that contradicts the node's types, a format of the future; UNIMPLEMENTED for
-// what there is not here (element types, functions); INVALID_ARGUMENT also for values that the message leaves out and
-// that would take more than kMostFilledBytes (tensor_proto.h); what Graph::Add gives. Each names the node.
+// NOT_FOUND for unknown ops, UNIMPLEMENTED for loops and calls of functions (one error lists all such nodes);
+// INVALID_ARGUMENT for an input that there is not, a cycle, two nodes of one name, a name that the graph has already,
+// an attribute that contradicts the node's types, a format of the future; UNIMPLEMENTED for what there is not here
+// (element types, functions); INVALID_ARGUMENT also for values that the message leaves out and that would take more
+// than kMostFilledBytes (tensor_proto.h); what Graph::Add gives. Each names the node.
 absl::Status ImportGraphDef(const proto::GraphDef& def, Graph& graph, const ImportOptions& options = {});
 
 // Writes the graph as protocol-buffer text to "<directory>/<name>", atomically; the directory is made. Returns that

@@ -7,9 +7,7 @@
 namespace vigil {
 
 const Node& KernelContext::holder_at(int i) const {
-  const Node* holder = &graph_.node(node().inputs[static_cast<std::size_t>(i)].node);
-  while (holder->def->forwards_ref) holder = &graph_.node(holder->inputs[0].node);
-  return *holder;
+  return graph_.node(graph_.node(node().inputs[static_cast<std::size_t>(i)].node).refers_to);
 }
 
 absl::Status KernelContext::CheckKind(const Node& holder, std::string_view wanted) {

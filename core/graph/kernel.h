@@ -97,7 +97,11 @@ class KernelContext {
     return AttrOr(holder(), name, missing);
   }
 
+  // Whether what the kernel is given does not live. (Only that of a _Send is called then.)
+  bool is_dead() const { return is_dead_; }
+
   // For the executor.
+  void set_dead(bool dead) { is_dead_ = dead; }
   void Start(Time deadline, Rendezvous* rendezvous = nullptr) {
     deadline_ = deadline;
     rendezvous_ = rendezvous;
@@ -137,6 +141,7 @@ class KernelContext {
   Time deadline_ = kNever;
   Rendezvous* rendezvous_ = nullptr;
   const KernelCall* call_ = nullptr;
+  bool is_dead_ = false;
 };
 
 }  // namespace vigil

@@ -52,6 +52,17 @@ struct ImpliedAttr {
   int i = 0;
 };
 
+// Ops that decide what of a run is dead: not run, but for those that bring the branches together.
+enum class ControlFlow : std::uint8_t {
+  kNone,
+  kSwitch,  // output 1 lives if input 1 is true, else output 0
+  kMerge,   // gives the input that lives, and its number
+  kSend,    // says so where its input is dead: its kernel is given an invalid tensor
+  kRecv,    // hears so, if its node may (kMayBeDead): its kernel gives an invalid tensor
+};
+// The attribute of a kRecv whose value may be dead.
+inline constexpr std::string_view kMayBeDead = "_vigil_may_be_dead";
+
 struct OpDef {
   std::string name;
   int inputs = 0;                        // exactly as many; -1 = any number
@@ -65,7 +76,13 @@ struct OpDef {
       {};  // the kKind of that resource (resource.h): kernels that want another get an error; "": unknown
   Kernel read =
       nullptr;  // of a resource: gives its value to who wants a value instead of the reference (null: it has none)
-  bool forwards_ref = false;  // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
+  // The node keeps something from one run to the next for itself (a random op): resource() of its kernel is its own.
+  bool keeps_state = false;
+  bool fills_resource = false;        // ... and output 0 refers to it, whatever the inputs refer to (a dataset)
+  bool forwards_ref = false;          // output 0 may also be taken as a reference, to what input 0 refers to (Assign)
+  bool refers_by_any_output = false;  // ... and so may the others (RefSwitch)
+  bool passes_handles = false;        // the same of a handle as input 0, and of nothing else (Identity)
+  ControlFlow control_flow = ControlFlow::kNone;
   // The output never changes: the executor uses this tensor and copies nothing (Const).
   std::function<const Tensor&(const Node&)> constant = nullptr;
   std::vector<ImpliedAttr> implied_attrs = {};

@@ -22,11 +22,11 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
   // Of the step: the same for all its partitions, and no other step's.
   virtual std::int64_t step_id() const = 0;
-  // The value of a _Send node, once a step; it is shared, not copied. Never waits for the receiver. Error: why the step
-  // ends early.
+  // The value of a _Send node, once a step; it is shared, not copied; an invalid one if it is dead. Never waits for the
+  // receiver. Error: why the step ends early.
   virtual absl::Status Send(const Node& send, const Tensor& value) = 0;
-  // The value for a _Recv node, once a step: waits until it has been sent. Errors: why the step ends early, a lost
-  // or restarted sender, DEADLINE_EXCEEDED.
+  // The value for a _Recv node, once a step: waits until it has been sent; an invalid one if it is dead. Errors: why
+  // the step ends early, a lost or restarted sender, DEADLINE_EXCEEDED.
   virtual absl::StatusOr<Tensor> Recv(const Node& recv, Time deadline) = 0;
 };
 

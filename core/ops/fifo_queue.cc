@@ -41,12 +41,32 @@ class FifoQueue::Turn {
   Attempt attempt_;
 };
 
-FifoQueue::FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity)
+FifoQueue::FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity,
+                     std::optional<Shuffling> shuffling)
     : name_(std::move(name)),
       component_types_(std::move(component_types)),
       capacity_(capacity),
+      kind_name_(shuffling.has_value() ? "RandomShuffleQueue" : "FIFOQueue"),
       mutex_(env.tasks->NewMutex(name_)),
-      changed_(env.tasks->NewCondition(name_)) {}
+      changed_(env.tasks->NewCondition(name_)),
+      shuffling_(std::move(shuffling)) {}
+
+bool FifoQueue::HasOne() const {
+  const std::int64_t kept = closed_ || !shuffling_.has_value() ? 0 : shuffling_->min_after_dequeue;
+  return static_cast<std::int64_t>(elements_.size()) > kept;
+}
+
+FifoQueue::Element FifoQueue::Take() {
+  if (!shuffling_.has_value()) {
+    Element first = std::move(elements_.front());
+    elements_.pop_front();
+    return first;
+  }
+  std::swap(elements_[shuffling_->numbers.Next() % static_cast<std::uint32_t>(elements_.size())], elements_.back());
+  Element taken = std::move(elements_.back());
+  elements_.pop_back();
+  return taken;
+}
 
 absl::Status FifoQueue::Fits(const Node& holder) const {
   const auto types = holder.attrs.find("component_types");
@@ -80,7 +100,7 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
     while (true) {
       if (turn.cancelled()) return MakeStatus(Code::kCancelled, "Enqueue operation was cancelled");
       if (turn.HasCome() && closed_)
-        return MakeStatus(Code::kCancelled, fmt::format("FIFOQueue '{}' is closed.", name_));
+        return MakeStatus(Code::kCancelled, fmt::format("{} '{}' is closed.", kind_name_, name_));
       if (turn.HasCome() && HasRoom()) break;
       VIGIL_RETURN_IF_ERROR(Wait(run, "Enqueue"));
     }
@@ -91,23 +111,22 @@ absl::Status FifoQueue::Enqueue(const KernelContext& run, std::vector<Element> e
 }
 
 absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements,
-                                const std::string& taker) {
+                                const std::string& taker, bool up_to) {
   MutexLock lock(*mutex_);
   Turn turn(dequeuing_, *changed_);
   const auto wanted = static_cast<std::size_t>(count);
   absl::Status status;
   while (elements->size() < wanted) {
-    if (turn.HasCome() && !elements_.empty()) {
-      elements->push_back(std::move(elements_.front()));
-      elements_.pop_front();
+    if (turn.HasCome() && HasOne()) {
+      elements->push_back(Take());
       changed_->NotifyAll();
       continue;
     }
     if (turn.HasCome() && closed_) {
-      status = MakeStatus(
-          Code::kOutOfRange,
-          fmt::format("FIFOQueue '{}' is closed and has insufficient elements (requested {}, current size {})", name_,
-                      count, elements->size()));
+      if (up_to && !elements->empty()) return absl::OkStatus();
+      status = MakeStatus(Code::kOutOfRange,
+                          fmt::format("{} '{}' is closed and has insufficient elements (requested {}, current size {})",
+                                      kind_name_, name_, count, elements->size()));
     } else if (stopped_.contains(taker)) {
       status = MakeStatus(Code::kAborted, fmt::format("Dequeue operation of '{}' was stopped", taker));
     } else {
@@ -116,6 +135,7 @@ absl::Status FifoQueue::Dequeue(const KernelContext& run, std::int64_t count, st
     if (!status.ok()) break;
   }
   if (status.ok()) return status;
+  // Back to where they were: those of a queue that shuffles were anywhere.
   elements_.insert(elements_.begin(), std::make_move_iterator(elements->begin()),
                    std::make_move_iterator(elements->end()));
   elements->clear();

@@ -1,4 +1,5 @@
-// The queue behind a FIFOQueueV2 node: a bounded buffer of elements (tuples of tensors) between tasks.
+// The queue behind a FIFOQueueV2 or RandomShuffleQueueV2 node: a bounded buffer of elements (tuples of tensors) between
+// tasks.
 //
 // As in TensorFlow the ones that put in are served in the order in which they came, the ones that take out as well, and
 // a plain Close waits its turn among those that put in: what was waiting before it still gets in.
@@ -13,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "absl/status/status.h"
 #include "vigil/core/graph/kernel.h"
 #include "vigil/core/graph/resource.h"
+#include "vigil/core/ops/random/philox.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
@@ -31,8 +34,15 @@ class FifoQueue : public Resource {
   static constexpr bool kPerSession = true;
   using Element = std::vector<Tensor>;
 
+  // Of one that gives its elements in random order. Until it is closed it keeps so many.
+  struct Shuffling {
+    PhiloxNumbers numbers;
+    std::int64_t min_after_dequeue = 0;
+  };
+
   // capacity < 0: without bound.
-  FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity);
+  FifoQueue(const Env& env, std::string name, std::vector<DType> component_types, std::int64_t capacity,
+            std::optional<Shuffling> shuffling = std::nullopt);
 
   absl::Status Fits(const Node& holder) const override;
 
@@ -40,9 +50,10 @@ class FifoQueue : public Resource {
   // out what is in it, opens it if it was closed, and forgets which takers were stopped. REQUIRES: elements of the
   // component types.
   absl::Status Enqueue(const KernelContext& run, std::vector<Element> elements, bool renew = false);
-  // Takes `count`, or none if it fails. `taker`: a name under which it can be stopped; "" = none.
+  // Takes `count`, or none if it fails; with `up_to` fewer, but at least one, of a queue that is closed. `taker`: a
+  // name under which it can be stopped; "" = none.
   absl::Status Dequeue(const KernelContext& run, std::int64_t count, std::vector<Element>* elements,
-                       const std::string& taker = "");
+                       const std::string& taker = "", bool up_to = false);
   // If it was closed, it is no more; what is in it stays.
   void Open();
   // Who waits for elements under that name, now or later, until the queue is renewed, fails with ABORTED.
@@ -61,15 +72,19 @@ class FifoQueue : public Resource {
   class Turn;
 
   bool HasRoom() const { return capacity_ < 0 || static_cast<std::int64_t>(elements_.size()) < capacity_; }
+  bool HasOne() const;  // that may be taken
+  Element Take();       // REQUIRES: HasOne()
   // Waits for any change. REQUIRES: *mutex_ is held.
   absl::Status Wait(const KernelContext& run, std::string_view operation);
 
   const std::string name_;
   const std::vector<DType> component_types_;
   const std::int64_t capacity_;
+  const std::string_view kind_name_;
   const std::unique_ptr<Mutex> mutex_;
   const std::unique_ptr<Condition> changed_;
   // Guarded by *mutex_.
+  std::optional<Shuffling> shuffling_;
   std::deque<Element> elements_;
   Attempts enqueuing_;
   Attempts dequeuing_;

@@ -43,12 +43,27 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
   registry.Imply("Fill", {TypeOfInput("index_type", 0), TypeOfInput("T", 1)});
   registry.Imply("GatherV2", {TypeOfInput("Tparams", 0), TypeOfInput("Tindices", 1), TypeOfInput("Taxis", 2)});
   registry.Imply("IsVariableInitialized", {TypeOfInput("dtype", 0)});
-  registry.Imply("IteratorGetNext", {{"output_types", Kind::kOutputTypes}, {"output_shapes", Kind::kUnknownShapes}});
+  registry.Imply("IteratorGetNext", {{"output_shapes", Kind::kUnknownShapes}});
+  registry.Imply("Merge", {NumberOfInputs("N"), t});
+  for (const std::string_view op : {"Switch", "RefSwitch"}) registry.Imply(op, {t});
   registry.Imply("MergeSummary", {NumberOfInputs("N")});
   registry.Imply("Pack", {NumberOfInputs("N"), t});
   registry.Imply("PlaceholderWithDefault", {TypeOfInput("dtype", 0), {"shape", Kind::kUnknownShape}});
+  for (const std::string_view op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
+    registry.Imply(op, {t});
+  registry.Imply("RandomShuffle", {t});
+  registry.Imply("RandomUniformInt", {TypeOfInput("Tout", 1), t});
   registry.Imply("Range", {TypeOfInput("Tidx", 0)});
   registry.Imply("Reshape", {t, TypeOfInput("Tshape", 1)});
+  for (const std::string_view op : {"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"}) {
+    registry.Imply(op, {TypeOfInput("dtype", 1)});
+  }
+  registry.Imply("ResourceApplyGradientDescent", {TypeOfInput("T", 1)});
+  registry.Imply("ResourceGather", {TypeOfInput("Tindices", 1)});
+  for (const std::string_view op : {"ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterUpdate"}) {
+    registry.Imply(op, {TypeOfInput("Tindices", 1), TypeOfInput("dtype", 2)});
+  }
+  registry.Imply("VarHandleOp", {{"shape", Kind::kUnknownShape}});
   registry.Imply("SaveV2", {TypesOfInputs("dtypes", 3)});
   registry.Imply("VariableV2", {{"shape", Kind::kUnknownShape}});
 }

@@ -18,7 +18,6 @@ namespace vigil {
 namespace {
 
 using ops::kVariables;
-using ops::Variable;
 
 constexpr std::string_view kTrainable = "trainable_variables";
 
@@ -42,7 +41,7 @@ std::string NameOfItem(const Graph& graph, Output item) {
 class Exporter {
  public:
   explicit Exporter(const Graph& graph) : graph_(graph) {
-    for (const Variable& variable : graph.Collection(kVariables)) variables_.emplace(variable.ref, variable);
+    for (const ops::Variable& variable : graph.Collection(kVariables)) variables_.emplace(variable.ref, variable);
     for (const Output each : graph.Collection(CollectionKey<Output>{kTrainable})) trainable_.insert(each);
   }
 
@@ -58,26 +57,27 @@ class Exporter {
   }
 
  private:
-  proto::VariableDef VariableDefOf(const Variable& variable) const {
+  proto::VariableDef VariableDefOf(const ops::Variable& variable) const {
     const Node& initializer = graph_.node(variable.initializer);
     proto::VariableDef def;
     def.set_variable_name(graph_.NameOf(variable.ref));
     def.set_initializer_name(initializer.name);
     def.set_snapshot_name(graph_.NameOf(variable.read));
     def.set_initial_value_name(graph_.NameOf(initializer.inputs[1]));
+    def.set_is_resource(ops::IsResourceVariable(graph_, variable.ref));
     def.set_trainable(trainable_.contains(variable.ref));
     return def;
   }
 
   const Graph& graph_;
-  std::map<Output, Variable> variables_;
+  std::map<Output, ops::Variable> variables_;
   std::set<Output> trainable_;
 };
 
 class Importer {
  public:
   Importer(Graph& graph, const ImportMetaGraphOptions& options) : graph_(graph), options_(options) {
-    for (const Variable& variable : graph.Collection(kVariables)) variables_.insert(variable.ref);
+    for (const ops::Variable& variable : graph.Collection(kVariables)) variables_.insert(variable.ref);
   }
 
   // False: there is no way to read it.
@@ -99,7 +99,7 @@ class Importer {
     }
     if (!def.has_bytes_list() || !HoldsVariables(name)) return false;
     for (const std::string& item : def.bytes_list().value()) {
-      VIGIL_ASSIGN_OR_RETURN(const Variable variable, ReadVariable(item));
+      VIGIL_ASSIGN_OR_RETURN(const ops::Variable variable, ReadVariable(item));
       graph_.AddToCollection(key, variable.ref);
       if (variables_.insert(variable.ref).second) graph_.AddToCollection(kVariables, variable);
     }
@@ -114,27 +114,30 @@ class Importer {
     return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is not in the graph", scoped));
   }
 
-  absl::StatusOr<Variable> ReadVariable(const std::string& bytes) const {
+  absl::StatusOr<ops::Variable> ReadVariable(const std::string& bytes) const {
     proto::VariableDef def;
     if (!def.ParseFromString(bytes)) return MakeStatus(Code::kInvalidArgument, "an item is no VariableDef");
-    if (def.is_resource() || def.has_save_slice_info_def()) {
-      return MakeStatus(Code::kUnimplemented,
-                        fmt::format("variable '{}' is a {}: there are none here", def.variable_name(),
-                                    def.is_resource() ? "resource variable" : "part of a partitioned variable"));
+    if (def.has_save_slice_info_def()) {
+      return MakeStatus(
+          Code::kUnimplemented,
+          fmt::format("variable '{}' is a part of a partitioned variable: there are none here", def.variable_name()));
     }
-    Variable variable;
+    ops::Variable variable;
     VIGIL_ASSIGN_OR_RETURN(variable.ref, Find(def.variable_name()));
     VIGIL_ASSIGN_OR_RETURN(const Output initializer, Find(def.initializer_name()));
     variable.initializer = initializer.node;
     VIGIL_ASSIGN_OR_RETURN(variable.read, Find(def.snapshot_name()));
-    const OpDef& op = *graph_.node(variable.ref.node).def;
-    if (variable.ref.index != 0 || !op.is_resource || !op.read) return Not(def.variable_name(), "a variable");
+    const bool is_resource = ops::IsResourceVariable(graph_, variable.ref);
+    if (!ops::IsVariable(graph_, variable.ref) || is_resource != def.is_resource()) {
+      return Not(def.variable_name(), def.is_resource() ? "a resource variable" : "a variable");
+    }
     // What is written of it later: the value that it assigns.
     const Node& assign = graph_.node(initializer.node);
-    if (!assign.def->forwards_ref || assign.inputs.size() != 2 || assign.inputs[0] != variable.ref) {
+    const bool assigns = is_resource ? assign.op == "AssignVariableOp" : assign.def->forwards_ref;
+    if (!assigns || assign.inputs.size() != 2 || assign.inputs[0] != variable.ref) {
       return Not(def.initializer_name(), fmt::format("an assignment to '{}'", def.variable_name()));
     }
-    if (!graph_.Has(variable.read) || graph_.TypeOf(variable.read) != graph_.TypeOf(variable.ref)) {
+    if (!graph_.Has(variable.read) || graph_.TypeOf(variable.read) != ops::VariableType(graph_, variable.ref)) {
       return Not(def.snapshot_name(), fmt::format("the value of '{}'", def.variable_name()));
     }
     return variable;

@@ -149,10 +149,31 @@ TEST_F(MetaGraphTest, RefusesItemsThatItDoesNotFind) {
   EXPECT_EQ(error(def), "Collection 'variables': an item is no VariableDef");
   proto::VariableDef variable;
   variable.set_variable_name("step:0");
+  variable.set_initializer_name("step/Assign");
+  variable.set_snapshot_name("step/read:0");
   variable.set_is_resource(true);
   def = Export();
   def.mutable_collection_def()->at("variables").mutable_bytes_list()->add_value(variable.SerializeAsString());
-  EXPECT_THAT(error(def), HasSubstr("variable 'step:0' is a resource variable"));
+  EXPECT_EQ(error(def), "Collection 'variables': 'step:0' is not a resource variable");
+  variable.mutable_save_slice_info_def();
+  def = Export();
+  def.mutable_collection_def()->at("variables").mutable_bytes_list()->add_value(variable.SerializeAsString());
+  EXPECT_THAT(error(def), HasSubstr("variable 'step:0' is a part of a partitioned variable"));
+}
+
+TEST_F(MetaGraphTest, AResourceVariableComesBackAsOne) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const ops::Variable v = ops::MakeResourceVariable(b, "v", b.Const("v/initial", Tensor::Scalar<float>(2)));
+  ASSERT_TRUE(b.status().ok()) << b.status();
+  const absl::StatusOr<proto::MetaGraphDef> def = ExportMetaGraph(graph);
+  Graph other(BuiltinOps());
+  ASSERT_TRUE(ImportMetaGraph(*def, other).ok());
+  ASSERT_EQ(other.Collection(ops::kVariables).size(), 1u);
+  const ops::Variable& found = other.Collection(ops::kVariables)[0];
+  EXPECT_TRUE(ops::IsResourceVariable(other, found.ref));
+  EXPECT_EQ(other.NameOf(found.read), graph.NameOf(v.read));
+  EXPECT_EQ(ops::VariableType(other, found.ref), DType::kFloat);
 }
 
 TEST_F(MetaGraphTest, AVariableIsOneWithItsAssignment) {

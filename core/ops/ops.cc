@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/ops/variable.h"
 
 namespace vigil::ops {
 namespace {
@@ -68,6 +69,47 @@ Variable MakeVariable(Builder& b, std::string name, Output initial_value, Collec
   return variable;
 }
 
+Variable MakeResourceVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
+  Variable variable;
+  if (!b.status().ok()) return variable;
+  if (!b.graph().Has(initial_value)) {
+    b.Fail(
+        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+    return variable;
+  }
+  Detached detached(b);
+  Builder& plain = *detached;
+  const Node& initial = b.graph().node(initial_value.node);
+  const DType type = b.graph().TypeOf(initial_value);
+  Attrs attrs{{"dtype", type}, {"shared_name", name}};
+  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
+  variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+  const std::string own = NameOf(plain, variable.ref);
+  variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
+  variable.read =
+      plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = {{"dtype", type}}});
+  if (!plain.status().ok()) return {};
+  b.graph().AddToCollection(collection, variable.ref);
+  b.graph().AddToCollection(kVariables, variable);
+  return variable;
+}
+
+bool IsResourceVariable(const Graph& graph, Output output) {
+  return graph.Has(output) && output.index == 0 &&
+         graph.node(output.node).def->resource_kind == ResourceVariable::kKind;
+}
+
+bool IsVariable(const Graph& graph, Output output) {
+  if (IsResourceVariable(graph, output)) return true;
+  return graph.Has(output) && output.index == 0 && graph.node(output.node).def->is_resource &&
+         graph.TypeOf(output) != DType::kResource;
+}
+
+DType VariableType(const Graph& graph, Output variable) {
+  return IsResourceVariable(graph, variable) ? vigil::Variable::TypeOf(graph.node(variable.node))
+                                             : graph.TypeOf(variable);
+}
+
 Output Assign(Builder& b, std::string name, Output ref, Output value) {
   return b.Op("Assign", {ref, value}, {.name = std::move(name)});
 }
@@ -100,7 +142,8 @@ Output ReportUninitializedVariables(Builder& b, std::string name, const std::vec
   std::vector<Output> initialized;
   std::vector<std::string> names;
   for (const Output variable : variables) {
-    initialized.push_back(b.Op("IsVariableInitialized", {variable}, {.name = name + "/IsVariableInitialized"}));
+    const std::string op = IsResourceVariable(b.graph(), variable) ? "VarIsInitializedOp" : "IsVariableInitialized";
+    initialized.push_back(b.Op(op, {variable}, {.name = fmt::format("{}/{}", name, op)}));
     names.push_back(NameOf(b, variable));
   }
   const Output mask =
@@ -117,11 +160,13 @@ Output ReportUninitializedVariables(Builder& b, std::string name, const std::vec
 Output RangeIterator(Builder& b, std::string name, std::int64_t n) {
   const Output iterator = b.Op("OneShotIterator", {}, {.name = name + "/OneShotIterator", .attrs = {{"stop", n}}});
   if (b.status().ok()) b.graph().AddToCollection(kIterators, iterator);
-  return b.Op("IteratorGetNext", {iterator}, {.name = std::move(name)});
+  return b.Op("IteratorGetNext", {iterator},
+              {.name = std::move(name), .attrs = {{"output_types", std::vector<DType>{DType::kInt64}}}});
 }
 
 bool IsIterator(const Graph& graph, Output output) {
-  return graph.Has(output) && output.index == 0 && graph.node(output.node).op == "OneShotIterator";
+  return graph.Has(output) && output.index == 0 &&
+         (graph.node(output.node).op == "OneShotIterator" || graph.node(output.node).op == "IteratorV2");
 }
 
 Queue FifoQueue(Builder& b, std::string name, std::int64_t capacity) {

@@ -44,6 +44,15 @@ Output Assign(Builder& b, std::string name, Output ref, Output value);
 Output AssignAdd(Builder& b, std::string name, Output ref, Output value);
 Output AssignSub(Builder& b, std::string name, Output ref, Output value);
 
+// A resource variable (VarHandleOp): `ref` is its handle, which has no value; "<name>/Read/ReadVariableOp" reads.
+Variable MakeResourceVariable(Builder& b, std::string name, Output initial_value,
+                              CollectionKey<Output> collection = kGlobalVariables);
+// Whether that is a variable of either kind (as Variable::ref), or one whose handle it is.
+bool IsVariable(const Graph& graph, Output output);
+bool IsResourceVariable(const Graph& graph, Output output);
+// The type of its value. REQUIRES: IsVariable.
+DType VariableType(const Graph& graph, Output variable);
+
 // Runs the initializer of each (tf.variables_initializer). USAGE for one that MakeVariable did not make.
 Output VariablesInitializer(Builder& b, std::string name, const std::vector<Output>& variables);
 // The names of those that are not initialized: a string vector (tf.report_uninitialized_variables).

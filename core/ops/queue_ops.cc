@@ -1,8 +1,10 @@
 // FIFOQueueV2 and the ops on it.
 #include <algorithm>
+#include <optional>
 
 #include "vigil/core/ops/fifo_queue.h"
 #include "vigil/core/ops/op_util.h"
+#include "vigil/core/ops/random/random_generator.h"
 #include "vigil/core/ops/registration.h"
 #include "vigil/core/ops/training.h"
 
@@ -17,9 +19,15 @@ constexpr std::int64_t kMostEmptyElements = 1 << 20;
 absl::StatusOr<FifoQueue*> QueueOf(KernelContext& c) {
   return c.resource<FifoQueue>([&c] {
     const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
+    std::optional<FifoQueue::Shuffling> shuffling;
+    if (c.holder().op == "RandomShuffleQueueV2") {
+      shuffling.emplace(PhiloxNumbers(Seeded(c.env(), c.holder_attr_or<std::int64_t>("seed", 0),
+                                             c.holder_attr_or<std::int64_t>("seed2", 0))),
+                        c.holder_attr_or<std::int64_t>("min_after_dequeue", 0));
+    }
     return std::make_shared<FifoQueue>(c.env(), shared_name.empty() ? "_0_" + c.holder().name : shared_name,
                                        c.holder_attr_or<ComponentTypes>("component_types", {}),
-                                       c.holder_attr_or<std::int64_t>("capacity", -1));
+                                       c.holder_attr_or<std::int64_t>("capacity", -1), std::move(shuffling));
   });
 }
 
@@ -94,17 +102,20 @@ absl::Status Dequeue(KernelContext& c) {
   return absl::OkStatus();
 }
 
+template <bool kUpTo>
 absl::Status DequeueMany(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> count, Integers(c.input(1)));
-  if (count.size() != 1 || count[0] < 1) return InvalidArgument("DequeueMany requires one positive number of elements");
+  if (count.size() != 1 || count[0] < 1) {
+    return InvalidArgument("{} requires one positive number of elements", kUpTo ? "DequeueUpTo" : "DequeueMany");
+  }
   VIGIL_ASSIGN_OR_RETURN(FifoQueue* const queue, QueueOf(c));
   VIGIL_RETURN_IF_ERROR(CheckPromise(c));
   std::vector<Element> elements;
-  VIGIL_RETURN_IF_ERROR(queue->Dequeue(c, count[0], &elements));
+  VIGIL_RETURN_IF_ERROR(queue->Dequeue(c, count[0], &elements, "", kUpTo));
   for (std::size_t i = 0; i < elements[0].size(); ++i) {
     const Tensor& first = elements[0][i];
     std::vector<std::int64_t> dims = first.shape().dims();
-    dims.insert(dims.begin(), count[0]);
+    dims.insert(dims.begin(), static_cast<std::int64_t>(elements.size()));
     VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(first.dtype(), std::move(dims)));
     std::int64_t row = 0;
     for (const Element& element : elements) {
@@ -144,6 +155,12 @@ Types QueueTypes(const Node& node, const std::vector<DType>&) {
   return std::vector<DType>{DType::kResource};
 }
 
+Types ShuffleQueueTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(CheckSeeds(node));
+  VIGIL_RETURN_IF_ERROR(AllowAttr<std::int64_t>(node, "min_after_dequeue"));
+  return QueueTypes(node, inputs);
+}
+
 Types EnqueueTypes(const Node& node, const std::vector<DType>& inputs) {
   if (inputs.size() < 2) return UsageError(fmt::format("'{}' Op needs a queue and at least one component.", node.op));
   VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, ops::kRenewsQueue));
@@ -172,6 +189,10 @@ Types SizeTypes(const Node& node, const std::vector<DType>&) {
 void RegisterQueueOps(OpRegistry& registry) {
   registry.Register(
       {.name = "FIFOQueueV2", .output_types = QueueTypes, .is_resource = true, .resource_kind = FifoQueue::kKind});
+  registry.Register({.name = "RandomShuffleQueueV2",
+                     .output_types = ShuffleQueueTypes,
+                     .is_resource = true,
+                     .resource_kind = FifoQueue::kKind});
   registry.Register(
       {.name = "QueueEnqueueV2", .inputs = -1, .output_types = EnqueueTypes, .compute = Enqueue, .ref_inputs = 1});
   registry.Register({.name = "QueueEnqueueManyV2",
@@ -184,7 +205,12 @@ void RegisterQueueOps(OpRegistry& registry) {
   registry.Register({.name = "QueueDequeueManyV2",
                      .inputs = 2,
                      .output_types = DequeueTypes,
-                     .compute = DequeueMany,
+                     .compute = DequeueMany<false>,
+                     .ref_inputs = 1});
+  registry.Register({.name = "QueueDequeueUpToV2",
+                     .inputs = 2,
+                     .output_types = DequeueTypes,
+                     .compute = DequeueMany<true>,
                      .ref_inputs = 1});
   registry.Register(
       {.name = "QueueCloseV2", .inputs = 1, .output_types = CloseTypes, .compute = Close, .ref_inputs = 1});

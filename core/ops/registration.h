@@ -9,6 +9,7 @@ namespace vigil {
 void RegisterAccumulatorOps(OpRegistry& registry);
 void RegisterArrayOps(OpRegistry& registry);
 void RegisterControlOps(OpRegistry& registry);
+void RegisterDatasetOps(OpRegistry& registry);
 void RegisterElementwiseOps(OpRegistry& registry);
 // Last: adds to what the others registered.
 void RegisterImpliedAttrs(OpRegistry& registry);
@@ -16,10 +17,13 @@ void RegisterIteratorOps(OpRegistry& registry);
 void RegisterMatrixOps(OpRegistry& registry);
 void RegisterNnOps(OpRegistry& registry);  // nn/
 void RegisterQueueOps(OpRegistry& registry);
+void RegisterRandomOps(OpRegistry& registry);
+void RegisterResourceVariableOps(OpRegistry& registry);
 void RegisterSaveRestoreOps(OpRegistry& registry);
 void RegisterSelectOps(OpRegistry& registry);
 void RegisterSendRecvOps(OpRegistry& registry);
 void RegisterStateOps(OpRegistry& registry);
+void RegisterStridedSliceOps(OpRegistry& registry);
 void RegisterSummaryOps(OpRegistry& registry);
 void RegisterTrainingOps(OpRegistry& registry);
 

@@ -17,14 +17,16 @@ absl::Status NoRendezvous(const KernelContext& c) {
 }
 
 absl::Status Send(KernelContext& c) {
-  return c.rendezvous() == nullptr ? NoRendezvous(c) : c.rendezvous()->Send(c.node(), c.input(0));
+  return c.rendezvous() == nullptr ? NoRendezvous(c)
+                                   : c.rendezvous()->Send(c.node(), c.is_dead() ? Tensor() : c.input(0));
 }
 
 absl::Status Recv(KernelContext& c) {
   if (c.rendezvous() == nullptr) return NoRendezvous(c);
   VIGIL_ASSIGN_OR_RETURN(Tensor value, c.rendezvous()->Recv(c.node(), c.deadline()));
   const DType wanted = c.node().output_types[0];
-  if (value.dtype() != wanted) {
+  const bool is_dead = !value.valid() && c.attr_or<bool>(kMayBeDead, false);
+  if (value.dtype() != wanted && !is_dead) {
     return MakeStatus(Code::kInternal, fmt::format("'{}' was sent a value of type {}, not {}.", c.node().name,
                                                    DTypeName(value.dtype()), DTypeName(wanted)));
   }
@@ -52,8 +54,9 @@ Types RecvTypes(const Node& node, const std::vector<DType>& inputs) {
 }  // namespace
 
 void RegisterSendRecvOps(OpRegistry& registry) {
-  registry.Register({.name = "_Send", .inputs = 1, .output_types = SendTypes, .compute = Send});
-  registry.Register({.name = "_Recv", .output_types = RecvTypes, .compute = Recv});
+  registry.Register(
+      {.name = "_Send", .inputs = 1, .output_types = SendTypes, .compute = Send, .control_flow = ControlFlow::kSend});
+  registry.Register({.name = "_Recv", .output_types = RecvTypes, .compute = Recv, .control_flow = ControlFlow::kRecv});
   registry.Imply("_Send", {{"T", ImpliedAttr::Kind::kInputType, 0}});
 }
 

@@ -8,15 +8,10 @@
 namespace vigil {
 namespace {
 
-absl::Status Uninitialized(const KernelContext& c) {
-  return MakeStatus(Code::kFailedPrecondition,
-                    fmt::format("Attempting to use uninitialized value {}", c.holder().name));
-}
-
 absl::Status ReadVariable(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(const vigil::Variable* const variable, vigil::Variable::Of(c));
   Tensor value = variable->Read();
-  if (!value.valid()) return Uninitialized(c);
+  if (!value.valid()) return UninitializedVariable(c);
   c.set_output(0, std::move(value));
   return absl::OkStatus();
 }
@@ -50,7 +45,7 @@ template <absl::Status (*kCombine)(Tensor&, const Tensor&)>
 absl::Status AssignUpdate(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   return variable->Update([&c](Tensor* value) {
-    if (!value->valid()) return Uninitialized(c);
+    if (!value->valid()) return UninitializedVariable(c);
     if (value->shape() != c.input(1).shape()) return ShapesDiffer(c, value->shape(), c.input(1).shape());
     VIGIL_RETURN_IF_ERROR(kCombine(*value, c.input(1)));
     c.set_output(0, *value);
@@ -63,7 +58,7 @@ absl::Status CountUpToLimit(KernelContext& c) {
   const std::int64_t limit = c.attr<std::int64_t>("limit");
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   return variable->Update([&c, limit](Tensor* value) {
-    if (!value->valid()) return Uninitialized(c);
+    if (!value->valid()) return UninitializedVariable(c);
     if (value->shape().rank() != 0) return InvalidArgument("input is not a scalar: {}", value->Describe());
     const T count = value->scalar<T>();
     // The largest number there is comes to an end as well: there is no next one.

@@ -36,11 +36,6 @@ std::string Elements(const Tensor& tensor) {
   }
 }
 
-const Node& HolderOf(const Graph& graph, const Node* node) {
-  while (node->def->forwards_ref) node = &graph.node(node->inputs[0].node);
-  return *node;
-}
-
 }  // namespace
 
 std::string Show(const absl::Status& status) { return fakes::Text(status); }
@@ -75,11 +70,12 @@ absl::StatusOr<std::vector<Tensor>> OpRunner::Outputs(NodeId id, Time deadline) 
   if (node.def->constant) return std::vector<Tensor>{node.def->constant(node)};
   std::vector<Tensor> values(node.inputs.size());
   std::vector<const Tensor*> inputs;
-  const Node* holder = node.def->is_resource ? &node : nullptr;
+  const bool own = node.def->is_resource || node.def->keeps_state;
+  const Node* holder = own ? &node : nullptr;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Node& from = graph_.node(node.inputs[i].node);
-    const bool reference = node.def->TakesReference(static_cast<int>(i));
-    if (reference && holder == nullptr) holder = &HolderOf(graph_, &from);
+    const bool reference = node.TakesReference(static_cast<int>(i));
+    if (reference && holder == nullptr) holder = &graph_.node(from.refers_to);
     if (!reference || !from.def->is_resource) {
       VIGIL_ASSIGN_OR_RETURN(values[i], Value(node.inputs[i], deadline));
     }

@@ -7,17 +7,49 @@ namespace vigil {
 Variable::Variable(const Env& env, DType dtype)
     : dtype_(dtype), mutex_(env.tasks->NewMutex("variable")), changed_(env.tasks->NewCondition("variable")) {}
 
+DType Variable::TypeOf(const Node& holder) {
+  if (holder.def->resource_kind != ResourceVariable::kKind) return holder.output_types[0];
+  return std::get<DType>(holder.attrs.find("dtype")->second);
+}
+
 absl::StatusOr<Variable*> Variable::Of(KernelContext& c) {
-  return c.resource<Variable>([&c] { return std::make_shared<Variable>(c.env(), c.holder().output_types[0]); });
+  const DType type = TypeOf(c.holder());
+  if (c.holder().def->resource_kind == ResourceVariable::kKind) {
+    return c.resource<ResourceVariable>([&c, type] { return std::make_shared<ResourceVariable>(c.env(), type); });
+  }
+  return c.resource<Variable>([&c, type] { return std::make_shared<Variable>(c.env(), type); });
+}
+
+absl::Status UninitializedVariable(const KernelContext& c) {
+  const std::string& name = c.holder().name;
+  if (c.holder().def->resource_kind != ResourceVariable::kKind) {
+    return MakeStatus(Code::kFailedPrecondition, fmt::format("Attempting to use uninitialized value {}", name));
+  }
+  if (c.node().op != "ReadVariableOp") {
+    return MakeStatus(Code::kNotFound, fmt::format("Resource {} does not exist: '{}' needs a variable with a value.",
+                                                   name, c.node().name));
+  }
+  const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
+  return MakeStatus(
+      Code::kFailedPrecondition,
+      fmt::format("Could not find variable {}. This could mean that the variable has been deleted. In TF1, it can also "
+                  "mean the variable is uninitialized.",
+                  shared_name.empty() ? name : shared_name));
 }
 
 absl::StatusOr<std::shared_ptr<Variable>> Variable::At(KernelContext& c, int i) {
-  return c.resource_at<Variable>(
-      i, [&c, i] { return std::make_shared<Variable>(c.env(), c.holder_at(i).output_types[0]); });
+  const Node& holder = c.holder_at(i);
+  if (holder.def->resource_kind == ResourceVariable::kKind) {
+    VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<Variable> found, c.resource_at<ResourceVariable>(i, [&c, &holder] {
+      return std::make_shared<ResourceVariable>(c.env(), TypeOf(holder));
+    }));
+    return found;
+  }
+  return c.resource_at<Variable>(i, [&c, &holder] { return std::make_shared<Variable>(c.env(), TypeOf(holder)); });
 }
 
 absl::Status Variable::Fits(const Node& holder) const {
-  const DType wanted = holder.output_types[0];
+  const DType wanted = TypeOf(holder);
   if (wanted == dtype_) return absl::OkStatus();
   return InvalidArgument("'{}' is a variable of type {}, but the variable of that name has type {}.", holder.name,
                          DTypeName(wanted), DTypeName(dtype_));

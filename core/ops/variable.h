@@ -27,7 +27,10 @@ class Variable : public Resource {
   static constexpr bool kPerSession = false;
 
   Variable(const Env& env, DType dtype);
-  // The variable that the kernel's first reference refers to, until the run ends. Errors: KernelContext::resource's.
+  // The type that a node says its variable has.
+  static DType TypeOf(const Node& holder);
+  // The variable that the kernel's first reference refers to, of whichever kind, until the run ends. Errors:
+  // KernelContext::resource's.
   static absl::StatusOr<Variable*> Of(KernelContext& c);
 
   // The one that input i refers to, of an op that takes several references.
@@ -84,6 +87,16 @@ class Variable : public Resource {
   bool lent_ = false;      // ... and the value itself, to change it in place
   mutable int waiting_ = 0;
 };
+
+// The one behind a VarHandleOp, which has its names for itself: a "v" of the one kind is not the "v" of the other.
+class ResourceVariable : public vigil::Variable {
+ public:
+  static constexpr std::string_view kKind = "resource variable";
+  using vigil::Variable::Variable;
+};
+
+// FAILED_PRECONDITION, or NOT_FOUND for an op that does more than to read a resource variable, as TensorFlow has it.
+absl::Status UninitializedVariable(const KernelContext& c);
 
 }  // namespace vigil
 

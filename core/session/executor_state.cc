@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "vigil/core/base/check.h"
@@ -49,7 +50,8 @@ ExecutorState::ExecutorState(const Env& env, const Graph& graph, const Plan& pla
       plan_(plan),
       context_(env, graph, own, shared, cancellation),
       slots_(static_cast<std::size_t>(plan.slots)),
-      cached_(plan.steps.size()) {
+      cached_(plan.steps.size()),
+      dead_(static_cast<std::size_t>(plan.flags)) {
   inputs_.reserve(plan.inputs.size());
   for (const ValueSource& source : plan.inputs) {
     // A reference has neither: the kernel finds it by the holder.
@@ -101,6 +103,7 @@ absl::Status ExecutorState::TakeFeeds(const RunCall& call) {
 }
 
 absl::Status ExecutorState::Execute(RunMetadata* trace) {
+  if (!plan_.control.empty()) return ExecuteWithDead(trace);
   if (trace == nullptr) {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       VIGIL_RETURN_IF_ERROR(ExecuteStep(calls_[i]));
@@ -109,17 +112,73 @@ absl::Status ExecutorState::Execute(RunMetadata* trace) {
     return absl::OkStatus();
   }
   for (std::size_t i = 0; i < calls_.size(); ++i) {
-    const KernelCall& step = calls_[i];
-    NodeStats stats{.node_name = step.node->name, .op = step.node->op};
-    stats.start_ns = env_.clock->Monotonic().since_epoch.count();
-    const absl::Status status = ExecuteStep(step);
-    stats.end_ns = env_.clock->Monotonic().since_epoch.count();
-    if (status.ok()) {
-      for (std::size_t k = 0; k < step.node->output_types.size(); ++k) stats.output_bytes += BytesOf(step.outputs[k]);
-    }
-    trace->step_stats.push_back(std::move(stats));
-    VIGIL_RETURN_IF_ERROR(status);
+    VIGIL_RETURN_IF_ERROR(ExecuteTraced(i, trace));
     Release(plan_.steps[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ExecutorState::ExecuteTraced(std::size_t i, RunMetadata* trace) {
+  const KernelCall& step = calls_[i];
+  NodeStats stats{.node_name = step.node->name, .op = step.node->op};
+  stats.start_ns = env_.clock->Monotonic().since_epoch.count();
+  const absl::Status status = ExecuteStep(step);
+  stats.end_ns = env_.clock->Monotonic().since_epoch.count();
+  if (status.ok()) {
+    for (std::size_t k = 0; k < step.node->output_types.size(); ++k) {
+      if (step.outputs[k].valid()) stats.output_bytes += BytesOf(step.outputs[k]);
+    }
+  }
+  trace->step_stats.push_back(std::move(stats));
+  return status;
+}
+
+bool ExecutorState::IsDead(const ControlStep& control) const {
+  for (std::int32_t k = control.first_condition; k < control.end_condition; ++k) {
+    if (dead_[static_cast<std::size_t>(plan_.conditions[static_cast<std::size_t>(k)])] != 0) return true;
+  }
+  return false;
+}
+
+// A step that is dead is not run, and its outputs are invalid, so that a Merge sees which of its inputs lives. What an
+// earlier run has left in them must not be taken for values of this one.
+absl::Status ExecutorState::ExecuteWithDead(RunMetadata* trace) {
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    const ControlStep& control = plan_.control[i];
+    const KernelCall& step = calls_[i];
+    char* const flags = control.flag < 0 ? nullptr : &dead_[static_cast<std::size_t>(control.flag)];
+    const bool is_value = step.kernel != &step.node->def->compute;  // of a variable or a constant: one
+    const std::size_t outputs = is_value ? 1 : step.node->output_types.size();
+    for (std::size_t k = 0; k < outputs; ++k) step.outputs[k] = Tensor();
+    bool dead = IsDead(control);
+    if (control.kind == ControlFlow::kMerge) {
+      dead = std::none_of(step.inputs, step.inputs + step.node->inputs.size(),
+                          [](const Tensor* input) { return input->valid(); });
+    }
+    if (flags != nullptr) flags[0] = dead ? 1 : 0;
+    if (flags != nullptr && control.kind == ControlFlow::kSwitch) flags[1] = flags[0];
+    if (!dead || control.kind == ControlFlow::kSend) {
+      context_.set_dead(dead);
+      VIGIL_RETURN_IF_ERROR(trace == nullptr ? ExecuteStep(step) : ExecuteTraced(i, trace));
+      if (control.kind == ControlFlow::kSwitch) {
+        const bool taken = step.inputs[1]->scalar<bool>();
+        flags[0] = taken ? 1 : 0;
+        flags[1] = taken ? 0 : 1;
+      } else if (control.kind == ControlFlow::kRecv && flags != nullptr) {
+        flags[0] = step.outputs[0].valid() ? 0 : 1;
+      }
+    }
+    Release(plan_.steps[i]);
+  }
+  return CheckFetchesLive();
+}
+
+absl::Status ExecutorState::CheckFetchesLive() const {
+  for (std::size_t i = 0; i < plan_.fetch_control.size(); ++i) {
+    if (!IsDead(plan_.fetch_control[i])) continue;
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("Retval[{}] does not have value: '{}' is in a branch that was not taken", i,
+                                  graph_.NameOf(plan_.spec.fetches[i])));
   }
   return absl::OkStatus();
 }

@@ -33,6 +33,11 @@ class ExecutorState {
  private:
   absl::Status TakeFeeds(const RunCall& call);
   absl::Status Execute(RunMetadata* trace);
+  // Of a plan in which something may be dead.
+  absl::Status ExecuteWithDead(RunMetadata* trace);
+  absl::Status ExecuteTraced(std::size_t i, RunMetadata* trace);
+  bool IsDead(const ControlStep& control) const;
+  absl::Status CheckFetchesLive() const;
   absl::Status ExecuteStep(const KernelCall& step);
   void Release(const PlanStep& step);
   void Clean();
@@ -46,6 +51,7 @@ class ExecutorState {
   std::vector<const Tensor*> inputs_;
   std::vector<std::shared_ptr<Resource>> cached_;  // one a step
   std::vector<KernelCall> calls_;                  // one a step
+  std::vector<char> dead_;                         // Plan::flags: 1 = set
   bool running_ = false;                           // see Run
 };
 

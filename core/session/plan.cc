@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -59,7 +60,7 @@ class Finder {
       if (!graph_.Has(fetch)) return UsageError("A fetch is not an output of a node of the session's graph.");
       const Node& node = graph_.node(fetch.node);
       if (IsFed(fetch)) continue;
-      if (node.def->is_resource && !node.def->read) {
+      if (node.refers_to != kNoNode && graph_.TypeOf(fetch) == DType::kResource) {
         return UsageError(
             fmt::format("'{}' ({}) is a handle: it has no value to fetch.", graph_.NameOf(fetch), node.op));
       }
@@ -99,6 +100,8 @@ class Planner {
 
   absl::StatusOr<std::unique_ptr<Plan>> Make() {
     VIGIL_ASSIGN_OR_RETURN(found_, FindNeeded(graph_, spec_));
+    conditional_ = FindConditional(graph_, found_);
+    conditions_.resize(conditional_.size());
     for (const Output feed : spec_.feeds) values_.emplace(feed, ValueSource{plan_->slots++});
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (found_.needed[static_cast<std::size_t>(id)]) VIGIL_RETURN_IF_ERROR(AddSteps(id));
@@ -111,15 +114,27 @@ class Planner {
   }
 
  private:
+  // Flags of which none may be set.
+  using Flags = std::vector<std::int32_t>;
+
+  struct NodeConditions {
+    Flags needs;             // the node lives if none of these is set
+    std::int32_t flag = -1;  // its own: ControlStep::flag
+  };
+
   bool IsFed(Output output) const { return std::ranges::binary_search(found_.fed, output); }
 
   absl::Status AddSteps(NodeId id) {
     const Node& node = graph_.node(id);
+    FindConditions(id);
     if (node.def->constant) {
+      if (!Conditions(id).empty()) return AddConstantStep(id);
       values_.try_emplace({id, 0}, ValueSource{-1, &node.def->constant(node)});
       return absl::OkStatus();
     }
     if (node.def->is_resource) return absl::OkStatus();
+    const bool only_passes_handle = node.def->passes_handles && node.refers_to != kNoNode;
+    if (only_passes_handle && node.def->control_flow == ControlFlow::kNone) return absl::OkStatus();
     if (!node.def->compute) {
       if (node.output_types.empty()) return absl::OkStatus();
       return MakeStatus(Code::kUnimplemented, fmt::format("'{}': the Op '{}' has no kernel.", node.name, node.op));
@@ -128,8 +143,8 @@ class Planner {
     std::vector<ValueSource> inputs;
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
       const Output input = node.inputs[static_cast<std::size_t>(i)];
-      if (!node.def->TakesReference(i)) {
-        inputs.push_back(ValueOf(input));
+      if (!node.TakesReference(i)) {
+        inputs.push_back(ValueOf(input, Conditions(id)));
         continue;
       }
       if (IsFed(input)) {
@@ -137,46 +152,112 @@ class Planner {
                                                               graph_.NameOf(input), node.name));
       }
       inputs.emplace_back();
-      if (step.holder == nullptr) step.holder = &HolderOf(input.node);
+      if (step.holder == nullptr) step.holder = &graph_.node(graph_.node(input.node).refers_to);
     }
+    if (node.def->fills_resource || (node.def->keeps_state && step.holder == nullptr)) step.holder = &node;
     step.first_input = static_cast<std::int32_t>(plan_->inputs.size());  // after the reads that the inputs wanted
     plan_->inputs.insert(plan_->inputs.end(), inputs.begin(), inputs.end());
     step.first_output = plan_->slots;
     plan_->slots += static_cast<std::int32_t>(node.output_types.size());
-    plan_->steps.push_back(step);
+    AddStep(step, Conditions(id), OwnFlag(id));
+    if (node.def->refers_by_any_output && node.refers_to != kNoNode) return absl::OkStatus();  // read by who wants it
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(node.output_types.size()); ++i) {
       values_.try_emplace({id, i}, ValueSource{step.first_output + i});  // a fed value stays what it is
     }
     return absl::OkStatus();
   }
 
-  // The value of a node that has run; a variable's is read anew for each who wants it.
-  ValueSource ValueOf(Output output) {
-    if (const auto it = values_.find(output); it != values_.end()) return it->second;
-    return Read(graph_.node(output.node));
+  // One that may be dead: its value is there only if it lives.
+  absl::Status AddConstantStep(NodeId id) {
+    static const Kernel kGive = [](KernelContext& c) {
+      c.set_output(0, c.node().def->constant(c.node()));
+      return absl::OkStatus();
+    };
+    const std::int32_t slot = plan_->slots++;
+    AddStep({.node = &graph_.node(id), .kernel = &kGive, .first_output = slot}, Conditions(id));
+    values_.try_emplace({id, 0}, ValueSource{slot});
+    return absl::OkStatus();
   }
 
-  ValueSource Read(const Node& variable) {
+  // The value of a node that has run; a variable's is read anew for each who wants it, if that one is not dead.
+  ValueSource ValueOf(Output output, const Flags& conditions) {
+    if (const auto it = values_.find(output); it != values_.end()) return it->second;
+    const Node& from = graph_.node(output.node);
+    return Read(graph_.node(from.refers_to),
+                from.def->is_resource ? conditions : Joined(conditions, ConditionsOf(output)));
+  }
+
+  ValueSource Read(const Node& variable, const Flags& conditions) {
     const std::int32_t slot = plan_->slots++;
-    plan_->steps.push_back(
-        {.node = &variable, .kernel = &variable.def->read, .holder = &variable, .first_output = slot});
+    AddStep({.node = &variable, .kernel = &variable.def->read, .holder = &variable, .first_output = slot}, conditions);
     return {slot};
   }
 
-  // What a reference refers to: the node itself, or what its own first input refers to.
-  const Node& HolderOf(NodeId id) const {
-    const Node* node = &graph_.node(id);
-    while (node->def->forwards_ref) {
-      VIGIL_CHECK(!node->inputs.empty());
-      node = &graph_.node(node->inputs[0].node);
-    }
-    return *node;
+  void AddFetch(Output fetch) {
+    const Flags conditions = ConditionsOf(fetch);
+    const auto [it, added] = values_.try_emplace(fetch);
+    // Once, however often it is fetched.
+    if (added) it->second = Read(graph_.node(graph_.node(fetch.node).refers_to), conditions);
+    plan_->fetches.push_back(it->second);
+    if (!conditional_.empty()) plan_->fetch_control.push_back(ControlOf(conditions));
   }
 
-  void AddFetch(Output fetch) {
-    const auto [it, added] = values_.try_emplace(fetch);
-    if (added) it->second = Read(graph_.node(fetch.node));  // once, however often it is fetched
-    plan_->fetches.push_back(it->second);
+  static Flags Joined(const Flags& a, const Flags& b) {
+    Flags out;
+    std::ranges::set_union(a, b, std::back_inserter(out));
+    return out;
+  }
+
+  const Flags& Conditions(NodeId id) const {
+    static const Flags kNone;
+    return conditions_.empty() ? kNone : conditions_[static_cast<std::size_t>(id)].needs;
+  }
+  std::int32_t OwnFlag(NodeId id) const {
+    return conditions_.empty() ? -1 : conditions_[static_cast<std::size_t>(id)].flag;
+  }
+
+  // What must live for the value to live.
+  Flags ConditionsOf(Output output) const {
+    if (conditions_.empty() || IsFed(output)) return {};
+    if (graph_.node(output.node).def->control_flow == ControlFlow::kSwitch)
+      return {OwnFlag(output.node) + output.index};
+    return ConditionsAfter(output.node);
+  }
+  // ... for what only runs after the node.
+  Flags ConditionsAfter(NodeId id) const {
+    const bool is_switch = graph_.node(id).def->control_flow == ControlFlow::kSwitch;
+    return OwnFlag(id) >= 0 && !is_switch ? Flags{OwnFlag(id)} : Conditions(id);
+  }
+
+  void FindConditions(NodeId id) {
+    if (conditional_.empty()) return;
+    const Node& node = graph_.node(id);
+    NodeConditions& out = conditions_[static_cast<std::size_t>(id)];
+    const ControlFlow kind = node.def->control_flow;
+    if (kind != ControlFlow::kMerge) {
+      for (const Output input : node.inputs) out.needs = Joined(out.needs, ConditionsOf(input));
+      for (const NodeId control : node.control_inputs) out.needs = Joined(out.needs, ConditionsAfter(control));
+    }
+    const bool has_flag =
+        kind == ControlFlow::kSwitch || (kind != ControlFlow::kNone && conditional_[static_cast<std::size_t>(id)]);
+    if (has_flag) out.flag = plan_->flags;
+    if (has_flag) plan_->flags += kind == ControlFlow::kSwitch ? 2 : 1;
+  }
+
+  ControlStep ControlOf(const Flags& conditions) {
+    ControlStep control{.first_condition = static_cast<std::int32_t>(plan_->conditions.size())};
+    plan_->conditions.insert(plan_->conditions.end(), conditions.begin(), conditions.end());
+    control.end_condition = static_cast<std::int32_t>(plan_->conditions.size());
+    return control;
+  }
+
+  void AddStep(const PlanStep& step, const Flags& conditions, std::int32_t flag = -1) {
+    plan_->steps.push_back(step);
+    if (conditional_.empty()) return;
+    ControlStep control = ControlOf(conditions);
+    if (step.kernel == &step.node->def->compute) control.kind = step.node->def->control_flow;
+    control.flag = flag;
+    plan_->control.push_back(control);
   }
 
   // Each slot belongs to the last step that reads or fills it, unless it is fetched.
@@ -188,7 +269,7 @@ class Planner {
       const auto use = [&](std::int32_t slot) {
         if (slot >= 0) last[static_cast<std::size_t>(slot)] = static_cast<std::int32_t>(i);
       };
-      const bool reads = step.kernel == &step.node->def->read;
+      const bool reads = step.kernel != &step.node->def->compute;  // a variable, or a constant
       const std::size_t inputs = reads ? 0 : step.node->inputs.size();
       for (std::size_t k = 0; k < inputs; ++k) use(plan_->inputs[static_cast<std::size_t>(step.first_input) + k].slot);
       const std::size_t outputs = reads ? 1 : step.node->output_types.size();
@@ -213,7 +294,9 @@ class Planner {
   const RunSpec& spec_;
   std::unique_ptr<Plan> plan_;
   NeededNodes found_;
-  std::map<Output, ValueSource> values_;  // that exist once their node has run, or were fed
+  std::vector<bool> conditional_;           // FindConditional
+  std::vector<NodeConditions> conditions_;  // by node; empty if nothing may be dead
+  std::map<Output, ValueSource> values_;    // that exist once their node has run, or were fed
 };
 
 std::uint64_t HashOf(const RunSpec& spec) {
@@ -230,6 +313,33 @@ std::uint64_t HashOf(const RunSpec& spec) {
 }
 
 }  // namespace
+
+std::vector<bool> FindConditional(const Graph& graph, const NeededNodes& needed) {
+  std::vector<bool> conditional;
+  const auto may_be_dead = [&](NodeId id) { return !conditional.empty() && conditional[static_cast<std::size_t>(id)]; };
+  const auto value_may_be_dead = [&](Output output) {
+    if (std::ranges::binary_search(needed.fed, output)) return false;
+    return graph.node(output.node).def->control_flow == ControlFlow::kSwitch || may_be_dead(output.node);
+  };
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (!needed.needed[static_cast<std::size_t>(id)]) continue;
+    const Node& node = graph.node(id);
+    const ControlFlow kind = node.def->control_flow;
+    bool dead = false;
+    if (kind == ControlFlow::kMerge) {
+      dead = std::ranges::all_of(node.inputs, value_may_be_dead);
+    } else {
+      dead =
+          std::ranges::any_of(node.inputs, value_may_be_dead) || std::ranges::any_of(node.control_inputs, may_be_dead);
+      const auto may = node.attrs.find(kMayBeDead);
+      if (kind == ControlFlow::kRecv && may != node.attrs.end() && may->second == AttrValue(true)) dead = true;
+    }
+    if (!dead && kind != ControlFlow::kSwitch) continue;
+    conditional.resize(static_cast<std::size_t>(graph.size()));
+    conditional[static_cast<std::size_t>(id)] = dead;
+  }
+  return conditional;
+}
 
 absl::StatusOr<NeededNodes> FindNeeded(const Graph& graph, const RunSpec& spec) { return Finder(graph, spec).Find(); }
 

@@ -37,6 +37,15 @@ struct PlanStep {
   std::int32_t end_release = 0;
 };
 
+// What a step has to do with dead values (op.h, ControlFlow), in a plan that has any. Flags say what is dead: the two
+// outputs of a Switch, a Merge, a _Recv. Whatever else may be dead is so because of them.
+struct ControlStep {
+  ControlFlow kind = ControlFlow::kNone;
+  std::int32_t first_condition = 0;  // in Plan::conditions: the flags of which none may be set, else it is dead
+  std::int32_t end_condition = 0;
+  std::int32_t flag = -1;  // the first of its own; -1: none
+};
+
 struct Plan : Attachment {
   static constexpr std::string_view kKind = "session plan";
   Plan() : Attachment(kKind) {}
@@ -48,6 +57,12 @@ struct Plan : Attachment {
   std::vector<ValueSource> fetches;
   std::vector<std::int32_t> releases;
   std::int32_t slots = 0;  // the first ones are the feeds
+
+  // Of a plan in which something may be dead; else empty.
+  std::vector<ControlStep> control;        // one a step
+  std::vector<ControlStep> fetch_control;  // one a fetch
+  std::vector<std::int32_t> conditions;    // flags
+  std::int32_t flags = 0;
 };
 
 // The nodes that a spec needs (by id), and what it feeds. Errors: USAGE for what the graph does not have.
@@ -59,6 +74,9 @@ absl::StatusOr<NeededNodes> FindNeeded(const Graph& graph, const RunSpec& spec);
 
 // USAGE for a wrong number of values, INVALID_ARGUMENT for one of a wrong type.
 absl::Status CheckFeeds(const Graph& graph, const std::vector<Output>& feeds, std::span<const Tensor> values);
+
+// Which of the needed nodes may be dead, by id; empty if none may. `fed`: ascending.
+std::vector<bool> FindConditional(const Graph& graph, const NeededNodes& needed);
 
 // INTERNAL for a value of another type that comes as an output of `node` from another process. No kernel brings one.
 absl::Status CheckReceived(const Node& node, std::int32_t output, const Tensor& value);

@@ -36,7 +36,9 @@ absl::StatusOr<std::optional<Output>> GetGlobalStep(const Env& env, const Graph&
     env.log->Write(Severity::kError, "Multiple tensors in global_step collection.");
     return std::optional<Output>();
   }
-  const std::optional<Output> step = items.empty() ? graph.FindOutput("global_step:0") : items.front();
+  std::optional<Output> step = items.empty() ? graph.FindOutput("global_step:0") : items.front();
+  // A handle has no value: what is asked for is the step.
+  if (step.has_value() && ops::IsResourceVariable(graph, *step)) step = ReadOf(graph, *step);
   if (step.has_value()) VIGIL_RETURN_IF_ERROR(CheckGlobalStep(graph, *step));
   return step;
 }

@@ -1,6 +1,7 @@
 #include "vigil/core/cluster/partition/cut_edges.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "vigil/core/graph/group.h"
@@ -13,20 +14,20 @@ using Progress = std::vector<NodeId>;
 
 class EdgeFinder {
  public:
-  EdgeFinder(const Graph& graph, const std::vector<bool>& needed, const std::vector<Output>& fed,
-             const std::vector<int>& placed, int devices)
+  EdgeFinder(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, int devices)
       : graph_(graph),
-        needed_(needed),
-        fed_(fed),
+        needed_(found.needed),
+        fed_(found.fed),
         placed_(placed),
         devices_(static_cast<std::size_t>(devices)),
         known_(devices_, Progress(devices_, kNoNode)),
-        known_after_(needed.size()) {
-    out_.sends_after.resize(needed.size());
-    out_.reads_before.resize(needed.size());
-    out_.recvs_before.resize(needed.size());
-    out_.controls_of.resize(needed.size());
-    out_.before.resize(needed.size());
+        known_after_(needed_.size()) {
+    out_.conditional = FindConditional(graph, found);
+    out_.sends_after.resize(needed_.size());
+    out_.reads_before.resize(needed_.size());
+    out_.recvs_before.resize(needed_.size());
+    out_.controls_of.resize(needed_.size());
+    out_.before.resize(needed_.size());
   }
 
   CutEdges Find() {
@@ -34,7 +35,7 @@ class EdgeFinder {
       const auto at = static_cast<std::size_t>(id);
       if (!needed_[at]) continue;
       FindBefore(id);
-      if (!HasStep(graph_.node(id))) continue;
+      if (!HasStep(id)) continue;
       CutInputs(id);
       CutControls(id);
       Progress& here = Known(placed_[at]);
@@ -47,11 +48,15 @@ class EdgeFinder {
  private:
   Progress& Known(int device) { return known_[static_cast<std::size_t>(device)]; }
   int DeviceOf(NodeId id) const { return placed_[static_cast<std::size_t>(id)]; }
+  bool HasStep(NodeId id) const { return out_.HasStep(graph_, id); }
+  bool MayBeDead(NodeId id) const {
+    return !out_.conditional.empty() && out_.conditional[static_cast<std::size_t>(id)];
+  }
   bool IsFed(Output output) const { return std::ranges::binary_search(fed_, output); }
 
   // A node without work passes on what it waits for itself.
   void AddBefore(std::vector<NodeId>& before, NodeId id) const {
-    if (HasStep(graph_.node(id))) {
+    if (HasStep(id)) {
       before.push_back(id);
       return;
     }
@@ -64,14 +69,16 @@ class EdgeFinder {
     std::vector<NodeId>& before = out_.before[static_cast<std::size_t>(id)];
     for (const NodeId control : node.control_inputs) AddBefore(before, control);
     for (const Output input : node.inputs) {
-      if (!IsFed(input) && !HasStep(graph_.node(input.node))) AddBefore(before, input.node);
+      if (!IsFed(input) && !HasStep(input.node)) AddBefore(before, input.node);
     }
     std::ranges::sort(before);
     before.erase(std::unique(before.begin(), before.end()), before.end());
   }
 
   int Cut(Output from, int to) {
-    out_.edges.push_back({from, to});
+    const bool is_branch =
+        from.index != kControlIndex && graph_.node(from.node).def->control_flow == ControlFlow::kSwitch;
+    out_.edges.push_back({from, to, is_branch || MayBeDead(from.node)});
     return static_cast<int>(out_.edges.size()) - 1;
   }
 
@@ -86,8 +93,9 @@ class EdgeFinder {
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
       const Output input = node.inputs[static_cast<std::size_t>(i)];
       const Node& from = graph_.node(input.node);
-      if (IsFed(input) || from.def->constant || node.def->TakesReference(i) || DeviceOf(input.node) == device) continue;
-      if (HasStep(from)) {
+      const bool copied = from.def->constant && !HasStep(input.node);
+      if (IsFed(input) || copied || node.TakesReference(i) || DeviceOf(input.node) == device) continue;
+      if (HasStep(input.node)) {
         CutValue(id, input, device);
       } else {
         CutRead(id, input, device);
@@ -114,7 +122,7 @@ class EdgeFinder {
   }
 
   // Of what has to run before on another task the last one suffices: tasks run in order. None does if it is known
-  // already.
+  // already. But of what may be dead it must be heard.
   void CutControls(NodeId id) {
     const auto at = static_cast<std::size_t>(id);
     const int device = DeviceOf(id);
@@ -122,8 +130,14 @@ class EdgeFinder {
     for (std::size_t i = before.size(); i-- > 0;) {
       const NodeId last = before[i];
       const int there = DeviceOf(last);
-      if (there == device || Known(device)[static_cast<std::size_t>(there)] >= last) continue;
-      const int cut = Cut({last, kControlIndex}, device);
+      if (there == device) continue;
+      if (!MayBeDead(last) && Known(device)[static_cast<std::size_t>(there)] >= last) continue;
+      const auto [it, added] = controls_.try_emplace({last, device}, -1);
+      if (!added) {
+        out_.controls_of[at].push_back(it->second);
+        continue;
+      }
+      const int cut = it->second = Cut({last, kControlIndex}, device);
       out_.sends_after[static_cast<std::size_t>(last)].push_back(cut);
       out_.recvs_before[at].push_back(cut);
       out_.controls_of[at].push_back(cut);
@@ -136,14 +150,17 @@ class EdgeFinder {
   const std::vector<Output>& fed_;
   const std::vector<int>& placed_;
   const std::size_t devices_;
-  std::vector<Progress> known_;        // by device: now
-  std::vector<Progress> known_after_;  // by node: on its device, when it has run
+  std::map<std::pair<NodeId, int>, int> controls_;  // by source and device
+  std::vector<Progress> known_;                     // by device: now
+  std::vector<Progress> known_after_;               // by node: on its device, when it has run
   CutEdges out_;
 };
 
 }  // namespace
 
-bool HasStep(const Node& node) { return !node.def->constant && !node.def->is_resource && HasWork(node); }
+bool HasStep(const Node& node, bool may_be_dead) {
+  return (!node.def->constant || may_be_dead) && !node.def->is_resource && HasWork(node);
+}
 
 int CutEdges::Find(NodeId consumer, Output from, int device) const {
   if (const auto it = values.find({from, device}); it != values.end()) return it->second;
@@ -151,9 +168,8 @@ int CutEdges::Find(NodeId consumer, Output from, int device) const {
   return -1;
 }
 
-CutEdges FindCutEdges(const Graph& graph, const std::vector<bool>& needed, const std::vector<Output>& fed,
-                      const std::vector<int>& placed, int devices) {
-  return EdgeFinder(graph, needed, fed, placed, devices).Find();
+CutEdges FindCutEdges(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, int devices) {
+  return EdgeFinder(graph, found, placed, devices).Find();
 }
 
 }  // namespace vigil

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/session/plan.h"
 
 namespace vigil {
 
@@ -17,10 +18,15 @@ inline constexpr std::int32_t kControlIndex = -1;
 struct CutEdge {
   Output from;  // index kControlIndex: it passes no value
   int to = 0;   // the receiving device
+  bool may_be_dead = false;
 };
 
 // Indices of edges, by node.
 using EdgesByNode = std::vector<std::vector<int>>;
+
+// Whether a node is a step of a plan. Constants (but for those that may be dead) and resources are not, nor is what
+// does nothing (NoOp).
+bool HasStep(const Node& node, bool may_be_dead);
 
 struct CutEdges {
   std::vector<CutEdge> edges;
@@ -31,6 +37,11 @@ struct CutEdges {
   // The nodes with work that a node must run after beside its inputs, on whatever task; ascending.
   std::vector<std::vector<NodeId>> before;
 
+  std::vector<bool> conditional;  // FindConditional
+  bool HasStep(const Graph& graph, NodeId id) const {
+    return vigil::HasStep(graph.node(id), !conditional.empty() && conditional[static_cast<std::size_t>(id)]);
+  }
+
   // The edge by which `consumer` on `device` gets that value; -1: it comes from its own task.
   int Find(NodeId consumer, Output from, int device) const;
 
@@ -38,12 +49,8 @@ struct CutEdges {
   std::map<std::pair<Output, NodeId>, int> reads;  // of variables, by source and consumer
 };
 
-// Whether a node is a step of a plan. Constants and resources are not, nor is what does nothing (NoOp).
-bool HasStep(const Node& node);
-
-// `fed`: ascending. `placed`: PlaceNodes.
-CutEdges FindCutEdges(const Graph& graph, const std::vector<bool>& needed, const std::vector<Output>& fed,
-                      const std::vector<int>& placed, int devices);
+// `placed`: PlaceNodes.
+CutEdges FindCutEdges(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, int devices);
 
 }  // namespace vigil
 

@@ -44,7 +44,7 @@ class PartitionWriter {
   PartitionedGraph Write() {
     for (NodeId id = 0; id < graph_.size(); ++id) {
       if (!found_.needed[static_cast<std::size_t>(id)]) continue;
-      if (HasStep(graph_.node(id))) {
+      if (cuts_.HasStep(graph_, id)) {
         WriteStep(id);
       } else if (IsRemoteTarget(id)) {
         WriteNode(placed_[static_cast<std::size_t>(id)], id, {});
@@ -76,6 +76,7 @@ class PartitionWriter {
     DType type = DType::kFloat;
     int from = 0;  // devices
     int to = 0;
+    bool may_be_dead = false;
   };
 
   // A target without work must not go unheard if its task has nothing else to do: the task must be there.
@@ -125,7 +126,7 @@ class PartitionWriter {
     if (const int cut = cuts_.Find(consumer, input, device); cut >= 0) {
       return recv_names_[static_cast<std::size_t>(cut)];
     }
-    if (!HasStep(graph_.node(input.node))) Copy(device, input.node);
+    if (!cuts_.HasStep(graph_, input.node)) Copy(device, input.node);
     return InputText(graph_.node(input.node).name, input.index);
   }
 
@@ -186,6 +187,7 @@ class PartitionWriter {
     def.set_op("_Recv");
     def.set_device(DeviceOf(ends.to).device_name());
     SetAttr(def, "tensor_type", ends.type);
+    if (ends.may_be_dead) SetAttr(def, std::string(kMayBeDead), true);
     SetEdge(def, ends);
     return name;
   }
@@ -205,7 +207,8 @@ class PartitionWriter {
             .source = cut.from.node,
             .type = cut.from.index == kControlIndex ? DType::kFloat : graph_.TypeOf(cut.from),
             .from = placed_[static_cast<std::size_t>(cut.from.node)],
-            .to = cut.to};
+            .to = cut.to,
+            .may_be_dead = cut.may_be_dead};
   }
 
   void WriteSend(int number) {
@@ -221,7 +224,7 @@ class PartitionWriter {
       nothing.set_device(DeviceOf(device).device_name());
       SetAttr(nothing, "value", Tensor::Scalar<float>(0));
       SetAttr(nothing, "dtype", DType::kFloat);
-    } else if (!HasStep(from)) {
+    } else if (!cuts_.HasStep(graph_, cut.from.node)) {
       Copy(device, cut.from.node);
     }
     proto::NodeDef& def = AddSend(EndsOf(number), value);
@@ -238,8 +241,10 @@ class PartitionWriter {
         continue;
       }
       const Node& node = graph_.node(fetch.node);
-      const int device = node.def->constant ? own_ : placed_[static_cast<std::size_t>(fetch.node)];
-      if (!HasStep(node)) Copy(device, fetch.node);
+      const int device = node.def->constant && !cuts_.HasStep(graph_, fetch.node)
+                             ? own_
+                             : placed_[static_cast<std::size_t>(fetch.node)];
+      if (!cuts_.HasStep(graph_, fetch.node)) Copy(device, fetch.node);
       std::vector<PartitionFetch>& fetches = drafts_[static_cast<std::size_t>(device)].part.fetches;
       std::string name = graph_.NameOf(fetch);
       const auto same = std::ranges::find(fetches, name, &PartitionFetch::name);
@@ -271,7 +276,7 @@ absl::Status CheckFedReferences(const Graph& graph, const NeededNodes& found) {
     const Node& node = graph.node(id);
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
       const Output input = node.inputs[static_cast<std::size_t>(i)];
-      if (!node.def->TakesReference(i) || !std::ranges::binary_search(found.fed, input)) continue;
+      if (!node.TakesReference(i) || !std::ranges::binary_search(found.fed, input)) continue;
       return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is fed, but '{}' takes a reference from it.",
                                                             graph.NameOf(input), node.name));
     }
@@ -286,7 +291,7 @@ absl::StatusOr<PartitionedGraph> PartitionGraph(const Graph& graph, const RunSpe
   VIGIL_ASSIGN_OR_RETURN(const NeededNodes found, FindNeeded(graph, spec));
   VIGIL_RETURN_IF_ERROR(CheckFedReferences(graph, found));
   VIGIL_ASSIGN_OR_RETURN(const std::vector<int> placed, PlaceNodes(graph, found.needed, devices, own));
-  const CutEdges cuts = FindCutEdges(graph, found.needed, found.fed, placed, static_cast<int>(devices.size()));
+  const CutEdges cuts = FindCutEdges(graph, found, placed, static_cast<int>(devices.size()));
   return PartitionWriter(graph, spec, devices, own, found, placed, cuts).Write();
 }
 

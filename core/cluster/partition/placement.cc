@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<int>> PlaceNodes(const Graph& graph, const std::vecto
     const Node& node = graph.node(id);
     int beside = -1;
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
-      if (!node.def->TakesReference(i)) continue;
+      if (!node.TakesReference(i)) continue;
       const int there = placed[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)].node)];
       if (beside >= 0 && there >= 0 && there != beside) {
         return MakeStatus(Code::kInvalidArgument,

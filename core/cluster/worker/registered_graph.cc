@@ -81,7 +81,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     NetworkReply reply = step_->Await(static_cast<std::size_t>(edge - graph_.recvs_.begin()), deadline);
     if (!reply.ok()) return reply.status();
     VIGIL_ASSIGN_OR_RETURN(Tensor value, ParseReply(*reply));
-    VIGIL_RETURN_IF_ERROR(CheckReceived(recv, 0, value));
+    if (value.valid()) VIGIL_RETURN_IF_ERROR(CheckReceived(recv, 0, value));  // else it is dead
     return value;
   }
 
@@ -93,6 +93,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     }
     proto::RecvTensorResponse response;
     if (!response.ParseFromString(reply)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
+    if (response.is_dead()) return Tensor();
     return FromProto(response.tensor());
   }
 

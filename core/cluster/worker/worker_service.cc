@@ -224,7 +224,11 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
   std::string response;
-  AppendTensorField(proto::RecvTensorResponse::kTensorFieldNumber, value, &response);
+  if (value.valid()) {
+    AppendTensorField(proto::RecvTensorResponse::kTensorFieldNumber, value, &response);
+  } else {
+    AppendIntegerField(proto::RecvTensorResponse::kIsDeadFieldNumber, 1, &response);
+  }
   return response;
 }
 
