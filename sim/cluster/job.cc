@@ -450,7 +450,7 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
     const Server::Load load = member.machine->server->load();
     JobMoment& moment =
         history.emplace_back(JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = kind});
-    NoteAtRest(moment, load, member.node->open_files(), true);
+    NoteAtRest(moment, load, member.machine->node.open_files(), true);
   }
 }
 
