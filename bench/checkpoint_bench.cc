@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/env/real/real_env.h"
@@ -52,6 +54,11 @@ void ReadRaw(const Env& env, const Model& model, const std::string& path) {
 }
 
 // Arguments: variables, bytes of each, 0 raw or 1 a checkpoint. Nothing is synced.
+std::vector<std::string> NamesIn(Files& files, const std::string& directory) {
+  absl::StatusOr<std::vector<std::string>> names = files.List(directory);
+  return names.ok() ? *std::move(names) : std::vector<std::string>();
+}
+
 void BM_Save(benchmark::State& state) {
   RealEnv real;
   const Env env = real.env();
@@ -65,7 +72,7 @@ void BM_Save(benchmark::State& state) {
       VIGIL_CHECK(WriteBundle(env, prefix, model.variables, Syncing::kNo).ok());
     }
     state.PauseTiming();
-    for (const std::string& name : *env.files->List(Directory())) {
+    for (const std::string& name : NamesIn(*env.files, Directory())) {
       VIGIL_CHECK(env.files->Remove(JoinPath(Directory(), name)).ok());
     }
     state.ResumeTiming();
@@ -89,7 +96,7 @@ void BM_Restore(benchmark::State& state) {
     BundleReader reader = *BundleReader::Open(*env.files, prefix);
     for (const auto& [name, variable] : model.variables) VIGIL_CHECK(reader.Read(name).ok());
   }
-  for (const std::string& name : *env.files->List(Directory())) {
+  for (const std::string& name : NamesIn(*env.files, Directory())) {
     VIGIL_CHECK(env.files->Remove(JoinPath(Directory(), name)).ok());
   }
   state.SetBytesProcessed(state.iterations() * model.bytes);
