@@ -23,7 +23,8 @@ using testing::IsEmpty;
 using testing::Not;
 using Kind = TimedFault::Kind;
 
-// A server that says on which machine it is, and a chief that asks it once a second; each has another machine to come to.
+// A server that says on which machine it is, and a chief that asks it once a second; each has another machine to come
+// to.
 class ElsewhereTest : public testing::Test {
  protected:
   ElsewhereTest() {

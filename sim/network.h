@@ -33,7 +33,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>  // lookup only
 #include <vector>
 
 #include "absl/status/status.h"
@@ -220,7 +219,7 @@ class SimNetwork {
   std::deque<NetworkHost> hosts_;
   std::map<std::string, NetworkHost*, std::less<>> host_names_;
   std::deque<NetworkLink> links_;
-  std::unordered_map<std::string, NetworkName> names_;  // where it is walked over, each is handled by itself
+  std::map<std::string, NetworkName, std::less<>> names_;
   std::deque<RpcFaultState> rpc_faults_;
   std::size_t live_rpc_faults_ = 0;  // those from here on count
   std::deque<OutgoingCall> calls_;

@@ -64,7 +64,8 @@ absl::Status NameOfIterator(KernelContext& c) {
 
 absl::Status GetNext(KernelContext& c) {
   if (IsOverDataset(c)) return GetNextOfDataset(c);
-  if (c.node().output_types != std::vector<DType>{DType::kInt64}) {
+  const std::vector<DType>& types = c.node().output_types;
+  if (types.size() != 1 || types[0] != DType::kInt64) {
     return InvalidArgument("The types of '{}' are not those of its iterator '{}'", c.node().name, c.holder().name);
   }
   VIGIL_ASSIGN_OR_RETURN(RangePosition* const position, PositionOf(c));

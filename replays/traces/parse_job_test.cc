@@ -123,7 +123,17 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {WithPlan(R"({"disk":"ps:0","op":"write","code":"SLOW"})"),
        "/plan/0/op: unknown op 'write'; known: open, append, read, sync, close, rename, remove, stat, list, "
        "make_directory"},
-      // What would have no effect.
+      {R"({"id":"a","cluster":{"tasks":{"chief":2,"ps":1}}})",
+       "/cluster/tasks/chief: 2 chiefs, but a cluster has one: make the others workers"},
+      {WithPlan(R"({"rpc":"RunStep","effect":"vanishes"})"),
+       "/plan/0/effect: unknown effect 'vanishes'; known: error, lost_request, lost_reply, never_answered, duplicated, "
+       "delayed, damaged, reset"},
+  };
+  ExpectErrors(cases);
+}
+
+TEST(ParseJob, WhatWouldHaveNoEffectIsWrong) {
+  const WithError cases[] = {
       {WithPlan(R"({"disk":"ps:0","op":"sync","code":"SLOW"})"),
        "/plan/0/by_s: missing, but SLOW needs a time: how many seconds it takes, more than 0"},
       {WithPlan(R"({"disk":"ps:0","op":"sync","code":"SLOW","by_s":0})"),
@@ -142,11 +152,6 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {WithPlan(R"({"at_s":1,"clock_drift":"chief:0","rate":0})"),
        "/plan/0/rate: 0, but a clock runs: say how many times as fast, more than 0 and at most 1000 (to stand still: "
        "pause)"},
-      {R"({"id":"a","cluster":{"tasks":{"chief":2,"ps":1}}})",
-       "/cluster/tasks/chief: 2 chiefs, but a cluster has one: make the others workers"},
-      {WithPlan(R"({"rpc":"RunStep","effect":"vanishes"})"),
-       "/plan/0/effect: unknown effect 'vanishes'; known: error, lost_request, lost_reply, never_answered, duplicated, "
-       "delayed, damaged, reset"},
   };
   ExpectErrors(cases);
 }
