@@ -134,7 +134,8 @@ absl::StatusOr<Tensor> BundleReader::ReadPart(const std::string& key, const Tens
 
 // The entry of a piece's values: the tensor's own, if it is not stored in pieces.
 absl::StatusOr<const BundleReader::Entry*> BundleReader::EntryOfPiece(const Entry& of, const TensorSlice& slice) const {
-  const auto& [key, whole] = of;
+  const std::string& key = of.first;
+  const BundleEntry& whole = of.second;
   if (whole.slices.empty()) return &of;
   const auto it = index_.entries.find(SliceKey(key, slice));
   const auto wrong = [&](std::string_view what) {

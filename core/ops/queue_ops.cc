@@ -21,9 +21,9 @@ absl::StatusOr<FifoQueue*> QueueOf(KernelContext& c) {
     const auto shared_name = c.holder_attr_or<std::string>("shared_name", "");
     std::optional<FifoQueue::Shuffling> shuffling;
     if (c.holder().op == "RandomShuffleQueueV2") {
-      shuffling.emplace(PhiloxNumbers(Seeded(c.env(), c.holder_attr_or<std::int64_t>("seed", 0),
-                                             c.holder_attr_or<std::int64_t>("seed2", 0))),
-                        c.holder_attr_or<std::int64_t>("min_after_dequeue", 0));
+      shuffling = FifoQueue::Shuffling{PhiloxNumbers(Seeded(c.env(), c.holder_attr_or<std::int64_t>("seed", 0),
+                                                            c.holder_attr_or<std::int64_t>("seed2", 0))),
+                                       c.holder_attr_or<std::int64_t>("min_after_dequeue", 0)};
     }
     return std::make_shared<FifoQueue>(c.env(), shared_name.empty() ? "_0_" + c.holder().name : shared_name,
                                        c.holder_attr_or<ComponentTypes>("component_types", {}),
