@@ -20,8 +20,8 @@ std::vector<T> Numbers(std::int64_t n, std::uint64_t seed) {
 }
 
 template <typename T>
-std::vector<T> Plain(const ProductSize& size, const MatrixOperand<T>& left, const MatrixOperand<T>& right,
-                     std::vector<T> out, std::int64_t out_step, bool add) {
+std::vector<T> PlainProduct(const ProductSize& size, const MatrixOperand<T>& left, const MatrixOperand<T>& right,
+                            std::vector<T> out, std::int64_t out_step, bool add) {
   for (std::int64_t i = 0; i < size.rows; ++i) {
     for (std::int64_t j = 0; j < size.columns; ++j) {
       T& sum = out[static_cast<std::size_t>(i * out_step + j)];
@@ -40,7 +40,7 @@ void ExpectSame(const ProductSize& size, const MatrixOperand<T>& left, const Mat
   const std::int64_t out_step = size.columns + 3;
   const std::vector<T> before = Numbers<T>(size.rows * out_step, 3);
   for (const bool add : {false, true}) {
-    const std::vector<T> wanted = Plain(size, left, right, before, out_step, add);
+    const std::vector<T> wanted = PlainProduct(size, left, right, before, out_step, add);
     for (const Registers registers : {Registers::kWidest, Registers::kPortable}) {
       std::vector<T> out = before;
       Multiply(size, left, right, out.data(), out_step, add, registers);
