@@ -10,6 +10,7 @@
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/replays/graphs/graph_player.h"
+#include "vigil/replays/graphs/testing.h"
 
 namespace vigil {
 namespace {
@@ -40,7 +41,7 @@ std::string NodesDiffer(const proto::NodeDef& theirs, const proto::NodeDef& ours
 class ExportTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExportTest, GivesTheGraphThatCameIn) {
-  const absl::StatusOr<RecordedPlay> play = ReadPlay(GetParam());
+  const absl::StatusOr<RecordedPlay> play = ReadNamedPlay(GetParam());
   ASSERT_TRUE(play.ok()) << play.status();
   Graph graph(BuiltinOps());
   const absl::Status imported = ImportGraphDef(play->graph.graph_def(), graph);

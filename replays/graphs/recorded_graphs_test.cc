@@ -9,6 +9,7 @@
 #include "vigil/core/ops/random/seeds.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/replays/graphs/graph_player.h"
+#include "vigil/replays/graphs/testing.h"
 
 namespace vigil {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class RecordedGraphs : public testing::Test {
  protected:
   std::string Play(const std::string& name, double tolerance) {
-    const absl::StatusOr<RecordedPlay> play = ReadPlay(name);
+    const absl::StatusOr<RecordedPlay> play = ReadNamedPlay(name);
     if (!play.ok()) return play.status().ToString();
     return Differences(fake_.env(), *play, tolerance);
   }
@@ -53,7 +54,7 @@ TEST_F(RecordedGraphs, ADatasetThatIsAFunctionIsRefused) {
 }
 
 TEST_F(RecordedGraphs, ADifferenceIsSeen) {
-  RecordedPlay play = *ReadPlay("random_numbers");
+  RecordedPlay play = *ReadNamedPlay("random_numbers");
   std::string& bytes = *play.runs[0].response.mutable_tensor(12)->mutable_tensor()->mutable_tensor_content();
   bytes[0] = static_cast<char>(bytes[0] ^ 1);
   play.runs[1].response.set_status_code(3);
@@ -65,7 +66,7 @@ TEST_F(RecordedGraphs, ADifferenceIsSeen) {
 // Which seeds ops get of the graph's and their own.
 TEST_F(RecordedGraphs, Seeds) {
   std::vector<Seeds> theirs;
-  const RecordedPlay play = *ReadPlay("random_seeds");
+  const RecordedPlay play = *ReadNamedPlay("random_seeds");
   for (const auto& node : play.graph.graph_def().node()) {
     if (node.op() == "RandomUniform") theirs.push_back({node.attr().at("seed").i(), node.attr().at("seed2").i()});
   }

@@ -126,7 +126,8 @@ absl::Status BroadcastToKernel(KernelContext& c) {
                            dims.size());
   }
   if (!BroadcastShape(in.shape(), out.shape(), &both) || both != dims) {
-    return InvalidArgument("Incompatible shapes: {} vs. {}", in.shape().ToString(), out.shape().ToString());
+    return InvalidArgument("Unable to broadcast tensor of shape {} to tensor of shape {}", in.shape().ToString(),
+                           out.shape().ToString());
   }
   VIGIL_RETURN_IF_ERROR(PickElements(in, BroadcastStrides(in.shape(), dims), out));
   c.set_output(0, std::move(out));
