@@ -26,8 +26,8 @@ struct DrawnProgram {
 
 inline constexpr int kSteps = 20;
 
-// Adds one to the graph, with collections interop_train and interop_loss, a saver and summaries. `repeatable`: a run that
-// begins in the middle sees the same data (nothing is fed or dropped).
+// Adds one to the graph, with collections interop_train and interop_loss, a saver and summaries. `repeatable`: a run
+// that begins in the middle sees the same data (nothing is fed or dropped).
 absl::StatusOr<DrawnProgram> DrawProgram(const Env& env, Graph& graph, std::uint64_t seed, int number,
                                          bool repeatable = false);
 

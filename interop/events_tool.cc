@@ -1,7 +1,7 @@
 // Writes and reads events files as it is told, for interop/events_exchange.py.
 //
-//   write FOLDER    of standard input, a line for each event (bytes are hex digits, "-" is nothing):
-//                     summary BYTES STEP | log STATUS STEP PATH | metadata NODES TAG STEP | graph BYTES (a MetaGraphDef)
+//   write FOLDER    of standard input, a line for each event (bytes are hex digits; "-" is none):
+//                     summary BYTES STEP | log STATUS STEP PATH | metadata NODES TAG STEP | graph BYTES
 //                   NODES: name:op:start:end in nanoseconds, joined by commas
 //   read FILE       a line for each event, as this library understands it: what it is, its step, its fields
 #include <fmt/format.h>

@@ -2,7 +2,8 @@
 //
 //   play TOLERANCE FILE...          plays what TensorFlow recorded: "FILE same", or "FILE differs: what"
 //   record SEED FIRST COUNT FOLDER [repeatable]
-//                                   draws programs, trains each for 20 steps, writes FOLDER/program_N.play: "FILE ABOUT"
+//                                   draws programs, trains each for 20 steps, writes FOLDER/program_N.play: "FILE
+//                                   ABOUT"
 //   train META FOLDER STEP          a monitored training session in FOLDER, of the collections interop_train and
 //                                   interop_loss, up to that step: a line for each run, its loss
 //   export META_IN META_OUT         imports a meta graph and writes it again

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -50,6 +52,27 @@ Output TaggedSummary(Builder& b, std::string op, const std::string& name, std::s
   return summary;
 }
 
+// A variable of either kind: what both check and are listed in. `add_nodes` adds its nodes, which no control dependency
+// of `b` holds back, with the attributes that the initial value gives.
+template <typename AddNodes>
+Variable AddVariable(Builder& b, std::string_view name, Output initial_value, CollectionKey<Output> collection,
+                     AddNodes add_nodes) {
+  if (!b.status().ok()) return {};
+  if (!b.graph().Has(initial_value)) {
+    b.Fail(
+        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+    return {};
+  }
+  Detached detached(b);
+  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
+  if (std::optional<Shape> shape = StaticShape(b.graph(), initial_value)) attrs.emplace("shape", *std::move(shape));
+  const Variable variable = add_nodes(*detached, std::move(attrs));
+  if (!(*detached).status().ok()) return {};
+  b.graph().AddToCollection(collection, variable.ref);
+  b.graph().AddToCollection(kVariables, variable);
+  return variable;
+}
+
 }  // namespace
 
 Output Placeholder(Builder& b, std::string name, DType dtype) {
@@ -65,31 +88,17 @@ Output Identity(Builder& b, std::string name, Output value) {
 }
 
 Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
-  Variable variable;
-  if (!b.status().ok()) return variable;
-  if (!b.graph().Has(initial_value)) {
-    b.Fail(
-        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+  return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
+    Variable variable;
+    Attrs checked;  // a variable of unknown shape takes any: TensorFlow wants to be told so
+    if (!attrs.contains("shape")) checked.emplace("validate_shape", false);
+    variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+    const std::string own = NameOf(plain, variable.ref);
+    variable.initializer =
+        plain.Op("Assign", {variable.ref, initial_value}, {.name = own + "/Assign", .attrs = std::move(checked)}).node;
+    variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
     return variable;
-  }
-  Detached detached(b);
-  Builder& plain = *detached;
-  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
-  Attrs checked;  // a variable of unknown shape takes any: TensorFlow wants to be told so
-  if (std::optional<Shape> shape = StaticShape(b.graph(), initial_value)) {
-    attrs.emplace("shape", *std::move(shape));
-  } else {
-    checked.emplace("validate_shape", false);
-  }
-  variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
-  const std::string own = NameOf(plain, variable.ref);
-  variable.initializer =
-      plain.Op("Assign", {variable.ref, initial_value}, {.name = own + "/Assign", .attrs = std::move(checked)}).node;
-  variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
-  if (!plain.status().ok()) return {};
-  b.graph().AddToCollection(collection, variable.ref);
-  b.graph().AddToCollection(kVariables, variable);
-  return variable;
+  });
 }
 
 std::string SaveSlice::Spec() const {
@@ -99,28 +108,17 @@ std::string SaveSlice::Spec() const {
 }
 
 Variable MakeResourceVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
-  Variable variable;
-  if (!b.status().ok()) return variable;
-  if (!b.graph().Has(initial_value)) {
-    b.Fail(
-        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+  return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
+    Variable variable;
+    const Attrs type{{"dtype", attrs.at("dtype")}};
+    name = FreeName(plain.graph(), name);  // TensorFlow finds the variable by its shared name alone
+    attrs.emplace("shared_name", name);
+    variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+    const std::string own = NameOf(plain, variable.ref);
+    variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
+    variable.read = plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = type});
     return variable;
-  }
-  Detached detached(b);
-  Builder& plain = *detached;
-  const DType type = b.graph().TypeOf(initial_value);
-  name = FreeName(b.graph(), name);  // TensorFlow finds the variable by its shared name alone
-  Attrs attrs{{"dtype", type}, {"shared_name", name}};
-  if (std::optional<Shape> shape = StaticShape(b.graph(), initial_value)) attrs.emplace("shape", *std::move(shape));
-  variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
-  const std::string own = NameOf(plain, variable.ref);
-  variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
-  variable.read =
-      plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = {{"dtype", type}}});
-  if (!plain.status().ok()) return {};
-  b.graph().AddToCollection(collection, variable.ref);
-  b.graph().AddToCollection(kVariables, variable);
-  return variable;
+  });
 }
 
 bool IsResourceVariable(const Graph& graph, Output output) {

@@ -168,7 +168,7 @@ class Planner {
   }
 
   // What waits for other nodes takes a variable's value when these are done, even if an Identity has read it before:
-  // in TensorFlow the Identity is the variable's memory, and "with tf.control_dependencies([train])" is written for that.
+  // in TensorFlow the Identity is the variable's memory, and tf.control_dependencies([train]) is written for that.
   Output ReadBehind(const Node& node, Output input) const {
     if (node.control_inputs.empty() || IsFed(input)) return input;
     const Node& read = graph_.node(input.node);

@@ -1,5 +1,5 @@
-// Plays a recorded case of an op: builds it here, runs it, holds outputs, gradients or the error against what TensorFlow
-// gave.
+// Plays a recorded case of an op: builds it here, runs it, holds outputs, gradients or the error against what
+// TensorFlow gave.
 // Thread safety: each play is alone.
 #ifndef VIGIL_REPLAYS_OPS_OP_PLAYER_H_
 #define VIGIL_REPLAYS_OPS_OP_PLAYER_H_

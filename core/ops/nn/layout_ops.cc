@@ -125,7 +125,10 @@ absl::Status BroadcastToKernel(KernelContext& c) {
     return InvalidArgument("Rank of input ({}) must be no greater than rank of output shape ({}).", in.shape().rank(),
                            dims.size());
   }
-  if (!BroadcastShape(in.shape(), out.shape(), &both) || both != dims) {
+  if (!BroadcastShape(in.shape(), out.shape(), &both)) {
+    return InvalidArgument("Incompatible shapes: {} vs. {}", in.shape().ToString(), out.shape().ToString());
+  }
+  if (both != dims) {
     return InvalidArgument("Unable to broadcast tensor of shape {} to tensor of shape {}", in.shape().ToString(),
                            out.shape().ToString());
   }

@@ -32,7 +32,8 @@ absl::StatusOr<GradientsAndVariables> Optimizer::ComputeGradients(Builder& b, Ou
   VIGIL_RETURN_IF_ERROR(b.status());
   const std::vector<Output> all = variables.empty() ? TrainableVariables(b.graph()) : variables;
   if (all.empty()) return UsageError("No variables to optimize.");
-  VIGIL_ASSIGN_OR_RETURN(const std::vector<Gradient> gradients, Gradients(b, std::vector<Output>{loss}, all, {.gate = true}));
+  const GradientsOptions gated{.gate = true};
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<Gradient> gradients, Gradients(b, std::vector<Output>{loss}, all, gated));
   GradientsAndVariables pairs;
   for (std::size_t i = 0; i < all.size(); ++i) {
     pairs.push_back({.gradient = gradients[i].values,
