@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import random
 import subprocess
@@ -24,21 +25,21 @@ TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.strin
 PARTS_READ = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.int64, tf.bool, tf.bfloat16]
 
 
-def hexed(data):
+def hexed(data: bytes) -> str:
     return data.hex() or "-"
 
 
 class Item:
     """A tensor of a save, or a piece of one: slice is "" or as in shape_and_slice."""
 
-    def __init__(self, name, dtype, array, piece=""):
+    def __init__(self, name: bytes, dtype: tf.DType, array: np.ndarray, piece: str = "") -> None:
         self.name, self.dtype, self.array, self.piece = name, dtype, array, piece
 
-    def tensor(self):
+    def tensor(self) -> tf.Tensor:
         return tf.constant(self.array, self.dtype, shape=self.array.shape)
 
 
-def text_of(dtype, array):
+def text_of(dtype: tf.DType, array: np.ndarray | bytes) -> str:
     """The form of bundle_tool."""
     # An array of bytes that numpy makes itself would lose zeros at the end.
     array = np.array(array, object) if isinstance(array, bytes) else np.asarray(array)
@@ -51,25 +52,25 @@ def text_of(dtype, array):
 
 
 class Tool:
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def __call__(self, *words):
+    def __call__(self, *words: str) -> str:
         self.process.stdin.write(" ".join(words) + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().rstrip("\n")
 
-    def must(self, *words):
+    def must(self, *words: str) -> None:
         said = self(*words)
         if said != "OK":
             raise AssertionError(f"{words[0]}: {said}")
 
-    def item(self, item):
+    def item(self, item: Item) -> None:
         dtype, dims, value = text_of(item.dtype, item.array).split(" ")
         self.must("item", hexed(item.name), dtype, dims, item.piece.replace(" ", "_") or "-", value)
 
 
-def random_array(rng, dtype, shape):
+def random_array(rng: random.Random, dtype: tf.DType, shape: list[int]) -> np.ndarray:
     count = int(np.prod(shape, dtype=np.int64))
     if dtype == tf.string:
         texts = [rng.randbytes(rng.choice([0, 1, 3, 20, 200, 3000])) for _ in range(count)]
@@ -81,7 +82,7 @@ def random_array(rng, dtype, shape):
     return np.frombuffer(rng.randbytes(count * dtype.size), dtype.as_numpy_dtype).reshape(shape)
 
 
-def random_name(rng, taken):
+def random_name(rng: random.Random, taken: set[bytes]) -> bytes:
     while True:
         parts = [rng.choice(["w", "b", "layer", "layer_1", "Adam", "conv2d", "kernel:0", "a b", "ä", "x" * 70, "\x7f"])
                  for _ in range(rng.choice([1, 1, 2, 3, 5]))]
@@ -92,7 +93,7 @@ def random_name(rng, taken):
             return data
 
 
-def random_pieces(rng, name, dtype, shape):
+def random_pieces(rng: random.Random, name: bytes, dtype: tf.DType, shape: list[int]) -> tuple[np.ndarray, list[Item]]:
     """A partitioned variable: cut into ranges along some axes."""
     array = random_array(rng, dtype, shape)
     pieces = [[]]
@@ -109,7 +110,7 @@ def random_pieces(rng, name, dtype, shape):
     return array, items
 
 
-def random_set(rng):
+def random_set(rng: random.Random) -> tuple[list[list[Item]], dict[bytes, tuple[tf.DType, np.ndarray]]]:
     """(shards, wholes): items by shard; name -> (dtype, array)."""
     shards = [[] for _ in range(rng.choice([1, 1, 1, 2, 3, 5]))]
     wholes, taken = {}, set()
@@ -137,12 +138,12 @@ def random_set(rng):
     return shards, wholes
 
 
-def save_by_tensorflow(prefix, items):
+def save_by_tensorflow(prefix: str, items: list[Item]) -> None:
     OPS.SaveV2(prefix=prefix, tensor_names=[item.name for item in items], shape_and_slices=[item.piece for item in items],
                tensors=[item.tensor() for item in items])
 
 
-def files_of(prefix):
+def files_of(prefix: str) -> dict[str, bytes]:
     folder, base = os.path.split(prefix)
     out = {}
     for name in sorted(os.listdir(folder)):
@@ -152,14 +153,14 @@ def files_of(prefix):
     return out
 
 
-def restored(prefix, names, slices, dtypes):
+def restored(prefix: str, names: list[bytes], slices: list[str], dtypes: list[tf.DType]) -> list[str]:
     if not names:
         return []
     values = OPS.RestoreV2(prefix=prefix, tensor_names=names, shape_and_slices=slices, dtypes=dtypes)
     return [text_of(dtype, value.numpy()) for dtype, value in zip(dtypes, values)]
 
 
-def random_part(rng, array):
+def random_part(rng: random.Random, array: np.ndarray) -> tuple[str, np.ndarray]:
     ranges = []
     for size in array.shape:
         start = rng.randrange(size)
@@ -168,7 +169,7 @@ def random_part(rng, array):
     return text, np.ascontiguousarray(array[tuple(slice(a, a + n) for a, n in ranges)])
 
 
-def compare(tool, rng, folder, counts):
+def compare(tool: Tool, rng: random.Random, folder: str, counts: collections.Counter[str]) -> None:
     shards, wholes = random_set(rng)
     theirs, ours = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
     if len(shards) == 1:
@@ -193,7 +194,6 @@ def compare(tool, rng, folder, counts):
     unread = {name for name in pieces if wholes[name][0] not in PARTS_READ}
     readable = sorted(set(wholes) - unread)
     names = sorted(wholes)
-    dtypes = [wholes[name][0] for name in names]
     expected = [text_of(*wholes[name]) for name in names]
     read = restored(ours, readable, [""] * len(readable), [wholes[name][0] for name in readable])
     for name, text in zip(readable, read):

@@ -36,7 +36,7 @@ def tool_path(name: str) -> str:
 
 def run_tool(name: str, *words: str) -> list[str]:
     """The lines that a tool prints. It must not fail."""
-    done = subprocess.run([tool_path(name), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([tool_path(name), *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{name} {' '.join(words)[:300]} ends with {done.returncode}: {done.stderr[-2000:]}")
     sys.stderr.write(done.stderr)

@@ -21,8 +21,8 @@ from tensorflow_v1 import tf
 
 TOLERANCE = 1e-5
 # For the tests: small ones, of many kinds.
-RECORDED_THEIRS = ["1/0", "1/1", "1/2"]
-RECORDED_OURS = [("1", "0"), ("1", "1"), ("1", "2")]
+RECORDED_THEIRS = ["3/1", "3/5", "3/6"]
+RECORDED_OURS = [("3", "1"), ("3", "3"), ("3", "4"), ("3", "5")]
 
 
 def write_play(path: str, records: list[bytes]) -> None:

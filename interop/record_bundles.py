@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
 from bundles import OPS, TYPES, Item, hexed, save_by_tensorflow, text_of
 
 
-def values(dtype):
+def values(dtype: tf.DType) -> list:
     """Small, at the ends of the type's range, and odd."""
     if dtype == tf.string:
         return [b"", b"a b", b"\x00x", b"y" * 300]
@@ -25,17 +26,17 @@ def values(dtype):
     return [0.0, -0.0, 1.5, -2.0, float("inf"), float("nan")]
 
 
-def vector(dtype):
+def vector(dtype: tf.DType) -> np.ndarray:
     array = np.empty(len(values(dtype)), object if dtype == tf.string else dtype.as_numpy_dtype)
     array[:] = values(dtype)
     return array
 
 
-def numbers(dtype, *shape):
+def numbers(dtype: tf.DType, *shape: int) -> np.ndarray:
     return np.arange(int(np.prod(shape)), dtype=dtype.as_numpy_dtype).reshape(shape)
 
 
-def cut(name, dtype, array, slices):
+def cut(name: bytes, dtype: tf.DType, array: np.ndarray, slices: list[str]) -> list[Item]:
     items = []
     for text in slices:
         part = tuple(slice(None) if each == "-" else slice(int(each.split(",")[0]), sum(map(int, each.split(","))))
@@ -54,7 +55,8 @@ WHOLE = {
                Item(b"no_texts", tf.string, np.zeros([2, 0], object)), Item(b"matrix", tf.float64, numbers(tf.float64, 2, 3)),
                Item(b"deep", tf.int16, numbers(tf.int16, 1, 2, 1, 3, 2)), Item(b"half/scalar", tf.half, np.float16(-3))],
     "names": [Item(name, tf.float32, numbers(tf.float32, 2)) for name in
-              [b"w", b"w/Adam", b"w/Adam_1", b"layer_1/kernel", b"layer_1/kernel/part_0", b"layer_10/kernel", b"\xff\xff", b"a\x00b",
+              [b"w", b"w/Adam", b"w/Adam_1", b"layer_1/kernel", b"layer_1/kernel/part_0", b"layer_10/kernel", b"\xff\xff",
+               b"a\x00b",
                "\u00e4".encode(), b"z" * 300]],
     # More than one key in full in the index's block.
     "many": [Item(f"scope/variable_{i}".encode(), tf.float32, np.float32(i)) for i in range(100)],
@@ -69,11 +71,11 @@ PARTITIONED = {
 V1_TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.string, tf.int64, tf.bool, tf.half]
 
 
-def record_command(folder):
+def record_command(folder: str) -> int:
     os.makedirs(folder, exist_ok=True)
     expected = []
 
-    def expect(bundle, name, dtype, array):
+    def expect(bundle: str, name: bytes, dtype: tf.DType, array: np.ndarray) -> None:
         expected.append(f"{bundle} {hexed(name)} {text_of(dtype, array)}")
 
     for bundle, items in WHOLE.items():
@@ -96,7 +98,7 @@ def record_command(folder):
     return 0
 
 
-def record_v1(folder, expect):
+def record_v1(folder: str, expect: Callable[[str, bytes, tf.DType, np.ndarray], None]) -> None:
     """The first format: one file, and two shards of a partitioned variable."""
     OPS.Save(filename=f"{folder}/v1", tensor_names=[dtype.name for dtype in V1_TYPES],
              data=[tf.constant(vector(dtype), dtype) for dtype in V1_TYPES])

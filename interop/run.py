@@ -28,7 +28,8 @@ class Kind:
 KINDS = [
     Kind("checkpoints", "sets of variables, saved by each: the bytes, and what each reads of the other",
          ["bundles.py"], 100),
-    Kind("graphs-theirs", "graphs of TensorFlow trained here, exported again and trained there", ["graph_exchange.py", "theirs"], 20),
+    Kind("graphs-theirs", "graphs of TensorFlow trained here, exported again and trained there",
+         ["graph_exchange.py", "theirs"], 20),
     Kind("graphs-ours", "graphs of vigil trained there", ["graph_exchange.py", "ours"], 20),
     Kind("training", "trainings that go on elsewhere, in three parts", ["training_exchange.py"], 6),
     Kind("events", "events files, written by each and read by the other", ["events_exchange.py"], 20),
@@ -82,7 +83,7 @@ def arguments() -> argparse.Namespace:
     kinds = "\n".join(f"  {kind.name:<15} {kind.what}; {kind.of_hundred:g} with --count 100" for kind in KINDS)
     parser = argparse.ArgumentParser(
         prog="./vigil interop", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Exchanges with TensorFlow itself: each side reads, runs and trains what the other has written, drawn from a seed.",
+        description="Exchanges with TensorFlow itself: each side reads, runs and trains what the other has written.",
         epilog=f"""exchanges:
 {kinds}
 

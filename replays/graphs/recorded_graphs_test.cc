@@ -27,7 +27,8 @@ class RecordedGraphs : public testing::Test {
 // Uniform numbers, integers and orders to the bit. Logarithm and sine are the C library's.
 TEST_F(RecordedGraphs, RandomNumbers) { EXPECT_EQ(Play("random_numbers", 0), ""); }
 
-// Programs of TensorFlow 1, initialised and trained for 20 steps.
+// Programs of TensorFlow 1, initialised and trained for 20 steps. The drawn ones are of interop/: dense layers,
+// convolutions, embeddings, partitioned variables, averages; "ours" were made here, and it was TensorFlow that ran them.
 class RecordedPrograms : public RecordedGraphs, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-5), ""); }
@@ -35,7 +36,9 @@ TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-
 INSTANTIATE_TEST_SUITE_P(All, RecordedPrograms,
                          testing::Values("linear_ref", "linear_resource", "linear_cond", "linear_schedule",
                                          "queue_pipeline", "shuffled_queue", "iterator_batches", "iterator_shuffled",
-                                         "iterator_range", "slices", "resource_ops", "branches"),
+                                         "iterator_range", "slices", "resource_ops", "branches", "drawn_theirs_3_1",
+                                         "drawn_theirs_3_5", "drawn_theirs_3_6", "drawn_ours_3_1", "drawn_ours_3_3",
+                                         "drawn_ours_3_4", "drawn_ours_3_5"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST_F(RecordedGraphs, WhatCannotBeRunIsToldAtOnce) {
