@@ -28,7 +28,7 @@ class RecordedGraphs : public testing::Test {
 TEST_F(RecordedGraphs, RandomNumbers) { EXPECT_EQ(Play("random_numbers", 0), ""); }
 
 // Programs of TensorFlow 1, initialised and trained for 20 steps. The drawn ones are of interop/: dense layers,
-// convolutions, embeddings, partitioned variables, averages; "ours" were made here, and it was TensorFlow that ran them.
+// convolutions, embeddings, partitioned variables, averages; "ours" were made here and run by TensorFlow.
 class RecordedPrograms : public RecordedGraphs, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-5), ""); }
