@@ -146,6 +146,7 @@ def main() -> int:
         return record(sys.argv[2])
     if len(sys.argv) != 4 or sys.argv[1] not in ("theirs", "ours"):
         sys.exit(__doc__)
+    tf.logging.set_verbosity(tf.logging.ERROR)
     exchange = Exchange()
     with tempfile.TemporaryDirectory() as folder:
         {"theirs": theirs, "ours": ours}[sys.argv[1]](exchange, sys.argv[2], int(sys.argv[3]), folder)

@@ -147,6 +147,7 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
 def main() -> int:
     if len(sys.argv) != 3:
         sys.exit(__doc__)
+    tf.logging.set_verbosity(tf.logging.ERROR)
     exchange = Exchange()
     for number in range(int(sys.argv[2])):
         with tempfile.TemporaryDirectory() as folder:
