@@ -2,10 +2,10 @@
 
 import types
 
-import unit_manager
-import unit_more
-import units
-import world
+from . import unit_manager
+from . import unit_more
+from . import units
+from . import world
 
 PLAYERS = types.MappingProxyType({**units.PLAYERS, **unit_more.PLAYERS, **unit_manager.PLAYERS})
 

@@ -1,6 +1,6 @@
 """The small graph that every recorded session runs. The scenario's `model` decides what it has."""
 
-from tensorflow_v1 import session_module, tf, training_util
+from .tensorflow_v1 import session_module, tf, training_util
 
 _server = []
 

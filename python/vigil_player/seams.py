@@ -11,9 +11,9 @@ import threading
 import time
 import types
 
-import world
-from errors import code_of, noted
-from tensorflow_v1 import (
+from . import world
+from .errors import code_of, noted
+from .tensorflow_v1 import (
     basic_session_run_hooks,
     checkpoint_management,
     config_pb2,
