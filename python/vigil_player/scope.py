@@ -20,7 +20,7 @@ FIELDS = {
               "summary", "run_secs"},
     "scaffold": {"init_fn", "init_feed"},
     "checkpoint": {"dir", "filename", "preload", "preload_keep", "damage"},
-    "fault": {"at", "call", "code", "effect", "not_ready", "advance_step", "chief_init"},
+    "fault": {"at", "call", "code", "effect", "advance_step", "chief_init"},
     "limits": {"events", "virtual_s"},
 }
 

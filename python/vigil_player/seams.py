@@ -1,4 +1,4 @@
-"""What the recorder puts under TensorFlow's session classes: a clock, writers, sessions, a log.
+"""What the player puts under TensorFlow's session classes: a clock, writers, sessions, a log.
 
 Installed by the import.
 
@@ -133,7 +133,7 @@ class RecordedSession(session_module.Session):
         w.sessions += 1
         self.number = w.sessions
         self.is_closed = False
-        self.quiet = False  # the recorder's own run
+        self.quiet = False  # the player's own run
         w.model.session = self
         w.log(f"session {self.number} created")
 
@@ -256,12 +256,13 @@ def _patch_sessions():
     start = monitored_session.queue_runner.start_queue_runners
 
     def start_queue_runners(*args, **kwargs):
+        whose = {"session": world.active.sessions}
         error, _ = world.active.meet("queue_runners")
         if error is not None:
-            world.active.log("queue_runners failed %s" % code_of(error))
+            world.active.log("queue_runners failed %s" % code_of(error), **whose)
             raise error
         started = start(*args, **kwargs)
-        world.active.log("queue_runners started")
+        world.active.log("queue_runners started", **whose)
         return started
 
     monitored_session.queue_runner = types.SimpleNamespace(start_queue_runners=start_queue_runners)

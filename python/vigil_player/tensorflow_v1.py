@@ -1,4 +1,4 @@
-"""TensorFlow, imported quietly and on the CPU, with the inner modules that the recorder needs under short names."""
+"""TensorFlow, imported quietly and on the CPU, with the inner modules that the player needs under short names."""
 
 import os
 

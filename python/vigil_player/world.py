@@ -107,7 +107,8 @@ class World:
             if "chief_init" in fault:
                 self.model.chief_init(fault["chief_init"])
             if "code" in fault:
-                hit = (self.make_error(fault["code"], fault.get("not_ready", False)), fault.get("effect") == "lost_reply")
+                effect = fault.get("effect")
+                hit = (self.make_error(fault["code"], effect == "not_ready"), effect == "lost_reply")
         return hit
 
     def run_takes_time(self):

@@ -19,7 +19,7 @@ from vigil_player import text, world
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def no_error(code):
+def no_error(code, _not_ready):
     return code
 
 
