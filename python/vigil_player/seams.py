@@ -152,7 +152,8 @@ class RecordedSession(session_module.Session):
         if kind == "run":
             w.run_takes_time()
         if error is not None:
-            w.log(f"session {self.number} {kind} failed {noted(w, error)}")
+            says_no = kind in ("ready", "ready_for_local_init") and "uninitialized" in str(error)
+            w.log(f"session {self.number} {kind} failed {noted(w, error)}", **({"value": 0} if says_no else {}))
             raise error
         w.log(f"session {self.number} {kind}{answer_text(kind, out)}")
         return out
@@ -213,7 +214,7 @@ def run_init_fn(session):
     """The scenario's init function: only logs."""
     error, _ = world.active.meet("init_fn")
     if error is not None:
-        world.active.log("init_fn failed %s" % code_of(error))
+        world.active.log("init_fn failed %s" % code_of(error), session=session.number)
         raise error
     world.active.log("init_fn session=%s" % session_text(session))
 
@@ -298,8 +299,11 @@ def _patch_coordinator():
 
     def recorded_request_stop(self, ex=None):
         if world.active:
-            code = "" if ex is None else " " + code_of(ex if isinstance(ex, BaseException) else ex[1])
-            world.active.log("coordinator request_stop" + code)
+            code = None if ex is None else code_of(ex if isinstance(ex, BaseException) else ex[1])
+            if world.active.speaker() is None:
+                world.active.note_elsewhere("coordinator_request_stop", code=code)
+            else:
+                world.active.log("coordinator request_stop" + ("" if code is None else " " + code))
         request_stop(self, ex)
         if world.active and world.active.turns:
             world.active.turns.wake_all(world.active.turns.stop_waiters)

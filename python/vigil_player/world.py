@@ -69,6 +69,10 @@ class World:
         if self.speaker() == "":
             self.stream.append(self.stamped({"e": kind, **{k: v for k, v in fields.items() if v is not None}}))
 
+    def note_elsewhere(self, kind, **fields):
+        """One of a thread that is not recorded: rules look at it, lines do not show it."""
+        self.stream.append({"e": kind, "task": "chief/thread", **{k: v for k, v in fields.items() if v is not None}})
+
     def stamped(self, event):
         now = round((self.now - START) * 1e9)
         if now != self.told:
