@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -32,6 +34,28 @@ std::string NameOf(const Builder& b, Output output) {
   return b.status().ok() ? b.graph().node(output.node).name : std::string();
 }
 
+// A variable of either kind: what both check and are listed in. `add_nodes` adds its nodes, which no control dependency
+// of `b` holds back, with the attributes that the initial value gives.
+template <typename AddNodes>
+Variable AddVariable(Builder& b, std::string_view name, Output initial_value, CollectionKey<Output> collection,
+                     AddNodes add_nodes) {
+  if (!b.status().ok()) return {};
+  if (!b.graph().Has(initial_value)) {
+    b.Fail(
+        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+    return {};
+  }
+  Detached detached(b);
+  const Node& initial = b.graph().node(initial_value.node);
+  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
+  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
+  const Variable variable = add_nodes(*detached, std::move(attrs));
+  if (!(*detached).status().ok()) return {};
+  b.graph().AddToCollection(collection, variable.ref);
+  b.graph().AddToCollection(kVariables, variable);
+  return variable;
+}
+
 }  // namespace
 
 Output Placeholder(Builder& b, std::string name, DType dtype) {
@@ -47,51 +71,27 @@ Output Identity(Builder& b, std::string name, Output value) {
 }
 
 Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
-  Variable variable;
-  if (!b.status().ok()) return variable;
-  if (!b.graph().Has(initial_value)) {
-    b.Fail(
-        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+  return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
+    Variable variable;
+    variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+    const std::string own = NameOf(plain, variable.ref);
+    variable.initializer = Assign(plain, own + "/Assign", variable.ref, initial_value).node;
+    variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
     return variable;
-  }
-  Detached detached(b);
-  Builder& plain = *detached;
-  const Node& initial = b.graph().node(initial_value.node);
-  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
-  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
-  variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
-  const std::string own = NameOf(plain, variable.ref);
-  variable.initializer = Assign(plain, own + "/Assign", variable.ref, initial_value).node;
-  variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
-  if (!plain.status().ok()) return {};
-  b.graph().AddToCollection(collection, variable.ref);
-  b.graph().AddToCollection(kVariables, variable);
-  return variable;
+  });
 }
 
 Variable MakeResourceVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
-  Variable variable;
-  if (!b.status().ok()) return variable;
-  if (!b.graph().Has(initial_value)) {
-    b.Fail(
-        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+  return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
+    Variable variable;
+    const Attrs type{{"dtype", attrs.at("dtype")}};
+    attrs.emplace("shared_name", name);
+    variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+    const std::string own = NameOf(plain, variable.ref);
+    variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
+    variable.read = plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = type});
     return variable;
-  }
-  Detached detached(b);
-  Builder& plain = *detached;
-  const Node& initial = b.graph().node(initial_value.node);
-  const DType type = b.graph().TypeOf(initial_value);
-  Attrs attrs{{"dtype", type}, {"shared_name", name}};
-  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
-  variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
-  const std::string own = NameOf(plain, variable.ref);
-  variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
-  variable.read =
-      plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = {{"dtype", type}}});
-  if (!plain.status().ok()) return {};
-  b.graph().AddToCollection(collection, variable.ref);
-  b.graph().AddToCollection(kVariables, variable);
-  return variable;
+  });
 }
 
 bool IsResourceVariable(const Graph& graph, Output output) {
