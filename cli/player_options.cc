@@ -27,7 +27,7 @@ void AddPlayerOptions(CLI::App& app, PlayerArguments& arguments) {
 }
 
 absl::StatusOr<std::string> ReadPlayer(const PlayerArguments& arguments, replays::PlayLimits& limits,
-                                       replays::PlayerOptions& options) {
+                                       replays::PlayerOptions& options, replays::Greeting* greeting) {
   if (arguments.command.empty()) {
     if (!arguments.limit.empty()) return UsageError("--player-limit: it needs --player");
     return "";
@@ -41,8 +41,9 @@ absl::StatusOr<std::string> ReadPlayer(const PlayerArguments& arguments, replays
   }
   // A worker waits for its player, which may have to start first.
   limits.wall = std::max(limits.wall, 2 * (options.greets + 3 * options.plays));
-  VIGIL_ASSIGN_OR_RETURN(const replays::Greeting greeting, replays::PlayerClient(options).Greet());
-  return fmt::format("player: {} ({})\n", greeting.Title(), replays::Escaped(options.command));
+  VIGIL_ASSIGN_OR_RETURN(const replays::Greeting heard, replays::PlayerClient(options).Greet());
+  if (greeting != nullptr) *greeting = heard;
+  return fmt::format("player: {} ({})\n", heard.Title(), replays::Escaped(options.command));
 }
 
 }  // namespace vigil::cli

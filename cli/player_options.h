@@ -25,8 +25,9 @@ void AddPlayerOptions(CLI::App& app, PlayerArguments& arguments);
 
 // Starts it once, to see whether it greets as it should; gives plays as much time as it may take. Returns a line that
 // says who plays; "" if nobody but our core does. USAGE: what is no time; UNAVAILABLE: it does not start.
+// `greeting` (may be null): what it said.
 absl::StatusOr<std::string> ReadPlayer(const PlayerArguments& arguments, replays::PlayLimits& limits,
-                                       replays::PlayerOptions& options);
+                                       replays::PlayerOptions& options, replays::Greeting* greeting = nullptr);
 
 }  // namespace vigil::cli
 

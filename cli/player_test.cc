@@ -109,6 +109,31 @@ TEST_F(PlayerTest, CtrlCEndsThePlayersToo) {
   EXPECT_EQ(ran.out, "130\n0\n") << ran.err;
 }
 
+// The hook is the player's; who judges it is not.
+TEST_F(PlayerTest, AHookOfAPlayerIsVerified) {
+  const auto verify = [&](const std::string& mistake, const std::string& more = "") {
+    return Run("$VIGIL verify --jobs 1 --scenarios 3 --player " + Fake(mistake) + " " + more);
+  };
+  Ran ran = verify("none");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, ContainsRegex("\nPASSED fake: [0-9]+ plays\n"));
+  ran = verify("offends", "--replay-as 'my test'");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("hook.blocks"));
+  EXPECT_THAT(ran.out, HasSubstr("waits 70 s in end"));
+  EXPECT_THAT(ran.out, HasSubstr("my test --case calm_tensorflow.monitored.alone\n"));
+  // It decides in one case what it does not in one that must be like it.
+  ran = verify("--at 1 decides", "--case second_session.monitored");
+  EXPECT_THAT(ran.out, HasSubstr("hook.state_survives_session"));
+  EXPECT_THAT(ran.out, HasSubstr("asks for a stop after step 3"));
+  ran = verify("dies");
+  EXPECT_THAT(ran.out, HasSubstr("crash.player_died"));
+  EXPECT_THAT(ran.out, HasSubstr("it has ended with exit code 7"));
+  EXPECT_THAT(verify("unknown_promise").out, HasSubstr("names a promise that there is not: 'hook.is_ugly'"));
+  EXPECT_THAT(verify("--at 1 cannot_make_its_hook").out, HasSubstr("the hook could not be made: ValueError: no"));
+  EXPECT_THAT(Run("$VIGIL verify --player \"$VIGIL player\"").err, HasSubstr("it has no hook to verify"));
+}
+
 TEST_F(PlayerTest, OurPlayerRefusesWhatIsNoQuestion) {
   const Ran ran = Run("echo hello | $VIGIL player");
   EXPECT_EQ(ran.code, 2);

@@ -152,7 +152,7 @@ class Verification {
       return false;
     }
     const HookPlay play = Play(c);
-    if (Crashed(c, play)) return GoesOn();
+    if (Crashed(c, play) || play.skipped) return GoesOn();
     if (!play.error.empty()) {
       report_.error = play.error;
       return false;
@@ -195,7 +195,7 @@ class Verification {
   void Compare(const HookCase& c, const HookPlay& play) {
     if (c.relation == HookRelation::kNone || findings_.contains(c.implied_by)) return;
     const HookPlay& like = Like(c.like);
-    if (Crashed(*Find(c.like), like)) return;
+    if (Crashed(*Find(c.like), like) || like.skipped) return;
     if (c.relation == HookRelation::kStillStops) {
       if (!like.stopped_last_run || play.stopped_last_run) return;
       return Found(c.promise, c, play, fmt::format("asks for a stop, as in {}", c.like), "goes on to the end");

@@ -15,7 +15,7 @@ class Echo:
     def greeting(self):
         return {"name": "echo", "version": "1", "kinds": [], "behaviours": []}
 
-    def play(self, scenario):
+    def play(self, scenario, lives):
         if scenario["id"] == "odd":
             raise protocol.Cannot("not odd ones")
         return {"verdict": "played", "events": [scenario["id"]]}

@@ -24,8 +24,8 @@ class Player(Protocol):
     def greeting(self) -> dict[str, Any]:
         """Name, version, kinds, hooks, faults, behaviours, ...: all of a hello but type and protocol."""
 
-    def play(self, scenario: Scenario) -> dict[str, Any]:
-        """All of a "played" but type and id. Raises Cannot."""
+    def play(self, scenario: Scenario, lives: int = 1) -> dict[str, Any]:
+        """All of a "played" but type and id; `lives`: sessions one after the other. Raises Cannot."""
 
 
 class NoQuestion(Exception):
@@ -46,7 +46,8 @@ def answer(player: Player, line: str) -> dict[str, Any]:
     if kind != "play":
         raise NoQuestion(f"no question: {line[:80]!r}")
     try:
-        return {"type": "played", "id": question["id"], **player.play(question["scenario"])}
+        played = player.play(question["scenario"], question.get("lives", 1))
+        return {"type": "played", "id": question["id"], **played}
     except Cannot as why:
         return {"type": "cannot", "id": question["id"], "reason": str(why)}
 

@@ -142,6 +142,9 @@ class RecordedSession(session_module.Session):
         if self.quiet or w.speaker() is None:
             return super().run(fetches, feed_dict, options, run_metadata)
         kind = w.model.kind_of(fetches)
+        evidence = w.evidence
+        if evidence is not None:
+            evidence.runs(self, fetches)
         error, applied = w.meet(kind)
         out = None
         if error is None or applied:
@@ -151,6 +154,8 @@ class RecordedSession(session_module.Session):
                 error = own
         if kind == "run":
             w.run_takes_time()
+        if error is not None and evidence is not None:
+            evidence.own_call = code_of(error)
         if error is not None:
             says_no = kind in ("ready", "ready_for_local_init") and "uninitialized" in str(error)
             w.log(f"session {self.number} {kind} failed {noted(w, error)}", **({"value": 0} if says_no else {}))
@@ -177,6 +182,8 @@ class RecordedSession(session_module.Session):
         w = world.active
         if w is None or self.is_closed:
             return super().close()
+        if w.evidence is not None:
+            w.evidence.closes(self)
         error, _ = w.meet("close")
         if error is None:
             super().close()
@@ -295,23 +302,57 @@ def _patch_graph():
 
 def _patch_coordinator():
     kind = coordinator.Coordinator
+    init, clear_stop = kind.__init__, kind.clear_stop
     request_stop, join, wait_for_stop = kind.request_stop, kind.join, kind.wait_for_stop
 
+    def is_played(self):
+        """Threads may outlive their play: nobody hears of their coordinators any more."""
+        return world.active is not None and getattr(self, "world", None) is world.active
+
+    def detail(self, call, **fields):
+        if is_played(self):
+            fields = {"call": call, "session": self.session or None, **fields}
+            tell = world.active.note if world.active.speaker() == "" else world.active.note_elsewhere
+            tell("coordinator_detail", **fields)
+
+    def recorded_init(self, *args, **kwargs):
+        self.world = world.active
+        self.session = world.active.sessions if world.active else 0
+        init(self, *args, **kwargs)
+
     def recorded_request_stop(self, ex=None):
-        if world.active:
+        if is_played(self):
             code = None if ex is None else code_of(ex if isinstance(ex, BaseException) else ex[1])
             if world.active.speaker() is None:
-                world.active.note_elsewhere("coordinator_request_stop", code=code)
+                world.active.note_elsewhere("coordinator_request_stop", code=code, session=self.session)
             else:
-                world.active.log("coordinator request_stop" + ("" if code is None else " " + code))
-        request_stop(self, ex)
+                world.active.log("coordinator request_stop" + ("" if code is None else " " + code),
+                                 **({"session": self.session} if self.session else {}))
+        empty = self._exc_info_to_raise is None
+        try:
+            request_stop(self, ex)
+        finally:
+            if empty and self._exc_info_to_raise is not None:
+                detail(self, "keeps", code=code_of(self._exc_info_to_raise[1]))
         if world.active and world.active.turns:
             world.active.turns.wake_all(world.active.turns.stop_waiters)
 
-    def recorded_join(self, *args, **kwargs):
-        if world.active:
-            world.active.log("coordinator join")
-        return join(self, *args, **kwargs)
+    def recorded_clear_stop(self):
+        clear_stop(self)
+        detail(self, "forgets")
+
+    def recorded_join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
+        if is_played(self):
+            world.active.log("coordinator join", **({"session": self.session} if self.session else {}))
+        detail(self, "joins", value=stop_grace_period_secs)
+        joined = set(self._registered_threads) | set(threads or [])
+        code = None
+        try:
+            return join(self, threads, stop_grace_period_secs, ignore_live_threads)
+        finally:
+            if self._exc_info_to_raise is not None:
+                code = code_of(self._exc_info_to_raise[1])
+            detail(self, "has joined", code=code, index=sum(thread.is_alive() for thread in joined))
 
     def virtual_wait_for_stop(self, timeout=None):
         turns = getattr(threading.current_thread(), "turns", None)
@@ -324,6 +365,7 @@ def _patch_coordinator():
             return w.wait_for_stop(self, timeout)
         return wait_for_stop(self, timeout)
 
+    kind.__init__, kind.clear_stop = recorded_init, recorded_clear_stop
     kind.request_stop, kind.join, kind.wait_for_stop = recorded_request_stop, recorded_join, virtual_wait_for_stop
 
 

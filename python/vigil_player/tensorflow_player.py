@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import scope, watch  # noqa: F401  (watch: installed by the import)
-from .play import play_for_others
+from .play import play_for_others, play_hook
 from .protocol import Scenario
 from .tensorflow_v1 import tf
+from .verified import Evidence, HookParts
+
+Maker = Callable[[HookParts], Any]
 
 
 class TensorFlowPlayer:
-    """Plays one scenario after the other in this process."""
+    """Plays one scenario after the other in this process.
+
+    `maker`: of a hook under verification, with its name and what it has leave to do (LEAVES in verified.py).
+    """
+
+    def __init__(self, maker: Maker | None = None, name: str = "", leave: Iterable[str] = ()) -> None:
+        self.maker = maker
+        self.name = name
+        self.leave = frozenset(leave)
 
     def greeting(self) -> dict[str, Any]:
+        hooks = list(scope.HOOKS) + ([] if self.maker is None else ["foreign"])
         return {
+            **({} if self.maker is None else {"hook": self.name}),
             "name": "tensorflow",
             "version": tf.__version__,
             "kinds": list(scope.KINDS),
-            "hooks": list(scope.HOOKS),
+            "hooks": hooks,
             "faults": list(scope.FAULTS),
             "behaviours": ["tensorflow"],
             "typed": True,
-            "details": [],
+            "details": ["coordinator_detail"],
             "choices": False,
         }
 
-    def play(self, scenario: Scenario) -> dict[str, Any]:
+    def play(self, scenario: Scenario, lives: int = 1) -> dict[str, Any]:
         scope.check(scenario)
-        return play_for_others(scenario)
+        if self.maker is None:
+            return play_for_others(scenario)
+        return play_hook(scenario, self.maker, Evidence(self.leave), lives)

@@ -40,6 +40,8 @@ class World:
         self.driver = threading.current_thread()
         self.model = None
         self.files_carry_time = False  # a unit recording stamps its files itself
+        self.evidence = None  # of a hook under verification, while it is being called
+        self.calm = False  # no fault is met any more
         self.deaf = []  # threads that hear of no stop
         self.wait_for_stop = None  # a unit recording's own way to wait for a stop
         # With `services` their threads take turns with the driver, and their events are recorded, too.
@@ -103,6 +105,8 @@ class World:
         """The environment's say at the next call of a kind: (error or None, whether it took effect all the same)."""
         number = self.calls[point] = self.calls.get(point, 0) + 1
         hit = (None, False)
+        if self.calm:
+            return hit
         for fault in self.scenario.get("faults", []):
             if fault["at"] != point or not matches(fault["call"], number):
                 continue

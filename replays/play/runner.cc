@@ -398,7 +398,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
   if (player_ != nullptr) {
     VIGIL_CHECK(options.chooser == nullptr && options.steps == nullptr && options.foreign == nullptr);
     Outcome outcome;
-    player_->Play(scenario, options.random_schedule, options.interrupt, outcome, outcome);
+    player_->Play(scenario, {.random = options.random_schedule, .interrupt = options.interrupt}, outcome, outcome);
     return outcome;
   }
   if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);

@@ -11,7 +11,7 @@ import sys
 import time
 
 HELLO = {"type": "hello", "protocol": 1, "name": "fake", "version": "1", "kinds": ["monitored", "singular"],
-         "behaviours": ["tensorflow"]}
+         "behaviours": ["tensorflow"], "hook": "fake"}
 EVENTS = ["graph finalized", "session 1 created", "driver exit clean"]
 
 
@@ -104,6 +104,22 @@ def says_much_beside(number):
 
 def cannot(number):
     say({"type": "cannot", "id": number, "reason": "not today"})
+
+
+def offends(number):
+    say(played(number, hook={"offences": [{"promise": "hook.blocks", "actual": "waits 70 s in end"}]}))
+
+
+def unknown_promise(number):
+    say(played(number, hook={"offences": [{"promise": "hook.is_ugly", "actual": "it is"}]}))
+
+
+def decides(number):
+    say(played(number, hook={"decisions": [{"step": 3, "what": "asks for a stop"}], "stopped_last_run": True}))
+
+
+def cannot_make_its_hook(number):
+    say(played(number, hook={"error": "the hook could not be made: ValueError: no"}))
 
 
 def main():

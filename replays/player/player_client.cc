@@ -84,8 +84,7 @@ void PlayerClient::Failed(const PlayerFault& fault, PlainOutcome& outcome) {
   outcome.explanation = LastWordsText(last_words_);
 }
 
-void PlayerClient::Play(const Scenario& scenario, bool random, const std::atomic<bool>* interrupt,
-                        PlainOutcome& outcome, Played& played) {
+void PlayerClient::Play(const Scenario& scenario, const PlayAsk& ask, PlainOutcome& outcome, Played& played) {
   played.start = sim::WorldOptions{}.start;
   if (failures_ >= kMostFailures) {
     outcome.verdict = Verdict::kCannot;
@@ -96,7 +95,8 @@ void PlayerClient::Play(const Scenario& scenario, bool random, const std::atomic
     outcome.reason = WhyNotPlayed(*greeting_, scenario);
   }
   if (outcome.reason.empty()) {
-    if (const std::optional<PlayerFault> fault = Start(interrupt); fault.has_value()) return Failed(*fault, outcome);
+    if (const std::optional<PlayerFault> fault = Start(ask.interrupt); fault.has_value())
+      return Failed(*fault, outcome);
     outcome.reason = WhyNotPlayed(*greeting_, scenario);
   }
   if (!outcome.reason.empty()) {
@@ -104,13 +104,14 @@ void PlayerClient::Play(const Scenario& scenario, bool random, const std::atomic
     return;
   }
   const std::int64_t id = ++plays_;
-  const std::string request = PrintRequest({.id = id, .random = random, .scenario = PrintRecord(scenario)});
-  std::variant<std::string, PlayerFault> heard = process_->Ask(request, options_.plays, interrupt);
+  const std::string request =
+      PrintRequest({.id = id, .lives = ask.lives, .random = ask.random, .scenario = PrintRecord(scenario)});
+  std::variant<std::string, PlayerFault> heard = process_->Ask(request, options_.plays, ask.interrupt);
   std::optional<PlayerFault> fault;
   if (auto* const failed = std::get_if<PlayerFault>(&heard); failed != nullptr) {
     fault = std::move(*failed);
   } else {
-    const absl::Status status = ParseAnswer(std::get<std::string>(heard), id, scenario, outcome, played);
+    const absl::Status status = ParseAnswer(std::get<std::string>(heard), id, scenario, outcome, played, ask.hook);
     const std::vector<EventKind> unseen = UnseenBy(*greeting_);
     played.unseen.insert(played.unseen.end(), unseen.begin(), unseen.end());
     if (status.ok()) {

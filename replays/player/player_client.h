@@ -27,6 +27,14 @@
 
 namespace vigil::replays {
 
+// How a play is asked for.
+struct PlayAsk {
+  bool random = false;  // a schedule by chance
+  std::int64_t lives = 1;
+  const std::atomic<bool>* interrupt = nullptr;  // once it is set, it ends early, with the verdict kInterrupted
+  HookSaid* hook = nullptr;                      // what it says of its own hook
+};
+
 struct PlayerOptions {
   std::string command;                        // for the shell; "" = our own core plays
   std::chrono::milliseconds greets{120'000};  // so long it may take to start
@@ -44,12 +52,10 @@ class PlayerClient {
   ~PlayerClient();
 
   // Starts it, if it is not there. UNAVAILABLE: it does not start, or does not greet as it should; the message says
-  // why. `interrupt` as below.
+  // why. Once `interrupt` (may be null) is set, it is given up.
   absl::StatusOr<Greeting> Greet(const std::atomic<bool>* interrupt = nullptr);
 
-  // Once `interrupt` (may be null) is set, ends early with the verdict kInterrupted.
-  void Play(const Scenario& scenario, bool random, const std::atomic<bool>* interrupt, PlainOutcome& outcome,
-            Played& played);
+  void Play(const Scenario& scenario, const PlayAsk& ask, PlainOutcome& outcome, Played& played);
 
  private:
   std::optional<PlayerFault> Start(const std::atomic<bool>* interrupt);

@@ -29,7 +29,7 @@ class PlayerClientTest : public ::testing::Test {
   PlainOutcome Play(PlayerClient& player, const std::atomic<bool>* interrupt = nullptr) {
     PlainOutcome outcome;
     Played played;
-    player.Play(scenario_, false, interrupt, outcome, played);
+    player.Play(scenario_, {.interrupt = interrupt}, outcome, played);
     return outcome;
   }
 
@@ -109,8 +109,7 @@ TEST_F(PlayerClientTest, WhatItCannotPlay) {
   PlayerClient player(Fake("none"));
   PlainOutcome outcome;
   Played played;
-  player.Play(ParseRecording(R"({"id":"a","session":{"kind":"training"},"drive":[]})")->scenario, false, nullptr,
-              outcome, played);
+  player.Play(ParseRecording(R"({"id":"a","session":{"kind":"training"},"drive":[]})")->scenario, {}, outcome, played);
   EXPECT_EQ(outcome.verdict, Verdict::kCannot);
   EXPECT_EQ(outcome.reason, "no sessions of kind training");
 }

@@ -120,6 +120,31 @@ std::uint64_t HashOfEvents(const std::vector<std::string>& lines) {
   return hash;
 }
 
+void ReadHookSaid(const Field& field, HookSaid& said) {
+  if (!field.present()) return;
+  Fields f(field.reading(), field.value(), field.place());
+  const Field decisions = f.Optional("decisions");
+  decisions.Each([&](const Json& item, const Place& place) {
+    HookSaid::Decision& decision = said.decisions.emplace_back();
+    Fields one(field.reading(), item, place);
+    one.Optional("life").Integer(kIds, decision.life);
+    one.Required("step").Integer(kIds, decision.step);
+    one.Required("what").String(decision.what);
+    one.Finish();
+  });
+  const Field offences = f.Optional("offences");
+  offences.Each([&](const Json& item, const Place& place) {
+    HookSaid::Offence& offence = said.offences.emplace_back();
+    Fields one(field.reading(), item, place);
+    one.Required("promise").String(offence.promise);
+    one.Required("actual").String(offence.actual);
+    one.Finish();
+  });
+  f.Optional("stopped_last_run").Bool(said.stopped_last_run);
+  f.Optional("error").String(said.error);
+  f.Finish();
+}
+
 bool RecordsServicesOf(const Scenario& scenario) {
   const auto found = scenario.session.args.find("services");
   return found != scenario.session.args.end() && found->second == ArgValue(true);
@@ -145,6 +170,7 @@ std::string PrintGreeting(const Greeting& greeting) {
   PrintWords("behaviours", greeting.behaviours, w);
   w.Key("typed").Bool(greeting.typed);
   PrintWords("details", greeting.details, w);
+  if (!greeting.hook.empty()) w.Key("hook").String(greeting.hook);
   w.Key("choices").Bool(greeting.choices).Close('}');
   return w.Take();
 }
@@ -174,6 +200,7 @@ absl::StatusOr<Greeting> ParseGreeting(std::string_view line) {
   f.Optional("typed").Bool(greeting.typed);
   ReadWords(f.Optional("details"), greeting.details);
   f.Optional("choices").Bool(greeting.choices);
+  f.Optional("hook").String(greeting.hook);
   f.Finish();
   if (!reading.ok()) return Misread(line, reading.status());
   return greeting;
@@ -212,6 +239,7 @@ std::string PrintRequest(const PlayRequest& request) {
   JsonWriter w;
   w.Open('{').Key("type").String("play").Key("id").Integer(request.id);
   if (request.random) w.Key("random").Bool(true);
+  if (request.lives != 1) w.Key("lives").Integer(request.lives);
   w.Key("scenario").Raw(request.scenario).Close('}');
   return w.Take();
 }
@@ -229,6 +257,7 @@ absl::StatusOr<std::optional<PlayRequest>> ParseRequest(std::string_view line) {
   PlayRequest request;
   f.Required("id").Integer(kIds, request.id);
   f.Optional("random").Bool(request.random);
+  f.Optional("lives").Integer({1, 100}, request.lives);
   const Field scenario = f.Required("scenario");
   f.Finish();
   // The last field, as PrintRequest() writes it: its text is parsed by itself.
@@ -271,7 +300,7 @@ std::string PrintCannot(std::int64_t id, std::string_view reason) {
 }
 
 absl::Status ParseAnswer(std::string_view line, std::int64_t id, const Scenario& scenario, PlainOutcome& outcome,
-                         Played& played) {
+                         Played& played, HookSaid* hook) {
   JsonDocument document;
   if (const absl::Status status = document.Parse(line); !status.ok()) return Misread(line, status);
   Reading reading;
@@ -307,6 +336,8 @@ absl::Status ParseAnswer(std::string_view line, std::int64_t id, const Scenario&
   choices.EachMember([&](const Json& member, const Place& place) {
     ReadTexts(Field(reading, member, place), outcome.choices[std::string(member.key())]);
   });
+  const Field said = f.Optional("hook");
+  if (hook != nullptr) ReadHookSaid(said, *hook);
   f.Finish();
   if (!reading.ok()) return Misread(line, reading.status());
   played.start = sim::WorldOptions{}.start;

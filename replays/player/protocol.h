@@ -37,6 +37,7 @@ struct Greeting {
   Words behaviours;      // "tensorflow", "default", "switches"
   bool typed = false;    // all events come, not only the lines of a recording: rules can be held against them
   Words details;         // the kinds of details that come: "run_part", ...
+  std::string hook;      // that "foreign" in a list of hooks stands for; "" = none
   bool choices = false;  // plays by chance, says which choices were made, and plays by given ones
 
   // "tensorflow 2.21.0"
@@ -52,10 +53,28 @@ std::string WhyNotPlayed(const Greeting& greeting, const Scenario& scenario);
 // The kinds of events that such a play never shows.
 std::vector<EventKind> UnseenBy(const Greeting& greeting);
 
+// What a player says of the hook under verification, which is its own (properties/verify/evidence.h has the words).
+struct HookSaid {
+  struct Decision {
+    std::int64_t life = 0;
+    std::int64_t step = 0;
+    std::string what;
+  };
+  struct Offence {
+    std::string promise;
+    std::string actual;
+  };
+  std::vector<Decision> decisions;
+  std::vector<Offence> offences;
+  bool stopped_last_run = false;
+  std::string error;  // it could not be made
+};
+
 struct PlayRequest {
   std::int64_t id = 0;
-  bool random = false;   // a schedule by chance, from the scenario's seed
-  std::string scenario;  // one record (print.h)
+  std::int64_t lives = 1;  // sessions one after the other, with the same hooks
+  bool random = false;     // a schedule by chance, from the scenario's seed
+  std::string scenario;    // one record (print.h)
 };
 std::string PrintRequest(const PlayRequest& request);
 // Somebody asks: a hello (nothing), or a play. The scenario is still to be parsed (ParseRecording).
@@ -66,8 +85,9 @@ std::string PrintCannot(std::int64_t id, std::string_view reason);
 
 // The answer to the play number `id`: into `outcome` and `played`. FAILED_PRECONDITION: it answers another question;
 // INVALID_ARGUMENT: the line is no answer; OUT_OF_RANGE: it is one, and its events make no sense.
+// `hook` (may be null): what it says of the hook under verification.
 absl::Status ParseAnswer(std::string_view line, std::int64_t id, const Scenario& scenario, PlainOutcome& outcome,
-                         Played& played);
+                         Played& played, HookSaid* hook = nullptr);
 
 }  // namespace vigil::replays
 
