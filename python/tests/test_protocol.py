@@ -1,4 +1,4 @@
-"""The protocol and the scope of the player: what needs no TensorFlow. Plain unittest, so that ctest can run it anywhere."""
+"""The protocol and the scope of the player: what needs no TensorFlow. Plain unittest: ctest runs it anywhere."""
 
 import io
 import json

@@ -37,14 +37,15 @@ def find_maker(words: str) -> Callable[[Any], Any]:
     name, _, attribute = words.rpartition(":")
     if not name:
         raise NoHook(f"expected MODULE:HOOK, got {words!r}")
-    maker = getattr(module_of(name), attribute, None)
-    if not callable(maker):
+    maker: Callable[..., Any] | None = getattr(module_of(name), attribute, None)
+    if maker is None or not callable(maker):
         raise NoHook(f"{name!r} has no hook {attribute!r}")
     needed = [parameter for parameter in inspect.signature(maker).parameters.values()
               if parameter.default is parameter.empty and parameter.kind in
               (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)]
     if not needed:
-        return lambda _parts: maker()
+        made = maker
+        return lambda _parts: made()
     if inspect.isclass(maker) or len(needed) > 1:
         raise NoHook(f"{attribute!r} needs arguments ({', '.join(p.name for p in needed)}): name a function of one "
                      f"argument that makes it, as `def {attribute.lower()}(w): return {attribute}(w.loss)`")

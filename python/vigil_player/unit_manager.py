@@ -4,8 +4,7 @@ import os
 import types
 
 from . import directory as checkpoints
-from . import units
-from . import world
+from . import units, world
 from .tensorflow_v1 import eager_context, object_checkpoint, tf
 
 

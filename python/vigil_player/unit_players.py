@@ -2,10 +2,7 @@
 
 import types
 
-from . import unit_manager
-from . import unit_more
-from . import units
-from . import world
+from . import unit_manager, unit_more, units, world
 
 PLAYERS = types.MappingProxyType({**units.PLAYERS, **unit_more.PLAYERS, **unit_manager.PLAYERS})
 

@@ -1,5 +1,5 @@
-"""A hook under verification: what it decides, and what it had no right to. The judge is `vigil verify`, which knows what to
-compare with what; the words are those that it has for hooks in C++.
+"""A hook under verification: what it decides, and what it had no right to. The judge is `vigil verify`, which knows
+what to compare with what; the words are those that it has for hooks in C++.
 """
 
 import contextlib
@@ -90,7 +90,8 @@ class Evidence:
             threading.Event().wait(0.01)
         for thread in self.started():
             if thread.is_alive():
-                self.offend("hook.thread_outlives_session", f"the task '{thread.name}' still runs after the session was closed")
+                self.offend("hook.thread_outlives_session",
+                            f"the task '{thread.name}' still runs after the session was closed")
         self.life += 1
 
     def started(self):
@@ -123,7 +124,7 @@ class Verified(tf.train.SessionRunHook):
     def __init__(self, hook, evidence):
         self.hook = hook
         self.evidence = evidence
-        self.contexts = []  # [context, over, stop seen]
+        self.contexts = []  # its own, each for a run: [context, over, stop seen]
         self.fetches_own = False
 
     @contextlib.contextmanager
@@ -140,7 +141,8 @@ class Verified(tf.train.SessionRunHook):
             if "finalized" in str(error) and code == "USAGE":
                 e.offend("hook.changes_graph_late", f"adds nodes to the graph {e.where()}")
             elif code != e.own_call and not e.may("fail") and not (method == "end" and e.session == 0):
-                e.offend("hook.fails_by_itself", f"fails {e.where()}: {code} \"{str(error).splitlines()[0] if str(error) else ''}\"")
+                first = str(error).split("\n")[0]
+                e.offend("hook.fails_by_itself", f'fails {e.where()}: {code} "{first}"')
             raise
         finally:
             w.evidence = None
@@ -159,7 +161,8 @@ class Verified(tf.train.SessionRunHook):
                 self.evidence.offend("hook.keeps_run_context",
                                      f"asks the context of an earlier run for a stop {self.evidence.where()}")
 
-    def note_stop(self):
+    def note_stop(self, real):
+        """What the hook asked its context, the real one is asked."""
         shadow = self.contexts[-1]
         if shadow[2] or not shadow[0].stop_requested:
             return
@@ -168,6 +171,7 @@ class Verified(tf.train.SessionRunHook):
         e.decide("asks for a stop")
         if not e.may("request_stop"):
             e.offend("hook.requests_stop", f"asks for a stop after step {e.last_step}")
+        real.request_stop()
 
     def note_feeds(self, context, feeds):
         original = context.original_args.feed_dict or {}
@@ -195,11 +199,12 @@ class Verified(tf.train.SessionRunHook):
         if self.contexts:
             self.contexts[-1][1] = True
         self.evidence.stopped_last_run = False
-        self.contexts.append([context, False, False])
+        own = tf.train.SessionRunContext(context.original_args, context.session)
+        self.contexts.append([own, False, False])
         with self.call("before_run"):
-            args = self.hook.before_run(context) or tf.train.SessionRunArgs(None)
+            args = self.hook.before_run(own) or tf.train.SessionRunArgs(None)
         self.note_feeds(context, args.feed_dict)
-        self.note_stop()
+        self.note_stop(context)
         self.fetches_own = args.fetches is not None
         fetches = [world.active.model.train] + ([args.fetches] if self.fetches_own else [])
         return tf.train.SessionRunArgs(fetches, args.feed_dict, args.options)
@@ -208,8 +213,8 @@ class Verified(tf.train.SessionRunHook):
         self.evidence.last_step = int(values.results[0])
         own = values._replace(results=values.results[1] if self.fetches_own else None)
         with self.call("after_run"):
-            self.hook.after_run(context, own)
-        self.note_stop()
+            self.hook.after_run(self.contexts[-1][0], own)
+        self.note_stop(context)
         self.contexts[-1][1] = True
 
     def end(self, session):

@@ -1,7 +1,7 @@
 """vigil-verify MODULE:HOOK [options]
 
-Verifies a hook: drives it through faults on the TensorFlow that is installed, and says which promise it breaks. HOOK is a
-class or a function that needs no arguments, or a function of one argument, which gets the model (loss, global_step,
+Verifies a hook: drives it through faults on the TensorFlow that is installed, and says which promise it breaks. HOOK is
+a class or a function that needs no arguments, or a function of one argument, which gets the model (loss, global_step,
 train_op, feedable, graph, scaffold, directory) and makes the hook. MODULE is imported, or is a file that ends in .py.
 
   vigil-verify my_hooks:EarlyStopping
