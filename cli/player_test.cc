@@ -112,12 +112,12 @@ TEST_F(PlayerTest, CtrlCEndsThePlayersToo) {
 // The hook is the player's; who judges it is not.
 TEST_F(PlayerTest, AHookOfAPlayerIsVerified) {
   const auto verify = [&](const std::string& mistake, const std::string& more = "") {
-    return Run("$VIGIL verify --jobs 1 --scenarios 3 --player " + Fake(mistake) + " " + more);
+    return Run("$VIGIL verify --jobs 1 --player " + Fake(mistake) + " " + more);
   };
-  Ran ran = verify("none");
+  Ran ran = verify("none", "--scenarios 3");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, ContainsRegex("\nPASSED fake: [0-9]+ plays\n"));
-  ran = verify("offends", "--replay-as 'my test'");
+  ran = verify("offends", "--scenarios 3 --replay-as 'my test'");
   EXPECT_EQ(ran.code, 1) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("hook.blocks"));
   EXPECT_THAT(ran.out, HasSubstr("waits 70 s in end"));
@@ -126,7 +126,7 @@ TEST_F(PlayerTest, AHookOfAPlayerIsVerified) {
   ran = verify("--at 1 decides", "--case second_session.monitored");
   EXPECT_THAT(ran.out, HasSubstr("hook.state_survives_session"));
   EXPECT_THAT(ran.out, HasSubstr("asks for a stop after step 3"));
-  ran = verify("dies");
+  ran = verify("dies", "--scenarios 3");
   EXPECT_THAT(ran.out, HasSubstr("crash.player_died"));
   EXPECT_THAT(ran.out, HasSubstr("it has ended with exit code 7"));
   EXPECT_THAT(verify("unknown_promise").out, HasSubstr("names a promise that there is not: 'hook.is_ugly'"));

@@ -1,7 +1,6 @@
 """Plays one scenario on the TensorFlow that is installed, and says what happened."""
 
 import os
-import threading
 
 from . import directory as checkpoints
 from . import scope, seams, unit_players, world
@@ -38,7 +37,6 @@ def play_for_others(scenario):
 def play_hook(scenario, maker, evidence, lives=1):
     """The same with a hook of somebody's own, which stands for "foreign" in the list of hooks: `maker(parts)`."""
     w = world.World(scenario, make_error, scope.events_limit(scenario))
-    evidence.threads = set(threading.enumerate())
     try:
         played = {"verdict": "played", **play_in(w, Foreign(maker, evidence, lives))}
     except world.Runaway:

@@ -44,7 +44,7 @@ class Evidence:
         self.stopped_last_run = False
         self.own_call = None  # the code of the last failure of a call that the hook made on a session in this method
         self.error = ""
-        self.threads = set()  # that were there before the hook
+        self.threads = set()  # that it has started
 
     def offend(self, promise, actual):
         self.offences.setdefault(promise, actual)
@@ -86,16 +86,13 @@ class Evidence:
         """A session is gone."""
         self.session = 0
         end = time.monotonic() + TIME_TO_NOTICE
-        while any(thread.is_alive() for thread in self.started()) and time.monotonic() < end:
+        while any(thread.is_alive() for thread in self.threads) and time.monotonic() < end:
             threading.Event().wait(0.01)
-        for thread in self.started():
+        for thread in sorted(self.threads, key=lambda thread: thread.name):
             if thread.is_alive():
                 self.offend("hook.thread_outlives_session",
                             f"the task '{thread.name}' still runs after the session was closed")
         self.life += 1
-
-    def started(self):
-        return [thread for thread in threading.enumerate() if thread not in self.threads]
 
 
 def trains(fetches):
@@ -131,6 +128,7 @@ class Verified(tf.train.SessionRunHook):
     def call(self, method):
         e, w = self.evidence, world.active
         e.inside, e.own_call, start = method, None, w.now
+        before = set(threading.enumerate())
         w.evidence = e
         try:
             with virtual_time():
@@ -146,6 +144,7 @@ class Verified(tf.train.SessionRunHook):
             raise
         finally:
             w.evidence = None
+            e.threads |= set(threading.enumerate()) - before
             self.note_contexts()
             if w.now - start >= LONGEST_CALL and not e.may("wait"):
                 e.offend("hook.blocks", f"waits {w.now - start:.0f} s {e.where()}")
