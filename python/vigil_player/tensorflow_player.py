@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,6 +12,7 @@ from .protocol import Scenario
 from .tensorflow_v1 import tf
 from .verified import Evidence, HookParts
 
+LONG_PLAY = 45  # seconds
 Maker = Callable[[HookParts], Any]
 
 
@@ -42,6 +44,10 @@ class TensorFlowPlayer:
 
     def play(self, scenario: Scenario, lives: int = 1) -> dict[str, Any]:
         scope.check(scenario)
-        if self.maker is None:
-            return play_for_others(scenario)
-        return play_hook(scenario, self.maker, Evidence(self.leave), lives)
+        faulthandler.dump_traceback_later(LONG_PLAY)  # where it waits: the last words of a player that is killed
+        try:
+            if self.maker is None:
+                return play_for_others(scenario)
+            return play_hook(scenario, self.maker, Evidence(self.leave), lives)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
