@@ -123,8 +123,8 @@ TEST_F(PlayerTest, AHookOfAPlayerIsVerified) {
   EXPECT_THAT(ran.out, HasSubstr("waits 70 s in end"));
   EXPECT_THAT(ran.out, HasSubstr("my test --case calm_tensorflow.monitored.alone\n"));
   // It decides in one case what it does not in one that must be like it.
-  ran = verify("--at 1 decides", "--case second_session.monitored");
-  EXPECT_THAT(ran.out, HasSubstr("hook.state_survives_session"));
+  ran = verify("--at 1 decides", "--case run_repeated_1.monitored");
+  EXPECT_THAT(ran.out, HasSubstr("hook.before_run_not_idempotent"));
   EXPECT_THAT(ran.out, HasSubstr("asks for a stop after step 3"));
   ran = verify("dies", "--scenarios 3");
   EXPECT_THAT(ran.out, HasSubstr("crash.player_died"));
