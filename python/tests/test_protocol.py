@@ -66,6 +66,14 @@ class ScopeTest(unittest.TestCase):
         self.assertEqual(self.why(faults=[{"at": "run", "call": 1, "sigterm": True}]), "not the field fault.sigterm")
         self.assertEqual(self.why(session={"stop_on_sigterm": True}), "not the field session.stop_on_sigterm")
 
+    def test_what_means_nothing(self):
+        init = [{"at": "run", "call": 1, "chief_init": 2}]
+        shared = {"shared_state": True}
+        self.assertEqual(self.why(faults=init, session=shared), "")
+        self.assertEqual(self.why(faults=init), "no chief_init of what nothing can initialise")
+        self.assertEqual(self.why(faults=init, session=shared, model={"global_step": False}),
+                         "no chief_init of a model without a global step")
+
     def test_limits(self):
         self.assertEqual(scope.events_limit({"limits": {"events": 7}}), 7)
         self.assertEqual(scope.events_limit({}), 600)

@@ -47,6 +47,13 @@ def check(scenario: Scenario) -> None:
         return
     for field in fields_beyond(scenario):
         raise Cannot(f"not the field {field}")
+    model = scenario.get("model", {})
+    for fault in scenario.get("faults", []):
+        for field in ("chief_init", "advance_step"):
+            if field in fault and not model.get("global_step", True):
+                raise Cannot(f"no {field} of a model without a global step")
+        if "chief_init" in fault and (model.get("fed_variable") or not scenario.get("session", {}).get("shared_state")):
+            raise Cannot("no chief_init of what nothing can initialise")
 
 
 def events_limit(scenario: Scenario) -> int:
