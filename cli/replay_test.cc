@@ -344,7 +344,8 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
       {"$VIGIL reply x",
-       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify and bench\nSee "
+       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify, player and "
+       "bench\nSee "
        "vigil "
        "--help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},

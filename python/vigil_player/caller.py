@@ -1,11 +1,11 @@
 """The caller of a session: executes the statements of a scenario. supervisor.py has the caller of a supervisor."""
 
-import world
-from errors import make_error, noted
-from hooks import is_traced, run_options
-from seams import session_text
-from tensorflow_v1 import config_pb2
-from text import options_text, value_text, yes_no
+from . import watch, world
+from .errors import make_error, noted
+from .hooks import is_traced, run_options
+from .seams import session_text
+from .tensorflow_v1 import config_pb2
+from .text import options_text, value_text, yes_no
 
 
 def log(text):
@@ -104,9 +104,12 @@ class Caller(Statements):
         def step_fn(step_context):
             nonlocal calls
             calls += 1
+            watch.step_fn_is_called(step_context.session)
             log(f"step call={calls} session={session_text(step_context.session)}")
             body = [s for s in statement["body"] if s.get("on_call", calls) == calls]
-            StepBody(self, step_context).block(body)
+            step = StepBody(self, step_context)
+            with watch.told("step_fn_return", value=lambda: int(step.asked_to_stop)):
+                step.block(body)
 
         log("run_step_fn")
         self.session.run_step_fn(step_fn)
@@ -119,15 +122,22 @@ class StepBody(Statements):
     def __init__(self, caller, step_context):
         self.caller = caller
         self.context = step_context
+        self.asked_to_stop = False
 
     def do_raw_run(self, _statement):
         self.context.session.run(world.active.model.fed)
 
     def do_run_with_hooks(self, statement):
-        self.caller.run(statement, "step result ", self.context.run_with_hooks)
+        def run(*args, **kwargs):
+            world.active.note("inner_run_start")
+            with watch.told("inner_run_end"):
+                return self.context.run_with_hooks(*args, **kwargs)
+
+        self.caller.run(statement, "step result ", run)
 
     def do_request_stop(self, _statement):
         log("step requests_stop")
+        self.asked_to_stop = True
         self.context.request_stop()
 
     def do_raise(self, statement):

@@ -2,10 +2,7 @@
 
 import types
 
-import unit_manager
-import unit_more
-import units
-import world
+from . import unit_manager, unit_more, units, world
 
 PLAYERS = types.MappingProxyType({**units.PLAYERS, **unit_more.PLAYERS, **unit_manager.PLAYERS})
 

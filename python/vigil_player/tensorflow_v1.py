@@ -1,5 +1,6 @@
-"""TensorFlow, imported quietly and on the CPU, with the inner modules that the recorder needs under short names."""
+"""TensorFlow, imported quietly and on the CPU, with the inner modules that the player needs under short names."""
 
+# ruff: noqa: F401, I001
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

@@ -1,6 +1,6 @@
 """The small graph that every recorded session runs. The scenario's `model` decides what it has."""
 
-from tensorflow_v1 import session_module, tf, training_util
+from .tensorflow_v1 import session_module, tf, training_util
 
 _server = []
 
@@ -20,7 +20,9 @@ def new_server_state():
 class Model:
     """A global step, a train op, a feedable value; on request an input, a loss that becomes NaN and more variables."""
 
-    def __init__(self, spec):
+    def __init__(self, spec, falling=False):
+        """`falling`: the loss is 1/step, from the fourth step on 1/4."""
+        self.falling = falling
         self.graph = tf.Graph()
         self.scaffold = None
         self.session = None  # the last raw session
@@ -62,6 +64,8 @@ class Model:
         self.loss = tf.constant(0.5)
         if "nan_at" in spec:
             self.loss = tf.where(self.train >= spec["nan_at"], tf.constant(float("nan")), tf.constant(0.5))
+        elif self.falling:
+            self.loss = tf.where(self.train >= 4, tf.constant(0.25), 1 / tf.cast(self.train, tf.float32))
         if spec.get("summary"):
             tf.summary.scalar("loss", self.loss)
         self.bump = tf.placeholder(tf.int64, [])

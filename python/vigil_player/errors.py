@@ -1,6 +1,6 @@
 """Codes of the scenario format and the exceptions that stand for them."""
 
-from tensorflow_v1 import tf
+from .tensorflow_v1 import tf
 
 EXCEPTIONS = {
     "ABORTED": tf.errors.AbortedError,
@@ -15,6 +15,10 @@ EXCEPTIONS = {
     "NOT_FOUND": tf.errors.NotFoundError,
     "UNKNOWN": tf.errors.UnknownError,
     "RESOURCE_EXHAUSTED": tf.errors.ResourceExhaustedError,
+    "ALREADY_EXISTS": tf.errors.AlreadyExistsError,
+    "PERMISSION_DENIED": tf.errors.PermissionDeniedError,
+    "UNIMPLEMENTED": tf.errors.UnimplementedError,
+    "UNAUTHENTICATED": tf.errors.UnauthenticatedError,
 }
 
 
@@ -22,12 +26,13 @@ class OtherError(Exception):
     """A user's own error: no TensorFlow code."""
 
 
-def make_error(code):
+def make_error(code, not_ready=False):
+    """`not_ready`: it says that a variable has no value, which a question for readiness takes for a "no"."""
     if code == "STOP_ITERATION":
         return StopIteration("scenario")
     if code == "OTHER":
         return OtherError("scenario")
-    return EXCEPTIONS[code](None, None, "scenario " + code)
+    return EXCEPTIONS[code](None, None, "scenario " + code + (": uninitialized" if not_ready else ""))
 
 
 def code_of(error):

@@ -2,13 +2,13 @@
 
 import types
 
-import world
-from caller import Statements, fetches_of, log, result_text
-from errors import make_error
-from hooks import start_deaf_thread
-from model import new_server_state
-from seams import run_init_fn, session_text
-from tensorflow_v1 import summary_pb2, supervisor, tf
+from . import world
+from .caller import Statements, fetches_of, log, result_text
+from .errors import make_error
+from .hooks import start_deaf_thread
+from .model import new_server_state
+from .seams import run_init_fn, session_text
+from .tensorflow_v1 import summary_pb2, supervisor, tf
 
 SERVICES = {
     "summary": supervisor.SVSummaryThread,

@@ -3,11 +3,11 @@
 import os
 import types
 
-import directory as checkpoints
-import world
-from errors import EXCEPTIONS, code_of, make_error
-from tensorflow_v1 import basic_session_run_hooks, coordinator, tf
-from text import yes_no
+from . import directory as checkpoints
+from . import world
+from .errors import EXCEPTIONS, code_of, make_error
+from .tensorflow_v1 import basic_session_run_hooks, coordinator, tf
+from .text import yes_no
 
 
 def constructed(out, make):

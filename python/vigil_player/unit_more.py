@@ -2,9 +2,9 @@
 
 import types
 
-import world
-from errors import code_of, make_error
-from tensorflow_v1 import coordinator, tf
+from . import world
+from .errors import code_of, make_error
+from .tensorflow_v1 import coordinator, tf
 
 NODES = {
     "Const": lambda: tf.constant(1.0),

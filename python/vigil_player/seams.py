@@ -1,4 +1,4 @@
-"""What the recorder puts under TensorFlow's session classes: a clock, writers, sessions, a log.
+"""What the player puts under TensorFlow's session classes: a clock, writers, sessions, a log.
 
 Installed by the import.
 
@@ -11,9 +11,9 @@ import threading
 import time
 import types
 
-import world
-from errors import code_of, noted
-from tensorflow_v1 import (
+from . import world
+from .errors import code_of, noted
+from .tensorflow_v1 import (
     basic_session_run_hooks,
     checkpoint_management,
     config_pb2,
@@ -133,7 +133,7 @@ class RecordedSession(session_module.Session):
         w.sessions += 1
         self.number = w.sessions
         self.is_closed = False
-        self.quiet = False  # the recorder's own run
+        self.quiet = False  # the player's own run
         w.model.session = self
         w.log(f"session {self.number} created")
 
@@ -142,6 +142,9 @@ class RecordedSession(session_module.Session):
         if self.quiet or w.speaker() is None:
             return super().run(fetches, feed_dict, options, run_metadata)
         kind = w.model.kind_of(fetches)
+        evidence = w.evidence
+        if evidence is not None:
+            evidence.runs(self, fetches)
         error, applied = w.meet(kind)
         out = None
         if error is None or applied:
@@ -151,8 +154,11 @@ class RecordedSession(session_module.Session):
                 error = own
         if kind == "run":
             w.run_takes_time()
+        if error is not None and evidence is not None:
+            evidence.own_call = code_of(error)
         if error is not None:
-            w.log(f"session {self.number} {kind} failed {noted(w, error)}")
+            says_no = kind in ("ready", "ready_for_local_init") and "uninitialized" in str(error)
+            w.log(f"session {self.number} {kind} failed {noted(w, error)}", **({"value": 0} if says_no else {}))
             raise error
         w.log(f"session {self.number} {kind}{answer_text(kind, out)}")
         return out
@@ -176,6 +182,8 @@ class RecordedSession(session_module.Session):
         w = world.active
         if w is None or self.is_closed:
             return super().close()
+        if w.evidence is not None:
+            w.evidence.closes(self)
         error, _ = w.meet("close")
         if error is None:
             super().close()
@@ -213,7 +221,7 @@ def run_init_fn(session):
     """The scenario's init function: only logs."""
     error, _ = world.active.meet("init_fn")
     if error is not None:
-        world.active.log("init_fn failed %s" % code_of(error))
+        world.active.log("init_fn failed %s" % code_of(error), session=session.number)
         raise error
     world.active.log("init_fn session=%s" % session_text(session))
 
@@ -256,12 +264,13 @@ def _patch_sessions():
     start = monitored_session.queue_runner.start_queue_runners
 
     def start_queue_runners(*args, **kwargs):
+        whose = {"session": world.active.sessions}
         error, _ = world.active.meet("queue_runners")
         if error is not None:
-            world.active.log("queue_runners failed %s" % code_of(error))
+            world.active.log("queue_runners failed %s" % code_of(error), **whose)
             raise error
         started = start(*args, **kwargs)
-        world.active.log("queue_runners started")
+        world.active.log("queue_runners started", **whose)
         return started
 
     monitored_session.queue_runner = types.SimpleNamespace(start_queue_runners=start_queue_runners)
@@ -293,20 +302,57 @@ def _patch_graph():
 
 def _patch_coordinator():
     kind = coordinator.Coordinator
+    init, clear_stop = kind.__init__, kind.clear_stop
     request_stop, join, wait_for_stop = kind.request_stop, kind.join, kind.wait_for_stop
 
+    def is_played(self):
+        """Threads may outlive their play: nobody hears of their coordinators any more."""
+        return world.active is not None and getattr(self, "world", None) is world.active
+
+    def detail(self, call, **fields):
+        if is_played(self):
+            fields = {"call": call, "session": self.session or None, **fields}
+            tell = world.active.note if world.active.speaker() == "" else world.active.note_elsewhere
+            tell("coordinator_detail", **fields)
+
+    def recorded_init(self, *args, **kwargs):
+        self.world = world.active
+        self.session = world.active.sessions if world.active else 0
+        init(self, *args, **kwargs)
+
     def recorded_request_stop(self, ex=None):
-        if world.active:
-            code = "" if ex is None else " " + code_of(ex if isinstance(ex, BaseException) else ex[1])
-            world.active.log("coordinator request_stop" + code)
-        request_stop(self, ex)
+        if is_played(self):
+            code = None if ex is None else code_of(ex if isinstance(ex, BaseException) else ex[1])
+            if world.active.speaker() is None:
+                world.active.note_elsewhere("coordinator_request_stop", code=code, session=self.session)
+            else:
+                world.active.log("coordinator request_stop" + ("" if code is None else " " + code),
+                                 **({"session": self.session} if self.session else {}))
+        empty = self._exc_info_to_raise is None
+        try:
+            request_stop(self, ex)
+        finally:
+            if empty and self._exc_info_to_raise is not None:
+                detail(self, "keeps", code=code_of(self._exc_info_to_raise[1]))
         if world.active and world.active.turns:
             world.active.turns.wake_all(world.active.turns.stop_waiters)
 
-    def recorded_join(self, *args, **kwargs):
-        if world.active:
-            world.active.log("coordinator join")
-        return join(self, *args, **kwargs)
+    def recorded_clear_stop(self):
+        clear_stop(self)
+        detail(self, "forgets")
+
+    def recorded_join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
+        if is_played(self):
+            world.active.log("coordinator join", **({"session": self.session} if self.session else {}))
+        detail(self, "joins", value=stop_grace_period_secs)
+        joined = set(self._registered_threads) | set(threads or [])
+        code = None
+        try:
+            return join(self, threads, stop_grace_period_secs, ignore_live_threads)
+        finally:
+            if self._exc_info_to_raise is not None:
+                code = code_of(self._exc_info_to_raise[1])
+            detail(self, "has joined", code=code, index=sum(thread.is_alive() for thread in joined))
 
     def virtual_wait_for_stop(self, timeout=None):
         turns = getattr(threading.current_thread(), "turns", None)
@@ -319,6 +365,7 @@ def _patch_coordinator():
             return w.wait_for_stop(self, timeout)
         return wait_for_stop(self, timeout)
 
+    kind.__init__, kind.clear_stop = recorded_init, recorded_clear_stop
     kind.request_stop, kind.join, kind.wait_for_stop = recorded_request_stop, recorded_join, virtual_wait_for_stop
 
 

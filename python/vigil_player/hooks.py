@@ -1,10 +1,10 @@
 """The hooks of a scenario: probes and listeners that act by plan, and TensorFlow's own."""
 
-import world
-from errors import make_error
-from seams import session_text
-from tensorflow_v1 import config_pb2, tf
-from text import TRACE_LEVELS, options_text, value_text, yes_no
+from . import world
+from .errors import make_error
+from .seams import session_text
+from .tensorflow_v1 import config_pb2, tf
+from .text import TRACE_LEVELS, options_text, value_text, yes_no
 
 
 def run_options(spec):
@@ -50,14 +50,15 @@ class Probe(tf.train.SessionRunHook):
         self.plan = plan
         self.calls = {}
         self.coordinator = None
+        self.index = None  # its place in the list
 
-    def log(self, text):
-        world.active.log(f"hook {self.name} {text}")
+    def log(self, text, **more):
+        world.active.log(f"hook {self.name} {text}", **more)
 
     def act(self, method, text, session=None, context=None, values=None):
         """The call's event, then all entries of the plan that match it, in order; `raise` ends it."""
         number = self.calls[method] = self.calls.get(method, 0) + 1
-        self.log(method + text)
+        self.log(method + text, **({} if self.index is None else {"index": self.index}))
         asked = {}
         for entry in self.plan:
             if entry["method"] == method and world.matches(entry.get("call"), number):

@@ -3,10 +3,9 @@
 import os
 import types
 
-import directory as checkpoints
-import units
-import world
-from tensorflow_v1 import eager_context, object_checkpoint, tf
+from . import directory as checkpoints
+from . import units, world
+from .tensorflow_v1 import eager_context, object_checkpoint, tf
 
 
 class Managers:

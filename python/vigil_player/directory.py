@@ -5,7 +5,7 @@ import re
 import shutil
 import tempfile
 
-from tensorflow_v1 import checkpoint_management, tf
+from .tensorflow_v1 import checkpoint_management, tf
 
 SHARED_MEMORY = "/dev/shm"
 
