@@ -62,7 +62,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(const Env& env, ServerOptions given, TaskAddresses cluster)
       : options(std::move(given)),
-        worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster))),
+        worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster), options.start_number)),
         master(std::make_shared<Master>(env, Ops(), worker, options.config)),
         env_(env),
         requests_(std::make_shared<InFlight>(env)) {}

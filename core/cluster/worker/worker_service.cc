@@ -26,10 +26,11 @@ std::string Describe(const proto::RecvTensorRequest& request) { return request.S
 
 }  // namespace
 
-WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster)
+WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster, std::uint64_t start_number)
     : env_(env),
       ops_(ops),
       cluster_(std::move(cluster)),
+      start_number_(start_number),
       ids_(env, cluster_.own().name),
       resources_(env),
       background_(std::make_shared<InFlight>(env)),
@@ -121,8 +122,10 @@ absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const 
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
   const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();
-  VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed,
-                         graphs_.Add(id, std::move(graph), {request.master_task(), request.master_incarnation()}));
+  VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed, graphs_.Add(id, std::move(graph),
+                                                                   {.task = request.master_task(),
+                                                                    .incarnation = request.master_incarnation(),
+                                                                    .start = request.master_start()}));
   if (followed != 0) {
     steps_.EndAllOf(
         followed,
