@@ -128,7 +128,8 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     if (!listening.ok()) return MakeStatus(Code::kUnknown, "Could not start gRPC server");
     listener_ = *std::move(listening);
     target = "grpc://" + address;
-    LocalMastersOf(env_).Add(target, master, options.cluster);
+    LocalMastersOf(env_).Add(target, master, options.cluster,
+                             {.task = worker->cluster().own().name, .number = options.start_number});
     return absl::OkStatus();
   }
 
