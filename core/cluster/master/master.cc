@@ -140,6 +140,7 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                        .timeout = config.create_timeout,
                                                                        .keepalive = config.keepalive,
                                                                        .caller = caller,
+                                                                       .client = client,
                                                                        .stopped = [this] { return stopped(); }}));
   const auto session = std::make_shared<MasterSession>(
       env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()),

@@ -85,18 +85,42 @@ TEST_F(SuccessorTest, WithItWhatTheEarlierOneHasEnds) {
 }
 
 TEST_F(SuccessorTest, TheEarlierOneGetsNoOtherSession) {
-  EXPECT_EQ(Text(CreateFor(kTask, 3)), "OK");
-  const absl::Status refused = CreateFor(kTask, 2);
+  const std::string away = "/job:worker/replica:0/task:7";  // whom nobody asks who he is
+  EXPECT_EQ(Text(CreateFor(away, 3)), "OK");
+  const absl::Status refused = CreateFor(away, 2);
   EXPECT_EQ(CodeOf(refused), Code::kAborted);
   EXPECT_THAT(Text(refused), HasSubstr("its start 2, which is over"));
-  EXPECT_EQ(Text(CreateFor(kTask, 3)), "OK");
+  EXPECT_EQ(Text(CreateFor(away, 3)), "OK");
   EXPECT_EQ(sessions(), 2U);
+}
+
+// The name of a task may lead to its earlier process for a while: it says itself that it is not who is asked for.
+TEST_F(SuccessorTest, ASessionIsMadeWithTheSuccessorOnly) {
+  const auto ask = [this](std::uint64_t least) {
+    proto::GetStatusRequest request;
+    request.set_least_start(least);
+    return Text(
+        CallAndWait(cluster_.client(),
+                    {.to = "worker0:2222", .method = methods::kGetStatus.text(), .body = request.SerializeAsString()})
+            .status());
+  };
+  EXPECT_EQ(ask(0), "OK");
+  EXPECT_EQ(ask(1), "OK");
+  EXPECT_THAT(ask(2), HasSubstr("this is its start 1, asked for is start 2"));
+  absl::Status made;
+  const auto creating = fake_.env().tasks->Spawn("creates", [&] { made = CreateFor(kTask, 2); });
+  const auto later = [this](int s) { return DeadlineAfter(fake_.env(), std::chrono::seconds(s)); };
+  EXPECT_FALSE(creating->Join(later(5)));
+  cluster_.Crash("worker", 0);
+  cluster_.Start("worker", 0);
+  EXPECT_TRUE(creating->Join(later(2)));
+  EXPECT_EQ(Text(made), "OK");
 }
 
 TEST_F(SuccessorTest, OthersAndThoseThatDoNotSayWhoTheyAreKeepTheirSessions) {
   const auto stranger = cluster_.NewRemoteSession("ps", 0, graph_);
   EXPECT_EQ(Text(CreateFor("/job:chief/replica:0/task:0", 1)), "OK");
-  EXPECT_EQ(Text(CreateFor(kTask, 7)), "OK");
+  EXPECT_EQ(Text(CreateFor(kTask, 1)), "OK");
   EXPECT_EQ(Text(CreateFor("", 0)), "OK");
   EXPECT_EQ(Text(RunAll(*stranger, {one_}).status), "OK");
   EXPECT_EQ(sessions(), 4U);

@@ -83,7 +83,8 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
   const std::string_view method = call.method();
   if (method == kRecvTensor.path) return RecvTensor(call);
   if (method == kRunGraph.path) return ServeRunGraph(call);
-  if (method == kGetStatus.path) return GetStatus();
+  if (method == kGetStatus.path)
+    return ServeMethod(kGetStatus, call, [this](const auto& request) { return GetStatus(request); });
   if (method == kRegisterGraph.path)
     return ServeMethod(kRegisterGraph, call, [this](const auto& request) { return RegisterGraph(request); });
   if (method == kDeregisterGraph.path)
@@ -99,10 +100,15 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
   return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
 }
 
-absl::StatusOr<std::string> WorkerService::GetStatus() const {
+absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::GetStatusRequest& request) const {
+  if (start_number_ != 0 && start_number_ < request.least_start()) {
+    return MakeStatus(Code::kAborted, fmt::format("{} was restarted: this is its start {}, asked for is start {}. A "
+                                                  "process that goes on after its successor has begun must end.",
+                                                  cluster_.own().name, start_number_, request.least_start()));
+  }
   proto::GetStatusResponse response;
   *response.add_device_attributes() = device_;
-  return response.SerializeAsString();
+  return response;
 }
 
 absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const std::string& bytes,

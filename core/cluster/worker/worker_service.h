@@ -75,7 +75,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   struct Scratch;
   class ScratchLease;
 
-  absl::StatusOr<std::string> GetStatus() const;
+  absl::StatusOr<proto::GetStatusResponse> GetStatus(const proto::GetStatusRequest& request) const;
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   absl::StatusOr<std::string> ServeRunGraph(IncomingCall& call);
