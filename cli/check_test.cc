@@ -194,6 +194,19 @@ TEST_F(CheckTest, SuitesWithoutRulesHaveNoTableOfThem) {
   EXPECT_THAT(random.out, HasSubstr("\nseam "));
 }
 
+// The same in other processes, in another order and number of them; another one for other seeds.
+TEST_F(CheckTest, AllPlaysOfClustersTogetherHaveAHash) {
+  const auto hash_of = [this](const char* arguments) {
+    const std::string out = Run(std::string("$VIGIL check --suite cluster ") + arguments).out;
+    const std::size_t at = out.find("all plays together have the hash ");
+    return at == std::string::npos ? out : out.substr(at, out.find('\n', at) - at);
+  };
+  const std::string one = hash_of("--seeds 1..3 --jobs 1");
+  EXPECT_THAT(one, ::testing::MatchesRegex("all plays together have the hash [0-9a-f]{16}"));
+  EXPECT_EQ(hash_of("--seeds 1..3 --jobs 3"), one);
+  EXPECT_NE(hash_of("--seeds 2..4 --jobs 1"), one);
+}
+
 TEST_F(CheckTest, TellsMisuse) {
   EXPECT_EQ(Run("$VIGIL check --shrink").code, 2);
   for (const char* const time : {"10", "m", "0s", "-1s", "10 m", "10min", "9999999999h", "1.5h"}) {

@@ -22,9 +22,10 @@ bool HasTaskAt(const ClusterSpec& cluster, std::string_view target) {
 
 }  // namespace
 
-void LocalMasters::Add(const std::string& target, std::weak_ptr<MasterInterface> master, ClusterSpec cluster) {
+void LocalMasters::Add(const std::string& target, std::weak_ptr<MasterInterface> master, ClusterSpec cluster,
+                       TaskStart own) {
   SpinGuard lock(lock_);
-  masters_[target] = {std::move(master), std::move(cluster)};
+  masters_[target] = {std::move(master), std::move(cluster), std::move(own)};
 }
 
 void LocalMasters::Remove(const std::string& target) {
@@ -47,6 +48,17 @@ std::optional<std::string> LocalMasters::AddressOf(const std::string& target, co
   if (it == masters_.end()) return std::nullopt;
   const absl::StatusOr<std::string> address = it->second.cluster.task_address(job, task);
   return address.ok() ? std::optional(*address) : std::nullopt;
+}
+
+std::optional<TaskStart> LocalMasters::OwnStart(const std::string& target) {
+  SpinGuard lock(lock_);
+  std::optional<TaskStart> found;
+  for (const auto& [name, entry] : masters_) {
+    if (!HasTaskAt(entry.cluster, target)) continue;
+    if (found.has_value() || entry.own.number == 0) return std::nullopt;
+    found = entry.own;
+  }
+  return found;
 }
 
 LocalMasters& LocalMastersOf(const Env& env) { return env.process->Slot(kLocalMasters); }

@@ -10,6 +10,7 @@
 #ifndef VIGIL_CORE_CLUSTER_LOCAL_MASTERS_H_
 #define VIGIL_CORE_CLUSTER_LOCAL_MASTERS_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,10 +23,16 @@
 
 namespace vigil {
 
+// Which task of a cluster a process is, and which start of it (ServerOptions.start_number).
+struct TaskStart {
+  std::string task;  // "/job:worker/replica:0/task:0"
+  std::uint64_t number = 0;
+};
+
 class LocalMasters {
  public:
-  // One that is there already under that target is replaced. `cluster`: that of its server.
-  void Add(const std::string& target, std::weak_ptr<MasterInterface> master, ClusterSpec cluster);
+  // One that is there already under that target is replaced. `cluster`, `own`: of its server.
+  void Add(const std::string& target, std::weak_ptr<MasterInterface> master, ClusterSpec cluster, TaskStart own = {});
   void Remove(const std::string& target);
 
   // Null if there is none, or if it is gone.
@@ -34,10 +41,15 @@ class LocalMasters {
   // this one is in the same cluster. Nothing without such a master, or such a task.
   std::optional<std::string> AddressOf(const std::string& target, const std::string& job, int task);
 
+  // What this process is in the cluster of that master. Nothing if it is no task there, or several, or does not know
+  // which start it is.
+  std::optional<TaskStart> OwnStart(const std::string& target);
+
  private:
   struct Entry {
     std::weak_ptr<MasterInterface> master;
     ClusterSpec cluster;
+    TaskStart own;
   };
   SpinLock lock_;
   std::map<std::string, Entry> masters_;  // guarded by lock_

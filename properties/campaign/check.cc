@@ -260,6 +260,7 @@ class Campaign {
     if (outcome.job.has_value()) {
       JudgeJob(scenario, outcome);
       tallies.cluster.emplace().Add(*outcome.job);
+      tallies.cluster->hash = outcome.hash;
       outcome.violated = IdsOf(*outcome.job);
     } else if (outcome.verdict != Verdict::kNotSetUp && rules) {
       const Judgement judgement = CheckRules(outcome, scenario);

@@ -50,6 +50,7 @@ void ClusterTally::Add(const ClusterTally& other) {
   recovered += other.recovered;
   steps += other.steps;
   messages += other.messages;
+  hash += other.hash;
   virtual_seconds += other.virtual_seconds;
   for (const auto& [name, kind] : other.faults) {
     FaultKind& mine = faults[name];
@@ -107,9 +108,10 @@ std::string ClusterTally::Text() const {
   for (const auto& [outcome, count] : outcomes) text += fmt::format("{:<44}{:>10}\n", outcome, count);
   text += fmt::format(
       "\n{} jobs: on average {:.0f} virtual seconds, {:.0f} training steps, {:.0f} messages; {:.0f} % with a recovery; "
-      "effective faults in the median {}\n",
+      "effective faults in the median {}\n"
+      "all plays together have the hash {:016x}\n",
       jobs, VirtualSecondsAJob(), StepsAJob(), Ratio(static_cast<double>(messages), jobs), 100 * RecoveredShare(),
-      MedianEffectiveFaults());
+      MedianEffectiveFaults(), hash);
   return text;
 }
 

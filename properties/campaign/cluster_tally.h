@@ -40,6 +40,7 @@ struct ClusterTally {
   std::uint64_t recovered = 0;  // jobs with a recovery
   std::uint64_t steps = 0;      // runs of a caller that returned
   std::uint64_t messages = 0;
+  std::uint64_t hash = 0;  // of all plays, added up: the same in whatever order and processes they are played
   double virtual_seconds = 0;
   std::map<std::string, FaultKind> faults;
   std::map<std::string, std::uint64_t> armed;               // of each invariant
@@ -55,8 +56,8 @@ void PackFields(Archive& archive, ClusterTally::FaultKind& kind) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, ClusterTally& tally) {
-  archive(tally.jobs, tally.recovered, tally.steps, tally.messages, tally.virtual_seconds, tally.faults, tally.armed,
-          tally.violated, tally.outcomes, tally.effective_faults);
+  archive(tally.jobs, tally.recovered, tally.steps, tally.messages, tally.hash, tally.virtual_seconds, tally.faults,
+          tally.armed, tally.violated, tally.outcomes, tally.effective_faults);
 }
 
 }  // namespace vigil::properties

@@ -366,12 +366,7 @@ class Planner {
     fault.lasts = Milliseconds(draws_.Between(3000, 120000));
   }
   // Mostly the chief, which also writes the checkpoints.
-  // Not where a task crashes: a server that has begun anew knows none of the processes, and takes the zombie for the
-  // successor of its own successor, which it then refuses for ever.
   void Zombie() {
-    const bool crashes = std::ranges::any_of(
-        job_.plan.timed, [](const TimedFault& fault) { return fault.kind == TimedFault::Kind::kCrash; });
-    if (crashes) return;
     const std::string task = draws_.Chance(75) ? "chief:0" : AnyTrainer();
     TimedFault& fault = Timed(TimedFault::Kind::kZombie, task);
     fault.restart_after = HowLong();

@@ -335,6 +335,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
     VIGIL_ASSIGN_OR_RETURN(server, Server::Create(env, {.cluster = cluster,
                                                         .job_name = member.split.job,
                                                         .task_index = member.split.index,
+                                                        .start_number = static_cast<std::uint64_t>(recorder.life()),
                                                         .ops = OpsOf(machine)}));
     recorder.Serving();
     machine.server = server.get();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -11,6 +12,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/client/heartbeat.h"
 #include "vigil/core/cluster/goodbye.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
@@ -51,6 +53,10 @@ class RemoteMaster final : public MasterInterface {
     proto::CreateSessionRequest request = given;
     request.set_request_id(ids_.Next());  // whose answer is lost gets it when he asks again
     request.set_kept(keepalive_ > Duration::zero());
+    if (const std::optional<TaskStart> own = LocalMastersOf(env_).OwnStart("grpc://" + address_); own.has_value()) {
+      request.set_client_task(own->task);
+      request.set_client_start(own->number);
+    }
     absl::StatusOr<proto::CreateSessionResponse> response = CreateSessionOf(request);
     // The master may have made it all the same, or be about to.
     if (!response.ok()) AbandonCreation(request.request_id());

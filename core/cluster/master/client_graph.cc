@@ -128,6 +128,7 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     request.set_graph_def(remote_[i].cut->graph);
     request.set_master_task(options_.worker->cluster().own().name);
     request.set_master_incarnation(options_.worker->device().incarnation());
+    request.set_master_start(options_.worker->start_number());
     calls->Start(i, {.to = remote_[i].task->address,
                      .method = methods::kRegisterGraph.text(),
                      .body = request.SerializeAsString(),

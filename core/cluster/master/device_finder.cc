@@ -30,6 +30,7 @@ class Search : public std::enable_shared_from_this<Search> {
       : env_(env),
         keepalive_(search.keepalive),
         timeout_(search.timeout),
+        client_(search.client),
         stopped_(search.stopped),
         deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
         mutex_(env.tasks->NewMutex("devices")),
@@ -97,9 +98,14 @@ class Search : public std::enable_shared_from_this<Search> {
       }
     }
     for (const std::size_t i : due) {
-      const std::uint64_t call = env_.network->Start(
-          {.to = asked_[i].task->address, .method = methods::kGetStatus.text(), .keepalive = keepalive_},
-          [self = shared_from_this(), i](NetworkReply reply) { self->Answer(i, reply); });
+      proto::GetStatusRequest request;
+      if (asked_[i].task->name == client_.task) request.set_least_start(client_.number);
+      const std::uint64_t call =
+          env_.network->Start({.to = asked_[i].task->address,
+                               .method = methods::kGetStatus.text(),
+                               .body = request.SerializeAsString(),
+                               .keepalive = keepalive_},
+                              [self = shared_from_this(), i](NetworkReply reply) { self->Answer(i, reply); });
       MutexLock lock(*mutex_);
       asked_[i].call = call;
     }
@@ -178,6 +184,7 @@ class Search : public std::enable_shared_from_this<Search> {
   const Env env_;
   const Duration keepalive_;
   const Duration timeout_;
+  const TaskStart client_;
   const std::function<bool()> stopped_;
   const Time deadline_;
   // Held for moments only, never while anybody is notified: the network may call from where nothing can wait.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/partition/partition.h"
 #include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/env.h"
@@ -18,6 +19,8 @@ struct DeviceSearch {
   Duration timeout{0};               // 0 = none
   Duration keepalive{0};
   IncomingCall* caller = nullptr;  // for whom; null: nobody who could give up
+  // Who asks for the session: of that task no earlier process counts, to which the task's name may still lead.
+  TaskStart client = {};
   // Whether the server has been stopped; asked whenever there is news, and at least every 10 seconds.
   std::function<bool()> stopped = [] { return false; };
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -23,6 +24,13 @@ constexpr Duration kResetTimeout = std::chrono::seconds(60);
 
 absl::Status NoSession(const std::string& handle) {
   return MakeStatus(Code::kAborted, fmt::format("Session {} is not found.", handle));
+}
+
+absl::Status WasRestarted(const TaskStart& client) {
+  return MakeStatus(Code::kAborted,
+                    fmt::format("{} was restarted: the session is one of its start {}, which is over. A "
+                                "process that goes on after its successor has begun must end.",
+                                client.task, client.number));
 }
 
 // `given` wins.
@@ -118,6 +126,8 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
     return response;
   };
   const std::int64_t request_id = request.request_id();
+  const TaskStart client{.task = request.client_task(), .number = request.client_start()};
+  VIGIL_RETURN_IF_ERROR(NoteClient(client));
   const auto created = [&]() {
     SpinGuard lock(lock_);
     return FindCreated(request_id);
@@ -130,11 +140,12 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                        .timeout = config.create_timeout,
                                                                        .keepalive = config.keepalive,
                                                                        .caller = caller,
+                                                                       .client = client,
                                                                        .stopped = [this] { return stopped(); }}));
   const auto session = std::make_shared<MasterSession>(
       env_, ops_, worker_, fmt::format("{:016x}", worker_->ids().Next()),
-      MasterSession::Client{.request_id = request_id, .kept = caller != nullptr && request.kept()}, config,
-      std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
+      MasterSession::Client{.request_id = request_id, .kept = caller != nullptr && request.kept(), .process = client},
+      config, std::make_shared<const std::vector<TaskDevice>>(std::move(devices)));
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterGraph> graph, graphs_.Get(request.graph_def()));
   const std::int64_t version = session->Begin(std::move(graph));
   // Nobody would close it.
@@ -146,6 +157,7 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
     VIGIL_ASSIGN_OR_RETURN(known, FindCreated(request_id));
     if (known != nullptr) return respond(*known, version);
     if (stopped_) return MakeStatus(Code::kCancelled, "The server was stopped.");  // nobody would close it
+    if (IsFollowed(client)) return WasRestarted(client);
     if (request_id != 0) creations_.Add(request_id);
     sessions_.emplace(session->handle(), session);
   }
@@ -160,6 +172,28 @@ absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindCreated(std::int64_t 
   if (it != sessions_.end()) return it->second;
   if (!creations_.Contains(request_id)) return nullptr;
   return MakeStatus(Code::kAborted, fmt::format("The session of request {} is closed already.", request_id));
+}
+
+bool Master::IsFollowed(const TaskStart& client) const {
+  const auto latest = clients_.find(client.task);
+  return latest != clients_.end() && client.number != 0 && client.number < latest->second;
+}
+
+absl::Status Master::NoteClient(const TaskStart& client) {
+  if (client.number == 0) return absl::OkStatus();
+  std::vector<std::shared_ptr<MasterSession>> over;
+  {
+    SpinGuard lock(lock_);
+    if (IsFollowed(client)) return WasRestarted(client);
+    clients_[client.task] = client.number;
+    for (auto it = sessions_.begin(); it != sessions_.end();) {
+      const auto next = std::next(it);
+      if (IsFollowed(it->second->client_process())) over.push_back(std::move(sessions_.extract(it).mapped()));
+      it = next;
+    }
+  }
+  for (const std::shared_ptr<MasterSession>& session : over) session->End(WasRestarted(session->client_process()));
+  return absl::OkStatus();
 }
 
 bool Master::stopped() const {

@@ -54,6 +54,10 @@ class Master final : public MasterInterface {
                                                                 IncomingCall* caller);
   // The session that was made for that request already, or null. Error: it was, and is closed. REQUIRES: lock_ is held.
   absl::StatusOr<std::shared_ptr<MasterSession>> FindCreated(std::int64_t request_id);
+  // A process of that task asks for a session: those that earlier ones have end. ABORTED if a later one has asked.
+  absl::Status NoteClient(const TaskStart& client);
+  // Whether a later one has asked. REQUIRES: lock_ is held.
+  bool IsFollowed(const TaskStart& client) const;
   // Null: there is none.
   std::shared_ptr<MasterSession> TakeOut(const std::string& session);
   absl::Status ServeCloseSession(const proto::CloseSessionRequest& request);
@@ -74,6 +78,7 @@ class Master final : public MasterInterface {
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // by handle
   RecentIds requests_;                                              // runs that were asked for
   RecentIds creations_;                                             // sessions that were made, or given up before
+  std::map<std::string, std::uint64_t> clients_;  // of each task that asks for sessions, its latest start
   bool stopped_ = false;
 };
 

@@ -22,7 +22,7 @@ MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_
     : env_(env),
       ops_(ops),
       handle_(std::move(handle)),
-      client_(client),
+      client_(std::move(client)),
       config_(std::move(config)),
       options_{.worker = std::move(worker),
                .session = handle_,

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/cluster/in_flight.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/master/client_graph.h"
 #include "vigil/core/cluster/master/master_graph.h"
 #include "vigil/core/cluster/master_interface.h"
@@ -31,6 +32,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   struct Client {
     std::int64_t request_id = 0;  // of its CreateSession; 0: not known
     bool kept = false;            // it says KeepSession, as long as it lives
+    TaskStart process = {};       // which it is; number 0: not known
   };
   MasterSession(const Env& env, const OpRegistry& ops, std::shared_ptr<WorkerService> worker, std::string handle,
                 Client client, SessionConfig config, TaskDevices devices);
@@ -38,6 +40,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   const std::string& handle() const { return handle_; }
   // Of the request that it was made for; 0: not known.
   std::int64_t created_by() const { return client_.request_id; }
+  const TaskStart& client_process() const { return client_.process; }
   const std::vector<TaskDevice>& devices() const { return *options_.devices; }
 
   // Its graph, to begin with. Gives the version.
@@ -68,10 +71,10 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Waits for nobody but the task that
   // watches, which ends at once.
   void Close();
+  // The same with that reason, but for the wait.
+  void End(const absl::Status& why);
 
  private:
-  // What Close() does, but for the wait.
-  void End(const absl::Status& why);
   bool ClientIsLost();
   void FailIfTasksAreLost();
   // OK if it is the one that the session began with, or does not say.

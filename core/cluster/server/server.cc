@@ -62,7 +62,7 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(const Env& env, ServerOptions given, TaskAddresses cluster)
       : options(std::move(given)),
-        worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster))),
+        worker(std::make_shared<WorkerService>(env, Ops(), std::move(cluster), options.start_number)),
         master(std::make_shared<Master>(env, Ops(), worker, options.config)),
         env_(env),
         requests_(std::make_shared<InFlight>(env)) {}
@@ -128,7 +128,8 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
     if (!listening.ok()) return MakeStatus(Code::kUnknown, "Could not start gRPC server");
     listener_ = *std::move(listening);
     target = "grpc://" + address;
-    LocalMastersOf(env_).Add(target, master, options.cluster);
+    LocalMastersOf(env_).Add(target, master, options.cluster,
+                             {.task = worker->cluster().own().name, .number = options.start_number});
     return absl::OkStatus();
   }
 

@@ -10,6 +10,7 @@
 #define VIGIL_CORE_CLUSTER_SERVER_SERVER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,12 @@ struct ServerOptions {
   std::string protocol = "grpc";
   SessionConfig config = {};  // of sessions, where they say nothing themselves
   bool start = true;
+  // Which start of this task this process is, of all it ever had and on all machines: greater than those before, as who
+  // starts processes can tell (SLURM_RESTART_COUNT, the attempt of a YARN container; plus one). By it the other servers
+  // know which of two processes is the later one, where one is believed dead and lives on: they end what it has with
+  // them, and refuse it. 0: not known; then the later one is who comes to a server later, which is wrong where that
+  // server has forgotten the other one, or never knew it, and masters of other tasks serve both.
+  std::uint64_t start_number = 0;
   const OpRegistry* ops = nullptr;  // borrowed; null: BuiltinOps()
 };
 

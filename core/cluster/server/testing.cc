@@ -103,8 +103,8 @@ Server& TestCluster::Start(const std::string& job, int index, const OpRegistry* 
   task.random.Set("device incarnation", {draws_ << 1 | 1});
   // Above what the names of two tasks may differ in: else one's numbers may begin a few hundred before another's.
   task.random.Set("request ids", {draws_ << 48});
-  absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Create(task.env, {.cluster = spec_, .job_name = job, .task_index = index, .ops = ops});
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(
+      task.env, {.cluster = spec_, .job_name = job, .task_index = index, .start_number = ++task.starts, .ops = ops});
   EXPECT_TRUE(server.ok()) << server.status();
   task.server = *std::move(server);
   return *task.server;

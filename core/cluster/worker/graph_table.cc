@@ -25,21 +25,27 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
     return MakeStatus(Code::kCancelled, fmt::format("Graph {} was deregistered already.", handle));
   }
   if (master.incarnation != 0) {
-    if (followed_.Contains(static_cast<std::int64_t>(master.incarnation))) {
+    if (IsFollowed(master)) {
       return MakeStatus(Code::kAborted, fmt::format("Graph {} comes from a process of {} that was restarted since. A "
                                                     "process that goes on after its successor has begun must end.",
                                                     handle, master.task));
     }
-    std::uint64_t& now = masters_[master.task];
-    if (now != 0 && now != master.incarnation) {
-      before = now;
+    Newest& newest = masters_[master.task];
+    if (newest.incarnation != 0 && newest.incarnation != master.incarnation) {
+      before = newest.incarnation;
       dropped = TakeAllOf(before);
       followed_.Add(static_cast<std::int64_t>(before));
     }
-    now = master.incarnation;
+    newest = {master.incarnation, master.start};
   }
   graphs_.emplace(handle, Entry{std::move(graph), master.incarnation});
   return before;
+}
+
+bool GraphTable::IsFollowed(const Master& master) const {
+  if (followed_.Contains(static_cast<std::int64_t>(master.incarnation))) return true;
+  const auto newest = masters_.find(master.task);
+  return newest != masters_.end() && master.start != 0 && master.start < newest->second.start;
 }
 
 GraphTable::Graphs GraphTable::TakeAllOf(std::uint64_t incarnation) {

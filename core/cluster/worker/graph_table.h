@@ -2,7 +2,9 @@
 //
 // A process that dies does not give back what it has registered. When the task that it was comes back and registers
 // for the first time, what its earlier process has registered goes; and what that one still sends (it was slow, or is
-// believed dead and lives on) is refused. TensorFlow's SessionMgr does so with worker sessions.
+// believed dead and lives on) is refused. TensorFlow's SessionMgr does so with worker sessions. Who follows whom the
+// processes say, by the number of their start: neither the order in which they come nor what a server remembers of them
+// decides. Of processes that do not say it, who comes later follows.
 // Thread safety: safe from any task.
 #ifndef VIGIL_CORE_CLUSTER_WORKER_GRAPH_TABLE_H_
 #define VIGIL_CORE_CLUSTER_WORKER_GRAPH_TABLE_H_
@@ -30,6 +32,7 @@ class GraphTable {
   struct Master {
     std::string task;
     std::uint64_t incarnation = 0;
+    std::uint64_t start = 0;  // of all starts of that task; 0: it does not say
   };
   struct Entry {
     std::shared_ptr<RegisteredGraph> graph;
@@ -37,7 +40,7 @@ class GraphTable {
   };
 
   // Gives the incarnation of the process that this master follows, whose graphs were dropped; 0: of none. Errors:
-  // CANCELLED if that graph was taken out already, ABORTED from a process that another has followed.
+  // CANCELLED if that graph was taken out already, ABORTED from a process that another one follows.
   absl::StatusOr<std::uint64_t> Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph, const Master& master);
   // ABORTED if there is none.
   absl::StatusOr<Entry> Find(const std::string& handle) const;
@@ -47,16 +50,22 @@ class GraphTable {
 
  private:
   using Graphs = std::map<std::string, Entry>;
+  struct Newest {
+    std::uint64_t incarnation = 0;
+    std::uint64_t start = 0;
+  };
 
   // What that process has registered. REQUIRES: lock_ is held.
   Graphs TakeAllOf(std::uint64_t incarnation);
+  // Whether a later process of its task is known. REQUIRES: lock_ is held.
+  bool IsFollowed(const Master& master) const;
 
   mutable SpinLock lock_;
   // Guarded by lock_.
   Graphs graphs_;  // by handle
   RecentIds taken_out_;
-  std::map<std::string, std::uint64_t> masters_;  // the incarnation of each task that registers
-  RecentIds followed_;                            // incarnations that another has followed
+  std::map<std::string, Newest> masters_;  // of each task that registers
+  RecentIds followed_;                     // incarnations that another has followed
 };
 
 }  // namespace vigil

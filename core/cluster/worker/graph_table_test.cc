@@ -27,8 +27,9 @@ class GraphTableTest : public testing::Test {
     tasks_ = *TaskAddresses::Create(*spec, "ps", 0);
     graph_ = *RegisteredGraph::Create(fake_.env(), BuiltinOps(), {}, tasks_, resources_, ids_, Duration::zero());
   }
-  absl::StatusOr<std::uint64_t> Add(std::int64_t id, const std::string& task, std::uint64_t incarnation) {
-    return table_.Add(id, graph_, {task, incarnation});
+  absl::StatusOr<std::uint64_t> Add(std::int64_t id, const std::string& task, std::uint64_t incarnation,
+                                    std::uint64_t start = 0) {
+    return table_.Add(id, graph_, {task, incarnation, start});
   }
   bool Has(std::int64_t id) { return table_.Find(GraphHandle(id)).ok(); }
 
@@ -71,6 +72,24 @@ TEST_F(GraphTableTest, AProcessThatAnotherHasFollowedIsRefused) {
   EXPECT_THAT(std::string(late.message()), HasSubstr(kWorker));
   EXPECT_FALSE(Has(3));
   EXPECT_TRUE(Has(2));
+}
+
+// The server knows the earlier process neither from before a restart of its own, nor from a time before its successor.
+TEST_F(GraphTableTest, WhoComesLaterButWasStartedEarlierIsRefused) {
+  EXPECT_EQ(*Add(1, kWorker, 8, 2), 0u);
+  EXPECT_EQ(CodeOf(Add(2, kWorker, 7, 1).status()), Code::kAborted);
+  EXPECT_EQ(*Add(3, kWorker, 8, 2), 0u);
+  EXPECT_EQ(*Add(4, kChief, 9, 1), 0u);
+  EXPECT_TRUE(Has(1) && !Has(2) && Has(3) && Has(4));
+  EXPECT_EQ(*Add(5, kWorker, 10, 3), 8u);
+  EXPECT_FALSE(Has(1) || Has(3));
+}
+
+TEST_F(GraphTableTest, WithoutNumbersOfStartsWhoComesLaterFollows) {
+  EXPECT_EQ(*Add(1, kWorker, 7, 5), 0u);
+  EXPECT_EQ(*Add(2, kWorker, 8), 7u);
+  EXPECT_EQ(*Add(3, kWorker, 9, 1), 8u);
+  EXPECT_EQ(CodeOf(Add(4, kWorker, 7, 5).status()), Code::kAborted);
 }
 
 TEST_F(GraphTableTest, WhoDoesNotSayWhichProcessItIsFollowsNobody) {

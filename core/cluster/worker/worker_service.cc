@@ -26,10 +26,11 @@ std::string Describe(const proto::RecvTensorRequest& request) { return request.S
 
 }  // namespace
 
-WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster)
+WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster, std::uint64_t start_number)
     : env_(env),
       ops_(ops),
       cluster_(std::move(cluster)),
+      start_number_(start_number),
       ids_(env, cluster_.own().name),
       resources_(env),
       background_(std::make_shared<InFlight>(env)),
@@ -82,7 +83,8 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
   const std::string_view method = call.method();
   if (method == kRecvTensor.path) return RecvTensor(call);
   if (method == kRunGraph.path) return ServeRunGraph(call);
-  if (method == kGetStatus.path) return GetStatus();
+  if (method == kGetStatus.path)
+    return ServeMethod(kGetStatus, call, [this](const auto& request) { return GetStatus(request); });
   if (method == kRegisterGraph.path)
     return ServeMethod(kRegisterGraph, call, [this](const auto& request) { return RegisterGraph(request); });
   if (method == kDeregisterGraph.path)
@@ -98,10 +100,15 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
   return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
 }
 
-absl::StatusOr<std::string> WorkerService::GetStatus() const {
+absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::GetStatusRequest& request) const {
+  if (start_number_ != 0 && start_number_ < request.least_start()) {
+    return MakeStatus(Code::kAborted, fmt::format("{} was restarted: this is its start {}, asked for is start {}. A "
+                                                  "process that goes on after its successor has begun must end.",
+                                                  cluster_.own().name, start_number_, request.least_start()));
+  }
   proto::GetStatusResponse response;
   *response.add_device_attributes() = device_;
-  return response.SerializeAsString();
+  return response;
 }
 
 absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const std::string& bytes,
@@ -121,8 +128,10 @@ absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const 
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<RegisteredGraph> graph,
                          MakeGraph(request.graph_def(), Duration(request.keepalive_ns())));
   const std::int64_t id = request.graph_id() != 0 ? request.graph_id() : ids_.Next();
-  VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed,
-                         graphs_.Add(id, std::move(graph), {request.master_task(), request.master_incarnation()}));
+  VIGIL_ASSIGN_OR_RETURN(const std::uint64_t followed, graphs_.Add(id, std::move(graph),
+                                                                   {.task = request.master_task(),
+                                                                    .incarnation = request.master_incarnation(),
+                                                                    .start = request.master_start()}));
   if (followed != 0) {
     steps_.EndAllOf(
         followed,

@@ -34,14 +34,15 @@ namespace vigil {
 
 class WorkerService : public std::enable_shared_from_this<WorkerService> {
  public:
-  // `ops` is borrowed.
-  WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster);
+  // `ops` is borrowed. `start_number`: ServerOptions'.
+  WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster, std::uint64_t start_number = 0);
   ~WorkerService();
 
   const TaskAddresses& cluster() const { return cluster_; }
   RequestIds& ids() { return ids_; }
   ResourceManager& resources() { return resources_; }
   const proto::DeviceAttributes& device() const { return device_; }
+  std::uint64_t start_number() const { return start_number_; }
 
   // Serves a request of another task.
   NetworkReply Handle(IncomingCall& call);
@@ -74,7 +75,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   struct Scratch;
   class ScratchLease;
 
-  absl::StatusOr<std::string> GetStatus() const;
+  absl::StatusOr<proto::GetStatusResponse> GetStatus(const proto::GetStatusRequest& request) const;
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   absl::StatusOr<std::string> ServeRunGraph(IncomingCall& call);
@@ -89,6 +90,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   const Env env_;
   const OpRegistry& ops_;
   const TaskAddresses cluster_;
+  const std::uint64_t start_number_;
   RequestIds ids_;
   ResourceManager resources_;
   proto::DeviceAttributes device_;
