@@ -263,13 +263,13 @@ Types ShapeOfVariableTypes(const Node& node, const std::vector<DType>& inputs) {
   return UsageError(fmt::format("'{}' Op gives int32 or int64, not {}.", node.op, DTypeName(type)));
 }
 
-Types GatherTypes(const Node& node, const std::vector<DType>& inputs) {
+Types ResourceGatherTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 1, {DType::kInt32, DType::kInt64}));
   VIGIL_RETURN_IF_ERROR(AllowAttr<std::int64_t>(node, "batch_dims"));
   return ReadTypes(node, inputs);
 }
 
-Types ScatterTypes(const Node& node, const std::vector<DType>& inputs) {
+Types ResourceScatterTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 1, {DType::kInt32, DType::kInt64}));
   return EffectOnHandle(node, inputs);
 }
@@ -301,10 +301,10 @@ void RegisterResourceVariableOps(OpRegistry& registry) {
   add("AssignSubVariableOp", 2, UpdateTypes, UpdateVariable<SubtractFrom>);
   add("DestroyResourceOp", 1, EffectOnHandle, Destroy);
   add("VariableShape", 1, ShapeOfVariableTypes, ShapeOfVariable);
-  add("ResourceGather", 2, GatherTypes, Gather);
-  add("ResourceScatterAdd", 3, ScatterTypes, Scatter<std::plus<>>);
-  add("ResourceScatterSub", 3, ScatterTypes, Scatter<std::minus<>>);
-  add("ResourceScatterUpdate", 3, ScatterTypes, Scatter<TakeUpdate>);
+  add("ResourceGather", 2, ResourceGatherTypes, Gather);
+  add("ResourceScatterAdd", 3, ResourceScatterTypes, Scatter<std::plus<>>);
+  add("ResourceScatterSub", 3, ResourceScatterTypes, Scatter<std::minus<>>);
+  add("ResourceScatterUpdate", 3, ResourceScatterTypes, Scatter<TakeUpdate>);
   add("ResourceApplyGradientDescent", 3, ApplyToResourceTypes, ApplyGradientDescentToResource);
 }
 
