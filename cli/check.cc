@@ -19,6 +19,7 @@
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/plant.h"
+#include "vigil/cli/player_options.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
@@ -58,8 +59,9 @@ constexpr char kNotes[] =
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 // What plays each planted bug by itself has none of these.
-constexpr const char* kNotOfPlanted[] = {"--shard",    "--annotations", "--junit", "--time",       "--faults-document",
-                                         "--failures", "--recordings",  "--plant", "--list-rules", "--play-limit"};
+constexpr const char* kNotOfPlanted[] = {"--shard",           "--annotations", "--junit",      "--time",
+                                         "--faults-document", "--failures",    "--recordings", "--plant",
+                                         "--list-rules",      "--play-limit",  "--player",     "--player-limit"};
 constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink", "--seeds"};
 // What only some suites have.
 constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
@@ -87,6 +89,7 @@ struct Arguments {
   std::vector<std::string> suites;
   std::string seeds;
   CrewArguments crew;
+  PlayerArguments player;
   std::string json;
   std::string junit;
   std::string faults_document;
@@ -122,6 +125,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
       ->check(CLI::IsMember({"auto", "github", "azure", "teamcity", "none"}).description(""))
       ->type_name("SERVICE");
   AddCrewOptions(app, a.crew);
+  AddPlayerOptions(app, a.player);
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
   app.add_option("--junit", a.junit, "Write the results to this file as JUnit XML, a testsuite a suite")
       ->type_name("FILE");
@@ -163,9 +167,11 @@ std::string ShortPath(const std::string& path) {
 
 class CheckRun {
  public:
-  CheckRun(Arguments arguments, properties::CheckOptions options)
+  // `player`: a line that says who plays.
+  CheckRun(Arguments arguments, properties::CheckOptions options, std::string player)
       : arguments_(std::move(arguments)),
         options_(std::move(options)),
+        player_(std::move(player)),
         service_(ServiceOf(arguments_.annotations)),
         results_("vigil check", arguments_.json) {}
 
@@ -193,6 +199,8 @@ class CheckRun {
     if (results_.wants_json()) results_.WriteJson(CheckJson(options_, summary, failures_));
     if (!arguments_.junit.empty()) results_.Write(arguments_.junit, JUnit(summary, failures_));
     WriteFaults(summary);
+    const bool nothing = summary.passed() + summary.failed() == 0 && !player_.empty();
+    if (nothing && !results_.interrupted()) results_.Fail("the player has played nothing");
     return results_.End(summary.failed() == 0);
   }
 
@@ -219,6 +227,7 @@ class CheckRun {
   }
 
   void Announce() {
+    results_.Print(player_);
     if (options_.shards > 1) results_.Print(fmt::format("shard {}/{}\n", options_.shard, options_.shards));
     for (const std::string& path : options_.recordings)
       results_.Print(fmt::format("suite recorded: {}\n", replays::Escaped(path)));
@@ -247,6 +256,7 @@ class CheckRun {
 
   const Arguments arguments_;
   const properties::CheckOptions options_;
+  const std::string player_;
   const CiService service_;
   Results results_;
   SystemClock clock_;
@@ -281,6 +291,11 @@ int CheckWith(const Arguments& arguments) {
   options.random = wants(suites::kRandom);
   if (wants(suites::kExplore)) options.explore = kCheckedScope;
   options.cluster = wants(suites::kCluster);
+  if (!arguments.player.command.empty()) {
+    if (options.cluster && !arguments.suites.empty())
+      return Misuse("--suite cluster: it needs our own core, not --player (clusters, virtual time inside)");
+    options.cluster = false;
+  }
   if (!arguments.faults_document.empty() && !options.cluster)
     return Misuse("--faults-document: it needs the suite cluster");
   if (arguments.of_drawn != nullptr && !options.random && !options.cluster)
@@ -304,7 +319,9 @@ int CheckWith(const Arguments& arguments) {
   std::optional<properties::PlantedBugScope> planted;
   if (const absl::Status status = Plant(options.plant, planted); !status.ok())
     return Misuse(std::string(MessageOf(status)));
-  return CheckRun(arguments, std::move(options)).Run();
+  const absl::StatusOr<std::string> player = ReadPlayer(arguments.player, options.limits, options.player);
+  if (!player.ok()) return Misuse(std::string(MessageOf(player.status())));
+  return CheckRun(arguments, std::move(options), *player).Run();
 }
 
 // The options that were given and that it does not have, or null.

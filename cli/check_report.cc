@@ -56,6 +56,7 @@ std::string Nothing(const std::string& name, const CheckOptions& options, bool s
 std::string SuiteText(const std::string& name, const SuiteCount& count, const CheckOptions& options, bool stopped) {
   std::string text = fmt::format("suite {}: {} passed, {} failed\n", name, count.passed, count.failed);
   if (count.seeds.has_value()) text += fmt::format("  seeds {}\n", SeedsText(name, count, options, stopped));
+  for (const auto& [reason, times] : count.not_played) text += fmt::format("  {:>8}  not played: {}\n", times, reason);
   if (count.given_up) text += "  given up: too many of them crash, or do not end; the rest was not played\n";
   if (count.untold_count > 0) {
     std::string ids;
@@ -63,7 +64,7 @@ std::string SuiteText(const std::string& name, const SuiteCount& count, const Ch
     text += fmt::format("  {} of them are not told: {}{}\n", count.untold_count, ids,
                         count.untold_count > count.untold.size() ? ", ..." : "");
   }
-  if (count.played() == 0 && count.unreadable == 0) text += Nothing(name, options, stopped);
+  if (count.played() == 0 && count.unreadable == 0 && count.not_played.empty()) text += Nothing(name, options, stopped);
   return text;
 }
 
@@ -125,6 +126,11 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
     w.Key(name).Open('{').Key("passed").Natural(count.passed).Key("failed").Natural(count.failed);
     if (count.seeds.has_value()) w.Key("seeds").String(fmt::format("{}..{}", count.seeds->first, count.seeds->second));
     if (options.shards > 1) w.Key("shard").String(fmt::format("{}/{}", options.shard, options.shards));
+    if (!count.not_played.empty()) {
+      w.Key("not_played").Open('{');
+      for (const auto& [reason, times] : count.not_played) w.Key(reason).Natural(times);
+      w.Close('}');
+    }
     w.Close('}');
   }
   w.Close('}').Newline().Key("rules").Open('[');

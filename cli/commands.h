@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vigil/replays/play/play.h"
+#include "vigil/replays/player/player_client.h"
 
 namespace vigil::cli {
 
@@ -35,6 +36,9 @@ struct ReplayArguments {
   int jobs = -1;                                     // -1 = one for each core; 0 = in this process
   std::optional<std::uint64_t> seed = std::nullopt;  // of the one play of what a real cluster did; none = see seeds
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
+  std::string player = {};                           // a command that plays; "" = our core
+  std::string player_limit = {};                     // of each play
+  replays::PlayerOptions player_options = {};        // what comes of both
   std::string plant = {};                            // a planted bug that is on; "" = none
   std::string json;                                  // a file, or "-"; "" = none
   std::string hashes;                                // a file; "" = none
@@ -68,6 +72,8 @@ int Bench(const std::vector<std::string>& arguments);
 int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
+// Our core plays for others, over standard input and output (docs/players.md).
+int PlayForOthers(const std::vector<std::string>& arguments);
 
 // What plays the scenarios of `vigil replay`; called once in each worker. Once `interrupt` is set, a play ends early
 // (play.h).

@@ -13,6 +13,7 @@
 #include "vigil/cli/crew_options.h"
 #include "vigil/cli/explore_report.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/player_options.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/schedules.h"
 #include "vigil/cli/system.h"
@@ -68,16 +69,18 @@ struct ExploreArguments {
   ExploreOptions options;
   std::string shard = "1/1";
   CrewArguments crew;
+  PlayerArguments player;
   std::string json;
   SchedulesArguments schedules;  // of a FILE
   CrashEveryArguments crash_every;
   bool failures_given = false;
 };
 
-constexpr const char* kOfAScope[] = {"--hooks", "--runs", "--faults", "--shard", "--state"};
-constexpr const char* kNotOfAJob[] = {"--hooks",       "--runs",    "--faults",    "--only",  "--schedules",
-                                      "--limit",       "--changes", "--choices",   "--seeds", "--depth",
-                                      "--as-expected", "--preempt", "--all-points"};
+constexpr const char* kOfAScope[] = {"--hooks", "--runs",   "--faults",      "--shard",
+                                     "--state", "--player", "--player-limit"};
+constexpr const char* kNotOfAJob[] = {"--hooks",       "--runs",    "--faults",     "--only",   "--schedules",
+                                      "--limit",       "--changes", "--choices",    "--seeds",  "--depth",
+                                      "--as-expected", "--preempt", "--all-points", "--player", "--player-limit"};
 constexpr const char* kOfGuided[] = {"--seed", "--chain", "--blind"};
 constexpr const char* kNotOfGuided[] = {"--shard", "--state", "--pairs"};
 
@@ -113,6 +116,7 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
   AddCrashEveryOptions(app, a.crash_every);
   AddScheduleOptions(app, a.schedules);
   AddCrewOptions(app, a.crew, replays::PlayLimits().cpu, "; dfs plays one");
+  AddPlayerOptions(app, a.player);
   app.add_option("--failures", a.options.failures, "Where failing scenarios are saved (default: failures)")
       ->type_name("DIR");
   app.add_option("--json", a.json, "Write the summary to this file as JSON; - for standard output")->type_name("FILE");
@@ -121,8 +125,9 @@ void AddExploreOptions(CLI::App& app, ExploreArguments& a) {
 
 class ExploreRun {
  public:
-  explicit ExploreRun(ExploreArguments arguments)
-      : arguments_(std::move(arguments)), results_("vigil explore", arguments_.json) {}
+  // `player`: a line that says who plays.
+  ExploreRun(ExploreArguments arguments, std::string player)
+      : arguments_(std::move(arguments)), player_(std::move(player)), results_("vigil explore", arguments_.json) {}
 
   int Run() {
     const ExploreOptions& options = arguments_.options;
@@ -132,6 +137,7 @@ class ExploreRun {
     if (!space.ok()) return results_.Refuse(space.status());
     results_.Print(space->Formula() + "\n");
     if (options.shards > 1) results_.Print(fmt::format("shard {}/{}\n", options.shard, options.shards));
+    results_.Print(player_);
     results_.Print("\n");
     results_.Flush();
     properties::ExploreCallbacks callbacks;
@@ -156,6 +162,7 @@ class ExploreRun {
 
  private:
   const ExploreArguments arguments_;
+  const std::string player_;
   Results results_;
   SystemClock clock_;
   std::vector<properties::ExploreFailure> failures_;
@@ -206,7 +213,10 @@ int ExploreAScope(ExploreArguments arguments, const CLI::App& app) {
     return ExploreMisuse(fmt::format("{}: it is about the schedules of one scenario: name its FILE", name));
   if (const absl::Status status = ReadParts(arguments, app); !status.ok())
     return ExploreMisuse(std::string(MessageOf(status)));
-  return ExploreRun(std::move(arguments)).Run();
+  const absl::StatusOr<std::string> player =
+      ReadPlayer(arguments.player, arguments.options.limits, arguments.options.player);
+  if (!player.ok()) return ExploreMisuse(std::string(MessageOf(player.status())));
+  return ExploreRun(std::move(arguments), *player).Run();
 }
 
 }  // namespace

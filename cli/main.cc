@@ -56,6 +56,7 @@ constexpr Command kCommands[] = {
     {"diff", "Plays two runs and shows where they part", Diff},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
     {"verify", "Drives hooks through faults and says which promise they break", Verify},
+    {"player", "Plays scenarios for others, with our own core", PlayForOthers},
     {"bench", "What hooks cost; arguments go to the benchmark program", Bench},
 };
 
@@ -148,6 +149,10 @@ struct CommandLine {
         ->add_option("--plant", a.plant,
                      "Leave this planted bug on, as vigil check --plant and vigil explore --plant do (preset dev)")
         ->type_name("ID");
+    replay->add_option("--player", a.player, "This command plays instead of our own core (docs/players.md)")
+        ->type_name("CMD");
+    replay->add_option("--player-limit", a.player_limit, "The longest that it may take for one scenario (default: 60s)")
+        ->type_name("TIME");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")
         ->type_name("FILE");
     replay->add_option("--hashes", a.hashes, "Write a line 'ID HASH' for each scenario to this file")

@@ -12,6 +12,7 @@ replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bo
   }
   options.timeline = LooksAtOne(arguments);
   options.why = arguments.why;
+  options.player = arguments.player_options;
   options.interrupt = interrupt;
   if (arguments.trace) {
     replays::JobTextOptions& text = options.job_text.emplace();

@@ -10,6 +10,7 @@
 #include "vigil/cli/commands.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/plant.h"
+#include "vigil/cli/player_options.h"
 #include "vigil/cli/read_run.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/system.h"
@@ -34,14 +35,15 @@ std::string SeedsOf(const ReplayArguments& arguments) {
 // Everything about one call of `vigil replay`.
 class ReplayRun {
  public:
-  explicit ReplayRun(const ReplayArguments& arguments)
+  ReplayRun(const ReplayArguments& arguments, const replays::PlayLimits& limits)
       : arguments_(arguments),
+        limits_(limits),
         results_("vigil replay", arguments.json),
         reporter_(
             {.trace = arguments.trace,
              .json = !arguments.json.empty(),
              .hashes = !arguments.hashes.empty(),
-             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments)}},
+             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments), .player = arguments.player}},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 
@@ -74,6 +76,8 @@ class ReplayRun {
       for (const std::string& missing : missing_) results_.Fail(missing);
       CheckSeeds();
     }
+    const bool nothing = reporter_.passed() + reporter_.failed() == 0 && reporter_.not_played() > 0;
+    if (nothing && !results_.interrupted()) results_.Fail("the player can play nothing of it");
     const int code = results_.End(reporter_.failed() == 0);
     return code <= kFailed && reporter_.unreadable() > 0 ? kMisuse : code;
   }
@@ -89,6 +93,7 @@ class ReplayRun {
     options.jobs = arguments_.jobs >= 0 ? arguments_.jobs : Cores();
     if (LooksAtOne(arguments_)) options.jobs = 0;  // what is shown stays where it was made
     options.only = arguments_.only;
+    options.limits = limits_;
     replays::PlayCallbacks callbacks;
     const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
     callbacks.read = [&](const replays::OnRecord& on_record) { Read(standard_input, on_record); };
@@ -176,6 +181,7 @@ class ReplayRun {
   }
 
   const ReplayArguments& arguments_;
+  const replays::PlayLimits limits_;
   Results results_;
   Reporter reporter_;
   std::shared_ptr<const replays::Timeline> picture_;
@@ -193,7 +199,12 @@ int Replay(const ReplayArguments& arguments) {
   std::optional<properties::PlantedBugScope> planted;
   if (const absl::Status status = Plant(arguments.plant, planted); !status.ok())
     return TellMisuse("vigil replay", MessageOf(status));
-  return ReplayRun(arguments).Run();
+  ReplayArguments with_player = arguments;
+  replays::PlayLimits limits;
+  const absl::StatusOr<std::string> player =
+      ReadPlayer({.command = arguments.player, .limit = arguments.player_limit}, limits, with_player.player_options);
+  if (!player.ok()) return TellMisuse("vigil replay", MessageOf(player.status()));
+  return ReplayRun(with_player, limits).Run();
 }
 
 }  // namespace vigil::cli

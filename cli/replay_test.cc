@@ -344,7 +344,8 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
       {"$VIGIL reply x",
-       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify and bench\nSee "
+       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify, player and "
+       "bench\nSee "
        "vigil "
        "--help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
@@ -461,12 +462,12 @@ TEST_F(ReplayTest, TheEntryTellsMisuseBeforeItBuilds) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(
       unknown.err,
-      "error: no command is called 'reply'; there are check, diff, explore, replay, rules, verify, bench and test\nSee "
-      "./vigil --help\n");
+      "error: no command is called 'reply'; there are check, diff, explore, replay, rules, verify, bench, interop and "
+      "test\nSee ./vigil --help\n");
   const Ran preset = Run("VIGIL_PRESET=fast " + entry + "check");
   EXPECT_EQ(preset.code, 2);
   EXPECT_THAT(preset.err, StartsWith("error: VIGIL_PRESET: no preset is called 'fast'; there are dev, "));
-  for (const char* help : {"--help", "test --help", "bench --help"}) {
+  for (const char* help : {"--help", "test --help", "bench --help", "interop --help"}) {
     const Ran ran = Run(entry + help);
     EXPECT_EQ(ran.code, 0);
     EXPECT_THAT(ran.out, HasSubstr("Examples:\n"));

@@ -17,6 +17,7 @@
 #include "vigil/cli/crew_options.h"
 #include "vigil/cli/junit.h"
 #include "vigil/cli/parse_command.h"
+#include "vigil/cli/player_options.h"
 #include "vigil/cli/results.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
@@ -24,6 +25,7 @@
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/player/player_client.h"
 
 namespace vigil::cli {
 namespace {
@@ -32,7 +34,8 @@ constexpr char kVerifyNotes[] =
     "NAME is a hook that ships with the library, or one of the zoo of right and wrong ones: see --list. Without a "
     "NAME: every\n"
     "built-in and every right one, which must pass, and every wrong one, of which the known finding must be found.\n"
-    "Your own hooks are verified by a test of your own: docs/testing_your_code.md.\n"
+    "Your own hooks are verified by a test of your own: docs/testing_your_code.md. With --player the hook is the\n"
+    "player's, as of python -m vigil_player --hook module:Hook (docs/players.md).\n"
     "\n"
     "Examples:\n"
     "  vigil verify\n"
@@ -55,6 +58,10 @@ struct VerifyArguments {
   std::uint64_t seed = VerifyOptions().seed;
   std::string only;
   CrewArguments crew;
+  PlayerArguments player;
+  std::string replay_as;
+  replays::PlayerOptions player_options;
+  std::string player_line;  // who plays
   std::chrono::milliseconds play_limit = VerifyOptions().play_limit;
   std::string json;
   std::string junit;
@@ -75,6 +82,9 @@ void AddVerifyOptions(CLI::App& app, VerifyArguments& a) {
       app.add_option("--case", a.only, "Play this one case only, as a finding names it")->type_name("CASE");
   app.add_flag("--trace", a.trace, "Print the events of the case")->needs(only);
   AddCrewOptions(app, a.crew, a.play_limit, "; one hook is verified by one");
+  AddPlayerOptions(app, a.player);
+  app.add_option("--replay-as", a.replay_as, "With --player: the command that a finding names, before --case")
+      ->type_name("CMD");
   app.add_option("--json", a.json, "Write the findings to this file as JSON; - for standard output")->type_name("FILE");
   app.add_option("--junit", a.junit, "Write them to this file as JUnit XML, a testcase a hook")->type_name("FILE");
   app.footer(kVerifyNotes);
@@ -147,6 +157,7 @@ class VerifyRun {
 
   int Run(const std::vector<const ZooHook*>& hooks) {
     if (!results_.CanWrite({{"--junit", arguments_.junit}}, {})) return kMisuse;
+    results_.Print(arguments_.player_line);
     std::vector<HookToVerify> to_verify;
     for (const ZooHook* const hook : hooks) {
       to_verify.push_back({hook->make, hook->options});
@@ -154,6 +165,7 @@ class VerifyRun {
       options.scenarios = arguments_.scenarios;
       options.seed = arguments_.seed;
       options.only = arguments_.only;
+      options.player = arguments_.player_options;
     }
     VerifyCrew crew{.jobs = JobsOf(arguments_.crew), .play_limit = arguments_.play_limit};
     crew.on_report = [&](std::size_t i, HookReport report) { Tell(*hooks[i], std::move(report)); };
@@ -170,9 +182,16 @@ class VerifyRun {
   }
 
  private:
+  std::string ReplayWords(const ZooHook& hook) const {
+    if (!arguments_.replay_as.empty()) return arguments_.replay_as;
+    const std::string& command = arguments_.player.command;
+    return command.empty() ? fmt::format("./vigil verify {}", hook.name)
+                           : fmt::format("./vigil verify --player {}", replays::ShellWord(command));
+  }
+
   void Tell(const ZooHook& hook, HookReport report) {
     Verified one{.hook = &hook, .report = std::move(report), .text = {}, .passed = true};
-    one.text = ReportText(hook.name, one.report, fmt::format("./vigil verify {} --case {{}}", hook.name));
+    one.text = ReportText(hook.name, one.report, ReplayWords(hook) + " --case {}");
     const auto expected = std::ranges::find(one.report.findings, hook.promise, &HookFinding::promise);
     one.passed = one.report.ok();
     // Of the whole zoo it is known what is to be found.
@@ -216,10 +235,28 @@ class VerifyRun {
 
 int VerifyMisuse(const std::string& what) { return TellMisuse("vigil verify", what); }
 
+// The hook of a player.
+int VerifyPlayers(VerifyArguments arguments, replays::PlayLimits limits) {
+  if (!arguments.names.empty() || arguments.right)
+    return VerifyMisuse("--player: the hook is the player's; NAME and --right name others");
+  replays::Greeting greeting;
+  const absl::StatusOr<std::string> line = ReadPlayer(arguments.player, limits, arguments.player_options, &greeting);
+  if (!line.ok()) return VerifyMisuse(std::string(MessageOf(line.status())));
+  arguments.player_line = *line;
+  if (greeting.hook.empty())
+    return VerifyMisuse("--player: it has no hook to verify, as python -m vigil_player --hook module:Hook has");
+  const std::string name = replays::Escaped(greeting.hook);
+  // No maker of ours is asked.
+  const ZooHook hook{.name = name, .what = "", .promise = "", .make = nullptr, .options = {}, .kind = ZooKind::kRight};
+  VerifyRun run(std::move(arguments));
+  return run.Run({&hook});
+}
+
 int VerifyWith(VerifyArguments arguments) {
   if (arguments.junit == "-") return VerifyMisuse("--junit: - is no file; for standard output say /dev/stdout");
   if (arguments.right && !arguments.names.empty()) return VerifyMisuse("--right and a NAME exclude each other");
-  if (!arguments.only.empty() && arguments.names.empty()) return VerifyMisuse("--case needs the NAME of a hook");
+  const bool named = !arguments.names.empty() || !arguments.player.command.empty();
+  if (!arguments.only.empty() && !named) return VerifyMisuse("--case needs the NAME of a hook");
   if (arguments.scenarios > 0 && arguments.seed > std::numeric_limits<std::uint64_t>::max() - (arguments.scenarios - 1))
     return VerifyMisuse("--seed and --scenarios: seeds have 64 bits, and these would go on beyond");
   replays::PlayLimits limits;
@@ -227,6 +264,9 @@ int VerifyWith(VerifyArguments arguments) {
   if (const absl::Status status = ReadPlayLimit(arguments.crew, limits); !status.ok())
     return VerifyMisuse(std::string(MessageOf(status)));
   arguments.play_limit = limits.cpu;
+  if (!arguments.player.command.empty()) return VerifyPlayers(std::move(arguments), limits);
+  if (!arguments.player.limit.empty() || !arguments.replay_as.empty())
+    return VerifyMisuse("--player-limit and --replay-as need --player");
   std::vector<const ZooHook*> hooks;
   for (const std::string& name : arguments.names) {
     hooks.push_back(FindInZoo(name));

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "vigil/core/base/splitmix64.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/train/hooks/stop_at_step_hook.h"
 #include "vigil/core/train/optimizers/adam_optimizer.h"
 #include "vigil/core/train/training/monitored_training_session.h"
 #include "vigil/core/train/training_util.h"
+#include "vigil/examples/network.h"
 #include "vigil/examples/regression.h"
 
 namespace vigil::examples {
@@ -37,17 +37,6 @@ void MakeRings(Tensor& points, Tensor& labels) {
   }
 }
 
-// x w + b, with weights that begin small and different.
-Output Layer(Builder& b, const std::string& name, Output x, std::int64_t in, std::int64_t out) {
-  Tensor initial(DType::kFloat, Shape({in, out}));
-  SplitMix64 numbers(static_cast<std::uint64_t>(in));
-  for (float& weight : initial.mutable_flat<float>()) weight = static_cast<float>(numbers.Below(2001)) / 1000 - 1;
-  const ops::Variable weights = ops::MakeVariable(b, name + "/weights", b.Const("initial", initial));
-  const Output zeros = b.Const("zeros", Tensor(DType::kFloat, Shape({out})));
-  const ops::Variable biases = ops::MakeVariable(b, name + "/biases", zeros);
-  return b.Op("BiasAdd", {b.Op("MatMul", {x, weights.read}), biases.read});
-}
-
 absl::Status Train(const Env& env) {
   Tensor points(DType::kFloat, Shape({kPoints, 2}));
   Tensor labels(DType::kInt32, Shape({kPoints}));
@@ -56,8 +45,8 @@ absl::Status Train(const Env& env) {
   Graph graph(BuiltinOps());
   Builder b(graph);
   VIGIL_ASSIGN_OR_RETURN(const Output step, GetOrCreateGlobalStep(env, b));
-  const Output hidden = b.Op("Relu", {Layer(b, "hidden", b.Const("points", points), 2, kHidden)});
-  const Output logits = Layer(b, "out", hidden, kHidden, 2);
+  const Output hidden = b.Op("Relu", {Dense(b, "hidden", b.Const("points", points), 2, kHidden)});
+  const Output logits = Dense(b, "out", hidden, kHidden, 2);
   const Output losses = b.Op("SparseSoftmaxCrossEntropyWithLogits", {logits, b.Const("labels", labels)});
   const Output loss = b.Op("Mean", {losses, b.Const("axis", Tensor::Vector<std::int32_t>({0}))}, {.name = "loss"});
   AdamOptimizer optimizer({.learning_rate = 0.02});

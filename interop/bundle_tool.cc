@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,32 +21,10 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/io/tensor_bundle.h"
+#include "vigil/interop/words.h"
 
-namespace vigil {
+namespace vigil::interop {
 namespace {
-
-std::string ToHex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out.empty() ? "-" : out;
-}
-
-std::string FromHex(std::string_view digits) {
-  std::string out;
-  if (digits == "-") return out;
-  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-    out.push_back(static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1])));
-  }
-  return out;
-}
-
-std::vector<std::string> Split(const std::string& text, char separator) {
-  std::vector<std::string> out;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) out.push_back(part);
-  return out;
-}
 
 std::string SliceOf(std::string word) {
   if (word == "-") return "";
@@ -154,12 +131,12 @@ class BundleTool {
 };
 
 }  // namespace
-}  // namespace vigil
+}  // namespace vigil::interop
 
 int main() {
-  vigil::BundleTool tool;
+  vigil::interop::BundleTool tool;
   for (std::string line; std::getline(std::cin, line);) {
-    const std::vector<std::string> words = vigil::Split(line, ' ');
+    const std::vector<std::string> words = vigil::interop::Split(line, ' ');
     const absl::StatusOr<std::string> said = tool.Do(words);
     std::string text = said.ok() ? *said
                                  : fmt::format("{}: {}", vigil::CodeName(vigil::CodeOf(said.status())),

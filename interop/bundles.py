@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checkpoints of ours and of TensorFlow's held against each other. Needs TensorFlow, so no test runs it (README.md).
+"""Checkpoints of ours and of TensorFlow's held against each other.
 
-  bundles.py random TOOL SEED N     N random sets of variables, both ways: the bytes, what each reads of the other
-  bundles.py record FOLDER          the checkpoints of core/io/testdata and what is in them
+  bundles.py SEED COUNT     random sets of variables, both ways: the bytes, what each reads of the other
 """
+
+from __future__ import annotations
+
+import collections
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,7 @@ import tempfile
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from exchange import Exchange, tool_path  # noqa: E402
 
 OPS = tf.raw_ops
 TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.string, tf.int64, tf.bool, tf.bfloat16, tf.uint16,
@@ -22,21 +25,21 @@ TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.strin
 PARTS_READ = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.int64, tf.bool, tf.bfloat16]
 
 
-def hexed(data):
+def hexed(data: bytes) -> str:
     return data.hex() or "-"
 
 
 class Item:
     """A tensor of a save, or a piece of one: slice is "" or as in shape_and_slice."""
 
-    def __init__(self, name, dtype, array, piece=""):
+    def __init__(self, name: bytes, dtype: tf.DType, array: np.ndarray, piece: str = "") -> None:
         self.name, self.dtype, self.array, self.piece = name, dtype, array, piece
 
-    def tensor(self):
+    def tensor(self) -> tf.Tensor:
         return tf.constant(self.array, self.dtype, shape=self.array.shape)
 
 
-def text_of(dtype, array):
+def text_of(dtype: tf.DType, array: np.ndarray | bytes) -> str:
     """The form of bundle_tool."""
     # An array of bytes that numpy makes itself would lose zeros at the end.
     array = np.array(array, object) if isinstance(array, bytes) else np.asarray(array)
@@ -49,25 +52,25 @@ def text_of(dtype, array):
 
 
 class Tool:
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def __call__(self, *words):
+    def __call__(self, *words: str) -> str:
         self.process.stdin.write(" ".join(words) + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().rstrip("\n")
 
-    def must(self, *words):
+    def must(self, *words: str) -> None:
         said = self(*words)
         if said != "OK":
             raise AssertionError(f"{words[0]}: {said}")
 
-    def item(self, item):
+    def item(self, item: Item) -> None:
         dtype, dims, value = text_of(item.dtype, item.array).split(" ")
         self.must("item", hexed(item.name), dtype, dims, item.piece.replace(" ", "_") or "-", value)
 
 
-def random_array(rng, dtype, shape):
+def random_array(rng: random.Random, dtype: tf.DType, shape: list[int]) -> np.ndarray:
     count = int(np.prod(shape, dtype=np.int64))
     if dtype == tf.string:
         texts = [rng.randbytes(rng.choice([0, 1, 3, 20, 200, 3000])) for _ in range(count)]
@@ -79,7 +82,7 @@ def random_array(rng, dtype, shape):
     return np.frombuffer(rng.randbytes(count * dtype.size), dtype.as_numpy_dtype).reshape(shape)
 
 
-def random_name(rng, taken):
+def random_name(rng: random.Random, taken: set[bytes]) -> bytes:
     while True:
         parts = [rng.choice(["w", "b", "layer", "layer_1", "Adam", "conv2d", "kernel:0", "a b", "ä", "x" * 70, "\x7f"])
                  for _ in range(rng.choice([1, 1, 2, 3, 5]))]
@@ -90,7 +93,7 @@ def random_name(rng, taken):
             return data
 
 
-def random_pieces(rng, name, dtype, shape):
+def random_pieces(rng: random.Random, name: bytes, dtype: tf.DType, shape: list[int]) -> tuple[np.ndarray, list[Item]]:
     """A partitioned variable: cut into ranges along some axes."""
     array = random_array(rng, dtype, shape)
     pieces = [[]]
@@ -107,7 +110,7 @@ def random_pieces(rng, name, dtype, shape):
     return array, items
 
 
-def random_set(rng):
+def random_set(rng: random.Random) -> tuple[list[list[Item]], dict[bytes, tuple[tf.DType, np.ndarray]]]:
     """(shards, wholes): items by shard; name -> (dtype, array)."""
     shards = [[] for _ in range(rng.choice([1, 1, 1, 2, 3, 5]))]
     wholes, taken = {}, set()
@@ -135,12 +138,12 @@ def random_set(rng):
     return shards, wholes
 
 
-def save_by_tensorflow(prefix, items):
+def save_by_tensorflow(prefix: str, items: list[Item]) -> None:
     OPS.SaveV2(prefix=prefix, tensor_names=[item.name for item in items], shape_and_slices=[item.piece for item in items],
                tensors=[item.tensor() for item in items])
 
 
-def files_of(prefix):
+def files_of(prefix: str) -> dict[str, bytes]:
     folder, base = os.path.split(prefix)
     out = {}
     for name in sorted(os.listdir(folder)):
@@ -150,14 +153,14 @@ def files_of(prefix):
     return out
 
 
-def restored(prefix, names, slices, dtypes):
+def restored(prefix: str, names: list[bytes], slices: list[str], dtypes: list[tf.DType]) -> list[str]:
     if not names:
         return []
     values = OPS.RestoreV2(prefix=prefix, tensor_names=names, shape_and_slices=slices, dtypes=dtypes)
     return [text_of(dtype, value.numpy()) for dtype, value in zip(dtypes, values)]
 
 
-def random_part(rng, array):
+def random_part(rng: random.Random, array: np.ndarray) -> tuple[str, np.ndarray]:
     ranges = []
     for size in array.shape:
         start = rng.randrange(size)
@@ -166,7 +169,7 @@ def random_part(rng, array):
     return text, np.ascontiguousarray(array[tuple(slice(a, a + n) for a, n in ranges)])
 
 
-def compare(tool, rng, folder, counts):
+def compare(tool: Tool, rng: random.Random, folder: str, counts: collections.Counter[str]) -> None:
     shards, wholes = random_set(rng)
     theirs, ours = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
     if len(shards) == 1:
@@ -191,7 +194,6 @@ def compare(tool, rng, folder, counts):
     unread = {name for name in pieces if wholes[name][0] not in PARTS_READ}
     readable = sorted(set(wholes) - unread)
     names = sorted(wholes)
-    dtypes = [wholes[name][0] for name in names]
     expected = [text_of(*wholes[name]) for name in names]
     read = restored(ours, readable, [""] * len(readable), [wholes[name][0] for name in readable])
     for name, text in zip(readable, read):
@@ -220,126 +222,19 @@ def compare(tool, rng, folder, counts):
     counts["bytes"] += sum(map(len, a.values()))
 
 
-def random_command(tool_path, seed, count):
-    tool = Tool(tool_path)
-    counts = dict.fromkeys(["sets", "tensors", "sharded", "partitioned", "parts", "index of several blocks", "bytes"], 0)
-    failed = 0
-    for number in range(int(count)):
-        folder = tempfile.mkdtemp()
-        try:
-            compare(tool, random.Random(f"{seed}/{number}"), folder, counts)
-        except Exception as error:  # noqa: BLE001: each is a finding
-            failed += 1
-            print(f"set {seed}/{number}: {type(error).__name__}: {str(error)[:500]}")
-        finally:
-            shutil.rmtree(folder)
-    print(f"{failed} of {count} differ; " + ", ".join(f"{name}: {value}" for name, value in counts.items()))
-    return 1 if failed else 0
-
-
-# What core/io/testdata holds.
-
-def values(dtype):
-    """Small, at the ends of the type's range, and odd."""
-    if dtype == tf.string:
-        return [b"", b"a b", b"\x00x", b"y" * 300]
-    if dtype == tf.bool:
-        return [True, False, True]
-    if dtype.is_integer:
-        return [dtype.min, 0, 1, dtype.max]
-    return [0.0, -0.0, 1.5, -2.0, float("inf"), float("nan")]
-
-
-def vector(dtype):
-    array = np.empty(len(values(dtype)), object if dtype == tf.string else dtype.as_numpy_dtype)
-    array[:] = values(dtype)
-    return array
-
-
-def numbers(dtype, *shape):
-    return np.arange(int(np.prod(shape)), dtype=dtype.as_numpy_dtype).reshape(shape)
-
-
-def cut(name, dtype, array, slices):
-    items = []
-    for text in slices:
-        part = tuple(slice(None) if each == "-" else slice(int(each.split(",")[0]), sum(map(int, each.split(","))))
-                     for each in text.split(":"))
-        items.append(Item(name, dtype, np.ascontiguousarray(array[part]), " ".join(map(str, array.shape)) + " " + text))
-    return items
-
-
-GRID = ["0,2:0,3", "0,2:3,2", "2,1:-"]  # of a matrix of 3 x 5
-
-WHOLE = {
-    "types": [Item(dtype.name.encode(), dtype, vector(dtype)) for dtype in TYPES],
-    "shapes": [Item(b"scalar", tf.float32, np.float32(2.5)), Item(b"step", tf.int64, np.int64(7)),
-               Item(b"text", tf.string, np.array(b"scalar", object)), Item(b"flag", tf.bool, np.array(True)),
-               Item(b"none", tf.float32, np.zeros([0], np.float32)), Item(b"no_rows", tf.int32, np.zeros([0, 3], np.int32)),
-               Item(b"no_texts", tf.string, np.zeros([2, 0], object)), Item(b"matrix", tf.float64, numbers(tf.float64, 2, 3)),
-               Item(b"deep", tf.int16, numbers(tf.int16, 1, 2, 1, 3, 2)), Item(b"half/scalar", tf.half, np.float16(-3))],
-    "names": [Item(name, tf.float32, numbers(tf.float32, 2)) for name in
-              [b"w", b"w/Adam", b"w/Adam_1", b"layer_1/kernel", b"layer_1/kernel/part_0", b"layer_10/kernel", b"\xff\xff", b"a\x00b",
-               "\u00e4".encode(), b"z" * 300]],
-    # More than one key in full in the index's block.
-    "many": [Item(f"scope/variable_{i}".encode(), tf.float32, np.float32(i)) for i in range(100)],
-}
-PARTITIONED = {
-    "partitioned": [cut(b"v", tf.float32, numbers(tf.float32, 3, 5), GRID) + [Item(b"w", tf.float32, np.float32(1))]],
-    "sharded": [[Item(b"a", tf.float32, numbers(tf.float32, 4))], [Item(b"b", tf.string, vector(tf.string))],
-                [Item(b"c", tf.int64, np.int64(9))]],
-    "partitioned_sharded": [cut(b"v", tf.int32, numbers(tf.int32, 3, 5), GRID[:1]),
-                            cut(b"v", tf.int32, numbers(tf.int32, 3, 5), GRID[1:]) + [Item(b"w", tf.half, vector(tf.half))]],
-}
-V1_TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.string, tf.int64, tf.bool, tf.half]
-
-
-def record_command(folder):
-    os.makedirs(folder, exist_ok=True)
-    expected = []
-
-    def expect(bundle, name, dtype, array):
-        expected.append(f"{bundle} {hexed(name)} {text_of(dtype, array)}")
-
-    for bundle, items in WHOLE.items():
-        save_by_tensorflow(f"{folder}/{bundle}", items)
-        for item in items:
-            expect(bundle, item.name, item.dtype, item.array)
-    for bundle, shards in PARTITIONED.items():
-        parts = [f"{folder}/{bundle}_temp/part-{i}" for i in range(len(shards))]
-        for part, items in zip(parts, shards):
-            save_by_tensorflow(part, items)
-            for item in items:
-                if not item.piece:
-                    expect(bundle, item.name, item.dtype, item.array)
-                elif item.piece.endswith(GRID[0]):
-                    expect(bundle, item.name, item.dtype, numbers(item.dtype, 3, 5))
-        OPS.MergeV2Checkpoints(checkpoint_prefixes=parts, destination_prefix=f"{folder}/{bundle}", delete_old_dirs=True)
-    record_v1(folder, expect)
-    with open(f"{folder}/expected.txt", "w", encoding="ascii") as file:
-        file.write("\n".join(expected) + "\n")
-    return 0
-
-
-def record_v1(folder, expect):
-    """The first format: one file, and two shards of a partitioned variable."""
-    OPS.Save(filename=f"{folder}/v1", tensor_names=[dtype.name for dtype in V1_TYPES],
-             data=[tf.constant(vector(dtype), dtype) for dtype in V1_TYPES])
-    for dtype in V1_TYPES:
-        expect("v1", dtype.name.encode(), dtype, vector(dtype))
-    whole = numbers(tf.float32, 3, 5)
-    for shard, slices in enumerate([GRID[:2], GRID[2:]]):
-        items = cut(b"v", tf.float32, whole, slices)
-        OPS.SaveSlices(filename=f"{folder}/v1_sharded-{shard:05}-of-00002", tensor_names=["v"] * len(items) + [f"w{shard}"],
-                       shapes_and_slices=[item.piece for item in items] + [""],
-                       data=[item.tensor() for item in items] + [tf.constant(shard)])
-        expect("v1_sharded-?????-of-00002", f"w{shard}".encode(), tf.int32, np.int32(shard))
-    expect("v1_sharded-?????-of-00002", b"v", tf.float32, whole)
+def main() -> int:
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    tool, exchange = Tool(tool_path("bundle_tool")), Exchange()
+    seed = sys.argv[1]
+    for number in range(int(sys.argv[2])):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                compare(tool, random.Random(f"{seed}/{number}"), folder, exchange.counts)
+            except Exception as error:
+                exchange.differ(f"set {seed}/{number}: {type(error).__name__}: {str(error)[:500]}")
+    return exchange.finish()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 5 and sys.argv[1] == "random":
-        sys.exit(random_command(*sys.argv[2:]))
-    if len(sys.argv) == 3 and sys.argv[1] == "record":
-        sys.exit(record_command(sys.argv[2]))
-    sys.exit(__doc__)
+    sys.exit(main())

@@ -8,6 +8,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/testing.h"
 #include "vigil/core/graph/builder.h"
+#include "vigil/core/graph/variable.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/classify.h"
 #include "vigil/core/session/direct_session.h"
@@ -60,6 +61,72 @@ TEST_F(SaverMetaGraphTest, WhatASaverWroteIsEnoughToGoOn) {
     EXPECT_EQ(*(*saver)->Save(*session, "/d/n", 2), "/d/n-2");
     EXPECT_EQ(other.Collection(kWellKnownCalls).size(), 2u);  // noted once, though two savers have these nodes
   }
+}
+
+// The meta graph of a variable "w" in two parts, as TensorFlow's partitioners make it.
+proto::MetaGraphDef PartitionedMetaGraph() {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  ops::MakeVariable(b, "w/part_0", b.Const("first", Tensor::Vector<float>({1, 2})));
+  ops::MakeResourceVariable(b, "w/part_1", b.Const("second", Tensor::Vector<float>({3, 4, 5})));
+  EXPECT_EQ(Text(b.status()), "OK");
+  proto::MetaGraphDef def = *ExportMetaGraph(graph);
+  auto& items = *def.mutable_collection_def()->at("variables").mutable_bytes_list();
+  for (int i = 0; i < 2; ++i) {
+    proto::VariableDef variable;
+    EXPECT_TRUE(variable.ParseFromString(items.value(i)));
+    proto::SaveSliceInfoDef& slice = *variable.mutable_save_slice_info_def();
+    slice.set_full_name("w");
+    slice.add_full_shape(5);
+    slice.add_var_offset(2 * i);
+    slice.add_var_shape(2 + i);
+    items.set_value(i, variable.SerializeAsString());
+  }
+  return def;
+}
+
+TEST_F(SaverMetaGraphTest, PartsOfAVariableAreSavedAsOne) {
+  Graph parts(BuiltinOps());
+  const auto saver = ImportMetaGraphWithSaver(fake_.env(), PartitionedMetaGraph(), parts);
+  ASSERT_EQ(Text(saver.status()), "OK");
+  const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), parts);
+  for (const ops::Variable& each : parts.Collection(ops::kVariables)) {
+    EXPECT_EQ(Text(RunTarget(*session, each.initializer)), "OK");
+  }
+  ASSERT_EQ(Text((*saver)->Save(*session, "/d/parts", 1).status()), "OK");
+
+  Graph whole(BuiltinOps());
+  Builder b(whole);
+  const ops::Variable w = ops::MakeVariable(b, "w", b.Const("zeros", Tensor(DType::kFloat, Shape({5}))));
+  Saver reader(fake_.env());
+  ASSERT_EQ(Text(reader.Build(whole)), "OK");
+  const std::unique_ptr<Session> other = NewDirectSession(fake_.env(), whole);
+  ASSERT_EQ(Text(reader.Restore(*other, "/d/parts-1")), "OK");
+  EXPECT_EQ(*RunFetch(*other, w.ref), Tensor::Vector<float>({1, 2, 3, 4, 5}));
+  EXPECT_EQ(
+      Text(RunTarget(*other, ops::Assign(b, "set", w.ref, b.Const("c", Tensor::Vector<float>({9, 8, 7, 6, 5}))).node)),
+      "OK");
+  ASSERT_EQ(Text(reader.Save(*other, "/d/whole", 1).status()), "OK");
+  ASSERT_EQ(Text((*saver)->Restore(*session, "/d/whole-1")), "OK");
+  EXPECT_EQ(*RunFetch(*session, parts.Collection(ops::kVariables)[1].read), Tensor::Vector<float>({7, 6, 5}));
+}
+
+TEST_F(SaverMetaGraphTest, PartsStayPartsWhenTheyAreExportedAgain) {
+  const proto::MetaGraphDef def = PartitionedMetaGraph();
+  Graph parts(BuiltinOps());
+  ASSERT_EQ(Text(ImportMetaGraph(def, parts).status()), "OK");
+  EXPECT_EQ(ExportMetaGraph(parts)->collection_def().at("variables").ShortDebugString(),
+            def.collection_def().at("variables").ShortDebugString());
+}
+
+TEST_F(SaverMetaGraphTest, AWholeAndItsPartsCannotBothBeSaved) {
+  Graph parts(BuiltinOps());
+  ASSERT_EQ(Text(ImportMetaGraph(PartitionedMetaGraph(), parts).status()), "OK");
+  Builder b(parts);
+  ops::MakeVariable(b, "w_1", b.Const("zeros", Tensor(DType::kFloat, Shape({5}))));
+  EXPECT_EQ(Text(Saver(fake_.env()).Build(parts)), "OK");
+  ops::MakeVariable(b, "w", b.Const("zeros", Tensor(DType::kFloat, Shape({5}))));
+  EXPECT_EQ(Text(Saver(fake_.env()).Build(parts)), "USAGE: At least two variables have the same name: w");
 }
 
 TEST_F(SaverMetaGraphTest, TheDefNamesTensorFlowsNodes) {

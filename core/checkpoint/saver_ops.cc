@@ -12,6 +12,7 @@
 #include "vigil/core/graph/builder.h"
 #include "vigil/core/graph/device_spec.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/core/ops/static_shape.h"
 #include "vigil/core/session/classify.h"
 
 namespace vigil {
@@ -96,11 +97,16 @@ class SaverBuilder {
 
   // What is saved under which names: the first inputs of SaveV2 and RestoreV2.
   std::vector<Output> Keys(std::string_view op, Output prefix, const NamedVariables& variables) {
-    std::vector<std::string> names;
-    for (const auto& [name, variable] : variables) names.push_back(name);
-    const std::vector<std::string> whole(names.size());
+    std::vector<std::string> names, parts;
+    for (const auto& [name, variable] : variables) {
+      const auto made = made_.find(variable);
+      const bool is_part = made != made_.end() && made->second.slice.has_value();
+      // Under the name of the whole, unless the caller has given one.
+      names.push_back(is_part && name == KeyOf(graph_, variable) ? made->second.slice->full_name : name);
+      parts.push_back(is_part ? made->second.slice->Spec() : "");
+    }
     const Output keys = b_.Const(Name(fmt::format("{}/tensor_names", op)), Tensor::Vector(names));
-    const Output slices = b_.Const(Name(fmt::format("{}/shape_and_slices", op)), Tensor::Vector(whole));
+    const Output slices = b_.Const(Name(fmt::format("{}/shape_and_slices", op)), Tensor::Vector(parts));
     return {prefix, keys, slices};
   }
 
@@ -163,8 +169,11 @@ class SaverBuilder {
         continue;
       }
       if (options_.reshape) value = b_.Op("Reshape", {value, ShapeOf(variable)}, {.name = Name("Reshape")});
-      const std::string op = ops::IsResourceVariable(graph_, variable) ? "AssignVariableOp" : "Assign";
-      assigned.push_back(b_.Op(op, {variable, value}, {.name = Name(op)}).node);
+      const bool is_resource = ops::IsResourceVariable(graph_, variable);
+      const std::string op = is_resource ? "AssignVariableOp" : "Assign";
+      Attrs attrs;
+      if (!is_resource && !StaticShape(graph_, variable).has_value()) attrs.emplace("validate_shape", false);
+      assigned.push_back(b_.Op(op, {variable, value}, {.name = Name(op), .attrs = std::move(attrs)}).node);
     }
     return assigned;
   }
@@ -251,12 +260,17 @@ std::string TemporarySuffix(std::uint64_t unique) { return fmt::format("{}_{:016
 
 absl::StatusOr<NamedVariables> NameVariables(const Graph& graph, const std::vector<Output>& variables) {
   NamedVariables out;
+  std::set<std::string> wholes;  // of which some variables are parts
+  for (const ops::Variable& each : graph.Collection(ops::kVariables)) {
+    const bool is_saved = std::ranges::find(variables, each.ref) != variables.end();
+    if (is_saved && each.slice.has_value()) wholes.insert(each.slice->full_name);
+  }
   for (const Output variable : variables) {
     if (!IsSaveable(graph, variable)) {
       return UsageError(fmt::format("Variable to save is not a Variable: {}", Describe(graph, variable)));
     }
     const std::string name = KeyOf(graph, variable);
-    if (!out.emplace(name, variable).second) {
+    if (!out.emplace(name, variable).second || wholes.contains(name)) {
       return UsageError(fmt::format("At least two variables have the same name: {}", name));
     }
   }

@@ -81,6 +81,16 @@ std::vector<Gradient> SliceGradient(GradientCall& g) {
   return Dense({g.Op("Pad", {g.grad(), paddings}), {}, {}});
 }
 
+// What was taken goes back to where it lay, and back again.
+std::vector<Gradient> StridedSliceGradient(GradientCall& g) {
+  const Output shape = g.Op("Shape", {g.in(0)}, {{"out_type", g.type_of(g.in(1))}});
+  return Dense({g.Op("StridedSliceGrad", {shape, g.in(1), g.in(2), g.in(3), g.grad()}, g.attrs()), {}, {}, {}});
+}
+
+std::vector<Gradient> StridedSliceGradGradient(GradientCall& g) {
+  return Dense({{}, {}, {}, {}, g.Op("StridedSlice", {g.grad(), g.in(1), g.in(2), g.in(3)}, g.attrs())});
+}
+
 std::vector<Gradient> PadGradient(GradientCall& g) {
   const DType type = g.type_of(g.in(1));
   const Output columns = g.Op("Unpack", {g.in(1)}, {{"num", std::int64_t{2}}, {"axis", std::int64_t{1}}});
@@ -101,6 +111,8 @@ void RegisterArrayGradients(GradientRegistry& registry) {
   registry.Register("Unpack", UnpackGradient);
   registry.Register("ConcatV2", ConcatGradient);
   registry.Register("Slice", SliceGradient);
+  registry.Register("StridedSlice", StridedSliceGradient);
+  registry.Register("StridedSliceGrad", StridedSliceGradGradient);
   registry.Register("Pad", PadGradient);
 }
 

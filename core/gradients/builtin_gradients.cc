@@ -36,6 +36,7 @@ void RegisterNotDifferentiable(GradientRegistry& registry) {
                                "ScatterSub",
                                "ScatterUpdate",
                                "Shape",
+                               "ShapeN",
                                "Size",
                                "StopGradient",
                                "Unique",

@@ -16,7 +16,8 @@
 namespace vigil {
 namespace {
 
-bool Trainable(DType type) { return type == DType::kFloat || type == DType::kDouble; }
+// A handle is on the way from a resource variable to what reads it.
+bool Trainable(DType type) { return type == DType::kFloat || type == DType::kDouble || type == DType::kResource; }
 
 class Backward {
  public:
@@ -105,16 +106,32 @@ class Backward {
     }
     if (!*function) return absl::OkStatus();
     GradientCall call(b_, id, fmt::format("{}/{}_grad", scope_, node.name), std::move(grads));
-    const std::vector<Gradient> gradients = (*function)(call);
+    std::vector<Gradient> gradients = (*function)(call);
     VIGIL_RETURN_IF_ERROR(b_.status());
     if (gradients.size() != node.inputs.size()) {
       return UsageError(fmt::format("Num gradients {} generated for op {} do not match num inputs {}", gradients.size(),
                                     node.name, node.inputs.size()));
     }
+    if (options_.gate && std::ranges::count_if(gradients, &Gradient::exists) > 1) Gate(call.scope(), gradients);
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (gradients[i].exists()) received_[node.inputs[i]].push_back(gradients[i]);
     }
     return absl::OkStatus();
+  }
+
+  // As tf.tuple does it.
+  void Gate(const std::string& scope, std::vector<Gradient>& gradients) {
+    std::vector<NodeId> all;
+    for (const Gradient& each : gradients) {
+      const bool seen = std::ranges::find(all, each.values.node) != all.end();
+      if (each.exists() && !seen) all.push_back(each.values.node);
+    }
+    const Output group = b_.Group(scope + "/tuple/group_deps", all);
+    for (Gradient& each : gradients) {
+      if (!each.exists()) continue;
+      each.values = b_.Op("Identity", {each.values},
+                          {.name = scope + "/tuple/control_dependency", .control_inputs = {group.node}});
+    }
   }
 
   // All that came for one output, as one: IndexedSlices, if all of it is.

@@ -28,6 +28,9 @@ struct GradientsOptions {
   std::vector<Output> stop_gradients = {};
   // Zeros for an x that ys do not depend on, instead of none (UnconnectedGradients.ZERO).
   bool unconnected_zero = false;
+  // The gradients of one op's inputs are used only when all of them are there. An update that follows from one of them
+  // then never changes what another is still computed from, where values are read in place: in TensorFlow.
+  bool gate = false;
   const GradientRegistry* registry = nullptr;  // null: BuiltinGradients()
 };
 

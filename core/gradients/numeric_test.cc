@@ -35,8 +35,14 @@ class NumericTest : public testing::Test {
   std::vector<Tensor> Run(const Graph& graph, const std::vector<Output>& feeds, const std::vector<Tensor>& values,
                           const std::vector<Output>& fetches) {
     const auto session = NewDirectSession(fake_.env(), graph);
+    RunSpec init{.feeds = feeds};
+    for (const ops::Variable& variable : graph.Collection(ops::kVariables))
+      init.targets.push_back(variable.initializer);
     const RunSpec spec{.feeds = feeds, .fetches = fetches};
     std::vector<Tensor> fetched;
+    if (!init.targets.empty()) {
+      EXPECT_EQ(fakes::Text(session->Run({.spec = init, .feed_values = values}, &fetched)), "OK");
+    }
     const absl::Status status = session->Run({.spec = spec, .feed_values = values}, &fetched);
     EXPECT_EQ(fakes::Text(status), "OK");
     if (!status.ok()) fetched.assign(fetches.size(), Tensor::Scalar<double>(NAN));
@@ -46,15 +52,16 @@ class NumericTest : public testing::Test {
   void Check(const DifferentiableCase& each) {
     Graph graph(BuiltinOps());
     Builder b(graph);
-    std::vector<Output> inputs;
+    std::vector<Output> inputs, xs;
     for (std::size_t i = 0; i < each.inputs.size(); ++i) {
       inputs.push_back(ops::Placeholder(b, "x", DType::kDouble));
+      xs.push_back(each.of_variables ? ops::MakeResourceVariable(b, "v", inputs.back()).ref : inputs.back());
     }
-    const Output out = each.build(b, inputs);
+    const Output out = each.build(b, xs);
     ASSERT_EQ(fakes::Text(b.status()), "OK");
     const Tensor plain = Run(graph, inputs, each.inputs, {out})[0];
     const Output loss = Weighted(b, out, plain.num_elements(), plain.shape());
-    const auto gradients = Gradients(b, loss, inputs);
+    const auto gradients = Gradients(b, loss, xs);
     ASSERT_EQ(fakes::Text(gradients.status()), "OK");
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       SCOPED_TRACE(fmt::format("input {}", i));

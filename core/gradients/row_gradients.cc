@@ -15,12 +15,13 @@ Output RowsShape(GradientCall& g, Output indices, Output shape) {
   return g.Op("ConcatV2", {count, Tail(g, shape, g.Int(1)), g.Int(0)});
 }
 
-Gradient PickedRows(GradientCall& g) {
-  const Output shape = g.ShapeOf(g.in(0));
+Gradient PickedRowsOf(GradientCall& g, Output shape) {
   const Output values = g.Op("Reshape", {g.grad(), RowsShape(g, g.in(1), shape)});
   const Output indices = g.Op("Reshape", {g.in(1), g.Ints({-1})});
   return {.values = values, .indices = indices, .dense_shape = shape};
 }
+
+Gradient PickedRows(GradientCall& g) { return PickedRowsOf(g, g.ShapeOf(g.in(0))); }
 
 // Along another axis: that axis is brought to the front, its rows are added up, and it goes back.
 Output PickedAlong(GradientCall& g) {
@@ -39,6 +40,12 @@ Output PickedAlong(GradientCall& g) {
   const Output length = g.Op("Reshape", {g.Op("Slice", {shape, axis, g.Ints({1})}), g.Ints({})});
   const Output sums = g.Op("UnsortedSegmentSum", {rows, indices, length});
   return g.Op("Transpose", {sums, g.Op("InvertPermutation", {perm})});
+}
+
+// Of a resource variable, whose shape its handle tells.
+std::vector<Gradient> ResourceGatherGradient(GradientCall& g) {
+  const Output shape = g.Op("VariableShape", {g.in(0)});
+  return {PickedRowsOf(g, shape), Gradient()};
 }
 
 std::vector<Gradient> GatherGradient(GradientCall& g) { return {PickedRows(g), Gradient()}; }
@@ -77,6 +84,7 @@ std::vector<Gradient> DynamicStitchGradient(GradientCall& g) {
 void RegisterRowGradients(GradientRegistry& registry) {
   registry.Register("Gather", GatherGradient);
   registry.Register("GatherV2", GatherV2Gradient);
+  registry.Register("ResourceGather", ResourceGatherGradient);
   registry.Register("UnsortedSegmentSum", UnsortedSegmentSumGradient);
   registry.Register("DynamicStitch", DynamicStitchGradient);
 }

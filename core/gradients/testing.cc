@@ -219,6 +219,20 @@ void AddArrays(std::vector<DifferentiableCase>& all) {
                  }});
   all.push_back(With("ConcatV2", {Signed({2}), Signed({3}, 0.2), Signed({1}, 0.7)}, {IntScalar(0)}));
   all.push_back(With("Slice", {Signed({3, 4})}, {IntVector({1, 0}), IntVector({2, -1})}));
+  // x[1:, ..., ::-1, None, 2] of a cube.
+  const Attrs masks{{"end_mask", std::int64_t{1 + 4}},
+                    {"begin_mask", std::int64_t{4}},
+                    {"ellipsis_mask", std::int64_t{2}},
+                    {"new_axis_mask", std::int64_t{8}},
+                    {"shrink_axis_mask", std::int64_t{16}}};
+  const std::vector<Tensor> where{IntVector({1, 0, 0, 0, 2}), IntVector({0, 0, 0, 0, 3}), IntVector({1, 1, -1, 1, 1})};
+  all.push_back(With("StridedSlice", {Signed({3, 4, 3})}, where, masks));
+  all.push_back({"StridedSliceGrad", {Signed({2, 4, 1})}, [masks, where](Builder& b, const Inputs& in) {
+                   Inputs inputs{Ints(b, {3, 4, 3})};
+                   for (const Tensor& each : where) inputs.push_back(b.Const("c", each));
+                   inputs.push_back(in[0]);
+                   return b.Op("StridedSliceGrad", inputs, {.attrs = masks});
+                 }});
   all.push_back(With("Pad", {Signed({2, 2})}, {IntVector({1, 0, 2, 1}).Reshaped(Shape({2, 2}))}));
 }
 
@@ -228,6 +242,19 @@ void AddRows(std::vector<DifferentiableCase>& all) {
   all.push_back(With("GatherV2", {Signed({3, 2})}, {picked, IntScalar(0)}));
   all.push_back(With("GatherV2", {Signed({2, 3, 2})}, {picked, IntScalar(1)}));
   all.push_back(With("GatherV2", {Signed({2, 3})}, {picked, IntScalar(-1)}));
+  all.push_back({"ResourceGather",
+                 {Signed({3, 2})},
+                 [picked](Builder& b, const Inputs& in) {
+                   return b.Op("ResourceGather", {in[0], b.Const("c", picked)}, {.attrs = {{"dtype", DType::kDouble}}});
+                 },
+                 true});
+  all.push_back({"ReadVariableOp",
+                 {Signed({2, 3})},
+                 [](Builder& b, const Inputs& in) {
+                   const auto read = [&] { return b.Op("ReadVariableOp", in, {.attrs = {{"dtype", DType::kDouble}}}); };
+                   return b.Op("Mul", {read(), read()});
+                 },
+                 true});
   all.push_back(With("UnsortedSegmentSum", {Signed({4, 2})}, {IntVector({1, 0, -1, 1}), IntScalar(3)}));
   all.push_back(
       With("UnsortedSegmentSum", {Signed({2, 2, 3})}, {IntVector({1, 0, 1, 1}).Reshaped(Shape({2, 2})), IntScalar(2)}));

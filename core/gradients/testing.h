@@ -15,6 +15,7 @@ struct DifferentiableCase {
   std::string op;                                                              // whose gradient it is about
   std::vector<Tensor> inputs;                                                  // double: each is differentiated
   std::function<Output(Builder& b, const std::vector<Output>& inputs)> build;  // ends with that op, or sums its outputs
+  bool of_variables = false;  // the inputs are resource variables with these values
 };
 
 const std::vector<DifferentiableCase>& DifferentiableCases();

@@ -86,6 +86,7 @@ void RegisterGradientsOfGradients(GradientRegistry& registry) {
 void RegisterUnaryGradients(GradientRegistry& registry) {
   const auto pass = [](Call& g) { return Result{g.raw_grad()}; };  // IndexedSlices stay what they are
   registry.Register("Identity", pass);
+  registry.Register("ReadVariableOp", pass);  // the handle's is the variable's
   registry.Register("PlaceholderWithDefault", pass);
   registry.Register("Cast", CastGradient);
   registry.Register("Neg", [](Call& g) { return Dense({g.Op("Neg", {g.grad()})}); });

@@ -55,6 +55,24 @@ absl::Status Pack(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Whether input i goes with input 0 along that axis.
+absl::Status CheckJoins(const KernelContext& c, int i, std::size_t axis) {
+  const std::vector<std::int64_t>& first = c.input(0).shape().dims();
+  const std::vector<std::int64_t>& here = c.input(i).shape().dims();
+  const auto shapes = [&] {
+    return fmt::format("shape[0] = {} vs. shape[{}] = {}", c.input(0).shape().ToString(), i,
+                       c.input(i).shape().ToString());
+  };
+  if (here.size() != first.size()) {
+    return InvalidArgument("ConcatOp : Ranks of all input tensors should match: {}", shapes());
+  }
+  for (std::size_t d = 0; d < first.size(); ++d) {
+    if (d == axis || here[d] == first[d]) continue;
+    return InvalidArgument("ConcatOp : Dimension {} in both shapes must be equal: {}", d, shapes());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ConcatV2(KernelContext& c) {
   const int n = c.num_inputs() - 1;
   VIGIL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> given, Integers(c.input(n)));
@@ -69,15 +87,11 @@ absl::Status ConcatV2(KernelContext& c) {
   std::vector<const Tensor*> parts;
   std::int64_t total = 0;
   for (int i = 0; i < n; ++i) {
-    std::vector<std::int64_t> here = c.input(i).shape().dims();
-    const bool fits = here.size() == dims.size();
-    const std::optional<std::int64_t> sum = CheckedSum(total, fits ? std::exchange(here[axis], dims[axis]) : 0);
+    const std::vector<std::int64_t>& here = c.input(i).shape().dims();
+    VIGIL_RETURN_IF_ERROR(CheckJoins(c, i, axis));
+    const std::optional<std::int64_t> sum = CheckedSum(total, here[axis]);
     if (!sum.has_value()) return InvalidArgument("ConcatOp : the inputs are too long together along axis {}", axis);
     total = *sum;
-    if (!fits || here != dims) {
-      return InvalidArgument("ConcatOp : Dimension mismatch: shape[0] = {} vs. shape[{}] = {}",
-                             c.input(0).shape().ToString(), i, c.input(i).shape().ToString());
-    }
     parts.push_back(&c.input(i));
   }
   dims[axis] = total;
@@ -166,7 +180,8 @@ absl::Status Reshape(KernelContext& c) {
   for (std::int64_t& dim : dims) {
     if (dim < -1) return InvalidArgument("Size {} must be non-negative, not {}", &dim - dims.data(), dim);
     if (dim == -1 && unknown != nullptr)
-      return InvalidArgument("Only one input size may be -1, not both of [{}]", fmt::join(dims, ","));
+      return InvalidArgument("Only one input size may be -1, not both {} and {}", unknown - dims.data(),
+                             &dim - dims.data());
     if (dim == -1) {
       unknown = &dim;
     } else {
@@ -186,18 +201,22 @@ absl::Status Reshape(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Of each input.
 absl::Status ShapeOf(KernelContext& c) {
-  const std::vector<std::int64_t>& dims = c.input(0).shape().dims();
-  if (c.attr_or<DType>("out_type", DType::kInt32) == DType::kInt64) {
-    c.set_output(0, Tensor::Vector<std::int64_t>(dims));
-  } else {
+  const bool is_long = c.attr_or<DType>("out_type", DType::kInt32) == DType::kInt64;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const std::vector<std::int64_t>& dims = c.input(i).shape().dims();
+    if (is_long) {
+      c.set_output(i, Tensor::Vector<std::int64_t>(dims));
+      continue;
+    }
     for (const std::int64_t dim : dims) {
       if (dim > std::numeric_limits<std::int32_t>::max()) {
-        return InvalidArgument("Shape output type is 32-bit but a dimension of {} is {}", c.input(0).shape().ToString(),
+        return InvalidArgument("Shape output type is 32-bit but a dimension of {} is {}", c.input(i).shape().ToString(),
                                dim);
       }
     }
-    c.set_output(0, Tensor::Vector<std::int32_t>(std::vector<std::int32_t>(dims.begin(), dims.end())));
+    c.set_output(i, Tensor::Vector<std::int32_t>(std::vector<std::int32_t>(dims.begin(), dims.end())));
   }
   return absl::OkStatus();
 }
@@ -320,11 +339,12 @@ Types SqueezeTypes(const Node& node, const std::vector<DType>& inputs) {
   return std::vector<DType>{inputs[0]};
 }
 
-Types ShapeTypes(const Node& node, const std::vector<DType>&) {
-  if (!node.attrs.contains("out_type")) return std::vector<DType>{DType::kInt32};
+Types ShapeTypes(const Node& node, const std::vector<DType>& inputs) {
+  if (inputs.empty()) return UsageError(fmt::format("'{}' Op needs at least one input.", node.op));
+  if (!node.attrs.contains("out_type")) return std::vector<DType>(inputs.size(), DType::kInt32);
   VIGIL_RETURN_IF_ERROR(RequireAttr<DType>(node, "out_type"));
   const DType type = std::get<DType>(node.attrs.find("out_type")->second);
-  if (type == DType::kInt32 || type == DType::kInt64) return std::vector<DType>{type};
+  if (type == DType::kInt32 || type == DType::kInt64) return std::vector<DType>(inputs.size(), type);
   return UsageError(fmt::format("'Shape' Op gives int32 or int64, not {}.", DTypeName(type)));
 }
 
@@ -344,6 +364,7 @@ void RegisterArrayOps(OpRegistry& registry) {
   registry.Register({.name = "Squeeze", .inputs = 1, .output_types = SqueezeTypes, .compute = Squeeze});
   registry.Register({.name = "Reshape", .inputs = 2, .output_types = SameAsInput(0), .compute = Reshape});
   registry.Register({.name = "Shape", .inputs = 1, .output_types = ShapeTypes, .compute = ShapeOf});
+  registry.Register({.name = "ShapeN", .inputs = -1, .output_types = ShapeTypes, .compute = ShapeOf});
   registry.Register({.name = "Fill", .inputs = 2, .output_types = SameAsInput(1), .compute = Fill});
   registry.Register({.name = "Range", .inputs = 3, .output_types = RangeTypes, .compute = Range});
 }

@@ -28,7 +28,12 @@ TEST_F(ArrayOpsTest, Concat) {
   const Output n = Matrix<float>(2, {5, 6});
   EXPECT_EQ(Show(b_.Op("ConcatV2", {m, n, Scalar<std::int32_t>(1)})), "float [2,3] 1 2 5 3 4 6");
   EXPECT_EQ(Show(b_.Op("ConcatV2", {m, m, Scalar<std::int32_t>(0)})), "float [4,2] 1 2 3 4 1 2 3 4");
-  EXPECT_THAT(Show(b_.Op("ConcatV2", {m, n, Scalar<std::int32_t>(0)})), HasSubstr("Dimension mismatch"));
+  EXPECT_EQ(
+      Show(b_.Op("ConcatV2", {m, n, Scalar<std::int32_t>(0)})),
+      "INVALID_ARGUMENT: ConcatOp : Dimension 1 in both shapes must be equal: shape[0] = [2,2] vs. shape[1] = [2,1]");
+  EXPECT_EQ(
+      Show(b_.Op("ConcatV2", {m, Vec<float>({1, 2}), Scalar<std::int32_t>(0)})),
+      "INVALID_ARGUMENT: ConcatOp : Ranks of all input tensors should match: shape[0] = [2,2] vs. shape[1] = [2]");
 }
 
 TEST_F(ArrayOpsTest, WhereGivesTheCoordinatesOfWhatIsTrue) {
@@ -73,6 +78,9 @@ TEST_F(ArrayOpsTest, Reshape) {
 TEST_F(ArrayOpsTest, ShapeFillRange) {
   EXPECT_EQ(Show(b_.Op("Shape", {Matrix<float>(2, {1, 2, 3, 4, 5, 6})})), "int32 [2] 2 3");
   EXPECT_EQ(Show(b_.Op("Shape", {Scalar<float>(1)}, {.attrs = {{"out_type", DType::kInt64}}})), "int64 [0]");
+  const Output two = b_.Op("ShapeN", {Scalar<float>(1), Matrix<float>(2, {1, 2, 3, 4, 5, 6})});
+  EXPECT_EQ(Show(two), "int32 [0]");
+  EXPECT_EQ(Show({two.node, 1}), "int32 [2] 2 3");
   EXPECT_EQ(Show(b_.Op("Fill", {Vec<std::int32_t>({2, 2}), Scalar<float>(7)})), "float [2,2] 7 7 7 7");
   const auto range = [&](std::int64_t a, std::int64_t b, std::int64_t c) {
     return Show(b_.Op("Range", {Scalar(a), Scalar(b), Scalar(c)}));
@@ -182,6 +190,19 @@ TEST_F(ArrayOpsTest, FillIsForEveryType) {
   EXPECT_EQ(Show(b_.Op("Fill", {two, Scalar<bool>(true)})), "bool [2] true true");
   EXPECT_EQ(Show(b_.Op("Fill", {two, Scalar<std::string>("x")})), "string [2] x x");
   EXPECT_EQ(Show(b_.Op("Fill", {two, Scalar<double>(0.5)})), "double [2] 0.5 0.5");
+}
+
+TEST_F(ArrayOpsTest, WhatWasTakenGoesBackToItsPlace) {
+  const auto back = [this](Output shape, Output grad) {
+    return Show(b_.Op("StridedSliceGrad",
+                      {shape, Vec<std::int32_t>({2}), Vec<std::int32_t>({0}), Vec<std::int32_t>({-2}), grad},
+                      {.attrs = {{"end_mask", std::int64_t{1}}}}));
+  };
+  EXPECT_EQ(back(Vec<std::int32_t>({4, 1}), Matrix<float>(2, {1, 2})), "float [4,1] 2 0 1 0");
+  EXPECT_EQ(back(Vec<std::int32_t>({4, 1}), Matrix<float>(1, {1})),
+            "INVALID_ARGUMENT: shape of dy was [1,1] instead of [2,1]");
+  EXPECT_EQ(back(Scalar<std::int32_t>(4), Vec<float>({1, 2})),
+            "INVALID_ARGUMENT: shape must be 1-D, got shape.shape = []");
 }
 
 }  // namespace

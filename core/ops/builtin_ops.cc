@@ -11,6 +11,7 @@ const OpRegistry& BuiltinOps() {
     RegisterControlOps(*registry);
     RegisterDatasetOps(*registry);
     RegisterElementwiseOps(*registry);
+    RegisterGuardOps(*registry);
     RegisterIteratorOps(*registry);
     RegisterMatrixOps(*registry);
     RegisterNnOps(*registry);

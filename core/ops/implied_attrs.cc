@@ -26,7 +26,8 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
         "GreaterEqual", "Equal",  "Neg",       "Abs",       "Square",    "MatMul",    "ApplyGradientDescent"}) {
     registry.Imply(op, {t});
   }
-  for (const std::string_view op : {"Select", "SelectV2", "ScalarSummary"}) registry.Imply(op, {TypeOfInput("T", 1)});
+  for (const std::string_view op : {"Select", "SelectV2", "ScalarSummary", "HistogramSummary"})
+    registry.Imply(op, {TypeOfInput("T", 1)});
   for (const std::string_view op : {"QueueEnqueueV2", "QueueEnqueueManyV2"}) {
     registry.Imply(op, {TypesOfInputs("Tcomponents", 1)});
   }
@@ -47,7 +48,7 @@ void RegisterImpliedAttrs(OpRegistry& registry) {
   registry.Imply("Merge", {NumberOfInputs("N"), t});
   for (const std::string_view op : {"Switch", "RefSwitch"}) registry.Imply(op, {t});
   registry.Imply("MergeSummary", {NumberOfInputs("N")});
-  registry.Imply("Pack", {NumberOfInputs("N"), t});
+  for (const std::string_view op : {"Pack", "ShapeN"}) registry.Imply(op, {NumberOfInputs("N"), t});
   registry.Imply("PlaceholderWithDefault", {TypeOfInput("dtype", 0), {"shape", Kind::kUnknownShape}});
   for (const std::string_view op : {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"})
     registry.Imply(op, {t});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "vigil/core/ops/math/matrix_product.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/reduction.h"
 #include "vigil/core/ops/registration.h"
@@ -11,17 +12,11 @@ namespace vigil {
 namespace {
 
 template <typename T>
-void Multiply(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) {
-  auto result = AsMutableMatrix<T>(out);
-  if (transpose_a && transpose_b) {
-    result.noalias() = AsMatrix<T>(a).transpose() * AsMatrix<T>(b).transpose();
-  } else if (transpose_a) {
-    result.noalias() = AsMatrix<T>(a).transpose() * AsMatrix<T>(b);
-  } else if (transpose_b) {
-    result.noalias() = AsMatrix<T>(a) * AsMatrix<T>(b).transpose();
-  } else {
-    result.noalias() = AsMatrix<T>(a) * AsMatrix<T>(b);
-  }
+void MultiplyInto(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) {
+  const ProductSize size{
+      .rows = out.shape().dim(0), .columns = out.shape().dim(1), .depth = a.shape().dim(transpose_a ? 0 : 1)};
+  Multiply(size, RowMajor(a.flat<T>().data(), a.shape().dim(1), transpose_a),
+           RowMajor(b.flat<T>().data(), b.shape().dim(1), transpose_b), out.mutable_flat<T>().data(), size.columns);
 }
 
 absl::Status MatMul(KernelContext& c) {
@@ -40,12 +35,12 @@ absl::Status MatMul(KernelContext& c) {
     return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape().ToString(),
                            b.shape().ToString());
   }
-  VIGIL_ASSIGN_OR_RETURN(
-      Tensor out, Tensor::Make(a.dtype(), {a.shape().dim(transpose_a ? 1 : 0), b.shape().dim(transpose_b ? 0 : 1)}));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), {a.shape().dim(transpose_a ? 1 : 0),
+                                                                       b.shape().dim(transpose_b ? 0 : 1)}));
   if (a.dtype() == DType::kFloat) {
-    Multiply<float>(a, transpose_a, b, transpose_b, out);
+    MultiplyInto<float>(a, transpose_a, b, transpose_b, out);
   } else {
-    Multiply<double>(a, transpose_a, b, transpose_b, out);
+    MultiplyInto<double>(a, transpose_a, b, transpose_b, out);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();

@@ -66,6 +66,13 @@ class Exporter {
     def.set_initial_value_name(graph_.NameOf(initializer.inputs[1]));
     def.set_is_resource(ops::IsResourceVariable(graph_, variable.ref));
     def.set_trainable(trainable_.contains(variable.ref));
+    if (variable.slice.has_value()) {
+      proto::SaveSliceInfoDef& slice = *def.mutable_save_slice_info_def();
+      slice.set_full_name(variable.slice->full_name);
+      for (const std::int64_t size : variable.slice->full_shape) slice.add_full_shape(size);
+      for (const std::int64_t offset : variable.slice->offset) slice.add_var_offset(offset);
+      for (const std::int64_t size : variable.slice->shape) slice.add_var_shape(size);
+    }
     return def;
   }
 
@@ -117,12 +124,10 @@ class Importer {
   absl::StatusOr<ops::Variable> ReadVariable(const std::string& bytes) const {
     proto::VariableDef def;
     if (!def.ParseFromString(bytes)) return MakeStatus(Code::kInvalidArgument, "an item is no VariableDef");
-    if (def.has_save_slice_info_def()) {
-      return MakeStatus(
-          Code::kUnimplemented,
-          fmt::format("variable '{}' is a part of a partitioned variable: there are none here", def.variable_name()));
-    }
     ops::Variable variable;
+    if (def.has_save_slice_info_def()) {
+      VIGIL_ASSIGN_OR_RETURN(variable.slice, SliceOf(def));
+    }
     VIGIL_ASSIGN_OR_RETURN(variable.ref, Find(def.variable_name()));
     VIGIL_ASSIGN_OR_RETURN(const Output initializer, Find(def.initializer_name()));
     variable.initializer = initializer.node;
@@ -141,6 +146,24 @@ class Importer {
       return Not(def.snapshot_name(), fmt::format("the value of '{}'", def.variable_name()));
     }
     return variable;
+  }
+
+  static absl::StatusOr<ops::SaveSlice> SliceOf(const proto::VariableDef& def) {
+    const proto::SaveSliceInfoDef& info = def.save_slice_info_def();
+    ops::SaveSlice slice{.full_name = info.full_name(),
+                         .full_shape = {info.full_shape().begin(), info.full_shape().end()},
+                         .offset = {info.var_offset().begin(), info.var_offset().end()},
+                         .shape = {info.var_shape().begin(), info.var_shape().end()}};
+    const std::size_t rank = slice.full_shape.size();
+    bool fits = rank > 0 && slice.offset.size() == rank && slice.shape.size() == rank && !slice.full_name.empty();
+    for (std::size_t i = 0; fits && i < rank; ++i) {
+      fits = slice.offset[i] >= 0 && slice.shape[i] >= 0 && slice.full_shape[i] >= slice.shape[i] &&
+             slice.offset[i] <= slice.full_shape[i] - slice.shape[i];
+    }
+    if (fits) return slice;
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("the save_slice_info_def of '{}' is no part of a variable: {}", def.variable_name(),
+                                  info.ShortDebugString()));
   }
 
   static absl::Status Not(std::string_view name, std::string_view what) {

@@ -1,11 +1,15 @@
 #include "vigil/core/ops/ops.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/ops/static_shape.h"
 #include "vigil/core/ops/variable.h"
 
 namespace vigil::ops {
@@ -32,6 +36,43 @@ std::string NameOf(const Builder& b, Output output) {
   return b.status().ok() ? b.graph().node(output.node).name : std::string();
 }
 
+// The name that a node of this name will get.
+std::string FreeName(const Graph& graph, const std::string& wanted) {
+  std::string name = wanted;
+  for (int suffix = 1; graph.Find(name).has_value(); ++suffix) name = fmt::format("{}_{}", wanted, suffix);
+  return name;
+}
+
+// A summary op of one tag, which is a constant "<name><suffix>"; in kSummaries.
+Output TaggedSummary(Builder& b, std::string op, const std::string& name, std::string_view suffix, std::string tag,
+                     Output values) {
+  const Output tags = b.Const(fmt::format("{}{}", name, suffix), Tensor::Scalar<std::string>(std::move(tag)));
+  const Output summary = b.Op(std::move(op), {tags, values}, {.name = name});
+  if (b.status().ok()) b.graph().AddToCollection(kSummaries, summary);
+  return summary;
+}
+
+// A variable of either kind: what both check and are listed in. `add_nodes` adds its nodes, which no control dependency
+// of `b` holds back, with the attributes that the initial value gives.
+template <typename AddNodes>
+Variable AddVariable(Builder& b, std::string_view name, Output initial_value, CollectionKey<Output> collection,
+                     AddNodes add_nodes) {
+  if (!b.status().ok()) return {};
+  if (!b.graph().Has(initial_value)) {
+    b.Fail(
+        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+    return {};
+  }
+  Detached detached(b);
+  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
+  if (std::optional<Shape> shape = StaticShape(b.graph(), initial_value)) attrs.emplace("shape", *std::move(shape));
+  const Variable variable = add_nodes(*detached, std::move(attrs));
+  if (!(*detached).status().ok()) return {};
+  b.graph().AddToCollection(collection, variable.ref);
+  b.graph().AddToCollection(kVariables, variable);
+  return variable;
+}
+
 }  // namespace
 
 Output Placeholder(Builder& b, std::string name, DType dtype) {
@@ -47,51 +88,37 @@ Output Identity(Builder& b, std::string name, Output value) {
 }
 
 Variable MakeVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
-  Variable variable;
-  if (!b.status().ok()) return variable;
-  if (!b.graph().Has(initial_value)) {
-    b.Fail(
-        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+  return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
+    Variable variable;
+    Attrs checked;  // a variable of unknown shape takes any: TensorFlow wants to be told so
+    if (!attrs.contains("shape")) checked.emplace("validate_shape", false);
+    variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+    const std::string own = NameOf(plain, variable.ref);
+    variable.initializer =
+        plain.Op("Assign", {variable.ref, initial_value}, {.name = own + "/Assign", .attrs = std::move(checked)}).node;
+    variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
     return variable;
-  }
-  Detached detached(b);
-  Builder& plain = *detached;
-  const Node& initial = b.graph().node(initial_value.node);
-  Attrs attrs{{"dtype", b.graph().TypeOf(initial_value)}};
-  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
-  variable.ref = plain.Op("VariableV2", {}, {.name = std::move(name), .attrs = std::move(attrs)});
-  const std::string own = NameOf(plain, variable.ref);
-  variable.initializer = Assign(plain, own + "/Assign", variable.ref, initial_value).node;
-  variable.read = plain.Op("Identity", {variable.ref}, {.name = own + "/read", .colocate_with = variable.ref.node});
-  if (!plain.status().ok()) return {};
-  b.graph().AddToCollection(collection, variable.ref);
-  b.graph().AddToCollection(kVariables, variable);
-  return variable;
+  });
+}
+
+std::string SaveSlice::Spec() const {
+  std::vector<std::string> extents;
+  for (std::size_t i = 0; i < shape.size(); ++i) extents.push_back(fmt::format("{},{}", offset[i], shape[i]));
+  return fmt::format("{} {}", fmt::join(full_shape, " "), fmt::join(extents, ":"));
 }
 
 Variable MakeResourceVariable(Builder& b, std::string name, Output initial_value, CollectionKey<Output> collection) {
-  Variable variable;
-  if (!b.status().ok()) return variable;
-  if (!b.graph().Has(initial_value)) {
-    b.Fail(
-        UsageError(fmt::format("The initial value of variable '{}' is not an output of a node of this graph.", name)));
+  return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
+    Variable variable;
+    const Attrs type{{"dtype", attrs.at("dtype")}};
+    name = FreeName(plain.graph(), name);  // TensorFlow finds the variable by its shared name alone
+    attrs.emplace("shared_name", name);
+    variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
+    const std::string own = NameOf(plain, variable.ref);
+    variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
+    variable.read = plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = type});
     return variable;
-  }
-  Detached detached(b);
-  Builder& plain = *detached;
-  const Node& initial = b.graph().node(initial_value.node);
-  const DType type = b.graph().TypeOf(initial_value);
-  Attrs attrs{{"dtype", type}, {"shared_name", name}};
-  if (initial.def->constant) attrs.emplace("shape", initial.def->constant(initial).shape());
-  variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
-  const std::string own = NameOf(plain, variable.ref);
-  variable.initializer = plain.Op("AssignVariableOp", {variable.ref, initial_value}, {.name = own + "/Assign"}).node;
-  variable.read =
-      plain.Op("ReadVariableOp", {variable.ref}, {.name = own + "/Read/ReadVariableOp", .attrs = {{"dtype", type}}});
-  if (!plain.status().ok()) return {};
-  b.graph().AddToCollection(collection, variable.ref);
-  b.graph().AddToCollection(kVariables, variable);
-  return variable;
+  });
 }
 
 bool IsResourceVariable(const Graph& graph, Output output) {
@@ -198,10 +225,11 @@ Output LimitEpochs(Builder& b, std::string name, Output value, std::int64_t limi
 }
 
 Output ScalarSummary(Builder& b, std::string name, std::string tag, Output value) {
-  const Output tags = b.Const(name + "/tags", Tensor::Scalar<std::string>(std::move(tag)));
-  const Output summary = b.Op("ScalarSummary", {tags, value}, {.name = std::move(name)});
-  if (b.status().ok()) b.graph().AddToCollection(kSummaries, summary);
-  return summary;
+  return TaggedSummary(b, "ScalarSummary", name, "/tags", std::move(tag), value);
+}
+
+Output HistogramSummary(Builder& b, std::string name, std::string tag, Output values) {
+  return TaggedSummary(b, "HistogramSummary", name, "/tag", std::move(tag), values);
 }
 
 Output MergeAllSummaries(Builder& b) {

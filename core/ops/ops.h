@@ -5,6 +5,7 @@
 #define VIGIL_CORE_OPS_OPS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,21 @@ Output Placeholder(Builder& b, std::string name, DType dtype);
 Output PlaceholderWithDefault(Builder& b, std::string name, Output value);
 Output Identity(Builder& b, std::string name, Output value);
 
+// Of a variable that is a part of a larger one: which part of what. Checkpoints hold the whole under its own name.
+struct SaveSlice {
+  std::string full_name;
+  std::vector<std::int64_t> full_shape, offset, shape;  // as many numbers in each; offset + shape <= full_shape
+  // "4 3 0,2:0,3", as SaveV2 and RestoreV2 take it.
+  std::string Spec() const;
+};
+
 // A variable (VariableV2) with "<name>/Assign" and "<name>/read". The builder's control inputs do not apply to these
 // three. `collection`: kGlobalVariables or kLocalVariables.
 struct Variable {
   Output ref;                    // the variable: reading it is FAILED_PRECONDITION until it was assigned
   NodeId initializer = kNoNode;  // "<name>/Assign"
   Output read;                   // "<name>/read": the value at the time when this node runs
+  std::optional<SaveSlice> slice = std::nullopt;
 };
 // All that MakeVariable made, in order.
 inline constexpr CollectionKey<Variable> kVariables{"vigil/variables"};
@@ -81,6 +91,9 @@ Output LimitEpochs(Builder& b, std::string name, Output value, std::int64_t limi
 
 // A serialized Summary with one scalar; added to kSummaries.
 Output ScalarSummary(Builder& b, std::string name, std::string tag, Output value);
+// One with a histogram, of numbers of any shape. A run in which one of them is no number, or infinite, fails:
+// INVALID_ARGUMENT.
+Output HistogramSummary(Builder& b, std::string name, std::string tag, Output values);
 // All of kSummaries merged; invalid (kNoNode) if there are none.
 Output MergeAllSummaries(Builder& b);
 

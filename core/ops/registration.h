@@ -11,6 +11,7 @@ void RegisterArrayOps(OpRegistry& registry);
 void RegisterControlOps(OpRegistry& registry);
 void RegisterDatasetOps(OpRegistry& registry);
 void RegisterElementwiseOps(OpRegistry& registry);
+void RegisterGuardOps(OpRegistry& registry);
 // Last: adds to what the others registered.
 void RegisterImpliedAttrs(OpRegistry& registry);
 void RegisterIteratorOps(OpRegistry& registry);

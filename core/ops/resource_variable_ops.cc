@@ -106,7 +106,8 @@ absl::StatusOr<Rows> FindRows(const Tensor& value, const Tensor& indices) {
   rows.size = rows.count == 0 ? 0 : value.num_elements() / rows.count;
   for (std::size_t i = 0; i < rows.indices.size(); ++i) {
     if (rows.indices[i] < 0 || rows.indices[i] >= rows.count) {
-      return InvalidArgument("indices[{}] = {} is not in [0, {})", i, rows.indices[i], rows.count);
+      return InvalidArgument("{} = {} is not in [0, {})", ElementName("indices", indices.shape(), i), rows.indices[i],
+                             rows.count);
     }
   }
   return rows;
@@ -142,18 +143,31 @@ T Combined(T a, T b, F f) {
   }
 }
 
-// The updates are one for each index, or one scalar for all.
+// The updates are one for each index, or one scalar for all. (TensorFlow takes rows of another length than the
+// variable's, too, and writes where they come to lie.)
+absl::Status CheckUpdates(const Shape& value, const Shape& indices, const Shape& updates) {
+  if (updates.rank() == 0) return absl::OkStatus();
+  std::vector<std::int64_t> wanted = indices.dims();
+  if (value.rank() > 0) wanted.insert(wanted.end(), value.dims().begin() + 1, value.dims().end());
+  if (updates.dims() == wanted) return absl::OkStatus();
+  const bool fits = updates.dims().size() == wanted.size();
+  if (fits && !std::ranges::equal(updates.dims().begin(), updates.dims().begin() + indices.rank(),
+                                  indices.dims().begin(), indices.dims().end())) {
+    return InvalidArgument("The shape of indices ({}) must be a prefix of the shape of updates ({})",
+                           indices.ToString(), updates.ToString());
+  }
+  return InvalidArgument(
+      "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, "
+      "indices.shape {}, params.shape {}",
+      updates.ToString(), indices.ToString(), value.ToString());
+}
+
 template <typename F>
 absl::Status ScatterWith(KernelContext& c, Tensor& value, F f) {
   const Tensor& updates = c.input(2);
+  VIGIL_RETURN_IF_ERROR(CheckUpdates(value.shape(), c.input(1).shape(), updates.shape()));
   VIGIL_ASSIGN_OR_RETURN(const Rows rows, FindRows(value, c.input(1)));
-  std::vector<std::int64_t> wanted = c.input(1).shape().dims();
-  wanted.insert(wanted.end(), value.shape().dims().begin() + 1, value.shape().dims().end());
   const bool scalar = updates.shape().rank() == 0;
-  if (!scalar && updates.shape().dims() != wanted) {
-    return InvalidArgument("shape of indices ({}) is not compatible with the shape of updates ({})",
-                           c.input(1).shape().ToString(), updates.shape().ToString());
-  }
   const bool known = ForNumeric(value.dtype(), [&]<typename T>() {
     const T* from = updates.flat<T>().data();
     T* const to = value.mutable_flat<T>().data();
@@ -249,13 +263,13 @@ Types ShapeOfVariableTypes(const Node& node, const std::vector<DType>& inputs) {
   return UsageError(fmt::format("'{}' Op gives int32 or int64, not {}.", node.op, DTypeName(type)));
 }
 
-Types GatherTypes(const Node& node, const std::vector<DType>& inputs) {
+Types ResourceGatherTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 1, {DType::kInt32, DType::kInt64}));
   VIGIL_RETURN_IF_ERROR(AllowAttr<std::int64_t>(node, "batch_dims"));
   return ReadTypes(node, inputs);
 }
 
-Types ScatterTypes(const Node& node, const std::vector<DType>& inputs) {
+Types ResourceScatterTypes(const Node& node, const std::vector<DType>& inputs) {
   VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 1, {DType::kInt32, DType::kInt64}));
   return EffectOnHandle(node, inputs);
 }
@@ -287,10 +301,10 @@ void RegisterResourceVariableOps(OpRegistry& registry) {
   add("AssignSubVariableOp", 2, UpdateTypes, UpdateVariable<SubtractFrom>);
   add("DestroyResourceOp", 1, EffectOnHandle, Destroy);
   add("VariableShape", 1, ShapeOfVariableTypes, ShapeOfVariable);
-  add("ResourceGather", 2, GatherTypes, Gather);
-  add("ResourceScatterAdd", 3, ScatterTypes, Scatter<std::plus<>>);
-  add("ResourceScatterSub", 3, ScatterTypes, Scatter<std::minus<>>);
-  add("ResourceScatterUpdate", 3, ScatterTypes, Scatter<TakeUpdate>);
+  add("ResourceGather", 2, ResourceGatherTypes, Gather);
+  add("ResourceScatterAdd", 3, ResourceScatterTypes, Scatter<std::plus<>>);
+  add("ResourceScatterSub", 3, ResourceScatterTypes, Scatter<std::minus<>>);
+  add("ResourceScatterUpdate", 3, ResourceScatterTypes, Scatter<TakeUpdate>);
   add("ResourceApplyGradientDescent", 3, ApplyToResourceTypes, ApplyGradientDescentToResource);
 }
 

@@ -118,19 +118,17 @@ absl::StatusOr<TakenSlice> Resolve(const SliceSpec& spec, const Shape& shape) {
   return out;
 }
 
-absl::Status StridedSlice(KernelContext& c) {
-  const Tensor& in = c.input(0);
-  VIGIL_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSlice(c));
-  VIGIL_ASSIGN_OR_RETURN(const TakenSlice slice, Resolve(spec, in.shape()));
-  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), slice.dims));
+// Calls body(at, i) for the i-th element that is taken, which lies at `at` in the whole. REQUIRES: `count` are taken.
+template <typename Body>
+void ForEachTaken(const TakenSlice& slice, const Shape& whole, std::int64_t count, Body body) {
   const std::size_t rank = slice.stretches.size();
   std::vector<std::int64_t> step(rank, 1);  // elements from one index of a dimension to the next
-  for (std::size_t d = rank; d-- > 1;) step[d - 1] = step[d] * in.shape().dim(static_cast<int>(d));
+  for (std::size_t d = rank; d-- > 1;) step[d - 1] = step[d] * whole.dim(static_cast<int>(d));
   std::int64_t from = 0;
   for (std::size_t d = 0; d < rank; ++d) from += slice.stretches[d].begin * step[d];
   std::vector<std::int64_t> index(rank, 0);
-  for (std::int64_t to = 0; to < out.num_elements(); ++to) {
-    CopyElements(in, from, out, to, 1);
+  for (std::int64_t to = 0; to < count; ++to) {
+    body(from, to);
     for (std::size_t d = rank; d-- > 0;) {
       const Stretch& stretch = slice.stretches[d];
       from += stretch.stride * step[d];
@@ -139,6 +137,34 @@ absl::Status StridedSlice(KernelContext& c) {
       index[d] = 0;
     }
   }
+}
+
+absl::Status StridedSlice(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  VIGIL_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSlice(c));
+  VIGIL_ASSIGN_OR_RETURN(const TakenSlice slice, Resolve(spec, in.shape()));
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), slice.dims));
+  ForEachTaken(slice, in.shape(), out.num_elements(),
+               [&](std::int64_t from, std::int64_t to) { CopyElements(in, from, out, to, 1); });
+  c.set_output(0, std::move(out));
+  return absl::OkStatus();
+}
+
+// Zeros of that shape, but for what was taken.
+absl::Status StridedSliceGrad(KernelContext& c) {
+  const Tensor& grad = c.input(4);
+  VIGIL_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSlice(c));
+  VIGIL_ASSIGN_OR_RETURN(std::vector<std::int64_t> dims, Integers(c.input(0)));
+  if (c.input(0).shape().rank() != 1) {
+    return InvalidArgument("shape must be 1-D, got shape.shape = {}", c.input(0).shape().ToString());
+  }
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(grad.dtype(), std::move(dims)));
+  VIGIL_ASSIGN_OR_RETURN(const TakenSlice slice, Resolve(spec, out.shape()));
+  if (grad.shape().dims() != slice.dims) {
+    return InvalidArgument("shape of dy was {} instead of {}", grad.shape().ToString(), Shape(slice.dims).ToString());
+  }
+  ForEachTaken(slice, out.shape(), grad.num_elements(),
+               [&](std::int64_t to, std::int64_t from) { CopyElements(grad, from, out, to, 1); });
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -151,12 +177,22 @@ absl::StatusOr<std::vector<DType>> StridedSliceTypes(const Node& node, const std
   return std::vector<DType>{inputs[0]};
 }
 
+absl::StatusOr<std::vector<DType>> StridedSliceGradTypes(const Node& node, const std::vector<DType>& inputs) {
+  VIGIL_RETURN_IF_ERROR(StridedSliceTypes(node, inputs).status());
+  VIGIL_RETURN_IF_ERROR(RequireType(node, inputs, 0, {DType::kInt32, DType::kInt64}));
+  return std::vector<DType>{inputs[4]};
+}
+
 }  // namespace
 
 void RegisterStridedSliceOps(OpRegistry& registry) {
   registry.Register({.name = "StridedSlice", .inputs = 4, .output_types = StridedSliceTypes, .compute = StridedSlice});
   registry.Imply("StridedSlice",
                  {{"T", ImpliedAttr::Kind::kInputType, 0}, {"Index", ImpliedAttr::Kind::kInputType, 1}});
+  registry.Register(
+      {.name = "StridedSliceGrad", .inputs = 5, .output_types = StridedSliceGradTypes, .compute = StridedSliceGrad});
+  registry.Imply("StridedSliceGrad",
+                 {{"T", ImpliedAttr::Kind::kInputType, 4}, {"Index", ImpliedAttr::Kind::kInputType, 0}});
 }
 
 }  // namespace vigil

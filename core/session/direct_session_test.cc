@@ -76,6 +76,73 @@ TEST_F(DirectSessionTest, FeedsAreChecked) {
             "INVALID_ARGUMENT: Cannot feed a value of type float for 'input:0', which has type int64");
 }
 
+TEST_F(DirectSessionTest, CallablesArePreparedRuns) {
+  const std::unique_ptr<Session> session = NewSession();
+  const CallableHandle sum = *session->MakeCallable({.feed = {"input:0"}, .fetch = {"sum:0", "input"}});
+  const CallableHandle set = *session->MakeCallable({.target = {"set"}});
+  const CallableHandle read = *session->MakeCallable({.fetch = {"read:0"}});
+  EXPECT_THAT((std::vector<CallableHandle>{sum, set, read}), ElementsAre(0, 1, 2));
+  const auto run = [&session](CallableHandle handle, std::vector<Tensor> feeds) {
+    std::vector<Tensor> fetched;
+    const absl::Status status = session->RunCallable(handle, feeds, &fetched);
+    if (!status.ok()) return Text(status);
+    std::string out;
+    for (const Tensor& each : fetched) out += std::to_string(each.scalar<std::int64_t>()) + " ";
+    return out;
+  };
+  EXPECT_EQ(run(sum, {Number(4)}), "5 4 ");
+  EXPECT_EQ(run(sum, {Number(5)}), "6 5 ");
+  EXPECT_EQ(run(set, {}), "");
+  EXPECT_EQ(run(read, {}), "1 ");
+  EXPECT_EQ(run(sum, {}), "INVALID_ARGUMENT: Expected 1 feed tensors, but got 0");
+  EXPECT_EQ(run(3, {}), "INVALID_ARGUMENT: No such callable handle: 3");
+  EXPECT_EQ(run(-1, {}), "INVALID_ARGUMENT: No such callable handle: -1");
+  EXPECT_TRUE(session->ReleaseCallable(set).ok());
+  EXPECT_TRUE(session->ReleaseCallable(set).ok());  // as TensorFlow: nothing to complain of
+  EXPECT_EQ(run(set, {}), "INVALID_ARGUMENT: Attempted to run callable after handle was released: 1");
+  EXPECT_EQ(Text(session->ReleaseCallable(3)), "INVALID_ARGUMENT: No such callable handle: 3");
+  EXPECT_EQ(run(read, {}), "1 ");
+  ASSERT_TRUE(session->Close().ok());
+  EXPECT_EQ(run(read, {}), "USAGE: Attempted to use a closed Session.");
+  EXPECT_EQ(Text(session->MakeCallable({}).status()), "USAGE: Attempted to use a closed Session.");
+}
+
+TEST_F(DirectSessionTest, CallablesAreCheckedWhenTheyAreMade) {
+  const std::unique_ptr<Session> session = NewSession();
+  EXPECT_THAT(Text(session->MakeCallable({.fetch = {"nobody:0"}}).status()),
+              HasSubstr("USAGE: The name 'nobody:0' refers to a Tensor which does not exist."));
+  EXPECT_EQ(Text(session->MakeCallable({.target = {"nobody"}}).status()),
+            "USAGE: The name 'nobody' refers to an Operation not in the graph.");
+  EXPECT_EQ(Text(session->MakeCallable({.feed = {"input", "input:0"}}).status()), "USAGE: 'input:0' is fed twice.");
+  CallableOptions watched{.fetch = {"sum"}};
+  watched.run_options.debug_tensor_watch_opts = {{.node_name = "sum", .debug_ops = {"DebugIdentity"}}};
+  EXPECT_EQ(CodeOf(session->MakeCallable(watched).status()), Code::kUnimplemented);
+}
+
+TEST_F(DirectSessionTest, CallablesHaveTheirOptionsAndGiveMetadata) {
+  const std::unique_ptr<Session> session = NewSession();
+  CallableOptions options{.feed = {"input"}, .fetch = {"sum"}};
+  options.run_options.trace_level = TraceLevel::kFullTrace;
+  const CallableHandle traced = *session->MakeCallable(options);
+  std::vector<Tensor> fetched;
+  const std::vector<Tensor> feeds = {Number(1)};
+  ASSERT_TRUE(session->RunCallable(traced, feeds, &fetched, &metadata_).ok());
+  ASSERT_EQ(metadata_.step_stats.size(), 1U);
+  EXPECT_EQ(metadata_.step_stats[0].node_name, "sum");
+  options = {.fetch = {"wait"}};
+  options.run_options.timeout_in_ms = 10;
+  const CallableHandle waits = *session->MakeCallable(options);
+  EXPECT_THAT(Text(session->RunCallable(waits, {}, &fetched)), HasSubstr("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(fake_.clock.Monotonic().since_epoch, std::chrono::milliseconds(10));
+}
+
+TEST_F(DirectSessionTest, PartialRunsAreRefusedByName) {
+  const std::unique_ptr<Session> session = NewSession();
+  std::string handle;
+  EXPECT_THAT(Text(session->PRunSetup({"input"}, {"sum"}, {}, &handle)),
+              HasSubstr("UNIMPLEMENTED: Partial run is not supported for this session"));
+}
+
 TEST_F(DirectSessionTest, StateOutlivesARunButNotTheSession) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_THAT(Fetch(*session, {read_}), HasSubstr("FAILED_PRECONDITION: uninitialized cell"));

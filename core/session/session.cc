@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/session/plan.h"
 
 namespace vigil {
 namespace {
@@ -16,6 +21,100 @@ struct SessionCounter {
 constexpr SlotKey<SessionCounter> kSessionCounter{"session counter"};
 
 }  // namespace
+
+class CallableTable {
+ public:
+  struct Callable {
+    RunSpec spec;
+    RunOptions options;
+  };
+
+  CallableHandle Add(Callable callable) {
+    auto shared = std::make_shared<const Callable>(std::move(callable));
+    const SpinGuard lock(lock_);
+    callables_.emplace(next_, std::move(shared));
+    return next_++;
+  }
+  // Whoever runs it shares it, so that it can be released meanwhile.
+  absl::StatusOr<std::shared_ptr<const Callable>> Get(CallableHandle handle) {
+    const SpinGuard lock(lock_);
+    if (handle < 0 || handle >= next_) return Unknown(handle);
+    const auto it = callables_.find(handle);
+    if (it != callables_.end()) return it->second;
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("Attempted to run callable after handle was released: {}", handle));
+  }
+  absl::Status Release(CallableHandle handle) {
+    std::shared_ptr<const Callable> released;  // destroyed without the lock
+    const SpinGuard lock(lock_);
+    if (handle < 0 || handle >= next_) return Unknown(handle);
+    if (const auto it = callables_.find(handle); it != callables_.end()) {
+      released = std::move(it->second);
+      callables_.erase(it);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::Status Unknown(CallableHandle handle) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("No such callable handle: {}", handle));
+  }
+
+  SpinLock lock_;
+  CallableHandle next_ = 0;
+  std::map<CallableHandle, std::shared_ptr<const Callable>> callables_;
+};
+
+Session::Session() : callables_(std::make_unique<CallableTable>()) {}
+Session::~Session() = default;
+
+absl::StatusOr<CallableHandle> Session::MakeCallable(CallableOptions options) {
+  if (closed()) return UsageError("Attempted to use a closed Session.");
+  VIGIL_RETURN_IF_ERROR(CheckRunOptions(&options.run_options, /*gives_partition_graphs=*/true));
+  CallableTable::Callable callable{.spec = {}, .options = std::move(options.run_options)};
+  RunSpec& spec = callable.spec;
+  const auto add = [&](const std::vector<std::string>& names, std::vector<Output>* outputs) {
+    for (const std::string& name : names) {
+      if (const std::optional<Output> output = graph().FindOutput(name)) {
+        outputs->push_back(*output);
+      } else {
+        spec.unresolved.push_back(name);
+      }
+    }
+  };
+  add(options.feed, &spec.feeds);
+  add(options.fetch, &spec.fetches);
+  for (const std::string& name : options.target) {
+    if (const std::optional<NodeId> node = graph().Find(name)) {
+      spec.targets.push_back(*node);
+    } else {
+      spec.unresolved.push_back(name);
+    }
+  }
+  VIGIL_RETURN_IF_ERROR(FindNeeded(graph(), spec).status());
+  return callables_->Add(std::move(callable));
+}
+
+absl::Status Session::RunCallable(CallableHandle handle, std::span<const Tensor> feeds, std::vector<Tensor>* fetched,
+                                  RunMetadata* metadata) {
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<const CallableTable::Callable> callable, callables_->Get(handle));
+  if (feeds.size() != callable->spec.feeds.size()) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("Expected {} feed tensors, but got {}", callable->spec.feeds.size(), feeds.size()));
+  }
+  return Run({.spec = callable->spec, .feed_values = feeds, .options = &callable->options, .metadata = metadata},
+             fetched);
+}
+
+absl::Status Session::ReleaseCallable(CallableHandle handle) { return callables_->Release(handle); }
+
+absl::Status Session::PRunSetup(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                                const std::vector<std::string>& /*targets*/, std::string* /*handle*/) {
+  return MakeStatus(Code::kUnimplemented,
+                    fmt::format("Partial run is not supported for this session (of {} outputs, with {} inputs to come "
+                                "one after the other): fetch them in one run, or in several.",
+                                outputs.size(), inputs.size()));
+}
 
 std::int64_t NextSessionNumber(const Env& env) { return ++env.process->Slot(kSessionCounter).created; }
 

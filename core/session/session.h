@@ -46,9 +46,20 @@ struct RunCall {
   bool evaluates = false;   // looks at tensors for their own sake: kRawRun, even if one of them is the global step
 };
 
+// What MakeCallable() is told, by names: "node:0", "node" (output 0); targets are nodes.
+struct CallableOptions {
+  std::vector<std::string> feed = {};
+  std::vector<std::string> fetch = {};
+  std::vector<std::string> target = {};
+  RunOptions run_options = {};
+};
+using CallableHandle = std::int64_t;
+class CallableTable;
+
 class Session {
  public:
-  virtual ~Session() = default;
+  Session();
+  virtual ~Session();
   // The number of this session in its process: created sessions are counted from 1.
   virtual std::int64_t number() const = 0;
   virtual const Graph& graph() const = 0;  // the one it was made with: while that lives
@@ -63,6 +74,23 @@ class Session {
   // holds. It is closed then, also if this fails; errors come from the servers of a cluster only. A second close does
   // nothing.
   virtual absl::Status Close() = 0;
+
+  // A run that is prepared once: names and options are looked at here. USAGE: names that the graph does not have;
+  // UNIMPLEMENTED: an option that there is none of. Handles count from 0.
+  absl::StatusOr<CallableHandle> MakeCallable(CallableOptions options);
+  // One such run, as Run(): `feeds` in the order of `feed`. INVALID_ARGUMENT: another number of feeds, a handle that
+  // was released or never given.
+  absl::Status RunCallable(CallableHandle handle, std::span<const Tensor> feeds, std::vector<Tensor>* fetched,
+                           RunMetadata* metadata = nullptr);
+  // Runs under way end as they would. INVALID_ARGUMENT: a handle that was never given.
+  absl::Status ReleaseCallable(CallableHandle handle);
+
+  // Partial runs (TensorFlow's PRunSetup): UNIMPLEMENTED, always.
+  absl::Status PRunSetup(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                         const std::vector<std::string>& targets, std::string* handle);
+
+ private:
+  const std::unique_ptr<CallableTable> callables_;
 };
 
 struct SessionConfig {

@@ -81,7 +81,8 @@ absl::Status FileWriter::AddSummary(const std::string& summary, Step global_step
   {
     MutexLock lock(*mutex_);
     for (proto::Summary::Value& value : *event.mutable_summary()->mutable_value()) {
-      if (value.has_metadata() && !summary_tags_.insert(value.tag()).second) value.clear_metadata();
+      // Also where the tag came without any before, as TensorFlow has it.
+      if (!summary_tags_.insert(value.tag()).second) value.clear_metadata();
     }
   }
   return Add(event, global_step);

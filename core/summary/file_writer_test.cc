@@ -89,6 +89,18 @@ TEST_F(FileWriterTest, KeepsTheMetadataOfTheFirstValueOfATag) {
                                    R"(step: 2 summary { value { tag: "a" } value { tag: "b" } value { tag: "a" } })"));
 }
 
+TEST_F(FileWriterTest, ATagThatCameWithoutMetadataNeverHasAny) {
+  proto::Summary summary;
+  summary.add_value()->set_tag("a");
+  const auto writer = Open();
+  EXPECT_TRUE(writer->AddSummary(summary.SerializeAsString(), 1).ok());
+  summary.mutable_value(0)->mutable_metadata()->set_display_name("shown");
+  EXPECT_TRUE(writer->AddSummary(summary.SerializeAsString(), 2).ok());
+  EXPECT_TRUE(writer->Close().ok());
+  EXPECT_THAT(Texts(),
+              ElementsAre(R"(step: 1 summary { value { tag: "a" } })", R"(step: 2 summary { value { tag: "a" } })"));
+}
+
 TEST_F(FileWriterTest, RefusesBytesThatAreNoSummary) {
   const auto writer = Open();
   EXPECT_EQ(CodeOf(writer->AddSummary("\xff", 1)), Code::kUsage);

@@ -94,6 +94,7 @@ class Campaign {
         reporter_(files,
                   {.folder = options.failures,
                    .plant = options.plant,
+                   .player = options.player,
                    .on_error = callbacks.on_error,
                    .now = callbacks.now,
                    .on_tick = [this] { Tick(); }},
@@ -116,7 +117,7 @@ class Campaign {
       Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kCluster), on_record); });
     }
     // The regressions alone arm nothing: no rule is held against them.
-    const bool rules = !options_.recordings.empty() || options_.random;
+    const bool rules = (!options_.recordings.empty() || options_.random) && options_.player.command.empty();
     if (rules && !summary_.stopped) FindIncomplete();
     if (options_.cluster && !summary_.stopped) FindIncompleteJobs();
     return std::move(summary_);
@@ -177,7 +178,11 @@ class Campaign {
     SuiteCount& count = summary_.suites[std::string(kExplore)];
     const auto update = [&count](const ExploreSummary& explored) {
       count.failed = explored.counts.failed;
-      count.passed = explored.counts.played - count.failed;
+      count.passed = explored.counts.played - count.failed - NotPlayed(explored.counts);
+      count.not_played.clear();
+      for (const auto& [end, times] : explored.counts.ends) {
+        if (end.starts_with(kNotPlayed)) count.not_played[end.substr(kNotPlayed.size() + 2)] = times;
+      }
     };
     ExploreCallbacks callbacks;
     callbacks.on_failure = [this](const ExploreFailure& failure) {
@@ -194,7 +199,9 @@ class Campaign {
                                  .jobs = options_.jobs,
                                  .limits = options_.limits,
                                  .failures = options_.failures,
-                                 .plant = options_.plant};
+                                 .plant = options_.plant,
+                                 .state = "",
+                                 .player = options_.player};
     const absl::StatusOr<ExploreSummary> explored = RunExplore(options, files_, callbacks, stop_);
     if (!explored.ok()) {
       ++count.unreadable;
@@ -210,7 +217,9 @@ class Campaign {
     SuiteCount& count = summary_.suites[std::string(name)];
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
-    callbacks.new_player = [name](const std::atomic<bool>* interrupt) { return NewPlayer(name, interrupt); };
+    callbacks.new_player = [this, name](const std::atomic<bool>* interrupt) {
+      return NewPlayer(name, options_.player, interrupt);
+    };
     callbacks.on_result = [&](const Result& result) {
       AddTallies(result.outcome.extra);
       Count(name, count, result);
@@ -225,19 +234,23 @@ class Campaign {
   }
 
   // In a worker. What is to be counted goes along with each outcome.
-  static replays::Player NewPlayer(std::string_view suite, const std::atomic<bool>* interrupt) {
-    const replays::Player as_replayed = NewRecordingPlayer({.interrupt = interrupt});
+  static replays::Player NewPlayer(std::string_view suite, const replays::PlayerOptions& player,
+                                   const std::atomic<bool>* interrupt) {
+    const replays::Player as_replayed = NewRecordingPlayer({.player = player, .interrupt = interrupt});
     if (suite == kSaved) return as_replayed;
-    return [runner = std::make_shared<Runner>(), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
+    return [runner = std::make_shared<Runner>(player), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
             as_replayed](const Recording& recording) {
       const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
       if (real_cluster) return as_replayed(recording);
       const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
         return runner->Run(scenario, how);
       };
-      Outcome outcome = drawn ? PlayTwice(play, recording.scenario, interrupt)
-                              : runner->Run(recording.scenario, {.interrupt = interrupt});
-      if (outcome.verdict != Verdict::kInterrupted) JudgeOutcome(recording.scenario, rules, outcome);
+      const bool twice = drawn && runner->PlaysChoices(interrupt);
+      Outcome outcome = twice ? PlayTwice(play, recording.scenario, interrupt)
+                              : runner->Run(recording.scenario, {.random_schedule = drawn, .interrupt = interrupt});
+      const bool played = outcome.verdict != Verdict::kInterrupted && outcome.verdict != Verdict::kCannot &&
+                          outcome.verdict != Verdict::kPlayerFailed;
+      if (played) JudgeOutcome(recording.scenario, rules, outcome);
       return replays::PlainOutcome(std::move(outcome));
     };
   }
@@ -285,6 +298,10 @@ class Campaign {
       return;
     }
     NoteSeed(suite, count, result);
+    if (result.status == replays::Status::kNotPlayed) {
+      ++count.not_played[result.reason];
+      return;
+    }
     if (suite == kSaved) return CountSaved(count, result);
     const replays::PlainOutcome& outcome = result.outcome;
     const bool broke_a_rule = outcome.violated.has_value() && !outcome.violated->empty();
@@ -300,7 +317,7 @@ class Campaign {
     if (++failures_[rule] > kFullFailures || ++full_failures_ > kMostFullFailures) return LeaveUntold(count, result.id);
     CheckFailure failure{std::string(suite), result.id, rule, "", ""};
     if (!broke_a_rule && recorded && !as_recorded) {
-      failure.text = replays::FailureText(result, {.plant = options_.plant});
+      failure.text = replays::FailureText(result, {.plant = options_.plant, .player = options_.player.command});
     } else {
       Describe(result, failure);
     }
@@ -323,7 +340,8 @@ class Campaign {
     const std::vector<std::string>& violated = result.outcome.violated.value_or(none);
     if (count.failed > kMostFullFailures) return LeaveUntold(count, result.id);
     callbacks_.on_failure({std::string(kSaved), result.id, violated.empty() ? "" : violated.front(),
-                           replays::FailureText(result, {.plant = options_.plant}), result.source});
+                           replays::FailureText(result, {.plant = options_.plant, .player = options_.player.command}),
+                           result.source});
   }
 
   // Results come in the order of the seeds.

@@ -36,6 +36,7 @@
 #include "vigil/properties/explore/explore.h"
 #include "vigil/properties/judge/tally.h"
 #include "vigil/replays/crew/crash.h"
+#include "vigil/replays/player/player_client.h"
 
 namespace vigil::properties {
 
@@ -58,6 +59,8 @@ struct CheckOptions {
   replays::PlayLimits limits = {};    // of each scenario; what takes more is a finding
   std::string failures = "failures";  // folder, made when there is something to save
   std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
+  // Who plays. What it cannot play is counted by reason; that some rule was never armed is then no failure.
+  replays::PlayerOptions player = {};
 };
 
 // Enough to see, save and replay it.
@@ -78,7 +81,8 @@ struct SuiteCount {
   // Of those that failed, the ids of some that no failure tells of; how many there are.
   std::vector<std::string> untold;
   std::uint64_t untold_count = 0;
-  bool given_up = false;  // after too many crashes: the rest was not played
+  std::map<std::string, std::uint64_t> not_played;  // by the player: why, and how many
+  bool given_up = false;                            // after too many crashes: the rest was not played
   // Of a drawn suite, the first and the last seed that was played; none if nothing was.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;
   std::uint64_t played() const { return passed + failed; }

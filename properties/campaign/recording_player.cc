@@ -35,7 +35,7 @@ Outcome Unknown(const std::string& rule) {
 }
 
 Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& options, const Recording& recording) {
-  if (!IsOfARealCluster(recording)) {
+  if (!IsOfARealCluster(recording) || !runner.is_our_core()) {
     return runner.Run(recording.scenario,
                       {.interrupt = options.interrupt,
                        .quiet = NamesARule(recording) || options.timeline,
@@ -53,6 +53,7 @@ Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& opt
 
 void JudgeRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
   if (IsOfARealCluster(recording)) return;  // that was compared
+  if (outcome.verdict == replays::Verdict::kCannot || outcome.verdict == replays::Verdict::kPlayerFailed) return;
   if (!NamesARule(recording)) {
     // A picture shows what is violated, whatever the file asks for.
     if (options.timeline && outcome.job.has_value()) JudgeJob(recording.scenario, outcome);
@@ -98,7 +99,8 @@ void ShowRecording(const RecordingPlayerOptions& options, const Recording& recor
 }  // namespace
 
 replays::Player NewRecordingPlayer(const RecordingPlayerOptions& options) {
-  return [runner = std::make_shared<replays::Runner>(), options](const Recording& recording) -> replays::PlainOutcome {
+  return [runner = std::make_shared<replays::Runner>(options.player),
+          options](const Recording& recording) -> replays::PlainOutcome {
     if (NamesARule(recording) && !IsRule(recording.expect->violates)) return Unknown(recording.expect->violates);
     Outcome outcome = PlayRecording(*runner, options, recording);
     JudgeRecording(options, recording, outcome);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "vigil/replays/play/play.h"
+#include "vigil/replays/player/player_client.h"
 #include "vigil/replays/show/job_text.h"
 
 namespace vigil::properties {
@@ -28,6 +29,7 @@ struct RecordingPlayerOptions {
   // outcome.extra: what is in the past of the event with this number, from 1 (causes.h), or that there is none.
   std::optional<std::uint64_t> why = std::nullopt;
   bool timeline = false;                         // outcome.timeline, with what each play has broken; the same
+  replays::PlayerOptions player = {};            // who plays
   const std::atomic<bool>* interrupt = nullptr;  // as replays::RunnerOptions::interrupt
 };
 

@@ -29,6 +29,7 @@ namespace {
 
 using replays::Outcome;
 using replays::Scenario;
+using replays::Verdict;
 
 constexpr std::uint64_t kScenariosAPiece = 512;
 constexpr int kPiecesAhead = 8;
@@ -83,12 +84,16 @@ void PackFields(Archive& archive, PieceResult& result) {
 // Plays scenarios, in a worker.
 class Explorer {
  public:
-  Explorer(const ScenarioSpace& space, const ExploreCallbacks& callbacks) : space_(space), callbacks_(callbacks) {}
+  Explorer(const ScenarioSpace& space, const ExploreCallbacks& callbacks, const replays::PlayerOptions& player)
+      : space_(space), callbacks_(callbacks), runner_(player) {}
 
   void Play(std::uint64_t number, PieceResult& result) {
     const ScenarioSpace::Choice choice = space_.At(number);
     space_.Fill(number, choice, scenario_);
     const Outcome outcome = callbacks_.play ? callbacks_.play(runner_, scenario_) : runner_.Run(scenario_);
+    if (outcome.verdict == Verdict::kCannot || outcome.verdict == Verdict::kPlayerFailed) {
+      return AddNotPlayed(outcome, result);
+    }
     const Judgement judgement = CheckRules(outcome, scenario_);
     const ModelComparison says = CompareWithModel(scenario_, outcome);
     ExploreCounts& counts = result.counts;
@@ -108,6 +113,26 @@ class Explorer {
   }
 
  private:
+  // By a player.
+  void AddNotPlayed(const Outcome& outcome, PieceResult& result) const {
+    ++result.counts.played;
+    if (outcome.verdict == Verdict::kCannot) {
+      ++result.counts.ends[fmt::format("{}: {}", kNotPlayed, outcome.reason)];
+      return;
+    }
+    ++result.counts.failed;
+    ++result.counts.violations;
+    ++result.counts.ends[std::string(replays::VerdictName(outcome.verdict))];
+    ++result.counts.violated[outcome.violated->front()];
+    if (result.failures.size() >= kSavedFailures) return;
+    FoundFailure found{.failure = {.id = scenario_.id, .rule = outcome.violated->front()}, .scenario = scenario_};
+    found.failure.text =
+        fmt::format("FAILED {}: {}\n  {}\n{}", scenario_.id, found.failure.rule, outcome.reason, outcome.explanation);
+    found.scenario.title = "violates " + found.failure.rule;
+    found.expect.violates = found.failure.rule;
+    result.failures.push_back(std::move(found));
+  }
+
   // What the model says is what the saved file expects; if it agrees, the file names the rule.
   FoundFailure Describe(const Outcome& outcome, const Judgement& judgement, const ModelComparison& says) const {
     FoundFailure found{.failure = {.id = scenario_.id}, .scenario = scenario_, .expect = says.expect};
@@ -203,7 +228,7 @@ class Exploration {
 
   replays::CrewWorker NewWorker(const replays::CrewView& view) {
     return [this, part = view.part,
-            explorer = std::make_shared<Explorer>(space_, callbacks_)](const std::string& request) {
+            explorer = std::make_shared<Explorer>(space_, callbacks_, options_.player)](const std::string& request) {
       const auto piece = replays::Unpacked<Piece>(request);
       PieceResult result;
       const std::uint64_t first = summary_.resumed + piece.number * kScenariosAPiece;
@@ -253,7 +278,7 @@ class Exploration {
     const absl::StatusOr<std::string> path = folder_.Save(name, found.scenario, &found.expect);
     if (!path.ok()) return callbacks_.on_error(std::string(MessageOf(path.status())));
     failure.file = *path;
-    failure.text += ReplayLine(*path, options_.plant);
+    failure.text += ReplayLine(*path, options_.plant, options_.player.command);
   }
 
   const ExploreOptions& options_;
@@ -293,6 +318,12 @@ bool AllFired(const std::vector<PlacedFault>& faults, const sim::Trace& trace) {
     });
     return calls >= fault.site.call;
   });
+}
+
+std::uint64_t NotPlayed(const ExploreCounts& counts) {
+  std::uint64_t sum = 0;
+  for (const auto& [end, times] : counts.ends) sum += end.starts_with(kNotPlayed) ? times : 0;
+  return sum;
 }
 
 absl::StatusOr<ExploreSummary> RunExplore(const ExploreOptions& options, Files& files,

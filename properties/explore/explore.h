@@ -23,6 +23,7 @@
 #include "vigil/properties/explore/scenario_space.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/play/runner.h"
+#include "vigil/replays/player/player_client.h"
 #include "vigil/replays/stage/outcome.h"
 #include "vigil/sim/kernel/trace.h"
 
@@ -33,10 +34,11 @@ struct ExploreOptions {
   std::uint64_t shard = 1;  // of `shards`, from 1
   std::uint64_t shards = 1;
   int jobs = 1;
-  replays::PlayLimits limits = {};    // of each scenario
-  std::string failures = "failures";  // folder, made when there is something to save
-  std::string plant = {};             // the planted bug that is on: lines that replay a failure name it
-  std::string state;                  // a file; "" = nothing is kept
+  replays::PlayLimits limits = {};     // of each scenario
+  std::string failures = "failures";   // folder, made when there is something to save
+  std::string plant = {};              // the planted bug that is on: lines that replay a failure name it
+  std::string state;                   // a file; "" = nothing is kept
+  replays::PlayerOptions player = {};  // who plays
 };
 
 // Everything that adds up.
@@ -55,6 +57,10 @@ struct ExploreCounts {
 
 // "exit clean", "construct failed INTERNAL", "runaway": how a scenario ended.
 std::string EndOf(const replays::PlainOutcome& outcome);
+// How ends of those begin that a player could not play; then ": " and why. They count as played.
+inline constexpr std::string_view kNotPlayed = "not played";
+// How many there are.
+std::uint64_t NotPlayed(const ExploreCounts& counts);
 // Whether each fault of a choice took place: its call was made.
 bool AllFired(const std::vector<PlacedFault>& faults, const sim::Trace& trace);
 

@@ -14,6 +14,11 @@ namespace vigil::properties {
 
 std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::Scenario& scenario) {
   std::vector<BrokenRule> broken;
+  if (outcome.verdict == replays::Verdict::kPlayerFailed) {
+    for (const std::string& rule : *outcome.violated)
+      broken.push_back({rule, fmt::format("  {}\n{}", outcome.reason, outcome.explanation)});
+    return broken;
+  }
   if (outcome.job.has_value()) {
     JudgeJob(scenario, outcome);
     for (const sim::JobViolation& violation : outcome.job->violations)
@@ -28,12 +33,14 @@ std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::
 }
 
 bool IsRule(std::string_view id) {
-  return id == kNodeRules || replays::IsCrashRule(id) ||
+  return id == kNodeRules || replays::IsCrashRule(id) || replays::IsPlayerRule(id) ||
          std::ranges::find(sim::Checkers(), id, &sim::Checker::id) != sim::Checkers().end() ||
          std::ranges::any_of(AllRules(), [id](const RuleFactory make) { return make()->info().id == id; });
 }
 
 bool Breaks(replays::Outcome& outcome, const replays::Scenario& scenario, std::string_view rule) {
+  if (outcome.verdict == replays::Verdict::kPlayerFailed)
+    return std::ranges::find(*outcome.violated, rule) != outcome.violated->end();
   if (outcome.job.has_value()) JudgeJob(scenario, outcome);
   const auto is_it = [rule](const auto& violation) { return violation.rule == rule; };
   if (outcome.job.has_value()) return std::ranges::any_of(outcome.job->violations, is_it);

@@ -97,13 +97,18 @@ std::string FirstDifference(const Outcome& first, const Outcome& second) {
 
 Outcome PlayTwice(const Play& play, replays::Scenario scenario, const std::atomic<bool>* interrupt) {
   Outcome outcome = play(scenario, {.random_schedule = true, .interrupt = interrupt});
-  if (outcome.verdict == replays::Verdict::kInterrupted) return outcome;
+  const auto played = [](const Outcome& one) {
+    return one.verdict != replays::Verdict::kInterrupted && one.verdict != replays::Verdict::kCannot &&
+           one.verdict != replays::Verdict::kPlayerFailed;
+  };
+  if (!played(outcome)) return outcome;
   scenario.choices = outcome.choices;
-  const Outcome again = play(scenario, {.interrupt = interrupt, .quiet = false});
+  Outcome again = play(scenario, {.interrupt = interrupt, .quiet = false});
   if (again.verdict == replays::Verdict::kInterrupted) {
     outcome.verdict = again.verdict;
     return outcome;
   }
+  if (!played(again)) return again;
   if (again.hash != outcome.hash && outcome.reason.empty()) {
     outcome.reason = fmt::format("playing the same choices again gave another run: hash {:016x}, then {:016x}",
                                  outcome.hash, again.hash);

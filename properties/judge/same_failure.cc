@@ -14,7 +14,7 @@ bool Disagrees(const replays::Outcome& outcome, const replays::Scenario& scenari
 }  // namespace
 
 bool FailsLike(const FailureKind& kind, replays::Outcome& outcome, const replays::Scenario& scenario) {
-  if (outcome.verdict == replays::Verdict::kInterrupted) return false;
+  if (outcome.verdict == replays::Verdict::kInterrupted || outcome.verdict == replays::Verdict::kCannot) return false;
   if (!kind.rule.empty()) return Breaks(outcome, scenario, kind.rule);
   if (outcome.verdict != kind.verdict || !BrokenRulesIn(outcome, scenario).empty()) return false;
   return kind.verdict != replays::Verdict::kPlayed || Disagrees(outcome, scenario);

@@ -13,6 +13,7 @@ namespace vigil::properties {
 inline constexpr std::size_t kAsSeen = std::numeric_limits<std::size_t>::max();
 
 struct RunFacts {
+  unsigned unseen = 0;      // the details that nobody tells of (RuleInfo::details): rules that need them have no say
   bool judged = true;       // a kind of run that the rules speak of: any but a unit, a cluster, a trace
   bool recovers = true;     // monitored; neither a singular session nor a supervisor ever does
   bool tensorflow = true;   // plays under Behaviour::TensorFlow()

@@ -5,7 +5,7 @@
 namespace vigil::properties {
 
 bool Applies(const RuleInfo& info, const RunFacts& facts) {
-  if (!facts.judged) return false;
+  if (!facts.judged || (info.details & facts.unseen) != 0) return false;
   if (info.of != SpeaksOf::kBoth && (info.of == SpeaksOf::kSupervisor) != facts.supervisor) return false;
   switch (info.holds) {
     case Holds::kAlways:

@@ -119,7 +119,15 @@ Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {
 }
 
 Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario) {
-  return Judge(outcome.trace, FactsOf(scenario), outcome.verdict == replays::Verdict::kPlayed);
+  RunFacts facts = FactsOf(scenario);
+  for (const EventKind kind : outcome.unseen) {
+    if (IsDetail(kind)) {
+      facts.unseen |= DetailsOf(kind);
+    } else {
+      facts.judged = false;
+    }
+  }
+  return Judge(outcome.trace, facts, outcome.verdict == replays::Verdict::kPlayed);
 }
 
 }  // namespace vigil::properties

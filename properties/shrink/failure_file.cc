@@ -51,8 +51,9 @@ bool FailureFolder::IsTaken(const std::string& path) const {
   return info.ok() && kept_.contains(info->identity);
 }
 
-std::string ReplayLine(std::string_view path, std::string_view plant) {
-  return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path), {.plant = std::string(plant)}));
+std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player) {
+  return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path),
+                                                      {.plant = std::string(plant), .player = std::string(player)}));
 }
 
 }  // namespace vigil::properties

@@ -39,8 +39,9 @@ class FailureFolder {
   std::set<decltype(FileInfo::identity)> kept_;  // files
 };
 
-// "  ./vigil replay failures/x.json\n". `plant`: the planted bug that was on, "" = none.
-std::string ReplayLine(std::string_view path, std::string_view plant);
+// "  ./vigil replay failures/x.json\n". `plant`: the planted bug that was on, "" = none; `player`: the command that
+// played, "" = our core.
+std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player = "");
 
 }  // namespace vigil::properties
 

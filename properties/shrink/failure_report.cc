@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kLongestShrinking{60};
 // A job may take a minute: nobody shall wait for it who has asked for the end. A session is soon told in full.
 Outcome FailureReporter::Play(const Scenario& scenario, replays::RunnerOptions how) {
   if (options_.on_tick) options_.on_tick();
-  if (scenario.job.has_value()) how.interrupt = &stop_;
+  if (scenario.job.has_value() || !runner_.is_our_core()) how.interrupt = &stop_;
   return runner_.Run(scenario, how);
 }
 
@@ -92,9 +92,11 @@ FailureReport FailureReporter::Report(const FailedRun& failed) {
   if (failed.drawn) scenario.choices = Play(scenario, {.random_schedule = true, .quiet = false}).choices;
   const std::string shrunk = Shrunken(failed, scenario);
   Outcome outcome = Play(scenario, {.log_messages = true});
-  if (outcome.verdict == replays::Verdict::kInterrupted) {
-    report.text += fmt::format("  {}\n  interrupted before it was played once more\n",
-                               replays::Escaped(ScenarioSummary(scenario)));
+  const bool cannot = outcome.verdict == replays::Verdict::kCannot;
+  if (outcome.verdict == replays::Verdict::kInterrupted || cannot) {
+    report.text += fmt::format("  {}\n{}  {}\n", replays::Escaped(ScenarioSummary(scenario)), failed.explanation,
+                               cannot ? "it could not be played once more: " + replays::Escaped(outcome.reason)
+                                      : "interrupted before it was played once more");
     Save(failed, scenario, {}, report);
     return report;
   }
@@ -150,7 +152,7 @@ void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, co
   const absl::StatusOr<std::string> path = folder_.Save(name, saved, expects ? &expect : nullptr);
   if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
   report.file = *path;
-  report.text += ReplayLine(*path, options_.plant);
+  report.text += ReplayLine(*path, options_.plant, options_.player.command);
 }
 
 }  // namespace vigil::properties

@@ -38,6 +38,7 @@ struct FailureReport {
 struct FailureReporterOptions {
   std::string folder = "failures";
   std::string plant = {};                            // the planted bug that is on; the line that replays names it
+  replays::PlayerOptions player = {};                // who has played, and plays again; the same
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
   std::function<void()> on_tick;                     // may be empty; before each play
@@ -47,7 +48,7 @@ class FailureReporter {
  public:
   // Borrows `files` and `stop`, which ends plays and shrinking early.
   FailureReporter(Files& files, FailureReporterOptions options, const std::atomic<bool>& stop)
-      : options_(std::move(options)), folder_(files, options_.folder), stop_(stop) {}
+      : options_(std::move(options)), folder_(files, options_.folder), stop_(stop), runner_(options_.player) {}
 
   // Plays it again, for the events that prove it; shrinks the first of each rule; saves it.
   FailureReport Report(const FailedRun& failed);

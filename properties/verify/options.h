@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "vigil/replays/player/player_client.h"
+
 namespace vigil {
 
 struct VerifyOptions {
@@ -33,6 +35,9 @@ struct VerifyOptions {
   // threads, and with `in_process` (for a debugger), it plays right there, and a crash is one of the caller.
   std::chrono::milliseconds play_limit{5000};
   bool in_process = false;
+
+  // The hook is this player's own (docs/players.md), who knows what it has leave to do.
+  replays::PlayerOptions player = {};
 };
 
 }  // namespace vigil

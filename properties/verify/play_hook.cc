@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,13 +12,17 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/builder.h"
 #include "vigil/properties/verify/findings.h"
+#include "vigil/properties/verify/hook_model.h"
 #include "vigil/properties/verify/watched_hook.h"
 #include "vigil/properties/verify/watched_seams.h"
+#include "vigil/replays/format/escape.h"
 #include "vigil/replays/stage/builtin_hooks.h"
 #include "vigil/replays/stage/model.h"
 
 namespace vigil {
 namespace {
+
+using replays::HookSaid;
 
 // So long a task may take to notice that its session is gone.
 constexpr Duration kTimeToNotice = std::chrono::seconds(10);
@@ -33,19 +38,6 @@ class OutsideWindow {
  private:
   OutsideCalls* const before_;
 };
-
-// 1/step, from the fourth step on 1/4.
-absl::Status LetLossFall(replays::Model& model) {
-  Builder b(*model.graph);
-  const Output one = b.Const("verify/one", Tensor::Scalar<float>(1));
-  const Output floor = b.Const("verify/floor", Tensor::Scalar<float>(0.25F));
-  const Output last = b.Const("verify/last", Tensor::Scalar<std::int64_t>(4));
-  const Output step = b.Op("Cast", {model.train}, {.name = "verify/step", .attrs = {{"DstT", DType::kFloat}}});
-  const Output falling = b.Op("RealDiv", {one, step}, {.name = "verify/falling"});
-  const Output reached = b.Op("GreaterEqual", {model.train, last}, {.name = "verify/reached"});
-  model.loss = b.Op("SelectV2", {reached, floor, falling}, {.name = "verify/loss"});
-  return b.status();
-}
 
 // What the hook of one play stands on; outlives the world.
 class Stage {
@@ -111,7 +103,45 @@ class Stage {
 
 }  // namespace
 
+// By the behaviour of TensorFlow, if the player has no other.
+HookPlay HookPlayer::PlayElsewhere(const HookCase& c) {
+  HookPlay play;
+  replays::Scenario scenario = c.scenario;
+  const absl::StatusOr<replays::Greeting> greeting = player_.Greet();
+  if (greeting.ok() && !greeting->behaviours.contains(scenario.behaviour.name)) scenario.behaviour = {};
+  replays::Outcome outcome;
+  replays::HookSaid said;
+  player_.Play(scenario, {.random = scenario.seed != 0, .lives = c.lives, .hook = &said}, outcome, outcome);
+  play.skipped = outcome.verdict == replays::Verdict::kCannot;
+  if (outcome.verdict == replays::Verdict::kPlayerFailed) {
+    std::string what = outcome.violated->front();
+    std::ranges::replace(what, '.', '_');
+    play.crash = replays::Crash{.what = std::move(what), .detail = outcome.reason, .frames = {}};
+    return play;
+  }
+  play.error = said.error;
+  play.stopped_last_run = said.stopped_last_run;
+  for (const HookSaid::Decision& decision : said.decisions)
+    play.decisions.push_back({static_cast<int>(decision.life), decision.step, decision.what});
+  for (const HookSaid::Offence& offence : said.offences) {
+    const auto known = std::ranges::find(HookPromises(), offence.promise, &HookPromise::id);
+    if (known == HookPromises().end()) {
+      play.error = fmt::format("the player names a promise that there is not: {}", replays::Quoted(offence.promise));
+      return play;
+    }
+    play.offences.push_back({known->id, offence.actual});
+  }
+  if (outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway) {
+    play.endless = true;
+    play.offences.push_back({promise::kBlocks, fmt::format("the session never ends: {}", outcome.reason)});
+  }
+  play.hash = outcome.hash;
+  play.events = std::move(outcome.events);
+  return play;
+}
+
 HookPlay HookPlayer::Play(const HookCase& c) {
+  if (!options_.player.command.empty()) return PlayElsewhere(c);
   const auto evidence = std::make_shared<Evidence>();
   evidence->options = &options_;
   Stage stage(maker_, evidence);

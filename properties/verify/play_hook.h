@@ -15,6 +15,7 @@
 #include "vigil/properties/verify/options.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/play/runner.h"
+#include "vigil/replays/player/player_client.h"
 
 namespace vigil {
 
@@ -25,6 +26,7 @@ struct HookPlay {
   bool endless = false;                 // a deadlock, or a limit was reached
   std::optional<replays::Crash> crash;  // the process died of it: there is nothing else
   std::string error;                    // the hook could not be made
+  bool skipped = false;                 // a player cannot play it: there is nothing else
   std::uint64_t hash = 0;
   std::vector<std::string> events;
 };
@@ -32,13 +34,17 @@ struct HookPlay {
 class HookPlayer {
  public:
   // Both must outlive it.
-  HookPlayer(const HookMaker& maker, const VerifyOptions& options) : maker_(maker), options_(options) {}
+  HookPlayer(const HookMaker& maker, const VerifyOptions& options)
+      : maker_(maker), options_(options), player_(options.player) {}
   HookPlay Play(const HookCase& c);
 
  private:
+  HookPlay PlayElsewhere(const HookCase& c);
+
   const HookMaker& maker_;
   const VerifyOptions& options_;
   replays::Runner runner_;
+  replays::PlayerClient player_;  // if it is a player's hook
 };
 
 }  // namespace vigil

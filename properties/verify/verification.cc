@@ -98,7 +98,9 @@ class Verification {
   }
 
  private:
-  bool GoesOn() const { return report_.error.empty() && !report_.stopped && endless_ < kEndless && !CrashedEnough(); }
+  bool GoesOn() const {
+    return report_.error.empty() && !report_.stopped && endless_ < kEndless && crashes_ < kEndless && !CrashedEnough();
+  }
   // What would come next may crash, too.
   bool CrashedEnough() const {
     return view_.crashed_enough && !view_.crashes.empty() && report_.played >= view_.crashes.rbegin()->first;
@@ -136,6 +138,7 @@ class Verification {
   // True: it did, and there is nothing else to be seen in it.
   bool Crashed(const HookCase& c, const HookPlay& play) {
     if (!play.crash.has_value()) return false;
+    ++crashes_;
     const auto [found, first] = findings_.try_emplace(
         play.crash->rule(),
         HookFinding{.promise = play.crash->rule(), .case_name = c.name, .actual = play.crash->Line()});
@@ -152,7 +155,7 @@ class Verification {
       return false;
     }
     const HookPlay play = Play(c);
-    if (Crashed(c, play)) return GoesOn();
+    if (Crashed(c, play) || play.skipped) return GoesOn();
     if (!play.error.empty()) {
       report_.error = play.error;
       return false;
@@ -195,7 +198,7 @@ class Verification {
   void Compare(const HookCase& c, const HookPlay& play) {
     if (c.relation == HookRelation::kNone || findings_.contains(c.implied_by)) return;
     const HookPlay& like = Like(c.like);
-    if (Crashed(*Find(c.like), like)) return;
+    if (Crashed(*Find(c.like), like) || like.skipped) return;
     if (c.relation == HookRelation::kStillStops) {
       if (!like.stopped_last_run || play.stopped_last_run) return;
       return Found(c.promise, c, play, fmt::format("asks for a stop, as in {}", c.like), "goes on to the end");
@@ -235,6 +238,7 @@ class Verification {
   HookPlayer player_;
   HookReport report_;
   int endless_ = 0;
+  int crashes_ = 0;  // a player is started again after each
   std::map<std::string, HookPlay, std::less<>> like_;
   std::map<std::string, HookFinding, std::less<>> findings_;  // by promise, or by what crashed
 };

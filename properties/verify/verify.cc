@@ -151,6 +151,7 @@ class VerifyingCrew {
     if (!replays::IsCrashRule(finding.promise)) return;
     const Crash& crash = crashes_[reported_][finding.promise];
     const HookToVerify& hook = hooks_[reported_];
+    if (!hook.options.player.command.empty()) return;
     const auto on_tick = [this] { return !stop_; };
     const auto fails = [&](const HookCase& candidate) {
       const auto play = [&](replays::CrashBoard&) {

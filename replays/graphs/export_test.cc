@@ -10,6 +10,7 @@
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/replays/graphs/graph_player.h"
+#include "vigil/replays/graphs/testing.h"
 
 namespace vigil {
 namespace {
@@ -40,7 +41,7 @@ std::string NodesDiffer(const proto::NodeDef& theirs, const proto::NodeDef& ours
 class ExportTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExportTest, GivesTheGraphThatCameIn) {
-  const absl::StatusOr<RecordedPlay> play = ReadPlay(GetParam());
+  const absl::StatusOr<RecordedPlay> play = ReadNamedPlay(GetParam());
   ASSERT_TRUE(play.ok()) << play.status();
   Graph graph(BuiltinOps());
   const absl::Status imported = ImportGraphDef(play->graph.graph_def(), graph);
@@ -59,7 +60,8 @@ TEST_P(ExportTest, GivesTheGraphThatCameIn) {
 INSTANTIATE_TEST_SUITE_P(All, ExportTest,
                          testing::Values("linear_ref", "linear_resource", "linear_cond", "linear_schedule",
                                          "queue_pipeline", "shuffled_queue", "iterator_batches", "iterator_shuffled",
-                                         "iterator_range", "slices", "resource_ops", "branches", "random_numbers"),
+                                         "iterator_range", "slices", "resource_ops", "branches", "random_numbers",
+                                         "drawn_theirs_3_1", "drawn_theirs_3_5", "drawn_theirs_3_6"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

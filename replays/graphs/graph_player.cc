@@ -15,6 +15,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner_def.h"
 #include "vigil/core/io/record_reader.h"
+#include "vigil/core/io/record_writer.h"
 #include "vigil/core/ops/meta_graph.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
@@ -130,8 +131,7 @@ class Player {
 
 }  // namespace
 
-absl::StatusOr<RecordedPlay> ReadPlay(const std::string& name) {
-  const std::string path = fmt::format("{}/replays/graphs/tensorflow/{}.play", VIGIL_SOURCE_DIR, name);
+absl::StatusOr<RecordedPlay> ReadPlay(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   RecordReader reader(bytes);
@@ -153,6 +153,16 @@ absl::StatusOr<RecordedPlay> ReadPlay(const std::string& name) {
     if (!answered) return broken();
     play.runs.push_back(std::move(run));
   }
+}
+
+absl::Status WritePlay(Files& files, const std::string& path, const RecordedPlay& play) {
+  std::string bytes;
+  AppendRecord(play.graph.SerializeAsString(), &bytes);
+  for (const RecordedPlay::Run& run : play.runs) {
+    AppendRecord(run.request.SerializeAsString(), &bytes);
+    AppendRecord(run.response.SerializeAsString(), &bytes);
+  }
+  return WriteAtomically(files, path, bytes, false);
 }
 
 std::string Differences(const Env& env, const RecordedPlay& play, double tolerance, SessionFactory* sessions,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/env/env.h"
@@ -24,8 +25,11 @@ struct RecordedPlay {
   std::vector<Run> runs;
 };
 
-// The recording of that name. DATA_LOSS for a file that is none.
-absl::StatusOr<RecordedPlay> ReadPlay(const std::string& name);
+// What a file of records holds: a meta graph, then a request and the answer to it, in turns. DATA_LOSS for a file that
+// is none.
+absl::StatusOr<RecordedPlay> ReadPlay(const std::string& path);
+// The reverse, into `files`. Its errors.
+absl::Status WritePlay(Files& files, const std::string& path, const RecordedPlay& play);
 
 // Runs everything, in direct sessions (one for each session of the recording) or in those of `sessions`. Gives what
 // differs, a line each; "" if nothing does. Floating-point numbers may differ by `tolerance`, relative to those above

@@ -9,6 +9,7 @@
 #include "vigil/core/ops/random/seeds.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/replays/graphs/graph_player.h"
+#include "vigil/replays/graphs/testing.h"
 
 namespace vigil {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 class RecordedGraphs : public testing::Test {
  protected:
   std::string Play(const std::string& name, double tolerance) {
-    const absl::StatusOr<RecordedPlay> play = ReadPlay(name);
+    const absl::StatusOr<RecordedPlay> play = ReadNamedPlay(name);
     if (!play.ok()) return play.status().ToString();
     return Differences(fake_.env(), *play, tolerance);
   }
@@ -26,7 +27,8 @@ class RecordedGraphs : public testing::Test {
 // Uniform numbers, integers and orders to the bit. Logarithm and sine are the C library's.
 TEST_F(RecordedGraphs, RandomNumbers) { EXPECT_EQ(Play("random_numbers", 0), ""); }
 
-// Programs of TensorFlow 1, initialised and trained for 20 steps.
+// Programs of TensorFlow 1, initialised and trained for 20 steps. The drawn ones are of interop/: dense layers,
+// convolutions, embeddings, partitioned variables, averages; "ours" were made here and run by TensorFlow.
 class RecordedPrograms : public RecordedGraphs, public testing::WithParamInterface<const char*> {};
 
 TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-5), ""); }
@@ -34,7 +36,9 @@ TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-
 INSTANTIATE_TEST_SUITE_P(All, RecordedPrograms,
                          testing::Values("linear_ref", "linear_resource", "linear_cond", "linear_schedule",
                                          "queue_pipeline", "shuffled_queue", "iterator_batches", "iterator_shuffled",
-                                         "iterator_range", "slices", "resource_ops", "branches"),
+                                         "iterator_range", "slices", "resource_ops", "branches", "drawn_theirs_3_1",
+                                         "drawn_theirs_3_5", "drawn_theirs_3_6", "drawn_ours_3_1", "drawn_ours_3_3",
+                                         "drawn_ours_3_4", "drawn_ours_3_5"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST_F(RecordedGraphs, WhatCannotBeRunIsToldAtOnce) {
@@ -53,7 +57,7 @@ TEST_F(RecordedGraphs, ADatasetThatIsAFunctionIsRefused) {
 }
 
 TEST_F(RecordedGraphs, ADifferenceIsSeen) {
-  RecordedPlay play = *ReadPlay("random_numbers");
+  RecordedPlay play = *ReadNamedPlay("random_numbers");
   std::string& bytes = *play.runs[0].response.mutable_tensor(12)->mutable_tensor()->mutable_tensor_content();
   bytes[0] = static_cast<char>(bytes[0] ^ 1);
   play.runs[1].response.set_status_code(3);
@@ -65,7 +69,7 @@ TEST_F(RecordedGraphs, ADifferenceIsSeen) {
 // Which seeds ops get of the graph's and their own.
 TEST_F(RecordedGraphs, Seeds) {
   std::vector<Seeds> theirs;
-  const RecordedPlay play = *ReadPlay("random_seeds");
+  const RecordedPlay play = *ReadNamedPlay("random_seeds");
   for (const auto& node : play.graph.graph_def().node()) {
     if (node.op() == "RandomUniform") theirs.push_back({node.attr().at("seed").i(), node.attr().at("seed2").i()});
   }

@@ -46,13 +46,15 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   const std::optional<Expectation>& expect = recording.expect;
   const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
   result.by_seeds = of_a_cluster && recording.scenario.choices.empty();
-  const bool compare =
-      expect.has_value() && !of_a_cluster && expect->violates.empty() && outcome.verdict != Verdict::kNotSetUp;
+  const bool seen = outcome.verdict != Verdict::kNotSetUp && outcome.verdict != Verdict::kCannot &&
+                    outcome.verdict != Verdict::kPlayerFailed;
+  const bool compare = expect.has_value() && !of_a_cluster && expect->violates.empty() && seen;
   if (compare) result.difference = Compare(outcome, *expect);
   if (outcome.verdict != Verdict::kPlayed) {
     result.reason = std::string(VerdictName(outcome.verdict));
     if (!outcome.reason.empty()) result.reason += ": " + Escaped(outcome.reason);
-    if (outcome.verdict == Verdict::kCrashed) result.difference.report = outcome.explanation;
+    const bool crashed = outcome.verdict == Verdict::kCrashed || outcome.verdict == Verdict::kPlayerFailed;
+    if (crashed) result.difference.report = outcome.explanation;
   } else if (!expect.has_value()) {
     result.reason = "nothing to compare: the record has no 'expect'";
   } else if (of_a_cluster) {
@@ -68,6 +70,10 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
       result.difference.report += fmt::format("  {}\n", Escaped(line));
   }
   result.status = result.reason.empty() ? Status::kPassed : Status::kFailed;
+  if (outcome.verdict == Verdict::kCannot) {
+    result.status = Status::kNotPlayed;
+    result.reason = Escaped(outcome.reason);
+  }
   result.outcome = std::move(outcome);
   return result;
 }
@@ -80,6 +86,8 @@ std::string_view StatusName(Status status) {
       return "failed";
     case Status::kUnreadable:
       return "unreadable";
+    case Status::kNotPlayed:
+      return "not played";
   }
   return "";
 }
@@ -98,6 +106,10 @@ std::string_view VerdictName(Verdict verdict) {
       return "crashed";
     case Verdict::kInterrupted:
       return "interrupted";
+    case Verdict::kCannot:
+      return "not played";
+    case Verdict::kPlayerFailed:
+      return "player failed";
   }
   return "";
 }

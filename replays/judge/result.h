@@ -14,7 +14,12 @@
 
 namespace vigil::replays {
 
-enum class Status { kPassed, kFailed, kUnreadable };
+enum class Status {
+  kPassed,
+  kFailed,
+  kUnreadable,
+  kNotPlayed,  // whoever plays cannot play that (Verdict::kCannot)
+};
 
 struct Result {
   Status status = Status::kUnreadable;
@@ -33,9 +38,10 @@ struct Result {
 // to violate a rule, passes once it violates none. A recording that expects nothing fails: there is nothing to compare.
 Result Judge(const Recording& recording, PlainOutcome outcome);
 
-std::string_view StatusName(Status status);  // "passed", "failed", "unreadable"
+std::string_view StatusName(Status status);  // "passed", "failed", "unreadable", "not played"
 std::string_view VerdictName(
-    Verdict verdict);  // "played", "not set up", "runaway", "deadlock", "crashed", "interrupted"
+    Verdict verdict);  // "played", "not set up", "runaway", "deadlock", "crashed", "interrupted", "not played",
+                       // "player failed"
 
 }  // namespace vigil::replays
 

@@ -412,13 +412,17 @@ def value_only(op, r):
 
 
 def scatter(op, r):
+    use_locking = {} if op.startswith("Resource") else {"use_locking": True}
     dims = full(r, r.randint(1, 4))
     dtype = one_of(r, NUMBERS)
     indices = np.asarray(r.randint(0, dims[0] + (1 if odd(r) else 0), size=full(r, r.randint(0, 3))), np.int32)
-    if op == "ScatterUpdate":  # of an index that comes twice either may win
+    if op.endswith("ScatterUpdate"):  # of an index that comes twice either may win
         indices = np.asarray(r.permutation(dims[0])[: r.randint(1, dims[0] + 1)], np.int32)
     updates = numbers(r, other_shape(r, indices.shape + dims[1:]), dtype)
-    return Sample(op, [numbers(r, dims, dtype), indices, updates], {"use_locking": True}, refs=1)
+    rows = updates.shape[: indices.ndim] == indices.shape and updates.ndim == indices.ndim + len(dims) - 1
+    if op.startswith("Resource") and rows and updates.shape[indices.ndim:] != dims[1:]:
+        return None  # rows of another length: TensorFlow writes where they come to lie
+    return Sample(op, [numbers(r, dims, dtype), indices, updates], use_locking, refs=1)
 
 
 # slots, numbers, whether the gradient comes before the numbers, or at that place.
@@ -435,8 +439,8 @@ APPLY = {
 
 
 def apply(op, r):
-    slots, names, place, flag = APPLY[op.replace("Sparse", "")]
-    sparse = op.startswith("Sparse")
+    slots, names, place, flag = APPLY[op.replace("Sparse", "").replace("Resource", "")]
+    sparse = "Sparse" in op
     dims = full(r, r.randint(1, 3))
     dtype = one_of(r, FLOATS)
     # What TensorFlow says of three slots names the wrong shape.
@@ -485,9 +489,11 @@ OPS = {
     "BroadcastGradientArgs": broadcast_args, "InvertPermutation": permutation, "ExpandDims": expand_dims,
     "Squeeze": squeeze, "Fill": fill,
     **{op: value_only for op in ("Shape", "Size", "Rank", "ZerosLike", "OnesLike", "Identity")},
-    **{op: scatter for op in ("ScatterAdd", "ScatterSub", "ScatterUpdate")},
-    **{op: apply for op in APPLY},
-    **{"Sparse" + op: apply for op in APPLY if op not in ("ApplyGradientDescent", "ApplyAdam")},
+    **{op: scatter for op in ("ScatterAdd", "ScatterSub", "ScatterUpdate", "ResourceScatterAdd", "ResourceScatterSub",
+                              "ResourceScatterUpdate")},
+    **{kind + op: apply for op in APPLY for kind in ("", "Resource")},
+    **{kind + op: apply for op in APPLY for kind in ("Sparse", "ResourceSparse")
+       if op not in ("ApplyGradientDescent", "ApplyAdam")},
 }
 
 

@@ -28,14 +28,15 @@ void AppendText(JsonWriter& w, std::string_view key, const std::optional<std::st
 
 std::string ReplayCommand(std::string_view words, const ReplayHow& how) {
   const bool planted = !how.plant.empty();
-  return fmt::format("{}./vigil replay {}{}{}{}{}", planted ? "VIGIL_PRESET=dev " : "", words,
-                     how.seeds.empty() ? "" : " ", how.seeds, planted ? " --plant " : "", how.plant);
+  const std::string player = how.player.empty() ? "" : " --player " + ShellWord(how.player);
+  return fmt::format("{}./vigil replay {}{}{}{}{}{}", planted ? "VIGIL_PRESET=dev " : "", words,
+                     how.seeds.empty() ? "" : " ", how.seeds, planted ? " --plant " : "", how.plant, player);
 }
 
 std::string ReplayLine(const Result& result, const ReplayHow& how) {
   const std::string dash = result.source != "-" && result.source.starts_with('-') ? "./" : "";
   return ReplayCommand(fmt::format("{} --only {}", ShellWord(dash + result.source), ShellWord(result.id)),
-                       {.plant = how.plant, .seeds = result.by_seeds ? how.seeds : ""});
+                       {.plant = how.plant, .seeds = result.by_seeds ? how.seeds : "", .player = how.player});
 }
 
 std::string FailureText(const Result& result, const ReplayHow& how) {
@@ -60,6 +61,9 @@ void Reporter::Add(const Result& result) {
   if (result.status == Status::kUnreadable) {
     ++unreadable_;
     err_(fmt::format("error: {}\n", result.reason));
+  } else if (result.status == Status::kNotPlayed) {
+    ++not_played_;
+    ++reasons_[result.reason];
   } else {
     if (options_.trace) {
       std::string text = fmt::format("== {} ({})\n", Escaped(result.id), WhereOf(result));
@@ -123,6 +127,7 @@ void Reporter::Finish(bool interrupted) {
   interrupted_ = interrupted;
   if (unreadable_ > 0)
     out_(fmt::format("{} could not be read\n", unreadable_ == 1 ? "1 input" : fmt::format("{} inputs", unreadable_)));
+  for (const auto& [reason, times] : reasons_) out_(fmt::format("{} not played: {}\n", times, reason));
   if (interrupted_) out_("interrupted: this is what was found so far\n");
   out_(fmt::format("{} passed, {} failed\n", passed_, failed_));
 }
@@ -131,6 +136,7 @@ std::string Reporter::TakeJson() {
   scenarios_.Newline().Close(']');
   JsonWriter w;
   w.Open('{').Key("passed").Natural(passed_).Key("failed").Natural(failed_).Key("unreadable").Natural(unreadable_);
+  if (not_played_ > 0) w.Key("not_played").Natural(not_played_);
   w.Key("interrupted").Bool(interrupted_).Key("scenarios").Raw(scenarios_.text()).Close('}');
   return w.Take() + "\n";
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,9 @@ inline constexpr std::size_t kFullFailures = 20;
 
 // What `vigil replay` needs besides a file, to play it as it was played.
 struct ReplayHow {
-  std::string plant = {};  // the planted bug that was on (only builds of the preset dev have them); "" = none
-  std::string seeds = {};  // of what real clusters did: "--seed 7" or "--seeds 9"; "" = the default
+  std::string plant = {};   // the planted bug that was on (only builds of the preset dev have them); "" = none
+  std::string seeds = {};   // of what real clusters did: "--seed 7" or "--seeds 9"; "" = the default
+  std::string player = {};  // the command that played; "" = our core
 };
 
 // The shell line; `words` are quoted already.
@@ -54,12 +56,14 @@ class Reporter {
   Reporter(ReportOptions options, Print out, Print err);
 
   void Add(const Result& result);
-  // Prints what the counts need to be understood, then "N passed, N failed" alone on a line.
+  // Prints what the counts need to be understood (of what was not played, the reasons), then "N passed, N failed" alone
+  // on a line.
   void Finish(bool interrupted);
 
   std::size_t passed() const { return passed_; }
   std::size_t failed() const { return failed_; }
   std::size_t unreadable() const { return unreadable_; }
+  std::size_t not_played() const { return not_played_; }
 
   // {"passed":..,"failed":..,"unreadable":..,"interrupted":..,"scenarios":[..]}, a scenario a line: {"id","file",
   // "record","status","verdict","hash","reason","first_difference","unused_choices"}. REQUIRES: after Finish, once.
@@ -77,6 +81,8 @@ class Reporter {
   std::size_t passed_ = 0;
   std::size_t failed_ = 0;
   std::size_t unreadable_ = 0;
+  std::size_t not_played_ = 0;
+  std::map<std::string, std::size_t> reasons_;  // why they were not played
   bool interrupted_ = false;
   JsonWriter scenarios_;
   std::string hashes_;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/session/direct_session.h"
@@ -382,10 +383,24 @@ struct Runner::Shared {
   sim::StackPool stacks;
 };
 
-Runner::Runner() : shared_(std::make_unique<Shared>()) {}
+Runner::Runner(const PlayerOptions& player)
+    : shared_(std::make_unique<Shared>()),
+      player_(player.command.empty() ? nullptr : std::make_unique<PlayerClient>(player)) {}
 Runner::~Runner() = default;
 
+bool Runner::PlaysChoices(const std::atomic<bool>* interrupt) {
+  if (player_ == nullptr) return true;
+  const absl::StatusOr<Greeting> greeting = player_->Greet(interrupt);
+  return greeting.ok() && greeting->choices;
+}
+
 Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
+  if (player_ != nullptr) {
+    VIGIL_CHECK(options.chooser == nullptr && options.steps == nullptr && options.foreign == nullptr);
+    Outcome outcome;
+    player_->Play(scenario, {.random = options.random_schedule, .interrupt = options.interrupt}, outcome, outcome);
+    return outcome;
+  }
   if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
   if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
   return PlaySession(scenario, options, shared_->stacks);

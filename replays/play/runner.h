@@ -1,4 +1,5 @@
-// The one runner: plays a scenario in a simulated world, with the production session layer, and says what happened.
+// The one runner: plays a scenario in a simulated world, with the production session layer, and says what happened; or
+// has it played by somebody else (PlayerOptions), who says it in the same words.
 //
 // It never sees what is expected, judges nothing and draws nothing: stage/played.h.
 // Thread safety: a Runner belongs to one thread; several may run at once.
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "vigil/replays/format/scenario.h"
+#include "vigil/replays/player/player_client.h"
 #include "vigil/replays/stage/outcome.h"
 #include "vigil/replays/stage/played.h"
 #include "vigil/sim/kernel/chooser.h"
@@ -52,13 +54,20 @@ Verdict VerdictOf(sim::WorldVerdict verdict);
 
 class Runner {
  public:
-  Runner();
+  // `player`: plays instead of our core. Then no chooser, observer, foreign hook, trace or log of a cluster can be had,
+  // and the REQUIRES of player_client.h hold.
+  explicit Runner(const PlayerOptions& player = {});
   ~Runner();
+  // Whether it is our core that plays.
+  bool is_our_core() const { return player_ == nullptr; }
+  // Whether what was played by chance can be played again by its choices. Starts a player, to ask it.
+  bool PlaysChoices(const std::atomic<bool>* interrupt = nullptr);
   Outcome Run(const Scenario& scenario, const RunnerOptions& options = {});
 
  private:
   struct Shared;  // what consecutive worlds reuse: fiber stacks
   std::unique_ptr<Shared> shared_;
+  std::unique_ptr<PlayerClient> player_;  // null: our core
 };
 
 }  // namespace vigil::replays

@@ -12,7 +12,8 @@ import time
 CONFIG = json.loads(sys.argv[1])
 os.environ.update(no_proxy="*", grpc_proxy="")
 
-from tensorflow_v1 import monitored_session, tf  # noqa: E402  # pylint: disable=wrong-import-position
+import player_path  # noqa: E402, F401  # pylint: disable=wrong-import-position
+from vigil_player.tensorflow_v1 import monitored_session, tf  # noqa: E402  # pylint: disable=wrong-import-position
 
 import numpy as np  # noqa: E402  # pylint: disable=wrong-import-position
 

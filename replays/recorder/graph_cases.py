@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tensorflow_v1 import tf
+import player_path  # noqa: F401
+from vigil_player.tensorflow_v1 import tf
 
 CASES = {}
 

@@ -11,7 +11,8 @@ import sys
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from tensorflow_v1 import tf
+import player_path  # noqa: F401
+from vigil_player.tensorflow_v1 import tf
 import graph_cases
 
 

@@ -19,6 +19,8 @@ import lzma
 import random
 import sys
 
+import player_path  # noqa: F401
+
 
 def open_text(path, mode):
     return (lzma.open if path.endswith(".xz") else open)(path, mode + "t", encoding="utf-8")
@@ -37,15 +39,15 @@ def meaningless(scenario, expect):
 
 
 def write_recordings(scenarios, path):
-    from record import record_twice
-    from world import Runaway
+    from vigil_player.play import play_twice
+    from vigil_player.world import Runaway
 
     counts = {"recorded": 0, "runaway": 0, "unstable": 0, "meaningless": 0}
     with open_text(path, "w") as out:
         for scenario in scenarios:
             scenario = {k: v for k, v in scenario.items() if k != "expect"}
             try:
-                expect = record_twice(scenario)
+                expect = play_twice(scenario)
             except Runaway:
                 counts["runaway"] += 1
                 print("runaway", scenario["id"])
@@ -64,8 +66,8 @@ def write_recordings(scenarios, path):
 
 def check(paths, sample):
     """Whether the scenarios still give what they expect."""
-    from record import record
-    from world import Runaway
+    from vigil_player.play import play
+    from vigil_player.world import Runaway
 
     recordings = [r for r in read(paths) if "events" in r.get("expect", {})]
     if sample is not None and sample < len(recordings):
@@ -74,7 +76,7 @@ def check(paths, sample):
     for recording in recordings:
         expect = recording["expect"]
         try:
-            got = record({k: v for k, v in recording.items() if k != "expect"})
+            got = play({k: v for k, v in recording.items() if k != "expect"})
         except Runaway:
             got = {"events": ["(runaway)"]}
         for key in ("events", "final", "messages"):

@@ -13,13 +13,13 @@ import cluster_facts
 import generate
 import generate_pairs
 import main
-import text
-import world
+import player_path  # noqa: F401
+from vigil_player import text, world
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def no_error(code):
+def no_error(code, _not_ready):
     return code
 
 

@@ -17,12 +17,14 @@ namespace vigil::replays {
 
 // Thread safety: data.
 enum class Verdict {
-  kPlayed,       // to its end, however the session fared
-  kNotSetUp,     // what it is about could not even be made: `reason` says why. That is a failure like any other
-  kRunaway,      // more events or virtual time than its limits
-  kDeadlock,     // nobody can run: `reason` says who waits for what
-  kCrashed,      // the process that played it died (crash.h); only the outcome that PlayAll makes of that has it
-  kInterrupted,  // it was no longer wanted (RunnerOptions::interrupt): not to be judged
+  kPlayed,        // to its end, however the session fared
+  kNotSetUp,      // what it is about could not even be made: `reason` says why. That is a failure like any other
+  kRunaway,       // more events or virtual time than its limits
+  kDeadlock,      // nobody can run: `reason` says who waits for what
+  kCrashed,       // the process that played it died (crash.h); only the outcome that PlayAll makes of that has it
+  kInterrupted,   // it was no longer wanted (RunnerOptions::interrupt): not to be judged
+  kCannot,        // whoever plays instead of our core cannot play that: `reason` says why. Neither passed nor failed
+  kPlayerFailed,  // ... has failed to: it died, answered late or wrongly. `violated` names it (player_client.h)
 };
 
 struct Timeline;  // timeline.h

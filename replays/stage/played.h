@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "vigil/core/base/event.h"
 #include "vigil/core/base/time.h"
 #include "vigil/sim/cluster/job_facts.h"
 #include "vigil/sim/cluster/job_history.h"
@@ -25,6 +26,8 @@ namespace vigil::replays {
 struct Played {
   Time start = {};        // of the world
   sim::Trace trace = {};  // the typed events, all tasks
+  // Kinds that are never there, whatever happens: somebody else has played who does not tell of them.
+  std::vector<EventKind> unseen = {};
   // Of a cluster:
   sim::JobHistory history = {};
   std::vector<sim::FaultApplier::Entry> faults = {};           // what the timed faults of the plan did

@@ -39,6 +39,16 @@ class HeldVariables {
   }
 
   const std::string& name(std::size_t i) const { return names_[i]; }
+  // Those that the inputs refer to by handles have the type of the gradient.
+  absl::Status CheckTypes(const KernelContext& c, DType type) const {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const DType held = vigil::Variable::TypeOf(c.holder_at(static_cast<int>(i)));
+      if (held == type) continue;
+      return InvalidArgument("Trying to use variable '{}' with wrong dtype. Expected {} got {}", names_[i],
+                             DTypeName(held), DTypeName(type));
+    }
+    return absl::OkStatus();
+  }
 
   // In the order of their names, so that two updates of the same variables never wait for each other.
   template <typename Body>
@@ -68,10 +78,13 @@ class HeldVariables {
 absl::Status CheckValues(const KernelContext& c, const ApplyLayout& layout, const HeldVariables& held,
                          const std::vector<Tensor*>& values, const std::vector<std::int64_t>& rows) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values[i]->valid()) {
+    if (values[i]->valid()) continue;
+    if (!c.node().output_types.empty()) {
       return MakeStatus(Code::kFailedPrecondition,
                         fmt::format("Attempting to use uninitialized value {}", held.name(i)));
     }
+    return MakeStatus(Code::kNotFound, fmt::format("Resource {} does not exist: '{}' needs a variable with a value.",
+                                                   held.name(i), c.node().name));
   }
   const Shape& shape = values[0]->shape();
   for (std::size_t i = 1; i < values.size(); ++i) {
@@ -135,6 +148,7 @@ absl::Status ApplyRule(KernelContext& c, const ApplyLayout& layout) {
     VIGIL_ASSIGN_OR_RETURN(rows, Integers(c.input(layout.indices)));
   }
   VIGIL_ASSIGN_OR_RETURN(HeldVariables held, HeldVariables::Of(c, Rule::kSlots + 1));
+  VIGIL_RETURN_IF_ERROR(held.CheckTypes(c, c.input(layout.grad).dtype()));
   return held.Update([&](const std::vector<Tensor*>& values) {
     VIGIL_RETURN_IF_ERROR(CheckValues(c, layout, held, values, rows));
     if (values[0]->dtype() == DType::kFloat) {
@@ -142,34 +156,47 @@ absl::Status ApplyRule(KernelContext& c, const ApplyLayout& layout) {
     } else {
       ApplyTo<Rule, double>(c, layout, values, rows);
     }
-    c.set_output(0, *values[0]);
+    if (!c.node().output_types.empty()) c.set_output(0, *values[0]);
     return absl::OkStatus();
   });
 }
 
+// Of an op whose inputs before `slots` are variables, all references or all handles.
+absl::Status CheckApplyTypes(const Node& node, const std::vector<DType>& given, const ApplyLayout& layout,
+                             int variables, bool handles) {
+  const int first = handles ? layout.grad : 0;
+  VIGIL_RETURN_IF_ERROR(RequireType(node, given, first, {DType::kFloat, DType::kDouble}));
+  for (int i = 0; i < static_cast<int>(given.size()); ++i) {
+    if (i == layout.indices) {
+      VIGIL_RETURN_IF_ERROR(RequireType(node, given, i, {DType::kInt32, DType::kInt64}));
+    } else if (handles && i < variables) {
+      VIGIL_RETURN_IF_ERROR(RequireType(node, given, i, {DType::kResource}));
+    } else {
+      VIGIL_RETURN_IF_ERROR(
+          RequireSameTypes(node, given, static_cast<std::size_t>(first), static_cast<std::size_t>(i)));
+    }
+  }
+  VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "use_locking"));
+  return *layout.flag == '\0' ? absl::OkStatus() : AllowAttr<bool>(node, layout.flag);
+}
+
+// The op for references, and the one for handles ("ResourceApply...", without an output).
 template <typename Rule>
 void RegisterApply(OpRegistry& registry, ApplyLayout layout) {
-  const int inputs = static_cast<int>(Rule::kSlots + 1 + Rule::kNumbers) + (layout.indices < 0 ? 1 : 2);
-  const auto types = [layout, inputs](const Node& node,
-                                      const std::vector<DType>& given) -> absl::StatusOr<std::vector<DType>> {
-    VIGIL_RETURN_IF_ERROR(RequireType(node, given, 0, {DType::kFloat, DType::kDouble}));
-    for (int i = 1; i < inputs; ++i) {
-      if (i == layout.indices) {
-        VIGIL_RETURN_IF_ERROR(RequireType(node, given, i, {DType::kInt32, DType::kInt64}));
-      } else {
-        VIGIL_RETURN_IF_ERROR(RequireSameTypes(node, given, 0, static_cast<std::size_t>(i)));
-      }
-    }
-    VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, "use_locking"));
-    if (*layout.flag != '\0') VIGIL_RETURN_IF_ERROR(AllowAttr<bool>(node, layout.flag));
-    return std::vector<DType>{given[0]};
-  };
-  registry.Register({.name = layout.name,
-                     .inputs = inputs,
-                     .output_types = types,
-                     .compute = [layout](KernelContext& c) { return ApplyRule<Rule>(c, layout); },
-                     .ref_inputs = (1U << (Rule::kSlots + 1)) - 1,
-                     .forwards_ref = true});
+  constexpr int kVariables = static_cast<int>(Rule::kSlots) + 1;
+  for (const bool handles : {false, true}) {
+    const auto types = [layout, handles](const Node& node,
+                                         const std::vector<DType>& given) -> absl::StatusOr<std::vector<DType>> {
+      VIGIL_RETURN_IF_ERROR(CheckApplyTypes(node, given, layout, kVariables, handles));
+      return handles ? std::vector<DType>{} : std::vector<DType>{given[0]};
+    };
+    registry.Register({.name = handles ? fmt::format("Resource{}", layout.name) : layout.name,
+                       .inputs = kVariables + static_cast<int>(Rule::kNumbers) + (layout.indices < 0 ? 1 : 2),
+                       .output_types = types,
+                       .compute = [layout](KernelContext& c) { return ApplyRule<Rule>(c, layout); },
+                       .ref_inputs = (1U << kVariables) - 1,
+                       .forwards_ref = !handles});
+  }
 }
 
 }  // namespace

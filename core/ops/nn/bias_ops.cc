@@ -33,12 +33,15 @@ absl::Status BiasAddKernel(KernelContext& c) {
   if (out.num_elements() > 0) {
     const std::int64_t inner = ElementsAfter(in.shape(), axis);
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
-      const T* const from = in.flat<T>().data();
+      const T* from = in.flat<T>().data();
       const T* const by = bias.flat<T>().data();
       T* to = out.mutable_flat<T>().data();
-      for (std::int64_t block = 0; block < in.num_elements(); block += channels * inner) {
-        for (std::int64_t at = 0; at < channels * inner; ++at) {
-          *to++ = WrappingSum(from[block + at], by[inner == 1 ? at : at / inner]);
+      const std::int64_t block = channels * inner;
+      for (std::int64_t at = 0; at < in.num_elements(); at += block, from += block, to += block) {
+        if (inner == 1) {
+          for (std::int64_t k = 0; k < channels; ++k) to[k] = WrappingSum(from[k], by[k]);
+        } else {
+          for (std::int64_t k = 0; k < block; ++k) to[k] = WrappingSum(from[k], by[k / inner]);
         }
       }
     });
@@ -61,10 +64,12 @@ absl::Status BiasAddGradKernel(KernelContext& c) {
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* from = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      for (std::int64_t block = 0; block < in.num_elements(); block += channels * inner) {
-        for (std::int64_t at = 0; at < channels * inner; ++at) {
-          T& sum = to[inner == 1 ? at : at / inner];
-          sum = WrappingSum(sum, *from++);
+      const std::int64_t block = channels * inner;
+      for (std::int64_t at = 0; at < in.num_elements(); at += block, from += block) {
+        if (inner == 1) {
+          for (std::int64_t k = 0; k < channels; ++k) to[k] = WrappingSum(to[k], from[k]);
+        } else {
+          for (std::int64_t k = 0; k < block; ++k) to[k / inner] = WrappingSum(to[k / inner], from[k]);
         }
       }
     });

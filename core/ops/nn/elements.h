@@ -92,17 +92,9 @@ absl::Status WholeArray(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// out[i] = F()(a[i], b[i]): both of one shape.
+// out[i] = F()(a[i], b[i]), of a's shape: b has as many elements.
 template <Elements kWhich, typename F>
-absl::Status EachPair(KernelContext& c) {
-  const Tensor& a = c.input(0);
-  const Tensor& b = c.input(1);
-  if (a.shape() != b.shape()) {
-    return InvalidArgument(
-        "Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != "
-        "input 1: {}",
-        c.node().name, c.node().op, a.shape().ToString(), b.shape().ToString());
-  }
+absl::Status SetEachPair(KernelContext& c, const Tensor& a, const Tensor& b) {
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), a.shape().dims()));
   const bool known = ForElements<kWhich>(a.dtype(), [&]<typename T>() {
     T* to = out.mutable_flat<T>().data();
@@ -114,6 +106,20 @@ absl::Status EachPair(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// out[i] = F()(a[i], b[i]): both of one shape.
+template <Elements kWhich, typename F>
+absl::Status EachPair(KernelContext& c) {
+  const Tensor& a = c.input(0);
+  const Tensor& b = c.input(1);
+  if (a.shape() != b.shape()) {
+    return InvalidArgument(
+        "Inputs to operation {} of type {} must have the same size and shape.  Input 0: {} != "
+        "input 1: {}",
+        c.node().name, c.node().op, a.shape().ToString(), b.shape().ToString());
+  }
+  return SetEachPair<kWhich, F>(c, a, b);
+}
+
 // The same for ops that only ask for as many elements: the shape is the first one's.
 template <Elements kWhich, typename F>
 absl::Status EachElementPair(KernelContext& c) {
@@ -123,15 +129,7 @@ absl::Status EachElementPair(KernelContext& c) {
     return InvalidArgument("The two arguments to a cwise op must have same number of elements, got {} and {}",
                            a.num_elements(), b.num_elements());
   }
-  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), a.shape().dims()));
-  const bool known = ForElements<kWhich>(a.dtype(), [&]<typename T>() {
-    T* to = out.mutable_flat<T>().data();
-    const T* y = b.flat<T>().data();
-    for (const T x : a.flat<T>()) *to++ = F()(x, *y++);
-  });
-  if (!known) return NoKernel(c);
-  c.set_output(0, std::move(out));
-  return absl::OkStatus();
+  return SetEachPair<kWhich, F>(c, a, b);
 }
 
 // out = f(a, b) with broadcasting.

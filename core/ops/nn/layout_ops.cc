@@ -125,8 +125,12 @@ absl::Status BroadcastToKernel(KernelContext& c) {
     return InvalidArgument("Rank of input ({}) must be no greater than rank of output shape ({}).", in.shape().rank(),
                            dims.size());
   }
-  if (!BroadcastShape(in.shape(), out.shape(), &both) || both != dims) {
+  if (!BroadcastShape(in.shape(), out.shape(), &both)) {
     return InvalidArgument("Incompatible shapes: {} vs. {}", in.shape().ToString(), out.shape().ToString());
+  }
+  if (both != dims) {
+    return InvalidArgument("Unable to broadcast tensor of shape {} to tensor of shape {}", in.shape().ToString(),
+                           out.shape().ToString());
   }
   VIGIL_RETURN_IF_ERROR(PickElements(in, BroadcastStrides(in.shape(), dims), out));
   c.set_output(0, std::move(out));

@@ -1,6 +1,7 @@
 // The attributes of this folder's ops that follow from a node's inputs and outputs (core/ops/implied_attrs.cc says what
 // for).
 // Source: TensorFlow's op definitions (ops.pbtxt).
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -104,17 +105,18 @@ void RegisterNnImpliedAttrs(OpRegistry& registry) {
   for (const std::string_view op : {"ScatterAdd", "ScatterSub", "ScatterUpdate"}) {
     registry.Imply(op, {t, InputType("Tindices", 1)});
   }
-  for (const std::string_view op : {"ApplyMomentum", "ApplyAdagrad", "ApplyRMSProp", "ApplyCenteredRMSProp",
-                                    "ApplyAdam", "ApplyFtrl", "ApplyFtrlV2"}) {
+  for (const auto& [op, grad] : std::vector<std::pair<std::string, int>>{{"ApplyMomentum", 3},
+                                                                         {"ApplyAdagrad", 3},
+                                                                         {"ApplyRMSProp", 7},
+                                                                         {"ApplyCenteredRMSProp", 8},
+                                                                         {"ApplyAdam", 9},
+                                                                         {"ApplyFtrl", 3},
+                                                                         {"ApplyFtrlV2", 3}}) {
     registry.Imply(op, {t});
-  }
-  for (const auto& [op, indices] : std::vector<std::pair<std::string_view, int>>{{"SparseApplyMomentum", 4},
-                                                                                 {"SparseApplyAdagrad", 4},
-                                                                                 {"SparseApplyRMSProp", 8},
-                                                                                 {"SparseApplyCenteredRMSProp", 9},
-                                                                                 {"SparseApplyFtrl", 4},
-                                                                                 {"SparseApplyFtrlV2", 4}}) {
-    registry.Imply(op, {t, InputType("Tindices", indices)});
+    registry.Imply("Resource" + op, {InputType("T", grad)});
+    if (op == "ApplyAdam") continue;
+    registry.Imply("Sparse" + op, {t, InputType("Tindices", grad + 1)});
+    registry.Imply("ResourceSparse" + op, {InputType("T", grad), InputType("Tindices", grad + 1)});
   }
 }
 

@@ -12,31 +12,44 @@ std::vector<std::int64_t> PooledDims(const Windows& windows) {
   return {windows.batch, windows.rows.out, windows.columns.out, windows.channels};
 }
 
-// Calls visit(offset of the pool's element, offsets of the window's elements on the image) for each window and channel.
+// Where a window lies on an image: rows top to bottom - 1, columns left to right - 1; its elements, and those of the
+// pool, have their channels side by side.
+struct Place {
+  std::int64_t pool = 0;   // offset in the pools
+  std::int64_t first = 0;  // offset in the images of the first element
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_step = 0;
+  std::int64_t channels = 0;
+
+  std::int64_t At(std::int64_t row, std::int64_t column) const { return first + row * row_step + column * channels; }
+};
+
+// Calls visit(place) for each window.
 template <typename Visit>
-void EachPool(const Windows& windows, Visit visit) {
+void EachPlace(const Windows& windows, Visit visit) {
   const WindowAxis& rows = windows.rows;
   const WindowAxis& columns = windows.columns;
-  std::vector<std::int64_t> inside;
-  std::int64_t pool = 0;
+  Place place{.row_step = columns.in * windows.channels, .channels = windows.channels};
   for (std::int64_t image = 0; image < windows.batch; ++image) {
     for (std::int64_t r = 0; r < rows.out; ++r) {
       const std::int64_t top = std::max<std::int64_t>(0, rows.Begin(r));
-      const std::int64_t bottom = std::min(rows.in, rows.Begin(r) + rows.window);
-      for (std::int64_t k = 0; k < columns.out; ++k) {
+      place.rows = std::min(rows.in, rows.Begin(r) + rows.window) - top;
+      for (std::int64_t k = 0; k < columns.out; ++k, place.pool += windows.channels) {
         const std::int64_t left = std::max<std::int64_t>(0, columns.Begin(k));
-        const std::int64_t right = std::min(columns.in, columns.Begin(k) + columns.window);
-        for (std::int64_t channel = 0; channel < windows.channels; ++channel, ++pool) {
-          inside.clear();
-          for (std::int64_t y = top; y < bottom; ++y) {
-            for (std::int64_t x = left; x < right; ++x) {
-              inside.push_back(((image * rows.in + y) * columns.in + x) * windows.channels + channel);
-            }
-          }
-          visit(pool, inside);
-        }
+        place.columns = std::min(columns.in, columns.Begin(k) + columns.window) - left;
+        place.first = ((image * rows.in + top) * columns.in + left) * windows.channels;
+        visit(place);
       }
     }
+  }
+}
+
+// Calls visit(offset in the images of channel 0) for each element of the window but the first one.
+template <typename Visit>
+void EachOther(const Place& place, Visit visit) {
+  for (std::int64_t row = 0; row < place.rows; ++row) {
+    for (std::int64_t column = row == 0 ? 1 : 0; column < place.columns; ++column) visit(place.At(row, column));
   }
 }
 
@@ -50,10 +63,14 @@ absl::StatusOr<Windows> Pool(const KernelContext& c, const Shape& images) {
   return PlaceWindows(c, images, size[1], size[2], strides);
 }
 
+// The offset of the first of the largest elements of one channel.
 template <typename T>
-std::int64_t LargestOf(const T* image, const std::vector<std::int64_t>& inside) {
-  return *std::max_element(inside.begin(), inside.end(),
-                           [image](std::int64_t a, std::int64_t b) { return image[a] < image[b]; });
+std::int64_t LargestOf(const T* image, const Place& place, std::int64_t channel) {
+  std::int64_t largest = place.first + channel;
+  EachOther(place, [&](std::int64_t at) {
+    if (image[largest] < image[at + channel]) largest = at + channel;
+  });
+  return largest;
 }
 
 absl::Status MaxPoolKernel(KernelContext& c) {
@@ -64,8 +81,15 @@ absl::Status MaxPoolKernel(KernelContext& c) {
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* const image = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
-        to[pool] = image[LargestOf(image, inside)];
+      EachPlace(windows, [&](const Place& place) {
+        T* const largest = to + place.pool;
+        std::copy_n(image + place.first, place.channels, largest);
+        EachOther(place, [&](std::int64_t at) {
+          const T* const element = image + at;
+          for (std::int64_t i = 0; i < place.channels; ++i) {
+            largest[i] = largest[i] < element[i] ? element[i] : largest[i];
+          }
+        });
       });
     });
     if (!known) return NoKernel(c);
@@ -82,10 +106,13 @@ absl::Status AvgPoolKernel(KernelContext& c) {
     ForFloating(in.dtype(), [&]<typename T>() {
       const T* const image = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
-        T sum = 0;
-        for (const std::int64_t at : inside) sum += image[at];
-        to[pool] = sum / static_cast<T>(inside.size());
+      EachPlace(windows, [&](const Place& place) {
+        T* const sum = to + place.pool;
+        std::copy_n(image + place.first, place.channels, sum);
+        EachOther(place, [&](std::int64_t at) {
+          for (std::int64_t i = 0; i < place.channels; ++i) sum[i] += image[at + i];
+        });
+        for (std::int64_t i = 0; i < place.channels; ++i) sum[i] /= static_cast<T>(place.rows * place.columns);
       });
     });
   }
@@ -111,9 +138,11 @@ absl::Status MaxPoolGradKernel(KernelContext& c) {
       const T* const image = in.flat<T>().data();
       const T* const grad = c.input(2).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
-        T& sum = to[LargestOf(image, inside)];
-        sum = WrappingSum(sum, grad[pool]);
+      EachPlace(windows, [&](const Place& place) {
+        for (std::int64_t i = 0; i < place.channels; ++i) {
+          T& sum = to[LargestOf(image, place, i)];
+          sum = WrappingSum(sum, grad[place.pool + i]);
+        }
       });
     });
     if (!known) return NoKernel(c);
@@ -137,8 +166,8 @@ absl::Status MaxPoolGradGradKernel(KernelContext& c) {
       const T* const image = in.flat<T>().data();
       const T* const grad = c.input(2).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
-        to[pool] = grad[LargestOf(image, inside)];
+      EachPlace(windows, [&](const Place& place) {
+        for (std::int64_t i = 0; i < place.channels; ++i) to[place.pool + i] = grad[LargestOf(image, place, i)];
       });
     });
     if (!known) return NoKernel(c);
@@ -160,8 +189,15 @@ absl::Status AvgPoolGradKernel(KernelContext& c) {
     ForFloating(out.dtype(), [&]<typename T>() {
       const T* const grad = c.input(1).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPool(windows, [&](std::int64_t pool, const std::vector<std::int64_t>& inside) {
-        for (const std::int64_t at : inside) to[at] += grad[pool] / static_cast<T>(inside.size());
+      EachPlace(windows, [&](const Place& place) {
+        const auto count = static_cast<T>(place.rows * place.columns);
+        const T* const from = grad + place.pool;
+        for (std::int64_t row = 0; row < place.rows; ++row) {
+          for (std::int64_t column = 0; column < place.columns; ++column) {
+            T* const sum = to + place.At(row, column);
+            for (std::int64_t i = 0; i < place.channels; ++i) sum[i] += from[i] / count;
+          }
+        }
       });
     });
   }

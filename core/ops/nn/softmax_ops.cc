@@ -1,4 +1,5 @@
 // Softmax and the losses that are made with it: rows are taken less their largest element, so nothing overflows.
+#include <algorithm>
 #include <cmath>
 
 #include "vigil/core/ops/nn/elements.h"
@@ -100,10 +101,13 @@ void SparseCrossEntropy(const Tensor& logits, const std::vector<std::int64_t>& l
   T* lost = loss.mutable_flat<T>().data();
   T* back = backprop.mutable_flat<T>().data();
   for (const std::int64_t label : labels) {
-    const ShiftedRow<T> shifted(row, n);
-    *lost++ = std::log(shifted.sum) - shifted.at(label);
-    for (std::int64_t i = 0; i < n; ++i) *back++ = std::exp(shifted.at(i)) / shifted.sum - (i == label ? T(1) : T(0));
+    const T largest = *std::max_element(row, row + n, [](T a, T b) { return a < b; });
+    T sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) sum += back[i] = std::exp(row[i] - largest);
+    *lost++ = std::log(sum) - (row[label] - largest);
+    for (std::int64_t i = 0; i < n; ++i) back[i] = back[i] / sum - (i == label ? T(1) : T(0));
     row += n;
+    back += n;
   }
 }
 

@@ -82,9 +82,6 @@ inline absl::Status CheckWindowAttrs(const KernelContext& c) {
     return MakeStatus(Code::kUnimplemented,
                       fmt::format("'{}' Op: the data_format is NHWC on the CPU, not {}", c.node().op, format));
   }
-  for (const std::int64_t dilation : c.attr_or<std::vector<std::int64_t>>("dilations", {})) {
-    if (dilation != 1) return MakeStatus(Code::kUnimplemented, fmt::format("'{}' Op: no dilations", c.node().op));
-  }
   return absl::OkStatus();
 }
 

@@ -13,12 +13,12 @@ absl::Status AdagradOptimizer::Check() const {
 
 NodeId AdagradOptimizer::Dense(const Update& update, Output gradient) {
   const Output rate = update.Number(0);
-  return update.Op("ApplyAdagrad", {update.variable, update.slots[0].ref, rate, gradient}, Locking()).node;
+  return update.Change("ApplyAdagrad", {update.variable, update.slots[0].ref, rate, gradient}, Locking());
 }
 
 NodeId AdagradOptimizer::Sparse(const Update& update, Output values, Output indices) {
   const Output rate = update.Number(0);
-  return update.Op("SparseApplyAdagrad", {update.variable, update.slots[0].ref, rate, values, indices}, Locking()).node;
+  return update.Change("SparseApplyAdagrad", {update.variable, update.slots[0].ref, rate, values, indices}, Locking());
 }
 
 }  // namespace vigil

@@ -30,7 +30,7 @@ NodeId AdamOptimizer::Dense(const Update& update, Output gradient) {
   for (const int which : {1, 2}) inputs.push_back(update.As(Power(update.b, which).read));
   for (std::size_t i = 0; i < 4; ++i) inputs.push_back(update.Number(i));
   inputs.push_back(gradient);
-  return update.Op("ApplyAdam", inputs, Locking()).node;
+  return update.Change("ApplyAdam", inputs, Locking());
 }
 
 Output AdamOptimizer::Rate(const Update& update) const {
@@ -44,8 +44,8 @@ Output AdamOptimizer::Rate(const Update& update) const {
 Output AdamOptimizer::Average(const Update& update, std::size_t slot, Output rows, Output indices, Output beta) const {
   const ops::Variable& average = update.slots[slot];
   const Output share = update.Op("Mul", {rows, update.Op("Sub", {update.Const(1), beta})});
-  const Output decayed = update.Op("Assign", {average.ref, update.Op("Mul", {average.read, beta})}, Locking());
-  return update.Op("ScatterAdd", {average.ref, indices, share}, Locking(), {decayed.node});
+  const NodeId decayed = update.Change("Assign", {average.ref, update.Op("Mul", {average.read, beta})}, Locking());
+  return update.Read(average, update.Change("ScatterAdd", {average.ref, indices, share}, Locking(), {decayed}));
 }
 
 NodeId AdamOptimizer::Sparse(const Update& update, Output values, Output indices) {
@@ -54,7 +54,7 @@ NodeId AdamOptimizer::Sparse(const Update& update, Output values, Output indices
   const Output v = Average(update, 1, update.Op("Mul", {values, values}), indices, update.Number(2));
   const Output below = update.Op("AddV2", {update.Op("Sqrt", {v}), update.Number(3)});
   const Output step = update.Op("RealDiv", {update.Op("Mul", {rate, m}), below});
-  return update.Op("AssignSub", {update.variable, step}, Locking()).node;
+  return update.Change("AssignSub", {update.variable, step}, Locking());
 }
 
 Output AdamOptimizer::Finish(Builder& b, const std::string& name, const std::vector<NodeId>& updates,

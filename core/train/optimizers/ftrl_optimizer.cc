@@ -38,7 +38,7 @@ NodeId FtrlOptimizer::Apply(const Update& update, const std::string& op, const s
   inputs.insert(inputs.end(), gradient.begin(), gradient.end());
   for (std::size_t i = 0; i < update.numbers.size(); ++i) inputs.push_back(update.Number(i));
   const bool shrinks = options_.l2_shrinkage_regularization_strength > 0;
-  return update.Op(shrinks ? op + "V2" : op, inputs, Locking()).node;
+  return update.Change(shrinks ? op + "V2" : op, inputs, Locking());
 }
 
 NodeId FtrlOptimizer::Dense(const Update& update, Output gradient) { return Apply(update, "ApplyFtrl", {gradient}); }

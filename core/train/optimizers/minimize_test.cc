@@ -80,6 +80,97 @@ TEST_F(MinimizeTest, ALinearRegressionFindsItsLine) {
   EXPECT_THAT(Values(bias_.ref), ElementsAre(FloatNear(0.5F, 1e-4F)));
 }
 
+// with tf.control_dependencies([train]): doubled = w * 2
+TEST_F(MinimizeTest, WhatWaitsForAStepSeesWhatTheStepHasMade) {
+  const Output loss = LinearRegression();
+  GradientDescentOptimizer optimizer({.learning_rate = 0.2F});
+  const auto train = optimizer.Minimize(b_, loss);
+  ASSERT_EQ(fakes::Text(train.status()), "OK");
+  const Output two = b_.Const("two", Tensor::Scalar<float>(2));
+  const Output after = b_.Op("Mul", {bias_.read, two}, {.control_inputs = {train->node}});
+  const Output beside = b_.Op("Mul", {bias_.read, two});
+  Initialize();
+  const RunSpec spec{.fetches = {after, beside}};
+  std::vector<Tensor> fetched;
+  EXPECT_EQ(fakes::Text(session_->Run({.spec = spec}, &fetched)), "OK");
+  EXPECT_EQ(fetched[0].flat<float>()[0], 2 * Values(bias_.ref)[0]);
+  EXPECT_NE(fetched[0].flat<float>()[0], 0);
+  EXPECT_EQ(fetched[1].flat<float>()[0], 0);
+}
+
+// In a graph that TensorFlow runs, an update works in the memory that a gradient may still be read from.
+TEST_F(MinimizeTest, NoGradientIsUsedBeforeTheOthersOfItsOpAreThere) {
+  const Output loss = LinearRegression();
+  GradientDescentOptimizer optimizer({.learning_rate = 0.2F});
+  ASSERT_EQ(fakes::Text(optimizer.Minimize(b_, loss).status()), "OK");
+  int gated = 0;
+  for (NodeId id = 0; id < graph_.size(); ++id) {
+    const Node& node = graph_.node(id);
+    if (node.op != "ApplyGradientDescent") continue;
+    const Node& gate = graph_.node(node.inputs[2].node);
+    EXPECT_EQ(gate.name.substr(gate.name.find("_grad/")).substr(0, 30), "_grad/tuple/control_dependency");
+    ASSERT_EQ(gate.control_inputs.size(), 1u);
+    EXPECT_EQ(graph_.node(gate.control_inputs[0]).control_inputs.size(), 2u);
+    ++gated;
+  }
+  EXPECT_EQ(gated, 2);
+}
+
+// A dense part, and a table of which a row is picked twice.
+std::vector<float> TrainedBy(Optimizer& optimizer, decltype(ops::MakeVariable)* make, const Env& env) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Output x = b.Const("x", Matrix(3, {1, 2, -1, 0.5F, 0.3F, -2}));
+  const Output y = b.Const("y", Matrix(3, {1, -1, 0.5F}));
+  const ops::Variable w = make(b, "w", b.Const("w0", Matrix(2, {0.1F, -0.2F})), kGlobalVariables);
+  const ops::Variable table = make(b, "table", b.Const("t0", Matrix(4, {0.5F, 0.25F, -0.5F, 1})), kGlobalVariables);
+  const Output ids = b.Const("ids", Tensor::Vector<std::int32_t>({2, 0, 2}));
+  const Output rows = ops::IsResourceVariable(graph, table.ref)
+                          ? b.Op("ResourceGather", {table.ref, ids}, {.attrs = {{"dtype", DType::kFloat}}})
+                          : b.Op("GatherV2", {table.read, ids, b.Const("axis", Tensor::Scalar<std::int32_t>(0))});
+  const Output off = b.Op("Sub", {b.Op("AddV2", {b.Op("MatMul", {x, w.read}), rows}), y});
+  const Output loss = b.Op("Mean", {b.Op("Square", {off}), b.Const("axes", Tensor::Vector<std::int32_t>({0, 1}))});
+  const auto train = optimizer.Minimize(b, loss);
+  EXPECT_EQ(fakes::Text(train.status()), "OK");
+  const std::unique_ptr<Session> session = NewDirectSession(env, graph);
+  for (const ops::Variable& each : graph.Collection(ops::kVariables)) {
+    const std::string& name = graph.node(each.ref.node).name;
+    const bool of_kind = make == ops::MakeResourceVariable && !name.starts_with("beta");  // those belong to no variable
+    EXPECT_EQ(ops::IsResourceVariable(graph, each.ref), of_kind) << name;
+    EXPECT_EQ(fakes::Text(RunTarget(*session, each.initializer)), "OK");
+  }
+  std::vector<float> all;
+  for (int i = 0; i < 5 && train.ok(); ++i) EXPECT_EQ(fakes::Text(RunTarget(*session, train->node)), "OK");
+  for (const ops::Variable& each : graph.Collection(ops::kVariables)) {
+    const absl::StatusOr<Tensor> value = RunFetch(*session, each.read);
+    EXPECT_EQ(fakes::Text(value.status()), "OK");
+    if (value.ok()) all.insert(all.end(), value->flat<float>().begin(), value->flat<float>().end());
+  }
+  return all;
+}
+
+// What references give is held against TensorFlow (replays/ops).
+TEST_F(MinimizeTest, ResourceVariablesAreTrainedAsReferencesAre) {
+  std::vector<std::unique_ptr<Optimizer>> optimizers;
+  optimizers.push_back(std::make_unique<GradientDescentOptimizer>(GradientDescentOptions{.learning_rate = 0.1F}));
+  optimizers.push_back(std::make_unique<MomentumOptimizer>(
+      MomentumOptions{.learning_rate = 0.1F, .momentum = 0.9F, .use_nesterov = true}));
+  optimizers.push_back(std::make_unique<AdagradOptimizer>(AdagradOptions{.learning_rate = 0.1F}));
+  optimizers.push_back(std::make_unique<AdamOptimizer>(AdamOptions{.learning_rate = 0.1F}));
+  optimizers.push_back(std::make_unique<RmsPropOptimizer>(RmsPropOptions{.learning_rate = 0.1F, .centered = true}));
+  optimizers.push_back(std::make_unique<RmsPropOptimizer>(RmsPropOptions{.learning_rate = 0.1F, .momentum = 0.5F}));
+  optimizers.push_back(
+      std::make_unique<FtrlOptimizer>(FtrlOptions{.learning_rate = 0.1F, .l1_regularization_strength = 0.01F}));
+  optimizers.push_back(std::make_unique<FtrlOptimizer>(
+      FtrlOptions{.learning_rate = 0.1F, .l2_shrinkage_regularization_strength = 0.1F}));
+  for (const auto& optimizer : optimizers) {
+    SCOPED_TRACE(optimizer->name());
+    const std::vector<float> wanted = TrainedBy(*optimizer, ops::MakeVariable, fake_.env());
+    EXPECT_EQ(TrainedBy(*optimizer, ops::MakeResourceVariable, fake_.env()), wanted);
+    EXPECT_NE(wanted[0], 0.1F);
+  }
+}
+
 // Exclusive or, which takes a hidden layer.
 TEST_F(MinimizeTest, APerceptronLearnsExclusiveOr) {
   const Output x = b_.Const("x", Matrix(4, {0, 0, 0, 1, 1, 0, 1, 1}));

@@ -9,6 +9,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/gradients/gradients.h"
+#include "vigil/core/ops/ops.h"
 
 namespace vigil {
 namespace {
@@ -17,7 +18,7 @@ std::vector<Output> TrainableVariables(const Graph& graph) {
   const std::vector<Output>& others = graph.Collection(kNotTrainable);
   std::vector<Output> trainable;
   for (const Output variable : graph.Collection(kGlobalVariables)) {
-    const DType type = graph.TypeOf(variable);
+    const DType type = ops::VariableType(graph, variable);
     if (type != DType::kFloat && type != DType::kDouble) continue;
     if (std::ranges::find(others, variable) == others.end()) trainable.push_back(variable);
   }
@@ -31,7 +32,8 @@ absl::StatusOr<GradientsAndVariables> Optimizer::ComputeGradients(Builder& b, Ou
   VIGIL_RETURN_IF_ERROR(b.status());
   const std::vector<Output> all = variables.empty() ? TrainableVariables(b.graph()) : variables;
   if (all.empty()) return UsageError("No variables to optimize.");
-  VIGIL_ASSIGN_OR_RETURN(const std::vector<Gradient> gradients, Gradients(b, std::vector<Output>{loss}, all, {}));
+  const GradientsOptions gated{.gate = true};
+  VIGIL_ASSIGN_OR_RETURN(const std::vector<Gradient> gradients, Gradients(b, std::vector<Output>{loss}, all, gated));
   GradientsAndVariables pairs;
   for (std::size_t i = 0; i < all.size(); ++i) {
     pairs.push_back({.gradient = gradients[i].values,

@@ -26,7 +26,7 @@ NodeId RmsPropOptimizer::Apply(const Update& update, const std::string& op, cons
   }
   for (std::size_t i = 0; i < 4; ++i) inputs.push_back(update.Number(i));
   inputs.insert(inputs.end(), gradient.begin(), gradient.end());
-  return update.Op(op, inputs, Locking()).node;
+  return update.Change(op, inputs, Locking());
 }
 
 NodeId RmsPropOptimizer::Dense(const Update& update, Output gradient) {

@@ -32,7 +32,9 @@ Output IncreaseStep(Builder& b, const std::string& scope, Output step, NodeId up
     b.Fail(UsageError("The global step is not an output of a node of this graph."));
     return {};
   }
-  const bool is_short = b.graph().TypeOf(step) == DType::kInt32;
+  const bool is_resource = ops::IsResourceVariable(b.graph(), step);
+  const DType type = is_resource ? ops::VariableType(b.graph(), step) : b.graph().TypeOf(step);
+  const bool is_short = type == DType::kInt32;
   Tensor value = is_short ? Tensor::Scalar<std::int32_t>(1) : Tensor::Scalar<std::int64_t>(1);
   Attrs attrs{{"dtype", value.dtype()}};
   attrs.emplace("value", std::move(value));
@@ -41,6 +43,7 @@ Output IncreaseStep(Builder& b, const std::string& scope, Output step, NodeId up
       {.name = scope + "/value", .control_inputs = {updates}, .attrs = std::move(attrs), .colocate_with = step.node});
   // TensorFlow leaves it at the constant's control input; here a constant is not run, so the increase says itself what
   // it waits for.
+  if (is_resource) return b.Op("AssignAddVariableOp", {step, one}, {.name = scope, .control_inputs = {updates}});
   return b.Op("AssignAdd", {step, one},
               {.name = scope, .control_inputs = {updates}, .attrs = {{"use_locking", false}}});
 }
@@ -66,7 +69,7 @@ Tensor Filled(DType type, const Shape& shape, double value) {
 // Tensors of `value` in the shape of the variable.
 Output FilledLike(Builder& b, const std::string& name, Output variable, double value) {
   const Node& node = b.graph().node(variable.node);
-  const DType type = node.output_types[0];
+  const DType type = ops::VariableType(b.graph(), variable);
   const auto declared = node.attrs.find("shape");
   constexpr std::int64_t kInGraph = 1024;  // more elements are made when they are needed
   if (declared != node.attrs.end()) {
@@ -103,14 +106,32 @@ Output SlotOptimizer::Update::Op(std::string op, std::vector<Output> inputs, Att
                .colocate_with = variable.node});
 }
 
+NodeId SlotOptimizer::Update::Change(const std::string& op, std::vector<Output> inputs, Attrs attrs,
+                                     std::vector<NodeId> after) const {
+  if (!b.status().ok()) return kNoNode;
+  if (!ops::IsResourceVariable(b.graph(), variable)) return Op(op, std::move(inputs), std::move(attrs), after).node;
+  static const std::map<std::string, std::string, std::less<>> kAssignments{
+      {"Assign", "AssignVariableOp"}, {"AssignAdd", "AssignAddVariableOp"}, {"AssignSub", "AssignSubVariableOp"}};
+  const auto assignment = kAssignments.find(op);
+  if (assignment != kAssignments.end()) return Op(assignment->second, std::move(inputs), {}, after).node;
+  if (op.starts_with("Scatter")) attrs.clear();  // those for handles never lock
+  return Op("Resource" + op, std::move(inputs), std::move(attrs), after).node;
+}
+
+Output SlotOptimizer::Update::Read(const ops::Variable& of, NodeId after) const {
+  if (!b.status().ok()) return {};
+  if (!ops::IsResourceVariable(b.graph(), of.ref)) return {after, 0};
+  return Op("ReadVariableOp", {of.ref}, {{"dtype", ops::VariableType(b.graph(), of.ref)}}, {after});
+}
+
 Output SlotOptimizer::Update::As(Output number) const {
   if (!b.status().ok()) return {};
-  const DType type = b.graph().TypeOf(variable);
+  const DType type = ops::VariableType(b.graph(), variable);
   return b.graph().Has(number) && b.graph().TypeOf(number) == type ? number : Op("Cast", {number}, {{"DstT", type}});
 }
 
 Output SlotOptimizer::Update::Const(double value) const {
-  const DType type = b.status().ok() ? b.graph().TypeOf(variable) : DType::kFloat;
+  const DType type = b.status().ok() ? ops::VariableType(b.graph(), variable) : DType::kFloat;
   return b.Const(scope + "/Const", Filled(type, Shape(), value));
 }
 
@@ -120,10 +141,7 @@ Attrs SlotOptimizer::Locking(Attrs attrs) const {
 }
 
 void SlotOptimizer::EnterGraph(const Graph& graph) {
-  const auto kept = [&graph](const auto& entry) {
-    const Output ref = entry.second.ref;
-    return graph.Has(ref) && graph.node(ref.node).op == "VariableV2";
-  };
+  const auto kept = [&graph](const auto& entry) { return ops::IsVariable(graph, entry.second.ref); };
   if (graph_ == &graph && std::ranges::all_of(made_, kept)) return;
   graph_ = &graph;
   made_.clear();
@@ -140,7 +158,9 @@ ops::Variable SlotOptimizer::GetOrMakeSlot(Builder& b, const Slot& slot, Output 
   with.device = node.device;
   const std::string name = fmt::format("{}/{}", node.name, name_);
   const Output initial = FilledLike(with, fmt::format("{}/Initializer/{}", name, slot.name), variable, slot.initial);
-  const ops::Variable made = ops::MakeVariable(with, name, initial);
+  const ops::Variable made = ops::IsResourceVariable(b.graph(), variable)
+                                 ? ops::MakeResourceVariable(with, name, initial)
+                                 : ops::MakeVariable(with, name, initial);
   if (!with.status().ok()) {
     b.Fail(with.status());
     return {};

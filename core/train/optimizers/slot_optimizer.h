@@ -73,6 +73,12 @@ class SlotOptimizer : public Optimizer {
 
     // Output 0 of a new node with the variable.
     Output Op(std::string op, std::vector<Output> inputs, Attrs attrs = {}, std::vector<NodeId> after = {}) const;
+    // A node that changes the variable or a slot of it, whichever kind they are of: `op` is that for references
+    // ("ApplyAdam", "ScatterSub", "Assign"), in whose place the one for handles is made.
+    NodeId Change(const std::string& op, std::vector<Output> inputs, Attrs attrs = {},
+                  std::vector<NodeId> after = {}) const;
+    // The value of a variable that `after`, made by Change(), has changed.
+    Output Read(const ops::Variable& of, NodeId after) const;
     // A number, in the variable's type.
     Output As(Output number) const;
     Output Number(std::size_t i) const { return As(numbers[i]); }

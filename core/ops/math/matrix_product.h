@@ -1,0 +1,58 @@
+// The product of two matrices, as MatMul and the convolutions need it.
+//
+// Every element of the result is a sum in one order, that of the columns of the left matrix; each product and each sum
+// is rounded by itself. So the result is the same to the bit whichever registers the machine has, whichever compiler
+// was used and however the work is cut up; the widest registers that the processor has are used (AVX2 on x86-64).
+// The operands may have any layout, also one that is only listed: a convolution reads the windows of an image where
+// they lie.
+// Thread safety: pure functions.
+#ifndef VIGIL_CORE_OPS_MATH_MATRIX_PRODUCT_H_
+#define VIGIL_CORE_OPS_MATH_MATRIX_PRODUCT_H_
+
+#include <cstdint>
+
+namespace vigil {
+
+// Where row i (or column i) begins: at[i] if they are listed, else step * i. In elements.
+struct MatrixAxis {
+  std::int64_t step = 0;
+  const std::int64_t* at = nullptr;
+
+  std::int64_t operator[](std::int64_t i) const { return at == nullptr ? step * i : at[i]; }
+};
+
+// Element (i, k) is data[rows[i] + columns[k]]. Borrows.
+template <typename T>
+struct MatrixOperand {
+  const T* data = nullptr;
+  MatrixAxis rows;
+  MatrixAxis columns;
+};
+
+// Of a row-major matrix that has `columns` columns; or what its transpose is.
+template <typename T>
+MatrixOperand<T> RowMajor(const T* data, std::int64_t columns, bool transposed = false) {
+  if (transposed) return {data, {.step = 1}, {.step = columns}};
+  return {data, {.step = columns}, {.step = 1}};
+}
+
+enum class Registers : std::uint8_t {
+  kWidest,    // that the processor has
+  kPortable,  // of 16 bytes: for tests, the result is the same
+};
+
+struct ProductSize {
+  std::int64_t rows = 0;     // of the left matrix and of the result
+  std::int64_t columns = 0;  // of the right one and of the result
+  std::int64_t depth = 0;    // columns of the left one, rows of the right one
+};
+
+// out = left * right, or out += left * right (`add`). Row i of the result begins at out[i * out_step], its elements lie
+// side by side. REQUIRES: float or double; the result does not overlap the operands.
+template <typename T>
+void Multiply(const ProductSize& size, const MatrixOperand<T>& left, const MatrixOperand<T>& right, T* out,
+              std::int64_t out_step, bool add = false, Registers registers = Registers::kWidest);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_OPS_MATH_MATRIX_PRODUCT_H_

@@ -1,0 +1,247 @@
+#include "vigil/core/ops/nn/convolution.h"
+
+#include <algorithm>
+
+#include "absl/status/statusor.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/ops/math/matrix_product.h"
+
+namespace vigil {
+namespace {
+
+// Offsets of rows * columns places, each `channels` elements of which the first ones are listed.
+struct Grid {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_step = 0;
+  std::int64_t column_step = 0;
+  std::int64_t listed = 1;
+
+  std::vector<std::int64_t> Offsets() const {
+    std::vector<std::int64_t> out;
+    out.reserve(static_cast<std::size_t>(rows * columns * listed));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t k = 0; k < columns; ++k) {
+        for (std::int64_t c = 0; c < listed; ++c) out.push_back(r * row_step + k * column_step + c);
+      }
+    }
+    return out;
+  }
+};
+
+// A picture (of images or of gradients) with room around it, filled with one of them after the other.
+struct Frame {
+  std::int64_t before_rows = 0;
+  std::int64_t before_columns = 0;
+  std::int64_t rows = 0;  // with what is around
+  std::int64_t columns = 0;
+  std::int64_t channels = 0;
+
+  std::int64_t row_step() const { return columns * channels; }
+};
+
+template <typename T>
+class Framed {
+ public:
+  // RESOURCE_EXHAUSTED: no memory for the room around.
+  static absl::StatusOr<Framed> Make(const Frame& frame, std::int64_t rows, std::int64_t columns) {
+    Framed out;
+    out.frame_ = frame;
+    out.rows_ = rows;
+    out.columns_ = columns;
+    if (frame.rows == rows && frame.columns == columns) return out;
+    VIGIL_ASSIGN_OR_RETURN(out.memory_, Tensor::Make(DTypeOf<T>(), {frame.rows, frame.columns, frame.channels}));
+    return out;
+  }
+  const T* Put(const T* picture) {
+    if (!memory_.valid()) return picture;
+    T* const all = memory_.template mutable_flat<T>().data();
+    const std::int64_t n = columns_ * frame_.channels;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      T* const to = all + (frame_.before_rows + r) * frame_.row_step() + frame_.before_columns * frame_.channels;
+      std::copy_n(picture + r * n, n, to);
+    }
+    return all;
+  }
+
+ private:
+  Frame frame_;
+  std::int64_t rows_ = 0;
+  std::int64_t columns_ = 0;
+  Tensor memory_;  // invalid: there is nothing around
+};
+
+// How many rows the windows reach over, counted from where the first one begins.
+std::int64_t Reach(const WindowAxis& axis) {
+  return std::max(axis.before + axis.in, (axis.out - 1) * axis.stride + axis.window);
+}
+
+Frame FrameOfImage(const Convolution& conv) {
+  const Windows& windows = conv.windows;
+  return {.before_rows = windows.rows.before,
+          .before_columns = windows.columns.before,
+          .rows = Reach(windows.rows),
+          .columns = Reach(windows.columns),
+          .channels = windows.channels};
+}
+
+// Where in the frame of an image the windows begin, and where in a window the filter's elements are.
+struct Patches {
+  Patches(const Convolution& conv, const Frame& frame)
+      : places(Grid{.rows = conv.windows.rows.out,
+                    .columns = conv.windows.columns.out,
+                    .row_step = conv.windows.rows.stride * frame.row_step(),
+                    .column_step = conv.windows.columns.stride * frame.channels}
+                   .Offsets()),
+        elements(Grid{.rows = conv.filter_rows,
+                      .columns = conv.filter_columns,
+                      .row_step = conv.row_dilation * frame.row_step(),
+                      .column_step = conv.column_dilation * frame.channels,
+                      .listed = conv.depth}
+                     .Offsets()) {}
+  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> elements;
+};
+
+// Windows that move by one: each element of the image gets what the gradients around it, under the filter turned round,
+// come to. That is a convolution, too.
+template <typename T>
+absl::Status BackToInputByOne(const Convolution& conv, const Tensor& filter, const Tensor& grad, Tensor& out) {
+  const Windows& windows = conv.windows;
+  const auto before = [](const WindowAxis& axis) { return axis.window - 1 - axis.before; };
+  const Frame frame{.before_rows = before(windows.rows),
+                    .before_columns = before(windows.columns),
+                    .rows = windows.rows.in + windows.rows.window - 1,
+                    .columns = windows.columns.in + windows.columns.window - 1,
+                    .channels = conv.filters};
+  VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, windows.rows.out, windows.columns.out));
+  const std::vector<std::int64_t> places = Grid{.rows = windows.rows.in,
+                                                .columns = windows.columns.in,
+                                                .row_step = frame.row_step(),
+                                                .column_step = frame.channels}
+                                               .Offsets();
+  // The filter's elements from the last to the first.
+  std::vector<std::int64_t> elements, weights;
+  for (std::int64_t r = conv.filter_rows; r-- > 0;) {
+    for (std::int64_t k = conv.filter_columns; k-- > 0;) {
+      for (std::int64_t f = 0; f < conv.group_filters(); ++f) {
+        elements.push_back((windows.rows.window - 1 - r * conv.row_dilation) * frame.row_step() +
+                           (windows.columns.window - 1 - k * conv.column_dilation) * frame.channels + f);
+        weights.push_back((r * conv.filter_columns + k) * conv.depth * conv.filters + f);
+      }
+    }
+  }
+  const ProductSize size{.rows = windows.rows.in * windows.columns.in,
+                         .columns = conv.depth,
+                         .depth = static_cast<std::int64_t>(elements.size())};
+  T* to = out.mutable_flat<T>().data();
+  for (std::int64_t i = 0; i < windows.batch; ++i, to += conv.image()) {
+    const T* const gradients = framed.Put(grad.flat<T>().data() + i * conv.places() * conv.filters);
+    for (std::int64_t g = 0; g < conv.groups(); ++g) {
+      const std::int64_t first = g * conv.group_filters();
+      const MatrixOperand<T> left{gradients + first, {.at = places.data()}, {.at = elements.data()}};
+      const MatrixOperand<T> right{filter.flat<T>().data() + first, {.at = weights.data()}, {.step = conv.filters}};
+      Multiply(size, left, right, to + g * conv.depth, windows.channels);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Calls visit(where on the image, where in the patch) for each element of the filter that lies on the image at a place:
+// there begin the channels of one element.
+template <typename Visit>
+void EachElementAt(const Convolution& conv, std::int64_t place, Visit visit) {
+  const Windows& windows = conv.windows;
+  const std::int64_t top = windows.rows.Begin(place / windows.columns.out);
+  const std::int64_t left = windows.columns.Begin(place % windows.columns.out);
+  for (std::int64_t r = 0; r < conv.filter_rows; ++r) {
+    const std::int64_t row = top + r * conv.row_dilation;
+    if (row < 0 || row >= windows.rows.in) continue;
+    for (std::int64_t k = 0; k < conv.filter_columns; ++k) {
+      const std::int64_t column = left + k * conv.column_dilation;
+      if (column < 0 || column >= windows.columns.in) continue;
+      visit((row * windows.columns.in + column) * windows.channels, (r * conv.filter_columns + k) * conv.depth);
+    }
+  }
+}
+
+template <typename T>
+void AddPatches(const Convolution& conv, const T* patches, T* image) {
+  for (std::int64_t place = 0; place < conv.places(); ++place, patches += conv.patch()) {
+    EachElementAt(conv, place, [&](std::int64_t on_image, std::int64_t in_patch) {
+      for (std::int64_t c = 0; c < conv.depth; ++c) image[on_image + c] += patches[in_patch + c];
+    });
+  }
+}
+
+}  // namespace
+
+template <typename T>
+absl::Status Convolve(const Convolution& conv, const Tensor& images, const Tensor& filter, Tensor& out) {
+  const Frame frame = FrameOfImage(conv);
+  const Patches patches(conv, frame);
+  VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
+  const ProductSize size{.rows = conv.places(), .columns = conv.group_filters(), .depth = conv.patch()};
+  T* to = out.mutable_flat<T>().data();
+  for (std::int64_t i = 0; i < conv.windows.batch; ++i, to += conv.places() * conv.filters) {
+    const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
+    for (std::int64_t g = 0; g < conv.groups(); ++g) {
+      const MatrixOperand<T> left{
+          image + g * conv.depth, {.at = patches.places.data()}, {.at = patches.elements.data()}};
+      const auto weights = RowMajor(filter.flat<T>().data() + g * size.columns, conv.filters);
+      Multiply(size, left, weights, to + g * size.columns, conv.filters);
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status ConvolveBackToFilter(const Convolution& conv, const Tensor& images, const Tensor& grad, Tensor& out) {
+  const Frame frame = FrameOfImage(conv);
+  const Patches patches(conv, frame);
+  VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
+  const ProductSize size{.rows = conv.patch(), .columns = conv.group_filters(), .depth = conv.places()};
+  T* const to = out.mutable_flat<T>().data();
+  const T* from = grad.flat<T>().data();
+  for (std::int64_t i = 0; i < conv.windows.batch; ++i, from += conv.places() * conv.filters) {
+    const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
+    for (std::int64_t g = 0; g < conv.groups(); ++g) {
+      const MatrixOperand<T> left{
+          image + g * conv.depth, {.at = patches.elements.data()}, {.at = patches.places.data()}};
+      const auto right = RowMajor(from + g * size.columns, conv.filters);
+      Multiply(size, left, right, to + g * size.columns, conv.filters, /*add=*/i > 0);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Windows that move by more: what each of them gives back is added where it lies.
+template <typename T>
+absl::Status ConvolveBackToInput(const Convolution& conv, const Tensor& filter, const Tensor& grad, Tensor& out) {
+  const Windows& windows = conv.windows;
+  if (windows.rows.stride == 1 && windows.columns.stride == 1) return BackToInputByOne<T>(conv, filter, grad, out);
+  VIGIL_ASSIGN_OR_RETURN(Tensor memory, Tensor::MakeUnwritten(DTypeOf<T>(), {conv.places(), conv.patch()}));
+  T* const patches = memory.mutable_flat<T>().data();
+  const ProductSize size{.rows = conv.places(), .columns = conv.patch(), .depth = conv.group_filters()};
+  T* image = out.mutable_flat<T>().data();
+  std::fill_n(image, out.num_elements(), T(0));
+  for (std::int64_t i = 0; i < windows.batch; ++i, image += conv.image()) {
+    for (std::int64_t g = 0; g < conv.groups(); ++g) {
+      const std::int64_t first = g * size.depth;
+      const auto from = RowMajor(grad.flat<T>().data() + i * conv.places() * conv.filters + first, conv.filters);
+      const auto weights = RowMajor(filter.flat<T>().data() + first, conv.filters, /*transposed=*/true);
+      Multiply(size, from, weights, patches, conv.patch());
+      AddPatches(conv, patches, image + g * conv.depth);
+    }
+  }
+  return absl::OkStatus();
+}
+
+template absl::Status Convolve<float>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status ConvolveBackToInput<float>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status ConvolveBackToFilter<float>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status Convolve<double>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status ConvolveBackToInput<double>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status ConvolveBackToFilter<double>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+
+}  // namespace vigil

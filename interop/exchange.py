@@ -1,0 +1,43 @@
+"""What the exchanges of this folder share: how one tells what it found, and how the tools are run."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULT = "RESULT "
+
+
+class Exchange:
+    """Counts what was exchanged and keeps what differs. The last line of an exchange's output is its result."""
+
+    def __init__(self) -> None:
+        self.counts: collections.Counter[str] = collections.Counter()
+        self.differences: list[str] = []
+
+    def differ(self, what: str) -> None:
+        self.differences.append(what)
+        print(f"differs: {what[:2000]}", flush=True)
+
+    def finish(self) -> int:
+        print(RESULT + json.dumps({"counts": self.counts, "differ": len(self.differences)}), flush=True)
+        return 1 if self.differences else 0
+
+
+def tool_path(name: str) -> str:
+    """Of a program of this folder; VIGIL_INTEROP_TOOLS names where they were built."""
+    return str(pathlib.Path(os.environ.get("VIGIL_INTEROP_TOOLS", ROOT / "build/release/interop")) / name)
+
+
+def run_tool(name: str, *words: str) -> list[str]:
+    """The lines that a tool prints. It must not fail."""
+    done = subprocess.run([tool_path(name), *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{name} {' '.join(words)[:300]} ends with {done.returncode}: {done.stderr[-2000:]}")
+    sys.stderr.write(done.stderr)
+    return done.stdout.splitlines()

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Graphs both ways: drawn programs are exported with what 20 steps of training gave, and trained on the other side.
+
+  graph_exchange.py theirs SEED COUNT     TensorFlow's, imported and trained by vigil; exported again, by TensorFlow
+  graph_exchange.py ours SEED COUNT       vigil's, imported and trained by TensorFlow
+  graph_exchange.py record FOLDER         a few of both for the tests of replays/graphs, as TensorFlow ran them
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+
+import graphs  # replays/recorder
+import numpy as np
+import programs
+from exchange import Exchange, run_tool
+from tensorflow_v1 import tf
+
+TOLERANCE = 1e-5
+# For the tests: small ones, of many kinds.
+RECORDED_THEIRS = ["3/1", "3/5", "3/6"]
+RECORDED_OURS = [("3", "1"), ("3", "3"), ("3", "4"), ("3", "5")]
+
+
+def write_play(path: str, records: list[bytes]) -> None:
+    with tf.io.TFRecordWriter(path) as writer:
+        for each in records:
+            writer.write(each)
+
+
+def record_theirs(seed: str, path: str) -> programs.Program:
+    """A program of TensorFlow with what it gave, written to a file."""
+    play = graphs.Play()
+    with play.graph.as_default():
+        program = programs.draw(seed)
+        play.export(saver_def=tf.get_collection(tf.GraphKeys.SAVERS)[0].as_saver_def())
+    play.run(targets=[program.init])
+    for batch in program.batches:
+        play.run(program.values, feeds=batch)
+        play.run(targets=[program.train], feeds=batch)
+    play.run(program.values, feeds=program.batches[0])
+    play.close()
+    write_play(path, play.records)
+    return program
+
+
+def read_play(path: str) -> tuple[tf.MetaGraphDef, list[tuple]]:
+    records = list(tf.python_io.tf_record_iterator(path))
+    requests = [graphs.RunStepRequest.FromString(each) for each in records[1::2]]
+    responses = [graphs.RunStepResponse.FromString(each) for each in records[2::2]]
+    return tf.MetaGraphDef.FromString(records[0]), list(zip(requests, responses))
+
+
+def values_differ(mine: np.ndarray, wanted: np.ndarray) -> str:
+    if mine.dtype != wanted.dtype or mine.shape != wanted.shape:
+        return f"is {mine.dtype} {mine.shape}, not {wanted.dtype} {wanted.shape}"
+    if not np.issubdtype(mine.dtype, np.floating):
+        return "" if np.array_equal(mine, wanted) else f"is {mine}, not {wanted}"
+    off = np.abs(mine - wanted) > TOLERANCE * np.maximum(1.0, np.abs(wanted))
+    off |= np.isnan(mine) != np.isnan(wanted)
+    return f"is {mine[off][:3]}, not {wanted[off][:3]}" if off.any() else ""
+
+
+def answers(meta: tf.MetaGraphDef, runs: list[tuple]) -> Iterator[list]:
+    """What TensorFlow gets for each run of a play."""
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(meta)
+        with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)) as session:
+            for request, _ in runs:
+                feeds = {feed.name: tf.make_ndarray(feed.tensor) for feed in request.feed}
+                targets = [graph.get_operation_by_name(name) for name in request.target]
+                yield session.run([*request.fetch, *targets], feeds)[: len(request.fetch)]
+
+
+def differences(meta: tf.MetaGraphDef, runs: list[tuple]) -> Iterator[str]:
+    """Where TensorFlow gets something else."""
+    for number, (values, (_, response)) in enumerate(zip(answers(meta, runs), runs), 1):
+        for value, wanted in zip(values, response.tensor):
+            mine = np.asarray(value, object if isinstance(value, bytes) else None)
+            what = values_differ(mine, tf.make_ndarray(wanted.tensor))
+            if what:
+                yield f"run {number}: {wanted.name} {what}"
+
+
+def check(exchange: Exchange, name: str, meta: tf.MetaGraphDef, runs: list[tuple]) -> None:
+    try:
+        found = list(differences(meta, runs))
+    except (tf.errors.OpError, ValueError, TypeError, KeyError) as error:
+        found = [f"{type(error).__name__}: {error}"]
+    if found:
+        exchange.differ(f"{name}: " + "; ".join(found[:5]))
+
+
+def theirs(exchange: Exchange, seed: str, count: int, folder: str) -> None:
+    paths = {}
+    for number in range(count):
+        path = os.path.join(folder, f"{number}.play")
+        program = record_theirs(f"{seed}/{number}", path)
+        paths[path] = f"program {seed}/{number} ({', '.join(program.about)})"
+        exchange.counts["programs"] += 1
+        exchange.counts["values"] += len(program.values) * (programs.STEPS + 1)
+    for line in run_tool("graph_tool", "play", str(TOLERANCE), *paths):
+        path, said = line.split(" ", 1)
+        if said != "same":
+            exchange.differ(f"{paths[path]}: {said}")
+            continue
+        meta, runs = read_play(path)
+        with open(path + ".meta", "wb") as file:
+            file.write(meta.SerializeToString())
+        run_tool("graph_tool", "export", path + ".meta", path + ".again")
+        with open(path + ".again", "rb") as file:
+            check(exchange, f"{paths[path]}, exported again", tf.MetaGraphDef.FromString(file.read()), runs)
+        exchange.counts["exported again"] += 1
+
+
+def ours(exchange: Exchange, seed: str, count: int, folder: str) -> None:
+    for number, line in enumerate(run_tool("graph_tool", "record", seed, "0", str(count), folder)):
+        path, about = line.split(" ", 1)
+        meta, runs = read_play(path)
+        check(exchange, f"program {seed}/{number} ({about})", meta, runs)
+        exchange.counts["programs"] += 1
+        exchange.counts["values"] += sum(len(response.tensor) for _, response in runs)
+
+
+def record(folder: str) -> int:
+    for seed in RECORDED_THEIRS:
+        record_theirs(seed, os.path.join(folder, f"drawn_theirs_{seed.replace('/', '_')}.play"))
+    for seed, number in RECORDED_OURS:
+        with tempfile.TemporaryDirectory() as scratch:
+            (line,) = run_tool("graph_tool", "record", seed, number, "1", scratch)
+            meta, runs = read_play(line.split(" ", 1)[0])
+        records = [meta.SerializeToString(deterministic=True)]
+        for (request, response), values in zip(runs, answers(meta, runs)):
+            for value, tensor in zip(values, response.tensor):
+                tensor.tensor.CopyFrom(tf.make_tensor_proto(value))
+            records += [request.SerializeToString(deterministic=True), response.SerializeToString(deterministic=True)]
+        write_play(os.path.join(folder, f"drawn_ours_{seed}_{number}.play"), records)
+    return 0
+
+
+def main() -> int:
+    if len(sys.argv) == 3 and sys.argv[1] == "record":
+        return record(sys.argv[2])
+    if len(sys.argv) != 4 or sys.argv[1] not in ("theirs", "ours"):
+        sys.exit(__doc__)
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    exchange = Exchange()
+    with tempfile.TemporaryDirectory() as folder:
+        {"theirs": theirs, "ours": ours}[sys.argv[1]](exchange, sys.argv[2], int(sys.argv[3]), folder)
+    return exchange.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Plays scenarios of vigil on the TensorFlow that is installed: see README.md."""

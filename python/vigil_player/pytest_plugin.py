@@ -1,0 +1,80 @@
+"""A fixture that verifies a hook of one's own:
+
+def test_early_stopping(vigil_hook):
+    vigil_hook(lambda w: EarlyStopping(w.loss, patience=2), may_request_stop=True)
+
+The maker is called in this process, again for each play. VIGIL_VERIFY_CASE plays one case only.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .protocol import serve
+from .verify_cli import MAY, find_vigil, leave_of
+
+CASE = "VIGIL_VERIFY_CASE"
+
+
+def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: int, again: str) -> tuple[int, str]:
+    """The exit code of `vigil verify`, and what it says."""
+    from .tensorflow_player import TensorFlowPlayer
+
+    vigil = find_vigil()
+    if not vigil:
+        pytest.fail("there is no program vigil in the PATH; name it by VIGIL")
+    with tempfile.TemporaryDirectory(prefix="vigil") as folder, socket.socket(socket.AF_UNIX) as listener, \
+            tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        path = os.path.join(folder, "player")
+        listener.bind(path)
+        listener.listen()
+        listener.settimeout(0.1)
+        relay = shlex.join([sys.executable, "-S", os.path.join(os.path.dirname(__file__), "relay.py"), path])
+        case = os.environ.get(CASE)
+        command = [vigil, "verify", "--player", relay, "--replay-as", again, "--jobs", "1"]
+        command += ["--case", case, "--trace"] if case else ["--scenarios", str(scenarios)]
+        with subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT) as process:
+            player = TensorFlowPlayer(maker, name, leave)
+            while process.poll() is None:
+                try:
+                    connection, _ = listener.accept()
+                except TimeoutError:
+                    continue
+                except socket.timeout:  # its name before Python 3.10
+                    continue
+                connection.settimeout(None)
+                with connection, connection.makefile("r") as questions, connection.makefile("w") as answers:
+                    try:
+                        serve(player, questions, answers)
+                    except (BrokenPipeError, ConnectionResetError):
+                        continue  # it was killed, or is not wanted any more
+            said.seek(0)
+            return process.returncode, said.read()
+
+
+@pytest.fixture
+def vigil_hook(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """vigil_hook(maker, may_request_stop=True, may_feed=False, ..., scenarios=200): fails with what it found."""
+
+    def check(maker: Callable[[Any], Any], scenarios: int = 200, may_request_stop: bool = True, **may: bool) -> None:
+        unknown = [word for word in may if word[len("may_"):] not in MAY or not word.startswith("may_")]
+        if unknown:
+            raise TypeError(f"vigil_hook has no {unknown[0]}; there are may_request_stop, "
+                            + ", ".join(f"may_{word}" for word in MAY))
+        leave = leave_of(not may_request_stop, {word[len("may_"):]: value for word, value in may.items()})
+        again = f"python -m pytest {shlex.quote(request.node.nodeid)}"
+        code, said = verify(maker, request.node.name, leave, scenarios, again)
+        said = said.replace(f"{again} --case ", f"{CASE}=CASE {again}    # CASE is ")
+        if code != 0:
+            pytest.fail(said, pytrace=False)
+
+    return check
