@@ -27,11 +27,6 @@ struct JUnitCase {
 // error.
 std::string JUnit(std::string_view name, const std::vector<JUnitCase>& cases, bool interrupted);
 
-// Text inside an element or an attribute in double quotes. What XML 1.0 cannot hold (bytes that are not UTF-8, most
-// control characters) becomes U+FFFD; line feeds and tabs stay in elements and are references in attributes.
-std::string XmlText(std::string_view text);
-std::string XmlAttribute(std::string_view text);
-
 }  // namespace vigil::cli
 
 #endif  // VIGIL_CLI_JUNIT_H_

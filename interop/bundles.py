@@ -7,16 +7,16 @@
 from __future__ import annotations
 
 import collections
+import functools
 import os
 import random
 import subprocess
 import sys
-import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from exchange import Exchange, tool_path  # noqa: E402
+from exchange import Exchange, run_drawn, tool_path  # noqa: E402
 
 OPS = tf.raw_ops
 TYPES = [tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.string, tf.int64, tf.bool, tf.bfloat16, tf.uint16,
@@ -223,17 +223,15 @@ def compare(tool: Tool, rng: random.Random, folder: str, counts: collections.Cou
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    tool, exchange = Tool(tool_path("bundle_tool")), Exchange()
-    seed = sys.argv[1]
-    for number in range(int(sys.argv[2])):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                compare(tool, random.Random(f"{seed}/{number}"), folder, exchange.counts)
-            except Exception as error:
-                exchange.differ(f"set {seed}/{number}: {type(error).__name__}: {str(error)[:500]}")
-    return exchange.finish()
+    tool = functools.cache(lambda: Tool(tool_path("bundle_tool")))
+
+    def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
+        try:
+            compare(tool(), random.Random(f"{seed}/{number}"), folder, exchange.counts)
+        except Exception as error:
+            exchange.differ(f"set {seed}/{number}: {type(error).__name__}: {str(error)[:500]}")
+
+    return run_drawn(__doc__, play)
 
 
 if __name__ == "__main__":

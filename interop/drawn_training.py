@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tensorflow_v1 import tf
+from vigil_player.tensorflow_v1 import tf
 
 
 def rate_of(r: random.Random, base: float, step: tf.Tensor, note: Callable[[str], None]) -> float | tf.Tensor:

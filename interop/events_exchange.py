@@ -12,11 +12,10 @@ import random
 import struct
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
-from exchange import Exchange, run_tool, tool_path
-from tensorflow_v1 import config_pb2, event_pb2, summary_pb2, tf
+from exchange import Exchange, run_drawn, run_tool, tool_path
+from vigil_player.tensorflow_v1 import config_pb2, event_pb2, summary_pb2, tf
 
 TAGS = ["loss", "accuracy", "layer_1/kernel", "a b", "ä", "x" * 80]
 
@@ -163,17 +162,15 @@ def compare(exchange: Exchange, name: str, theirs: str, ours: str) -> None:
             exchange.differ(f"{name}: vigil reads {len(lines)} events, not {len(events)}")
 
 
+def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
+    theirs, ours = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
+    write_both(random.Random(f"{seed}/{number}"), theirs, ours)
+    compare(exchange, f"file {seed}/{number}", theirs, ours)
+
+
 def main() -> int:
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
     tf.logging.set_verbosity(tf.logging.ERROR)
-    exchange = Exchange()
-    for number in range(int(sys.argv[2])):
-        with tempfile.TemporaryDirectory() as folder:
-            theirs, ours = os.path.join(folder, "theirs"), os.path.join(folder, "ours")
-            write_both(random.Random(f"{sys.argv[1]}/{number}"), theirs, ours)
-            compare(exchange, f"file {sys.argv[1]}/{number}", theirs, ours)
-    return exchange.finish()
+    return run_drawn(__doc__, play)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = "RESULT "
@@ -41,3 +43,14 @@ def run_tool(name: str, *words: str) -> list[str]:
         raise RuntimeError(f"{name} {' '.join(words)[:300]} ends with {done.returncode}: {done.stderr[-2000:]}")
     sys.stderr.write(done.stderr)
     return done.stdout.splitlines()
+
+
+def run_drawn(usage: str | None, play: Callable[[Exchange, str, int, str], None]) -> int:
+    """The main function of a script that is called with SEED COUNT: each number is played in a folder of its own."""
+    if len(sys.argv) != 3:
+        sys.exit(usage)
+    exchange = Exchange()
+    for number in range(int(sys.argv[2])):
+        with tempfile.TemporaryDirectory() as folder:
+            play(exchange, sys.argv[1], number, folder)
+    return exchange.finish()

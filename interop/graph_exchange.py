@@ -17,7 +17,7 @@ import graphs  # replays/recorder
 import numpy as np
 import programs
 from exchange import Exchange, run_tool
-from tensorflow_v1 import tf
+from vigil_player.tensorflow_v1 import tf
 
 TOLERANCE = 1e-5
 # For the tests: small ones, of many kinds.

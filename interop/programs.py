@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import drawn_training
 import numpy as np
-from tensorflow_v1 import tf
+from vigil_player.tensorflow_v1 import tf
 
 STEPS = 20
 ACTIVATIONS = [tf.nn.relu, tf.tanh, tf.sigmoid, tf.nn.elu, tf.nn.softplus, tf.nn.relu6, tf.identity, tf.sin, tf.square]

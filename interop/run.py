@@ -48,7 +48,7 @@ class Outcome:
 
 
 def play(kind: Kind, seed: str, count: int) -> Outcome:
-    paths = [str(ROOT / folder) for folder in ("interop", "replays/recorder", "replays/ops")]
+    paths = [str(ROOT / folder) for folder in ("interop", "python", "replays/recorder", "replays/ops")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
     start = time.monotonic()
     script, *words = kind.script

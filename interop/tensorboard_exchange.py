@@ -10,17 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 
 import numpy as np
-from exchange import Exchange, run_tool
+from exchange import Exchange, run_drawn, run_tool
 from tensorboard import context
 from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
 from tensorboard.data import provider as data
 from tensorboard.data import server_ingester
 from tensorboard.util import grpc_util
-from tensorflow_v1 import tf
+from vigil_player.tensorflow_v1 import tf
 
 CONTEXT = context.RequestContext()
 TOLERANCE = 1e-5
@@ -145,14 +144,8 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
     tf.logging.set_verbosity(tf.logging.ERROR)
-    exchange = Exchange()
-    for number in range(int(sys.argv[2])):
-        with tempfile.TemporaryDirectory() as folder:
-            play(exchange, sys.argv[1], number, folder)
-    return exchange.finish()
+    return run_drawn(__doc__, play)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,12 @@ from __future__ import annotations
 import glob
 import os
 import sys
-import tempfile
 
 import programs
-from exchange import Exchange, run_tool
+from exchange import Exchange, run_drawn, run_tool
 from graph_exchange import read_play
 from tensorboard_exchange import compare_folders
-from tensorflow_v1 import tf
+from vigil_player.tensorflow_v1 import tf
 
 LAST = 30
 TOLERANCE = 1e-5
@@ -90,18 +89,16 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
             exchange.differ(f"{name}: {way}: {what}")
 
 
+def play_or_tell(exchange: Exchange, seed: str, number: int, folder: str) -> None:
+    try:
+        play(exchange, seed, number, folder)
+    except (RuntimeError, ValueError, tf.errors.OpError) as error:
+        exchange.differ(f"program {seed}/{number}: {type(error).__name__}: {error}")
+
+
 def main() -> int:
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
     tf.logging.set_verbosity(tf.logging.ERROR)
-    exchange = Exchange()
-    for number in range(int(sys.argv[2])):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                play(exchange, sys.argv[1], number, folder)
-            except (RuntimeError, ValueError, tf.errors.OpError) as error:
-                exchange.differ(f"program {sys.argv[1]}/{number}: {type(error).__name__}: {error}")
-    return exchange.finish()
+    return run_drawn(__doc__, play_or_tell)
 
 
 if __name__ == "__main__":

@@ -86,4 +86,33 @@ std::string_view DetailName(EventKind kind, std::uint8_t call) {
   }
 }
 
+std::uint8_t CallNames(EventKind kind) {
+  switch (kind) {
+    case EventKind::kHookCall:
+    case EventKind::kHookReturn:
+      return static_cast<std::uint8_t>(HookMethod::kEnd) + 1;
+    case EventKind::kSessionCall:
+      return static_cast<std::uint8_t>(CallKind::kClose) + 1;
+    case EventKind::kWriterCall:
+      return static_cast<std::uint8_t>(WriterCall::kReopen) + 1;
+    case EventKind::kListenerCall:
+      return static_cast<std::uint8_t>(ListenerMethod::kEnd) + 1;
+    case EventKind::kSupervisorCall:
+    case EventKind::kSupervisorReturn:
+      return static_cast<std::uint8_t>(SupervisorMethod::kWriteGraph) + 1;
+    case EventKind::kRunPart:
+      return static_cast<std::uint8_t>(RunPart::kWatch) + 1;
+    case EventKind::kHookDetail:
+      return static_cast<std::uint8_t>(HookDetail::kTellsOfSave) + 1;
+    case EventKind::kSaverDetail:
+      return static_cast<std::uint8_t>(SaverDetail::kWritesMeta) + 1;
+    case EventKind::kCoordinatorDetail:
+      return static_cast<std::uint8_t>(CoordinatorDetail::kJoined) + 1;
+    case EventKind::kQueueDetail:
+      return static_cast<std::uint8_t>(QueueDetail::kCancels) + 1;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace vigil

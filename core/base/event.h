@@ -206,6 +206,8 @@ std::string_view CallKindName(CallKind kind);
 std::string_view SupervisorMethodName(SupervisorMethod method);
 // Of a detail: "fetches", "timer is asked", ...; "?" for a kind that is none. REQUIRES: `call` is one of the kind's.
 std::string_view DetailName(EventKind kind, std::uint8_t call);
+// How many names an event's `call` has, counted from 0; 0: it is a number.
+std::uint8_t CallNames(EventKind kind);
 
 struct Event {
   EventKind kind;

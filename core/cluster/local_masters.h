@@ -10,7 +10,6 @@
 #ifndef VIGIL_CORE_CLUSTER_LOCAL_MASTERS_H_
 #define VIGIL_CORE_CLUSTER_LOCAL_MASTERS_H_
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,15 +18,10 @@
 #include "vigil/core/base/spin_lock.h"
 #include "vigil/core/cluster/cluster_spec.h"
 #include "vigil/core/cluster/master_interface.h"
+#include "vigil/core/cluster/task_start.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
-
-// Which task of a cluster a process is, and which start of it (ServerOptions.start_number).
-struct TaskStart {
-  std::string task;  // "/job:worker/replica:0/task:0"
-  std::uint64_t number = 0;
-};
 
 class LocalMasters {
  public:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "vigil/core/base/fnv.h"
 #include "vigil/core/env/env.h"
 
 namespace vigil {
@@ -14,7 +15,7 @@ namespace vigil {
 class RequestIds {
  public:
   // `who`: the name of the task, if it has one.
-  RequestIds(const Env& env, std::string_view who) : next_(env.random->Unique("request ids") ^ HashOf(who)) {}
+  RequestIds(const Env& env, std::string_view who) : next_(env.random->Unique("request ids") ^ Fnv1a(who)) {}
   // Positive.
   std::int64_t Next() {
     const std::uint64_t id = next_.fetch_add(1, std::memory_order_relaxed);
@@ -22,13 +23,6 @@ class RequestIds {
   }
 
  private:
-  // FNV-1a.
-  static std::uint64_t HashOf(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-  }
-
   std::atomic<std::uint64_t> next_;
 };
 

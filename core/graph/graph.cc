@@ -38,8 +38,7 @@ std::shared_ptr<const Graph> Graph::Share() const { return std::shared_ptr<const
 absl::StatusOr<NodeId> Graph::Add(Node node) {
   if (finalized_) return UsageError("Graph is finalized and cannot be modified.");
   VIGIL_RETURN_IF_ERROR(Check(node));
-  if (node.name.empty()) node.name = node.op;
-  if (by_name_.contains(node.name)) node.name = UniqueName(node.name);
+  node.name = FreeName(node.name.empty() ? node.op : node.name);
   const NodeId id = size();
   nodes_.push_back(std::move(node));
   by_name_.emplace(nodes_.back().name, id);
@@ -126,8 +125,8 @@ absl::Status Graph::CheckReference(const Node& node, int i) const {
       fmt::format("Input {} of '{}' Op takes a value, but '{}' ({}) is a handle.", i, node.op, from.name, from.op));
 }
 
-// REQUIRES: `wanted` is taken.
-std::string Graph::UniqueName(const std::string& wanted) {
+std::string Graph::FreeName(const std::string& wanted) {
+  if (!by_name_.contains(wanted)) return wanted;
   int& suffix = next_suffix_[wanted];
   while (true) {
     std::string name = fmt::format("{}_{}", wanted, ++suffix);

@@ -114,6 +114,8 @@ class Graph {
   // USAGE "Graph is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do
   // not fit.
   absl::StatusOr<NodeId> Add(Node node);
+  // The name that Add() would give a node: for whoever has to know it before. A suffix is given out once.
+  std::string FreeName(const std::string& wanted);
   // The reverse, for whoever cannot finish what it began: the graph has `size` nodes again. REQUIRES: nobody has seen
   // the others; their names were free.
   void TakeBack(int size);
@@ -185,7 +187,6 @@ class Graph {
   absl::Status Check(Node& node) const;
   NodeId FindReferred(const Node& node, const std::vector<DType>& inputs) const;
   absl::Status CheckReference(const Node& node, int i) const;
-  std::string UniqueName(const std::string& wanted);
 
   struct State {
     explicit State(const OpRegistry& registry) : ops(registry) {}

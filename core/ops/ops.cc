@@ -36,13 +36,6 @@ std::string NameOf(const Builder& b, Output output) {
   return b.status().ok() ? b.graph().node(output.node).name : std::string();
 }
 
-// The name that a node of this name will get.
-std::string FreeName(const Graph& graph, const std::string& wanted) {
-  std::string name = wanted;
-  for (int suffix = 1; graph.Find(name).has_value(); ++suffix) name = fmt::format("{}_{}", wanted, suffix);
-  return name;
-}
-
 // A summary op of one tag, which is a constant "<name><suffix>"; in kSummaries.
 Output TaggedSummary(Builder& b, std::string op, const std::string& name, std::string_view suffix, std::string tag,
                      Output values) {
@@ -111,7 +104,7 @@ Variable MakeResourceVariable(Builder& b, std::string name, Output initial_value
   return AddVariable(b, name, initial_value, collection, [&](Builder& plain, Attrs attrs) {
     Variable variable;
     const Attrs type{{"dtype", attrs.at("dtype")}};
-    name = FreeName(plain.graph(), name);  // TensorFlow finds the variable by its shared name alone
+    name = plain.graph().FreeName(name);  // TensorFlow finds the variable by its shared name alone
     attrs.emplace("shared_name", name);
     variable.ref = plain.Op("VarHandleOp", {}, {.name = std::move(name), .attrs = std::move(attrs)});
     const std::string own = NameOf(plain, variable.ref);

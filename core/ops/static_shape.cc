@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "vigil/core/ops/broadcast.h"
 #include "vigil/core/ops/op_util.h"
 
 namespace vigil {
@@ -39,20 +40,6 @@ bool Broadcasts(std::string_view op) {
 std::optional<Shape> Made(Dims dims) {
   absl::StatusOr<Shape> shape = Shape::Make(std::move(dims));
   return shape.ok() ? std::optional(*std::move(shape)) : std::nullopt;
-}
-
-std::optional<Shape> Broadcast(const Shape& a, const Shape& b) {
-  Dims dims(static_cast<std::size_t>(std::max(a.rank(), b.rank())), 1);
-  for (const Shape* const each : {&a, &b}) {
-    const std::size_t before = dims.size() - each->dims().size();
-    for (std::size_t i = 0; i < each->dims().size(); ++i) {
-      std::int64_t& dim = dims[before + i];
-      const std::int64_t here = each->dims()[i];
-      if (dim != 1 && here != 1 && dim != here) return std::nullopt;
-      if (here != 1) dim = here;
-    }
-  }
-  return Made(std::move(dims));
 }
 
 std::optional<Shape> ShapeAt(const Graph& graph, Output value, int depth);
@@ -104,7 +91,9 @@ std::optional<Shape> ShapeAt(const Graph& graph, Output value, int depth) {
   if (!Broadcasts(node.op)) return std::nullopt;
   const std::optional<Shape> a = ShapeAt(graph, node.inputs[0], depth - 1);
   const std::optional<Shape> b = ShapeAt(graph, node.inputs[1], depth - 1);
-  return a.has_value() && b.has_value() ? Broadcast(*a, *b) : std::nullopt;
+  Dims dims;
+  if (!a.has_value() || !b.has_value() || !BroadcastShape(*a, *b, &dims)) return std::nullopt;
+  return Made(std::move(dims));
 }
 
 }  // namespace

@@ -248,8 +248,7 @@ class Campaign {
       const bool twice = drawn && runner->PlaysChoices(interrupt);
       Outcome outcome = twice ? PlayTwice(play, recording.scenario, interrupt)
                               : runner->Run(recording.scenario, {.random_schedule = drawn, .interrupt = interrupt});
-      const bool played = outcome.verdict != Verdict::kInterrupted && outcome.verdict != Verdict::kCannot &&
-                          outcome.verdict != Verdict::kPlayerFailed;
+      const bool played = outcome.verdict != Verdict::kInterrupted && !IsWithoutPlay(outcome.verdict);
       if (played) JudgeOutcome(recording.scenario, rules, outcome);
       return replays::PlainOutcome(std::move(outcome));
     };

@@ -53,7 +53,7 @@ Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& opt
 
 void JudgeRecording(const RecordingPlayerOptions& options, const Recording& recording, Outcome& outcome) {
   if (IsOfARealCluster(recording)) return;  // that was compared
-  if (outcome.verdict == replays::Verdict::kCannot || outcome.verdict == replays::Verdict::kPlayerFailed) return;
+  if (replays::IsWithoutPlay(outcome.verdict)) return;
   if (!NamesARule(recording)) {
     // A picture shows what is violated, whatever the file asks for.
     if (options.timeline && outcome.job.has_value()) JudgeJob(recording.scenario, outcome);

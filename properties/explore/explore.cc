@@ -91,9 +91,7 @@ class Explorer {
     const ScenarioSpace::Choice choice = space_.At(number);
     space_.Fill(number, choice, scenario_);
     const Outcome outcome = callbacks_.play ? callbacks_.play(runner_, scenario_) : runner_.Run(scenario_);
-    if (outcome.verdict == Verdict::kCannot || outcome.verdict == Verdict::kPlayerFailed) {
-      return AddNotPlayed(outcome, result);
-    }
+    if (IsWithoutPlay(outcome.verdict)) return AddNotPlayed(outcome, result);
     const Judgement judgement = CheckRules(outcome, scenario_);
     const ModelComparison says = CompareWithModel(scenario_, outcome);
     ExploreCounts& counts = result.counts;

@@ -98,8 +98,7 @@ std::string FirstDifference(const Outcome& first, const Outcome& second) {
 Outcome PlayTwice(const Play& play, replays::Scenario scenario, const std::atomic<bool>* interrupt) {
   Outcome outcome = play(scenario, {.random_schedule = true, .interrupt = interrupt});
   const auto played = [](const Outcome& one) {
-    return one.verdict != replays::Verdict::kInterrupted && one.verdict != replays::Verdict::kCannot &&
-           one.verdict != replays::Verdict::kPlayerFailed;
+    return one.verdict != replays::Verdict::kInterrupted && !replays::IsWithoutPlay(one.verdict);
   };
   if (!played(outcome)) return outcome;
   scenario.choices = outcome.choices;

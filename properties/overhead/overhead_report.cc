@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "vigil/replays/format/escape.h"
 
@@ -19,20 +18,6 @@ std::size_t LongestName(const OverheadReport& report) {
   std::size_t longest = 4;
   for (const HookOverhead& hook : report.hooks) longest = std::max(longest, hook.name.size());
   return longest;
-}
-
-std::string EscapedXml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 }  // namespace
@@ -98,8 +83,8 @@ std::string OverheadSvg(const OverheadReport& report) {
         "fill=\"#4878a8\"/><line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\" stroke=\"black\"/><text "
         "x=\"{:.1f}\" "
         "y=\"{:.0f}\">{:.0f}</text>\n",
-        left - 6, y + 14, EscapedXml(hook.name), left, y + 4, x(hook.ns) - left, x(hook.low), x(hook.high), y + 10,
-        y + 10, x(std::max(hook.ns, hook.high)) + 5, y + 14, hook.ns);
+        left - 6, y + 14, replays::XmlText(hook.name), left, y + 4, x(hook.ns) - left, x(hook.low), x(hook.high),
+        y + 10, y + 10, x(std::max(hook.ns, hook.high)) + 5, y + 14, hook.ns);
     y += kRow;
   }
   return text + "</svg>\n";

@@ -31,6 +31,42 @@ void AppendEscapedByte(std::string& out, char c) {
   }
 }
 
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Not in XML 1.0, although it is UTF-8.
+bool IsForbidden(std::string_view character) {
+  if (character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF") return true;
+  if (character.size() != 1) return false;
+  const auto c = static_cast<unsigned char>(character[0]);
+  return c < 0x20 && c != '\t' && c != '\n';  // a carriage return would be read as a line feed
+}
+
+std::string Xml(std::string_view text, bool attribute) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t size = CharacterSize(text);
+    const std::string_view character = text.substr(0, size == 0 ? 1 : size);
+    if (size == 0 || IsForbidden(character)) {
+      out += kReplacement;
+    } else if (character == "<") {
+      out += "&lt;";
+    } else if (character == ">") {
+      out += "&gt;";
+    } else if (character == "&") {
+      out += "&amp;";
+    } else if (attribute && character == "\"") {
+      out += "&quot;";
+    } else if (attribute && (character == "\n" || character == "\t")) {
+      out += character == "\n" ? "&#10;" : "&#9;";
+    } else {
+      out += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
 }  // namespace
 
 std::size_t CharacterSize(std::string_view text) {
@@ -108,5 +144,8 @@ std::string ShellWord(std::string_view text) {
   }
   return out + "'";
 }
+
+std::string XmlText(std::string_view text) { return Xml(text, false); }
+std::string XmlAttribute(std::string_view text) { return Xml(text, true); }
 
 }  // namespace vigil::replays

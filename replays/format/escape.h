@@ -1,4 +1,4 @@
-// Text from files (ids, titles, event lines) on its way to a terminal, a JSON document or a shell line.
+// Text from files (ids, titles, event lines) on its way to a terminal, a JSON or XML document or a shell line.
 //
 // Thread safety: pure functions.
 #ifndef VIGIL_REPLAYS_FORMAT_ESCAPE_H_
@@ -30,6 +30,11 @@ void AppendJsonString(std::string& out, std::string_view text);
 
 // One word of a POSIX shell line: as it is where that is safe, else in single quotes.
 std::string ShellWord(std::string_view text);
+
+// Text inside an XML element or an attribute in double quotes. What XML 1.0 cannot hold (bytes that are not UTF-8, most
+// control characters) becomes U+FFFD; line feeds and tabs stay in elements and are references in attributes.
+std::string XmlText(std::string_view text);
+std::string XmlAttribute(std::string_view text);
 
 }  // namespace vigil::replays
 

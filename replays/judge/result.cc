@@ -46,8 +46,7 @@ Result Judge(const Recording& recording, PlainOutcome outcome) {
   const std::optional<Expectation>& expect = recording.expect;
   const bool of_a_cluster = expect.has_value() && expect->job != nullptr;
   result.by_seeds = of_a_cluster && recording.scenario.choices.empty();
-  const bool seen = outcome.verdict != Verdict::kNotSetUp && outcome.verdict != Verdict::kCannot &&
-                    outcome.verdict != Verdict::kPlayerFailed;
+  const bool seen = outcome.verdict != Verdict::kNotSetUp && !IsWithoutPlay(outcome.verdict);
   const bool compare = expect.has_value() && !of_a_cluster && expect->violates.empty() && seen;
   if (compare) result.difference = Compare(outcome, *expect);
   if (outcome.verdict != Verdict::kPlayed) {

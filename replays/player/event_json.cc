@@ -64,36 +64,6 @@ constexpr Range<double> kAnyNumber = {-std::numeric_limits<double>::max(), std::
 // Sessions of a training add hooks of their own to those of the scenario.
 constexpr std::size_t kMostOwnHooks = 16;
 
-// How many names `call` has; 0: it is a number.
-std::uint8_t NamedCalls(EventKind kind) {
-  switch (kind) {
-    case EventKind::kHookCall:
-    case EventKind::kHookReturn:
-      return static_cast<std::uint8_t>(HookMethod::kEnd) + 1;
-    case EventKind::kSessionCall:
-      return static_cast<std::uint8_t>(CallKind::kClose) + 1;
-    case EventKind::kWriterCall:
-      return static_cast<std::uint8_t>(WriterCall::kReopen) + 1;
-    case EventKind::kListenerCall:
-      return static_cast<std::uint8_t>(ListenerMethod::kEnd) + 1;
-    case EventKind::kSupervisorCall:
-    case EventKind::kSupervisorReturn:
-      return static_cast<std::uint8_t>(SupervisorMethod::kWriteGraph) + 1;
-    case EventKind::kRunPart:
-      return static_cast<std::uint8_t>(RunPart::kWatch) + 1;
-    case EventKind::kHookDetail:
-      return static_cast<std::uint8_t>(HookDetail::kTellsOfSave) + 1;
-    case EventKind::kSaverDetail:
-      return static_cast<std::uint8_t>(SaverDetail::kWritesMeta) + 1;
-    case EventKind::kCoordinatorDetail:
-      return static_cast<std::uint8_t>(CoordinatorDetail::kJoined) + 1;
-    case EventKind::kQueueDetail:
-      return static_cast<std::uint8_t>(QueueDetail::kCancels) + 1;
-    default:
-      return 0;
-  }
-}
-
 std::string_view CallName(EventKind kind, std::uint8_t call) {
   switch (kind) {
     case EventKind::kHookCall:
@@ -150,7 +120,7 @@ void PrintSubject(std::string_view subject, JsonWriter& w) {
 
 void PrintEvent(const Event& event, JsonWriter& w) {
   w.Key("e").String(EventKindName(event.kind));
-  if (NamedCalls(event.kind) > 0) {
+  if (CallNames(event.kind) > 0) {
     w.Key("call").String(CallName(event.kind, event.call));
   } else if (event.call != 0) {
     w.Key("call").Natural(event.call);
@@ -196,7 +166,7 @@ void ReadBytes(const Field& field, std::string& out) {
 
 void ReadCall(const Field& field, EventKind kind, std::uint8_t& out) {
   if (!field.present()) return;
-  const std::uint8_t names = NamedCalls(kind);
+  const std::uint8_t names = CallNames(kind);
   if (names == 0) {
     std::int64_t number = 0;
     field.Integer({0, 255}, number);

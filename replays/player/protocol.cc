@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/fnv.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/fields.h"
@@ -109,14 +110,10 @@ void ReadHash(const Field& field, std::uint64_t& hash) {
   if (error != std::errc() || end != text.data() + text.size()) field.Fail("expected a hash in hexadecimal");
 }
 
-// Of what was played by somebody who gives no hash: FNV-1a over the lines.
+// Of what was played by somebody who gives no hash: over the lines.
 std::uint64_t HashOfEvents(const std::vector<std::string>& lines) {
-  std::uint64_t hash = 14695981039346656037U;
-  const auto add = [&hash](unsigned char c) { hash = (hash ^ c) * 1099511628211U; };
-  for (const std::string& line : lines) {
-    for (const char c : line) add(static_cast<unsigned char>(c));
-    add('\n');
-  }
+  std::uint64_t hash = Fnv1a("");
+  for (const std::string& line : lines) hash = Fnv1a("\n", Fnv1a(line, hash));
   return hash;
 }
 

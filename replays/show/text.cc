@@ -20,6 +20,9 @@ namespace {
 // As Python's %g; NaN and infinity without a sign for NaN.
 std::string NumberText(double value) { return std::isnan(value) ? "nan" : fmt::format("{:g}", value); }
 
+// A step, without what comes after the point. A player may say what is no step: an infinity, which no integer holds.
+std::string StepText(double value) { return fmt::format("{:.0f}", std::trunc(value) + 0.0); }
+
 std::string HookText(const Event& event) {
   const auto method = static_cast<HookMethod>(event.call);
   std::string text = fmt::format("hook {} {}", event.subject, HookMethodName(method));
@@ -50,8 +53,7 @@ std::string SummaryText(std::string_view bytes) {
 std::string WriterText(const Event& event) {
   const auto call = static_cast<WriterCall>(event.call);
   const std::string text = fmt::format("writer {}", WriterCallName(call));
-  const std::string step =
-      event.has_value ? fmt::format("step={}", static_cast<std::int64_t>(event.value)) : std::string("step=None");
+  const std::string step = "step=" + (event.has_value ? StepText(event.value) : std::string("None"));
   switch (call) {
     case WriterCall::kSummary:
       return fmt::format("{} {} {}", text, step, SummaryText(event.subject));
@@ -73,7 +75,7 @@ std::string ListenerText(const Event& event) {
   // One that nobody gave a name has none.
   const std::string text = fmt::format("listener {}{}{}", event.subject, event.subject.empty() ? "" : " ",
                                        ListenerMethodName(static_cast<ListenerMethod>(event.call)));
-  return event.has_value ? fmt::format("{} step={}", text, static_cast<std::int64_t>(event.value)) : text;
+  return event.has_value ? fmt::format("{} step={}", text, StepText(event.value)) : text;
 }
 
 std::string_view SeverityText(std::int32_t severity) {
@@ -146,7 +148,6 @@ std::string HookNoteText(const Event& event) {
 
 std::string NoteText(const Event& event) {
   const std::string_view code = CodeName(event.code);
-  const auto step = static_cast<std::int64_t>(event.value);
   switch (static_cast<Note>(event.call)) {
     case Note::kHookRaises:
     case Note::kHookRequestsStop:
@@ -162,9 +163,9 @@ std::string NoteText(const Event& event) {
     case Note::kRun:
       return "driver run";
     case Note::kResult:
-      return fmt::format("driver result step={} fed={}", step, event.session);
+      return fmt::format("driver result step={} fed={}", StepText(event.value), event.session);
     case Note::kShouldStop:
-      return fmt::format("driver should_stop -> {}", step != 0 ? "yes" : "no");
+      return fmt::format("driver should_stop -> {}", event.value != 0 ? "yes" : "no");
     case Note::kClose:
       return "driver close";
     case Note::kClosed:
@@ -176,9 +177,9 @@ std::string NoteText(const Event& event) {
     case Note::kRunStepFn:
       return "driver run_step_fn";
     case Note::kStep:
-      return fmt::format("driver step call={} session={}", step, SessionText(event));
+      return fmt::format("driver step call={} session={}", StepText(event.value), SessionText(event));
     case Note::kStepResult:
-      return fmt::format("driver step result step={} fed={}", step, event.session);
+      return fmt::format("driver step result step={} fed={}", StepText(event.value), event.session);
     case Note::kStepRequestsStop:
       return "driver step requests_stop";
     case Note::kStepRaises:
@@ -244,7 +245,7 @@ std::optional<std::string> TextOf(const Event& event) {
       return fmt::format("session create failed {}", CodeName(event.code));
     case EventKind::kSessionCall:
       if (event.code == Code::kOk && static_cast<CallKind>(event.call) == CallKind::kReadStep) {
-        return fmt::format("{} -> {}", SessionCallText(event), static_cast<std::int64_t>(event.value));
+        return fmt::format("{} -> {}", SessionCallText(event), StepText(event.value));
       }
       return SessionCallText(event);
     case EventKind::kInitFn:

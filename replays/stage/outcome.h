@@ -27,6 +27,11 @@ enum class Verdict {
   kPlayerFailed,  // ... has failed to: it died, answered late or wrongly. `violated` names it (player_client.h)
 };
 
+// A player has given no play: there are no events to judge, whatever else may be said of it.
+constexpr bool IsWithoutPlay(Verdict verdict) {
+  return verdict == Verdict::kCannot || verdict == Verdict::kPlayerFailed;
+}
+
 struct Timeline;  // timeline.h
 
 struct PlainOutcome {

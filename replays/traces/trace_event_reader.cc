@@ -10,24 +10,10 @@ namespace {
 
 absl::Status Damaged(std::string_view what) { return MakeStatus(Code::kDataLoss, what); }
 
-// Of kinds that carry a name in `call`, how many names there are.
+// How many values `call` may have.
 std::uint32_t CallsOf(EventKind kind) {
-  switch (kind) {
-    case EventKind::kHookCall:
-    case EventKind::kHookReturn:
-      return static_cast<std::uint32_t>(HookMethod::kEnd) + 1;
-    case EventKind::kSessionCall:
-      return static_cast<std::uint32_t>(CallKind::kClose) + 1;
-    case EventKind::kWriterCall:
-      return static_cast<std::uint32_t>(WriterCall::kReopen) + 1;
-    case EventKind::kListenerCall:
-      return static_cast<std::uint32_t>(ListenerMethod::kEnd) + 1;
-    case EventKind::kSupervisorCall:
-    case EventKind::kSupervisorReturn:
-      return static_cast<std::uint32_t>(SupervisorMethod::kWriteGraph) + 1;
-    default:
-      return 256;
-  }
+  const std::uint8_t names = CallNames(kind);
+  return names == 0 ? 256 : names;
 }
 
 }  // namespace

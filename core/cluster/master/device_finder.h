@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/partition/partition.h"
+#include "vigil/core/cluster/task_start.h"
 #include "vigil/core/cluster/worker/worker_service.h"
 #include "vigil/core/env/env.h"
 

@@ -12,6 +12,7 @@
 #include "vigil/core/cluster/master/device_finder.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/parallel_calls.h"
+#include "vigil/core/cluster/task_start.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/tensor/tensor_proto.h"
@@ -27,10 +28,8 @@ absl::Status NoSession(const std::string& handle) {
 }
 
 absl::Status WasRestarted(const TaskStart& client) {
-  return MakeStatus(Code::kAborted,
-                    fmt::format("{} was restarted: the session is one of its start {}, which is over. A "
-                                "process that goes on after its successor has begun must end.",
-                                client.task, client.number));
+  return WasFollowed(
+      fmt::format("{} was restarted: the session is one of its start {}, which is over.", client.task, client.number));
 }
 
 // `given` wins.

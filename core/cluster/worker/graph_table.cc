@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/cluster/task_start.h"
 #include "vigil/core/cluster/wire.h"
 
 namespace vigil {
@@ -26,9 +27,8 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
   }
   if (master.incarnation != 0) {
     if (IsFollowed(master)) {
-      return MakeStatus(Code::kAborted, fmt::format("Graph {} comes from a process of {} that was restarted since. A "
-                                                    "process that goes on after its successor has begun must end.",
-                                                    handle, master.task));
+      return WasFollowed(
+          fmt::format("Graph {} comes from a process of {} that was restarted since.", handle, master.task));
     }
     Newest& newest = masters_[master.task];
     if (newest.incarnation != 0 && newest.incarnation != master.incarnation) {

@@ -8,6 +8,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/cluster/task_start.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/tensor/tensor_proto.h"
@@ -102,9 +103,8 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
 
 absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::GetStatusRequest& request) const {
   if (start_number_ != 0 && start_number_ < request.least_start()) {
-    return MakeStatus(Code::kAborted, fmt::format("{} was restarted: this is its start {}, asked for is start {}. A "
-                                                  "process that goes on after its successor has begun must end.",
-                                                  cluster_.own().name, start_number_, request.least_start()));
+    return WasFollowed(fmt::format("{} was restarted: this is its start {}, asked for is start {}.",
+                                   cluster_.own().name, start_number_, request.least_start()));
   }
   proto::GetStatusResponse response;
   *response.add_device_attributes() = device_;

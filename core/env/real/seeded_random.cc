@@ -3,18 +3,9 @@
 #include <sys/random.h>
 
 #include "vigil/core/base/check.h"
+#include "vigil/core/base/fnv.h"
 
 namespace vigil {
-namespace {
-
-// FNV-1a.
-std::uint64_t HashOf(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
-}  // namespace
 
 std::uint64_t EntropySeed() {
   std::uint64_t seed = 0;
@@ -26,7 +17,7 @@ std::uint64_t SeededRandom::Draw(std::string_view stream) {
   const std::lock_guard lock(mutex_);
   auto it = states_.find(stream);
   if (it == states_.end()) {
-    it = states_.emplace(stream, SplitMix64(SplitMix(seed_ ^ SplitMix(HashOf(stream))))).first;
+    it = states_.emplace(stream, SplitMix64(SplitMix(seed_ ^ SplitMix(Fnv1a(stream))))).first;
   }
   return it->second.Next();
 }

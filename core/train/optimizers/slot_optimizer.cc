@@ -32,9 +32,7 @@ Output IncreaseStep(Builder& b, const std::string& scope, Output step, NodeId up
     b.Fail(UsageError("The global step is not an output of a node of this graph."));
     return {};
   }
-  const bool is_resource = ops::IsResourceVariable(b.graph(), step);
-  const DType type = is_resource ? ops::VariableType(b.graph(), step) : b.graph().TypeOf(step);
-  const bool is_short = type == DType::kInt32;
+  const bool is_short = ops::VariableType(b.graph(), step) == DType::kInt32;
   Tensor value = is_short ? Tensor::Scalar<std::int32_t>(1) : Tensor::Scalar<std::int64_t>(1);
   Attrs attrs{{"dtype", value.dtype()}};
   attrs.emplace("value", std::move(value));
@@ -43,7 +41,8 @@ Output IncreaseStep(Builder& b, const std::string& scope, Output step, NodeId up
       {.name = scope + "/value", .control_inputs = {updates}, .attrs = std::move(attrs), .colocate_with = step.node});
   // TensorFlow leaves it at the constant's control input; here a constant is not run, so the increase says itself what
   // it waits for.
-  if (is_resource) return b.Op("AssignAddVariableOp", {step, one}, {.name = scope, .control_inputs = {updates}});
+  if (ops::IsResourceVariable(b.graph(), step))
+    return b.Op("AssignAddVariableOp", {step, one}, {.name = scope, .control_inputs = {updates}});
   return b.Op("AssignAdd", {step, one},
               {.name = scope, .control_inputs = {updates}, .attrs = {{"use_locking", false}}});
 }
