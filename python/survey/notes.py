@@ -1,0 +1,3 @@
+"""What was found, explained: (hook, promise) -> why. Each was tried by hand."""
+
+NOTES = {}
