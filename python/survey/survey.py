@@ -1,7 +1,7 @@
 """Verifies hooks that others wrote, and makes the table of docs/python_hooks.md.
 
   python -m survey.survey play MODULE OUT.json [--scenarios N] [--only NAME]   MODULE: of_tensorflow, of_packages
-  python -m survey.survey table IN.json... > TABLE
+  python -m survey.survey table IN.json... > ../docs/python_hooks.md
 
 `play` needs TensorFlow and the program vigil (VIGIL, or in the PATH); README.md of python/ says more.
 """
@@ -45,9 +45,21 @@ def findings(said):
     return found
 
 
+INTRODUCTION = (
+    "# Hooks that others wrote, verified\n\n"
+    "What `vigil-verify` ([python/](../python/README.md)) found in the hooks that ship with TensorFlow and in some of "
+    "packages on PyPI.\nGenerated: `python -m survey.survey`. Each was driven through the cases of every hook, with "
+    "leave to stop the training and to do what\nthe column says; the hooks are the packages' own text. TensorFlow's "
+    "own played on its newest version, the others on 2.12, the last with\nthe estimator. What was found was tried by "
+    "hand on plain TensorFlow: [by_hand.py](../python/survey/by_hand.py).\n\n"
+    "`hook.end_needs_session` is the promise that TensorFlow's own hooks break: the session that `end` gets is None "
+    "when a session is\nclosed a second time.\n")
+
+
 def table(paths):
     from .notes import NOTES
 
+    print(INTRODUCTION)
     print("| hook | of | leave | plays | found | what it is |\n|---|---|---|---|---|---|")
     for path in paths:
         with open(path, encoding="utf-8") as file:

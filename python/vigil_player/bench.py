@@ -21,7 +21,7 @@ from typing import Any
 from . import model as models
 from . import tensorflow_v1, verified
 
-tf: Any = tensorflow_v1.tf
+tf: Any = tensorflow_v1.tf  # type: ignore[attr-defined]
 Model: Any = models.Model
 HookParts: Any = verified.HookParts
 
