@@ -479,6 +479,26 @@ TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
   EXPECT_TRUE(metadata.step_stats.empty());
 }
 
+TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  for (const TraceLevel level :
+       {TraceLevel::kNoTrace, TraceLevel::kSoftwareTrace, TraceLevel::kHardwareTrace, TraceLevel::kFullTrace}) {
+    for (const bool reports : {false, true}) {
+      const RunOptions options{.trace_level = level, .report_tensor_allocations_upon_oom = reports};
+      RunMetadata metadata;
+      std::vector<Tensor> out;
+      for (Session* const each : {session.get(), remote.get()}) {
+        EXPECT_EQ(Text(each->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
+        EXPECT_EQ(!metadata.step_stats.empty(), level == TraceLevel::kFullTrace) << static_cast<int>(level) << reports;
+      }
+    }
+  }
+}
+
 TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("worker", 0, graph_);
