@@ -26,6 +26,8 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/real/system_clock.h"
+#include "vigil/properties/campaign/corpus.h"
+#include "vigil/properties/campaign/shard_keeper.h"
 #include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/documents/faults_document.h"
 #include "vigil/properties/documents/rules_document.h"
@@ -52,6 +54,8 @@ constexpr char kNotes[] =
     "  vigil check --suite random --seeds 4711..4711 --json -\n"
     "  vigil check --suite cluster --time 10m --junit cluster.xml\n"
     "  vigil check --suite cluster --seeds 1..100000 --shard 3/8\n"
+    "  vigil check --suite random --seeds 1001..2000 --state shards/2.state\n"
+    "  vigil check --suite random --seeds 1..20000 --corpus corpus\n"
     "  vigil check --planted session.end_twice,recovery.no_pause\n"
     "  vigil check --planted all --shrink\n"
     "\n"
@@ -59,9 +63,9 @@ constexpr char kNotes[] =
     "130 ended by Ctrl-C and 143 by SIGTERM: what was found until then has been printed.\n";
 
 // What plays each planted bug by itself has none of these.
-constexpr const char* kNotOfPlanted[] = {"--shard",           "--annotations", "--junit",      "--time",
-                                         "--faults-document", "--failures",    "--recordings", "--plant",
-                                         "--list-rules",      "--play-limit",  "--player",     "--player-limit"};
+constexpr const char* kNotOfPlanted[] = {"--shard",    "--annotations",  "--junit", "--time",       "--faults-document",
+                                         "--failures", "--recordings",   "--plant", "--list-rules", "--play-limit",
+                                         "--player",   "--player-limit", "--state"};
 constexpr const char* kNotOfPlantedList[] = {"--jobs", "--json", "--shrink", "--seeds"};
 // What only some suites have.
 constexpr const char* kOfDrawnSuites[] = {"--seeds", "--time"};
@@ -95,6 +99,8 @@ struct Arguments {
   std::string faults_document;
   std::string time;
   std::string failures = "failures";
+  std::string state;
+  std::string corpus;
   std::vector<std::string> recordings;
   bool list_rules = false;
   std::vector<std::string> planted;
@@ -139,6 +145,14 @@ void AddOptions(CLI::App& app, Arguments& a) {
          "Write what docs/faults.md holds, with the numbers of this campaign, to this file. Needs the suite cluster")
       ->type_name("FILE");
   app.add_option("--failures", a.failures, "Where failing scenarios are saved (default: failures)")->type_name("DIR");
+  app.add_option("--state", a.state,
+                 "Keep what was found in this file, and go on from there if it is there: a shard of a campaign, for "
+                 "vigil merge. Needs --suite random, cluster or both")
+      ->type_name("FILE");
+  app.add_option("--corpus", a.corpus,
+                 "Random and cluster play what is kept in this folder, then changed and new scenarios, and keep those "
+                 "there that reach something new")
+      ->type_name("DIR");
   app.add_option("--recordings", a.recordings, "What the suite recorded plays (default: the recordings of this tree)")
       ->allow_extra_args(false)
       ->type_name("PATH");
@@ -176,13 +190,28 @@ class CheckRun {
         results_("vigil check", arguments_.json) {}
 
   int Run() {
-    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--faults-document", arguments_.faults_document}},
+    if (!results_.CanWrite({{"--junit", arguments_.junit},
+                            {"--faults-document", arguments_.faults_document},
+                            {"--state", arguments_.state}},
                            Inputs()))
       return kMisuse;
     if (arguments_.failures_given && !(OnlyReadsFailures() ? HasFailures() : results_.CanSaveIn(options_.failures)))
       return kMisuse;
+    std::optional<properties::ShardKeeper> keeper;
+    if (!arguments_.state.empty()) {
+      absl::StatusOr<properties::ShardKeeper> opened =
+          properties::ShardKeeper::Open(results_.files(), arguments_.state, Shard());
+      if (!opened.ok()) return results_.Refuse(opened.status());
+      keeper = *std::move(opened);
+    }
+    properties::Corpora corpora;
+    if (!arguments_.corpus.empty() && !OpenCorpora(corpora)) return kMisuse;
     Announce();
     properties::CheckCallbacks callbacks;
+    callbacks.on_corpus = [&](std::string_view suite) {
+      const absl::Status status = corpora.find(suite)->second.Save(results_.files(), arguments_.corpus, suite);
+      if (!status.ok()) results_.Fail(MessageOf(status));
+    };
     callbacks.on_failure = [this](const properties::CheckFailure& failure) {
       failures_.push_back(failure);
       results_.Print(failure.text + "\n" + Annotation(service_, failure));
@@ -193,7 +222,8 @@ class CheckRun {
     };
     callbacks.now = [this] { return clock_.Monotonic(); };
     const properties::CheckSummary summary =
-        properties::RunCheck(options_, results_.files(), callbacks, results_.stopped());
+        properties::RunCheck(options_, results_.files(), callbacks, results_.stopped(),
+                             keeper.has_value() ? &*keeper : nullptr, arguments_.corpus.empty() ? nullptr : &corpora);
     results_.EndProgress();
     results_.Print(CheckText(options_, summary));
     if (results_.wants_json()) results_.WriteJson(CheckJson(options_, summary, failures_));
@@ -216,6 +246,33 @@ class CheckRun {
     if (info.ok() && info->is_directory) return true;
     results_.Fail(fmt::format("--failures: there is no folder {}", replays::Quoted(options_.failures)));
     return false;
+  }
+
+  // False: told.
+  bool OpenCorpora(properties::Corpora& corpora) {
+    if (!results_.CanSaveIn(arguments_.corpus)) return false;
+    for (const properties::SuiteInfo& suite : {properties::suites::kRandom, properties::suites::kCluster}) {
+      const bool plays = suite.name == properties::suites::kRandom.name ? options_.random : options_.cluster;
+      if (!plays) continue;
+      absl::StatusOr<properties::Corpus> corpus =
+          properties::Corpus::Open(results_.files(), arguments_.corpus, suite.name);
+      if (!corpus.ok()) {
+        results_.Refuse(corpus.status());
+        return false;
+      }
+      corpora.emplace(suite.name, *std::move(corpus));
+    }
+    return true;
+  }
+
+  properties::ShardState Shard() const {
+    properties::ShardState shard;
+    shard.key = {VIGIL_VERSION, options_.plant, options_.player.command};
+    if (options_.random)
+      shard.suites[std::string(properties::suites::kRandom.name)].asked = {options_.first_seed, options_.last_seed};
+    if (options_.cluster)
+      shard.suites[std::string(properties::suites::kCluster.name)].asked = {options_.first_job, options_.last_job};
+    return shard;
   }
 
   // All that is read, and the folder that is kept up to date.
@@ -302,8 +359,27 @@ int CheckWith(const Arguments& arguments) {
     return Misuse(fmt::format("{}: it needs the suite random or cluster", arguments.of_drawn));
   if (!arguments.recordings.empty() && !wants(suites::kRecorded))
     return Misuse("--recordings: it needs the suite recorded");
-  for (const std::string& file : {arguments.junit, arguments.faults_document}) {
-    if (file == "-") return Misuse("--junit and --faults-document: - is no file; for standard output say /dev/stdout");
+  if (!arguments.state.empty()) {
+    const bool drawn = std::ranges::all_of(arguments.suites, [](const std::string& suite) {
+      return suite == properties::suites::kRandom.name || suite == properties::suites::kCluster.name;
+    });
+    if (arguments.suites.empty() || !drawn)
+      return Misuse("--state: it needs --suite random, --suite cluster or both; other suites are not kept");
+    if (options.shards > 1)
+      return Misuse("--state: not with --shard; give each shard seeds of its own, as vigil campaign does");
+    if (!arguments.time.empty()) return Misuse("--state: not with --time; its seeds must be known, say --seeds A..B");
+    if (!arguments.faults_document.empty()) return Misuse("--state: not with --faults-document");
+    if (!arguments.corpus.empty())
+      return Misuse("--state: not with --corpus, which plays what was reached before: seeds would not be repeated");
+  }
+  if (!arguments.corpus.empty() && !options.random && !options.cluster)
+    return Misuse("--corpus: it needs the suite random or cluster");
+  if (!arguments.corpus.empty() && options.shards > 1)
+    return Misuse(
+        "--corpus: not with --shard; give each shard seeds and a folder of its own, then vigil merge --corpus");
+  for (const std::string& file : {arguments.junit, arguments.faults_document, arguments.state}) {
+    if (file == "-")
+      return Misuse("--junit, --faults-document and --state: - is no file; for standard output say /dev/stdout");
   }
   options.jobs = JobsOf(arguments.crew);
   options.failures = arguments.failures;

@@ -99,6 +99,15 @@ std::string ArmedText(const CheckSummary& summary) {
   return text;
 }
 
+std::string CorpusText(const std::string& name, const properties::CorpusCount& corpus) {
+  std::string text = fmt::format("corpus of {}: {} scenarios before, {} now; {} pairs of a rule's state and events\n",
+                                 name, corpus.opened, corpus.kept, corpus.pairs);
+  text += fmt::format("  {:>12}{:>12}\n", "plays", "pairs");
+  for (const auto& [plays, pairs] : corpus.curve) text += fmt::format("  {:>12}{:>12}\n", plays, pairs);
+  if (corpus.first_failure > 0) text += fmt::format("  the first failure was play {}\n", corpus.first_failure);
+  return text;
+}
+
 }  // namespace
 
 std::string CheckText(const CheckOptions& options, const CheckSummary& summary) {
@@ -107,6 +116,7 @@ std::string CheckText(const CheckOptions& options, const CheckSummary& summary) 
   if (options.saved && !summary.suites.contains(std::string(suites::kSaved.name)))
     text += fmt::format("suite saved: there is no folder {}\n", replays::Quoted(options.failures));
   for (const auto& [name, count] : summary.suites) text += SuiteText(name, count, options, summary.stopped);
+  for (const auto& [name, corpus] : summary.corpora) text += CorpusText(name, corpus);
   text += ModelText(summary.tally);
   for (const std::string& what : summary.incomplete) {
     text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", what);
@@ -133,7 +143,19 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
     }
     w.Close('}');
   }
-  w.Close('}').Newline().Key("rules").Open('[');
+  w.Close('}');
+  if (!summary.corpora.empty()) {
+    w.Newline().Key("corpora").Open('{');
+    for (const auto& [name, corpus] : summary.corpora) {
+      w.Key(name).Open('{').Key("before").Natural(corpus.opened).Key("kept").Natural(corpus.kept);
+      w.Key("first_failure").Natural(corpus.first_failure);
+      w.Key("pairs").Natural(corpus.pairs).Key("curve").Open('[');
+      for (const auto& [plays, pairs] : corpus.curve) w.Open('[').Natural(plays).Natural(pairs).Close(']');
+      w.Close(']').Close('}');
+    }
+    w.Close('}');
+  }
+  w.Newline().Key("rules").Open('[');
   for (const auto& [id, count] : RulesByName(summary.tally)) {
     w.Newline().Open('{').Key("id").String(id).Key("armed").Natural(count.armed);
     w.Key("violated").Natural(count.violated).Close('}');

@@ -72,6 +72,8 @@ int Bench(const std::vector<std::string>& arguments);
 int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
+int Merge(const std::vector<std::string>& arguments);
+int Campaign(const std::vector<std::string>& arguments);
 // Our core plays for others, over standard input and output (docs/players.md).
 int PlayForOthers(const std::vector<std::string>& arguments);
 

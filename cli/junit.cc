@@ -67,21 +67,27 @@ std::string Interrupted(std::string_view suite, bool interrupted) {
                      Open(suite, "interrupted"));
 }
 
-std::string CampaignXml(const std::vector<std::string>& incomplete, bool interrupted) {
-  const std::uint64_t errors = interrupted ? 1 : 0;
+std::string CampaignXml(const std::vector<std::string>& incomplete, const std::vector<std::string>& missing,
+                        bool interrupted) {
+  const std::uint64_t errors = missing.size() + (interrupted ? 1 : 0);
   std::string text = Head("campaign", incomplete.size() + errors, incomplete.size(), errors);
   for (const std::string& what : incomplete) text += Failed("campaign", what, what, "");
+  for (const std::string& what : missing)
+    text +=
+        fmt::format("{}>\n      <error message=\"there is no result\"/>\n    </testcase>\n", Open("campaign", what));
   text += Interrupted("campaign", interrupted);
   return text + "  </testsuite>\n";
 }
 
 }  // namespace
 
-std::string JUnit(const CheckSummary& summary, const std::vector<CheckFailure>& failures) {
+std::string JUnit(const CheckSummary& summary, const std::vector<CheckFailure>& failures,
+                  const std::vector<std::string>& missing) {
   std::string text;
   for (const auto& [name, count] : summary.suites) text += SuiteXml(name, count, failures);
   const std::vector<std::string> incomplete = summary.enough ? summary.incomplete : std::vector<std::string>();
-  if (!incomplete.empty() || summary.stopped) text += CampaignXml(incomplete, summary.stopped);
+  if (!incomplete.empty() || !missing.empty() || summary.stopped)
+    text += CampaignXml(incomplete, missing, summary.stopped);
   return Document("check", text);
 }
 

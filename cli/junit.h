@@ -15,7 +15,9 @@ namespace vigil::cli {
 // A testsuite for each suite, and one for the campaign as a whole: what it never met (if it was long enough to tell),
 // and an error if it was interrupted. `tests` and `failures` count scenarios; the testcases are one for all that
 // passed, one for each failure that was explained, with its text, and one for all further failures.
-std::string JUnit(const properties::CheckSummary& summary, const std::vector<properties::CheckFailure>& failures);
+// `missing`: parts of which there is no result, an error each.
+std::string JUnit(const properties::CheckSummary& summary, const std::vector<properties::CheckFailure>& failures,
+                  const std::vector<std::string>& missing = {});
 
 struct JUnitCase {
   std::string name;

@@ -56,6 +56,8 @@ constexpr Command kCommands[] = {
     {"diff", "Plays two runs and shows where they part", Diff},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
     {"verify", "Drives hooks through faults and says which promise they break", Verify},
+    {"campaign", "Cuts a check into shards for Slurm, Kubernetes or GNU parallel", Campaign},
+    {"merge", "One report of the shards of a campaign", Merge},
     {"player", "Plays scenarios for others, with our own core", PlayForOthers},
     {"bench", "What hooks cost; arguments go to the benchmark program", Bench},
 };

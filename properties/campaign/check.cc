@@ -3,16 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/properties/campaign/corpus.h"
 #include "vigil/properties/campaign/recording_player.h"
+#include "vigil/properties/campaign/shard_keeper.h"
+#include "vigil/properties/campaign/shard_state.h"
 #include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/generators/jobs.h"
 #include "vigil/properties/generators/scenarios.h"
+#include "vigil/properties/judge/coverage.h"
 #include "vigil/properties/judge/model_comparison.h"
 #include "vigil/properties/judge/node_rules.h"
 #include "vigil/properties/judge/play_twice.h"
@@ -43,9 +50,11 @@ constexpr std::string_view kRegressions = suites::kRegressions.name;
 constexpr std::string_view kRandom = suites::kRandom.name;
 constexpr std::string_view kExplore = suites::kExplore.name;
 constexpr std::string_view kCluster = suites::kCluster.name;
-constexpr std::size_t kMostUntold = 20;        // ids of others, of a suite
-constexpr std::size_t kMostFullFailures = 25;  // of all rules together
-constexpr int kJobsAhead = 2;                  // a job may take a second: with a time limit few wait for their turn
+// With a corpus: so many are played before what they reached counts.
+constexpr std::uint64_t kSessionsOfRound = 128;
+constexpr std::uint64_t kJobsOfRound = 16;
+constexpr Duration kKeepCorpusEvery = std::chrono::seconds(10);
+constexpr int kJobsAhead = 2;  // a job may take a second: with a time limit few wait for their turn
 
 bool IsDrawn(std::string_view suite) {
   return std::ranges::any_of(kSuites, [suite](const SuiteInfo& each) { return each.name == suite && each.is_drawn; });
@@ -55,11 +64,35 @@ bool IsDrawn(std::string_view suite) {
 struct Drawn {
   std::uint64_t first;
   std::uint64_t last;  // with CheckOptions::time it goes on
-  Scenario (*draw)(std::uint64_t seed);
+  std::function<Scenario(std::uint64_t seed)> draw;
 
   std::uint64_t SeedOf(std::int64_t record) const { return first + static_cast<std::uint64_t>(record) - 1; }
   Scenario ScenarioOf(std::int64_t record) const { return draw(SeedOf(record)); }
 };
+
+void FindIncompleteJobs(CheckSummary& summary) {
+  for (std::string& what : summary.cluster.Incomplete()) {
+    if (summary.cluster.jobs >= kEnoughJobs) summary.incomplete.push_back(std::move(what));
+  }
+}
+
+void FindIncompleteRules(CheckSummary& summary, bool random) {
+  const Tally& tally = summary.tally;
+  for (std::size_t i = 0; i < tally.armed.size(); ++i) {
+    const std::unique_ptr<Rule> rule = AllRules()[i]();
+    // What was recorded is TensorFlow's: it says nothing of our own behaviour, nor of what it never had.
+    const bool recorded = rule->info().holds != Holds::kDefault && !rule->info().observed.empty();
+    if (tally.armed[i] == 0 && (random || recorded))
+      summary.incomplete.push_back(fmt::format("rule {} was never armed", rule->info().id));
+  }
+  summary.enough = random ? summary.suites[std::string(kRandom)].played() >= kEnoughRandom
+                          : summary.suites[std::string(kRecorded)].played() >= kEnoughRecorded;
+  if (!random) return;
+  for (const std::string& seam : Seams()) {
+    if (!tally.fired.contains(seam))
+      summary.incomplete.push_back(fmt::format("nothing ever failed at the seam {}", seam));
+  }
+}
 
 std::vector<std::string> IdsOf(const Judgement& judgement) {
   std::vector<std::string> ids;
@@ -77,30 +110,36 @@ std::vector<std::string> IdsOf(const sim::JobFacts& facts) {
 struct Tallies {
   std::optional<Tally> sessions;
   std::optional<ClusterTally> cluster;
+  std::optional<ReachedByPlay> reached;  // if it is asked for
 };
 
 template <typename Archive>
 void PackFields(Archive& archive, Tallies& tallies) {
-  archive(tallies.sessions, tallies.cluster);
+  archive(tallies.sessions, tallies.cluster, tallies.reached);
 }
 
 class Campaign {
  public:
-  Campaign(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks, const std::atomic<bool>& stop)
+  Campaign(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks, const std::atomic<bool>& stop,
+           ShardKeeper* keeper, Corpora* corpora)
       : options_(options),
         files_(files),
         callbacks_(callbacks),
         stop_(stop),
+        keeper_(keeper),
+        corpora_(corpora),
         reporter_(files,
                   {.folder = options.failures,
                    .plant = options.plant,
                    .player = options.player,
                    .on_error = callbacks.on_error,
-                   .now = callbacks.now,
-                   .on_tick = [this] { Tick(); }},
+                   .now = keeper == nullptr ? callbacks.now : nullptr,
+                   .on_tick = [this] { Tick(); },
+                   .shrinks_all = keeper != nullptr},
                   stop) {}
 
   CheckSummary Run() {
+    if (keeper_ != nullptr) GoOn();
     if (options_.saved) PlaySaved();
     if (!options_.recordings.empty()) {
       Suite(kRecorded, [this](const replays::OnRecord& on_record) { ReadRecordings(options_.recordings, on_record); });
@@ -109,22 +148,52 @@ class Campaign {
       Suite(kRegressions,
             [this](const replays::OnRecord& on_record) { ReadRecordings(options_.regressions, on_record); });
     }
-    if (options_.random && !summary_.stopped) {
-      Suite(kRandom, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kRandom), on_record); });
-    }
+    if (options_.random && !summary_.stopped) PlayDrawn(kRandom);
     if (options_.explore.has_value() && !summary_.stopped) ExploreScopeOf(*options_.explore);
-    if (options_.cluster && !summary_.stopped) {
-      Suite(kCluster, [this](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(kCluster), on_record); });
-    }
+    if (options_.cluster && !summary_.stopped) PlayDrawn(kCluster);
+    if (keeper_ != nullptr) Keep();
     // The regressions alone arm nothing: no rule is held against them.
     const bool rules = (!options_.recordings.empty() || options_.random) && options_.player.command.empty();
-    if (rules && !summary_.stopped) FindIncomplete();
-    if (options_.cluster && !summary_.stopped) FindIncompleteJobs();
+    if (rules && !summary_.stopped) FindIncompleteRules(summary_, options_.random);
+    if (options_.cluster && !summary_.stopped) FindIncompleteJobs(summary_);
     return std::move(summary_);
   }
 
  private:
   using Reader = std::function<void(const replays::OnRecord&)>;
+
+  // From where an earlier run got to: all that it counted counts.
+  void GoOn() {
+    for (const auto& [name, suite] : keeper_->state().suites) {
+      if (!suite.count.seeds.has_value()) continue;
+      SuiteCount& count = summary_.suites[name];
+      AddSuiteCount(count, suite.count);
+      for (const auto& [seed, id] : suite.first_failed) {
+        if (!suite.told.contains(seed) && count.untold.size() < kMostUntold) count.untold.push_back(id);
+      }
+      count.untold_count = suite.count.failed - suite.told.size();
+      summary_.tally.Add(suite.tally);
+      summary_.cluster.Add(suite.cluster);
+      for (const auto& [seed, told] : suite.told) {
+        ++failures_[told.failure.rule];
+        ++full_failures_;
+      }
+    }
+  }
+
+  void Keep() {
+    if (const absl::Status status = keeper_->Keep(); !status.ok()) callbacks_.on_error(std::string(MessageOf(status)));
+  }
+
+  // What was cut short by the end of the program is played again by whoever goes on.
+  void KeepResult(std::string_view name, const Result& result, const SuiteCount& one, const Tallies& tallies) {
+    is_cut_short_ = is_cut_short_ || (stop_ && one.failed > 0);
+    if (is_cut_short_) return;
+    keeper_->Add(name, DrawnBy(name).SeedOf(result.record), result.id, one, tallies.sessions, tallies.cluster,
+                 tallies.reached);
+    if (told_.has_value()) keeper_->Tell(name, DrawnBy(name).SeedOf(result.record), *std::move(told_));
+    told_.reset();
+  }
 
   // A folder that holds nothing is no error: everything was mended.
   void PlaySaved() {
@@ -143,9 +212,76 @@ class Campaign {
     Suite(kSaved, [this](const replays::OnRecord& on_record) { ReadAll({options_.failures}, on_record); });
   }
 
+  bool IsTimed() const { return options_.time > Duration(0); }
+
+  void PlayDrawn(std::string_view name) {
+    if (Corpus* const corpus = CorpusOf(name); corpus != nullptr) return PlayRounds(name, *corpus);
+    Suite(name, [this, name](const replays::OnRecord& on_record) { ReadSeeds(DrawnBy(name), IsTimed(), on_record); });
+  }
+
+  Corpus* CorpusOf(std::string_view suite) const {
+    if (corpora_ == nullptr) return nullptr;
+    const auto found = corpora_->find(suite);
+    return found == corpora_->end() ? nullptr : &found->second;
+  }
+
+  // What is drawn depends on what was reached in the rounds before.
+  void PlayRounds(std::string_view name, Corpus& corpus) {
+    const Drawn whole = DrawnBy(name);
+    const std::uint64_t size = name == kCluster ? kJobsOfRound : kSessionsOfRound;
+    const Time end = IsTimed() ? callbacks_.now() + options_.time : Time();
+    CorpusCount& count = summary_.corpora[std::string(name)];
+    count.opened = corpus.size();
+    Time saved_at = callbacks_.now();
+    bool is_last = false;
+    for (std::uint64_t first = whole.first;
+         !is_last && !summary_.stopped && !summary_.suites[std::string(name)].given_up; first += size) {
+      const bool goes_on = IsTimed() && callbacks_.now() < end;
+      if (first > whole.last && !goes_on) break;
+      const std::uint64_t left = whole.last - first;  // one less than there are, if it is not timed
+      is_last = !goes_on && first <= whole.last && left < size;
+      round_ = Drawn{first, is_last ? whole.last : first + (size - 1),
+                     [&corpus, whole](std::uint64_t seed) { return corpus.Draw(whole.first, seed, whole.draw); }};
+      Suite(name, [this](const replays::OnRecord& on_record) { ReadSeeds(*round_, false, on_record); });
+      AddReached(corpus, count);
+      if (callbacks_.on_corpus && callbacks_.now() - saved_at >= kKeepCorpusEvery) {
+        saved_at = callbacks_.now();
+        callbacks_.on_corpus(name);
+      }
+    }
+    round_.reset();
+    if (count.curve.empty() || count.curve.back().first != plays_with_corpus_)
+      count.curve.emplace_back(plays_with_corpus_, corpus.pairs());
+    plays_with_corpus_ = 0;
+    count.kept = corpus.Least().size();
+    count.pairs = corpus.pairs();
+    if (callbacks_.on_corpus) callbacks_.on_corpus(name);
+  }
+
+  void NoteFirstFailure(std::string_view name, const SuiteCount& count) {
+    std::uint64_t& first = summary_.corpora[std::string(name)].first_failure;
+    if (first == 0) first = count.played();
+  }
+
+  // Each scenario is drawn once more before the first of the round counts.
+  void AddReached(Corpus& corpus, CorpusCount& count) {
+    std::vector<std::string> records;
+    for (const auto& [seed, pairs] : reached_) {
+      records.push_back(corpus.HasAll(pairs) ? "" : replays::PrintRecord(round_->draw(seed)));
+    }
+    for (std::size_t i = 0; i < reached_.size(); ++i) {
+      corpus.Add(records[i], reached_[i].second);
+      if (std::has_single_bit(++plays_with_corpus_)) count.curve.emplace_back(plays_with_corpus_, corpus.pairs());
+    }
+    reached_.clear();
+  }
+
   Drawn DrawnBy(std::string_view suite) const {
-    if (suite == kCluster) return {options_.first_job, options_.last_job, RandomJob};
-    return {options_.first_seed, options_.last_seed, RandomScenario};
+    if (round_.has_value()) return *round_;
+    const Drawn drawn = suite == kCluster ? Drawn{options_.first_job, options_.last_job, RandomJob}
+                                          : Drawn{options_.first_seed, options_.last_seed, RandomScenario};
+    if (keeper_ == nullptr) return drawn;
+    return {keeper_->FirstSeed(suite), drawn.last, drawn.draw};
   }
 
   bool IsOurs(std::uint64_t number) const { return number % options_.shards == options_.shard - 1; }
@@ -160,9 +296,8 @@ class Campaign {
   }
 
   // Each scenario goes through its text: what is saved of a failure is what was played.
-  void ReadSeeds(const Drawn& drawn, const replays::OnRecord& on_record) {
-    const auto [first, last, draw] = drawn;
-    const bool timed = options_.time > Duration(0);
+  void ReadSeeds(const Drawn& drawn, bool timed, const replays::OnRecord& on_record) {
+    const auto& [first, last, draw] = drawn;
     const Time end = timed ? callbacks_.now() + options_.time : Time();
     for (std::uint64_t seed = first; seed <= last || (timed && callbacks_.now() < end); ++seed) {
       if (!IsOurs(seed - first)) continue;
@@ -218,14 +353,23 @@ class Campaign {
     replays::PlayCallbacks callbacks;
     callbacks.read = reader;
     callbacks.new_player = [this, name](const std::atomic<bool>* interrupt) {
-      return NewPlayer(name, options_.player, interrupt);
+      return NewPlayer(name, options_.player, keeper_ != nullptr || corpora_ != nullptr, interrupt);
     };
     callbacks.on_result = [&](const Result& result) {
-      AddTallies(result.outcome.extra);
-      Count(name, count, result);
+      const Tallies tallies = AddTallies(result.outcome.extra);
+      SuiteCount one;
+      Count(name, one, result);
+      AddSuiteCount(count, one);
+      if (round_.has_value() && one.failed > 0) NoteFirstFailure(name, count);
+      if (keeper_ != nullptr) KeepResult(name, result, one, tallies);
+      if (round_.has_value() && tallies.reached.has_value())
+        reached_.emplace_back(round_->SeedOf(result.record), tallies.reached->pairs);
     };
     playing_ = {name, &count};
-    callbacks.on_tick = [this] { Tick(); };
+    callbacks.on_tick = [this] {
+      if (keeper_ != nullptr && keeper_->IsDue(callbacks_.now())) Keep();
+      Tick();
+    };
     replays::PlayOptions how{.jobs = options_.jobs, .limits = options_.limits};
     if (name == kCluster && options_.time > Duration(0)) how.ahead = kJobsAhead;
     const replays::PlaySummary played = replays::PlayAll(how, callbacks, stop_);
@@ -234,12 +378,12 @@ class Campaign {
   }
 
   // In a worker. What is to be counted goes along with each outcome.
-  static replays::Player NewPlayer(std::string_view suite, const replays::PlayerOptions& player,
+  static replays::Player NewPlayer(std::string_view suite, const replays::PlayerOptions& player, bool reaches,
                                    const std::atomic<bool>* interrupt) {
     const replays::Player as_replayed = NewRecordingPlayer({.player = player, .interrupt = interrupt});
     if (suite == kSaved) return as_replayed;
-    return [runner = std::make_shared<Runner>(player), drawn = IsDrawn(suite), rules = suite != kRegressions, interrupt,
-            as_replayed](const Recording& recording) {
+    return [runner = std::make_shared<Runner>(player), drawn = IsDrawn(suite), rules = suite != kRegressions, reaches,
+            interrupt, as_replayed](const Recording& recording) {
       const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
       if (real_cluster) return as_replayed(recording);
       const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
@@ -249,32 +393,36 @@ class Campaign {
       Outcome outcome = twice ? PlayTwice(play, recording.scenario, interrupt)
                               : runner->Run(recording.scenario, {.random_schedule = drawn, .interrupt = interrupt});
       const bool played = outcome.verdict != Verdict::kInterrupted && !IsWithoutPlay(outcome.verdict);
-      if (played) JudgeOutcome(recording.scenario, rules, outcome);
+      if (played) JudgeOutcome(recording.scenario, rules, reaches, outcome);
       return replays::PlainOutcome(std::move(outcome));
     };
   }
 
-  static void JudgeOutcome(const Scenario& scenario, bool rules, Outcome& outcome) {
+  static void JudgeOutcome(const Scenario& scenario, bool rules, bool reaches, Outcome& outcome) {
     Tallies tallies;
+    Coverage coverage(outcome);
     if (outcome.job.has_value()) {
-      JudgeJob(scenario, outcome);
+      JudgeJob(scenario, outcome, reaches ? coverage.OfJob() : nullptr);
+      coverage.AddFaults();
       tallies.cluster.emplace().Add(*outcome.job);
       tallies.cluster->hash = outcome.hash;
       outcome.violated = IdsOf(*outcome.job);
     } else if (outcome.verdict != Verdict::kNotSetUp && rules) {
-      const Judgement judgement = CheckRules(outcome, scenario);
+      const Judgement judgement = CheckRules(outcome, scenario, reaches ? coverage.OfSession() : nullptr);
       tallies.sessions.emplace().Add(outcome, judgement);
       outcome.violated = IdsOf(judgement);
       HoldPlayedByModel(scenario, outcome, *tallies.sessions);
     }
+    if (reaches) tallies.reached = ReachedByPlay{TraceHash(outcome), coverage.pairs()};
     outcome.extra = replays::Packed(tallies);
   }
 
-  void AddTallies(const std::string& packed) {
-    if (packed.empty()) return;
-    const auto tallies = replays::Unpacked<Tallies>(packed);
+  Tallies AddTallies(const std::string& packed) {
+    if (packed.empty()) return {};
+    auto tallies = replays::Unpacked<Tallies>(packed);
     if (tallies.sessions.has_value()) summary_.tally.Add(*tallies.sessions);
     if (tallies.cluster.has_value()) summary_.cluster.Add(*tallies.cluster);
+    return tallies;
   }
 
   void Tick() const {
@@ -321,6 +469,7 @@ class Campaign {
       Describe(result, failure);
     }
     callbacks_.on_failure(failure);
+    if (keeper_ != nullptr) told_ = std::move(failure);
   }
 
   static void LeaveUntold(SuiteCount& count, const std::string& id) {
@@ -367,6 +516,9 @@ class Campaign {
     failure.text = std::move(report.text);
     failure.file = std::move(report.file);
     failure.why = std::move(report.why);
+    failure.story = std::move(report.story);
+    failure.record = std::move(report.record);
+    failure.line = std::move(report.line);
   }
 
   std::optional<Scenario> FindRecording(const Result& result) {
@@ -381,40 +533,22 @@ class Campaign {
     return found;
   }
 
-  void FindIncompleteJobs() {
-    for (std::string& what : summary_.cluster.Incomplete()) {
-      if (summary_.cluster.jobs >= kEnoughJobs) summary_.incomplete.push_back(std::move(what));
-    }
-  }
-
-  void FindIncomplete() {
-    const Tally& tally = summary_.tally;
-    for (std::size_t i = 0; i < tally.armed.size(); ++i) {
-      const std::unique_ptr<Rule> rule = AllRules()[i]();
-      // What was recorded is TensorFlow's: it says nothing of our own behaviour, nor of what it never had.
-      const bool recorded = rule->info().holds != Holds::kDefault && !rule->info().observed.empty();
-      const bool has_a_say = options_.random || recorded;
-      if (tally.armed[i] == 0 && has_a_say)
-        summary_.incomplete.push_back(fmt::format("rule {} was never armed", rule->info().id));
-    }
-    summary_.enough = options_.random ? summary_.suites[std::string(kRandom)].played() >= kEnoughRandom
-                                      : summary_.suites[std::string(kRecorded)].played() >= kEnoughRecorded;
-    if (!options_.random) return;
-    for (const std::string& seam : Seams()) {
-      if (!tally.fired.contains(seam))
-        summary_.incomplete.push_back(fmt::format("nothing ever failed at the seam {}", seam));
-    }
-  }
-
   const CheckOptions& options_;
   Files& files_;
   const CheckCallbacks& callbacks_;
   const std::atomic<bool>& stop_;
+  ShardKeeper* const keeper_;  // may be null
+  Corpora* const corpora_;     // may be null
   FailureReporter reporter_;
   CheckSummary summary_;
   std::pair<std::string_view, const SuiteCount*> playing_;  // the suite under way
   std::map<std::string, std::uint64_t> failures_;           // by rule
   std::size_t full_failures_ = 0;
+  std::optional<CheckFailure> told_;  // of the result that is being counted
+  bool is_cut_short_ = false;
+  std::optional<Drawn> round_;                                              // with a corpus: what is being played
+  std::vector<std::pair<std::uint64_t, std::set<std::uint64_t>>> reached_;  // in it, by seed
+  std::uint64_t plays_with_corpus_ = 0;
 };
 
 std::uint64_t Sum(const std::map<std::string, SuiteCount>& suites, std::uint64_t SuiteCount::*field) {
@@ -432,8 +566,13 @@ std::uint64_t CheckSummary::failed() const {
 std::uint64_t CheckSummary::unreadable() const { return Sum(suites, &SuiteCount::unreadable); }
 
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
-                      const std::atomic<bool>& stop) {
-  return Campaign(options, files, callbacks, stop).Run();
+                      const std::atomic<bool>& stop, ShardKeeper* keeper, Corpora* corpora) {
+  return Campaign(options, files, callbacks, stop, keeper, corpora).Run();
+}
+
+void FindIncomplete(CheckSummary& summary, bool random, bool cluster) {
+  if (random) FindIncompleteRules(summary, true);
+  if (cluster) FindIncompleteJobs(summary);
 }
 
 }  // namespace vigil::properties

@@ -21,6 +21,7 @@
 #define VIGIL_PROPERTIES_CAMPAIGN_CHECK_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -72,6 +73,9 @@ struct CheckFailure {
   std::string file;   // where it was saved; "" = nowhere
   // What led to the violation: JSON (ChainJson of replays/show/causes.h); "" = nothing is known.
   std::string why = {};
+  std::string story = {};   // the scenario that was saved, in one line (scenario_summary.h); "" = nothing was
+  std::string record = {};  // ... as the file has it, a line of JSON without its newline; "" = nothing was
+  std::string line = {};    // the last of `text`, if that is the line that replays it; else ""
 };
 
 struct SuiteCount {
@@ -88,9 +92,19 @@ struct SuiteCount {
   std::uint64_t played() const { return passed + failed; }
 };
 
+// What became of a corpus (corpus.h) in a campaign.
+struct CorpusCount {
+  std::uint64_t opened = 0;  // scenarios that had been kept before
+  std::uint64_t kept = 0;    // in the end, the least that reach the same
+  std::uint64_t pairs = 0;
+  std::uint64_t first_failure = 0;                             // the play that showed it, from 1; 0 = none
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> curve;  // plays, and pairs by then: at each doubling, at the end
+};
+
 struct CheckSummary {
   std::map<std::string, SuiteCount> suites;
-  Tally tally;  // of all suites but cluster
+  std::map<std::string, CorpusCount> corpora;  // by suite
+  Tally tally;                                 // of all suites but cluster
   ClusterTally cluster;
   std::vector<std::string> incomplete;  // rules never armed, seams never met by a fault: each fails the check
   bool enough = true;                   // scenarios, for what is incomplete to fail the check
@@ -104,11 +118,15 @@ struct CheckCallbacks {
   std::function<void(const CheckFailure&)> on_failure;                     // the first kFullFailures of each rule
   std::function<void(const std::string&)> on_error;                        // what cannot be read or written; one line
   std::function<void(std::string_view suite, const SuiteCount&)> on_tick;  // a few times a second
-  std::function<Time()> now;  // REQUIRED with CheckOptions::time; called on another thread
+  std::function<Time()> now;  // REQUIRED with CheckOptions::time, a keeper, corpora; called on another thread
+  // The corpus of that suite has got something new; not often. May be empty.
+  std::function<void(std::string_view suite)> on_corpus;
 };
 
 // So many failures of one rule are explained and saved; the others are counted.
 inline constexpr std::uint64_t kFullFailures = 5;
+inline constexpr std::size_t kMostFullFailures = 25;  // of all rules together
+inline constexpr std::size_t kMostUntold = 20;        // ids of others, of a suite
 // With fewer random scenarios than this (without that suite: fewer recorded ones), what is incomplete is reported but
 // fails nothing. The rarest rule is armed by one random scenario in two thousand.
 inline constexpr std::uint64_t kEnoughRandom = 10'000;
@@ -116,9 +134,23 @@ inline constexpr std::uint64_t kEnoughRecorded = 2000;
 // So many jobs must show every kind of fault and arm every invariant.
 inline constexpr std::uint64_t kEnoughJobs = 2000;
 
-// `stop` may be set at any time: what is being played is finished, nothing new is begun.
+// Where what has been found is kept, to go on from there: shard_keeper.h.
+class ShardKeeper;
+// Scenarios that are worth playing again, by suite: corpus.h.
+class Corpus;
+using Corpora = std::map<std::string, Corpus, std::less<>>;
+
+// `stop` may be set at any time: what is being played is finished, nothing new is begun. With a keeper (borrowed; its
+// suites are the drawn ones of the options) it goes on where that got to, and failures that are told are all shrunk, by
+// a number of plays and not by time, so that every shard comes to the same. REQUIRES then: one shard, no time, no corpora.
+// With corpora (borrowed) their suites play what these draw, in rounds, and add what is new: the same whatever the number
+// of jobs.
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
-                      const std::atomic<bool>& stop);
+                      const std::atomic<bool>& stop, ShardKeeper* keeper = nullptr, Corpora* corpora = nullptr);
+
+// What fails a campaign as a whole: fills in `incomplete` and `enough` by what was counted. `random`, `cluster`: which
+// of the drawn suites were played.
+void FindIncomplete(CheckSummary& summary, bool random, bool cluster);
 
 }  // namespace vigil::properties
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "vigil/core/base/time.h"
@@ -19,7 +20,7 @@ double Ratio(double count, std::uint64_t of) { return of == 0 ? 0 : count / stat
 
 void ClusterTally::Add(const sim::JobFacts& facts) {
   ++jobs;
-  virtual_seconds += ToSeconds(facts.virtual_time);
+  virtual_us += static_cast<std::uint64_t>(facts.virtual_time / std::chrono::microseconds(1));
   messages += facts.messages;
   std::int64_t recoveries = 0;
   for (const auto& [name, task] : facts.tasks) {
@@ -51,7 +52,7 @@ void ClusterTally::Add(const ClusterTally& other) {
   steps += other.steps;
   messages += other.messages;
   hash += other.hash;
-  virtual_seconds += other.virtual_seconds;
+  virtual_us += other.virtual_us;
   for (const auto& [name, kind] : other.faults) {
     FaultKind& mine = faults[name];
     mine.jobs += kind.jobs;
@@ -65,7 +66,7 @@ void ClusterTally::Add(const ClusterTally& other) {
   for (const auto& [faults_of_a_job, count] : other.effective_faults) effective_faults[faults_of_a_job] += count;
 }
 
-double ClusterTally::VirtualSecondsAJob() const { return Ratio(virtual_seconds, jobs); }
+double ClusterTally::VirtualSecondsAJob() const { return Ratio(static_cast<double>(virtual_us) / 1e6, jobs); }
 double ClusterTally::StepsAJob() const { return Ratio(static_cast<double>(steps), jobs); }
 double ClusterTally::RecoveredShare() const { return Ratio(static_cast<double>(recovered), jobs); }
 

@@ -40,8 +40,8 @@ struct ClusterTally {
   std::uint64_t recovered = 0;  // jobs with a recovery
   std::uint64_t steps = 0;      // runs of a caller that returned
   std::uint64_t messages = 0;
-  std::uint64_t hash = 0;  // of all plays, added up: the same in whatever order and processes they are played
-  double virtual_seconds = 0;
+  std::uint64_t hash = 0;        // of all plays, added up: the same in whatever order and processes they are played
+  std::uint64_t virtual_us = 0;  // microseconds: sums do not depend on their order
   std::map<std::string, FaultKind> faults;
   std::map<std::string, std::uint64_t> armed;               // of each invariant
   std::map<std::string, std::uint64_t> violated;            // jobs
@@ -56,7 +56,7 @@ void PackFields(Archive& archive, ClusterTally::FaultKind& kind) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, ClusterTally& tally) {
-  archive(tally.jobs, tally.recovered, tally.steps, tally.messages, tally.hash, tally.virtual_seconds, tally.faults,
+  archive(tally.jobs, tally.recovered, tally.steps, tally.messages, tally.hash, tally.virtual_us, tally.faults,
           tally.armed, tally.violated, tally.outcomes, tally.effective_faults);
 }
 

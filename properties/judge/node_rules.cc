@@ -59,7 +59,8 @@ std::string NodeViolationText(const NodeJudgement& node, const Violation& violat
   return text;
 }
 
-std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario) {
+std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario,
+                                      const OnNodeArmed& on_armed) {
   std::vector<NodeJudgement> judged;
   for (const auto& [name, task] : outcome.job->tasks) {
     if (!IsJudged(name, *scenario.job)) continue;
@@ -73,21 +74,28 @@ std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const rep
       const std::optional<TracePart> part = PartOf(outcome.trace, node, task.first_events[life], last);
       if (!part.has_value()) continue;
       const bool ended = newest && task.outcome != "running" && task.outcome != "killed";
-      judged.push_back({name, static_cast<int>(life) + 1, facts, JudgePart(outcome.trace, *part, facts, ended)});
+      const int number = static_cast<int>(life) + 1;
+      OnArmed of_life;
+      if (on_armed) {
+        of_life = [&on_armed, &task_name = name, number](std::size_t rule, std::uint64_t armed, std::size_t event) {
+          on_armed(task_name, number, rule, armed, event);
+        };
+      }
+      judged.push_back({name, number, facts, JudgePart(outcome.trace, *part, facts, ended, of_life)});
     }
   }
   return judged;
 }
 
-void JudgeJob(const replays::Scenario& scenario, replays::Outcome& outcome) {
+void JudgeJob(const replays::Scenario& scenario, replays::Outcome& outcome, const OnNodeArmed& on_armed) {
   if (outcome.verdict != replays::Verdict::kInterrupted) replays::CheckInvariants(scenario, outcome, *outcome.job);
-  AddNodeRules(scenario, outcome);
+  AddNodeRules(scenario, outcome, on_armed);
 }
 
-void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome) {
+void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome, const OnNodeArmed& on_armed) {
   std::int64_t& armed = outcome.job->armed[std::string(kNodeRules)];
   std::size_t shown = 0;
-  for (const NodeJudgement& node : JudgeNodes(outcome, scenario)) {
+  for (const NodeJudgement& node : JudgeNodes(outcome, scenario, on_armed)) {
     for (const std::uint64_t times : node.judgement.armed) armed += static_cast<std::int64_t>(times);
     for (const Violation& violation : node.judgement.violations) {
       if (++shown > kShown) return;

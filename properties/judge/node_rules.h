@@ -7,6 +7,9 @@
 #ifndef VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_
 #define VIGIL_PROPERTIES_JUDGE_NODE_RULES_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +36,13 @@ struct NodeJudgement {
   Judgement judgement;
 };
 
+// OnArmed of rules.h, with whose life it is; from 1. May be null.
+using OnNodeArmed =
+    std::function<void(const std::string& node, int life, std::size_t rule, std::uint64_t armed, std::size_t event)>;
+
 // REQUIRES: the outcome of a job. In the order of the nodes' names and lives.
-std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario);
+std::vector<NodeJudgement> JudgeNodes(const replays::Outcome& outcome, const replays::Scenario& scenario,
+                                      const OnNodeArmed& on_armed = nullptr);
 
 // "worker:0 (life 1) order.end: expected ..., actual ...; at 3.200 s ...", with the events of the outcome's trace that
 // prove it.
@@ -42,11 +50,11 @@ std::string NodeViolationText(const NodeJudgement& node, const Violation& violat
 
 // The whole judgement of a job: its invariants, then the rules held against its nodes. Of an interrupted play the
 // latter only.
-void JudgeJob(const replays::Scenario& scenario, replays::Outcome& outcome);
+void JudgeJob(const replays::Scenario& scenario, replays::Outcome& outcome, const OnNodeArmed& on_armed = nullptr);
 
 // Adds to the job's violations and to what was armed; each violation names node, life and rule, with the events that
 // prove it. For JudgeJob, and for tests.
-void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome);
+void AddNodeRules(const replays::Scenario& scenario, replays::Outcome& outcome, const OnNodeArmed& on_armed = nullptr);
 
 }  // namespace vigil::properties
 

@@ -46,6 +46,7 @@ class Rules {
   struct Looks {
     Rule* rule;
     unsigned details;  // of its info, which is elsewhere
+    std::size_t number;
   };
 
   explicit Rules(const RunFacts& facts) {
@@ -54,7 +55,7 @@ class Rules {
       const RuleInfo& info = *AllInfos()[i];
       rules_.push_back(Applies(info, facts) ? AllRules()[i]() : nullptr);
       if (rules_.back() == nullptr) continue;
-      const Looks looks{rules_.back().get(), info.details};
+      const Looks looks{rules_.back().get(), info.details, i};
       see_[0].push_back(looks);
       for (std::size_t kind = 0; kind < kDetailKinds; ++kind) {
         if (((info.details >> kind) & 1U) != 0) see_[kind + 1].push_back(looks);
@@ -93,7 +94,8 @@ const std::vector<RuleFactory>& AllRules() {
   return all;
 }
 
-Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended) {
+Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended,
+                    const OnArmed& on_armed) {
   RunFacts known = facts;
   if (facts.hooks == kAsSeen) known.hooks = HooksSeen(trace, part);
   const Rules rules(known);
@@ -107,7 +109,9 @@ Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFac
     if (now.on_main) call.Update(record.event, i, watch.in_hook);
     for (const Rules::Looks& looks : rules.ThatSee(record.event.kind)) {
       now.details = looks.details;
+      const std::uint64_t before = looks.rule->armed();
       looks.rule->OnEvent(now);
+      if (on_armed && looks.rule->armed() != before) on_armed(looks.number, looks.rule->armed(), i);
     }
     watch.Update(record, i, now.on_main);
   }
@@ -118,7 +122,7 @@ Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended) {
   return JudgePart(trace, {.last = trace.size()}, facts, ended);
 }
 
-Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario) {
+Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario, const OnArmed& on_armed) {
   RunFacts facts = FactsOf(scenario);
   for (const EventKind kind : outcome.unseen) {
     if (IsDetail(kind)) {
@@ -127,7 +131,8 @@ Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& s
       facts.judged = false;
     }
   }
-  return Judge(outcome.trace, facts, outcome.verdict == replays::Verdict::kPlayed);
+  return JudgePart(outcome.trace, {.last = outcome.trace.size()}, facts, outcome.verdict == replays::Verdict::kPlayed,
+                   on_armed);
 }
 
 }  // namespace vigil::properties

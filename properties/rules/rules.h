@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "vigil/properties/rules/facts.h"
@@ -33,8 +34,12 @@ struct TracePart {
   std::size_t first = 0;
   std::size_t last = 0;
 };
+// Is told of each event that armed a rule: the rule's number in AllRules(), how often it has been armed by then, and
+// the event's number in the whole trace. May be null.
+using OnArmed = std::function<void(std::size_t rule, std::uint64_t armed, std::size_t event)>;
 // Witnesses and violations name events by their numbers in the whole trace.
-Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended);
+Judgement JudgePart(const sim::Trace& trace, const TracePart& part, const RunFacts& facts, bool ended,
+                    const OnArmed& on_armed = nullptr);
 
 // Judges the events of the node that emitted first; its main task is the one that did. `ended`: the run came to an end
 // by itself, so what should have happened must have.
@@ -42,7 +47,8 @@ Judgement Judge(const sim::Trace& trace, const RunFacts& facts, bool ended = tru
 
 // The same for what a runner played. A run that was cut off (deadlock, runaway) is judged by what it did; what could
 // not be played has no violations.
-Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario);
+Judgement CheckRules(const replays::Outcome& outcome, const replays::Scenario& scenario,
+                     const OnArmed& on_armed = nullptr);
 
 // Each family of rules, for AllRules().
 std::vector<RuleFactory> BeginRules();

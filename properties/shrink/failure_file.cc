@@ -27,11 +27,15 @@ std::string FileNameOf(std::string_view what) {
 
 absl::StatusOr<std::string> FailureFolder::Save(std::string_view name, const replays::Scenario& scenario,
                                                 const replays::Expectation* expect) {
+  return SaveRecord(name, replays::PrintRecord(scenario, expect));
+}
+
+absl::StatusOr<std::string> FailureFolder::SaveRecord(std::string_view name, std::string_view record) {
   const std::string stem = JoinPath(folder_, FileNameOf(name));
   std::string path = stem + ".json";
   for (int number = 2; IsTaken(path); ++number) path = fmt::format("{}-{}.json", stem, number);
   used_.insert(path);
-  const std::string line = replays::PrintRecord(scenario, expect) + "\n";
+  const std::string line = std::string(record) + "\n";
   absl::Status status = files_.MakeDirectory(folder_);
   if (status.ok()) status = WriteAtomically(files_, path, line);
   if (status.ok()) return path;

@@ -27,6 +27,9 @@ class FailureFolder {
   absl::StatusOr<std::string> Save(std::string_view name, const replays::Scenario& scenario,
                                    const replays::Expectation* expect);
 
+  // The same of a line that Save has written, without its newline.
+  absl::StatusOr<std::string> SaveRecord(std::string_view name, std::string_view record);
+
   // A file that the campaign has read: it keeps what it holds, wherever it lies.
   void Keep(const std::string& path);
 

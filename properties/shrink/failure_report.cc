@@ -15,6 +15,7 @@
 #include "vigil/properties/shrink/shrink_broken.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/print.h"
 #include "vigil/replays/show/causes.h"
 #include "vigil/replays/show/job_text.h"
 
@@ -25,6 +26,9 @@ using replays::Outcome;
 using replays::Scenario;
 
 constexpr std::chrono::seconds kLongestShrinking{60};
+// Where all are shrunk.
+constexpr std::uint64_t kMostPlaysOfSession = 2000;
+constexpr std::uint64_t kMostPlaysOfJob = 200;
 
 }  // namespace
 
@@ -37,7 +41,7 @@ Outcome FailureReporter::Play(const Scenario& scenario, replays::RunnerOptions h
 
 // Replaces the scenario by the least that fails in the same way; says what came of it.
 std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
-  if (scenario.unit.has_value() || scenario.trace != nullptr || !shrunk_.insert(failed.rule).second) return "";
+  if (scenario.unit.has_value() || scenario.trace != nullptr || !MayShrink(failed.rule)) return "";
   const replays::RunnerOptions how;
   Outcome whole = Play(scenario, how);
   const FailureKind kind{.rule = failed.rule, .verdict = whole.verdict};
@@ -48,6 +52,7 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
   };
   const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
   ShrinkOptions options;
+  if (options_.shrinks_all) options.max_plays = scenario.job.has_value() ? kMostPlaysOfJob : kMostPlaysOfSession;
   options.stop = [&] { return stop_ || (options_.now && options_.now() > end); };
   const std::size_t before = Elements(scenario);
   const auto events = static_cast<std::int64_t>(whole.trace.size());
@@ -65,7 +70,7 @@ FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
     if (options_.on_tick) options_.on_tick();
     return stop_ || (options_.now && options_.now() > end);
   };
-  const LeastCrash least = ShrinkCrash(failed.scenario, failed.drawn, shrunk_.insert(failed.rule).second, stop);
+  const LeastCrash least = ShrinkCrash(failed.scenario, failed.drawn, MayShrink(failed.rule), stop);
   report.text = fmt::format("FAILED {}: {}\n  {}\n", replays::Escaped(failed.scenario.id), failed.rule,
                             replays::Escaped(ScenarioSummary(least.scenario)));
   if (least.crash.has_value()) {
@@ -148,11 +153,14 @@ void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, co
   expect.violates = failed.rule;
   const bool expects = as_given || !failed.rule.empty() || !says.disagreement.empty();
   const std::string name = fmt::format("{}-{}", failed.rule.empty() ? "failed" : failed.rule, scenario.id);
+  report.story = ScenarioSummary(scenario);
+  report.record = replays::PrintRecord(saved, expects ? &expect : nullptr);
   if (!failed.source.empty()) folder_.Keep(failed.source);
   const absl::StatusOr<std::string> path = folder_.Save(name, saved, expects ? &expect : nullptr);
   if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
   report.file = *path;
-  report.text += ReplayLine(*path, options_.plant, options_.player.command);
+  report.line = ReplayLine(*path, options_.plant, options_.player.command);
+  report.text += report.line;
 }
 
 }  // namespace vigil::properties

@@ -30,9 +30,12 @@ struct FailedRun {
 };
 
 struct FailureReport {
-  std::string text;  // lines, each with its newline; the last is the line that replays it
-  std::string file;  // where it was saved; "" = nowhere
-  std::string why;   // what led to the violation: JSON (ChainJson of show/causes.h); "" = nothing is known
+  std::string text;    // lines, each with its newline; the last is the line that replays it
+  std::string file;    // where it was saved; "" = nowhere
+  std::string why;     // what led to the violation: JSON (ChainJson of show/causes.h); "" = nothing is known
+  std::string story;   // the scenario as it is saved, in one line
+  std::string record;  // ... as the file has it, without its newline
+  std::string line;    // the last of `text`, if it could be saved
 };
 
 struct FailureReporterOptions {
@@ -42,6 +45,8 @@ struct FailureReporterOptions {
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
   std::function<void()> on_tick;                     // may be empty; before each play
+  // Not only the first of each rule, and by fewer plays than would be spent on it alone: the same whatever failed before.
+  bool shrinks_all = false;
 };
 
 class FailureReporter {
@@ -56,6 +61,7 @@ class FailureReporter {
  private:
   replays::Outcome Play(const replays::Scenario& scenario, replays::RunnerOptions how);
   FailureReport ReportCrash(const FailedRun& failed);
+  bool MayShrink(const std::string& rule) { return shrunk_.insert(rule).second || options_.shrinks_all; }
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelComparison& says,
             FailureReport& report);

@@ -1,0 +1,216 @@
+// `vigil merge`: one report of the shards of a campaign.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/cli/campaign_plan.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/junit.h"
+#include "vigil/cli/merge_report.h"
+#include "vigil/cli/parse_command.h"
+#include "vigil/cli/results.h"
+#include "vigil/core/base/code.h"
+#include "vigil/properties/campaign/corpus.h"
+#include "vigil/properties/campaign/merge_states.h"
+#include "vigil/properties/campaign/suites.h"
+#include "vigil/properties/shrink/failure_file.h"
+#include "vigil/replays/format/escape.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr char kMergeNotes[] =
+    "DIR is a folder with the states of shards (x.state, as vigil check --state keeps them), or such a file. Where\n"
+    "vigil campaign has written its plan, campaign.json, it also says which seeds there should be.\n"
+    "The report is the same, byte for byte, however the campaign was cut up, interrupted, resumed or played twice.\n"
+    "What failed is saved, least scenarios first, so that the line below each finding replays it.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil merge campaign\n"
+    "  vigil merge --corpus corpus shard1/corpus shard2/corpus\n"
+    "  vigil merge night1 night2 --json report.json --junit report.xml --html report.html\n"
+    "\n"
+    "Exit codes: 0 everything passed, 1 something failed, 2 misuse, a state that cannot be used, seeds that are "
+    "missing\n"
+    "(the report is of the others then), unwritable output.\n";
+
+constexpr std::string_view kStateSuffix = ".state";
+
+struct MergeArguments {
+  std::vector<std::string> paths;
+  std::string json;
+  std::string junit;
+  std::string html;
+  std::string failures = "failures";
+  std::string corpus;
+};
+
+class MergeRun {
+ public:
+  explicit MergeRun(MergeArguments arguments)
+      : arguments_(std::move(arguments)), results_("vigil merge", arguments_.json) {}
+
+  // Instead of states: what campaigns with --corpus have kept becomes one corpus.
+  int RunCorpus() {
+    if (!results_.CanSaveIn(arguments_.corpus)) return kMisuse;
+    bool any = false;
+    for (const properties::SuiteInfo& suite : properties::kSuites) {
+      if (!suite.is_drawn) continue;
+      std::vector<std::string> folders = arguments_.paths;
+      folders.push_back(arguments_.corpus);
+      properties::Corpus all;
+      std::uint64_t before = 0;
+      for (const std::string& folder : folders) {
+        absl::StatusOr<properties::Corpus> one = properties::Corpus::Open(results_.files(), folder, suite.name);
+        if (!one.ok()) {
+          results_.Fail(MessageOf(one.status()));
+          continue;
+        }
+        before += one->size();
+        all.Add(*one);
+      }
+      if (before == 0) continue;
+      any = true;
+      const absl::Status saved = all.Save(results_.files(), arguments_.corpus, suite.name);
+      if (!saved.ok()) results_.Fail(MessageOf(saved));
+      results_.Print(fmt::format("corpus of {}: {} scenarios of {}, {} pairs of a rule's state and events\n",
+                                 suite.name, all.Least().size(), before, all.pairs()));
+    }
+    if (!any) results_.Fail("there is no random.corpus or cluster.corpus; name the folders of vigil check --corpus");
+    return results_.End(true);
+  }
+
+  int Run() {
+    if (!arguments_.corpus.empty()) return RunCorpus();
+    if (!results_.CanWrite({{"--junit", arguments_.junit}, {"--html", arguments_.html}}, {arguments_.failures}))
+      return kMisuse;
+    for (const std::string& path : arguments_.paths) Read(path);
+    if (results_.stopped()) return results_.End(false);
+    if (states_.empty()) {
+      results_.Fail("there is no state of a shard that can be used; nothing was merged");
+      return results_.End(false);
+    }
+    absl::StatusOr<properties::CampaignReport> report = properties::MergeStates(std::move(states_), planned_);
+    if (!report.ok()) return results_.Refuse(report.status());
+    for (const std::string& path : report->unneeded)
+      results_.Note(fmt::format("{}: other states hold all of it; not needed\n", replays::Quoted(path)));
+    Save(*report);
+    for (const properties::MissingSeeds& missing : report->missing) TellMissing(missing);
+    results_.Print(MergeText(*report));
+    if (results_.wants_json()) results_.WriteJson(MergeJson(*report));
+    std::vector<std::string> missing;
+    for (const properties::MissingSeeds& one : report->missing) missing.push_back(MissingText(one));
+    results_.Write(arguments_.junit, JUnit(report->summary, FailuresOf(*report), missing));
+    results_.Write(arguments_.html, MergeHtml(*report));
+    return results_.End(report->summary.failed() == 0);
+  }
+
+ private:
+  void Read(const std::string& path) {
+    const absl::StatusOr<FileInfo> info = results_.files().Stat(path);
+    if (!info.ok()) return Cannot(path, info.status());
+    if (!info->is_directory) return ReadState(path);
+    const absl::StatusOr<std::vector<std::string>> names = results_.files().List(path);
+    if (!names.ok()) return Cannot(path, names.status());
+    bool any = false;
+    for (const std::string& name : *names) {
+      if (results_.stopped()) return;
+      if (name == kPlanName) ReadPlanOf(JoinPath(path, name));
+      if (!name.ends_with(kStateSuffix)) continue;
+      any = true;
+      ReadState(JoinPath(path, name));
+    }
+    if (!any) {
+      results_.Fail(fmt::format(
+          "in {} there is no file with the name x{}; name the folder in which vigil check --state keeps them",
+          replays::Quoted(path), kStateSuffix));
+    }
+  }
+
+  void ReadState(const std::string& path) {
+    const absl::StatusOr<std::string> text = ReadAll(results_.files(), path);
+    if (!text.ok()) return Cannot(path, text.status());
+    absl::StatusOr<properties::ShardState> state = properties::ParseShardState(*text, VIGIL_VERSION);
+    if (!state.ok()) return Cannot(path, state.status());
+    states_.push_back({path, *std::move(state)});
+  }
+
+  void ReadPlanOf(const std::string& path) {
+    const absl::StatusOr<std::string> text = ReadAll(results_.files(), path);
+    if (!text.ok()) return Cannot(path, text.status());
+    const absl::StatusOr<CampaignPlan> plan = ParsePlan(*text);
+    if (!plan.ok()) return Cannot(path, plan.status());
+    for (const auto& [suite, seeds] : plan->suites) {
+      properties::SeedRange& whole = planned_.try_emplace(suite, seeds).first->second;
+      whole = {std::min(whole.first, seeds.first), std::max(whole.second, seeds.second)};
+    }
+  }
+
+  void Cannot(const std::string& path, const absl::Status& status) {
+    results_.Fail(fmt::format("{} cannot be merged: {}", replays::Quoted(path), replays::Escaped(MessageOf(status))));
+  }
+
+  // What replays each finding.
+  void Save(properties::CampaignReport& report) {
+    properties::FailureFolder folder(results_.files(), arguments_.failures);
+    for (properties::CampaignFinding& finding : report.findings) {
+      properties::CheckFailure& failure = finding.failure;
+      if (failure.record.empty()) continue;
+      const std::string name = fmt::format("{}-{}", failure.rule.empty() ? "failed" : failure.rule, failure.id);
+      const absl::StatusOr<std::string> path = folder.SaveRecord(name, failure.record);
+      if (!path.ok()) {
+        results_.Fail(MessageOf(path.status()));
+        continue;
+      }
+      failure.file = *path;
+      failure.line = properties::ReplayLine(*path, report.key.plant, report.key.player);
+    }
+  }
+
+  void TellMissing(const properties::MissingSeeds& missing) {
+    const std::string how = missing.path.empty() ? fmt::format("vigil check --suite {} --seeds {}..{} --state FILE",
+                                                               missing.suite, missing.seeds.first, missing.seeds.second)
+                                                 : fmt::format("start the shard of {} again, which goes on from there",
+                                                               replays::Quoted(missing.path));
+    results_.Fail(fmt::format("{}; to play them: {}", MissingText(missing), how));
+  }
+
+  const MergeArguments arguments_;
+  Results results_;
+  std::vector<properties::NamedState> states_;
+  std::map<std::string, properties::SeedRange> planned_;
+};
+
+}  // namespace
+
+int Merge(const std::vector<std::string>& words) {
+  MergeArguments arguments;
+  CLI::App app("One report of the shards of a campaign", "vigil merge");
+  app.add_option("DIR", arguments.paths, "Where the shards have kept their states")->required()->type_name("");
+  app.add_option("--json", arguments.json, "Write the report to this file as JSON; - for standard output")
+      ->type_name("FILE");
+  app.add_option("--junit", arguments.junit, "Write it to this file as JUnit XML")->type_name("FILE");
+  app.add_option("--html", arguments.html, "Write it to this file as a page for a browser")->type_name("FILE");
+  app.add_option("--failures", arguments.failures, "Where what failed is saved (default: failures)")->type_name("DIR");
+  app.add_option("--corpus", arguments.corpus,
+                 "Instead of states, merge the corpora of the folders into that of this one")
+      ->type_name("DIR");
+  app.footer(kMergeNotes);
+  if (const std::optional<int> end = ParseCommand(app, words)) return *end;
+  const bool reports = !arguments.json.empty() || !arguments.junit.empty() || !arguments.html.empty();
+  if (!arguments.corpus.empty() && reports)
+    return TellMisuse("vigil merge", "--corpus: it merges corpora, of which there is no report");
+  for (const std::string& file : {arguments.junit, arguments.html}) {
+    if (file == "-")
+      return TellMisuse("vigil merge", "--junit and --html: - is no file; for standard output say /dev/stdout");
+  }
+  return MergeRun(std::move(arguments)).Run();
+}
+
+}  // namespace vigil::cli
