@@ -10,6 +10,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+
 namespace vigil {
 namespace {
 
