@@ -50,8 +50,8 @@ INTRODUCTION = (
     "What `vigil-verify` ([python/](../python/README.md)) found in the hooks that ship with TensorFlow and in some of "
     "packages on PyPI.\nGenerated: `python -m survey.survey`. Each was driven through the cases of every hook, with "
     "leave to stop the training and to do what\nthe column says; the hooks are the packages' own text. TensorFlow's "
-    "own played on its newest version, the others on 2.12, the last with\nthe estimator. Each kind of finding was tried "
-    "by hand on plain TensorFlow: [by_hand.py](../python/survey/by_hand.py).\n\n"
+    "own played on its newest version, the others on 2.12, the last with\nthe estimator. Each kind of finding was "
+    "tried by hand on plain TensorFlow: [by_hand.py](../python/survey/by_hand.py).\n\n"
     "`hook.end_needs_session` is the promise that TensorFlow's own hooks break: the session that `end` gets is None "
     "when a session is\nclosed a second time.\n\n"
     "All cases are 241 plays. A hook with one play has been through the first case only.\n")
