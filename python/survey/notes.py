@@ -1,4 +1,4 @@
-"""What was found, explained: (hook, promise) -> why. Each was tried by hand: by_hand.py."""
+"""What was found, explained: (hook, promise) -> why. Each kind was tried by hand: by_hand.py."""
 
 SECOND_CLOSE = ("right: `end` runs the session, which is None when a session is closed inside of its `with` (closed "
                 "again at its end). What comes out is TensorFlow's own \"Session is already closed.\", while handling "
