@@ -11,8 +11,10 @@ namespace vigil::fuzz {
 std::span<const Target> Targets() {
   static constexpr auto kTargets = std::to_array<Target>({
       {"bundle", Form::kParts, FuzzBundle, BundleSeeds},
+      {"csv", Form::kText, FuzzCsv, CsvSeeds},
       {"device", Form::kText, FuzzDevice, DeviceSeeds},
       {"events", Form::kRecords, FuzzEvents, EventsSeeds},
+      {"example", Form::kMessage, FuzzExample, ExampleSeeds},
       {"graph_def", Form::kMessage, FuzzGraphDef, GraphSeeds},
       {"graph_run", Form::kMessage, FuzzGraphRun, GraphSeeds},
       {"meta_graph", Form::kMessage, FuzzMetaGraph, MetaGraphSeeds},

@@ -57,10 +57,13 @@ int FuzzSaverDef(Bytes bytes);
 int FuzzState(Bytes bytes);
 int FuzzBundle(Bytes bytes);
 int FuzzEvents(Bytes bytes);
-// TensorProto by both of its readers, which must agree; names of devices; what comes to a worker and a master, one
+// TensorProto by both of its readers, which must agree; names of devices; a record of CSV; an Example, by our reader
+// and by protobuf's, which must agree on what either writes or reads whole; what comes to a worker and a master, one
 // request after the other.
 int FuzzTensor(Bytes bytes);
 int FuzzDevice(Bytes bytes);
+int FuzzCsv(Bytes bytes);
+int FuzzExample(Bytes bytes);
 int FuzzWire(Bytes bytes);
 
 std::vector<std::string> ScenarioSeeds();
@@ -74,6 +77,8 @@ std::vector<std::string> BundleSeeds();
 std::vector<std::string> EventsSeeds();
 std::vector<std::string> TensorSeeds();
 std::vector<std::string> DeviceSeeds();
+std::vector<std::string> CsvSeeds();
+std::vector<std::string> ExampleSeeds();
 std::vector<std::string> WireSeeds();
 
 }  // namespace vigil::fuzz

@@ -1,12 +1,78 @@
 #include "vigil/core/cluster/wire.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
 #include <charconv>
+#include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace vigil {
+namespace {
+
+using google::protobuf::UnknownField;
+
+// A field of a message of TensorFlow's that the message here does not have.
+struct OtherField {
+  int number;
+  std::string_view name;
+  bool taken;  // whatever it says makes no difference here
+};
+
+constexpr OtherField kOfConfig[] = {
+    {1, "device_count", false},
+    {2, "intra_op_parallelism_threads", true},
+    {3, "placement_period", true},
+    {6, "gpu_options", true},
+    {7, "allow_soft_placement", true},
+    {8, "log_device_placement", false},
+    {9, "use_per_session_threads", true},
+    {10, "graph_options", false},
+    {12, "session_inter_op_thread_pool", true},
+    {13, "rpc_options", false},
+    {14, "cluster_def", false},
+    {15, "isolate_session_state", false},
+    {16, "experimental", false},
+    {17, "share_cluster_devices_in_session", false},
+    {18, "pluggable_device_options", false},
+};
+constexpr OtherField kOfRunOptions[] = {
+    {3, "inter_op_thread_pool", true},
+    {5, "output_partition_graphs", false},
+    {6, "debug_options", false},
+    {8, "experimental", false},
+};
+constexpr int kFirstOfOurs = 1001;  // what later versions of this library say
+
+bool SaysSomething(const UnknownField& field) {
+  switch (field.type()) {
+    case UnknownField::TYPE_VARINT:
+      return field.varint() != 0;
+    case UnknownField::TYPE_LENGTH_DELIMITED:
+      return !field.length_delimited().empty();
+    default:
+      return true;
+  }
+}
+
+absl::Status CheckOtherFields(std::string_view name, const google::protobuf::Message& message,
+                              std::span<const OtherField> known) {
+  const google::protobuf::UnknownFieldSet& others = message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < others.field_count(); ++i) {
+    const UnknownField& field = others.field(i);
+    if (field.number() >= kFirstOfOurs || !SaysSomething(field)) continue;
+    const auto it = std::ranges::find(known, field.number(), &OtherField::number);
+    if (it != known.end() && it->taken) continue;
+    const std::string what = it == known.end() ? fmt::format("field {}", field.number()) : std::string(it->name);
+    return MakeStatus(Code::kUnimplemented, fmt::format("{}.{} cannot be obeyed here: leave it out.", name, what));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 void ToProto(const NodeStats& stats, proto::NodeStatsProto* out) {
   out->set_node_name(stats.node_name);
@@ -32,12 +98,20 @@ void ToProto(const SessionConfig& config, proto::ConfigProto* out) {
   out->set_keepalive_ns(config.keepalive.count());
 }
 
-SessionConfig FromProto(const proto::ConfigProto& config) {
-  return {.device_filters = {config.device_filters().begin(), config.device_filters().end()},
-          .operation_timeout_in_ms = config.operation_timeout_in_ms(),
-          .inter_op_parallelism_threads = config.inter_op_parallelism_threads(),
-          .create_timeout = Duration(config.create_timeout_ns()),
-          .keepalive = Duration(config.keepalive_ns())};
+absl::StatusOr<SessionConfig> FromProto(const proto::ConfigProto& config) {
+  VIGIL_RETURN_IF_ERROR(CheckOtherFields("ConfigProto", config, kOfConfig));
+  return SessionConfig{.device_filters = {config.device_filters().begin(), config.device_filters().end()},
+                       .operation_timeout_in_ms = config.operation_timeout_in_ms(),
+                       .inter_op_parallelism_threads = config.inter_op_parallelism_threads(),
+                       .create_timeout = Duration(config.create_timeout_ns()),
+                       .keepalive = Duration(config.keepalive_ns())};
+}
+
+absl::StatusOr<RunOptions> FromProto(const proto::RunOptionsProto& options) {
+  VIGIL_RETURN_IF_ERROR(CheckOtherFields("RunOptions", options, kOfRunOptions));
+  return RunOptions{.trace_level = static_cast<TraceLevel>(options.trace_level()),
+                    .timeout_in_ms = options.timeout_in_ms(),
+                    .report_tensor_allocations_upon_oom = options.report_tensor_allocations_upon_oom()};
 }
 
 void PutStatus(const absl::Status& status, proto::RunStepResponse* response) {

@@ -24,7 +24,11 @@ void ToProto(const NodeStats& stats, proto::NodeStatsProto* out);
 NodeStats FromProto(const proto::NodeStatsProto& stats);
 
 void ToProto(const SessionConfig& config, proto::ConfigProto* out);
-SessionConfig FromProto(const proto::ConfigProto& config);
+// UNIMPLEMENTED, naming the field, for one of TensorFlow's ConfigProto that asks for what is not done here. Taken are
+// those that change nothing where there is no pool of threads and no device but the CPU; docs/training.md lists them.
+absl::StatusOr<SessionConfig> FromProto(const proto::ConfigProto& config);
+// The same of RunOptions.
+absl::StatusOr<RunOptions> FromProto(const proto::RunOptionsProto& options);
 
 // "4a0c...", what a registered graph is called by, and back: 0 if it is none.
 std::string GraphHandle(std::int64_t id);

@@ -17,5 +17,45 @@ TEST(WireTest, WhatANodeDidComesAsItWas) {
   EXPECT_EQ(got.output_bytes, stats.output_bytes);
 }
 
+// TensorFlow's numbers of fields that the message does not have.
+proto::ConfigProto ConfigWith(int number, std::uint64_t value) {
+  proto::ConfigProto config;
+  config.add_device_filters("/job:ps");
+  config.GetReflection()->MutableUnknownFields(&config)->AddVarint(number, value);
+  return config;
+}
+
+std::string Refused(const proto::ConfigProto& config) { return FromProto(config).status().ToString(); }
+
+TEST(WireTest, WhatCannotBeObeyedOfAConfigIsRefusedByName) {
+  EXPECT_EQ(Refused(ConfigWith(8, 1)),
+            "UNIMPLEMENTED: ConfigProto.log_device_placement cannot be obeyed here: leave it out.");
+  EXPECT_EQ(Refused(ConfigWith(15, 1)),
+            "UNIMPLEMENTED: ConfigProto.isolate_session_state cannot be obeyed here: leave it out.");
+  EXPECT_EQ(Refused(ConfigWith(99, 1)), "UNIMPLEMENTED: ConfigProto.field 99 cannot be obeyed here: leave it out.");
+  proto::ConfigProto graph_options;
+  graph_options.GetReflection()->MutableUnknownFields(&graph_options)->AddLengthDelimited(10, "\x10\x01");
+  EXPECT_EQ(Refused(graph_options), "UNIMPLEMENTED: ConfigProto.graph_options cannot be obeyed here: leave it out.");
+}
+
+TEST(WireTest, SoAreRunOptions) {
+  proto::RunOptionsProto options;
+  options.set_timeout_in_ms(7);
+  google::protobuf::UnknownFieldSet& others = *options.GetReflection()->MutableUnknownFields(&options);
+  others.AddVarint(3, 1);
+  EXPECT_EQ(FromProto(options)->timeout_in_ms, 7);
+  others.AddVarint(5, 1);
+  EXPECT_EQ(FromProto(options).status().ToString(),
+            "UNIMPLEMENTED: RunOptions.output_partition_graphs cannot be obeyed here: leave it out.");
+}
+
+TEST(WireTest, WhatMakesNoDifferenceOfAConfigIsTaken) {
+  for (const auto& [number, value] : {std::pair(2, 4), {3, 7}, {7, 1}, {8, 0}, {9, 1}, {1900, 5}}) {
+    const auto config = FromProto(ConfigWith(number, static_cast<std::uint64_t>(value)));
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->device_filters, std::vector<std::string>{"/job:ps"});
+  }
+}
+
 }  // namespace
 }  // namespace vigil

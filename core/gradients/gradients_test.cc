@@ -110,10 +110,22 @@ TEST_F(GradientsTest, OfRowsThatWerePickedItIsIndexedSlices) {
   EXPECT_EQ(Values(dense.values), (std::vector<float>{2, 9, 3}));
 }
 
+TEST_F(GradientsTest, OfAProductWithZeros) {
+  const Output axes = b_.Const("axes", Tensor::Vector<std::int32_t>({0}));
+  for (const auto& [values, gradient] : {std::pair<std::vector<float>, std::vector<float>>{{2, 0, 5}, {0, 10, 0}},
+                                         {{0, 0, 5}, {0, 0, 0}},
+                                         {{2, 3, 4}, {12, 8, 6}}}) {
+    const Output x = Floats(values);
+    const auto found = Gradients(b_, b_.Op("Prod", {x, axes}), {x});
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(Values((*found)[0]), gradient);
+  }
+}
+
 TEST_F(GradientsTest, AnOpWithoutAGradientIsNamed) {
   const Output x = Floats({1, 2});
-  const Output product = b_.Op("Prod", {x, b_.Const("axes", Tensor::Vector<std::int32_t>({0}))}, {.name = "product"});
-  EXPECT_THAT(ErrorOf(product, {x}), HasSubstr("No gradient defined for operation'product' (op type: Prod)."));
+  const Output either = b_.Op("Merge", {x, x}, {.name = "either"});
+  EXPECT_THAT(ErrorOf(either, {x}), HasSubstr("No gradient defined for operation'either' (op type: Merge)."));
   EXPECT_EQ(ErrorOf(SumOf(x), {x}), "OK") << "nothing was left behind in the builder";
 }
 

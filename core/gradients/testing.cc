@@ -124,7 +124,16 @@ void AddMatrices(std::vector<DifferentiableCase>& all) {
       all.push_back(Plain("MatMul", {Signed(a), Signed(c, 0.2)}, {{"transpose_a", ta}, {"transpose_b", tb}}));
     }
   }
-  for (const char* const op : {"Sum", "Mean", "Max", "Min"}) {
+  for (const char* const op : {"Cumsum", "Cumprod"}) {
+    for (const bool exclusive : {false, true}) {
+      for (const bool reverse : {false, true}) {
+        const Attrs attrs{{"exclusive", exclusive}, {"reverse", reverse}};
+        all.push_back(With(op, {Signed({2, 3})}, {IntScalar(1)}, attrs));
+        all.push_back(With(op, {Signed({3, 2, 2})}, {IntScalar(-3)}, attrs));
+      }
+    }
+  }
+  for (const char* const op : {"Sum", "Mean", "Max", "Min", "Prod"}) {
     for (const bool keep : {false, true}) {
       const Attrs attrs{{"keep_dims", keep}};
       all.push_back(With(op, {Signed({2, 3, 2})}, {IntVector({-2})}, attrs));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,18 @@ bool WhollyKnown(const proto::TensorShapeProto& shape) {
   return true;
 }
 
+// -1 for a dimension that is not known.
+absl::StatusOr<Shape> PartlyKnown(const proto::TensorShapeProto& shape) {
+  proto::TensorShapeProto known = shape;
+  std::vector<std::int64_t> dims;
+  for (proto::TensorShapeProto::Dim& dim : *known.mutable_dim()) {
+    dims.push_back(std::max<std::int64_t>(dim.size(), -1));
+    if (dim.size() < 0) dim.set_size(1);
+  }
+  VIGIL_RETURN_IF_ERROR(FromProto(known).status());
+  return Shape(std::move(dims));
+}
+
 absl::StatusOr<MaybeValue> FromList(const proto::AttrValue::ListValue& list) {
   if (list.tensor_size() > 0) return MakeStatus(Code::kUnimplemented, "There are no lists of tensors here.");
   if (list.s_size() > 0) return MaybeValue(std::vector<std::string>(list.s().begin(), list.s().end()));
@@ -77,8 +90,8 @@ absl::StatusOr<MaybeValue> FromList(const proto::AttrValue::ListValue& list) {
   }
   std::vector<Shape> shapes;
   for (const proto::TensorShapeProto& shape : list.shape()) {
-    if (!WhollyKnown(shape)) return MaybeValue();
-    VIGIL_ASSIGN_OR_RETURN(shapes.emplace_back(), FromProto(shape));
+    if (shape.unknown_rank()) return MaybeValue();
+    VIGIL_ASSIGN_OR_RETURN(shapes.emplace_back(), PartlyKnown(shape));
   }
   return shapes.empty() ? MaybeValue() : MaybeValue(std::move(shapes));
 }
@@ -163,6 +176,7 @@ proto::AttrValue ImpliedValue(const ImpliedAttr& attr, const Graph& graph, const
       break;
     case ImpliedAttr::Kind::kUnknownShapes:
       out.mutable_list();
+      if (attr.i < 0) break;  // an empty list of anything, which a node means that has none
       for (std::size_t i = 0; i < node.output_types.size(); ++i)
         out.mutable_list()->add_shape()->set_unknown_rank(true);
       break;

@@ -85,7 +85,7 @@ TEST_F(GraphDefTest, EveryKindOfAttributeComesBack) {
                     {"int", std::int64_t{-3}},
                     {"ints", std::vector<std::int64_t>{1, -1}},
                     {"shape", Shape({2, 3})},
-                    {"shapes", std::vector<Shape>{Shape(), Shape({4})}},
+                    {"shapes", std::vector<Shape>{Shape(), Shape({4}), Shape({-1, 2})}},
                     {"string", std::string("s\0t", 3)},
                     {"strings", std::vector<std::string>{"", "x"}},
                     {"tensor", Tensor::Vector<std::int32_t>({1, 2})},

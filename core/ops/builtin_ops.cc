@@ -9,8 +9,10 @@ const OpRegistry& BuiltinOps() {
     RegisterAccumulatorOps(*registry);
     RegisterArrayOps(*registry);
     RegisterControlOps(*registry);
+    RegisterCsvOps(*registry);
     RegisterDatasetOps(*registry);
     RegisterElementwiseOps(*registry);
+    RegisterExampleOps(*registry);
     RegisterGuardOps(*registry);
     RegisterIteratorOps(*registry);
     RegisterMatrixOps(*registry);

@@ -119,7 +119,7 @@ const std::vector<DType>& Types() {
 }
 
 AttrValue SomeAttr(Dice& dice) {
-  switch (dice.Below(11)) {
+  switch (dice.Below(13)) {
     case 0:
     case 1:
       return dice.Of(Types());
@@ -140,6 +140,13 @@ AttrValue SomeAttr(Dice& dice) {
                                        1};
     case 9:
       return std::string(dice.Below(2) == 0 ? "SAME" : "VALID");
+    case 10: {
+      std::vector<Shape> shapes(1 + dice.Below(2));
+      for (Shape& shape : shapes) shape = dice.Below(4) == 0 ? Shape({-1, 2}) : Shape(dice.Of(SmallShapes()));
+      return shapes;
+    }
+    case 11:
+      return std::vector<std::string>(1 + dice.Below(2), dice.Of(Values<std::string>()));
     default: {
       std::vector<DType> types(1 + dice.Below(2));
       for (DType& type : types) type = dice.Of(Types());
@@ -193,7 +200,7 @@ class Trial : public OpRunner {
   // Makes a node with inputs of whatever kind and runs it. False: it was refused when it was added.
   bool Try(const OpDef& op) {
     const std::size_t count =
-        op.inputs >= 0 && dice_.Below(20) != 0 ? static_cast<std::size_t>(op.inputs) : dice_.Below(5);
+        op.inputs >= 0 && dice_.Below(20) != 0 ? static_cast<std::size_t>(op.inputs) : dice_.Below(8);
     DType usual = dice_.Of(Types());
     std::vector<Output> inputs;
     Builder b(graph_);

@@ -9,8 +9,10 @@ namespace vigil {
 void RegisterAccumulatorOps(OpRegistry& registry);
 void RegisterArrayOps(OpRegistry& registry);
 void RegisterControlOps(OpRegistry& registry);
+void RegisterCsvOps(OpRegistry& registry);
 void RegisterDatasetOps(OpRegistry& registry);
 void RegisterElementwiseOps(OpRegistry& registry);
+void RegisterExampleOps(OpRegistry& registry);
 void RegisterGuardOps(OpRegistry& registry);
 // Last: adds to what the others registered.
 void RegisterImpliedAttrs(OpRegistry& registry);

@@ -43,6 +43,7 @@ class Engine {
         shared_graph_(graph.Share()),
         graph_(*shared_graph_),
         config_(std::move(options.config)),
+        traces_as_on_server_(options.traces_as_on_server),
         own_(std::make_unique<ResourceManager>(env)),
         shared_holder_(std::move(options.shared_resources)),
         shared_(shared_holder_ == nullptr ? *own_ : *shared_holder_) {}
@@ -75,6 +76,7 @@ class Engine {
   const std::shared_ptr<const Graph> shared_graph_;
   const Graph& graph_;
   const SessionConfig config_;
+  const bool traces_as_on_server_;
   const std::unique_ptr<ResourceManager> own_;
   const std::shared_ptr<ResourceManager> shared_holder_;
   ResourceManager& shared_;
@@ -181,7 +183,9 @@ absl::Status Engine::Run(const RunCall& call, std::vector<Tensor>* fetched) {
   if (lease.state == nullptr) {
     lease.state = std::make_unique<ExecutorState>(env_, graph_, *lease.lane->plan, *own_, shared_, cancellation_);
   }
-  VIGIL_RETURN_IF_ERROR(lease.state->Run(call, DeadlineOf(call.options), shared_.generation(), fetched));
+  RunCall traced = call;
+  if (traces_as_on_server_ && !IsTracedOnServer(call.options)) traced.metadata = nullptr;
+  VIGIL_RETURN_IF_ERROR(lease.state->Run(traced, DeadlineOf(call.options), shared_.generation(), fetched));
   if (call.metadata == nullptr || call.options == nullptr || !call.options->output_partition_graphs)
     return absl::OkStatus();
   return AddGraph(graph_, call.spec, call.metadata);

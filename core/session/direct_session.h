@@ -23,6 +23,8 @@ struct DirectSessionOptions {
   // Variables shared with other sessions. Null: the session has its own and drops them when it is closed; queues and
   // iterators are its own in any case.
   std::shared_ptr<ResourceManager> shared_resources = nullptr;
+  // It stands for a session on a server: traces the runs that such a one does.
+  bool traces_as_on_server = false;
 };
 
 std::unique_ptr<Session> NewDirectSession(const Env& env, const Graph& graph, DirectSessionOptions options = {});

@@ -250,6 +250,18 @@ TEST_F(DirectSessionTest, EveryTraceLevelTracesAndSoDoesAReportOfAllocations) {
   EXPECT_THAT(metadata_.step_stats, IsEmpty());
 }
 
+TEST_F(DirectSessionTest, StandingForOneOnAServerOnlyAFullTraceTraces) {
+  const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), graph_, {.traces_as_on_server = true});
+  for (const RunOptions& options :
+       {RunOptions{.trace_level = TraceLevel::kSoftwareTrace}, RunOptions{.trace_level = TraceLevel::kHardwareTrace},
+        RunOptions{.report_tensor_allocations_upon_oom = true}}) {
+    EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, options), "5");
+    EXPECT_THAT(metadata_.step_stats, IsEmpty());
+  }
+  EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, RunOptions{.trace_level = TraceLevel::kFullTrace}), "5");
+  EXPECT_EQ(metadata_.step_stats.size(), 1u);
+}
+
 TEST_F(DirectSessionTest, GivesTheGraphThatItRan) {
   const std::unique_ptr<Session> session = NewSession();
   EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}, RunOptions{.output_partition_graphs = true}), "5");

@@ -80,10 +80,8 @@ absl::Status ExecutorState::Run(const RunCall& call, Time deadline, std::uint64_
     generation_ = generation;
   }
   context_.Start(deadline, rendezvous);
-  const bool traced = call.options != nullptr && (call.options->trace_level != TraceLevel::kNoTrace ||
-                                                  call.options->report_tensor_allocations_upon_oom);
   absl::Status status = TakeFeeds(call);
-  if (status.ok()) status = CallGuarded([&] { return Execute(traced ? call.metadata : nullptr); });
+  if (status.ok()) status = CallGuarded([&] { return Execute(IsTracedAlone(call.options) ? call.metadata : nullptr); });
   if (status.ok() && fetched != nullptr) {
     fetched->resize(plan_.fetches.size());
     for (std::size_t i = 0; i < plan_.fetches.size(); ++i) {

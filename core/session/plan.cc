@@ -14,6 +14,7 @@
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/kernel.h"
 
 namespace vigil {
 namespace {

@@ -6,6 +6,15 @@
 
 namespace vigil {
 
+bool IsTracedAlone(const RunOptions* options) {
+  return options != nullptr &&
+         (options->trace_level != TraceLevel::kNoTrace || options->report_tensor_allocations_upon_oom);
+}
+
+bool IsTracedOnServer(const RunOptions* options) {
+  return options != nullptr && options->trace_level == TraceLevel::kFullTrace;
+}
+
 absl::Status CheckRunOptions(const RunOptions* options, bool gives_partition_graphs) {
   if (options == nullptr) return absl::OkStatus();
   for (const DebugTensorWatch& watch : options->debug_tensor_watch_opts) {

@@ -46,7 +46,7 @@ struct NodeStats {
 };
 
 struct RunMetadata {
-  std::vector<NodeStats> step_stats;  // only with a trace level, or report_tensor_allocations_upon_oom (recorded)
+  std::vector<NodeStats> step_stats;  // of a run that is traced: see below
   // Only with output_partition_graphs: a serialized GraphDef of the nodes that the run needed, for each device (a
   // direct session has one).
   std::vector<std::string> partition_graphs;
@@ -55,6 +55,11 @@ struct RunMetadata {
     partition_graphs.clear();
   }
 };
+
+// Whether a run is traced (recorded): in a session of its own with any trace level, and with
+// report_tensor_allocations_upon_oom; in a session on a server with FULL_TRACE only. Null: no options.
+bool IsTracedAlone(const RunOptions* options);
+bool IsTracedOnServer(const RunOptions* options);
 
 // UNIMPLEMENTED, naming the option, for a watch with debug ops, and for output_partition_graphs unless
 // `gives_partition_graphs`. Null: no options.

@@ -14,12 +14,6 @@ template <typename T>
 using ArrayView = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
 template <typename T>
 using ConstArrayView = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <typename T>
-using RowMajorMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <typename T>
-using MatrixView = Eigen::Map<RowMajorMatrix<T>>;
-template <typename T>
-using ConstMatrixView = Eigen::Map<const RowMajorMatrix<T>>;
 
 // All elements in row-major order.
 template <typename T>
@@ -29,16 +23,6 @@ ConstArrayView<T> AsArray(const Tensor& tensor) {
 template <typename T>
 ArrayView<T> AsMutableArray(Tensor& tensor) {
   return {tensor.mutable_flat<T>().data(), tensor.num_elements()};
-}
-
-// REQUIRES: rank 2.
-template <typename T>
-ConstMatrixView<T> AsMatrix(const Tensor& tensor) {
-  return {tensor.flat<T>().data(), tensor.shape().dim(0), tensor.shape().dim(1)};
-}
-template <typename T>
-MatrixView<T> AsMutableMatrix(Tensor& tensor) {
-  return {tensor.mutable_flat<T>().data(), tensor.shape().dim(0), tensor.shape().dim(1)};
 }
 
 }  // namespace vigil

@@ -105,6 +105,9 @@ void DrawWorkload(Draws draws, JobSpec& job) {
     const bool in_haste = workload.kind == WorkloadKind::kSupervisor || workload.timeout_ms > 0;
     if (in_haste) workload.cpu = std::min<Duration>(workload.cpu, std::chrono::microseconds(500));
   }
+  if (Draws visits = draws.Split("visits"); visits.Chance(workload.master.empty() ? 12 : 40))
+    workload.visits = SecondsOf(visits.Between(3, 40));
+  if (Draws diary = draws.Split("diary"); diary.Chance(12)) workload.diary = SecondsOf(diary.Between(1, 5));
   if (workload.kind == WorkloadKind::kEvaluation) job.tasks["evaluator"] = 1;
   // A large one has as many tasks at work as others have steps.
   if (job.tasks["worker"] > 3) workload.last_step = std::min<std::int64_t>(workload.last_step, 40);
@@ -176,6 +179,7 @@ class Planner {
     sometimes("damaged", 10, &Planner::Damaged);
     sometimes("elsewhere", 12, &Planner::Elsewhere);
     sometimes("zombie", 40, &Planner::Zombie);
+    sometimes("unreadable", 6, &Planner::Unreadable);
   }
 
  private:
@@ -466,6 +470,19 @@ class Planner {
     fault.path = draws_.Pick(kPaths);
     fault.call = draws_.Between(1, 3);
     Timed(TimedFault::Kind::kCrash, AnyServer()).restart_after = HowLong();
+  }
+  // The newest checkpoint, for whoever asks, just when a server is back that needs it.
+  void Unreadable() {
+    const std::string server = AnyServer();
+    Timed(TimedFault::Kind::kCrash, server).restart_after = HowLong();
+    for (const std::string& task : {server, std::string("chief:0")}) {
+      DiskFault& fault = job_.plan.disks.emplace_back();
+      fault.effect = DiskFault::Effect::kIoError;
+      fault.task = task;
+      fault.op = "read";
+      fault.path = ".data-";
+      fault.call = 1;
+    }
   }
   void StaleListings() {
     DiskFault& fault = job_.plan.disks.emplace_back();

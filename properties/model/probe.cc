@@ -102,7 +102,7 @@ class ProbeModel : public Hook {
   void Show(const HookResult& result) {
     world_.Say("hook {} sees results {}", spec_.name, result.text);
     world_.Say("hook {} sees options {} traced={}", spec_.name, RunOptionsText(result.options),
-               IsTraced(result.options) ? "yes" : "no");
+               IsTraced(result.options, world_.scenario().session.shared_state) ? "yes" : "no");
   }
 
   World& world_;

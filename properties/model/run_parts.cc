@@ -101,7 +101,8 @@ std::string RunOptionsText(const RunOptions& options) {
   return text.empty() ? "defaults" : text.substr(1);
 }
 
-bool IsTraced(const RunOptions& options) {
+bool IsTraced(const RunOptions& options, bool on_server) {
+  if (on_server) return options.trace_level == TraceLevel::kFullTrace;
   return options.trace_level != TraceLevel::kNoTrace || options.report_tensor_allocations_upon_oom;
 }
 

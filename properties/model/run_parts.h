@@ -35,7 +35,8 @@ std::optional<double> FetchedNumber(const replays::FetchSpec& fetch, const RunVa
 void MergeRunOptions(const RunOptions& from, RunOptions& into);
 // "trace_level=full timeout_in_ms=5"; "defaults"
 std::string RunOptionsText(const RunOptions& options);
-bool IsTraced(const RunOptions& options);
+// `on_server`: the session shares its variables with those of others.
+bool IsTraced(const RunOptions& options, bool on_server);
 
 // As printed by "%g"; NaN has no sign.
 std::string NumberText(double value);

@@ -108,7 +108,7 @@ Code SessionModel::RunOnce(RunRequest& request, RunAnswer& answer, RunContext& c
     from_a_run_ = true;
     return code;
   }
-  answer.traced = IsTraced(options);
+  answer.traced = IsTraced(options, world_.scenario().session.shared_state);
   for (HookResult& result : results) result.options = options;
   for (std::size_t i = 0; i < hooks_.size(); ++i) hooks_[i]->Inspect(results[i]);
   for (std::size_t i = 0; i < hooks_.size(); ++i) {

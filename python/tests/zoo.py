@@ -315,6 +315,35 @@ def logging_of_tensorflow(w):
     return tf.train.LoggingTensorHook({"loss": w.loss}, every_n_iter=2)
 
 
-@right()
+@right(may_need_session=True)  # its last save does
 def saver_of_tensorflow(w):
     return tf.train.CheckpointSaverHook(w.directory, save_steps=2, scaffold=w.scaffold)
+
+
+@right(may_need_session=True)
+def logging_at_end_of_tensorflow(w):
+    return tf.train.LoggingTensorHook({"loss": w.loss}, at_end=True)  # evaluating the loss alone is no training
+
+
+@right()
+def evaluates_in_a_session_of_its_own(w):
+    class Evaluates(OfStep):
+        def after_run(self, context, values):
+            with tf.Graph().as_default():
+                tf.train.get_or_create_global_step()
+                with tf.train.MonitoredSession(hooks=[DoesNothing()]) as session:
+                    session.run(tf.train.get_global_step())
+
+    return Evaluates()
+
+
+@right()
+def summary_writer_of_the_cache(w):
+    class Writes(OfStep):
+        def after_create_session(self, session, coord):
+            self.writer = tf.summary.FileWriterCache.get(w.directory)
+
+        def end(self, session):
+            self.writer.flush()
+
+    return Writes()

@@ -26,6 +26,7 @@ from tensorflow.python.client import session as session_module  # noqa: E402
 from tensorflow.python.eager import context as eager_context  # noqa: E402
 from tensorflow.python.framework import ops  # noqa: E402
 from tensorflow.python.platform import tf_logging  # noqa: E402
+from tensorflow.python.summary.writer import writer_cache  # noqa: E402
 from tensorflow.python.training import (  # noqa: E402
     basic_session_run_hooks,
     coordinator,

@@ -9,7 +9,7 @@ import time
 
 from . import world
 from .errors import code_of
-from .tensorflow_v1 import tf
+from .tensorflow_v1 import tf, writer_cache
 
 LONGEST_CALL = 60  # seconds, virtual
 LEAVES = ("request_stop", "run_train_op", "feed", "wait", "fail", "need_session")
@@ -95,6 +95,12 @@ class Evidence:
         self.life += 1
 
 
+def threads_of_writers():
+    """Writers of TensorFlow's cache are everybody's, and so are their threads: they live as long as the process."""
+    writers = [writer.event_writer for writer in writer_cache.FileWriterCache._cache.values()]
+    return {getattr(writer, "_worker", None) for writer in writers}
+
+
 def trains(fetches):
     """Whether the train op is a part of what is run."""
     graph, train = world.active.model.graph, world.active.model.train.op
@@ -144,7 +150,7 @@ class Verified(tf.train.SessionRunHook):
             raise
         finally:
             w.evidence = None
-            e.threads |= set(threading.enumerate()) - before
+            e.threads |= set(threading.enumerate()) - before - threads_of_writers()
             self.note_contexts()
             if w.now - start >= LONGEST_CALL and not e.may("wait"):
                 e.offend("hook.blocks", f"waits {w.now - start:.0f} s {e.where()}")

@@ -8,7 +8,7 @@ train_op, feedable, graph, scaffold, directory) and makes the hook. MODULE is im
   vigil-verify my_hooks.py:make_early_stopping --may-not-request-stop
   vigil-verify my_hooks:EarlyStopping --case calm.monitored.alone --trace
 
-Needs the program `vigil`: in the PATH, or named by VIGIL.
+The program `vigil` is that of the package; else the one in the PATH, or named by VIGIL.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ MAY = ("run_train_op", "feed", "wait", "fail", "need_session")
 
 
 def find_vigil() -> str:
-    """The program; "" if it is nowhere."""
-    return os.environ.get("VIGIL") or shutil.which("vigil") or ""
+    """The program: VIGIL, the wheel's own, the PATH's; "" if it is nowhere."""
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "vigil")
+    return os.environ.get("VIGIL") or (own if os.access(own, os.X_OK) else "") or shutil.which("vigil") or ""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -17,6 +17,12 @@ from .tensorflow_v1 import monitored_session
 METHODS = ("begin", "after_create_session", "before_run", "after_run", "end")
 
 
+def listens():
+    """Whether somebody plays, and no hook under verification is being called: what that does with monitored sessions
+    of its own is nobody's business."""
+    return world.active is not None and world.active.evidence is None
+
+
 def session_fields(session):
     """How an event says which raw session it is about."""
     if session is None:
@@ -35,7 +41,7 @@ def told(kind, value=None, **fields):
         raise
     finally:
         told_value = {} if value is None else {"value": value()}
-        if not isinstance(sys.exc_info()[1], world.Runaway) and world.active:
+        if not isinstance(sys.exc_info()[1], world.Runaway) and listens():
             world.active.note(kind, code=code, **told_value, **fields)
 
 
@@ -87,28 +93,28 @@ def _patch_sessions():
     close, leave = kind.close, kind.__exit__
 
     def watched_init(self, session_creator, hooks, *args, **kwargs):
-        if world.active is not None:
+        if listens():
             for index, hook in enumerate(hooks or []):
                 watch_hook(hook, index)
         with told("constructed"):
             init(self, session_creator, hooks, *args, **kwargs)
 
     def watched_run(self, *args, **kwargs):
-        if self._sess is None:
+        if self._sess is None or not listens():
             return run(self, *args, **kwargs)
         world.active.note("run_start")
         with told("run_end"):
             return run(self, *args, **kwargs)
 
     def watched_run_step_fn(self, step_fn):
-        if self._sess is None:
+        if self._sess is None or not listens():
             return run_step_fn(self, step_fn)
         world.active.note("run_start", call=1)
         with told("run_end", call=1):
             return run_step_fn(self, step_fn)
 
     def watched_should_stop(self):
-        if self._sess is None:
+        if self._sess is None or not listens():
             return should_stop(self)
         try:
             stop = should_stop(self)
@@ -119,12 +125,14 @@ def _patch_sessions():
         return stop
 
     def watched_close(self):
+        if not listens():
+            return close(self)
         world.active.note("close_start")
         with told("close_end"):
             return close(self)
 
     def watched_exit(self, exception_type, exception, traceback):
-        if exception is not None and not isinstance(exception, Exception):
+        if not listens() or (exception is not None and not isinstance(exception, Exception)):
             return leave(self, exception_type, exception, traceback)
         code = None if exception is None else code_of(exception)
         world.active.note("close_start", code=code)
@@ -146,7 +154,7 @@ def _patch_recovery():
 
     def info(text, *args, **kwargs):
         error = sys.exc_info()[1]
-        if world.active is not None and error is not None and str(text).startswith("An error was raised"):
+        if listens() and error is not None and str(text).startswith("An error was raised"):
             creating = str(text).startswith("An error was raised while a session was being created")
             session = None if creating else world.active.sessions
             world.active.note("recovery", code=code_of(error), session=session)

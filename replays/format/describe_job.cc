@@ -178,6 +178,10 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("async_saves", &WorkloadSpec::async_saves, kFlag, "checkpoints are written beside the training");
     f.Optional("validate_steps", &WorkloadSpec::validate_steps, kStepNumber,
                "of a regression: so often a task runs its loss in the session without training");
+    f.Optional("visits_s", &WorkloadSpec::visits, DurationType(),
+               "the pause between two sessions that each task has beside its training; 0 = none");
+    f.Optional("diary_s", &WorkloadSpec::diary, DurationType(),
+               "how often each task writes into a file on its own disk, which it looks at when it starts; 0 = never");
     f.Optional("sync", &WorkloadSpec::sync, kTasksOfAJob, "replicas to aggregate, of `sync_regression`; 0 = all");
     f.Optional("filters", &WorkloadSpec::filters, kFlag, "each task sees the parameter servers and itself only");
     f.Optional(

@@ -60,8 +60,9 @@ TEST_P(ExportTest, GivesTheGraphThatCameIn) {
 INSTANTIATE_TEST_SUITE_P(All, ExportTest,
                          testing::Values("linear_ref", "linear_resource", "linear_cond", "linear_schedule",
                                          "queue_pipeline", "shuffled_queue", "iterator_batches", "iterator_shuffled",
-                                         "iterator_range", "slices", "resource_ops", "branches", "random_numbers",
-                                         "drawn_theirs_3_1", "drawn_theirs_3_5", "drawn_theirs_3_6"),
+                                         "iterator_range", "parsed_csv", "parsed_examples", "slices", "resource_ops",
+                                         "branches", "random_numbers", "drawn_theirs_3_1", "drawn_theirs_3_5",
+                                         "drawn_theirs_3_6"),
                          [](const auto& each) { return std::string(each.param); });
 
 }  // namespace

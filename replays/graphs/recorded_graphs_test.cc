@@ -36,9 +36,9 @@ TEST_P(RecordedPrograms, GiveWhatTensorFlowGot) { EXPECT_EQ(Play(GetParam(), 1e-
 INSTANTIATE_TEST_SUITE_P(All, RecordedPrograms,
                          testing::Values("linear_ref", "linear_resource", "linear_cond", "linear_schedule",
                                          "queue_pipeline", "shuffled_queue", "iterator_batches", "iterator_shuffled",
-                                         "iterator_range", "slices", "resource_ops", "branches", "drawn_theirs_3_1",
-                                         "drawn_theirs_3_5", "drawn_theirs_3_6", "drawn_ours_3_1", "drawn_ours_3_3",
-                                         "drawn_ours_3_4", "drawn_ours_3_5"),
+                                         "iterator_range", "parsed_csv", "parsed_examples", "slices", "resource_ops",
+                                         "branches", "drawn_theirs_3_1", "drawn_theirs_3_5", "drawn_theirs_3_6",
+                                         "drawn_ours_3_1", "drawn_ours_3_3", "drawn_ours_3_4", "drawn_ours_3_5"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST_F(RecordedGraphs, WhatCannotBeRunIsToldAtOnce) {

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 DType TypeOf(const std::string& name) {
-  for (const DType type : {DType::kFloat, DType::kDouble, DType::kInt32, DType::kInt64, DType::kBool}) {
+  for (const DType type : {DType::kFloat, DType::kDouble, DType::kInt32, DType::kInt64, DType::kBool, DType::kString}) {
     if (DTypeName(type) == name) return type;
   }
   if (name == "float32") return DType::kFloat;
@@ -46,6 +46,14 @@ void Fill(const Json& values, Tensor& out) {
   }
 }
 
+std::string BytesOf(const std::string& hexadecimal) {
+  std::string out;
+  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2) {
+    out.push_back(static_cast<char>(std::stoi(hexadecimal.substr(i, 2), nullptr, 16)));
+  }
+  return out;
+}
+
 Tensor TensorOf(const Json& json) {
   Tensor out(TypeOf(json["t"]), Shape(json["s"].get<std::vector<std::int64_t>>()));
   switch (out.dtype()) {
@@ -61,6 +69,11 @@ Tensor TensorOf(const Json& json) {
     case DType::kInt64:
       Fill<std::int64_t>(json["v"], out);
       break;
+    case DType::kString: {
+      std::string* to = out.mutable_flat<std::string>().data();
+      for (const Json& value : json["v"]) *to++ = BytesOf(value);
+      break;
+    }
     default:
       Fill<bool>(json["v"], out);
   }
@@ -72,6 +85,17 @@ AttrValue AttrOf(const Json& json) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_string()) return json.get<std::string>();
   if (json.is_array()) return json.get<std::vector<std::int64_t>>();
+  if (json.contains("strings")) return json["strings"].get<std::vector<std::string>>();
+  if (json.contains("types")) {
+    std::vector<DType> types;
+    for (const Json& type : json["types"]) types.push_back(TypeOf(type));
+    return types;
+  }
+  if (json.contains("shapes")) {
+    std::vector<Shape> shapes;
+    for (const Json& shape : json["shapes"]) shapes.emplace_back(shape.get<std::vector<std::int64_t>>());
+    return shapes;
+  }
   return TypeOf(json["type"]);
 }
 
@@ -93,6 +117,15 @@ void EachLine(const std::string& file, Read read) {
   VIGIL_CHECK(in.good());
   int number = 0;
   for (std::string line; std::getline(in, line);) read(Json::parse(line), fmt::format("{}:{}", file, ++number));
+}
+
+std::string StringsDiffer(const Tensor& value, const Tensor& recorded) {
+  const auto is = value.flat<std::string>();
+  const auto was = recorded.flat<std::string>();
+  for (std::size_t i = 0; i < is.size(); ++i) {
+    if (is[i] != was[i]) return fmt::format("element {} is '{}', not '{}'", i, is[i], was[i]);
+  }
+  return "";
 }
 
 template <typename T>
@@ -123,6 +156,8 @@ std::string Differs(const Tensor& value, const Tensor& recorded, double float_to
       return ElementsDiffer<std::int32_t>(value, recorded, 0);
     case DType::kInt64:
       return ElementsDiffer<std::int64_t>(value, recorded, 0);
+    case DType::kString:
+      return StringsDiffer(value, recorded);
     default:
       return ElementsDiffer<bool>(value, recorded, 0);
   }

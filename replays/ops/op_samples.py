@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import parsing_samples
 import tensorflow.compat.v1 as tf
 
 NAMES = {"float32": "float", "float64": "double", "int32": "int32", "int64": "int64", "bool": "bool"}
@@ -10,9 +11,25 @@ FLOATS = [np.float32, np.float64]
 NUMBERS = [np.float32, np.float64, np.int32, np.int64]
 
 
+class Listed(list):
+    """An attribute that is a list of `kind`: types, shapes, strings."""
+
+    def __init__(self, kind, values):
+        super().__init__(values)
+        self.kind = kind
+
+
+def for_tensorflow(attr):
+    """-1, a dimension that is not known, is None there."""
+    if isinstance(attr, Listed) and attr.kind == "shapes":
+        return [[None if dim == -1 else dim for dim in dims] for dims in attr]
+    return attr
+
+
 class Sample:
-    def __init__(self, op, inputs, attrs=None, refs=0):
+    def __init__(self, op, inputs, attrs=None, refs=0, ours=None):
         self.op, self.inputs, self.attrs, self.refs = op, [np.asarray(x) for x in inputs], attrs or {}, refs
+        self.ours = ours or {}  # attributes that TensorFlow's Python gives a node by itself
 
     def arguments(self, inputs):
         """By the names of the raw op, whose order is that of the inputs; ops of a list take it as one."""
@@ -27,6 +44,10 @@ class Sample:
         if self.op == "DynamicStitch":
             half = len(inputs) // 2
             return {"indices": inputs[:half], "data": inputs[half:]}
+        if self.op == "DecodeCSV":
+            return {"records": inputs[0], "record_defaults": inputs[1:]}
+        if self.op.startswith("Parse"):
+            return parsing_samples.arguments(self, inputs)
         names = [name for name in inspect.signature(getattr(tf.raw_ops, self.op)).parameters if name not in self.attrs]
         return dict(zip(names, inputs))
 
@@ -117,6 +138,19 @@ def reduction(types):
         value = r.randint(2, size=dims).astype(bool) if dtype is bool else numbers(r, dims, dtype)
         return Sample(op, [value, axes_of(r, len(dims))], {"keep_dims": bool(r.randint(2))})
     return draw
+
+
+def scan(op, r):
+    dims = full(r, r.randint(1, 4)) if not odd(r) else shape(r)
+    axis = int(r.randint(-len(dims), len(dims))) if dims and not odd(r) else int(r.randint(-5, 6))
+    return Sample(op, [numbers(r, dims, one_of(r, NUMBERS)), one_of(r, [np.int32, np.int64])(axis)],
+                  {"exclusive": bool(r.randint(2)), "reverse": bool(r.randint(2))})
+
+
+def list_diff(op, r):
+    dtype = one_of(r, [np.int32, np.int64])
+    lists = [numbers(r, shape(r, 1, 1) if not odd(r) else shape(r, 2), dtype, 0, 6) for _ in range(2)]
+    return Sample(op, lists, {"out_idx": one_of(r, [tf.int32, tf.int64])})
 
 
 def arg_extreme(op, r):
@@ -478,6 +512,7 @@ OPS = {
     "SelectV2": select_v2,
     "Cast": cast,
     **{op: reduction(NUMBERS) for op in ("Sum", "Mean", "Max", "Min", "Prod")},
+    "Cumsum": scan, "Cumprod": scan, "ListDiff": list_diff,
     **{op: reduction([bool]) for op in ("All", "Any")},
     "ArgMax": arg_extreme, "ArgMin": arg_extreme, "MatMul": mat_mul, "BiasAdd": bias_add, "BiasAddGrad": bias_add_grad,
     "Softmax": softmax, "LogSoftmax": softmax, "SoftmaxCrossEntropyWithLogits": cross_entropy,
@@ -498,4 +533,7 @@ OPS = {
 
 
 def draw(op, random):
+    if op in parsing_samples.OPS:
+        inputs, attrs, ours = parsing_samples.OPS[op](random)
+        return Sample(op, inputs, {k: Listed(*v) if isinstance(v, tuple) else v for k, v in attrs.items()}, ours=ours)
     return OPS[op](op, random)

@@ -15,6 +15,7 @@ os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 
 import numpy as np  # noqa: E402
 import op_samples  # noqa: E402
+import parsing_samples  # noqa: E402
 import tensorflow.compat.v1 as tf  # noqa: E402
 from tensorflow.python.framework import ops as framework  # noqa: E402
 
@@ -23,8 +24,8 @@ tf.get_logger().setLevel("ERROR")
 
 CONFIG = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
 CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
-# Prod: none here. Cross entropy: a formula that holds for probabilities only. MaxPoolGrad: TensorFlow's is sometimes zero.
-NO_GRADIENT = {"Prod", "MaxPoolGrad", "SoftmaxCrossEntropyWithLogits"}
+# Cross entropy: a formula that holds for probabilities only. MaxPoolGrad: TensorFlow's is sometimes zero.
+NO_GRADIENT = {"MaxPoolGrad", "SoftmaxCrossEntropyWithLogits"}
 
 
 def number(value):
@@ -42,16 +43,24 @@ def number(value):
 
 def tensor(array):
     array = np.asarray(array)
+    if array.dtype.kind in "OSU":  # strings, in hexadecimal digits
+        return {"t": "string", "s": list(array.shape), "v": [bytes(x).hex() for x in array.ravel()]}
     return {"t": op_samples.NAMES[array.dtype.name], "s": list(array.shape), "v": [number(x) for x in array.ravel()]}
 
 
 def attr(value):
-    return {"type": value.name} if isinstance(value, tf.DType) else value
+    if isinstance(value, tf.DType):
+        return {"type": value.name}
+    if isinstance(value, op_samples.Listed):
+        return {value.kind: [x.name if isinstance(x, tf.DType) else x for x in value]}
+    return value
 
 
 def message(error):
     """Without the place in Python that TensorFlow puts around it."""
     text = error.message.split("\n\t [[")[0]
+    if "Could not parse example input" in error.message:  # what follows are the bytes themselves, of which the first is a line end
+        return "Could not parse example input, value: '"
     return text.split("\nNode: ")[-1].split("\n", 1)[-1] if "\nNode: " in text else text
 
 
@@ -66,7 +75,7 @@ def play(sample):
                 variables.append(variable)
                 inputs.append(variable.handle if is_resource else variable._ref())  # pylint: disable=protected-access
             else:
-                place = tf.placeholder(array.dtype)
+                place = tf.placeholder(tf.string if array.dtype == object else array.dtype)
                 feeds[place] = array
                 inputs.append(place)
         outputs = build(sample, inputs)
@@ -111,7 +120,8 @@ def error_codes():
 
 def build(sample, inputs):
     arguments = sample.arguments(inputs)
-    result = getattr(tf.raw_ops, sample.op)(**arguments, **sample.attrs)
+    attrs = {name: op_samples.for_tensorflow(value) for name, value in sample.attrs.items()}
+    result = getattr(tf.raw_ops, sample.op)(**arguments, **attrs)
     flat = tf.nest.flatten(result)
     return [flat] if not isinstance(flat, list) else flat
 
@@ -121,7 +131,7 @@ def line_of(op, seed, i):
     sample = op_samples.draw(op, random)
     if sample is None:
         return None
-    line = {"op": op, "attrs": {k: attr(v) for k, v in sample.attrs.items() },
+    line = {"op": op, "attrs": {k: attr(v) for k, v in (sample.attrs | sample.ours).items()},
             "inputs": [tensor(x) for x in sample.inputs]}
     if sample.refs:
         line["refs"] = sample.refs
@@ -144,7 +154,7 @@ def record(op, seed, first, cases, file, progress):
 def main():
     seed, cases, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     with open(out, "w", encoding="utf-8") as file:
-        for op in sys.argv[4:] or op_samples.OPS:
+        for op in sys.argv[4:] or [*op_samples.OPS, *parsing_samples.OPS]:
             first = 0
             while first < cases:  # a process of its own, which TensorFlow may crash
                 read, write = os.pipe()

@@ -157,7 +157,7 @@ std::shared_ptr<SessionFactory> Play::FaultyFactory() {
     plan.after_run = [this] { env_.tasks->SleepUntil(DeadlineAfter(env_, Seconds(scenario_.model.run_secs))); };
   }
   DirectSessionOptions options;
-  if (shared_ != nullptr) options.shared_resources = shared_->resources();
+  if (shared_ != nullptr) options = {.shared_resources = shared_->resources(), .traces_as_on_server = true};
   Env session_env = env_;
   session_env.files = files_.get();
   return sim::NewFaultyFactory(std::make_shared<DirectSessionFactory>(session_env, options), std::move(plan));

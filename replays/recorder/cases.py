@@ -41,6 +41,12 @@ def options():
     for level in ("software", "hardware", "full"):
         yield case("options_trace_" + level, "what a trace level gives", drive=[
             {"op": "run", "options": {"trace_level": level}, "metadata": True}, {"op": "run", "metadata": True}])
+    for name, asked in (("software", {"trace_level": "software"}), ("hardware", {"trace_level": "hardware"}),
+                        ("full", {"trace_level": "full"}), ("oom", {"report_tensor_allocations_upon_oom": True})):
+        yield case("options_server_trace_" + name, "a session on a server traces with a full trace only",
+                   hooks=[probe("a", SHOW)], session={"kind": "training", "is_chief": False, "shared_state": True},
+                   faults=[{"at": "create", "call": 1, "chief_init": 0}],
+                   drive=[{"op": "run", "options": asked, "metadata": True}, {"op": "run", "metadata": True}])
     yield case("options_most_wins", "numbers: the larger of what the caller and the hooks want",
                hooks=[probe("a", asks(timeout_in_ms=700000, inter_op_thread_pool=2)),
                       probe("b", asks(timeout_in_ms=900000), SHOW)],

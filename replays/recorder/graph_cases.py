@@ -376,3 +376,61 @@ def refused(play):
     square(tf.constant(2.0))
     play.export()
     play.run([i])
+
+
+def example_row(number, x, y, tags):
+    """An Example with the features that parsed_examples wants; y and the tags may be missing."""
+    features = {"x": tf.train.Feature(float_list=tf.train.FloatList(value=[float(x), float(x) ** 2]))}
+    if number % 4:
+        features["y"] = tf.train.Feature(float_list=tf.train.FloatList(value=[float(y)]))
+    if tags:
+        features["tags"] = tf.train.Feature(int64_list=tf.train.Int64List(value=tags))
+        features["words"] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"w%d" % tag for tag in tags]))
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+@case
+def parsed_examples(play):
+    """Rows of serialized Examples, in batches: dense and sparse features, defaults, open dimensions; trained from."""
+    x_data, y_data = points(10, 5)
+    rows = [example_row(i, x, y, list(range(i % 3))) for i, (x, y) in enumerate(zip(x_data[:, 0], y_data[:, 0]))]
+    data = tf.data.Dataset.from_tensor_slices(rows).repeat(6).batch(3)
+    iterator = tf.data.make_initializable_iterator(data)
+    serialized = iterator.get_next()
+    parsed = tf.parse_example(serialized, {
+        "x": tf.FixedLenFeature([2], tf.float32),
+        "y": tf.FixedLenFeature([1], tf.float32, default_value=[-2.0]),
+        "tags": tf.VarLenFeature(tf.int64),
+        "words": tf.FixedLenSequenceFeature([], tf.string, allow_missing=True, default_value="none"),
+    })
+    one = tf.parse_single_example(serialized[0], {
+        "x": tf.FixedLenFeature([2], tf.float32), "tags": tf.VarLenFeature(tf.int64),
+        "words": tf.VarLenFeature(tf.string)})
+    w, b, loss, step, train = linear(parsed["x"][:, :1], parsed["y"], tf.train.GradientDescentOptimizer(0.2), True)
+    sparse = [part for each in (parsed["tags"], one["tags"], one["words"]) for part in (each.indices, each.values, each.dense_shape)]
+    values = [w.read_value(), b.read_value()]
+    init = [tf.global_variables_initializer(), iterator.initializer]
+    play.export()
+    play.run(targets=init)
+    for _ in range(21):
+        play.run([parsed["x"], parsed["y"], parsed["words"], one["x"], *sparse, loss], targets=[train])
+    play.run(values)
+
+
+@case
+def parsed_csv(play):
+    """Records of CSV, from a dataset and fed, some of which are none."""
+    x_data, y_data = points(10, 6)
+    rows = [f"{x:.4f},\"row {i}\",{y if i % 4 else 'NA'}" for i, (x, y) in enumerate(zip(x_data[:, 0], y_data[:, 0]))]
+    iterator = tf.data.make_initializable_iterator(tf.data.Dataset.from_tensor_slices(rows).repeat(6).batch(3))
+    x, name, y = tf.decode_csv(iterator.get_next(), [[0.0], [""], [-2.0]], na_value="NA")
+    _, _, loss, _, train = linear(tf.expand_dims(x, 1), tf.expand_dims(y, 1), tf.train.GradientDescentOptimizer(0.2), True)
+    fed = tf.placeholder(tf.string, [None])
+    columns = tf.decode_csv(fed, [tf.constant([], tf.int64), tf.constant(["none"])], field_delim=";", select_cols=[0, 2])
+    init = [tf.global_variables_initializer(), iterator.initializer]
+    play.export()
+    play.run(targets=init)
+    for _ in range(21):
+        play.run([x, name, y, loss], targets=[train])
+    for records in (["1;x;a", "2;;"], ["1;x;a", ";x;b"], ["1.5;x;a"], ["1;\"x;a"], []):
+        play.run(columns, feeds={fed: records})

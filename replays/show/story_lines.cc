@@ -40,6 +40,11 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kAtRest:
       if (moment.subject.empty() && moment.step == 0) return std::nullopt;
       return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);
+    case Kind::kCameBack:
+      return fmt::format("comes back to a session that was idle for {} s: {}", moment.step, CodeName(moment.code));
+    case Kind::kDiaryFound:
+      return fmt::format("finds {} bytes in its own file{}", moment.step,
+                         moment.code == Code::kOk ? "" : ", which are not what it wrote");
     case Kind::kBegin:
       return "the plan begins";
     case Kind::kSession:
@@ -61,6 +66,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kQueueReturned:
     case Kind::kStepMade:
     case Kind::kStepSet:
+    case Kind::kDiarySynced:
     case Kind::kHealed:  // the plan's own history says so
       return std::nullopt;
   }

@@ -48,7 +48,9 @@ std::span<const Checker> Checkers() {
                                  kRestoreBringsWhatWasSaved,
                                  kNothingFailsWithoutAFault,
                                  kResourcesReturn,
-                                 kGetsOnWhenHealed};
+                                 kGetsOnWhenHealed,
+                                 kIdleSessionsStay,
+                                 kDiariesSurvive};
   return kAll;
 }
 

@@ -97,6 +97,8 @@ extern const Checker kRestoreBringsWhatWasSaved;
 extern const Checker kNothingFailsWithoutAFault;
 extern const Checker kResourcesReturn;
 extern const Checker kGetsOnWhenHealed;
+extern const Checker kIdleSessionsStay;
+extern const Checker kDiariesSurvive;
 
 }  // namespace vigil::sim
 

@@ -411,6 +411,37 @@ JobEvidence AfterHealing(int seconds, Kind meets) {
                    {3000, kHand, Kind::kEnded, 0, Code::kDeadlineExceeded}});
 }
 
+// Comes back to a session that is idle from so many seconds after everything has healed.
+JobEvidence IdleFrom(int seconds, Code comes_to) {
+  return Evidence(
+      {{1, kHand, Kind::kStarted}, {2, "", Kind::kHealed}, {2 + seconds + 90, kHand, Kind::kCameBack, 90, comes_to}});
+}
+
+// Has synced 400 bytes of a file of its own, and finds so many after a power cut; that task's disk goes as a whole.
+JobEvidence DiaryFound(std::int64_t found, Code code = Code::kOk, std::string_view lost = "") {
+  JobEvidence evidence = Evidence({{1, kHand, Kind::kDiarySynced, 400}, {2, kHand, Kind::kDiaryFound, found, code}});
+  evidence.history.back().life = 2;
+  evidence.facts.tasks[std::string(kHand)] = {.lives = 2, .nodes = {std::string(kHand), std::string(kHand)}};
+  if (lost.empty()) return evidence;
+  evidence.spec.plan.timed.push_back(
+      {.kind = TimedFault::Kind::kCrash, .task = std::string(lost), .disk = DiskLoss::kAll});
+  return evidence;
+}
+
+// Of what a task does beside its training.
+std::vector<CheckerCase> CasesBesideTheTraining() {
+  return {
+      {"session.idle_one_stays", "the session is not known any more", IdleFrom(181, Code::kOk),
+       IdleFrom(181, Code::kAborted)},
+      {"session.idle_one_stays", "what broke before excuses it", IdleFrom(179, Code::kAborted),
+       IdleFrom(181, Code::kAborted)},
+      {"disk.synced_bytes_survive", "some of them are gone", DiaryFound(400), DiaryFound(399)},
+      {"disk.synced_bytes_survive", "they are others", DiaryFound(500), DiaryFound(500, Code::kDataLoss)},
+      {"disk.synced_bytes_survive", "the loss of another's disk excuses it", DiaryFound(0, Code::kOk, kHand),
+       DiaryFound(0, Code::kOk, kBoss)},
+  };
+}
+
 }  // namespace
 
 JobJudgement JobEvidence::Judge() const {
@@ -481,7 +512,8 @@ std::vector<CheckerCase> CheckerCases() {
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
   };
-  for (std::vector<CheckerCase> (*const more)() : {QueueCases, CasesOfCheckpoints, CasesOfServersAtRest}) {
+  for (std::vector<CheckerCase> (*const more)() :
+       {QueueCases, CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {
     for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
   }
   return cases;

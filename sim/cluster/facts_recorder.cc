@@ -165,6 +165,18 @@ void FactsRecorder::Evaluated(std::int64_t step) {
   facts_->last_step = std::max(facts_->last_step, step);
 }
 
+void FactsRecorder::CameBack(Code code, Duration idle) {
+  Note(JobMoment::Kind::kCameBack, code).step = std::chrono::ceil<std::chrono::seconds>(idle).count();
+}
+
+void FactsRecorder::FoundDiary(std::size_t size, bool right) {
+  Note(JobMoment::Kind::kDiaryFound, right ? Code::kOk : Code::kDataLoss).step = static_cast<std::int64_t>(size);
+}
+
+void FactsRecorder::SyncedDiary(std::size_t size) {
+  Note(JobMoment::Kind::kDiarySynced).step = static_cast<std::int64_t>(size);
+}
+
 void FactsRecorder::Saved(std::int64_t step) {
   const std::vector<std::int64_t> whole = WholeCheckpoints(world_);
   const bool there = std::ranges::find(whole, step) != whole.end();

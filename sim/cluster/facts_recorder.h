@@ -53,6 +53,11 @@ class FactsRecorder final : public EventSink {
   void Saved(std::int64_t step);
   // A restore of the checkpoint of that step is about to be made.
   void Restoring(std::int64_t step) { restoring_ = step; }
+  // A session beside the training was used again, so long after the last time.
+  void CameBack(Code code, Duration idle);
+  // A file of the program's own, in bytes.
+  void FoundDiary(std::size_t size, bool right);
+  void SyncedDiary(std::size_t size);
   // The program has returned while that task of it still ran.
   JobMoment& AtRest() { return Note(JobMoment::Kind::kAtRest); }
   void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }

@@ -72,8 +72,13 @@ struct JobMoment {
     kQueueReturned,
     kStepMade,  // a server has counted a global step: step
     kStepSet,   // ... or its global step was restored or initialised: step
-    kBegin,     // the plan begins (task = "")
-    kHealed,    // everything has healed (task = "")
+    kCameBack,  // a session beside the training was used again: code; step = after how many idle seconds, rounded up
+    // A file that a program writes for itself, on its own disk: so much was in it when the process began: step; code =
+    // whether that is what was written ...
+    kDiaryFound,
+    kDiarySynced,  // ... so much is synced: step
+    kBegin,        // the plan begins (task = "")
+    kHealed,       // everything has healed (task = "")
   };
   Time at;  // the world's
   std::string task;

@@ -35,6 +35,8 @@ struct WorkloadSpec {
   bool async_saves = false;  // checkpoints are written beside the training
   std::int64_t validate_steps =
       0;                        // of a regression: so often a task looks at its loss in the session, without training
+  Duration visits{0};           // the pause between two sessions beside the training (visits.h); 0 = none
+  Duration diary{0};            // how often a task writes into a file of its own (diary.h); 0 = never
   std::int64_t sync = 0;        // of kSyncRegression: replicas to aggregate; 0 = all
   bool filters = true;          // each task sees the parameter servers and itself only
   std::string master;           // "ps:0": its master makes the sessions of all that train; "" = each its own

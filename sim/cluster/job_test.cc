@@ -234,6 +234,52 @@ TEST(Job, AZombieIsRefusedByTheServersThatKnowItsSuccessor) {
   EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
 }
 
+TEST(Job, SessionsBesideTheTrainingLeaveNothingBehind) {
+  for (const char* const master : {"", "ps:0"}) {
+    JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+    spec.workload.last_step = 400;
+    spec.workload.master = master;
+    spec.workload.visits = seconds(3);
+    spec.heal_after = seconds(1);
+    const PlayedJob played = PlayJobOf(spec);
+    EXPECT_EQ(EndsOf(played.facts), kClean) << master;
+    std::int64_t came_back = 0;
+    for (const JobMoment& moment : played.history) {
+      if (moment.kind == JobMoment::Kind::kCameBack) {
+        ++came_back;
+        EXPECT_EQ(moment.code, Code::kOk) << master;
+        EXPECT_GE(moment.step, 90);
+      }
+      if (moment.kind != JobMoment::Kind::kAtRest && moment.kind != JobMoment::Kind::kAtRestSoon) continue;
+      EXPECT_EQ(moment.subject, "") << master << moment.task;
+      if (moment.task == "ps:0") {
+        EXPECT_EQ(moment.step, 0) << master;
+      }
+    }
+    EXPECT_GE(came_back, 2) << master;
+    EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
+  }
+}
+
+TEST(Job, WhatATaskHasSyncedOfItsOwnFileIsThereWhenItIsBack) {
+  JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
+  spec.workload.diary = seconds(1);
+  TimedFault cut = CrashOf("worker:0", seconds(20), seconds(2));
+  cut.disk = DiskLoss::kUnsynced;
+  spec.plan.timed = {cut};
+  std::int64_t synced = 0;
+  std::vector<std::int64_t> found;
+  for (const JobMoment& moment : PlayJobOf(spec).history) {
+    if (moment.task != "worker:0") continue;
+    if (moment.kind == JobMoment::Kind::kDiarySynced && found.size() == 1) synced = moment.step;
+    if (moment.kind != JobMoment::Kind::kDiaryFound) continue;
+    EXPECT_EQ(moment.code, Code::kOk);
+    found.push_back(moment.step);
+  }
+  EXPECT_GT(synced, 1000);
+  EXPECT_THAT(found, ElementsAre(0, synced));
+}
+
 TEST(Job, OpsAndRequestsTakeTheTimeOfTheProcessor) {
   JobSpec spec = SmallJob(WorkloadKind::kAsyncRegression);
   // Of the first runs the client's own costs are the greatest part.

@@ -25,13 +25,13 @@ std::int64_t StepInName(const std::string& name) {
 class RestoreWatch final : public Session {
  public:
   RestoreWatch(std::unique_ptr<Session> inner, Restoring restoring)
-      : inner_(std::move(inner)), restoring_(std::move(restoring)) {}
+      : inner_(std::move(inner)), restoring_(std::move(restoring)), graph_(inner_->graph().Share()) {}
 
   std::int64_t number() const override { return inner_->number(); }
   const Graph& graph() const override { return inner_->graph(); }
   bool closed() const override { return inner_->closed(); }
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
-    if (!call.feed_values.empty() && ClassifyCall(call, graph()) == CallKind::kRestore) {
+    if (!call.feed_values.empty() && ClassifyCall(call, *graph_) == CallKind::kRestore) {
       const Tensor& name = call.feed_values.front();
       const std::int64_t step = name.dtype() == DType::kString ? StepInName(name.scalar<std::string>()) : -1;
       if (step >= 0) restoring_(step);
@@ -43,6 +43,7 @@ class RestoreWatch final : public Session {
  private:
   const std::unique_ptr<Session> inner_;
   const Restoring restoring_;
+  const std::shared_ptr<const Graph> graph_;  // a task that goes on may run the session when its graph is gone
 };
 
 class RestoreWatchFactory final : public SessionFactory {

@@ -11,7 +11,7 @@ namespace {
 class FaultySession : public Session {
  public:
   FaultySession(std::shared_ptr<Session> inner, std::shared_ptr<const SessionFaultPlan> plan)
-      : inner_(std::move(inner)), plan_(std::move(plan)) {}
+      : inner_(std::move(inner)), plan_(std::move(plan)), graph_(inner_->graph().Share()) {}
 
   std::int64_t number() const override { return inner_->number(); }
   const Graph& graph() const override { return inner_->graph(); }
@@ -19,7 +19,7 @@ class FaultySession : public Session {
 
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
     if (plan_->applies != nullptr && !plan_->applies()) return RunElsewhere(call, fetched);
-    const CallKind kind = ClassifyCall(call, graph());
+    const CallKind kind = ClassifyCall(call, *graph_);
     const SessionFault fault = plan_->next(kind, inner_);
     const bool before = !fault.error.ok() && !fault.lost_reply;
     const absl::Status status = before ? fault.error : inner_->Run(call, fetched);
@@ -46,11 +46,12 @@ class FaultySession : public Session {
  private:
   bool Enqueues(const RunCall& call) const {
     return std::ranges::any_of(call.spec.targets,
-                               [this](NodeId target) { return graph().node(target).op.starts_with("QueueEnqueue"); });
+                               [this](NodeId target) { return graph_->node(target).op.starts_with("QueueEnqueue"); });
   }
 
   const std::shared_ptr<Session> inner_;
   const std::shared_ptr<const SessionFaultPlan> plan_;
+  const std::shared_ptr<const Graph> graph_;  // a task that goes on may run the session when its graph is gone
 };
 
 class FaultyFactory : public SessionFactory {

@@ -225,7 +225,7 @@ absl::Status ClientGraph::Run(CallsInFlight& steps, const StepCall& call, Time d
 }
 
 void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
-  const bool traced = call.options != nullptr && call.options->trace_level != TraceLevel::kNoTrace;
+  const bool traced = IsTracedOnServer(call.options);
   const bool reports = call.options != nullptr && call.options->report_tensor_allocations_upon_oom;
   using Request = proto::RunGraphRequest;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
@@ -260,9 +260,13 @@ void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) co
   run.feeds.clear();
   for (const PartitionFeed& feed : local_.cut->feeds)
     run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
-  const absl::Status status = options_.worker->RunGraph(
-      *local_graph_, *local_lane_, run.step_id(), options_.worker->device().incarnation(),
-      {.feeds = run.feeds, .options = call.options, .metadata = call.metadata, .deadline = deadline}, &run.fetched);
+  const absl::Status status =
+      options_.worker->RunGraph(*local_graph_, *local_lane_, run.step_id(), options_.worker->device().incarnation(),
+                                {.feeds = run.feeds,
+                                 .options = call.options,
+                                 .metadata = IsTracedOnServer(call.options) ? call.metadata : nullptr,
+                                 .deadline = deadline},
+                                &run.fetched);
   run.SetLocal(false);
   if (!status.ok()) run.Fail(status);
 }
@@ -290,7 +294,7 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
       VIGIL_ASSIGN_OR_RETURN(const Tensor value, FromProto(response.recv(j).tensor()));
       put(fetches[static_cast<std::size_t>(j)], value);
     }
-    if (call.metadata == nullptr) continue;
+    if (call.metadata == nullptr || !IsTracedOnServer(call.options)) continue;
     for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
   }
   return absl::OkStatus();

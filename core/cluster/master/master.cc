@@ -133,7 +133,8 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
   };
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterSession> known, created());
   if (known != nullptr) return respond(*known, known->version());
-  const SessionConfig config = Merged(defaults_, FromProto(request.config()));
+  VIGIL_ASSIGN_OR_RETURN(SessionConfig given, FromProto(request.config()));
+  const SessionConfig config = Merged(defaults_, std::move(given));
   VIGIL_ASSIGN_OR_RETURN(std::vector<TaskDevice> devices, FindDevices(env_, *worker_,
                                                                       {.filters = config.device_filters,
                                                                        .timeout = config.create_timeout,
@@ -255,10 +256,7 @@ absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCa
     }
   }
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
-  const RunOptions options{
-      .trace_level = static_cast<TraceLevel>(request.options().trace_level()),
-      .timeout_in_ms = request.options().timeout_in_ms(),
-      .report_tensor_allocations_upon_oom = request.options().report_tensor_allocations_upon_oom()};
+  VIGIL_ASSIGN_OR_RETURN(const RunOptions options, FromProto(request.options()));
   const Time deadline = session->DeadlineOf(&options);
   const std::shared_ptr<StepCaller> caller = StepCaller::Of(call);
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<ClientGraph> graph,

@@ -97,6 +97,34 @@ class ClusterSessionTest : public testing::Test {
   NodeId enqueue_ = kNoNode;
 };
 
+// Prepared runs of a part of the graph; what a session on a cluster cannot do is refused by name.
+TEST_F(ClusterSessionTest, PreparedRuns) {
+  const auto session = cluster_.NewSession("worker", 0, graph_, {});
+  ASSERT_NE(session, nullptr);
+  ASSERT_EQ(Run(*session, init_), "OK");
+  const CallableHandle product = *session->MakeCallable({.feed = {"sum:0", "x"}, .fetch = {"product:0"}});
+  const CallableHandle train = *session->MakeCallable({.feed = {"x:0"}, .target = {"train"}});
+  std::vector<Tensor> fetched;
+  const std::vector<Tensor> both{Number(3), Number(5)};
+  ASSERT_EQ(Text(session->RunCallable(product, both, &fetched)), "OK");
+  EXPECT_EQ(fetched[0].scalar<double>(), 15) << "what was fed is not computed";
+  ASSERT_EQ(Text(session->RunCallable(train, std::vector<Tensor>{Number(2)}, &fetched)), "OK");
+  EXPECT_EQ(Fetch(*session, v_.read), 23);
+  EXPECT_EQ(Fetch(*session, w_.read), 21);
+
+  CallableOptions options{.fetch = {"sum:0"}};
+  options.run_options.output_partition_graphs = true;
+  const CallableHandle graphs = *session->MakeCallable(options);
+  EXPECT_THAT(Text(session->RunCallable(graphs, {}, &fetched)),
+              StartsWith("UNIMPLEMENTED: RunOptions.output_partition_graphs:"));
+  std::string handle;
+  EXPECT_THAT(Text(session->PRunSetup({"x"}, {"product"}, {}, &handle)), StartsWith("UNIMPLEMENTED: Partial run"));
+  EXPECT_EQ(Text(session->ReleaseCallable(train)), "OK");
+  EXPECT_THAT(Text(session->RunCallable(train, std::vector<Tensor>{Number(2)}, &fetched)),
+              StartsWith("INVALID_ARGUMENT: No such callable handle"));
+  ExpectNoSteps();
+}
+
 TEST_F(ClusterSessionTest, TrainsVariablesOfTwoServers) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("worker", 0, graph_);
@@ -449,6 +477,26 @@ TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
   EXPECT_THAT(nodes, testing::IsSupersetOf({"sum", "v/read", "w/read"}));
   EXPECT_EQ(Text(session->Run({.spec = spec, .metadata = &metadata}, &out)), "OK");
   EXPECT_TRUE(metadata.step_stats.empty());
+}
+
+TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  for (const TraceLevel level :
+       {TraceLevel::kNoTrace, TraceLevel::kSoftwareTrace, TraceLevel::kHardwareTrace, TraceLevel::kFullTrace}) {
+    for (const bool reports : {false, true}) {
+      const RunOptions options{.trace_level = level, .report_tensor_allocations_upon_oom = reports};
+      RunMetadata metadata;
+      std::vector<Tensor> out;
+      for (Session* const each : {session.get(), remote.get()}) {
+        EXPECT_EQ(Text(each->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
+        EXPECT_EQ(!metadata.step_stats.empty(), level == TraceLevel::kFullTrace) << static_cast<int>(level) << reports;
+      }
+    }
+  }
 }
 
 TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {

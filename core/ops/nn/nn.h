@@ -19,6 +19,7 @@ void RegisterNnImpliedAttrs(OpRegistry& registry);
 void RegisterPoolOps(OpRegistry& registry);
 void RegisterReductionOps(OpRegistry& registry);
 void RegisterRowOps(OpRegistry& registry);
+void RegisterScanOps(OpRegistry& registry);
 void RegisterShapeOps(OpRegistry& registry);
 void RegisterSoftmaxOps(OpRegistry& registry);
 

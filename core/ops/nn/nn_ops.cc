@@ -14,6 +14,7 @@ void RegisterNnOps(OpRegistry& registry) {
   RegisterPoolOps(registry);
   RegisterReductionOps(registry);
   RegisterRowOps(registry);
+  RegisterScanOps(registry);
   RegisterShapeOps(registry);
   RegisterSoftmaxOps(registry);
   RegisterNnImpliedAttrs(registry);
