@@ -26,8 +26,8 @@ struct CampaignScripts {
   std::string claim = {};      // of Kubernetes: the claim of the volume that the shards share
 };
 
-// By name, in the folder: the plan, shards.txt (a line for each shard: its name, suite and seeds), shard.sh, which plays
-// one of them, and what the engine is given.
+// By name, in the folder: the plan, shards.txt (a line for each shard: its name, suite and seeds), shard.sh, which
+// plays one of them, and what the engine is given.
 std::map<std::string, std::string> FilesOfCampaign(const CampaignScripts& scripts);
 // How many lines shards.txt has.
 std::uint64_t CountShards(const CampaignPlan& plan);

@@ -322,6 +322,28 @@ class CheckRun {
 
 int Misuse(const std::string& what) { return TellMisuse("vigil check", what); }
 
+// What speaks against --state or --corpus; "" = nothing.
+std::string WrongOfKept(const Arguments& arguments, const properties::CheckOptions& options) {
+  if (!arguments.state.empty()) {
+    const bool drawn = std::ranges::all_of(arguments.suites, [](const std::string& suite) {
+      return suite == properties::suites::kRandom.name || suite == properties::suites::kCluster.name;
+    });
+    if (arguments.suites.empty() || !drawn)
+      return "--state: it needs --suite random, --suite cluster or both; other suites are not kept";
+    if (options.shards > 1)
+      return "--state: not with --shard; give each shard seeds of its own, as vigil campaign does";
+    if (!arguments.time.empty()) return "--state: not with --time; its seeds must be known, say --seeds A..B";
+    if (!arguments.faults_document.empty()) return "--state: not with --faults-document";
+    if (!arguments.corpus.empty())
+      return "--state: not with --corpus, which plays what was reached before: seeds would not be repeated";
+  }
+  if (!arguments.corpus.empty() && !options.random && !options.cluster)
+    return "--corpus: it needs the suite random or cluster";
+  if (!arguments.corpus.empty() && options.shards > 1)
+    return "--corpus: not with --shard; give each shard seeds and a folder of its own, and merge them";
+  return "";
+}
+
 int CheckWith(const Arguments& arguments) {
   properties::CheckOptions options;
   const bool given = !arguments.seeds.empty();
@@ -359,24 +381,7 @@ int CheckWith(const Arguments& arguments) {
     return Misuse(fmt::format("{}: it needs the suite random or cluster", arguments.of_drawn));
   if (!arguments.recordings.empty() && !wants(suites::kRecorded))
     return Misuse("--recordings: it needs the suite recorded");
-  if (!arguments.state.empty()) {
-    const bool drawn = std::ranges::all_of(arguments.suites, [](const std::string& suite) {
-      return suite == properties::suites::kRandom.name || suite == properties::suites::kCluster.name;
-    });
-    if (arguments.suites.empty() || !drawn)
-      return Misuse("--state: it needs --suite random, --suite cluster or both; other suites are not kept");
-    if (options.shards > 1)
-      return Misuse("--state: not with --shard; give each shard seeds of its own, as vigil campaign does");
-    if (!arguments.time.empty()) return Misuse("--state: not with --time; its seeds must be known, say --seeds A..B");
-    if (!arguments.faults_document.empty()) return Misuse("--state: not with --faults-document");
-    if (!arguments.corpus.empty())
-      return Misuse("--state: not with --corpus, which plays what was reached before: seeds would not be repeated");
-  }
-  if (!arguments.corpus.empty() && !options.random && !options.cluster)
-    return Misuse("--corpus: it needs the suite random or cluster");
-  if (!arguments.corpus.empty() && options.shards > 1)
-    return Misuse(
-        "--corpus: not with --shard; give each shard seeds and a folder of its own, then vigil merge --corpus");
+  if (const std::string wrong = WrongOfKept(arguments, options); !wrong.empty()) return Misuse(wrong);
   for (const std::string& file : {arguments.junit, arguments.faults_document, arguments.state}) {
     if (file == "-")
       return Misuse("--junit, --faults-document and --state: - is no file; for standard output say /dev/stdout");

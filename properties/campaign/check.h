@@ -142,9 +142,9 @@ using Corpora = std::map<std::string, Corpus, std::less<>>;
 
 // `stop` may be set at any time: what is being played is finished, nothing new is begun. With a keeper (borrowed; its
 // suites are the drawn ones of the options) it goes on where that got to, and failures that are told are all shrunk, by
-// a number of plays and not by time, so that every shard comes to the same. REQUIRES then: one shard, no time, no corpora.
-// With corpora (borrowed) their suites play what these draw, in rounds, and add what is new: the same whatever the number
-// of jobs.
+// a number of plays and not by time, so that every shard comes to the same. REQUIRES then: one shard, no time, no
+// corpora. With corpora (borrowed) their suites play what these draw, in rounds, and add what is new: the same whatever
+// the number of jobs.
 CheckSummary RunCheck(const CheckOptions& options, Files& files, const CheckCallbacks& callbacks,
                       const std::atomic<bool>& stop, ShardKeeper* keeper = nullptr, Corpora* corpora = nullptr);
 

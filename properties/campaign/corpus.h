@@ -1,9 +1,9 @@
 // Scenarios that are worth playing again: each reached a pair of a rule's state and events that none before it had
 // (coverage.h). Campaigns play them first, and then, besides new ones, changed ones (mutate.h).
 //
-// Kept as a file for each suite in a folder, DIR/random.corpus and DIR/cluster.corpus: lines of JSON, the first says which
-// version has made it, the last is a checksum. What is kept is the least that reaches what was reached: of each pair the
-// shortest scenario.
+// Kept as a file for each suite in a folder, DIR/random.corpus and DIR/cluster.corpus: lines of JSON, the first says
+// which rules there were, the last is a checksum. What is kept is the least that reaches what was reached: no scenario
+// all of whose pairs shorter ones reach.
 // Thread safety: a Corpus belongs to one thread.
 #ifndef VIGIL_PROPERTIES_CAMPAIGN_CORPUS_H_
 #define VIGIL_PROPERTIES_CAMPAIGN_CORPUS_H_
@@ -32,8 +32,8 @@ struct CorpusEntry {
 
 class Corpus {
  public:
-  // Of what is kept nothing, where there is no file. USAGE, naming the file and what to do: it is no corpus, damaged, or
-  // of other rules.
+  // Nothing is in it where there is no file. USAGE, naming the file and what to do: it is no corpus, damaged, or of
+  // other rules.
   static absl::StatusOr<Corpus> Open(Files& files, const std::string& folder, std::string_view suite);
 
   // What a campaign that begins at seed `first` plays for this seed: one after the other all that is kept; then, drawn

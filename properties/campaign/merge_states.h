@@ -58,8 +58,9 @@ struct CampaignReport {
   std::vector<std::string> unneeded;  // paths of states all of which others hold, too
 };
 
-// `planned`: the seeds of the whole campaign, by suite; may be empty: then those between the first and the last that any
-// shard was asked for. USAGE, naming the files: none, states of different campaigns, seeds that are partly the same.
+// `planned`: the seeds of the whole campaign, by suite; may be empty: then those between the first and the last that
+// any shard was asked for. USAGE, naming the files: none, states of different campaigns, seeds that are partly in
+// both.
 absl::StatusOr<CampaignReport> MergeStates(std::vector<NamedState> states,
                                            const std::map<std::string, SeedRange>& planned);
 

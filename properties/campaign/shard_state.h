@@ -1,8 +1,8 @@
 // What one shard of a campaign has found so far: the file of `vigil check --state`, from which the shard goes on, and
 // which `vigil merge` reads.
 //
-// A shard plays ranges of seeds, one for each drawn suite. What it counts adds up; of the rest (distinct traces, what was
-// reached, failures that are told) it keeps sets, so that the whole does not depend on how it was cut.
+// A shard plays ranges of seeds, one for each drawn suite. What it counts adds up; of the rest (distinct traces, what
+// was reached, failures that are told) it keeps sets, so that the whole does not depend on how it was cut.
 // The file: lines of JSON. The first says which shard it is, by which version; the last is a checksum.
 // Thread safety: data; pure functions.
 #ifndef VIGIL_PROPERTIES_CAMPAIGN_SHARD_STATE_H_
@@ -60,7 +60,7 @@ struct ShardState {
 };
 
 std::string PrintShardState(const ShardState& state);
-// USAGE, and what to do: no state of a shard, not whole, changed, of another version or other rules than `version` here.
+// USAGE, and what to do: no state of a shard, not whole, changed, of another version than `version` or of other rules.
 absl::StatusOr<ShardState> ParseShardState(std::string_view text, std::string_view version);
 
 // Adds what adds up, and widens the seeds.

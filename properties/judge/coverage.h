@@ -1,10 +1,10 @@
 // What a play has reached: pairs of a rule's state and of two events that follow each other. A campaign that reaches
-// nothing new any more is saturated; a scenario that reaches something new is worth more of its kind (corpus.h).
+// nothing new any more is saturated; a scenario that reaches something new is worth more of its kind.
 //
 // A pair is reached where an event arms a rule: which rule, how often it has been armed by then (once, twice, up to
-// four times, more often), that event, and what its task did before it. Events are told apart by kind, call and code, not
-// by numbers and names. Of a job the same of each life of each training task, by its role, and besides: an invariant
-// that had something to look at, together with a kind of fault that changed something.
+// four times, more often), that event, and what its task did before it. Events are told apart by kind, call and
+// code, not by numbers and names. Of a job the same of each life of each training task, by its role, and besides:
+// an invariant that had something to look at, together with a kind of fault that changed something.
 // Thread safety: data; pure functions.
 #ifndef VIGIL_PROPERTIES_JUDGE_COVERAGE_H_
 #define VIGIL_PROPERTIES_JUDGE_COVERAGE_H_

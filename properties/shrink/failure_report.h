@@ -45,7 +45,8 @@ struct FailureReporterOptions {
   std::function<void(const std::string&)> on_error;  // REQUIRED; what cannot be written; one line
   std::function<Time()> now;                         // none: shrinking is bounded by the number of plays only
   std::function<void()> on_tick;                     // may be empty; before each play
-  // Not only the first of each rule, and by fewer plays than would be spent on it alone: the same whatever failed before.
+  // Not only the first of each rule, and by fewer plays than would be spent on it alone: the same whatever failed
+  // before.
   bool shrinks_all = false;
 };
 

@@ -18,9 +18,9 @@ namespace vigil::replays {
 // Uniform over [0, bound).
 using DrawBelow = std::function<std::uint64_t(std::uint64_t bound)>;
 
-// The text of the changed scenario, with that id and seed and without choices; nullopt where nothing could be changed. It
-// may be no scenario: parse it. Of a job only the plan of its faults is changed, and the longer time until all is healed
-// holds.
+// The text of the changed scenario, with that id and seed and without choices; nullopt where nothing could be changed.
+// It may be no scenario: parse it. Of a job only the plan of its faults is changed, and the longer time until all is
+// healed holds.
 std::optional<std::string> MutatedRecord(std::string_view record, std::string_view donor, std::string_view id,
                                          std::uint64_t seed, const DrawBelow& draw);
 
