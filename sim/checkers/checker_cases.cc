@@ -428,6 +428,13 @@ JobEvidence DiaryFound(std::int64_t found, Code code = Code::kOk, std::string_vi
   return evidence;
 }
 
+// ... on a machine that nobody knows.
+JobEvidence DiaryFoundSomewhere(std::int64_t found) {
+  JobEvidence evidence = DiaryFound(found);
+  evidence.facts.tasks.clear();
+  return evidence;
+}
+
 // Of what a task does beside its training.
 std::vector<CheckerCase> CasesBesideTheTraining() {
   return {
@@ -436,6 +443,7 @@ std::vector<CheckerCase> CasesBesideTheTraining() {
       {"session.idle_one_stays", "what broke before excuses it", IdleFrom(179, Code::kAborted),
        IdleFrom(181, Code::kAborted)},
       {"disk.synced_bytes_survive", "some of them are gone", DiaryFound(400), DiaryFound(399)},
+      {"disk.synced_bytes_survive", "it is known to be the same disk", DiaryFoundSomewhere(399), DiaryFound(399)},
       {"disk.synced_bytes_survive", "they are others", DiaryFound(500), DiaryFound(500, Code::kDataLoss)},
       {"disk.synced_bytes_survive", "the loss of another's disk excuses it", DiaryFound(0, Code::kOk, kHand),
        DiaryFound(0, Code::kOk, kBoss)},

@@ -34,10 +34,16 @@ std::string MachineOf(const JobRun& run, const JobMoment& moment) {
 void CheckDiaries(const JobRun& run, Findings& findings) {
   std::map<std::string, std::int64_t, std::less<>> synced;  // of each machine, how many bytes
   for (const JobMoment& moment : run.history) {
-    if (moment.kind == JobMoment::Kind::kDiarySynced) synced[MachineOf(run, moment)] = moment.step;
-    if (moment.kind != JobMoment::Kind::kDiaryFound || MayLose(run.spec.plan, WithoutZombie(moment.task))) continue;
-    const auto before = synced.find(MachineOf(run, moment));
-    if (before == synced.end()) continue;
+    const bool synced_more = moment.kind == JobMoment::Kind::kDiarySynced;
+    if (!synced_more && moment.kind != JobMoment::Kind::kDiaryFound) continue;
+    const std::string machine = MachineOf(run, moment);
+    if (machine.empty()) continue;
+    if (synced_more) {
+      synced[machine] = moment.step;
+      continue;
+    }
+    const auto before = synced.find(machine);
+    if (before == synced.end() || MayLose(run.spec.plan, WithoutZombie(moment.task))) continue;
     findings.Arm();
     if (moment.step < before->second) {
       findings.Violate(moment, fmt::format("the {} bytes of its own file that were synced", before->second),
