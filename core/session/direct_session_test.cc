@@ -251,7 +251,7 @@ TEST_F(DirectSessionTest, EveryTraceLevelTracesAndSoDoesAReportOfAllocations) {
 }
 
 TEST_F(DirectSessionTest, StandingForOneOnAServerOnlyAFullTraceTraces) {
-  const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), graph_, {.traces_as_on_server = true});
+  const std::unique_ptr<Session> session = NewSession({.traces_as_on_server = true});
   for (const RunOptions& options :
        {RunOptions{.trace_level = TraceLevel::kSoftwareTrace}, RunOptions{.trace_level = TraceLevel::kHardwareTrace},
         RunOptions{.report_tensor_allocations_upon_oom = true}}) {
