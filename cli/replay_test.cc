@@ -344,10 +344,8 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
       {"$VIGIL reply x",
-       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify, player and "
-       "bench\nSee "
-       "vigil "
-       "--help\n"},
+       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify, campaign, merge, "
+       "player and bench\nSee vigil --help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jbs 2", "See vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jobs -1", "See vigil replay --help\n"},
