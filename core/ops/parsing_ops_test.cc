@@ -132,7 +132,8 @@ TEST(ExampleReader, WhatProtobufWritesIsReadAndTheLastOfANameCounts) {
     (*example.mutable_features()->mutable_feature())["x"].mutable_int64_list()->add_value(-5);
     return example.SerializeAsString();
   }();
-  const auto features = ReadExample(row + row);
+  const std::string twice = row + row;  // read features point into it
+  const auto features = ReadExample(twice);
   ASSERT_TRUE(features.has_value());
   ASSERT_EQ(features->size(), 2U);
   std::vector<std::int64_t> values;
