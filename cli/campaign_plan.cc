@@ -11,15 +11,11 @@ namespace {
 
 using replays::JsonKind;
 
-bool IsNatural(replays::Json json) {
-  return json.kind() == JsonKind::kUnsigned || (json.kind() == JsonKind::kInteger && json.integer() >= 0);
-}
-
 bool ReadSeeds(replays::Json json, std::pair<std::uint64_t, std::uint64_t>& seeds) {
   if (json.kind() != JsonKind::kArray) return false;
   std::vector<std::uint64_t> both;
   for (const replays::Json number : json) {
-    if (!IsNatural(number)) return false;
+    if (!number.is_natural()) return false;
     both.push_back(number.natural());
   }
   if (both.size() != 2 || both[0] > both[1]) return false;
@@ -62,9 +58,9 @@ absl::StatusOr<CampaignPlan> ParsePlan(std::string_view text) {
   CampaignPlan plan;
   bool known = false;
   for (const replays::Json member : document.root()) {
-    if (member.key() == "vigil campaign") known = IsNatural(member) && member.natural() == 1;
+    if (member.key() == "vigil campaign") known = member.is_natural() && member.natural() == 1;
     if (member.key() == "shards") {
-      if (!IsNatural(member)) return wrong;
+      if (!member.is_natural()) return wrong;
       plan.shards = member.natural();
     }
     if (member.key() != "suites") continue;

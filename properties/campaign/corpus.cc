@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/properties/campaign/kept_lines.h"
 #include "vigil/properties/generators/draws.h"
-#include "vigil/properties/rules/rules.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json.h"
 #include "vigil/replays/format/json_writer.h"
@@ -26,58 +25,35 @@ namespace {
 using replays::Action;
 using replays::Scenario;
 
-constexpr std::string_view kCorpusHead = "{\"vigil corpus\":1,";
-constexpr std::size_t kMostCorpusBytes = std::size_t{256} << 20;
+constexpr KeptKind kCorpusFile = {
+    .head = "{\"vigil corpus\":1,",
+    .most_bytes = std::size_t{256} << 20,
+    .most_is = "no corpus has so many",
+    .wrong_head = "it is no corpus, as vigil check --corpus keeps it",
+    .anew = "a new one is begun",
+};
 constexpr int kMostTriesToChange = 8;
 constexpr int kFreshPercent = 25;
 constexpr int kOfTheNewestPercent = 50;
 constexpr int kCandidates = 4;  // of which the one that reaches the rarest is taken
 
 // Numbers of rules stand in the pairs.
-std::uint64_t HashOfRules() {
-  std::string ids;
-  for (const RuleFactory rule : AllRules()) ids += fmt::format("{} ", rule()->info().id);
-  return XXH64(ids.data(), ids.size(), 0);
-}
-
-std::string CorpusHead() { return fmt::format("{}\"rules\":\"{:016x}\"}}\n", kCorpusHead, HashOfRules()); }
-std::string CorpusEnd(std::string_view text) {
-  return fmt::format("{{\"complete\":\"{:016x}\"}}\n", XXH64(text.data(), text.size(), 0));
-}
-
-bool ReadPairs(std::string_view text, std::set<std::uint64_t>& pairs) {
-  while (!text.empty()) {
-    std::uint64_t pair = 0;
-    const std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), pair, 16);
-    if (read.ec != std::errc()) return false;
-    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-    if (text.starts_with(' ')) text.remove_prefix(1);
-    pairs.insert(pair);
-  }
-  return true;
-}
+std::string CorpusHead() { return fmt::format("{}\"rules\":\"{}\"}}\n", kCorpusFile.head, RulesHash()); }
 
 bool ReadEntry(std::string_view line, replays::JsonDocument& document, CorpusEntry& entry) {
   if (!document.Parse(line).ok() || document.root().kind() != replays::JsonKind::kObject) return false;
   for (const replays::Json member : document.root()) {
     if (member.kind() != replays::JsonKind::kString) return false;
     if (member.key() == "record") entry.record = member.string();
-    if (member.key() == "pairs" && !ReadPairs(member.string(), entry.pairs)) return false;
+    if (member.key() == "pairs" && !ReadHashes(member.string(), entry.pairs)) return false;
   }
   return !entry.pairs.empty() && replays::ParseRecording(entry.record).ok();
 }
 
 absl::StatusOr<std::vector<CorpusEntry>> ParseCorpus(std::string_view text) {
-  if (text.empty()) return UsageError("it is empty; remove it, and a new one is begun");
-  if (text.size() > kMostCorpusBytes)
-    return UsageError(fmt::format("it has {} bytes: no corpus has so many", text.size()));
-  if (!text.starts_with(kCorpusHead)) return UsageError("it is no corpus, as vigil check --corpus keeps it");
-  const std::size_t last = text.substr(0, text.size() - 1).rfind('\n') + 1;
-  if (last == 0 || text.substr(last) != CorpusEnd(text.substr(0, last)))
-    return UsageError("it is damaged or not whole: its checksum is another; remove it, and a new one is begun");
+  VIGIL_ASSIGN_OR_RETURN(text, Unsealed(text, kCorpusFile));
   if (!text.starts_with(CorpusHead()))
     return UsageError("it was kept by a vigil with other rules; remove it, and a new one is begun");
-  text = text.substr(0, last);
   text.remove_prefix(text.find('\n') + 1);
   std::vector<CorpusEntry> entries;
   replays::JsonDocument document;
@@ -225,7 +201,7 @@ absl::Status Corpus::Save(Files& files, const std::string& folder, std::string_v
   }
   const std::string path = CorpusPath(folder, suite);
   absl::Status status = files.MakeDirectory(folder);
-  if (status.ok()) status = WriteAtomically(files, path, text + CorpusEnd(text));
+  if (status.ok()) status = WriteAtomically(files, path, Sealed(std::move(text)));
   if (status.ok()) return status;
   return WithMessage(status, fmt::format("cannot keep the corpus in {}: {}", replays::Quoted(path), MessageOf(status)));
 }

@@ -1,14 +1,14 @@
 #include "vigil/properties/campaign/shard_state.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/properties/campaign/kept_lines.h"
 #include "vigil/properties/rules/rules.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json.h"
@@ -21,17 +21,14 @@ using replays::Json;
 using replays::JsonKind;
 using replays::JsonWriter;
 
-constexpr std::string_view kHead = "{\"vigil campaign state\":1,";
 constexpr std::size_t kHashesALine = 4096;
-// Longer files are not read: what a campaign of ten million scenarios keeps is below.
-constexpr std::size_t kMostStateBytes = std::size_t{1} << 30;
-
-// Of the list of rules: with another one counts would be counted against others.
-std::uint64_t RulesHash() {
-  std::string ids;
-  for (const RuleFactory rule : AllRules()) ids += fmt::format("{} ", rule()->info().id);
-  return XXH64(ids.data(), ids.size(), 0);
-}
+constexpr KeptKind kShardFile = {
+    .head = "{\"vigil campaign state\":1,",
+    .most_bytes = std::size_t{1} << 30,  // what a campaign of ten million scenarios keeps is below
+    .most_is = "no shard keeps so much",
+    .wrong_head = "it is no state of a campaign's shard, as vigil check --state keeps it",
+    .anew = "that shard begins anew",
+};
 
 void Write(JsonWriter& w, std::uint64_t value) { w.Natural(value); }
 void Write(JsonWriter& w, const std::string& value) { w.String(value); }
@@ -51,9 +48,8 @@ void Write(JsonWriter& w, const std::map<Key, Value>& values) {
 }
 
 bool Read(Json json, std::uint64_t& value) {
-  const bool natural = json.kind() == JsonKind::kUnsigned || (json.kind() == JsonKind::kInteger && json.integer() >= 0);
-  if (natural) value = json.natural();
-  return natural;
+  if (json.is_natural()) value = json.natural();
+  return json.is_natural();
 }
 bool Read(Json json, std::string& value) {
   if (json.kind() != JsonKind::kString) return false;
@@ -83,10 +79,7 @@ bool ReadKey(std::string_view text, std::string& key) {
   key = text;
   return true;
 }
-bool ReadKey(std::string_view text, std::uint64_t& key) {
-  const std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), key);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
+bool ReadKey(std::string_view text, std::uint64_t& key) { return TakeNumber(text, key, 10) && text.empty(); }
 template <typename Key, typename Value>
 bool Read(Json json, std::map<Key, Value>& values) {
   if (json.kind() != JsonKind::kObject) return false;
@@ -157,37 +150,11 @@ std::string HashLines(const std::string& name, std::string_view what, const Item
   return number > 0 ? lines + "\"}\n" : lines;
 }
 
-std::string StateEnd(std::string_view text) {
-  return fmt::format("{{\"complete\":\"{:016x}\"}}\n", XXH64(text.data(), text.size(), 0));
-}
-
-bool ReadHex(std::string_view& text, std::uint64_t& value, int base) {
-  const std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  const auto used = static_cast<std::size_t>(read.ptr - text.data());
-  text.remove_prefix(used);
-  return read.ec == std::errc() && used > 0;
-}
-
-bool TakeCharacter(std::string_view& text, char wanted) {
-  const bool there = text.starts_with(wanted);
-  if (there) text.remove_prefix(1);
-  return there;
-}
-
-bool ReadTraces(std::string_view text, std::set<std::uint64_t>& traces) {
-  do {
-    std::uint64_t hash = 0;
-    if (!ReadHex(text, hash, 16)) return false;
-    traces.insert(traces.end(), hash);
-  } while (TakeCharacter(text, ' '));
-  return text.empty();
-}
-
 bool ReadReached(std::string_view text, std::map<std::uint64_t, std::uint64_t>& reached) {
   do {
     std::uint64_t hash = 0;
     std::uint64_t seed = 0;
-    if (!ReadHex(text, hash, 16) || !TakeCharacter(text, ':') || !ReadHex(text, seed, 10)) return false;
+    if (!TakeNumber(text, hash, 16) || !TakeCharacter(text, ':') || !TakeNumber(text, seed, 10)) return false;
     reached.emplace(hash, seed);
   } while (TakeCharacter(text, ' '));
   return text.empty();
@@ -198,15 +165,7 @@ class StateReader {
   explicit StateReader(std::string_view version) : version_(version) {}
 
   absl::StatusOr<ShardState> Read(std::string_view text) {
-    if (text.empty()) return UsageError("it is empty; remove it, and that shard begins anew");
-    if (text.size() > kMostStateBytes)
-      return UsageError(fmt::format("it has {} bytes: no shard keeps so much", text.size()));
-    if (!text.starts_with(kHead))
-      return UsageError("it is no state of a campaign's shard, as vigil check --state keeps it");
-    const std::size_t last = text.substr(0, text.size() - 1).rfind('\n') + 1;
-    if (last == 0 || text.substr(last) != StateEnd(text.substr(0, last)))
-      return UsageError("it is damaged or not whole: its checksum is another; remove it, and that shard begins anew");
-    text = text.substr(0, last);
+    VIGIL_ASSIGN_OR_RETURN(text, Unsealed(text, kShardFile));
     for (std::size_t number = 1; !text.empty(); ++number) {
       const std::size_t end = text.find('\n');
       const std::string_view line = text.substr(0, end);
@@ -230,7 +189,7 @@ class StateReader {
         !ReadMember(head, "plant", state_.key.plant) || !ReadMember(head, "player", state_.key.player) ||
         !ReadMember(head, "suites", suites))
       return UsageError("line 1 is not as it was kept");
-    if (state_.key.version != version_ || rules != fmt::format("{:016x}", RulesHash())) {
+    if (state_.key.version != version_ || rules != RulesHash()) {
       return UsageError(fmt::format(
           "it was kept by vigil {}{}, this is {}: results of different versions do not add up; "
           "play all shards with one version",
@@ -248,7 +207,7 @@ class StateReader {
     if (!ReadMember(line, "suite", name) || !state_.suites.contains(name)) return false;
     SuiteState& suite = state_.suites[name];
     std::string text;
-    if (ReadMember(line, "traces", text)) return ReadTraces(text, suite.traces);
+    if (ReadMember(line, "traces", text)) return ReadHashes(text, suite.traces);
     if (ReadMember(line, "reached", text)) return ReadReached(text, suite.reached);
     if (ReadMember(line, "id", text)) return ReadFailure(line, name, suite);
     return ReadCounts(line, suite);
@@ -288,7 +247,7 @@ class StateReader {
 std::string PrintShardState(const ShardState& state) {
   JsonWriter w;
   w.Open('{').Key("vigil campaign state").Natural(1).Key("version").String(state.key.version);
-  w.Key("rules").String(fmt::format("{:016x}", RulesHash())).Key("plant").String(state.key.plant);
+  w.Key("rules").String(RulesHash()).Key("plant").String(state.key.plant);
   w.Key("player").String(state.key.player).Key("suites").Open('{');
   for (const auto& [name, suite] : state.suites)
     Write(w.Key(name), std::vector<std::uint64_t>{suite.asked.first, suite.asked.second});
@@ -301,7 +260,7 @@ std::string PrintShardState(const ShardState& state) {
     text += HashLines(name, "reached", suite.reached,
                       [](const auto& pair) { return fmt::format("{:x}:{}", pair.first, pair.second); });
   }
-  return text + StateEnd(text);
+  return Sealed(std::move(text));
 }
 
 absl::StatusOr<ShardState> ParseShardState(std::string_view text, std::string_view version) {

@@ -73,10 +73,11 @@ class Json {
  public:
   JsonKind kind() const { return node().kind; }
   bool is_null() const { return kind() == JsonKind::kNull; }
+  bool is_natural() const { return kind() == JsonKind::kUnsigned || (kind() == JsonKind::kInteger && integer() >= 0); }
   // REQUIRES: the kind fits.
   bool boolean() const { return node().boolean; }
   std::int64_t integer() const { return node().integer; }
-  std::uint64_t natural() const { return node().natural; }  // kInteger (not negative) or kUnsigned
+  std::uint64_t natural() const { return node().natural; }  // REQUIRES: is_natural()
   double number() const;                                    // of any of the three kinds of numbers
   std::string_view string() const { return document_->View(node().string); }
   // Of a member of an object: its name.
