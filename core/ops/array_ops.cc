@@ -11,12 +11,6 @@
 namespace vigil {
 namespace {
 
-std::int64_t Product(const std::vector<std::int64_t>& dims, std::size_t from, std::size_t to) {
-  std::int64_t n = 1;
-  for (std::size_t i = from; i < to; ++i) n *= dims[i];
-  return n;
-}
-
 // An axis that may count from the end.
 absl::StatusOr<std::size_t> Axis(std::int64_t axis, std::int64_t rank) {
   const std::int64_t at = axis < 0 ? axis + rank : axis;
@@ -50,7 +44,7 @@ absl::Status Pack(KernelContext& c) {
                          Axis(c.attr_or<std::int64_t>("axis", 0), static_cast<std::int64_t>(dims.size()) + 1));
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), c.num_inputs());
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(c.input(0).dtype(), dims));
-  if (out.num_elements() > 0) Interleave(parts, Product(dims, 0, axis), out);
+  if (out.num_elements() > 0) Interleave(parts, ElementsOf(dims, 0, axis), out);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -96,7 +90,7 @@ absl::Status ConcatV2(KernelContext& c) {
   }
   dims[axis] = total;
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(c.input(0).dtype(), dims));
-  if (out.num_elements() > 0) Interleave(parts, Product(dims, 0, axis), out);
+  if (out.num_elements() > 0) Interleave(parts, ElementsOf(dims, 0, axis), out);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
 }
@@ -141,8 +135,8 @@ absl::Status GatherV2(KernelContext& c) {
   dims.insert(dims.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(params.dtype(), std::move(dims)));
   // Nothing to copy, but perhaps very often.
-  const std::int64_t outer = out.num_elements() == 0 ? 0 : Product(from, 0, axis);
-  const std::int64_t inner = Product(from, axis + 1, from.size());
+  const std::int64_t outer = out.num_elements() == 0 ? 0 : ElementsOf(from, 0, axis);
+  const std::int64_t inner = ElementsOf(from, axis + 1, from.size());
   std::int64_t to = 0;
   for (std::int64_t block = 0; block < outer; ++block) {
     for (const std::int64_t index : indices) {

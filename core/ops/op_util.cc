@@ -38,6 +38,12 @@ absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor) {
   return out;
 }
 
+std::int64_t ElementsOf(const std::vector<std::int64_t>& dims, std::size_t from, std::size_t to) {
+  std::int64_t n = 1;
+  for (std::size_t i = from; i < to; ++i) n *= dims[i];
+  return n;
+}
+
 std::string ElementName(std::string_view name, const Shape& shape, std::size_t i) {
   if (shape.rank() == 0) return std::string(name);
   std::vector<std::int64_t> index(static_cast<std::size_t>(shape.rank()));

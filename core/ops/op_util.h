@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ bool ForNumeric(DType dtype, Body&& body) {
 
 // The elements of an int32 or int64 tensor, in row-major order. INVALID_ARGUMENT for another type.
 absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
+
+// How many elements the dimensions from .. to - 1 make. REQUIRES: a tensor has them.
+std::int64_t ElementsOf(const std::vector<std::int64_t>& dims, std::size_t from, std::size_t to);
 
 // "indices[0,2]"; "indices" of a scalar. REQUIRES: there is such an element.
 std::string ElementName(std::string_view name, const Shape& shape, std::size_t i);

@@ -10,12 +10,6 @@ int ChannelAxis(const KernelContext& c, const Shape& shape) {
   return c.attr_or<std::string>("data_format", "NHWC") == "NCHW" && shape.rank() > 2 ? 1 : shape.rank() - 1;
 }
 
-std::int64_t ElementsAfter(const Shape& shape, int axis) {
-  std::int64_t n = 1;
-  for (int d = axis + 1; d < shape.rank(); ++d) n *= shape.dim(d);
-  return n;
-}
-
 absl::Status BiasAddKernel(KernelContext& c) {
   const Tensor& in = c.input(0);
   const Tensor& bias = c.input(1);
@@ -31,7 +25,8 @@ absl::Status BiasAddKernel(KernelContext& c) {
   }
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
   if (out.num_elements() > 0) {
-    const std::int64_t inner = ElementsAfter(in.shape(), axis);
+    const std::int64_t inner =
+        ElementsOf(in.shape().dims(), static_cast<std::size_t>(axis) + 1, in.shape().dims().size());
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* from = in.flat<T>().data();
       const T* const by = bias.flat<T>().data();
@@ -60,7 +55,8 @@ absl::Status BiasAddGradKernel(KernelContext& c) {
   const std::int64_t channels = in.shape().dim(axis);
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), {channels}));
   if (in.num_elements() > 0) {
-    const std::int64_t inner = ElementsAfter(in.shape(), axis);
+    const std::int64_t inner =
+        ElementsOf(in.shape().dims(), static_cast<std::size_t>(axis) + 1, in.shape().dims().size());
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* from = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();

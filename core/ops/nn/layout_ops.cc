@@ -222,8 +222,7 @@ absl::Status UnpackKernel(KernelContext& c) {
     return InvalidArgument("Input shape axis {} must equal {}, got shape {}", axis, n, in.shape().ToString());
   }
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-  std::int64_t inner = 1;
-  for (std::size_t d = static_cast<std::size_t>(axis); d < dims.size(); ++d) inner *= dims[d];
+  const std::int64_t inner = ElementsOf(dims, static_cast<std::size_t>(axis), dims.size());
   for (std::int64_t i = 0; i < n; ++i) {
     VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), dims));
     if (out.num_elements() > 0) {
@@ -273,8 +272,7 @@ absl::Status OneHotKernel(KernelContext& c) {
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), depth);
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(c.input(2).dtype(), dims));
   if (out.num_elements() > 0) {
-    std::int64_t inner = 1;
-    for (std::size_t d = axis + 1; d < dims.size(); ++d) inner *= dims[d];
+    const std::int64_t inner = ElementsOf(dims, axis + 1, dims.size());
     if (out.dtype() == DType::kBool) {
       WriteOneHot<bool>(hot, depth, inner, c.input(2), c.input(3), out);
     } else if (!ForNumeric(out.dtype(),

@@ -103,12 +103,10 @@ absl::Status BestKernel(KernelContext& c) {
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   const DType type = c.attr_or<DType>("output_type", DType::kInt64);
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(type, dims));
-  std::int64_t outer = 1, inner = 1;
-  for (std::int64_t d = 0; d < rank && out.num_elements() > 0; ++d) {
-    if (d < axis) outer *= in.shape().dim(static_cast<int>(d));
-    if (d > axis) inner *= in.shape().dim(static_cast<int>(d));
-  }
   if (out.num_elements() > 0) {
+    const std::vector<std::int64_t>& from = in.shape().dims();
+    const std::int64_t outer = ElementsOf(from, 0, static_cast<std::size_t>(axis));
+    const std::int64_t inner = ElementsOf(from, static_cast<std::size_t>(axis) + 1, from.size());
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       if (type == DType::kInt32) {
         WriteBest<T, std::int32_t, kLargest>(in, outer, size, inner, out);

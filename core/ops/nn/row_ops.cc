@@ -10,11 +10,7 @@ namespace vigil {
 namespace {
 
 // How many elements one row has: what follows the first axis.
-std::int64_t RowSize(const Shape& shape) {
-  std::int64_t n = 1;
-  for (int d = 1; d < shape.rank(); ++d) n *= shape.dim(d);
-  return n;
-}
+std::int64_t RowSize(const Shape& shape) { return ElementsOf(shape.dims(), 1, shape.dims().size()); }
 
 absl::Status GatherKernel(KernelContext& c) {
   const Tensor& params = c.input(0);

@@ -9,7 +9,7 @@ namespace vigil {
 namespace {
 
 struct ScanAxis {
-  std::int64_t outer = 1, size = 1, inner = 1;
+  std::int64_t outer, size, inner;
 };
 
 absl::StatusOr<ScanAxis> ScanAxisOf(const KernelContext& c) {
@@ -23,13 +23,10 @@ absl::StatusOr<ScanAxis> ScanAxisOf(const KernelContext& c) {
   if (axis < 0 || axis >= rank) {
     return InvalidArgument("ScanOp: Expected scan axis in the range [{}, {}), but got {}", -rank, rank, axis);
   }
-  ScanAxis out;
   if (in.num_elements() == 0) return ScanAxis{0, 0, 0};
-  for (std::int64_t d = 0; d < rank; ++d) {
-    const std::int64_t size = in.shape().dim(static_cast<int>(d));
-    (d < axis ? out.outer : d == axis ? out.size : out.inner) *= size;
-  }
-  return out;
+  const std::vector<std::int64_t>& dims = in.shape().dims();
+  const auto at = static_cast<std::size_t>(axis);
+  return ScanAxis{ElementsOf(dims, 0, at), dims[at], ElementsOf(dims, at + 1, dims.size())};
 }
 
 template <typename T, bool kProduct>
