@@ -3,12 +3,12 @@
 #ifndef VIGIL_INTEROP_WORDS_H_
 #define VIGIL_INTEROP_WORDS_H_
 
-#include <fmt/format.h>
-
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "absl/strings/escaping.h"
 
 namespace vigil::interop {
 
@@ -20,20 +20,12 @@ inline std::vector<std::string> Split(const std::string& text, char separator) {
 }
 
 inline std::string ToHex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out.empty() ? "-" : out;
+  return bytes.empty() ? "-" : absl::BytesToHexString({bytes.data(), bytes.size()});
 }
 
 // REQUIRES: digits as ToHex() makes them.
 inline std::string FromHex(std::string_view digits) {
-  std::string out;
-  if (digits == "-") return out;
-  const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-    out.push_back(static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1])));
-  }
-  return out;
+  return digits == "-" ? "" : absl::HexStringToBytes({digits.data(), digits.size()});
 }
 
 }  // namespace vigil::interop

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "vigil/core/base/check.h"
 
 namespace vigil::replays {
@@ -46,14 +47,6 @@ void Fill(const Json& values, Tensor& out) {
   }
 }
 
-std::string BytesOf(const std::string& hexadecimal) {
-  std::string out;
-  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2) {
-    out.push_back(static_cast<char>(std::stoi(hexadecimal.substr(i, 2), nullptr, 16)));
-  }
-  return out;
-}
-
 Tensor TensorOf(const Json& json) {
   Tensor out(TypeOf(json["t"]), Shape(json["s"].get<std::vector<std::int64_t>>()));
   switch (out.dtype()) {
@@ -71,7 +64,7 @@ Tensor TensorOf(const Json& json) {
       break;
     case DType::kString: {
       std::string* to = out.mutable_flat<std::string>().data();
-      for (const Json& value : json["v"]) *to++ = BytesOf(value);
+      for (const Json& value : json["v"]) *to++ = absl::HexStringToBytes(value.get<std::string>());
       break;
     }
     default:
