@@ -42,16 +42,9 @@ struct CampaignArguments {
   std::string engine;
   std::vector<std::string> suites;
   std::string seeds;
-  std::uint64_t shards = 0;
   std::string out;
-  std::string name = "vigil";
-  std::string program;
-  std::string plant;
-  std::string hosts;
-  std::string image;
-  std::string claim;
-  int jobs = 1;
   bool submit = false;
+  CampaignScripts scripts;  // what the rest of the options says; paths as they are given
 };
 
 // The label of RFC 1123, which Kubernetes wants and Slurm takes.
@@ -77,18 +70,20 @@ std::string Absolute(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-std::optional<std::string> WrongOf(const CampaignArguments& a, const CampaignScripts& scripts) {
+std::optional<std::string> WrongOf(const CampaignScripts& scripts) {
   const bool kubernetes = scripts.engine == Engine::kKubernetes;
-  if (!IsLabel(a.name)) return fmt::format("--name: up to 52 lower-case letters, digits and '-', got '{}'", a.name);
-  if (kubernetes && a.image.empty())
+  if (!IsLabel(scripts.name))
+    return fmt::format("--name: up to 52 lower-case letters, digits and '-', got '{}'", scripts.name);
+  if (kubernetes && scripts.image.empty())
     return "--image: with --engine kubernetes say which image has vigil and the shards";
-  if (kubernetes && !IsLabel(a.claim)) {
+  if (kubernetes && !IsLabel(scripts.claim)) {
     return fmt::format(
         "--claim: with --engine kubernetes the name of the claim of a volume that all pods can write, got '{}'",
-        a.claim);
+        scripts.claim);
   }
-  if (!kubernetes && (!a.image.empty() || !a.claim.empty())) return "--image, --claim: only with --engine kubernetes";
-  if (scripts.engine != Engine::kParallel && !a.hosts.empty()) return "--hosts: only with --engine parallel";
+  if (!kubernetes && (!scripts.image.empty() || !scripts.claim.empty()))
+    return "--image, --claim: only with --engine kubernetes";
+  if (scripts.engine != Engine::kParallel && !scripts.hosts.empty()) return "--hosts: only with --engine parallel";
   if (scripts.engine == Engine::kSlurm && !IsPlainPath(scripts.folder)) {
     return fmt::format("--out: sbatch takes no blanks, quotes or '%' in the path of a folder, got '{}'",
                        scripts.folder);
@@ -96,7 +91,8 @@ std::optional<std::string> WrongOf(const CampaignArguments& a, const CampaignScr
   return std::nullopt;
 }
 
-int WriteCampaign(const CampaignArguments& a, const CampaignScripts& scripts) {
+int WriteCampaign(const CampaignArguments& a) {
+  const CampaignScripts& scripts = a.scripts;
   Results results("vigil campaign", "");
   const std::string plan = JoinPath(scripts.folder, kPlanName);
   const absl::StatusOr<std::string> before = ReadAll(results.files(), plan);
@@ -138,25 +134,26 @@ void AddCampaignOptions(CLI::App& app, CampaignArguments& a) {
       ->check(CLI::IsMember({"random", "cluster"}).description(""))
       ->type_name("NAME");
   app.add_option("--seeds", a.seeds, "Of each suite, both included")->required()->type_name("A..B");
-  app.add_option("--shards", a.shards, "How many parts of each suite")
+  app.add_option("--shards", a.scripts.plan.shards, "How many parts of each suite")
       ->required()
       ->check(CLI::Range(std::uint64_t{1}, kMostShards).description(""))
       ->type_name("N");
   app.add_option("--out", a.out, "The folder of the campaign; all machines must see it (Kubernetes: the claim)")
       ->required()
       ->type_name("DIR");
-  app.add_option("--name", a.name, "Of the job (default: vigil)")->type_name("NAME");
-  app.add_option("--program", a.program, "Where vigil is on those machines (default: where it is here)")
+  app.add_option("--name", a.scripts.name, "Of the job (default: vigil)")->type_name("NAME");
+  app.add_option("--program", a.scripts.program, "Where vigil is on those machines (default: where it is here)")
       ->type_name("FILE");
-  app.add_option("--jobs", a.jobs, "Processes of each shard (default: 1)")
+  app.add_option("--jobs", a.scripts.jobs, "Processes of each shard (default: 1)")
       ->check(CLI::Range(1, kMostJobs).description(""))
       ->type_name("N");
-  app.add_option("--hosts", a.hosts, "parallel: a file with an ssh login a line (default: this machine)")
+  app.add_option("--hosts", a.scripts.hosts, "parallel: a file with an ssh login a line (default: this machine)")
       ->type_name("FILE");
-  app.add_option("--image", a.image, "kubernetes: the image that was built of the Dockerfile")->type_name("IMAGE");
-  app.add_option("--claim", a.claim, "kubernetes: the PersistentVolumeClaim that the states are kept on")
+  app.add_option("--image", a.scripts.image, "kubernetes: the image that was built of the Dockerfile")
+      ->type_name("IMAGE");
+  app.add_option("--claim", a.scripts.claim, "kubernetes: the PersistentVolumeClaim that the states are kept on")
       ->type_name("NAME");
-  app.add_option("--plant", a.plant, "Leave this planted bug on (preset dev)")->type_name("ID");
+  app.add_option("--plant", a.scripts.plant, "Leave this planted bug on (preset dev)")->type_name("ID");
   app.add_flag("--submit", a.submit, "Start it: by sbatch, kubectl apply, or parallel");
   app.footer(kCampaignNotes);
 }
@@ -168,7 +165,7 @@ int Campaign(const std::vector<std::string>& words) {
   CLI::App app("Cuts a check into shards for an engine", "vigil campaign");
   AddCampaignOptions(app, arguments);
   if (const std::optional<int> end = ParseCommand(app, words)) return *end;
-  CampaignScripts scripts;
+  CampaignScripts& scripts = arguments.scripts;
   scripts.engine = arguments.engine == "slurm"        ? Engine::kSlurm
                    : arguments.engine == "kubernetes" ? Engine::kKubernetes
                                                       : Engine::kParallel;
@@ -176,17 +173,11 @@ int Campaign(const std::vector<std::string>& words) {
   if (!ParseSeeds(arguments.seeds, seeds.first, seeds.second))
     return CampaignMisuse(fmt::format("--seeds: expected A..B with A <= B, got '{}'", arguments.seeds));
   for (const std::string& suite : arguments.suites) scripts.plan.suites[suite] = seeds;
-  scripts.plan.shards = arguments.shards;
   scripts.folder = Absolute(arguments.out);
-  scripts.program = arguments.program.empty() ? JoinPath(ProgramFolder(), "vigil") : arguments.program;
-  scripts.plant = arguments.plant;
-  scripts.name = arguments.name;
-  scripts.jobs = arguments.jobs;
-  scripts.hosts = arguments.hosts.empty() ? "" : Absolute(arguments.hosts);
-  scripts.image = arguments.image;
-  scripts.claim = arguments.claim;
-  if (const std::optional<std::string> wrong = WrongOf(arguments, scripts)) return CampaignMisuse(*wrong);
-  return WriteCampaign(arguments, scripts);
+  if (scripts.program.empty()) scripts.program = JoinPath(ProgramFolder(), "vigil");
+  if (!scripts.hosts.empty()) scripts.hosts = Absolute(scripts.hosts);
+  if (const std::optional<std::string> wrong = WrongOf(scripts)) return CampaignMisuse(*wrong);
+  return WriteCampaign(arguments);
 }
 
 }  // namespace vigil::cli
