@@ -102,13 +102,24 @@ std::string ArmedText(const CheckSummary& summary) {
 std::string CorpusText(const std::string& name, const properties::CorpusCount& corpus) {
   std::string text = fmt::format("corpus of {}: {} scenarios before, {} now; {} pairs of a rule's state and events\n",
                                  name, corpus.opened, corpus.kept, corpus.pairs);
-  text += fmt::format("  {:>12}{:>12}\n", "plays", "pairs");
-  for (const auto& [plays, pairs] : corpus.curve) text += fmt::format("  {:>12}{:>12}\n", plays, pairs);
+  text += CurveText("plays", corpus.curve);
   if (corpus.first_failure > 0) text += fmt::format("  the first failure was play {}\n", corpus.first_failure);
   return text;
 }
 
 }  // namespace
+
+std::string CurveText(std::string_view of, const properties::ReachedCurve& curve) {
+  std::string text = fmt::format("  {:>12}{:>12}\n", of, "pairs");
+  for (const auto& [count, pairs] : curve) text += fmt::format("  {:>12}{:>12}\n", count, pairs);
+  return text;
+}
+
+void WriteCurve(replays::JsonWriter& w, const properties::ReachedCurve& curve) {
+  w.Open('[');
+  for (const auto& [count, pairs] : curve) w.Open('[').Natural(count).Natural(pairs).Close(']');
+  w.Close(']');
+}
 
 std::string CheckText(const CheckOptions& options, const CheckSummary& summary) {
   std::string text = ArmedText(summary);
@@ -149,9 +160,8 @@ std::string CheckJson(const properties::CheckOptions& options, const CheckSummar
     for (const auto& [name, corpus] : summary.corpora) {
       w.Key(name).Open('{').Key("before").Natural(corpus.opened).Key("kept").Natural(corpus.kept);
       w.Key("first_failure").Natural(corpus.first_failure);
-      w.Key("pairs").Natural(corpus.pairs).Key("curve").Open('[');
-      for (const auto& [plays, pairs] : corpus.curve) w.Open('[').Natural(plays).Natural(pairs).Close(']');
-      w.Close(']').Close('}');
+      WriteCurve(w.Key("pairs").Natural(corpus.pairs).Key("curve"), corpus.curve);
+      w.Close('}');
     }
     w.Close('}');
   }

@@ -5,9 +5,14 @@
 #define VIGIL_CLI_CHECK_REPORT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vigil/properties/campaign/check.h"
+
+namespace vigil::replays {
+class JsonWriter;
+}
 
 namespace vigil::cli {
 
@@ -19,6 +24,10 @@ std::string CheckText(const properties::CheckOptions& options, const properties:
 // "failures":[{"suite","id","rule","file"},..]}
 std::string CheckJson(const properties::CheckOptions& options, const properties::CheckSummary& summary,
                       const std::vector<properties::CheckFailure>& failures);
+
+// What was reached after so many seeds or plays (`of`): a line each below a head; a list of pairs.
+std::string CurveText(std::string_view of, const properties::ReachedCurve& curve);
+void WriteCurve(replays::JsonWriter& w, const properties::ReachedCurve& curve);
 
 }  // namespace vigil::cli
 

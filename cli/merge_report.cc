@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vigil/cli/check_report.h"
+#include "vigil/properties/campaign/suites.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 
@@ -34,9 +35,7 @@ std::string ReachText(const std::string& suite, const SuiteReach& reach) {
   std::string text = fmt::format("suite {}: {} distinct traces, {} pairs of a rule's state and events\n", suite,
                                  reach.traces, reach.pairs);
   if (reach.curve.empty()) return text;
-  text += fmt::format("  {:>12}{:>12}\n", "seeds", "pairs");
-  for (const auto& [seeds, pairs] : reach.curve) text += fmt::format("  {:>12}{:>12}\n", seeds, pairs);
-  return text + "  " + Saturation(reach) + "\n";
+  return text + CurveText("seeds", reach.curve) + "  " + Saturation(reach) + "\n";
 }
 
 // Pairs over seeds, the seeds doubling from left to right.
@@ -72,8 +71,8 @@ properties::CheckOptions OptionsOf(const CampaignReport& report) {
     first = found->second.seeds->first;
     last = found->second.seeds->second;
   };
-  seeds("random", options.first_seed, options.last_seed);
-  seeds("cluster", options.first_job, options.last_job);
+  seeds(properties::suites::kRandom.name, options.first_seed, options.last_seed);
+  seeds(properties::suites::kCluster.name, options.first_job, options.last_job);
   options.plant = report.key.plant;
   return options;
 }
@@ -111,9 +110,8 @@ std::string MergeJson(const CampaignReport& report) {
   w.Close(']').Newline().Key("reached").Open('{');
   for (const auto& [suite, reach] : report.reach) {
     w.Key(suite).Open('{').Key("traces").Natural(reach.traces).Key("pairs").Natural(reach.pairs);
-    w.Key("curve").Open('[');
-    for (const auto& [seeds, pairs] : reach.curve) w.Open('[').Natural(seeds).Natural(pairs).Close(']');
-    w.Close(']').Key("new_in_second_half").Natural(reach.new_in_second_half).Close('}');
+    WriteCurve(w.Key("curve"), reach.curve);
+    w.Key("new_in_second_half").Natural(reach.new_in_second_half).Close('}');
   }
   w.Close('}').Newline().Key("findings").Open('[');
   for (const CampaignFinding& finding : report.findings) {

@@ -92,13 +92,16 @@ struct SuiteCount {
   std::uint64_t played() const { return passed + failed; }
 };
 
+// Seeds or plays, and how many pairs (coverage.h) were reached by then: at each doubling, and at the end.
+using ReachedCurve = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 // What became of a corpus (corpus.h) in a campaign.
 struct CorpusCount {
   std::uint64_t opened = 0;  // scenarios that had been kept before
   std::uint64_t kept = 0;    // in the end, the least that reach the same
   std::uint64_t pairs = 0;
-  std::uint64_t first_failure = 0;                             // the play that showed it, from 1; 0 = none
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> curve;  // plays, and pairs by then: at each doubling, at the end
+  std::uint64_t first_failure = 0;  // the play that showed it, from 1; 0 = none
+  ReachedCurve curve;               // over plays
 };
 
 struct CheckSummary {

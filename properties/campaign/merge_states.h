@@ -38,13 +38,10 @@ struct MissingSeeds {
   std::string path;  // of the state that ends before them; "" = there is none
 };
 
-// How much of what was reached was reached by how many seeds: at each doubling, and at the end.
-using ReachedCurve = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-
 struct SuiteReach {
   std::uint64_t traces = 0;  // distinct
   std::uint64_t pairs = 0;   // coverage.h
-  ReachedCurve curve;
+  ReachedCurve curve;        // over seeds
   // Pairs that only seeds of the second half have reached: 0 = saturated.
   std::uint64_t new_in_second_half = 0;
 };
