@@ -325,10 +325,7 @@ int Misuse(const std::string& what) { return TellMisuse("vigil check", what); }
 // What speaks against --state or --corpus; "" = nothing.
 std::string WrongOfKept(const Arguments& arguments, const properties::CheckOptions& options) {
   if (!arguments.state.empty()) {
-    const bool drawn = std::ranges::all_of(arguments.suites, [](const std::string& suite) {
-      return suite == properties::suites::kRandom.name || suite == properties::suites::kCluster.name;
-    });
-    if (arguments.suites.empty() || !drawn)
+    if (arguments.suites.empty() || !std::ranges::all_of(arguments.suites, properties::IsDrawn))
       return "--state: it needs --suite random, --suite cluster or both; other suites are not kept";
     if (options.shards > 1)
       return "--state: not with --shard; give each shard seeds of its own, as vigil campaign does";

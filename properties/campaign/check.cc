@@ -56,10 +56,6 @@ constexpr std::uint64_t kJobsOfRound = 16;
 constexpr Duration kKeepCorpusEvery = std::chrono::seconds(10);
 constexpr int kJobsAhead = 2;  // a job may take a second: with a time limit few wait for their turn
 
-bool IsDrawn(std::string_view suite) {
-  return std::ranges::any_of(kSuites, [suite](const SuiteInfo& each) { return each.name == suite && each.is_drawn; });
-}
-
 // Its scenarios: one for each seed, numbered from 1 as records of a file are.
 struct Drawn {
   std::uint64_t first;
@@ -403,7 +399,7 @@ class Campaign {
     Coverage coverage(outcome);
     if (outcome.job.has_value()) {
       JudgeJob(scenario, outcome, reaches ? coverage.OfJob() : nullptr);
-      coverage.AddFaults();
+      if (reaches) coverage.AddFaults();
       tallies.cluster.emplace().Add(*outcome.job);
       tallies.cluster->hash = outcome.hash;
       outcome.violated = IdsOf(*outcome.job);

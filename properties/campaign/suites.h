@@ -1,9 +1,10 @@
 // The suites of a campaign: the one table of their names, for `vigil check` and its reports. What each does: check.h.
 //
-// Thread safety: constants.
+// Thread safety: constants; a pure function.
 #ifndef VIGIL_PROPERTIES_CAMPAIGN_SUITES_H_
 #define VIGIL_PROPERTIES_CAMPAIGN_SUITES_H_
 
+#include <algorithm>
 #include <string_view>
 
 namespace vigil::properties {
@@ -37,6 +38,10 @@ inline constexpr SuiteInfo kPlanted = {
 // In the order in which they play.
 inline constexpr SuiteInfo kSuites[] = {suites::kSaved,   suites::kRecorded, suites::kRegressions, suites::kRandom,
                                         suites::kExplore, suites::kCluster,  suites::kPlanted};
+
+inline bool IsDrawn(std::string_view suite) {
+  return std::ranges::any_of(kSuites, [suite](const SuiteInfo& each) { return each.name == suite && each.is_drawn; });
+}
 
 }  // namespace vigil::properties
 
