@@ -213,7 +213,7 @@ TEST_F(AsyncSavesTest, SessionSaverAndGraphMayGoBeforeItIsWritten) {
 
 // The graph holds the saver, and what waits to be written holds the graph: under a sanitizer nothing of it is left.
 TEST_F(AsyncSavesTest, AProcessThatIsKilledMeanwhileLeavesNothing) {
-  const SaverPtr saver = Built();
+  SaverPtr saver = Built();
   graph_->AddToCollection(kSavers, saver);
   Hold();
   Beside(*saver, 1);
@@ -221,6 +221,11 @@ TEST_F(AsyncSavesTest, AProcessThatIsKilledMeanwhileLeavesNothing) {
   Beside(*saver, 2);
   fake_.tasks.EndAll();
   EXPECT_EQ(saver.use_count(), 2) << "the task keeps it";
+  const std::weak_ptr<Saver> left = saver;
+  saver = nullptr;
+  session_ = nullptr;
+  graph_ = nullptr;
+  EXPECT_TRUE(left.expired());
 }
 
 TEST_F(AsyncSavesTest, WhereNoTaskCanBeStartedTheStepSavesItself) {
@@ -239,6 +244,10 @@ TEST_F(AsyncSavesTest, WhereNoTaskCanBeStartedTheStepSavesItself) {
   ASSERT_TRUE(save->done());
   EXPECT_EQ(Text(save->status()), "OK");
   EXPECT_EQ(V("/d/m-1"), 0);
+  EXPECT_THAT(fake_.log.lines(), testing::Contains(testing::Field(
+                                     &fakes::CapturingLog::Line::text,
+                                     testing::AllOf(testing::HasSubstr("no thread is left"),
+                                                    testing::HasSubstr("The training waits for the save.")))));
 }
 
 TEST_F(AsyncSavesTest, ASaverThatWasFoundInAGraphAndOneWithNothingToSave) {

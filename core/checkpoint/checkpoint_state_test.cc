@@ -61,6 +61,13 @@ TEST_F(CheckpointStateTest, ABrokenFileIsIgnoredAndAnEmptyOneIsNot) {
   }
 }
 
+TEST_F(CheckpointStateTest, ANewestOfWhichNothingIsThereIsNoneAndIsTold) {
+  Write("/d/checkpoint", "model_checkpoint_path: \"m-2\"\n");
+  EXPECT_EQ(*LatestCheckpoint(fake_.env(), "/d"), std::nullopt);
+  EXPECT_THAT(fake_.log.lines(),
+              ElementsAre(fakes::CapturingLog::Line{Severity::kError, "Couldn't match files for checkpoint /d/m-2"}));
+}
+
 TEST_F(CheckpointStateTest, WritesTensorFlowsText) {
   CheckpointState state{.model_checkpoint_path = "/d/m-2",
                         .all_model_checkpoint_paths = {"/d/m-1"},

@@ -218,6 +218,39 @@ TEST(PreserveEveryTest, IsSinglePrecisionAndFitsATime) {
   EXPECT_EQ(PreserveEvery(-1e30), Seconds(-7e9));
 }
 
+// TensorFlow has two lists, of which only the one is set.
+TEST_F(KeeperTest, AsTensorFlowDoesItWhatWasTooManyStaysSoWhateverIsSet) {
+  Keeper keeper = New(1, false);
+  EXPECT_EQ(Save(keeper, 1), "OK");
+  Write("/d/m-2");
+  keeper.Add(At(2));
+  keeper.Set({{"/d/m-1", kNever}, {"/d/m-2", kNever}});
+  EXPECT_EQ(Text(keeper.Commit(At(2))), "OK");
+  EXPECT_THAT(keeper.paths(), ElementsAre("/d/m-1", "/d/m-2"));
+  EXPECT_THAT(OnDisk(), ElementsAre("m-2"));
+}
+
+// What a trace tells of them.
+TEST_F(KeeperTest, TheListIsToldWithEachSaveToWhoListens) {
+  Keeper keeper = New(2, true);
+  for (int step = 1; step <= 3; ++step) EXPECT_EQ(Save(keeper, step), "OK");
+  std::vector<Event> lists;
+  for (const Event& each : fake_.events.events()) {
+    const bool is_list = each.call == static_cast<std::uint8_t>(SaverDetail::kLists);
+    if (each.kind == EventKind::kSaverDetail && is_list) lists.push_back(each);
+  }
+  ASSERT_GE(lists.size(), 3u);
+  EXPECT_EQ(lists.front().subject, "/d/m-1\n");
+  EXPECT_EQ(lists.back().subject, "/d/m-2\n/d/m-3\n");
+  EXPECT_EQ(lists.back().index, 2);
+  EXPECT_EQ(lists.back().value, 2);
+  Env deaf = fake_.env();
+  deaf.events = nullptr;
+  Keeper untold(deaf);
+  untold.Start({.max_to_keep = 2, .preserve_every = std::chrono::hours(1), .limits_hold = true});
+  EXPECT_EQ(Save(untold, 4), "OK");
+}
+
 // What was too many for the process before, or could not be deleted, is recovered: it is not deleted behind the
 // caller's back.
 TEST_F(KeeperTest, WhatIsSetIsNotTooManyAnyMore) {

@@ -132,6 +132,19 @@ TEST_F(RestoreNewestTest, WhatHasAStateFileOfItsOwnIsNotTheModels) {
   EXPECT_THAT((*state)->all_model_checkpoint_paths, ElementsAre("/d/m-1", "/d/m-2", "/d/m-3"));
 }
 
+TEST_F(RestoreNewestTest, CheckpointsAreWhatHasAnIndexOfAStepInTheOrderInWhichTheyWereWritten) {
+  for (const char* name : {"m-8.indexx", "m-8.other", "m-8x.index", "m-.index", "m.index"}) {
+    Replace(JoinPath("/d", name), "");
+  }
+  EXPECT_TRUE(saver_->Save(*session_, "/d/m", 10).ok());  // by its name it is the first
+  fake_.clock.Advance(std::chrono::seconds(1));
+  EXPECT_TRUE(saver_->Save(*session_, "/d/a", 4).ok());
+  Replace("/d/checkpoint", "");
+  const auto state = FindCheckpoints(fake_.env(), "/d", true);
+  ASSERT_TRUE(state.ok() && state->has_value());
+  EXPECT_THAT((*state)->all_model_checkpoint_paths, ElementsAre("/d/m-1", "/d/m-2", "/d/m-3", "/d/m-10", "/d/a-4"));
+}
+
 TEST_F(RestoreNewestTest, IfNoneIsWholeTheNewestSaysWhy) {
   for (const int step : {1, 2}) FlipABit("/d/m-" + std::to_string(step) + ".index");
   ASSERT_EQ(Text(fake_.files.Remove(kData3)), "OK");

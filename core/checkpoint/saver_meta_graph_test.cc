@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/checkpoint/testing.h"
@@ -17,6 +21,7 @@
 namespace vigil {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class SaverMetaGraphTest : public testing::Test {
@@ -52,6 +57,7 @@ TEST_F(SaverMetaGraphTest, WhatASaverWroteIsEnoughToGoOn) {
         ImportMetaGraphFile(fake_.env(), "/d/m-1.meta", other, {.meta_graph = {.graph = {.scope = scope}}});
     ASSERT_EQ(Text(saver.status()), "OK");
     ASSERT_NE(*saver, nullptr);
+    EXPECT_TRUE((*saver)->options().sharded);
     EXPECT_EQ((*saver)->options().max_to_keep, 3);
     EXPECT_EQ((*saver)->options().keep_checkpoint_every_n_hours, 2);
     EXPECT_EQ(other.Collection(kSavers).size(), 1u);
@@ -61,6 +67,51 @@ TEST_F(SaverMetaGraphTest, WhatASaverWroteIsEnoughToGoOn) {
     EXPECT_EQ(*(*saver)->Save(*session, "/d/n", 2), "/d/n-2");
     EXPECT_EQ(other.Collection(kWellKnownCalls).size(), 2u);  // noted once, though two savers have these nodes
   }
+}
+
+TEST_F(SaverMetaGraphTest, EachSaveOfASaverThatWasFoundHasAFolderOfItsOwn) {
+  const proto::SaverDef def = *Add({.sharded = true})->AsSaverDef();
+  const auto found = Saver::FromDef(fake_.env(), graph_, def);
+  ASSERT_EQ(Text(found.status()), "OK");
+  std::set<std::string> folders;
+  fake_.files.set_fault([&](fakes::FileOp op, const std::string& path) {
+    if (op == fakes::FileOp::kOpen && path.find("_temp_") != std::string::npos) folders.insert(Dirname(path));
+    return absl::OkStatus();
+  });
+  for (int save = 1; save <= 3; ++save) SaveOne(**found);
+  EXPECT_EQ(folders.size(), 3u);
+}
+
+// A def may name anything that gives strings.
+TEST_F(SaverMetaGraphTest, ASaveOpThatDoesNotTellThePrefixIsRefusedWhenItIsRun) {
+  proto::SaverDef def = *Add()->AsSaverDef();
+  b_.Const("two", Tensor::Vector<std::string>({"a", "b"}));
+  def.set_save_tensor_name("two:0");
+  const auto found = Saver::FromDef(fake_.env(), graph_, def);
+  ASSERT_EQ(Text(found.status()), "OK");
+  const std::unique_ptr<Session> session = NewDirectSession(fake_.env(), graph_);
+  EXPECT_THAT(Text((*found)->Save(*session, "/d/m", 1).status()),
+              HasSubstr("INVALID_ARGUMENT: The save op gives string [2], not the prefix that it wrote."));
+  EXPECT_THAT(Text((*found)->SaveBeside(*session, "/d/m", 1).status()),
+              HasSubstr("UNIMPLEMENTED: 'two:0' is not made of SaveV2: it cannot save /d/m-1 beside the training."));
+}
+
+TEST_F(SaverMetaGraphTest, WhatItsCodecsWriteIsInTheMetaGraphAndTheSaveIsTold) {
+  const CollectionCodec codec{
+      .name = "words",
+      .write = [](const Graph&) { return std::vector<std::string>{"one"}; },
+      .read = [](Graph&, const std::vector<std::string>&, const std::string&) { return absl::OkStatus(); }};
+  graph_.AddToCollection(CollectionKey<std::string>{"words"}, std::string("one"));
+  SaveOne(*Add({.codecs = {codec}}));
+  proto::MetaGraphDef def;
+  ASSERT_TRUE(def.ParseFromString(*ReadAll(fake_.files, "/d/m-1.meta")));
+  EXPECT_TRUE(def.collection_def().contains("words"));
+  std::vector<std::string> told;
+  for (const Event& each : fake_.events.events()) {
+    const bool is_meta = each.call == static_cast<std::uint8_t>(SaverDetail::kWritesMeta);
+    if (each.kind == EventKind::kSaverDetail && is_meta) told.emplace_back(each.subject);
+  }
+  EXPECT_THAT(told, ElementsAre("/d/m-1"));
 }
 
 // The meta graph of a variable "w" in two parts, as TensorFlow's partitioners make it.

@@ -81,6 +81,8 @@ TEST_F(SaverTest, WhatWasSavedIsRestored) {
 
   const std::unique_ptr<Session> other = NewSession(false);
   EXPECT_EQ(Text(saver.Restore(*other, "/d/m-1")), "OK");
+  EXPECT_THAT(fake_.log.lines(),
+              testing::Contains(fakes::CapturingLog::Line{Severity::kInfo, "Restoring parameters from /d/m-1"}));
   EXPECT_EQ(RunFetch(*other, v_.ref)->scalar<std::int64_t>(), 1);
   EXPECT_THAT(RunFetch(*other, w_.ref)->flat<float>(), ElementsAre(1, 1));
 }

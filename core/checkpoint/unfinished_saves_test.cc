@@ -55,8 +55,8 @@ TEST_F(UnfinishedSavesTest, AreTemporaryNamesOfTheSavePathOnly) {
         // Not these:
         "m-7.index", "m-7.data-00000-of-00001", "m-7.meta", "m-7", "m-7_temporary", "m-x_temp/x", "m-_temp/x",
         "m_temp/x", "m--7_temp/x", "mm-7_temp/x", "other-7_temp/x", "m-7.index.tempstate", "m-7.index.tempstate5x",
-        "m-7tmp", "m-99999999999999999999_temp/x", "m-7_temp_/x", "m-7_temp_xyz/x", "m-7.meta.tmpx", "checkpoint",
-        "checkpoint_2.tmp", "checkpoint.tmp.old"}) {
+        "m-7tmp", "m-7x.tmp", "m-7_old.tempstate5", "m-99999999999999999999_temp/x", "m-7_temp_/x", "m-7_temp_xyz/x",
+        "m-7.meta.tmpx", "checkpoint", "checkpoint_2.tmp", "checkpoint.tmp.old"}) {
     Touch(std::string("/d/") + name);
   }
   std::vector<std::string> found;
@@ -76,6 +76,17 @@ TEST_F(UnfinishedSavesTest, AFolderGoesWithItsFiles) {
   EXPECT_EQ(Text(RemoveUnfinishedSave(files(), {"/d/m-7_temp", 7})), "OK");
   EXPECT_FALSE(Has("/d/m-7_temp"));
   EXPECT_EQ(Text(RemoveUnfinishedSave(files(), {"/d/m-7_temp", 7})), "OK") << "gone already";
+}
+
+TEST_F(UnfinishedSavesTest, WhatHasAnIndexByNowGoesWithItsCheckpoint) {
+  Touch("/d/m-7.data-00000-of-00001");
+  const UnfinishedSave data{"/d/m-7.data-00000-of-00001", 7, "/d/m-7.index"};
+  Touch("/d/m-7.index");
+  EXPECT_EQ(Text(RemoveUnfinishedSave(files(), data)), "OK");
+  EXPECT_TRUE(Has("/d/m-7.data-00000-of-00001"));
+  EXPECT_EQ(Text(files().Remove("/d/m-7.index")), "OK");
+  EXPECT_EQ(Text(RemoveUnfinishedSave(files(), data)), "OK");
+  EXPECT_FALSE(Has("/d/m-7.data-00000-of-00001"));
 }
 
 // A model that is saved in parts.

@@ -215,6 +215,58 @@ TEST_F(PartitionTest, EdgesSayWhereFromAndWhereToAndEveryAttributeStays) {
   EXPECT_EQ(cut->parts[1].graph.node(0).attr().at("tensor_type").type(), proto::DT_DOUBLE);
 }
 
+TEST_F(PartitionTest, EachPartIsAGraphThatOthersRead) {
+  const Output first = On("/job:ps/task:0", "Identity", "first", {b_.Const("c", Tensor::Scalar<double>(1))});
+  const Output here = On("/job:worker/task:0", "Identity", "here", {b_.Const("d", Tensor::Scalar<double>(1))},
+                         {first.node, first.node});
+  const absl::StatusOr<PartitionedGraph> cut = Cut({.fetches = {here}});
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  ASSERT_EQ(cut->parts.size(), 2u);
+  int signals = 0;
+  for (const Partition& part : cut->parts) {
+    EXPECT_EQ(part.graph.versions().producer(), kGraphDefVersion);
+    for (const proto::NodeDef& node : part.graph.node()) {
+      EXPECT_EQ(node.attr().contains("dtype"), node.op() == "Const") << node.name();
+      signals += node.op() == "_Send" ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(signals, 1) << "said twice, sent once";
+}
+
+TEST_F(PartitionTest, OneSignalIsEnoughForAllOnATask) {
+  const Output first = On("/job:ps/task:0", "Identity", "first", {b_.Const("c", Tensor::Scalar<double>(1))});
+  const Output d = b_.Const("d", Tensor::Scalar<double>(1));
+  const Output one = On("/job:worker/task:0", "Identity", "one", {d}, {first.node});
+  const Output two = On("/job:worker/task:0", "Neg", "two", {d}, {first.node});
+  EXPECT_THAT(Nodes({.fetches = {two, one}})["ps0"], ElementsAre("c", "first", testing::_, "signal first"));
+}
+
+TEST_F(PartitionTest, WhatTakesAReferenceGoesToItsVariableOnTheFirstTaskToo) {
+  const ops::Variable v = MakeVariable("/job:ps/task:0", "v");
+  const Output one = b_.Const("one", Tensor::Scalar<double>(1));
+  // As in a graph that somebody else has made: a builder would have written the variable's device.
+  const NodeId add =
+      *graph_.Add({.name = "add", .op = "AssignAdd", .inputs = {v.ref, one}, .device = "/job:worker/task:0"});
+  EXPECT_THAT(Nodes({.targets = {add}}), ElementsAre(testing::Pair("ps0", ElementsAre("v", "one", "add"))));
+}
+
+TEST_F(PartitionTest, WhatTakesReferencesOfTwoTasksIsRefused) {
+  OpRegistry ops = BuiltinOps();
+  ops.Register({.name = "Swap", .inputs = 2, .ref_inputs = 0b11});
+  Graph graph(ops);
+  Builder b(graph);
+  std::vector<Output> refs;
+  for (const char* const device : {"/job:ps/task:0", "/job:ps/task:1"}) {
+    DeviceScope scope(b, device);
+    refs.push_back(ops::MakeVariable(b, device[12] == '0' ? "v" : "w", b.Const("c", Tensor::Scalar<double>(1))).ref);
+  }
+  const Output swap = b.Op("Swap", refs, {.name = "swap"});
+  ASSERT_TRUE(b.status().ok()) << b.status();
+  EXPECT_EQ(std::string(MessageOf(PartitionGraph(graph, {.targets = {swap.node}}, devices_, 2).status())),
+            "Cannot colocate 'swap' with all of its references: they are on /job:ps/replica:0/task:0/device:CPU:0 and "
+            "/job:ps/replica:0/task:1/device:CPU:0.");
+}
+
 TEST_F(PartitionTest, DevicesThatAreNotThereAreRefused) {
   for (const char* const device : {"/job:ps/task:2", "/job:chief", "/job:ps/device:GPU:0", "/job:ps/replica:1"}) {
     const absl::Status status =

@@ -435,6 +435,33 @@ TEST_F(ClusterSessionTest, AMasterThatRestartedDoesNotKnowItsSessions) {
   EXPECT_THAT(Run(*session, init_), testing::MatchesRegex("ABORTED: Session [0-9a-f]{16} is not found."));
 }
 
+TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const auto less = [](std::string& reply) { reply.clear(); };
+  network_.ChangeReplies("RunGraph", 1, less);
+  EXPECT_EQ(Text(RunAll(*session, {v_.read}).status), "INTERNAL: RunGraph: malformed response");
+  network_.Heal();
+  network_.ChangeReplies("RunStep", 1, less);
+  EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
+  network_.ChangeReplies("RunStep", 1, [](std::string& reply) { reply = "\xff"; });
+  EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
+  EXPECT_EQ(Fetch(*remote, sum_), 11);
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+TEST_F(ClusterSessionTest, WhoWantsATraceButHasNoPlaceForItGetsNone) {
+  cluster_.StartAll();
+  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+  for (const bool is_remote : {false, true}) {
+    const auto session =
+        is_remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Run(*session, init_, &options), "OK");
+  }
+}
+
 TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("worker", 0, graph_);
@@ -469,6 +496,16 @@ TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
       }
     }
   }
+}
+
+TEST_F(ClusterSessionTest, AResetForgetsWhatTheMastersOwnTaskHas) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("ps", 0, graph_);
+  EXPECT_EQ(Run(*session, v_.initializer), "OK");
+  EXPECT_EQ(Text(ResetCluster(cluster_.client(), cluster_.server("ps", 0).target())), "OK");
+  const auto again = cluster_.NewSession("ps", 0, graph_);
+  EXPECT_THAT(Text(RunAll(*again, {v_.read}).status),
+              StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
 }
 
 TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {

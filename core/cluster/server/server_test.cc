@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/cluster/local_masters.h"
 #include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/env/forwarding.h"
 #include "vigil/core/graph/builder.h"
@@ -124,7 +125,10 @@ TEST_F(ServerTest, AServerMayStartLater) {
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(CodeOf(CallAndWait(fake_.env(), {.to = "a:1"}).status()), Code::kUnavailable);
   EXPECT_TRUE((*server)->Start().ok());
-  EXPECT_EQ(CodeOf(CallAndWait(fake_.env(), {.to = "a:1", .method = "/x/Y"}).status()), Code::kUnimplemented);
+  for (const char* const method : {"/x/Y", "/tensorflow.MasterService/Y", "/tensorflow.WorkerService/Y"}) {
+    EXPECT_EQ(Text(CallAndWait(fake_.env(), {.to = "a:1", .method = method}).status()),
+              fmt::format("UNIMPLEMENTED: Method not found: {}", method));
+  }
 }
 
 TEST_F(ServerTest, AStoppedServerServesNoMore) {
@@ -245,6 +249,39 @@ TEST_F(DroppedServerTest, SaysWhoIsLeft) {
                                                    "still under way: 1 of /tensorflow.WorkerService/RunGraph")));
 }
 
+// A destructor does not wait: what is under way is told at once, and ended.
+TEST_F(DroppedServerTest, WithoutThreadsItEndsWhatItCanHereAndNow) {
+  Env env = fake_.env();
+  NoThreadFor tasks(*env.tasks, {"stop server"});
+  env.tasks = &tasks;
+  Drop(env, 20);
+  EXPECT_EQ(tasks.refused, 1);
+  EXPECT_THAT(Lines(), testing::Contains(HasSubstr("was destroyed without Stop(), and after 0 s this is still under "
+                                                   "way: 1 of /tensorflow.WorkerService/RunGraph")));
+}
+
+TEST_F(DroppedServerTest, OneThatWasStoppedHasNothingLeftToEnd) {
+  Env env = fake_.env();
+  NoThreadFor tasks(*env.tasks, {"stop server"});
+  env.tasks = &tasks;
+  auto server = Server::CreateLocal(env);
+  ASSERT_TRUE(server.ok());
+  (*server)->Stop();
+  EXPECT_EQ(tasks.refused, 0);
+  *server = nullptr;
+  EXPECT_EQ(tasks.refused, 0);
+}
+
+// Of a server that is there no more the process does not go on to hear without the network.
+TEST_F(ServerTest, AStoppedServersMasterIsNotFoundAnyMore) {
+  const auto server = Server::CreateLocal(fake_.env());
+  ASSERT_TRUE(server.ok());
+  LocalMasters& masters = LocalMastersOf(fake_.env());
+  EXPECT_NE(masters.Find((*server)->target()), nullptr);
+  (*server)->Stop();
+  EXPECT_EQ(masters.Find((*server)->target()), nullptr);
+}
+
 TEST_F(DroppedServerTest, SaysNothingOfWhatEndsInTime) {
   Drop(fake_.env(), 20);
   EXPECT_THAT(Lines(), testing::Not(testing::Contains(HasSubstr("was destroyed without"))));
@@ -293,6 +330,19 @@ TEST_F(WaitingTest, ACreateTimeoutNamesThoseThatDidNotAnswer) {
   EXPECT_EQ(fake_.clock.Monotonic() - start, std::chrono::seconds(10));
 }
 
+TEST_F(WaitingTest, WhoGivesUpDoesNotGoOnAsking) {
+  FaultyNetwork network(fake_.network);
+  Env env = fake_.env();
+  env.network = &network;
+  TestCluster cluster(env, {{"ps", 1}, {"worker", 1}});
+  cluster.StartAll();
+  network.Mute("ps0:2222");
+  ClusterSessionFactory factory(cluster.env("worker", 0));
+  EXPECT_EQ(CodeOf(factory.Create(graph_, "grpc://worker0:2222", {.create_timeout = std::chrono::seconds(5)}).status()),
+            Code::kUnavailable);
+  EXPECT_EQ(network.waiting(), 0u);
+}
+
 TEST_F(WaitingTest, AMasterThatIsNotThereIsWaitedFor) {
   ClusterSessionFactory factory(cluster_.client());
   absl::Status status = factory.Create(graph_, "grpc://worker0:2222", {.operation_timeout_in_ms = 3000}).status();
@@ -321,6 +371,16 @@ TEST_F(WaitingTest, DevicesAreListedWithTheirIncarnations) {
   EXPECT_EQ(devices->remote_device(0).name(), "/job:ps/replica:0/task:0/device:CPU:0");
   EXPECT_EQ(devices->remote_device(0).incarnation(), cluster_.server("ps", 0).worker().device().incarnation());
   EXPECT_THAT(Text(master->ListDevices("nobody").status()), StartsWith("ABORTED: Session nobody is not found."));
+  // Of a session those that it was made with.
+  proto::CreateSessionRequest request;
+  request.mutable_config()->add_device_filters("/job:ps");
+  const absl::StatusOr<proto::CreateSessionResponse> session = master->CreateSession(request);
+  ASSERT_TRUE(session.ok()) << session.status();
+  const absl::StatusOr<proto::ListDevicesResponse> of_session = master->ListDevices(session->session_handle());
+  ASSERT_TRUE(of_session.ok()) << of_session.status();
+  EXPECT_EQ(of_session->local_device_size(), 1);
+  ASSERT_EQ(of_session->remote_device_size(), 1);
+  EXPECT_EQ(of_session->remote_device(0).name(), "/job:ps/replica:0/task:0/device:CPU:0");
 }
 
 }  // namespace

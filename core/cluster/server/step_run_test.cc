@@ -54,5 +54,36 @@ TEST_F(StepRunTest, AStepThatHasFailedDoesNotBeginHere) {
   EXPECT_FALSE(run_->SetLocal(true));
 }
 
+// Else a late answer would count for the next step.
+TEST_F(StepRunTest, AStepEndsWithTheLastAnswerAlthoughItsTimeIsOver) {
+  class SlowToCancel final : public Network {
+   public:
+    absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string&, RequestHandler) override {
+      return std::unique_ptr<Listener>();
+    }
+    std::uint64_t Start(NetworkRequest, std::function<void(NetworkReply)> done) override {
+      answer = std::move(done);
+      return 1;
+    }
+    void Cancel(std::uint64_t) override { ++cancelled; }
+    std::function<void(NetworkReply)> answer;
+    int cancelled = 0;
+  } network;
+  Env env = fake_.env();
+  env.network = &network;
+  const auto run = std::make_shared<StepRun>(env, cluster_.server("worker", 0).worker(), 1);
+  run->Begin(2);
+  run->Start(0, {});
+  absl::Status status;
+  const Time deadline = DeadlineAfter(env, std::chrono::seconds(1));
+  const std::unique_ptr<Task> task = env.tasks->Spawn("step", [&] { status = run->Finish(deadline); });
+  env.tasks->SleepUntil(deadline + std::chrono::seconds(1));
+  EXPECT_EQ(network.cancelled, 1);
+  EXPECT_FALSE(task->done());
+  network.answer(Cancelled());
+  EXPECT_TRUE(task->Join(kNever));
+  EXPECT_EQ(CodeOf(status), Code::kDeadlineExceeded);
+}
+
 }  // namespace
 }  // namespace vigil

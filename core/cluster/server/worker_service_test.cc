@@ -98,6 +98,7 @@ TEST_F(WorkerServiceTest, TellsItsDevice) {
   ASSERT_TRUE(status.ok()) << status.status();
   ASSERT_EQ(status->device_attributes_size(), 1);
   EXPECT_EQ(status->device_attributes(0).name(), "/job:ps/replica:0/task:0/device:CPU:0");
+  EXPECT_EQ(status->device_attributes(0).device_type(), "CPU");
   const std::uint64_t incarnation = status->device_attributes(0).incarnation();
   cluster_.Crash("ps", 0);
   cluster_.Start("ps", 0);
@@ -120,6 +121,24 @@ TEST_F(WorkerServiceTest, AValueIsHandedOverWhoeverComesFirst) {
   fake_.tasks.RunReady();
   ASSERT_TRUE(early->reply.has_value() && early->reply->ok());
   EXPECT_EQ(worker().steps(), 0u);
+}
+
+TEST_F(WorkerServiceTest, WhoWaitsForAValueHearsWhyAllStepsEnd) {
+  const auto waits = Asked::Start(fake_.env(), Call("RecvTensor", Receive(1)));
+  fake_.tasks.RunReady();
+  EXPECT_FALSE(waits->reply.has_value());
+  worker().EndAllSteps(MakeStatus(Code::kCancelled, "The server was stopped."));
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(waits->reply.has_value());
+  EXPECT_EQ(Text(waits->reply->status()), "CANCELLED: The server was stopped.");
+  EXPECT_EQ(worker().steps(), 0u);
+}
+
+TEST_F(WorkerServiceTest, AStepThatIsEndedBeforeItComesDoesNotBegin) {
+  const std::string handle = Register(graph_);
+  worker().EndStep(1, MakeStatus(Code::kAborted, "over"));
+  EXPECT_EQ(Text(Ask("RunGraph", Step(handle, 1)).status()), "CANCELLED: Step 1 is over.");
+  EXPECT_TRUE(Ask("RunGraph", Step(handle, 2)).ok());
 }
 
 TEST_F(WorkerServiceTest, AnUnknownGraphMeansARestart) {

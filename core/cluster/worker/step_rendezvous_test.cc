@@ -85,6 +85,28 @@ TEST_F(StepRendezvousTest, ACallThatAnAbortOvertakesIsCancelled) {
   EXPECT_EQ(CodeOf(step->Await(0, kNever).status()), Code::kInternal);
 }
 
+// Whose caller gives up.
+class ImpatientCall final : public IncomingCall {
+ public:
+  const std::string& method() const override { return text_; }
+  const std::string& body() const override { return text_; }
+  bool cancelled() const override { return cancelled_; }
+  void OnCancelled(std::function<void()> wake) override {
+    cancelled_ = true;
+    wake();
+  }
+
+ private:
+  const std::string text_;
+  bool cancelled_ = false;
+};
+
+TEST_F(StepRendezvousTest, AValueThatNobodyWaitsForAnyMoreMayBeAskedForAgain) {
+  ImpatientCall first, second;
+  EXPECT_EQ(CodeOf(step_->Take("v", first).status()), Code::kCancelled);
+  EXPECT_EQ(CodeOf(step_->Take("v", second).status()), Code::kCancelled) << "and not ABORTED: asked for already";
+}
+
 TEST_F(StepRendezvousTest, ACallHasOneReply) {
   EchoNetwork twice(2);
   Env env = fake_.env();
