@@ -34,6 +34,17 @@ vigil_plain_library(vigil_xxhash xxhash xxhash.h)
 vigil_plain_library(vigil_isal isal isa-l.h)
 vigil_plain_library(vigil_jemalloc jemalloc jemalloc/jemalloc.h)
 
+# Of core/env/grpc, which is left out without it. Debian's gRPCConfig.cmake fails where only the library is installed, without the
+# compiler's plugins.
+find_library(VIGIL_grpc_LIBRARY grpc)
+find_library(VIGIL_gpr_LIBRARY gpr)
+find_path(VIGIL_grpc++_INCLUDE grpcpp/grpcpp.h)
+mark_as_advanced(VIGIL_grpc_LIBRARY VIGIL_gpr_LIBRARY VIGIL_grpc++_INCLUDE)
+if(VIGIL_grpc_LIBRARY AND VIGIL_gpr_LIBRARY AND VIGIL_grpc++_INCLUDE AND NOT TARGET vigil_grpc)
+  vigil_plain_library(vigil_grpc grpc++ grpcpp/grpcpp.h)
+  set_property(TARGET vigil_grpc APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${VIGIL_grpc_LIBRARY} ${VIGIL_gpr_LIBRARY})
+endif()
+
 if(VIGIL_TEST_DEPENDENCIES)
   find_dependency(GTest CONFIG)
   find_dependency(benchmark CONFIG)

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/sim/node.h"
 
 namespace vigil::sim {
@@ -20,14 +21,16 @@ constexpr std::uint64_t kDeadCall = ~std::uint64_t{0};
 
 class SimListener final : public Listener {
  public:
-  SimListener(SimNetwork& network, std::shared_ptr<ListenerState> state)
-      : network_(network), state_(std::move(state)) {}
+  SimListener(SimNetwork& network, std::string address, std::shared_ptr<ListenerState> state)
+      : network_(network), address_(std::move(address)), state_(std::move(state)) {}
   ~SimListener() override {
     if (state_->open) network_.CloseListener(*state_);
   }
+  const std::string& address() const override { return address_; }
 
  private:
   SimNetwork& network_;
+  const std::string address_;
   const std::shared_ptr<ListenerState> state_;
 };
 
@@ -131,10 +134,17 @@ NetworkAddress& SimNetwork::Resolve(NetworkName& name, const NetworkHost& caller
   return *name.current;
 }
 
-absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, const std::string& address,
-                                                             RequestHandler handler) {
+NetworkAddress& SimNetwork::AddressOn(NetworkHost& host, const std::string& address) {
   NetworkName& name = NameOf(address);
-  NetworkAddress& entry = name.named ? PlaceOn(name, host) : *name.current;
+  return name.named ? PlaceOn(name, host) : *name.current;
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, const std::string& given,
+                                                             RequestHandler handler) {
+  VIGIL_ASSIGN_OR_RETURN(const std::string address, WithFreePort(given, [&](const std::string& each) {
+                           return AddressOn(host, each).listener == nullptr;
+                         }));
+  NetworkAddress& entry = AddressOn(host, address);
   Touch("address", address, Access::kWrite);
   if (entry.listener != nullptr) {
     return MakeStatus(Code::kAlreadyExists, fmt::format("listen at {}: the address is in use", address));
@@ -143,7 +153,7 @@ absl::StatusOr<std::unique_ptr<Listener>> SimNetwork::Listen(NetworkHost& host, 
   entry.listener = std::make_shared<ListenerState>();
   *entry.listener = {.id = ++last_listener_, .host = &host, .address = &entry, .handler = std::move(handler)};
   host.listeners.push_back(entry.listener);
-  return std::unique_ptr<Listener>(new SimListener(*this, entry.listener));
+  return std::unique_ptr<Listener>(new SimListener(*this, address, entry.listener));
 }
 
 void SimNetwork::CloseListener(ListenerState& listener) {

@@ -130,8 +130,7 @@ class SimNetwork {
   // For nodes. -------------------------------------------------------------------------------------------------------
 
   NetworkHost& Join(Node& node);
-  absl::StatusOr<std::unique_ptr<Listener>> Listen(NetworkHost& host, const std::string& address,
-                                                   RequestHandler handler);
+  absl::StatusOr<std::unique_ptr<Listener>> Listen(NetworkHost& host, const std::string& given, RequestHandler handler);
   std::uint64_t Start(NetworkHost& host, NetworkRequest request, std::function<void(NetworkReply)> done);
   void Cancel(NetworkHost& host, std::uint64_t call);
   void Pause(NetworkHost& host);
@@ -152,6 +151,7 @@ class SimNetwork {
   NetworkLink& LinkBetween(NetworkHost& from, NetworkHost& to);
   NetworkName& NameOf(const std::string& address);
   static NetworkAddress& PlaceOn(NetworkName& name, NetworkHost& host);
+  NetworkAddress& AddressOn(NetworkHost& host, const std::string& address);
   // What that host finds at it.
   static NetworkAddress& Resolve(NetworkName& name, const NetworkHost& caller);
   static void LeadTo(NetworkName& name, NetworkHost& host);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 
 namespace vigil {
@@ -72,10 +73,13 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
   explicit State(Tasks& tasks)
       : tasks_(tasks), mutex_(tasks.NewMutex("network")), changed_(tasks.NewCondition("a network's deadlines")) {}
 
-  absl::Status Open(const std::string& address, RequestHandler handler) {
+  // The address.
+  absl::StatusOr<std::string> Open(const std::string& given, RequestHandler handler) {
     MutexLock lock(*mutex_);
+    VIGIL_ASSIGN_OR_RETURN(std::string address,
+                           WithFreePort(given, [this](const std::string& each) { return !endpoints_.contains(each); }));
     const bool added = endpoints_.try_emplace(address, std::make_shared<RequestHandler>(std::move(handler))).second;
-    if (added) return absl::OkStatus();
+    if (added) return address;
     return MakeStatus(Code::kAlreadyExists, fmt::format("{}: Address already in use", address));
   }
 
@@ -197,6 +201,7 @@ class InProcessNetwork::Serving final : public Listener {
  public:
   Serving(std::shared_ptr<State> state, std::string address) : state_(std::move(state)), address_(std::move(address)) {}
   ~Serving() override { state_->Close(address_); }
+  const std::string& address() const override { return address_; }
 
  private:
   const std::shared_ptr<State> state_;
@@ -207,8 +212,8 @@ InProcessNetwork::InProcessNetwork(Tasks& tasks) : state_(std::make_shared<State
 InProcessNetwork::~InProcessNetwork() = default;
 
 absl::StatusOr<std::unique_ptr<Listener>> InProcessNetwork::Listen(const std::string& address, RequestHandler handler) {
-  if (absl::Status status = state_->Open(address, std::move(handler)); !status.ok()) return status;
-  return std::make_unique<Serving>(state_, address);
+  VIGIL_ASSIGN_OR_RETURN(std::string opened, state_->Open(address, std::move(handler)));
+  return std::make_unique<Serving>(state_, std::move(opened));
 }
 
 std::uint64_t InProcessNetwork::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {

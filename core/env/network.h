@@ -54,13 +54,15 @@ using RequestHandler = std::function<NetworkReply(IncomingCall&)>;
 class Listener {
  public:
   virtual ~Listener() = default;
+  // Where: as Listen was told, with the port that was found in place of 0.
+  virtual const std::string& address() const = 0;
 };
 
 class Network {
  public:
   virtual ~Network() = default;
-  // Requests that arrive from now on are handled. ALREADY_EXISTS: somebody serves there; what else keeps a real network
-  // from listening has the system's code.
+  // Requests that arrive from now on are handled. "host:0": at a port that is free. ALREADY_EXISTS: somebody serves
+  // there; what else keeps a real network from listening has the system's code.
   virtual absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) = 0;
   // `done` is called exactly once, unless this process ends first: from some task of it or from none, possibly before
   // Start returns. It must not block, and may start further calls. The number names the call for Cancel, never 0.
@@ -74,6 +76,11 @@ class Network {
 // handler returned. Blocks the calling task, without a deadline in the request maybe for ever. REQUIRES: env.network is
 // not null.
 NetworkReply CallAndWait(const Env& env, NetworkRequest request);
+
+// For networks whose addresses are names: `address`, with the first port for which `is_free` in place of 0.
+// RESOURCE_EXHAUSTED: there is none.
+absl::StatusOr<std::string> WithFreePort(const std::string& address,
+                                         const std::function<bool(const std::string&)>& is_free);
 
 }  // namespace vigil
 

@@ -121,6 +121,24 @@ TYPED_TEST_P(NetworkContract, AnAddressHasOneListenerAtATime) {
   });
 }
 
+TYPED_TEST_P(NetworkContract, AFreePortIsFoundForWhoAsksForNone) {
+  this->place_.Run([](const Env& env) {
+    const auto serve = [](IncomingCall& call) -> NetworkReply { return call.body(); };
+    const auto first = env.network->Listen("localhost:0", serve);
+    ASSERT_TRUE(first.ok()) << first.status();
+    const auto second = env.network->Listen("localhost:0", serve);
+    ASSERT_TRUE(second.ok()) << second.status();
+    EXPECT_NE((*first)->address(), (*second)->address());
+    for (const auto& each : {&*first, &*second}) {
+      EXPECT_TRUE((*each)->address().starts_with("localhost:")) << (*each)->address();
+      EXPECT_FALSE((*each)->address().ends_with(":0"));
+      EXPECT_EQ(*CallAndWait(env, {.to = (*each)->address(), .method = "/s/M", .body = "here"}), "here");
+    }
+    const auto named = env.network->Listen(kContractAddress, serve);
+    ASSERT_TRUE(named.ok()) << named.status();
+  });
+}
+
 TYPED_TEST_P(NetworkContract, HandlersRunAtTheSameTime) {
   this->place_.Run([](const Env& env) {
     const auto slow = std::make_shared<SlowHandler>(env);
@@ -232,7 +250,7 @@ TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
 
 REGISTER_TYPED_TEST_SUITE_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre,
                             AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads, WhereNobodyServesACallIsUnavailable,
-                            AnAddressHasOneListenerAtATime, HandlersRunAtTheSameTime,
+                            AnAddressHasOneListenerAtATime, AFreePortIsFoundForWhoAsksForNone, HandlersRunAtTheSameTime,
                             ADeadlineEndsTheWaitAndTellsTheHandler, ADeadlineThatIsMetDoesNothing,
                             ACancelledCallIsAnsweredOnceAndItsHandlerTold, AHandlerThatAsksLateIsToldAtOnce,
                             CallsUnderWayEndWithTheirListener, AnAnswerMayStartAnotherCall);

@@ -21,8 +21,6 @@
 namespace vigil {
 namespace {
 
-constexpr int kFirstFreePort = 32768;
-constexpr int kLastFreePort = 60999;
 // So long what is cancelled may take to end before somebody is told of it.
 constexpr Duration kLongStop = std::chrono::seconds(30);
 
@@ -69,11 +67,18 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
   absl::Status Listen() {
     const std::string& address = worker->cluster().own().address;
-    if (!address.ends_with(":0")) return ListenAt(address);
-    for (int port = kFirstFreePort; port <= kLastFreePort; ++port) {
-      if (ListenAt(fmt::format("{}{}", address.substr(0, address.size() - 1), port)).ok()) return absl::OkStatus();
+    absl::StatusOr<std::unique_ptr<Listener>> listening =
+        env_.network->Listen(address, [self = shared_from_this()](IncomingCall& call) { return self->Handle(call); });
+    if (!listening.ok()) {
+      // TensorFlow says only this; why, the log says.
+      env_.log->Write(Severity::kError, fmt::format("{}: {}", address, MessageOf(listening.status())));
+      return MakeStatus(Code::kUnknown, "Could not start gRPC server");
     }
-    return MakeStatus(Code::kUnknown, "Could not start gRPC server");
+    listener_ = *std::move(listening);
+    target = "grpc://" + listener_->address();
+    LocalMastersOf(env_).Add(target, master, options.cluster,
+                             {.task = worker->cluster().own().name, .number = options.start_number});
+    return absl::OkStatus();
   }
 
   void Close() {
@@ -121,17 +126,6 @@ class Server::Impl : public std::enable_shared_from_this<Impl> {
 
  private:
   const OpRegistry& Ops() const { return options.ops == nullptr ? BuiltinOps() : *options.ops; }
-
-  absl::Status ListenAt(const std::string& address) {
-    absl::StatusOr<std::unique_ptr<Listener>> listening =
-        env_.network->Listen(address, [self = shared_from_this()](IncomingCall& call) { return self->Handle(call); });
-    if (!listening.ok()) return MakeStatus(Code::kUnknown, "Could not start gRPC server");
-    listener_ = *std::move(listening);
-    target = "grpc://" + address;
-    LocalMastersOf(env_).Add(target, master, options.cluster,
-                             {.task = worker->cluster().own().name, .number = options.start_number});
-    return absl::OkStatus();
-  }
 
   NetworkReply Handle(IncomingCall& call) {
     const InFlight::Scope running(*requests_, call.method());

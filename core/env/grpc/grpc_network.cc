@@ -1,0 +1,139 @@
+#include "vigil/core/env/grpc/grpc_network.h"
+
+#include <fmt/format.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/support/slice.h>
+
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/env/files.h"
+#include "vigil/core/env/grpc/grpc_parts.h"
+#include "vigil/core/io/crc32c.h"
+
+namespace vigil {
+namespace {
+
+absl::StatusOr<std::string> ReadPem(const Env& env, std::string_view what, const std::string& path) {
+  if (path.empty()) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("TLS needs a file with the {}: TlsFiles names none.", what));
+  }
+  const absl::StatusOr<std::string> text = ReadAll(*env.files, path);
+  if (!text.ok()) {
+    return WithMessage(text.status(), fmt::format("The {} for TLS: {}", what, MessageOf(text.status())));
+  }
+  if (text->find("-----BEGIN ") == std::string::npos) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("{} has no {}: it is not a PEM file.", path, what));
+  }
+  return *text;
+}
+
+absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
+  if (!shared.options.tls.has_value()) {
+    shared.channel_credentials = grpc::InsecureChannelCredentials();
+    shared.server_credentials = grpc::InsecureServerCredentials();
+    return absl::OkStatus();
+  }
+  const TlsFiles& files = *shared.options.tls;
+  VIGIL_ASSIGN_OR_RETURN(const std::string authorities, ReadPem(env, "certificates of authorities", files.authorities));
+  VIGIL_ASSIGN_OR_RETURN(const std::string certificate, ReadPem(env, "certificate", files.certificate));
+  VIGIL_ASSIGN_OR_RETURN(const std::string key, ReadPem(env, "key", files.key));
+  shared.channel_credentials =
+      grpc::SslCredentials({.pem_root_certs = authorities, .pem_private_key = key, .pem_cert_chain = certificate});
+  grpc::SslServerCredentialsOptions server(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  server.pem_root_certs = authorities;
+  server.pem_key_cert_pairs.push_back({.private_key = key, .cert_chain = certificate});
+  shared.server_credentials = grpc::SslServerCredentials(server);
+  return absl::OkStatus();
+}
+
+// gRPC's callbacks run in threads that go with the last channel or server of the process. Where these come and go, version
+// 1.51 gives up its queue once too often ("assertion failed: prior > 0", at some one of a thousand ends): so there is one
+// that never goes. It connects to nobody; that it holds the threads is owed to its one call, which is late from the
+// start. The only thing in core/ that belongs to the process, as those threads do.
+class CallbackThreads {
+ public:
+  static void Keep() { [[maybe_unused]] static const auto* const kept = new CallbackThreads(); }
+
+ private:
+  CallbackThreads() : stub_(grpc::CreateChannel("127.0.0.1:1", grpc::InsecureChannelCredentials())) {
+    context_.set_deadline(std::chrono::system_clock::time_point());
+    stub_.UnaryCall(&context_, "/none/None", grpc::StubOptions(), &none_, &reply_, [](const grpc::Status&) {});
+  }
+
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer none_ = BytesToSend("");
+  grpc::ByteBuffer reply_;
+};
+
+}  // namespace
+
+grpc::ByteBuffer BytesToSend(std::string bytes) {
+  auto* const kept = new std::string(std::move(bytes));
+  const grpc::Slice slice(
+      kept->data(), kept->size(), [](void* owner) { delete static_cast<std::string*>(owner); }, kept);
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+absl::StatusOr<std::string> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum) {
+  std::string bytes;
+  if (buffer.Valid()) {
+    std::vector<grpc::Slice> slices;
+    if (!buffer.Dump(&slices).ok()) return MakeStatus(Code::kInternal, "A message of gRPC could not be unpacked.");
+    bytes.reserve(buffer.Length());
+    for (const grpc::Slice& slice : slices) {
+      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+    }
+  }
+  if (!checksum.has_value() || *checksum == ChecksumOf(bytes)) return bytes;
+  return MakeStatus(Code::kUnavailable, fmt::format("A message of {} bytes arrived with another checksum: {}, not {}.",
+                                                    bytes.size(), ChecksumOf(bytes), *checksum));
+}
+
+std::string ChecksumOf(std::string_view bytes) { return fmt::format("{:08x}", Crc32c(bytes)); }
+
+std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
+                                             const char* key) {
+  const auto it = metadata.find(key);
+  if (it == metadata.end()) return std::nullopt;
+  return std::string_view(it->second.data(), it->second.size());
+}
+
+absl::Status TooLarge(std::string_view what, std::string_view method, std::size_t bytes, std::int64_t most) {
+  return MakeStatus(
+      Code::kResourceExhausted,
+      fmt::format("{} of {} has {} bytes, the most is {}: send a large tensor in parts.", what, method, bytes, most));
+}
+
+absl::StatusOr<std::unique_ptr<GrpcNetwork>> GrpcNetwork::Create(const Env& env, const GrpcNetworkOptions& options) {
+  auto shared = std::make_shared<GrpcShared>(GrpcShared{.env = env, .options = options});
+  VIGIL_RETURN_IF_ERROR(TakeCredentials(env, *shared));
+  CallbackThreads::Keep();
+  return std::unique_ptr<GrpcNetwork>(new GrpcNetwork(std::move(shared)));
+}
+
+GrpcNetwork::GrpcNetwork(std::shared_ptr<const GrpcShared> shared)
+    : shared_(std::move(shared)), calls_(std::make_shared<GrpcCalls>(shared_)) {}
+GrpcNetwork::~GrpcNetwork() {
+  if (calls_->idle()) return;
+  const auto wait = [calls = calls_] { calls->WaitUntilIdle(); };
+  // Where no thread can be made, here and now.
+  if (!TrySpawn(*shared_->env.tasks, "the last calls of a network", wait).ok()) wait();
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> GrpcNetwork::Listen(const std::string& address, RequestHandler handler) {
+  return ListenByGrpc(shared_, address, std::move(handler));
+}
+
+std::uint64_t GrpcNetwork::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {
+  return calls_->Start(std::move(request), std::move(done));
+}
+
+void GrpcNetwork::Cancel(std::uint64_t call) { calls_->Cancel(call); }
+
+}  // namespace vigil

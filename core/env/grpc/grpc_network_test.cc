@@ -1,0 +1,271 @@
+// What is gRPC's own; what every network promises: properties/contracts/grpc_contracts_test.cc.
+#include "vigil/core/env/grpc/grpc_network.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/env/notification.h"
+#include "vigil/core/env/real/real_env.h"
+#include "vigil/fakes/status_text.h"
+
+namespace vigil {
+namespace {
+
+using fakes::Text;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kEcho[] = "/test.Service/Echo";
+
+NetworkReply Echo(IncomingCall& call) { return call.body(); }
+
+class GrpcNetworkTest : public testing::Test {
+ protected:
+  std::unique_ptr<GrpcNetwork> New(const GrpcNetworkOptions& options = {}) {
+    absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(real_.env(), options);
+    EXPECT_TRUE(network.ok()) << network.status();
+    return *std::move(network);
+  }
+  std::unique_ptr<Listener> Listen(GrpcNetwork& network, RequestHandler handler = Echo) {
+    absl::StatusOr<std::unique_ptr<Listener>> listener = network.Listen("127.0.0.1:0", std::move(handler));
+    EXPECT_TRUE(listener.ok()) << listener.status();
+    return *std::move(listener);
+  }
+  NetworkReply Call(GrpcNetwork& network, NetworkRequest request) {
+    Env env = real_.env();
+    env.network = &network;
+    if (request.method.empty()) request.method = kEcho;
+    return CallAndWait(env, std::move(request));
+  }
+  Time In(Duration time) { return DeadlineAfter(real_.env(), time); }
+
+  RealEnv real_{{.log_to_stderr = false}};
+};
+
+TEST_F(GrpcNetworkTest, AFreePortIsFoundAndTold) {
+  const auto network = New();
+  const auto first = Listen(*network);
+  const auto second = Listen(*network);
+  EXPECT_THAT(first->address(), StartsWith("127.0.0.1:"));
+  EXPECT_NE(first->address(), "127.0.0.1:0");
+  EXPECT_NE(first->address(), second->address());
+  EXPECT_EQ(*Call(*network, {.to = first->address(), .body = "one"}), "one");
+  EXPECT_EQ(CodeOf(network->Listen(first->address(), Echo).status()), Code::kAlreadyExists);
+}
+
+TEST_F(GrpcNetworkTest, WhatIsNoAddressOrCanBeReachedFromElsewhereIsRefused) {
+  const auto network = New();
+  for (const char* const address : {"", "127.0.0.1", ":80", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:70000", "a b:1"}) {
+    EXPECT_EQ(CodeOf(network->Listen(address, Echo).status()), Code::kInvalidArgument) << address;
+  }
+  EXPECT_THAT(Text(network->Listen("0.0.0.0:0", Echo).status()),
+              StartsWith("PERMISSION_DENIED: 0.0.0.0:0 can be reached from other machines"));
+  EXPECT_EQ(Text(New({.beyond_loopback = true})->Listen("0.0.0.0:0", Echo).status()), "OK");
+  EXPECT_EQ(Text(network->Listen("localhost:0", Echo).status()), "OK");
+}
+
+TEST_F(GrpcNetworkTest, WhatIsTooLargeIsNotSentAndItsMethodNamed) {
+  const auto small = New({.max_message_bytes = 1000});
+  const auto large = New();
+  std::atomic<int> served{0};
+  const auto listener = Listen(*small, [&](IncomingCall& call) -> NetworkReply {
+    ++served;
+    return call.body() + std::string(call.body() == "more" ? 2000 : 0, 'x');
+  });
+  const std::string body(1001, 'b');
+  EXPECT_EQ(Text(Call(*small, {.to = listener->address(), .body = body}).status()),
+            "RESOURCE_EXHAUSTED: A request of /test.Service/Echo has 1001 bytes, the most is 1000: send a large tensor "
+            "in parts.");
+  EXPECT_EQ(CodeOf(Call(*large, {.to = listener->address(), .body = body}).status()), Code::kResourceExhausted)
+      << "a server's limit is its own";
+  EXPECT_EQ(served, 0);
+  EXPECT_THAT(Text(Call(*large, {.to = listener->address(), .body = "more"}).status()),
+              StartsWith("RESOURCE_EXHAUSTED: The answer of /test.Service/Echo has 2004 bytes"));
+  EXPECT_EQ(*Call(*small, {.to = listener->address(), .body = body.substr(1)}), body.substr(1));
+}
+
+TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
+  const auto network = New();
+  const auto listener = Listen(*network);
+  std::string body(std::size_t{20} << 20, '\0');
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7 >> 3);
+  const NetworkReply reply = Call(*network, {.to = listener->address(), .body = body});
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_TRUE(*reply == body);
+}
+
+// Each holds the others' bytes back; each is answered all the same, also those that give up before their turn.
+TEST_F(GrpcNetworkTest, BytesInFlightAreBounded) {
+  const auto network = New({.max_bytes_in_flight = 3000});
+  Notification go(*real_.env().tasks, "go");
+  Notification three(*real_.env().tasks, "three");
+  std::atomic<int> inside{0}, most{0};
+  const auto listener = Listen(*network, [&](IncomingCall&) -> NetworkReply {
+    if (const int now = ++inside; now > most) most = now;
+    if (inside == 3) three.Notify();
+    go.Wait(kNever);
+    --inside;
+    return "";
+  });
+  Notification all(*real_.env().tasks, "all");
+  std::atomic<int> left{10}, late{0}, cancelled{0};
+  std::vector<std::uint64_t> calls;
+  for (int i = 0; i < 10; ++i) {
+    calls.push_back(network->Start({.to = listener->address(),
+                                    .method = kEcho,
+                                    .body = std::string(1000, 'x'),
+                                    .deadline = i == 8 ? In(milliseconds(20)) : kNever},
+                                   [&](const NetworkReply& reply) {
+                                     if (CodeOf(reply.status()) == Code::kDeadlineExceeded) ++late;
+                                     if (CodeOf(reply.status()) == Code::kCancelled) ++cancelled;
+                                     if (--left == 0) all.Notify();
+                                   }));
+  }
+  three.Wait(kNever);
+  network->Cancel(calls[9]);
+  EXPECT_EQ(cancelled, 1);
+  while (late == 0) real_.env().tasks->SleepUntil(In(milliseconds(5)));
+  EXPECT_EQ(most, 3);
+  go.Notify();
+  all.Wait(kNever);
+  EXPECT_EQ(most, 3);
+  EXPECT_EQ(late, 1);
+}
+
+TEST_F(GrpcNetworkTest, AfterAConnectionThatFailedCallsFailAtOnceForAWhile) {
+  const auto network = New({.reconnect_after = std::chrono::hours(1)});
+  const auto other = New({.reconnect_after = Duration::zero()});
+  const auto probe = Listen(*network);
+  const std::string address = probe->address();
+  EXPECT_EQ(*Call(*network, {.to = address, .body = "a"}), "a");
+  const std::string nobody = [&] {
+    const auto gone = Listen(*network);
+    return gone->address();
+  }();
+  EXPECT_EQ(CodeOf(Call(*network, {.to = nobody}).status()), Code::kUnavailable);
+  EXPECT_EQ(CodeOf(Call(*other, {.to = nobody}).status()), Code::kUnavailable);
+  const auto back = network->Listen(nobody, Echo);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(CodeOf(Call(*network, {.to = nobody}).status()), Code::kUnavailable) << "it waits for an hour";
+  EXPECT_EQ(*Call(*other, {.to = nobody, .body = "b"}), "b");
+}
+
+TEST_F(GrpcNetworkTest, ManyCallsAtATimeAreAnsweredEachByItsOwn) {
+  const auto network = New();
+  const auto listener = Listen(*network);
+  constexpr int kCalls = 2000;
+  std::atomic<int> left{kCalls}, wrong{0};
+  Notification all(*real_.env().tasks, "all");
+  for (int i = 0; i < kCalls; ++i) {
+    const std::string body = std::to_string(i);
+    network->Start({.to = listener->address(), .method = kEcho, .body = body}, [&, body](const NetworkReply& reply) {
+      if (!reply.ok() || *reply != body) ++wrong;
+      if (--left == 0) all.Notify();
+    });
+  }
+  all.Wait(kNever);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(GrpcNetworkTest, ACallMayOutliveItsNetwork) {
+  auto network = New();
+  const auto server = New();
+  Notification entered(*real_.env().tasks, "entered");
+  Notification go(*real_.env().tasks, "go");
+  const auto listener = Listen(*server, [&](IncomingCall&) -> NetworkReply {
+    entered.Notify();
+    go.Wait(kNever);
+    return "late";
+  });
+  Notification answered(*real_.env().tasks, "answered");
+  std::string got;
+  network->Start({.to = listener->address(), .method = kEcho}, [&](const NetworkReply& reply) {
+    got = reply.ok() ? *reply : Text(reply.status());
+    answered.Notify();
+  });
+  entered.Wait(kNever);
+  network = nullptr;
+  go.Notify();
+  answered.Wait(kNever);
+  EXPECT_EQ(got, "late");
+}
+
+// A peer that accepts connections and then says nothing, or something that is no HTTP/2.
+class Socket {
+ public:
+  Socket() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  ~Socket() { close(socket_); }
+  std::string ListenInSilence() {
+    sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(socket_, 8), 0);
+    EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  void Say(const std::string& address, const std::string& bytes) {
+    const int port = std::stoi(address.substr(address.rfind(':') + 1));
+    sockaddr_in to{.sin_family = AF_INET,
+                   .sin_port = htons(static_cast<std::uint16_t>(port)),
+                   .sin_addr = {htonl(INADDR_LOOPBACK)},
+                   .sin_zero = {}};
+    ASSERT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    ASSERT_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+
+ private:
+  const int socket_;
+};
+
+TEST_F(GrpcNetworkTest, APeerThatSaysNothingIsGivenUpAtTheDeadline) {
+  const auto network = New();
+  Socket silent;
+  const std::string address = silent.ListenInSilence();
+  EXPECT_EQ(CodeOf(Call(*network, {.to = address, .deadline = In(milliseconds(50))}).status()),
+            Code::kDeadlineExceeded);
+}
+
+TEST_F(GrpcNetworkTest, ForeignBytesAndHalfMessagesDoNotDisturbOthers) {
+  const auto network = New();
+  std::atomic<int> served{0};
+  const auto listener = Listen(*network, [&](IncomingCall& call) {
+    ++served;
+    return Echo(call);
+  });
+  const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  std::vector<std::unique_ptr<Socket>> strangers;
+  for (const std::string& bytes :
+       {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(1 << 16, '\xff'), std::string("\x16\x03\x01", 3), preface,
+        preface + std::string("\x00\x00\x00\x04", 4)}) {
+    strangers.push_back(std::make_unique<Socket>());
+    strangers.back()->Say(listener->address(), bytes);
+    EXPECT_EQ(*Call(*network, {.to = listener->address(), .body = "as ever"}), "as ever");
+  }
+  EXPECT_EQ(served, 5);
+}
+
+TEST_F(GrpcNetworkTest, WithoutItsFilesThereIsNoTls) {
+  const Env env = real_.env();
+  EXPECT_EQ(Text(GrpcNetwork::Create(env, {.tls = TlsFiles{}}).status()),
+            "INVALID_ARGUMENT: TLS needs a file with the certificates of authorities: TlsFiles names none.");
+  EXPECT_THAT(Text(GrpcNetwork::Create(env, {.tls = TlsFiles{.authorities = "/nowhere/ca.pem"}}).status()),
+              AllOf(StartsWith("NOT_FOUND: The certificates of authorities for TLS: "), HasSubstr("/nowhere/ca.pem")));
+  EXPECT_EQ(Text(GrpcNetwork::Create(env, {.tls = TlsFiles{.authorities = "/dev/null"}}).status()),
+            "INVALID_ARGUMENT: /dev/null has no certificates of authorities: it is not a PEM file.");
+}
+
+}  // namespace
+}  // namespace vigil

@@ -1,0 +1,99 @@
+// What the two sides of GrpcNetwork share, and each of them. Not for others: include grpc_network.h.
+#ifndef VIGIL_CORE_ENV_GRPC_GRPC_PARTS_H_
+#define VIGIL_CORE_ENV_GRPC_GRPC_PARTS_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "vigil/core/env/grpc/grpc_network.h"
+
+namespace vigil {
+
+// Metadata of requests and trailers of answers: the crc32c of the body, eight hexadecimal digits.
+inline constexpr char kChecksumKey[] = "vigil-crc32c";
+// Of all metadata together; gRPC's default, 8 KiB, is what a percent-encoded message may just exceed.
+inline constexpr int kMostMetadataBytes = 1 << 14;
+
+struct GrpcShared {
+  Env env;  // clock, tasks and log
+  GrpcNetworkOptions options;
+  std::shared_ptr<grpc::ChannelCredentials> channel_credentials;
+  std::shared_ptr<grpc::ServerCredentials> server_credentials;
+};
+
+grpc::ByteBuffer BytesToSend(std::string bytes);
+// The bytes; UNAVAILABLE: `checksum` is there, and is not theirs.
+absl::StatusOr<std::string> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum);
+std::string ChecksumOf(std::string_view bytes);
+// The value under that key; nullopt: there is none.
+std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
+                                             const char* key);
+absl::Status TooLarge(std::string_view what, std::string_view method, std::size_t bytes, std::int64_t most);
+
+// The calling side. Safe from any thread. What gRPC has of it does not keep it: it is destroyed when it is idle.
+class GrpcCalls {
+ public:
+  explicit GrpcCalls(std::shared_ptr<const GrpcShared> shared) : shared_(std::move(shared)) {}
+  ~GrpcCalls();
+
+  std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done);
+  void Cancel(std::uint64_t number);
+  bool idle();  // nothing is under way
+  void WaitUntilIdle();
+
+ private:
+  struct Call;
+  // A peer, as calls with one keepalive see it.
+  struct Peer {
+    std::shared_ptr<grpc::GenericStub> stub;  // null: no channel yet, or the last one could not connect
+    std::shared_ptr<grpc::Channel> channel;
+    std::optional<Time> failed;  // when that was
+    std::string why;
+    std::int64_t bytes = 0;  // given to gRPC, and not answered
+    std::deque<std::shared_ptr<Call>> waiting;
+  };
+  using PeerKey = std::pair<std::string, Duration>;
+
+  // REQUIRES (both): mutex_ is held.
+  bool HasRoom(const Peer& peer, const Call& call) const;
+  absl::Status Connect(const PeerKey& key, Peer& peer) const;
+  // Gives it to gRPC, or answers it.
+  void Launch(const std::shared_ptr<Call>& call);
+  void Leave();  // a callback ends
+  void Finish(const std::shared_ptr<Call>& call, NetworkReply reply, bool unreachable);
+  // One that still waits for its turn is answered so. False: it does not wait.
+  bool GiveUpWaiting(const std::shared_ptr<Call>& call, const absl::Status& why);
+  std::shared_ptr<grpc::Channel> NewChannel(const PeerKey& key) const;
+
+  const std::shared_ptr<const GrpcShared> shared_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<PeerKey, Peer> peers_;
+  std::map<std::uint64_t, std::shared_ptr<Call>> calls_;
+  std::uint64_t last_ = 0;
+  int callbacks_ = 0;  // that gRPC owes, or that run
+  std::condition_variable idle_;
+};
+
+// The serving side.
+absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const GrpcShared> shared,
+                                                       const std::string& address, RequestHandler handler);
+
+}  // namespace vigil
+
+#endif  // VIGIL_CORE_ENV_GRPC_GRPC_PARTS_H_

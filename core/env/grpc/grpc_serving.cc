@@ -1,0 +1,328 @@
+// The serving side. gRPC reads a request by threads of its own, which must not wait; its handler runs in a task. The two
+// meet in a Request: whoever takes its reactor finishes it, the task with an answer, or the end of the listener, which
+// does not wait for tasks.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/env/call_guarded.h"
+#include "vigil/core/env/grpc/grpc_parts.h"
+#include "vigil/core/env/grpc/wire_status.h"
+
+namespace vigil {
+namespace {
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  const WireStatus wire = ToWire(status);
+  return {static_cast<grpc::StatusCode>(wire.code), wire.message, wire.details};
+}
+
+class Reactor;
+
+class Request final : public IncomingCall {
+ public:
+  Request(Reactor& reactor, std::string method) : method_(std::move(method)), reactor_(&reactor) {}
+
+  const std::string& method() const override { return method_; }
+  const std::string& body() const override { return body_; }
+  bool cancelled() const override {
+    std::lock_guard lock(mutex_);
+    return abandoned_;
+  }
+  void OnCancelled(std::function<void()> wake) override {
+    {
+      std::lock_guard lock(mutex_);
+      if (!abandoned_) {
+        wake_ = std::move(wake);
+        return;
+      }
+    }
+    wake();
+  }
+
+  void set_body(std::string body) { body_ = std::move(body); }  // before its handler runs
+  // Nobody waits any more. Under the lock, so that the handler does not hear of it after it has returned.
+  void Abandon() {
+    std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    if (const std::function<void()> wake = std::exchange(wake_, nullptr); wake != nullptr) wake();
+  }
+  // Both; first, so that the handler, which hears of it, does not answer before.
+  Reactor* AbandonAndTakeReactor() {
+    std::lock_guard lock(mutex_);
+    Reactor* const reactor = std::exchange(reactor_, nullptr);
+    if (reactor == nullptr) return nullptr;  // it was answered
+    abandoned_ = true;
+    if (const std::function<void()> wake = std::exchange(wake_, nullptr); wake != nullptr) wake();
+    return reactor;
+  }
+  // Null: somebody else has finished it. The handler hears nothing any more.
+  Reactor* TakeReactor() {
+    std::lock_guard lock(mutex_);
+    wake_ = nullptr;
+    return std::exchange(reactor_, nullptr);
+  }
+
+ private:
+  const std::string method_;
+  std::string body_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  Reactor* reactor_;
+  std::function<void()> wake_;
+  bool abandoned_ = false;
+};
+
+// What the handlers' tasks share with the listener, and may outlive it.
+class Requests : public std::enable_shared_from_this<Requests> {
+ public:
+  Requests(std::shared_ptr<const GrpcShared> shared, RequestHandler handler)
+      : shared_(std::move(shared)), handler_(std::move(handler)) {}
+
+  const GrpcShared& shared() const { return *shared_; }
+  // The request has been read.
+  void Serve(const std::shared_ptr<Request>& request);
+  // What is under way is told, and ended; nothing begins any more.
+  void Close();
+
+ private:
+  void Answer(const std::shared_ptr<Request>& request, NetworkReply reply);
+
+  const std::shared_ptr<const GrpcShared> shared_;
+  const RequestHandler handler_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::set<std::shared_ptr<Request>> running_;
+  bool closed_ = false;
+};
+
+// gRPC's side of a request: reads it, writes the answer, and is gone when gRPC has done with it.
+class Reactor final : public grpc::ServerGenericBidiReactor {
+ public:
+  Reactor(std::shared_ptr<Requests> requests, grpc::GenericCallbackServerContext& context)
+      : requests_(std::move(requests)),
+        context_(context),
+        request_(std::make_shared<Request>(*this, context.method())) {
+    StartRead(&read_);
+  }
+
+  // Once: then it may be gone.
+  void Reply(NetworkReply reply) {
+    const std::int64_t most = requests_->shared().options.max_message_bytes;
+    if (reply.ok() && static_cast<std::int64_t>(reply->size()) > most) {
+      reply = TooLarge("The answer", request_->method(), reply->size(), most);
+    }
+    if (!reply.ok()) return Finish(ToGrpc(reply.status()));
+    context_.AddTrailingMetadata(kChecksumKey, ChecksumOf(*reply));
+    written_ = BytesToSend(*std::move(reply));
+    StartWriteAndFinish(&written_, grpc::WriteOptions(), grpc::Status::OK);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return ReplyUnlessTaken(MakeStatus(Code::kCancelled, "No request came."));
+    absl::StatusOr<std::string> body = ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
+    read_.Clear();
+    if (!body.ok()) return ReplyUnlessTaken(body.status());
+    request_->set_body(*std::move(body));
+    requests_->Serve(request_);
+  }
+  void OnCancel() override { request_->Abandon(); }
+  void OnDone() override { delete this; }
+
+ private:
+  void ReplyUnlessTaken(const absl::Status& status) {
+    if (request_->TakeReactor() != nullptr) Reply(status);
+  }
+
+  const std::shared_ptr<Requests> requests_;
+  grpc::GenericCallbackServerContext& context_;
+  const std::shared_ptr<Request> request_;
+  grpc::ByteBuffer read_;
+  grpc::ByteBuffer written_;
+};
+
+void Requests::Serve(const std::shared_ptr<Request>& request) {
+  bool closed = false;
+  {
+    std::lock_guard lock(mutex_);
+    closed = closed_;
+    if (!closed) running_.insert(request);
+  }
+  if (closed) return Answer(request, MakeStatus(Code::kUnavailable, "Socket closed"));
+  const absl::Status started = TrySpawn(*shared_->env.tasks, request->method(), [self = shared_from_this(), request] {
+                                 self->Answer(request, CallGuarded([&] { return self->handler_(*request); }));
+                               }).status();
+  if (!started.ok()) Answer(request, started);
+}
+
+void Requests::Answer(const std::shared_ptr<Request>& request, NetworkReply reply) {
+  Reactor* const reactor = request->TakeReactor();
+  {
+    std::lock_guard lock(mutex_);
+    running_.erase(request);
+  }
+  if (reactor != nullptr) reactor->Reply(std::move(reply));
+}
+
+void Requests::Close() {
+  std::set<std::shared_ptr<Request>> running;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    running.swap(running_);
+  }
+  for (const std::shared_ptr<Request>& request : running) {
+    Reactor* const reactor = request->AbandonAndTakeReactor();
+    if (reactor != nullptr) reactor->Reply(MakeStatus(Code::kUnavailable, "Socket closed"));
+  }
+}
+
+class Service final : public grpc::CallbackGenericService {
+ public:
+  explicit Service(std::shared_ptr<Requests> requests) : requests_(std::move(requests)) {}
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
+    return new Reactor(requests_, *context);
+  }
+
+ private:
+  const std::shared_ptr<Requests> requests_;
+};
+
+class GrpcListener final : public Listener {
+ public:
+  GrpcListener(std::shared_ptr<Requests> requests, std::unique_ptr<Service> service)
+      : requests_(std::move(requests)), service_(std::move(service)) {}
+  ~GrpcListener() override {
+    if (server_ == nullptr) return;
+    requests_->Close();
+    // What has been answered is still sent; what else is there is cut off.
+    server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+  }
+  const std::string& address() const override { return address_; }
+
+  Service& service() { return *service_; }
+  void Start(std::unique_ptr<grpc::Server> server, std::string address) {
+    server_ = std::move(server);
+    address_ = std::move(address);
+  }
+
+ private:
+  const std::shared_ptr<Requests> requests_;
+  const std::unique_ptr<Service> service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+struct HostAndPort {
+  std::string host;  // without brackets
+  std::string text;  // with them, as it was given
+  int port = 0;
+};
+
+absl::StatusOr<HostAndPort> ParseAddress(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  HostAndPort out;
+  const char* const end = address.data() + address.size();
+  const bool is_port = colon != std::string::npos && colon > 0 &&
+                       std::from_chars(address.data() + colon + 1, end, out.port).ptr == end &&
+                       colon + 1 < address.size();
+  if (!is_port || out.port < 0 || out.port > 65535) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is no address to listen on: host:port.", address));
+  }
+  out.text = out.host = address.substr(0, colon);
+  if (out.host.starts_with('[') && out.host.ends_with(']')) out.host = out.host.substr(1, out.host.size() - 2);
+  return out;
+}
+
+bool IsLoopback(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
+  }
+  return address.sa_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+}
+
+absl::Status SystemStatus(int error, const std::string& address) {
+  const Code code = error == EADDRINUSE ? Code::kAlreadyExists
+                    : error == EACCES   ? Code::kPermissionDenied
+                                        : Code::kUnknown;
+  return MakeStatus(code, fmt::format("{}: {}", address, std::generic_category().message(error)));
+}
+
+// gRPC says only that it could not: so each address is tried beforehand.
+absl::Status CheckAddress(const std::string& address, const HostAndPort& parsed, bool beyond_loopback) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found);
+  if (error != 0) {
+    return MakeStatus(Code::kInvalidArgument, fmt::format("{}: {}", address, gai_strerror(error)));
+  }
+  const absl::Cleanup free_found = [found] { freeaddrinfo(found); };
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (!beyond_loopback && !IsLoopback(*each->ai_addr)) {
+      return MakeStatus(
+          Code::kPermissionDenied,
+          fmt::format("{} can be reached from other machines, and whoever reaches a server can run any op "
+                      "in it. Listen on 127.0.0.1, or ask for more (beyond_loopback) and use TLS.",
+                      address));
+    }
+    const int socket = ::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) continue;  // a family that this machine does not have
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    const int bound = bind(socket, each->ai_addr, each->ai_addrlen) == 0 ? 0 : errno;
+    close(socket);
+    if (bound != 0 && bound != EADDRNOTAVAIL) return SystemStatus(bound, address);
+    if (bound != 0 && each->ai_next == nullptr && each == found) return SystemStatus(bound, address);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const GrpcShared> shared,
+                                                       const std::string& address, RequestHandler handler) {
+  VIGIL_ASSIGN_OR_RETURN(const HostAndPort parsed, ParseAddress(address));
+  VIGIL_RETURN_IF_ERROR(CheckAddress(address, parsed, shared->options.beyond_loopback));
+  const auto requests = std::make_shared<Requests>(shared, std::move(handler));
+  auto listener = std::make_unique<GrpcListener>(requests, std::make_unique<Service>(requests));
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(address, shared->server_credentials, &port);
+  builder.RegisterCallbackGenericService(&listener->service());
+  builder.SetMaxReceiveMessageSize(static_cast<int>(shared->options.max_message_bytes));
+  builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or a second server would get half of the calls
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
+  // Clients ping as often as their sessions' keepalive asks.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    return MakeStatus(Code::kUnknown,
+                      fmt::format("{}: gRPC could not listen there{}.", address,
+                                  shared->options.tls.has_value() ? ", or not with these certificates" : ""));
+  }
+  listener->Start(std::move(server), fmt::format("{}:{}", parsed.text, port));
+  return listener;
+}
+
+}  // namespace vigil
