@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Refuses a Markdown link to a file or heading that does not exist, and a "Tested by x_test.cc" without such a test,
-and in docs/differences.md a test (`Suite.Name`) that does not exist."""
+in docs/differences.md a test (`Suite.Name`) that does not exist, and a `./vigil COMMAND` that the script does not know."""
 
 import os
 import re
@@ -8,6 +8,7 @@ import re
 import tree
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^()\s]+)\)|!\[[^\]]*\]\(([^()\s]+)\)")
+COMMAND = re.compile(r"\./vigil ([a-z]+)\b")
 TESTED_BY = re.compile(r"Tested by ([\w./, ]*\w+_test\.cc)")
 
 
@@ -67,6 +68,23 @@ def check(root):
         for name in re.findall(r"`([A-Z]\w*\.[A-Z]\w*)`", tree.read(root, path)):
             if name not in known:
                 errors.append(f"{path}: there is no test {name}")
+    return errors + check_commands(root)
+
+
+def check_commands(root):
+    """A command that documents name, and the program has, may be missing in the script that is in front of it."""
+    if not os.path.exists(os.path.join(root, "vigil")):
+        return []
+    script = tree.read(root, "vigil")
+    cases = re.findall(r"^  ([\w| -]+)\)", script[script.rfind("\ncase ") :], re.M)
+    known = {name.strip() for each in cases for name in each.split("|")}
+    errors = []
+    for path in tree.files(root, ".md"):
+        text = tree.read(root, path)
+        for match in COMMAND.finditer(text):
+            if match.group(1) not in known:
+                line = text.count("\n", 0, match.start()) + 1
+                errors.append(f"{path}:{line}: the script vigil has no command {match.group(1)}")
     return errors
 
 
@@ -77,6 +95,10 @@ def self_test():
     row("good links", {"a.md": "# A b\n[x](docs/b.md) [y](#a-b) [z](docs/b.md#one-two) [w](https://example.org/x)\n",
                        "docs/b.md": "## One, two!\n[up](../a.md)\n"})
     row("no file", {"docs/a.md": "\n[x](b.md)\n"}, "docs/a.md:2: the link b.md leads nowhere")
+    script = "#!/bin/bash\ncase ${1:-} in\n  test)\n    run ;;\n  check | diff) run ;;\nesac\n"
+    row("commands of the script", {"a.md": "`./vigil diff a b`, `./vigil test`\n", "vigil": script})
+    row("a command that the script lacks", {"a.md": "\n`./vigil merge a`\n", "vigil": script},
+        "a.md:2: the script vigil has no command merge")
     row("no heading", {"a.md": "# A\n[x](#b)\n"}, "no heading for the link #b")
     row("outside", {"a.md": "[x](../elsewhere.md)\n"}, "leaves the repository")
     row("in code", {"a.md": "```\n[x](b.md)\n```\n`[x](b.md)`\n"})

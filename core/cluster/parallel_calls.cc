@@ -102,9 +102,9 @@ void CallsInFlight::Remove(const ParallelCalls* calls) {
   std::erase_if(calls_, [calls](const auto& other) { return other.get() == calls; });
 }
 
-bool CallsInFlight::empty() const {
+std::size_t CallsInFlight::size() const {
   SpinGuard lock(lock_);
-  return calls_.empty();
+  return calls_.size();
 }
 
 void CallsInFlight::Fail(const absl::Status& why) {

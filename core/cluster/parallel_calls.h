@@ -67,7 +67,8 @@ class CallsInFlight {
   // False: it is closed.
   bool Add(const std::shared_ptr<ParallelCalls>& calls);
   void Remove(const ParallelCalls* calls);
-  bool empty() const;
+  std::size_t size() const;
+  bool empty() const { return size() == 0; }
   // What is under way fails with that error.
   void Fail(const absl::Status& why);
   // Nothing begins any more; what is under way fails with that error. Only the first time counts.

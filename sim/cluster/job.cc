@@ -64,6 +64,7 @@ std::string Held(const Server::Load& load, std::int64_t open_files, bool request
   if (open_files > 0) held.push_back(fmt::format("{} open files", open_files));
   if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
   if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
+  if (load.calls > 0 && requests) held.push_back(fmt::format("{} calls", load.calls));
   if (requests) {
     for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
   }

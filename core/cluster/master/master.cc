@@ -206,6 +206,13 @@ std::size_t Master::sessions() const {
   return sessions_.size();
 }
 
+std::size_t Master::calls() const {
+  std::size_t calls = resets_.size();
+  SpinGuard lock(lock_);
+  for (const auto& [handle, session] : sessions_) calls += session->calls();
+  return calls;
+}
+
 absl::StatusOr<std::shared_ptr<MasterSession>> Master::FindSession(const std::string& handle) {
   SpinGuard lock(lock_);
   const auto it = sessions_.find(handle);

@@ -42,6 +42,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   std::int64_t created_by() const { return client_.request_id; }
   const TaskStart& client_process() const { return client_.process; }
   const std::vector<TaskDevice>& devices() const { return *options_.devices; }
+  std::size_t calls() const { return in_flight_.size(); }  // steps and registrations under way
 
   // Its graph, to begin with. Gives the version.
   std::int64_t Begin(std::shared_ptr<MasterGraph> graph);

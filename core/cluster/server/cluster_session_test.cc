@@ -452,6 +452,16 @@ TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
   EXPECT_EQ(Fetch(*session, sum_), 11);
 }
 
+TEST_F(ClusterSessionTest, WhatItCannotGiveIsRefusedBeforeAnythingRuns) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const RunOptions options{.output_partition_graphs = true};
+  EXPECT_EQ(Run(*session, init_, &options),
+            "UNIMPLEMENTED: RunOptions.output_partition_graphs: a session on a cluster does not give the graphs of its "
+            "partitions.");
+  EXPECT_EQ(network_.count("RunGraph"), 0);
+}
+
 TEST_F(ClusterSessionTest, WhoWantsATraceButHasNoPlaceForItGetsNone) {
   cluster_.StartAll();
   const RunOptions options{.trace_level = TraceLevel::kFullTrace};

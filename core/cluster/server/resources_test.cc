@@ -60,6 +60,7 @@ class ResourcesTest : public testing::Test {
       EXPECT_EQ(load.steps, 0u) << job << task;
       EXPECT_EQ(load.graphs, 0u) << job << task;
       EXPECT_EQ(load.sessions, 0u) << job << task;
+      EXPECT_EQ(load.calls, 0u) << job << task;
       EXPECT_TRUE(load.under_way.empty()) << job << task << ": " << load.under_way.begin()->first;
     }
   }
@@ -311,10 +312,30 @@ TEST_F(ResourcesTest, ASessionWhoseClientHasDiedIsClosed) {
   EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, step)).status()), Code::kAborted);
 }
 
+TEST_F(ResourcesTest, ASessionThatRestsWaitsForNobody) {
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.keepalive = kKeepalive});
+  EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
+  network_.LoseReplies("RunGraph", 1);
+  EXPECT_EQ(CodeOf(RunAll(*session, {}, {both_}).status), Code::kUnavailable);
+  EXPECT_EQ(LoadOf("worker", 0).calls, 0u);
+  network_.Mute("ps0:2222");
+  const auto run = fake_.env().tasks->Spawn("run", [&] { RunAll(*session, {}, {add_}).status.IgnoreError(); });
+  EXPECT_EQ(LoadOf("worker", 0).calls, 1u);
+  EXPECT_EQ(Text(session->Close()), "OK");
+  EXPECT_TRUE(run->Join(kNever));
+  EXPECT_EQ(LoadOf("worker", 0).calls, 0u);
+}
+
+TEST_F(ResourcesTest, AResetThatIsAnsweredLeavesNoCall) {
+  EXPECT_EQ(Text(ResetCluster(cluster_.client(), cluster_.server("worker", 0).target())), "OK");
+  ExpectNothingLeft();
+}
+
 TEST_F(ResourcesTest, ASessionWhoseClientLivesStays) {
   const auto session = cluster_.NewRemoteSession("worker", 0, graph_, {.keepalive = kKeepalive});
   Sleep(kKeepalive * 20);
   EXPECT_EQ(LoadOf("worker", 0).sessions, 1u);
+  EXPECT_EQ(LoadOf("worker", 0).under_way.count("watch tasks"), 1u) << "what runs without being asked counts, too";
   EXPECT_EQ(Text(RunAll(*session, {}, {both_}).status), "OK");
   EXPECT_EQ(network_.count("KeepSession"), 80);
   EXPECT_EQ(Text(session->Close()), "OK");

@@ -195,6 +195,7 @@ Server::Load Server::load() const {
   return {.steps = impl_->worker->steps(),
           .graphs = impl_->worker->graphs(),
           .sessions = impl_->master->sessions(),
+          .calls = impl_->master->calls(),
           .under_way = impl_->Names()};
 }
 WorkerService& Server::worker() { return *impl_->worker; }

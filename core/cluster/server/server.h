@@ -76,6 +76,7 @@ class Server {
     std::size_t steps = 0;
     std::size_t graphs = 0;    // registered, by handle
     std::size_t sessions = 0;  // of its master
+    std::size_t calls = 0;     // that its master and their sessions wait for
     std::map<std::string, int> under_way;
   };
   Load load() const;

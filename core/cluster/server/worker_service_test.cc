@@ -256,6 +256,21 @@ TEST_F(WorkerServiceTest, ACallerThatGivesUpEndsItsRequests) {
   EXPECT_TRUE(Ask("RunGraph", Step(Register(graph_), 2)).ok());
 }
 
+TEST_F(WorkerServiceTest, ARunThatIsCancelledSaysWhyItWas) {
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  const Attrs components{{"component_types", std::vector<DType>{DType::kInt64}}};
+  b.Op("QueueDequeueV2", {b.Op("FIFOQueueV2", {}, {.name = "queue", .attrs = components})}, {.attrs = components});
+  proto::RunGraphRequest step = Step(Register(graph), 1);
+  step.clear_send();
+  const auto run = Asked::Start(fake_.env(), Call("RunGraph", step));
+  fake_.tasks.RunReady();
+  worker().EndStep(1, MakeStatus(Code::kAborted, "its master was restarted"));
+  fake_.tasks.RunReady();
+  ASSERT_TRUE(run->reply.has_value());
+  EXPECT_EQ(Text(run->reply->status()), "ABORTED: its master was restarted");
+}
+
 TEST_F(WorkerServiceTest, ContainersAreForgottenByName) {
   Graph graph(BuiltinOps());
   Builder b(graph);

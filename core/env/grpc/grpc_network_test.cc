@@ -257,6 +257,40 @@ TEST_F(GrpcNetworkTest, ForeignBytesAndHalfMessagesDoNotDisturbOthers) {
   EXPECT_EQ(served, 5);
 }
 
+TlsFiles Tls(const std::string& authority, const std::string& task, const std::string& server_name = "cluster") {
+  const std::string folder = VIGIL_SOURCE_DIR "/core/env/grpc/testdata/";
+  return {.authorities = folder + authority + ".pem",
+          .certificate = folder + task + ".pem",
+          .key = folder + task + ".key",
+          .server_name = server_name};
+}
+
+TEST_F(GrpcNetworkTest, WithTlsEachEndMustShowWhoItIs) {
+  const auto server = New({.tls = Tls("authority", "task")});
+  std::atomic<int> served{0};
+  const auto listener = Listen(*server, [&](IncomingCall& call) {
+    ++served;
+    return Echo(call);
+  });
+  const auto call = [&](const GrpcNetworkOptions& options) {
+    return Call(*New(options), {.to = listener->address(), .body = "secret", .deadline = In(seconds(20))});
+  };
+  EXPECT_EQ(*call({.tls = Tls("authority", "task")}), "secret");
+  EXPECT_EQ(served, 1);
+  // Nothing to show; signed by somebody else; does not believe the server; wants another server.
+  for (const GrpcNetworkOptions& options : {GrpcNetworkOptions{},
+                                            {.tls = Tls("authority", "foreign")},
+                                            {.tls = Tls("stranger", "task")},
+                                            {.tls = Tls("authority", "task", "elsewhere")}}) {
+    EXPECT_EQ(CodeOf(call(options).status()), Code::kUnavailable);
+  }
+  EXPECT_EQ(served, 1);
+  const auto open = New();
+  EXPECT_EQ(CodeOf(Call(*New({.tls = Tls("authority", "task")}), {.to = Listen(*open)->address()}).status()),
+            Code::kUnavailable)
+      << "a server without a certificate is none";
+}
+
 TEST_F(GrpcNetworkTest, WithoutItsFilesThereIsNoTls) {
   const Env env = real_.env();
   EXPECT_EQ(Text(GrpcNetwork::Create(env, {.tls = TlsFiles{}}).status()),

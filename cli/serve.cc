@@ -1,0 +1,175 @@
+// The program `vigil-serve` (`./vigil serve`): one task of a cluster, as a process of its own.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
+#include "vigil/core/cluster/server/server.h"
+#include "vigil/core/env/grpc/grpc_network.h"
+#include "vigil/core/env/real/real_env.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kMisuse = 2;
+
+constexpr char kServeNotes[] =
+    "SPEC names every task of the cluster, jobs separated by semicolons: ps=HOST:PORT,HOST:PORT;worker=HOST:PORT\n"
+    "A line on standard output tells when it serves; the log is on standard error. Ctrl-C or SIGTERM ends it: what is\n"
+    "under way is cancelled first. A second one ends it at once.\n"
+    "\n"
+    "Whoever reaches a server can run any op in it, files and all. It listens on this machine alone (127.0.0.1,\n"
+    "localhost) unless --beyond-loopback is given; then use TLS, or a network that only the cluster is in.\n"
+    "\n"
+    "Examples:\n"
+    "  vigil-serve --cluster 'ps=127.0.0.1:2222;worker=127.0.0.1:2223' --job ps --task 0\n"
+    "  vigil-serve --cluster 'local=127.0.0.1:0'    # a port that is free; the line on standard output tells it\n"
+    "  vigil-serve --cluster \"$SPEC\" --job worker --task 1 --beyond-loopback --tls-authorities ca.pem \\\n"
+    "      --tls-certificate worker1.pem --tls-key worker1.key\n"
+    "\n"
+    "Exit codes: 0 ended by a signal, after what was under way had ended; 1 it could not serve (an address in use, "
+    "files\n"
+    "of TLS); 2 misuse.\n";
+
+struct ServeArguments {
+  std::string cluster;
+  std::optional<std::string> job;
+  std::optional<int> task;
+  std::uint64_t start_number = 0;
+  bool beyond_loopback = false;
+  bool quiet = false;
+  TlsFiles tls;
+};
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  while (true) {
+    const std::size_t at = text.find(separator);
+    out.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    text.remove_prefix(at + 1);
+  }
+}
+
+absl::StatusOr<ClusterSpec> ParseCluster(const std::string& text) {
+  ClusterSpec::Jobs jobs;
+  for (const std::string& each : Split(text, ';')) {
+    const std::size_t equals = each.find('=');
+    const std::string job = each.substr(0, equals);
+    std::vector<std::string> tasks;
+    if (equals != std::string::npos) tasks = Split(each.substr(equals + 1), ',');
+    bool whole = !job.empty() && !tasks.empty();
+    for (const std::string& address : tasks) whole = whole && address.find(':') != std::string::npos;
+    if (!whole) {
+      return MakeStatus(Code::kInvalidArgument,
+                        fmt::format("--cluster: '{}' is no job and its tasks: JOB=HOST:PORT,HOST:PORT", each));
+    }
+    if (!jobs.emplace(job, std::move(tasks)).second) {
+      return MakeStatus(Code::kInvalidArgument, fmt::format("--cluster: the job '{}' is there twice", job));
+    }
+  }
+  return ClusterSpec::Create(jobs);
+}
+
+// Before there are threads, which take it over.
+sigset_t BlockSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int Tell(int code, std::string_view what) {
+  fmt::print(stderr, "error: {}\n", what);
+  if (code == kMisuse) fmt::print(stderr, "See vigil-serve --help\n");
+  return code;
+}
+
+int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& cluster) {
+  const sigset_t signals = BlockSignals();
+  RealEnv real({.log_threshold = arguments.quiet ? Severity::kError : Severity::kInfo});
+  GrpcNetworkOptions options{.beyond_loopback = arguments.beyond_loopback};
+  if (!arguments.tls.authorities.empty()) options.tls = arguments.tls;
+  absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(real.env(), options);
+  if (!network.ok()) return Tell(kFailed, MessageOf(network.status()));
+  Env env = real.env();
+  env.network = network->get();
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(env, {.cluster = cluster,
+                                                                        .job_name = arguments.job,
+                                                                        .task_index = arguments.task,
+                                                                        .start_number = arguments.start_number});
+  if (!server.ok()) {
+    const Code code = CodeOf(server.status());
+    return Tell(code == Code::kUnknown ? kFailed : kMisuse, MessageOf(server.status()));
+  }
+  fmt::print("/job:{}/task:{} serves at {}\n", (*server)->job_name(), (*server)->task_index(), (*server)->target());
+  std::fflush(stdout);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  // The next one is as if nobody had waited for it.
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  (*server)->Stop();
+  return 0;
+}
+
+int Serve(int count, const char* const* words) {
+  ServeArguments a;
+  CLI::App app("Serves one task of a cluster, until a signal ends it", "vigil-serve");
+  app.footer(kServeNotes);
+  app.add_option("--cluster", a.cluster, "The tasks of the cluster and where they are")->required()->type_name("SPEC");
+  app.add_option("--job", a.job, "The job of this task (default: the only one)")->type_name("JOB");
+  app.add_option("--task", a.task, "Its number in the job (default: the only one)")->type_name("N");
+  app.add_option("--start-number", a.start_number,
+                 "Which start of this task this is, greater than those before: by it the others know which of two "
+                 "processes is the later one (SLURM_RESTART_COUNT plus one)")
+      ->type_name("N");
+  app.add_flag("--beyond-loopback", a.beyond_loopback, "Let other machines reach it");
+  app.add_flag("--quiet", a.quiet, "Log errors only");
+  CLI::Option* const ca =
+      app.add_option("--tls-authorities", a.tls.authorities, "Who signs the certificates of the cluster (PEM)");
+  CLI::Option* const certificate =
+      app.add_option("--tls-certificate", a.tls.certificate, "The certificate of this task (PEM)");
+  CLI::Option* const key = app.add_option("--tls-key", a.tls.key, "Its key (PEM)");
+  for (CLI::Option* const each : {ca, certificate, key}) {
+    each->type_name("FILE");
+    for (CLI::Option* const other : {ca, certificate, key}) {
+      if (other != each) each->needs(other);
+    }
+  }
+  app.add_option("--tls-name", a.tls.server_name, "Whose certificate the others show (default: their hosts')")
+      ->needs(ca)
+      ->type_name("HOST");
+  try {
+    app.parse(count, words);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::Error& error) {
+    return Tell(kMisuse, error.what());
+  }
+  const absl::StatusOr<ClusterSpec> cluster = ParseCluster(a.cluster);
+  if (!cluster.ok()) return Tell(kMisuse, MessageOf(cluster.status()));
+  return ServeUntilSignalled(a, *cluster);
+}
+
+}  // namespace
+}  // namespace vigil::cli
+
+int main(int count, char** words) {
+  // What gRPC could not do is told by what is asked of it.
+  setenv("GRPC_VERBOSITY", "NONE", 0);
+  return vigil::cli::Serve(count, words);
+}
