@@ -103,10 +103,9 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     if (first.ok()) first = restored;
     if (!fallback) break;
     // A preemption, a graph that does not fit, files that cannot be read now: another checkpoint would not help, or
-    // would hide it.
+    // would hide it. What this look itself meets is nobody's answer.
     const absl::Status damage = VerifyBundle(*env.files, prefix);
-    if (damage.ok() || IsPreemption(restored)) return restored;
-    if (!IsDamage(damage)) return damage;
+    if (!IsDamage(damage) || IsPreemption(restored)) return restored;
     env.log->Write(Severity::kWarning,
                    fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix, MessageOf(damage)));
   }

@@ -196,6 +196,27 @@ TEST_F(RestoreNewestTest, WhatCannotBeReadNowIsNoDamage) {
   }
 }
 
+// What the look for damage meets does not take the place of what the restore has failed with.
+TEST_F(RestoreNewestTest, TheErrorIsTheRestoresAlsoWhereTheFilesCannotBeReadAfterIt) {
+  ops::MakeVariable(b_, "more", b_.Const("c", Tensor::Scalar<float>(1)));
+  EXPECT_EQ(Text(b_.status()), "OK");
+  std::vector<std::string> codes;  // by which read fails
+  for (bool hit = true; hit;) {
+    hit = false;
+    std::size_t left = codes.size() + 1;
+    fake_.files.set_fault([&](fakes::FileOp op, const std::string&) {
+      if (op != fakes::FileOp::kRead || left-- != 1) return absl::OkStatus();
+      hit = true;
+      return MakeStatus(Code::kUnknown, "not now");
+    });
+    codes.push_back(Restore(true));
+    fake_.files.set_fault(nullptr);
+  }
+  EXPECT_EQ(codes.front(), "UNKNOWN") << "while it restores";
+  EXPECT_EQ(codes.back(), "NOT_FOUND") << "no read has failed";
+  EXPECT_EQ(codes[codes.size() - 2], "NOT_FOUND") << "the last one looks for damage";
+}
+
 TEST_F(RestoreNewestTest, NeitherIsADirectoryThatCannotBeRead) {
   Replace("/d/checkpoint", "");
   for (const fakes::FileOp op : {fakes::FileOp::kList, fakes::FileOp::kStat}) {

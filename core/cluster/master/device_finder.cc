@@ -35,6 +35,9 @@ class Search : public std::enable_shared_from_this<Search> {
         deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
         mutex_(env.tasks->NewMutex("devices")),
         changed_(env.tasks->NewCondition("answers of the tasks of the cluster")) {
+    request_.set_master_task(own.cluster().own().name);
+    request_.set_master_incarnation(own.device().incarnation());
+    request_.set_master_start(own.start_number());
     for (const TaskAddress* const task : tasks) {
       Asked& asked = asked_.emplace_back(Asked{.task = task});
       if (task == &own.cluster().own()) asked.incarnation = own.device().incarnation();
@@ -98,7 +101,7 @@ class Search : public std::enable_shared_from_this<Search> {
       }
     }
     for (const std::size_t i : due) {
-      proto::GetStatusRequest request;
+      proto::GetStatusRequest request = request_;
       if (asked_[i].task->name == client_.task) request.set_least_start(client_.number);
       const std::uint64_t call =
           env_.network->Start({.to = asked_[i].task->address,
@@ -184,6 +187,7 @@ class Search : public std::enable_shared_from_this<Search> {
   const Env env_;
   const Duration keepalive_;
   const Duration timeout_;
+  proto::GetStatusRequest request_;  // says who asks
   const TaskStart client_;
   const std::function<bool()> stopped_;
   const Time deadline_;

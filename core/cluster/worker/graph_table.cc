@@ -30,16 +30,25 @@ absl::StatusOr<std::uint64_t> GraphTable::Add(std::int64_t id, std::shared_ptr<R
       return WasFollowed(
           fmt::format("Graph {} comes from a process of {} that was restarted since.", handle, master.task));
     }
-    Newest& newest = masters_[master.task];
-    if (newest.incarnation != 0 && newest.incarnation != master.incarnation) {
-      before = newest.incarnation;
-      dropped = TakeAllOf(before);
-      followed_.Add(static_cast<std::int64_t>(before));
-    }
-    newest = {master.incarnation, master.start};
+    before = Follow(master, &dropped);
   }
   graphs_.emplace(handle, Entry{std::move(graph), master.incarnation});
   return before;
+}
+
+std::uint64_t GraphTable::Note(const Master& master) {
+  Graphs dropped;  // destroyed after the lock is released
+  SpinGuard lock(lock_);
+  return master.incarnation == 0 || IsFollowed(master) ? 0 : Follow(master, &dropped);
+}
+
+std::uint64_t GraphTable::Follow(const Master& master, Graphs* dropped) {
+  Newest& newest = masters_[master.task];
+  const Newest earlier = std::exchange(newest, {master.incarnation, master.start});
+  if (earlier.incarnation == 0 || earlier.incarnation == master.incarnation) return 0;
+  *dropped = TakeAllOf(earlier.incarnation);
+  followed_.Add(static_cast<std::int64_t>(earlier.incarnation));
+  return earlier.incarnation;
 }
 
 bool GraphTable::IsFollowed(const Master& master) const {

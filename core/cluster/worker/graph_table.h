@@ -42,6 +42,9 @@ class GraphTable {
   // Gives the incarnation of the process that this master follows, whose graphs were dropped; 0: of none. Errors:
   // CANCELLED if that graph was taken out already, ABORTED from a process that another one follows.
   absl::StatusOr<std::uint64_t> Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph, const Master& master);
+  // That process is there: the incarnation of the one that it follows, whose graphs were dropped; 0: it follows none, or
+  // another one follows it, or it does not say who it is.
+  std::uint64_t Note(const Master& master);
   // ABORTED if there is none.
   absl::StatusOr<Entry> Find(const std::string& handle) const;
   // It must not come (again). Null: there is none.
@@ -55,6 +58,9 @@ class GraphTable {
     std::uint64_t start = 0;
   };
 
+  // The incarnation of the process that it follows, whose graphs go to *dropped; 0: of none. REQUIRES: lock_ is held, it is
+  // not followed itself.
+  std::uint64_t Follow(const Master& master, Graphs* dropped);
   // What that process has registered. REQUIRES: lock_ is held.
   Graphs TakeAllOf(std::uint64_t incarnation);
   // Whether a later process of its task is known. REQUIRES: lock_ is held.

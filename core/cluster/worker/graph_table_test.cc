@@ -85,6 +85,20 @@ TEST_F(GraphTableTest, WhoComesLaterButWasStartedEarlierIsRefused) {
   EXPECT_FALSE(Has(1) || Has(3));
 }
 
+// One that only says that it is there, since it has no work here.
+TEST_F(GraphTableTest, WhatAnEarlierProcessHasGoesWithTheWordOfTheNextOne) {
+  EXPECT_EQ(*Add(1, kWorker, 7, 1), 0u);
+  EXPECT_EQ(*Add(2, kChief, 17, 1), 0u);
+  EXPECT_EQ(table_.Note({kWorker, 8, 2}), 7u);
+  EXPECT_FALSE(Has(1));
+  EXPECT_TRUE(Has(2));
+  EXPECT_EQ(table_.Note({kWorker, 8, 2}), 0u);
+  EXPECT_EQ(table_.Note({kWorker, 7, 1}), 0u) << "the earlier one, which lives on";
+  EXPECT_EQ(table_.Note({"", 0, 0}), 0u);
+  EXPECT_EQ(CodeOf(Add(3, kWorker, 7, 1).status()), Code::kAborted);
+  EXPECT_EQ(*Add(4, kWorker, 8, 2), 0u);
+}
+
 TEST_F(GraphTableTest, WithoutNumbersOfStartsWhoComesLaterFollows) {
   EXPECT_EQ(*Add(1, kWorker, 7, 5), 0u);
   EXPECT_EQ(*Add(2, kWorker, 8), 7u);

@@ -101,11 +101,21 @@ NetworkReply WorkerService::Handle(IncomingCall& call) {
   return MakeStatus(Code::kUnimplemented, fmt::format("Method not found: {}", call.method()));
 }
 
-absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::GetStatusRequest& request) const {
+void WorkerService::EndWhatWasOf(const std::string& task, std::uint64_t followed) {
+  if (followed == 0) return;
+  steps_.EndAllOf(followed,
+                  Derived(MakeStatus(Code::kAborted, fmt::format("{} was restarted: its step is over.", task))));
+  resources_.CancelAll();
+}
+
+absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::GetStatusRequest& request) {
   if (start_number_ != 0 && start_number_ < request.least_start()) {
     return WasFollowed(fmt::format("{} was restarted: this is its start {}, asked for is start {}.",
                                    cluster_.own().name, start_number_, request.least_start()));
   }
+  EndWhatWasOf(request.master_task(), graphs_.Note({.task = request.master_task(),
+                                                    .incarnation = request.master_incarnation(),
+                                                    .start = request.master_start()}));
   proto::GetStatusResponse response;
   *response.add_device_attributes() = device_;
   return response;
@@ -132,12 +142,7 @@ absl::StatusOr<proto::RegisterGraphResponse> WorkerService::RegisterGraph(const 
                                                                    {.task = request.master_task(),
                                                                     .incarnation = request.master_incarnation(),
                                                                     .start = request.master_start()}));
-  if (followed != 0) {
-    steps_.EndAllOf(
-        followed,
-        Derived(MakeStatus(Code::kAborted, fmt::format("{} was restarted: its step is over.", request.master_task()))));
-    resources_.CancelAll();
-  }
+  EndWhatWasOf(request.master_task(), followed);
   proto::RegisterGraphResponse response;
   response.set_graph_handle(GraphHandle(id));
   return response;

@@ -75,7 +75,9 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   struct Scratch;
   class ScratchLease;
 
-  absl::StatusOr<proto::GetStatusResponse> GetStatus(const proto::GetStatusRequest& request) const;
+  absl::StatusOr<proto::GetStatusResponse> GetStatus(const proto::GetStatusRequest& request);
+  // The steps of a master's process that another one has followed; 0: of none.
+  void EndWhatWasOf(const std::string& task, std::uint64_t followed);
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   absl::StatusOr<std::string> ServeRunGraph(IncomingCall& call);
