@@ -462,6 +462,48 @@ TEST_F(ClusterSessionTest, WhatItCannotGiveIsRefusedBeforeAnythingRuns) {
   EXPECT_EQ(network_.count("RunGraph"), 0);
 }
 
+// Prepared by names, fed in the middle: what is fed is not computed, on whichever task it stands.
+TEST_F(ClusterSessionTest, PreparedRuns) {
+  cluster_.StartAll();
+  for (const bool is_remote : {false, true}) {
+    const auto session =
+        is_remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Run(*session, init_), "OK");
+    const absl::StatusOr<CallableHandle> product =
+        session->MakeCallable({.feed = {"sum:0", "x:0"}, .fetch = {"product:0", "sum"}, .target = {"v/add"}});
+    ASSERT_TRUE(product.ok()) << product.status();
+    for (int i = 0; i < 3; ++i) {
+      std::vector<Tensor> out;
+      const std::vector<Tensor> feeds = {Number(7), Number(2)};
+      EXPECT_EQ(Text(session->RunCallable(*product, feeds, &out)), "OK");
+      ASSERT_EQ(out.size(), 2u);
+      EXPECT_EQ(out[0].scalar<double>(), 14);
+      EXPECT_EQ(out[1].scalar<double>(), 7);
+    }
+    EXPECT_EQ(Fetch(*session, v_.read), 1 + 3 * 14);
+    EXPECT_EQ(Text(session->RunCallable(*product, std::vector<Tensor>{Number(7), Number(2)}, nullptr)), "OK");
+    const absl::StatusOr<CallableHandle> gradient = session->MakeCallable({.feed = {"v/read:0"}, .fetch = {"sum"}});
+    ASSERT_TRUE(gradient.ok()) << gradient.status();
+    std::vector<Tensor> out;
+    const std::vector<Tensor> fed = {Number(5)};
+    EXPECT_EQ(Text(session->RunCallable(*gradient, fed, &out)), "OK");
+    EXPECT_EQ(out[0].scalar<double>(), 15);
+    EXPECT_EQ(CodeOf(session->RunCallable(*gradient, {}, &out)), Code::kInvalidArgument);
+    EXPECT_EQ(Text(session->ReleaseCallable(*gradient)), "OK");
+    EXPECT_EQ(CodeOf(session->RunCallable(*gradient, fed, &out)), Code::kInvalidArgument);
+    const CallableOptions partitions{.fetch = {"sum"}, .run_options = {.output_partition_graphs = true}};
+    const absl::StatusOr<CallableHandle> refused = session->MakeCallable(partitions);
+    const absl::Status why = refused.ok() ? session->RunCallable(*refused, {}, &out) : refused.status();
+    EXPECT_THAT(Text(why), StartsWith("UNIMPLEMENTED: RunOptions.output_partition_graphs: "));
+    std::string handle;
+    EXPECT_EQ(CodeOf(session->PRunSetup({"x:0"}, {"product:0"}, {}, &handle)), Code::kUnimplemented);
+    EXPECT_EQ(Text(session->Close()), "OK");
+    const std::vector<Tensor> both = {Number(7), Number(2)};
+    EXPECT_EQ(Text(session->RunCallable(*product, both, &out)), "USAGE: Attempted to use a closed Session.");
+  }
+  ExpectNoSteps();
+}
+
 TEST_F(ClusterSessionTest, WhoWantsATraceButHasNoPlaceForItGetsNone) {
   cluster_.StartAll();
   const RunOptions options{.trace_level = TraceLevel::kFullTrace};
