@@ -123,6 +123,34 @@ TEST_F(SupervisorStopTest, ASignalStopsItAndTheChiefSavesOnceMore) {
   EXPECT_TRUE(Exists("model.ckpt-3.index"));
 }
 
+TEST_F(SupervisorStopTest, WithoutSignalsNoneCanBeWatchedFor) {
+  Env deaf = env();
+  deaf.signals = nullptr;
+  EXPECT_EQ(Text(Supervisor::Create(deaf, graph_, {.stop_on_sigterm = true}).status()),
+            "USAGE: stop_on_sigterm needs an Env with signals, such as that of a RealEnv.");
+}
+
+// Nobody is there any more who could be told.
+TEST_F(SupervisorStopTest, WhatADroppedSupervisorFailsWithIsInTheLog) {
+  const auto drop = [this](bool fails) {
+    fake_.log.Clear();
+    {
+      const auto sv = Make({.stop_grace_secs = seconds(5)});
+      Prepare(*sv);
+      sv->Loop(
+          seconds(1), [] { return absl::OkStatus(); }, "mine");
+      if (fails) sv->RequestStop(MakeStatus(Code::kInternal, "it broke")).IgnoreError();
+    }
+    std::vector<std::string> errors;
+    for (const auto& line : fake_.log.lines()) {
+      if (line.severity == Severity::kError) errors.push_back(line.text);
+    }
+    return errors;
+  };
+  EXPECT_THAT(drop(true), testing::ElementsAre("The supervisor failed: it broke"));
+  EXPECT_THAT(drop(false), testing::IsEmpty());
+}
+
 TEST_F(SupervisorStopTest, AStopEndsTheWaitForAChief) {
   Graph graph(BuiltinOps());
   Builder b(graph);

@@ -73,7 +73,10 @@ TEST_F(SupervisorTraceTest, HasWhatTheSinkOfTheEnvHas) {
   EXPECT_EQ(header_.supervisor().recovery_wait_ns(), 4'000'000'000);
   EXPECT_EQ(header_.supervisor().writer(), proto::TraceSupervisor::OWN_WRITER);
   EXPECT_EQ(header_.supervisor().saver(), proto::TraceSupervisor::SAVER);
+  EXPECT_FALSE(header_.has_init_fn());
   EXPECT_TRUE(header_.supervisor().has_init_op());
+  EXPECT_TRUE(header_.supervisor().has_local_init_op());
+  EXPECT_TRUE(header_.supervisor().has_ready_op());
   EXPECT_FALSE(header_.supervisor().has_ready_for_local_init_op());
   EXPECT_TRUE(header_.supervisor().has_global_step());
   for (const proto::TraceSwitch& each : header_.behaviour()) EXPECT_FALSE(each.on()) << each.name();
@@ -97,6 +100,34 @@ TEST_F(SupervisorTraceTest, TheBodyIsAskedAndASummaryIsAnswered) {
                                        of(EventKind::kSupervisorCall, SupervisorMethod::kSummaryComputed),
                                        of(EventKind::kSupervisorReturn, SupervisorMethod::kSummaryComputed),
                                        of(EventKind::kSupervisorReturn, SupervisorMethod::kBody)}));
+}
+
+TEST_F(SupervisorTraceTest, WhatIsStartedIsAnswered) {
+  const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
+  const SessionPtr session = Prepare(*sv);
+  EXPECT_TRUE(sv->StartStandardServices(session).ok());
+  EXPECT_TRUE(sv->StartQueueRunners(session).ok());
+  const auto of = [](EventKind kind, SupervisorMethod method) {
+    return KindAndCall(static_cast<int>(kind), static_cast<int>(method));
+  };
+  EXPECT_THAT(Emitted(), IsSupersetOf({of(EventKind::kSupervisorReturn, SupervisorMethod::kStartServices),
+                                       of(EventKind::kSupervisorReturn, SupervisorMethod::kStartQueueRunners)}));
+  fake_.events.Clear();
+  EXPECT_TRUE(sv->SummaryComputed(session, proto::Summary(), 7).ok());
+  const Event& call = fake_.events.events().front();
+  EXPECT_EQ(call.call, static_cast<std::uint8_t>(SupervisorMethod::kSummaryComputed));
+  EXPECT_TRUE(call.has_value);
+  EXPECT_EQ(call.value, 7);
+}
+
+TEST_F(SupervisorTraceTest, TheHeaderSaysWhatWasGiven) {
+  SupervisorOptions options{.init_fn = [](Session&) { return absl::OkStatus(); }};
+  options.behaviour = Behaviour();
+  const proto::TraceHeader header = TraceHeaderOf(options, {}, nullptr, graph_);
+  EXPECT_TRUE(header.has_init_fn());
+  EXPECT_GT(header.behaviour_size(), 0);
+  EXPECT_FALSE(header.supervisor().has_local_init_op());
+  EXPECT_FALSE(header.supervisor().has_ready_op());
 }
 
 TEST_F(SupervisorTraceTest, AGraphThatWasFinalizedBeforeIsCalledSo) {
