@@ -110,6 +110,46 @@ TEST_F(ClusterSessionTest, TrainsVariablesOfTwoServers) {
   EXPECT_EQ(Fetch(*other, sum_), 23 + 21);
 }
 
+TEST_F(ClusterSessionTest, AFeedThatIsTooLargeIsNamedBeforeAnythingIsSent) {
+  cluster_.StartAll();
+  const Tensor large(DType::kDouble, Shape({1000}));
+  const Output copied = ops::Identity(b_, "copied", x_);
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {copied.node}, {{x_, large}}).status), "OK");
+  network_.SetMessageLimit(7999);
+  const int sent = network_.count("RunStep");
+  EXPECT_EQ(Text(RunAll(*session, {}, {copied.node}, {{x_, large}}).status),
+            "RESOURCE_EXHAUSTED: The tensor 'x:0' of /tensorflow.MasterService/RunStep has 8000 bytes, the most is "
+            "7999: send a large tensor in parts.");
+  EXPECT_EQ(network_.count("RunStep"), sent);
+  EXPECT_EQ(Text(RunAll(*session, {copied}, {}, {{x_, Number(1)}}).status), "OK");
+  EXPECT_THAT(Text(RunAll(*session, {b_.Const("zeros", large)}, {}).status),
+              StartsWith("RESOURCE_EXHAUSTED: The tensor 'zeros:0' of /tensorflow.MasterService/RunStep has"));
+}
+
+TEST_F(ClusterSessionTest, AValueThatIsTooLargeIsNamedByWhoHasIt) {
+  cluster_.StartAll();
+  Output wide;
+  {
+    DeviceScope scope(b_, "/job:ps/task:1");
+    wide = b_.Op("AddV2", {b_.Const("zeros", Tensor(DType::kDouble, Shape({1000}))), x_}, {.name = "wide"});
+  }
+  const Output far = ops::Identity(b_, "far", wide);
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto away = cluster_.NewRemoteSession("worker", 0, graph_);
+  network_.SetMessageLimit(7999);
+  EXPECT_THAT(Text(RunAll(*session, {}, {far.node}, {{x_, Number(1)}}).status),
+              AllOf(StartsWith("RESOURCE_EXHAUSTED: The tensor '/job:ps/replica:0/task:1/"), HasSubstr("_wide"),
+                    HasSubstr("' of /tensorflow.WorkerService/RecvTensor has 8000 bytes, the most is 7999")));
+  EXPECT_THAT(
+      Text(RunAll(*session, {wide}, {}, {{x_, Number(1)}}).status),
+      StartsWith("RESOURCE_EXHAUSTED: The tensor 'wide:0' of /tensorflow.WorkerService/RunGraph has 8000 bytes"));
+  network_.SetMessageLimit(8000);
+  EXPECT_EQ(Text(RunAll(*session, {wide}, {}, {{x_, Number(1)}}).status), "OK");
+  EXPECT_EQ(Text(RunAll(*away, {far}, {}, {{x_, Number(1)}}).status), "OK");
+  ExpectNoSteps();
+}
+
 TEST_F(ClusterSessionTest, AStepTellsEachTaskOnceAndARepeatedOneRegistersNothing) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("worker", 0, graph_);

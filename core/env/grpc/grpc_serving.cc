@@ -1,6 +1,6 @@
-// The serving side. gRPC reads a request by threads of its own, which must not wait; its handler runs in a task. The two
-// meet in a Request: whoever takes its reactor finishes it, the task with an answer, or the end of the listener, which
-// does not wait for tasks.
+// The serving side. gRPC reads a request by threads of its own, which must not wait; its handler runs in a task. The
+// two meet in a Request: whoever takes its reactor finishes it, the task with an answer, or the end of the listener,
+// which does not wait for tasks.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <grpcpp/generic/async_generic_service.h>
@@ -123,10 +123,7 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
 
   // Once: then it may be gone.
   void Reply(NetworkReply reply) {
-    const std::int64_t most = requests_->shared().options.max_message_bytes;
-    if (reply.ok() && static_cast<std::int64_t>(reply->size()) > most) {
-      reply = TooLarge("The answer", request_->method(), reply->size(), most);
-    }
+    reply = Carried(std::move(reply), request_->method(), LimitsOf(requests_->shared()));
     if (!reply.ok()) return Finish(ToGrpc(reply.status()));
     context_.AddTrailingMetadata(kChecksumKey, ChecksumOf(*reply));
     written_ = BytesToSend(*std::move(reply));
