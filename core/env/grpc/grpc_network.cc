@@ -40,11 +40,16 @@ absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
   }
   const TlsFiles& files = *shared.options.tls;
   VIGIL_ASSIGN_OR_RETURN(const std::string authorities, ReadPem(env, "certificates of authorities", files.authorities));
+  if (!files.mutual) shared.channel_credentials = grpc::SslCredentials({.pem_root_certs = authorities});
+  if (!files.mutual && files.certificate.empty() && files.key.empty()) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::string certificate, ReadPem(env, "certificate", files.certificate));
   VIGIL_ASSIGN_OR_RETURN(const std::string key, ReadPem(env, "key", files.key));
-  shared.channel_credentials =
-      grpc::SslCredentials({.pem_root_certs = authorities, .pem_private_key = key, .pem_cert_chain = certificate});
-  grpc::SslServerCredentialsOptions server(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  if (files.mutual) {
+    shared.channel_credentials =
+        grpc::SslCredentials({.pem_root_certs = authorities, .pem_private_key = key, .pem_cert_chain = certificate});
+  }
+  grpc::SslServerCredentialsOptions server(files.mutual ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                                        : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
   server.pem_root_certs = authorities;
   server.pem_key_cert_pairs.push_back({.private_key = key, .cert_chain = certificate});
   shared.server_credentials = grpc::SslServerCredentials(server);

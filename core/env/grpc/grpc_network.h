@@ -41,6 +41,9 @@ struct TlsFiles {
   std::string key;
   // Whose certificate a server must show; "": that of the host in the address.
   std::string server_name;
+  // False: only servers show certificates, and whoever reaches one may use it, as with a site of the web. Who only calls
+  // then needs neither `certificate` nor `key`.
+  bool mutual = true;
 };
 
 struct GrpcNetworkOptions {
@@ -62,7 +65,7 @@ class GrpcNetwork final : public Network {
   ~GrpcNetwork() override;
 
   // "host:port"; port 0: one that is free (Listener::address says which). PERMISSION_DENIED: not a loopback address,
-  // and the options do not say beyond_loopback. INVALID_ARGUMENT: no address. Destroying the listener takes until
+  // and the options do not say beyond_loopback. INVALID_ARGUMENT: no address, or TLS without a certificate. Destroying the listener takes until
   // gRPC's server has closed its connections: moments.
   absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override;
   // RESOURCE_EXHAUSTED: the body is larger than max_message_bytes, and was not sent.

@@ -349,6 +349,30 @@ TEST_F(GrpcNetworkTest, WithTlsEachEndMustShowWhoItIs) {
       << "a server without a certificate is none";
 }
 
+TEST_F(GrpcNetworkTest, WithTlsOfServersAloneWhoCallsNeedsNoCertificate) {
+  TlsFiles of_server = Tls("authority", "task");
+  of_server.mutual = false;
+  TlsFiles of_client = of_server;
+  of_client.certificate = of_client.key = "";
+  const auto server = New({.tls = of_server});
+  const auto listener = Listen(*server);
+  const auto client = New({.tls = of_client});
+  EXPECT_EQ(*Call(*client, {.to = listener->address(), .body = "secret"}), "secret");
+  EXPECT_EQ(*Call(*server, {.to = listener->address(), .body = "own"}), "own");
+  EXPECT_EQ(CodeOf(Call(*New(), {.to = listener->address(), .deadline = In(seconds(20))}).status()), Code::kUnavailable)
+      << "without TLS";
+  EXPECT_THAT(Text(client->Listen("127.0.0.1:0", Echo).status()),
+              StartsWith("INVALID_ARGUMENT: listen at 127.0.0.1:0: who serves by TLS needs a certificate and a key"));
+  of_client.authorities = of_client.authorities.substr(0, of_client.authorities.rfind('/')) + "/stranger.pem";
+  EXPECT_EQ(CodeOf(Call(*New({.tls = of_client}), {.to = listener->address(), .deadline = In(seconds(20))}).status()),
+            Code::kUnavailable)
+      << "a server that somebody else has signed";
+  const auto demanding = New({.tls = Tls("authority", "task")});
+  EXPECT_EQ(CodeOf(Call(*client, {.to = Listen(*demanding)->address(), .deadline = In(seconds(20))}).status()),
+            Code::kUnavailable)
+      << "where certificates are demanded";
+}
+
 TEST_F(GrpcNetworkTest, WithoutItsFilesThereIsNoTls) {
   const Env env = real_.env();
   EXPECT_EQ(Text(GrpcNetwork::Create(env, {.tls = TlsFiles{}}).status()),

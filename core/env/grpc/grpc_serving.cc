@@ -298,6 +298,12 @@ absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const Grp
                                                        const std::string& address, RequestHandler handler) {
   VIGIL_ASSIGN_OR_RETURN(const HostAndPort parsed, ParseAddress(address));
   VIGIL_RETURN_IF_ERROR(CheckAddress(address, parsed, shared->options.beyond_loopback));
+  if (shared->server_credentials == nullptr) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("listen at {}: who serves by TLS needs a certificate and a key, and TlsFiles names "
+                                  "none.",
+                                  address));
+  }
   const auto requests = std::make_shared<Requests>(shared, std::move(handler));
   auto listener = std::make_unique<GrpcListener>(requests, std::make_unique<Service>(requests));
   grpc::ServerBuilder builder;
