@@ -109,10 +109,10 @@ void Messages(benchmark::State& state) {
   bool stop = false;
   server.Spawn("main", [&] {
     const auto listener =
-        server.env().network->Listen("ps:0", [](IncomingCall& call) -> NetworkReply { return call.body(); });
+        server.env().network->Listen("ps:1", [](IncomingCall& call) -> NetworkReply { return call.body(); });
     while (!stop) world.AdvanceBy(std::chrono::seconds(1));
   });
-  const NetworkRequest request{.to = "ps:0", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"};
+  const NetworkRequest request{.to = "ps:1", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"};
   std::int64_t answered = 0;
   for (std::int64_t i = 1; i < state.range(0); ++i) {
     client.Spawn("caller", [&] {
@@ -136,7 +136,7 @@ void FanOut(benchmark::State& state) {
   bool stop = false;
   constexpr int kServers = 4;
   for (int i = 0; i < kServers; ++i) {
-    const std::string name = "ps:" + std::to_string(i);
+    const std::string name = "ps:" + std::to_string(i + 1);
     sim::Node& server = world.AddNode(name);
     server.Spawn("main", [&world, &server, &stop, name] {
       const auto listener =
@@ -154,7 +154,7 @@ void FanOut(benchmark::State& state) {
       waiting = kServers;
       all.Clear();
       for (int i = 0; i < kServers; ++i) {
-        env.network->Start({.to = "ps:" + std::to_string(i), .method = "/tensorflow.WorkerService/RunGraph"},
+        env.network->Start({.to = "ps:" + std::to_string(i + 1), .method = "/tensorflow.WorkerService/RunGraph"},
                            [&](NetworkReply) {
                              if (--waiting == 0) all.Notify();
                            });

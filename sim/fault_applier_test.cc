@@ -246,10 +246,10 @@ TEST(FaultApplierPartitionTest, WhoIsOnNeitherSideReachesAll) {
   FaultApplier applier(world, tasks, plan, [](Node&) {});
   for (const auto& [name, node] : tasks) {
     node->Spawn("main", [&heard, &name = name, env = node->env()] {
-      const auto listener = env.network->Listen(name, [](IncomingCall&) -> NetworkReply { return "yes"; });
+      const auto listener = env.network->Listen(name + ":1", [](IncomingCall&) -> NetworkReply { return "yes"; });
       for (int i = 0; i < 10; ++i) {
         env.tasks->SleepUntil(Time{seconds(1 + i)});
-        const std::string to = name == "ps:0" ? "worker:0" : "ps:0";
+        const std::string to = name == "ps:0" ? "worker:0:1" : "ps:0:1";
         heard[name] += CallAndWait(env, {.to = to, .method = "/vigil.Test/Count"}).ok() ? '+' : '-';
       }
     });

@@ -34,8 +34,9 @@ class SimListener final : public Listener {
   const std::shared_ptr<ListenerState> state_;
 };
 
-SimNetwork::SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash, Course& course)
-    : scheduler_(scheduler), choices_(choices), hash_(hash), course_(course) {}
+SimNetwork::SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash, Course& course,
+                       const NetworkLimits& limits)
+    : limits_(limits), scheduler_(scheduler), choices_(choices), hash_(hash), course_(course) {}
 
 SimNetwork::~SimNetwork() { Clear(); }
 
@@ -209,6 +210,10 @@ std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::
   call.link->calls.PushBack(call);
   Touch("link", call.link->name, Access::kWrite);
   const std::uint64_t number = call.number;
+  if (absl::Status carried = CheckRequest(call.request, limits_); !carried.ok()) {
+    Settle(call, std::move(carried));
+    return number;
+  }
   const Duration deadline = call.request.deadline.since_epoch;
   if (deadline <= scheduler_.now()) {
     Settle(call, absl::DeadlineExceededError("Deadline Exceeded"));

@@ -92,7 +92,8 @@ struct NetworkCounts {
 class SimNetwork {
  public:
   // All borrowed.
-  SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash, Course& course);
+  SimNetwork(Scheduler& scheduler, Choices& choices, RunningHash& hash, Course& course,
+             const NetworkLimits& limits = {});
   // REQUIRES: every node is dead.
   ~SimNetwork();
   SimNetwork(const SimNetwork&) = delete;
@@ -120,6 +121,7 @@ class SimNetwork {
   // fail now.
   void Calm();
 
+  const NetworkLimits& limits() const { return limits_; }
   const NetworkCounts& counts() const { return counts_; }
   // Also those that are still on their way.
   std::vector<UnheardRequest> Unheard() const;
@@ -204,6 +206,7 @@ class SimNetwork {
   void ReachabilityChanged(NetworkLink& link);
   static void Count(NetworkLink& link, LinkTrouble::Kind kind);
 
+  const NetworkLimits limits_;
   Scheduler& scheduler_;
   Choices& choices_;
   RunningHash& hash_;

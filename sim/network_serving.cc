@@ -56,7 +56,7 @@ void SimNetwork::RunHandler(Serving& serving) {
   Touch("link", serving.call->link->name, Access::kWrite);
   serving.call->link->servings.Remove(serving);
   const std::function<void()> wake = std::exchange(serving.wake, nullptr);
-  if (!serving.answered) Answer(serving, std::move(reply));
+  if (!serving.answered) Answer(serving, Carried(std::move(reply), serving.method(), limits_));
   Unreference(serving);
 }
 

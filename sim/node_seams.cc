@@ -79,6 +79,8 @@ std::uint64_t NodeSeams::Start(NetworkRequest request, std::function<void(Networ
   return node.world_.network().Start(node.host(), std::move(request), std::move(done));
 }
 
+NetworkLimits NodeSeams::limits() const { return node.world_.options().network; }
+
 void NodeSeams::Cancel(std::uint64_t call) { node.world_.network().Cancel(node.host(), call); }
 
 }  // namespace vigil::sim

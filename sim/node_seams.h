@@ -37,6 +37,7 @@ struct NodeSeams final : Clock, Tasks, Random, Log, EventSink, Network {
   absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override;
   std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override;
   void Cancel(std::uint64_t call) override;
+  NetworkLimits limits() const override;
 
   Node& node;
   NodeFiles files;

@@ -109,7 +109,8 @@ std::size_t World::Choose(std::string_view node, std::string_view task, std::str
 }
 
 SimNetwork& World::network() {
-  if (network_ == nullptr) network_ = std::make_unique<SimNetwork>(scheduler_, choices_, hash_, course_);
+  if (network_ == nullptr)
+    network_ = std::make_unique<SimNetwork>(scheduler_, choices_, hash_, course_, options_.network);
   return *network_;
 }
 

@@ -45,7 +45,8 @@ struct WorldOptions {
   std::uint64_t max_events = 0;            // limits: 0 = none
   Duration max_virtual{0};
   std::uint64_t max_switches = 0;
-  bool preempt = false;  // tasks may also lose the processor after an unlock, a notification, a spawn
+  NetworkLimits network = {};  // what its network carries
+  bool preempt = false;        // tasks may also lose the processor after an unlock, a notification, a spawn
   // Borrowed; may be null. Once it is set, which any thread may do at any time, the run ends at its next switch.
   const std::atomic<bool>* interrupt = nullptr;
   StepObserver* steps = nullptr;  // borrowed: is told what tasks do (kernel/dpor_chooser.h); may be null

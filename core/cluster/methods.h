@@ -70,7 +70,7 @@ inline constexpr std::string_view kMethodNames[] = {VIGIL_RPC_METHODS(VIGIL_RPC_
 // Answers a call of that method: `serve` gets the request, and gives the response, or a status if the response is
 // empty. Errors: INVALID_ARGUMENT for bytes that are no such request; those of `serve`.
 template <typename Request, typename Response, typename Serve>
-NetworkReply ServeMethod(const RpcMethod<Request, Response>&, const IncomingCall& call, const Serve& serve) {
+NetworkReply ServeMethod(const RpcMethod<Request, Response>& method, const IncomingCall& call, const Serve& serve) {
   Request request;
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   if constexpr (std::is_same_v<decltype(serve(request)), absl::Status>) {
@@ -78,7 +78,7 @@ NetworkReply ServeMethod(const RpcMethod<Request, Response>&, const IncomingCall
     return std::string();
   } else {
     VIGIL_ASSIGN_OR_RETURN(const Response response, serve(request));
-    return response.SerializeAsString();
+    return Serialize(method.path, response);
   }
 }
 

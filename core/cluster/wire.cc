@@ -16,6 +16,15 @@
 namespace vigil {
 namespace {
 
+constexpr std::int64_t kLargestElement = 16;  // complex128
+
+std::int64_t BytesOfValues(const Tensor& tensor) {
+  if (tensor.dtype() != DType::kString) return Tensor::BytesOf(tensor.dtype(), tensor.shape()).value_or(0);
+  std::int64_t bytes = 0;
+  for (const std::string& each : tensor.flat<std::string>()) bytes += static_cast<std::int64_t>(each.size());
+  return bytes;
+}
+
 using google::protobuf::UnknownField;
 
 // A field of a message of TensorFlow's that the message here does not have.
@@ -76,6 +85,23 @@ absl::Status CheckOtherFields(std::string_view name, const google::protobuf::Mes
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> Serialize(std::string_view method, const google::protobuf::MessageLite& message) {
+  const auto bytes = static_cast<std::int64_t>(message.ByteSizeLong());
+  if (bytes > kMostMessageBytes) return TooLarge("A message", method, bytes, kMostMessageBytes);
+  std::string out(static_cast<std::size_t>(bytes), '\0');
+  message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data()));
+  return out;
+}
+
+absl::Status CheckFits(const Env& env, std::string_view method, std::string_view name, const Tensor& tensor) {
+  if (env.network == nullptr || !tensor.valid()) return absl::OkStatus();
+  const std::int64_t most = env.network->limits().message_bytes;
+  if (tensor.dtype() != DType::kString && tensor.num_elements() <= most / kLargestElement) return absl::OkStatus();
+  const std::int64_t bytes = BytesOfValues(tensor);
+  if (bytes <= most) return absl::OkStatus();
+  return TooLarge(fmt::format("The tensor '{}'", name), method, bytes, most);
+}
 
 void ToProto(const NodeStats& stats, proto::NodeStatsProto* out) {
   out->set_node_name(stats.node_name);

@@ -5,14 +5,25 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/master.pb.h"
+#include "vigil/core/env/env.h"
 #include "vigil/core/session/run_options.h"
 #include "vigil/core/session/session.h"
+#include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
+
+// The bytes of a request or an answer of that method. RESOURCE_EXHAUSTED, which names it, for what protobuf cannot
+// write (2 GiB and more): never nothing, which would be read as another message.
+absl::StatusOr<std::string> Serialize(std::string_view method, const google::protobuf::MessageLite& message);
+// RESOURCE_EXHAUSTED, which names the method and the tensor, for one whose values alone are more than env's network
+// carries. Asked before it is copied into a message.
+absl::Status CheckFits(const Env& env, std::string_view method, std::string_view name, const Tensor& tensor);
 
 template <typename Request>
 absl::Status ParseRequest(const std::string& body, Request* request) {

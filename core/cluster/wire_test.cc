@@ -1,5 +1,6 @@
 #include "vigil/core/cluster/wire.h"
 
+#include <google/protobuf/message_lite.h>
 #include <gtest/gtest.h>
 
 namespace vigil {
@@ -47,6 +48,31 @@ TEST(WireTest, SoAreRunOptions) {
   others.AddVarint(5, 1);
   EXPECT_EQ(FromProto(options).status().ToString(),
             "UNIMPLEMENTED: RunOptions.output_partition_graphs cannot be obeyed here: leave it out.");
+}
+
+// Only says how large it is.
+class HugeMessage final : public google::protobuf::MessageLite {
+ public:
+  std::string GetTypeName() const override { return "huge"; }
+  MessageLite* New(google::protobuf::Arena*) const override { return nullptr; }
+  void Clear() override {}
+  bool IsInitialized() const override { return true; }
+  void CheckTypeAndMergeFrom(const MessageLite&) override {}
+  std::size_t ByteSizeLong() const override { return std::size_t{1} << 31; }
+  int GetCachedSize() const override { return 0; }
+  std::uint8_t* _InternalSerialize(std::uint8_t* target, google::protobuf::io::EpsCopyOutputStream*) const override {
+    return target;
+  }
+};
+
+TEST(WireTest, AMessageThatCannotBeWrittenIsAnErrorAndNotEmpty) {
+  EXPECT_EQ(
+      Serialize("/s/M", HugeMessage()).status().ToString(),
+      "RESOURCE_EXHAUSTED: A message of /s/M has 2147483648 bytes, the most is 2147483647: send a large tensor in "
+      "parts.");
+  proto::RunStepRequest request;
+  request.set_session_handle("here");
+  EXPECT_EQ(*Serialize("/s/M", request), request.SerializeAsString());
 }
 
 TEST(WireTest, WhatMakesNoDifferenceOfAConfigIsTaken) {

@@ -70,8 +70,11 @@ class InProcessNetwork::Call final : public IncomingCall {
 // All that outlives the network as long as calls are under way.
 class InProcessNetwork::State : public std::enable_shared_from_this<State> {
  public:
-  explicit State(Tasks& tasks)
-      : tasks_(tasks), mutex_(tasks.NewMutex("network")), changed_(tasks.NewCondition("a network's deadlines")) {}
+  State(Tasks& tasks, const NetworkLimits& carried)
+      : limits(carried),
+        tasks_(tasks),
+        mutex_(tasks.NewMutex("network")),
+        changed_(tasks.NewCondition("a network's deadlines")) {}
 
   // The address.
   absl::StatusOr<std::string> Open(const std::string& given, RequestHandler handler) {
@@ -98,17 +101,22 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
   std::uint64_t Start(NetworkRequest request, Done done) {
     std::shared_ptr<RequestHandler> handler;
     std::uint64_t number = 0;
+    const absl::Status carried = CheckRequest(request, limits);
     const auto call = std::make_shared<Call>(tasks_, std::move(request), std::move(done));
     const Time deadline = call->request().deadline;
     absl::Status started;
     {
       MutexLock lock(*mutex_);
       number = ++last_call_;
-      if (const auto it = endpoints_.find(call->request().to); it != endpoints_.end()) {
+      if (const auto it = endpoints_.find(call->request().to); carried.ok() && it != endpoints_.end()) {
         handler = it->second;
         calls_.emplace(number, call);
         if (deadline != kNever) started = AddDeadline(deadline, number);
       }
+    }
+    if (!carried.ok()) {
+      call->Answer(carried, false);
+      return number;
     }
     if (handler == nullptr) {
       call->Answer(MakeStatus(Code::kUnavailable, fmt::format("failed to connect to all addresses; last error: {}: "
@@ -123,7 +131,7 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
           TrySpawn(tasks_, call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
             NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
             state->Finish(number);
-            call->Answer(std::move(reply), true);
+            call->Answer(Carried(std::move(reply), call->method(), state->limits), true);
           }).status();
     }
     if (!started.ok()) {
@@ -136,6 +144,8 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
   void GiveUp(std::uint64_t number, const absl::Status& why) {
     if (const auto call = Find(number); call != nullptr) call->Answer(why, false);
   }
+
+  const NetworkLimits limits;
 
  private:
   std::shared_ptr<Call> Find(std::uint64_t number) {
@@ -208,7 +218,8 @@ class InProcessNetwork::Serving final : public Listener {
   const std::string address_;
 };
 
-InProcessNetwork::InProcessNetwork(Tasks& tasks) : state_(std::make_shared<State>(tasks)) {}
+InProcessNetwork::InProcessNetwork(Tasks& tasks, const NetworkLimits& limits)
+    : state_(std::make_shared<State>(tasks, limits)) {}
 InProcessNetwork::~InProcessNetwork() = default;
 
 absl::StatusOr<std::unique_ptr<Listener>> InProcessNetwork::Listen(const std::string& address, RequestHandler handler) {
@@ -219,6 +230,8 @@ absl::StatusOr<std::unique_ptr<Listener>> InProcessNetwork::Listen(const std::st
 std::uint64_t InProcessNetwork::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {
   return state_->Start(std::move(request), std::move(done));
 }
+
+NetworkLimits InProcessNetwork::limits() const { return state_->limits; }
 
 void InProcessNetwork::Cancel(std::uint64_t call) { state_->GiveUp(call, MakeStatus(Code::kCancelled, "CANCELLED")); }
 

@@ -6,14 +6,19 @@
 // peer that stands still or is cut off silently answers nothing, and only a deadline or the keepalive ends the wait.
 // A body arrives as it was sent or not at all: a transport sends a checksum (of 32 bits at least; TCP's of 16 is none)
 // with each, and what does not match it fails the call with UNAVAILABLE.
+// Bounds, the same for all: a body of more than Network::limits() is never sent, nor is one handed to a peer; its call
+// fails with RESOURCE_EXHAUSTED, which names the method. Of an error that travels, message and payloads are bounded
+// (Bounded below), since some peers refuse an answer whose trailers have more than 8 KiB.
 // Thread safety: all methods from any task of the process.
 #ifndef VIGIL_CORE_ENV_NETWORK_H_
 #define VIGIL_CORE_ENV_NETWORK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "vigil/core/base/time.h"
@@ -58,12 +63,24 @@ class Listener {
   virtual const std::string& address() const = 0;
 };
 
+// TensorFlow's largest message, and protobuf's.
+inline constexpr std::int64_t kMostMessageBytes = 2147483647;
+
+struct NetworkLimits {
+  std::int64_t message_bytes = kMostMessageBytes;  // of a body, in either direction
+};
+
 class Network {
  public:
   virtual ~Network() = default;
+  // What it carries. Who makes large messages asks beforehand, and can say what of it was too large. A network that
+  // passes calls on has the limits of the one behind it.
+  virtual NetworkLimits limits() const { return {}; }
   // Requests that arrive from now on are handled. "host:0": at a port that is free. ALREADY_EXISTS: somebody serves
   // there; what else keeps a real network from listening has the system's code.
   virtual absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) = 0;
+  // RESOURCE_EXHAUSTED: the request's body, or the handler's answer, is larger than limits(). It names the method; of a
+  // request nothing has been sent.
   // `done` is called exactly once, unless this process ends first: from some task of it or from none, possibly before
   // Start returns. It must not block, and may start further calls. The number names the call for Cancel, never 0.
   virtual std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) = 0;
@@ -76,6 +93,23 @@ class Network {
 // handler returned. Blocks the calling task, without a deadline in the request maybe for ever. REQUIRES: env.network is
 // not null.
 NetworkReply CallAndWait(const Env& env, NetworkRequest request);
+
+// For who makes messages, and for networks. ---------------------------------------------------------------------------
+
+// RESOURCE_EXHAUSTED: "The answer of /s/M has 12 bytes, the most is 10: ..."
+absl::Status TooLarge(std::string_view what, std::string_view method, std::int64_t bytes, std::int64_t most);
+// OK, or what a call with such a request fails with.
+absl::Status CheckRequest(const NetworkRequest& request, const NetworkLimits& limits);
+// What of a handler's answer the caller gets.
+NetworkReply Carried(NetworkReply reply, std::string_view method, const NetworkLimits& limits);
+
+// What of an error travels. Of a long message the beginning, not cut within a character of UTF-8, and " [and N bytes
+// that were not sent]". Of payloads the smallest, as many as fit; the names of the others stand in one more,
+// kLeftOutPayload ("a, b"), as far as they fit. What fits as it is stays the very same status.
+inline constexpr std::size_t kMostStatusMessageBytes = 2048;
+inline constexpr std::size_t kMostStatusPayloadBytes = 3072;  // names included
+inline constexpr char kLeftOutPayload[] = "vigil/left-out";
+absl::Status Bounded(const absl::Status& status);
 
 // For networks whose addresses are names: `address`, with the first port for which `is_free` in place of 0.
 // RESOURCE_EXHAUSTED: there is none.

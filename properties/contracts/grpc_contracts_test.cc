@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "vigil/core/base/check.h"
@@ -31,7 +32,9 @@ std::string UnusedAddress() {
 class NamedGrpc final : public Network {
  public:
   explicit NamedGrpc(const Env& env)
-      : inner_(*GrpcNetwork::Create(env, {.reconnect_after = Duration::zero()})), address_(UnusedAddress()) {}
+      : inner_(*GrpcNetwork::Create(
+            env, {.reconnect_after = Duration::zero(), .max_message_bytes = kContractLimits.message_bytes})),
+        address_(UnusedAddress()) {}
 
   absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override {
     const bool named = address == kContractAddress;
@@ -43,17 +46,21 @@ class NamedGrpc final : public Network {
   }
   std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override {
     if (request.to == kContractAddress) request.to = address_;
-    request.method = kPrefix + request.method;
+    if (!request.method.starts_with('/')) request.method = std::string(kPrefix) + request.method;
     return inner_->Start(std::move(request), std::move(done));
   }
   void Cancel(std::uint64_t call) override { inner_->Cancel(call); }
+  NetworkLimits limits() const override { return inner_->limits(); }
 
  private:
-  static constexpr char kPrefix[] = "/contract";
+  static constexpr std::string_view kPrefix = "/contract/";
+  static std::string NameOf(const std::string& method) {
+    return method.starts_with(kPrefix) ? method.substr(kPrefix.size()) : method;
+  }
 
   class Named final : public IncomingCall {
    public:
-    explicit Named(IncomingCall& inner) : inner_(inner), method_(inner.method().substr(sizeof kPrefix - 1)) {}
+    explicit Named(IncomingCall& inner) : inner_(inner), method_(NameOf(inner.method())) {}
     const std::string& method() const override { return method_; }
     const std::string& body() const override { return inner_.body(); }
     bool cancelled() const override { return inner_.cancelled(); }

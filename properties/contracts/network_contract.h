@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/env/notification.h"
@@ -17,6 +18,8 @@
 namespace vigil::contracts {
 
 inline constexpr char kContractAddress[] = "contract:1";
+// Of the networks that are tested, so that a test can go beyond.
+inline constexpr NetworkLimits kContractLimits = {.message_bytes = 100000};
 
 // A handler that waits until it is told to go on or that nobody waits any more.
 struct SlowHandler {
@@ -94,6 +97,58 @@ TYPED_TEST_P(NetworkContract, AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloa
     EXPECT_EQ(CodeOf(status), Code::kStopIteration);
     EXPECT_EQ(MessageOf(status), "no more");
     EXPECT_EQ(OriginOf(status), "there");
+  });
+}
+
+TYPED_TEST_P(NetworkContract, ARequestThatIsTooLargeIsNotSentAndItsMethodNamed) {
+  this->place_.Run([](const Env& env) {
+    const auto served = std::make_shared<std::atomic<int>>(0);
+    const auto listener = env.network->Listen(kContractAddress, [served](IncomingCall& call) -> NetworkReply {
+      ++*served;
+      return call.body().substr(1);
+    });
+    ASSERT_EQ(env.network->limits().message_bytes, kContractLimits.message_bytes);
+    const std::string largest(static_cast<std::size_t>(kContractLimits.message_bytes), 'x');
+    const absl::Status status =
+        CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = largest + "x"}).status();
+    EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
+    EXPECT_EQ(MessageOf(status),
+              "A request of /s/Large has 100001 bytes, the most is 100000: send a large tensor in parts.");
+    EXPECT_EQ(*served, 0);
+    const NetworkReply reply = CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = largest});
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(reply->size(), largest.size() - 1);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, AnAnswerThatIsTooLargeIsAnErrorThatNamesTheMethod) {
+  this->place_.Run([](const Env& env) {
+    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply {
+      return std::string(static_cast<std::size_t>(kContractLimits.message_bytes), 'x') + call.body();
+    });
+    const absl::Status status = CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = "y"}).status();
+    EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
+    EXPECT_EQ(MessageOf(status),
+              "The answer of /s/Large has 100001 bytes, the most is 100000: send a large tensor in parts.");
+    EXPECT_TRUE(CallAndWait(env, {.to = kContractAddress, .method = "/s/Large"}).ok());
+  });
+}
+
+TYPED_TEST_P(NetworkContract, OfALongErrorArrivesWhatFits) {
+  this->place_.Run([](const Env& env) {
+    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply {
+      absl::Status status = WithOrigin(MakeStatus(Code::kStopIteration, std::string(100000, 'm')), "there");
+      status.SetPayload("large", absl::Cord(std::string(100000, 'p')));
+      return status;
+    });
+    const absl::Status status = CallAndWait(env, {.to = kContractAddress}).status();
+    EXPECT_EQ(CodeOf(status), Code::kStopIteration);
+    EXPECT_LE(MessageOf(status).size(), kMostStatusMessageBytes);
+    EXPECT_TRUE(MessageOf(status).starts_with("mmm")) << MessageOf(status);
+    EXPECT_TRUE(MessageOf(status).ends_with(" bytes that were not sent]")) << MessageOf(status);
+    EXPECT_EQ(OriginOf(status), "there");
+    EXPECT_FALSE(status.GetPayload("large").has_value());
+    EXPECT_EQ(status.GetPayload(kLeftOutPayload), absl::Cord("large"));
   });
 }
 
@@ -249,8 +304,11 @@ TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre,
-                            AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads, WhereNobodyServesACallIsUnavailable,
-                            AnAddressHasOneListenerAtATime, AFreePortIsFoundForWhoAsksForNone, HandlersRunAtTheSameTime,
+                            AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads,
+                            ARequestThatIsTooLargeIsNotSentAndItsMethodNamed,
+                            AnAnswerThatIsTooLargeIsAnErrorThatNamesTheMethod, OfALongErrorArrivesWhatFits,
+                            WhereNobodyServesACallIsUnavailable, AnAddressHasOneListenerAtATime,
+                            AFreePortIsFoundForWhoAsksForNone, HandlersRunAtTheSameTime,
                             ADeadlineEndsTheWaitAndTellsTheHandler, ADeadlineThatIsMetDoesNothing,
                             ACancelledCallIsAnsweredOnceAndItsHandlerTold, AHandlerThatAsksLateIsToldAtOnce,
                             CallsUnderWayEndWithTheirListener, AnAnswerMayStartAnotherCall);

@@ -13,7 +13,9 @@
 #include <string>
 
 #include "vigil/core/env/env.h"
+#include "vigil/core/env/in_process_network.h"
 #include "vigil/fakes/fake_env.h"
+#include "vigil/properties/contracts/network_contract.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::contracts {
@@ -26,11 +28,14 @@ class FakePlace {
   std::string directory() const { return "/fake"; }
   void Run(const Body& body) {
     ASSERT_TRUE(fake_.files.MakeDirectory(directory()).ok());
-    body(fake_.env());
+    Env env = fake_.env();
+    env.network = &network_;
+    body(env);
   }
 
  private:
   fakes::FakeEnv fake_;
+  InProcessNetwork network_{fake_.tasks, kContractLimits};
 };
 
 class SimulatedPlace {
@@ -38,7 +43,7 @@ class SimulatedPlace {
   static Duration Tick() { return std::chrono::seconds(1); }
   std::string directory() const { return "/simulated"; }
   void Run(const Body& body) {
-    sim::World world({});
+    sim::World world({.network = kContractLimits});
     sim::Node& node = world.AddNode("node");
     node.Spawn("main", [&] {
       ASSERT_TRUE(node.env().files->MakeDirectory(directory()).ok());

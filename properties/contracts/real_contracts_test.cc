@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/properties/contracts/clock_contract.h"
 #include "vigil/properties/contracts/files_contract.h"
@@ -21,10 +22,15 @@ class RealPlace {
 
   static Duration Tick() { return std::chrono::milliseconds(5); }
   const std::string& directory() const { return directory_; }
-  void Run(const Body& body) { body(real_.env()); }
+  void Run(const Body& body) {
+    Env env = real_.env();
+    env.network = &network_;
+    body(env);
+  }
 
  private:
   RealEnv real_;
+  InProcessNetwork network_{*real_.env().tasks, kContractLimits};
   std::string directory_;
 };
 

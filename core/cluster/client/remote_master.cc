@@ -91,6 +91,8 @@ class RemoteMaster final : public MasterInterface {
     proto::RunStepRequest request = static_cast<RemoteStep&>(step).request;
     request.set_request_id(ids_.Next());
     for (int i = 0; i < request.feed_size(); ++i) {
+      VIGIL_RETURN_IF_ERROR(
+          CheckFits(env_, methods::kRunStep.path, request.feed(i).name(), call.feeds[static_cast<std::size_t>(i)]));
       ToProto(call.feeds[static_cast<std::size_t>(i)], request.mutable_feed(i)->mutable_tensor());
     }
     std::int64_t timeout = timeout_in_ms_;
@@ -121,7 +123,9 @@ class RemoteMaster final : public MasterInterface {
     request.set_session_handle(session);
     bool answered = false;
     const absl::Status status =
-        AskAgain(RequestFor(methods::kCloseSession, request, DeadlineOf(timeout_in_ms_)), nullptr, &answered).status();
+        AskAgain(RequestFor(methods::kCloseSession, request.SerializeAsString(), DeadlineOf(timeout_in_ms_)), nullptr,
+                 &answered)
+            .status();
     if (!answered) Tell(request);
     return status;
   }
@@ -156,8 +160,8 @@ class RemoteMaster final : public MasterInterface {
   absl::Status Keep(const std::string& session) {
     proto::KeepSessionRequest request;
     request.set_session_handle(session);
-    absl::StatusOr<std::shared_ptr<Heartbeat>> heart =
-        Heartbeat::Start(env_, RequestFor(methods::kKeepSession, request, kNever), keepalive_ / kBeatsInAKeepalive);
+    absl::StatusOr<std::shared_ptr<Heartbeat>> heart = Heartbeat::Start(
+        env_, RequestFor(methods::kKeepSession, request.SerializeAsString(), kNever), keepalive_ / kBeatsInAKeepalive);
     if (!heart.ok()) AbandonSession(session);
     VIGIL_RETURN_IF_ERROR(heart.status());
     SpinGuard lock(lock_);
@@ -180,14 +184,14 @@ class RemoteMaster final : public MasterInterface {
     Tell(request);
   }
   void Tell(const proto::CloseSessionRequest& request) {
-    SayGoodbye(env_, RequestFor(methods::kCloseSession, request, kNever));
+    SayGoodbye(env_, RequestFor(methods::kCloseSession, request.SerializeAsString(), kNever));
   }
 
   template <typename Method>
-  NetworkRequest RequestFor(const Method& method, const typename Method::Request& request, Time deadline) const {
+  NetworkRequest RequestFor(const Method& method, std::string body, Time deadline) const {
     return {.to = address_,
             .method = method.text(),
-            .body = request.SerializeAsString(),
+            .body = std::move(body),
             .deadline = deadline,
             .keepalive = keepalive_};
   }
@@ -195,7 +199,8 @@ class RemoteMaster final : public MasterInterface {
   template <typename Method>
   absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request,
                                                 Time deadline, bool* lost = nullptr) {
-    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, request, deadline), lost));
+    VIGIL_ASSIGN_OR_RETURN(std::string body, Serialize(method.path, request));
+    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, std::move(body), deadline), lost));
     typename Method::Response response;
     if (response.ParseFromString(reply)) return response;
     return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));

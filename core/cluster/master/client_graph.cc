@@ -129,9 +129,11 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     request.set_master_task(options_.worker->cluster().own().name);
     request.set_master_incarnation(options_.worker->device().incarnation());
     request.set_master_start(options_.worker->start_number());
+    absl::StatusOr<std::string> body = Serialize(methods::kRegisterGraph.path, request);
+    if (!body.ok()) calls->Fail(body.status());  // then the call is not made
     calls->Start(i, {.to = remote_[i].task->address,
                      .method = methods::kRegisterGraph.text(),
-                     .body = request.SerializeAsString(),
+                     .body = std::move(body).value_or(""),
                      .keepalive = options_.keepalive});
   }
   if (!calls->Wait(deadline)) calls->Fail(MakeStatus(Code::kDeadlineExceeded, "Operation timed out."));

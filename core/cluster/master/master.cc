@@ -244,11 +244,11 @@ absl::StatusOr<std::string> Master::ServeRunStep(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   proto::RunStepResponse response;
   const absl::Status status = RunRequest(request, call, &response);
-  if (status.ok()) return response.SerializeAsString();
+  if (status.ok()) return Serialize(methods::kRunStep.path, response);
   if (!request.store_errors_in_response_body()) return status;
   response.Clear();
   PutStatus(status, &response);
-  return response.SerializeAsString();
+  return Serialize(methods::kRunStep.path, response);
 }
 
 absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCall& call,
@@ -279,6 +279,7 @@ absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCa
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     proto::NamedTensorProto& out = *response->add_tensor();
     out.set_name(request.fetch(static_cast<int>(i)));
+    VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunStep.path, out.name(), fetched[i]));
     ToProto(fetched[i], out.mutable_tensor());
   }
   for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response->add_node_stats());

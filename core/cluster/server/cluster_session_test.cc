@@ -6,7 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/master.pb.h"
-#include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/server/session_testing.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
@@ -19,84 +19,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-Tensor Number(double value) { return Tensor::Scalar<double>(value); }
-
-// Two variables on two parameter servers, and a step of the worker that changes both by what it computes from both.
-class ClusterSessionTest : public testing::Test {
- protected:
-  ClusterSessionTest() : cluster_(BaseEnv(), {{"ps", 2}, {"worker", 2}}), graph_(BuiltinOps()), b_(graph_) {
-    x_ = ops::Placeholder(b_, "x", DType::kDouble);
-    {
-      DeviceScope scope(b_, "/job:ps/task:0");
-      v_ = ops::MakeVariable(b_, "v", b_.Const("v/initial", Number(1)));
-      queue_ = ops::FifoQueue(b_, "queue", 2);
-      dequeue_ = ops::Dequeue(b_, "dequeue", queue_);
-    }
-    {
-      DeviceScope scope(b_, "/job:ps/task:1");
-      w_ = ops::MakeVariable(b_, "w", b_.Const("w/initial", Number(10)));
-    }
-    init_ = b_.Group("init", {v_.initializer, w_.initializer}).node;
-    sum_ = b_.Op("AddV2", {v_.read, w_.read}, {.name = "sum"});
-    product_ = b_.Op("Mul", {sum_, x_}, {.name = "product"});
-    v_add_ = ops::AssignAdd(b_, "v/add", v_.ref, product_);
-    w_add_ = ops::AssignAdd(b_, "w/add", w_.ref, sum_);
-    train_ = b_.Group("train", {v_add_.node, w_add_.node}).node;
-    // The worker waits for what may never come.
-    late_ = ops::Identity(b_, "late", dequeue_);
-    enqueue_ = ops::EnqueueMany(b_, "enqueue", queue_, b_.Const("three", Tensor::Vector<std::int64_t>({1, 2})));
-    EXPECT_TRUE(b_.status().ok()) << b_.status();
-  }
-  ~ClusterSessionTest() override { fake_.tasks.EndAll(); }
-
-  Env BaseEnv() {
-    Env env = fake_.env();
-    env.network = &network_;
-    return env;
-  }
-  double Fetch(Session& session, Output fetch) {
-    RunOutcome out = RunAll(session, {fetch});
-    EXPECT_TRUE(out.status.ok()) << out.status;
-    return out.status.ok() ? out.values[0].scalar<double>() : -1;
-  }
-  std::string Run(Session& session, NodeId target, const RunOptions* options = nullptr) {
-    return Text(RunAll(session, {}, {target}, {}, options).status);
-  }
-  // Nothing of any step is left anywhere.
-  void ExpectNoSteps() {
-    fake_.tasks.RunReady();
-    for (const auto& [job, task] : {std::pair("ps", 0), {"ps", 1}, {"worker", 0}, {"worker", 1}}) {
-      EXPECT_EQ(cluster_.server(job, task).worker().steps(), 0u) << job << task;
-    }
-  }
-  // Starts a run of `late_` in a task of its own, and waits until it hangs.
-  struct Hanging {
-    RunOutcome outcome;
-    std::unique_ptr<Task> task;
-  };
-  std::unique_ptr<Hanging> HangIn(Session& session) {
-    auto hanging = std::make_unique<Hanging>();
-    hanging->task = fake_.env().tasks->Spawn("hanging", [this, &session, out = hanging.get()] {
-      out->outcome = RunAll(session, {late_, sum_});
-    });
-    fake_.tasks.RunReady();
-    EXPECT_FALSE(hanging->task->done());
-    return hanging;
-  }
-
-  fakes::FakeEnv fake_;
-  FaultyNetwork network_{fake_.network};
-  TestCluster cluster_;
-  Graph graph_;
-  Builder b_;
-  Output x_, sum_, product_, v_add_, w_add_, dequeue_, late_;
-  ops::Variable v_, w_;
-  ops::Queue queue_;
-  NodeId init_ = kNoNode;
-  NodeId train_ = kNoNode;
-  NodeId enqueue_ = kNoNode;
-};
-
 TEST_F(ClusterSessionTest, TrainsVariablesOfTwoServers) {
   cluster_.StartAll();
   const auto session = cluster_.NewSession("worker", 0, graph_);
@@ -108,6 +30,46 @@ TEST_F(ClusterSessionTest, TrainsVariablesOfTwoServers) {
   // Another task sees the same variables.
   const auto other = cluster_.NewSession("worker", 1, graph_);
   EXPECT_EQ(Fetch(*other, sum_), 23 + 21);
+}
+
+TEST_F(ClusterSessionTest, AFeedThatIsTooLargeIsNamedBeforeAnythingIsSent) {
+  cluster_.StartAll();
+  const Tensor large(DType::kDouble, Shape({1000}));
+  const Output copied = ops::Identity(b_, "copied", x_);
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {copied.node}, {{x_, large}}).status), "OK");
+  network_.SetMessageLimit(7999);
+  const int sent = network_.count("RunStep");
+  EXPECT_EQ(Text(RunAll(*session, {}, {copied.node}, {{x_, large}}).status),
+            "RESOURCE_EXHAUSTED: The tensor 'x:0' of /tensorflow.MasterService/RunStep has 8000 bytes, the most is "
+            "7999: send a large tensor in parts.");
+  EXPECT_EQ(network_.count("RunStep"), sent);
+  EXPECT_EQ(Text(RunAll(*session, {copied}, {}, {{x_, Number(1)}}).status), "OK");
+  EXPECT_THAT(Text(RunAll(*session, {b_.Const("zeros", large)}, {}).status),
+              StartsWith("RESOURCE_EXHAUSTED: The tensor 'zeros:0' of /tensorflow.MasterService/RunStep has"));
+}
+
+TEST_F(ClusterSessionTest, AValueThatIsTooLargeIsNamedByWhoHasIt) {
+  cluster_.StartAll();
+  Output wide;
+  {
+    DeviceScope scope(b_, "/job:ps/task:1");
+    wide = b_.Op("AddV2", {b_.Const("zeros", Tensor(DType::kDouble, Shape({1000}))), x_}, {.name = "wide"});
+  }
+  const Output far = ops::Identity(b_, "far", wide);
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto away = cluster_.NewRemoteSession("worker", 0, graph_);
+  network_.SetMessageLimit(7999);
+  EXPECT_THAT(Text(RunAll(*session, {}, {far.node}, {{x_, Number(1)}}).status),
+              AllOf(StartsWith("RESOURCE_EXHAUSTED: The tensor '/job:ps/replica:0/task:1/"), HasSubstr("_wide"),
+                    HasSubstr("' of /tensorflow.WorkerService/RecvTensor has 8000 bytes, the most is 7999")));
+  EXPECT_THAT(
+      Text(RunAll(*session, {wide}, {}, {{x_, Number(1)}}).status),
+      StartsWith("RESOURCE_EXHAUSTED: The tensor 'wide:0' of /tensorflow.WorkerService/RunGraph has 8000 bytes"));
+  network_.SetMessageLimit(8000);
+  EXPECT_EQ(Text(RunAll(*session, {wide}, {}, {{x_, Number(1)}}).status), "OK");
+  EXPECT_EQ(Text(RunAll(*away, {far}, {}, {{x_, Number(1)}}).status), "OK");
+  ExpectNoSteps();
 }
 
 TEST_F(ClusterSessionTest, AStepTellsEachTaskOnceAndARepeatedOneRegistersNothing) {
@@ -433,148 +395,6 @@ TEST_F(ClusterSessionTest, AMasterThatRestartedDoesNotKnowItsSessions) {
   cluster_.Crash("worker", 0);
   cluster_.Start("worker", 0);
   EXPECT_THAT(Run(*session, init_), testing::MatchesRegex("ABORTED: Session [0-9a-f]{16} is not found."));
-}
-
-TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
-  cluster_.StartAll();
-  const auto session = cluster_.NewSession("worker", 0, graph_);
-  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
-  EXPECT_EQ(Run(*session, init_), "OK");
-  const auto less = [](std::string& reply) { reply.clear(); };
-  network_.ChangeReplies("RunGraph", 1, less);
-  EXPECT_EQ(Text(RunAll(*session, {v_.read}).status), "INTERNAL: RunGraph: malformed response");
-  network_.Heal();
-  network_.ChangeReplies("RunStep", 1, less);
-  EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
-  network_.ChangeReplies("RunStep", 1, [](std::string& reply) { reply = "\xff"; });
-  EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
-  EXPECT_EQ(Fetch(*remote, sum_), 11);
-  EXPECT_EQ(Fetch(*session, sum_), 11);
-}
-
-TEST_F(ClusterSessionTest, WhatItCannotGiveIsRefusedBeforeAnythingRuns) {
-  cluster_.StartAll();
-  const auto session = cluster_.NewSession("worker", 0, graph_);
-  const RunOptions options{.output_partition_graphs = true};
-  EXPECT_EQ(Run(*session, init_, &options),
-            "UNIMPLEMENTED: RunOptions.output_partition_graphs: a session on a cluster does not give the graphs of its "
-            "partitions.");
-  EXPECT_EQ(network_.count("RunGraph"), 0);
-}
-
-// Prepared by names, fed in the middle: what is fed is not computed, on whichever task it stands.
-TEST_F(ClusterSessionTest, PreparedRuns) {
-  cluster_.StartAll();
-  for (const bool is_remote : {false, true}) {
-    const auto session =
-        is_remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
-    EXPECT_EQ(Run(*session, init_), "OK");
-    const absl::StatusOr<CallableHandle> product =
-        session->MakeCallable({.feed = {"sum:0", "x:0"}, .fetch = {"product:0", "sum"}, .target = {"v/add"}});
-    ASSERT_TRUE(product.ok()) << product.status();
-    for (int i = 0; i < 3; ++i) {
-      std::vector<Tensor> out;
-      const std::vector<Tensor> feeds = {Number(7), Number(2)};
-      EXPECT_EQ(Text(session->RunCallable(*product, feeds, &out)), "OK");
-      ASSERT_EQ(out.size(), 2u);
-      EXPECT_EQ(out[0].scalar<double>(), 14);
-      EXPECT_EQ(out[1].scalar<double>(), 7);
-    }
-    EXPECT_EQ(Fetch(*session, v_.read), 1 + 3 * 14);
-    EXPECT_EQ(Text(session->RunCallable(*product, std::vector<Tensor>{Number(7), Number(2)}, nullptr)), "OK");
-    const absl::StatusOr<CallableHandle> gradient = session->MakeCallable({.feed = {"v/read:0"}, .fetch = {"sum"}});
-    ASSERT_TRUE(gradient.ok()) << gradient.status();
-    std::vector<Tensor> out;
-    const std::vector<Tensor> fed = {Number(5)};
-    EXPECT_EQ(Text(session->RunCallable(*gradient, fed, &out)), "OK");
-    EXPECT_EQ(out[0].scalar<double>(), 15);
-    EXPECT_EQ(CodeOf(session->RunCallable(*gradient, {}, &out)), Code::kInvalidArgument);
-    EXPECT_EQ(Text(session->ReleaseCallable(*gradient)), "OK");
-    EXPECT_EQ(CodeOf(session->RunCallable(*gradient, fed, &out)), Code::kInvalidArgument);
-    const CallableOptions partitions{.fetch = {"sum"}, .run_options = {.output_partition_graphs = true}};
-    const absl::StatusOr<CallableHandle> refused = session->MakeCallable(partitions);
-    const absl::Status why = refused.ok() ? session->RunCallable(*refused, {}, &out) : refused.status();
-    EXPECT_THAT(Text(why), StartsWith("UNIMPLEMENTED: RunOptions.output_partition_graphs: "));
-    std::string handle;
-    EXPECT_EQ(CodeOf(session->PRunSetup({"x:0"}, {"product:0"}, {}, &handle)), Code::kUnimplemented);
-    EXPECT_EQ(Text(session->Close()), "OK");
-    const std::vector<Tensor> both = {Number(7), Number(2)};
-    EXPECT_EQ(Text(session->RunCallable(*product, both, &out)), "USAGE: Attempted to use a closed Session.");
-  }
-  ExpectNoSteps();
-}
-
-TEST_F(ClusterSessionTest, WhoWantsATraceButHasNoPlaceForItGetsNone) {
-  cluster_.StartAll();
-  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
-  for (const bool is_remote : {false, true}) {
-    const auto session =
-        is_remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
-    EXPECT_EQ(Run(*session, init_, &options), "OK");
-  }
-}
-
-TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
-  cluster_.StartAll();
-  const auto session = cluster_.NewSession("worker", 0, graph_);
-  EXPECT_EQ(Run(*session, init_), "OK");
-  const RunSpec spec{.fetches = {sum_}};
-  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
-  RunMetadata metadata;
-  std::vector<Tensor> out;
-  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
-  std::vector<std::string> nodes;
-  for (const NodeStats& stats : metadata.step_stats) nodes.push_back(stats.node_name);
-  EXPECT_THAT(nodes, testing::IsSupersetOf({"sum", "v/read", "w/read"}));
-  EXPECT_EQ(Text(session->Run({.spec = spec, .metadata = &metadata}, &out)), "OK");
-  EXPECT_TRUE(metadata.step_stats.empty());
-}
-
-TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
-  cluster_.StartAll();
-  const auto session = cluster_.NewSession("worker", 0, graph_);
-  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
-  EXPECT_EQ(Run(*session, init_), "OK");
-  const RunSpec spec{.fetches = {sum_}};
-  for (const TraceLevel level :
-       {TraceLevel::kNoTrace, TraceLevel::kSoftwareTrace, TraceLevel::kHardwareTrace, TraceLevel::kFullTrace}) {
-    for (const bool reports : {false, true}) {
-      const RunOptions options{.trace_level = level, .report_tensor_allocations_upon_oom = reports};
-      RunMetadata metadata;
-      std::vector<Tensor> out;
-      for (Session* const each : {session.get(), remote.get()}) {
-        EXPECT_EQ(Text(each->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
-        EXPECT_EQ(!metadata.step_stats.empty(), level == TraceLevel::kFullTrace) << static_cast<int>(level) << reports;
-      }
-    }
-  }
-}
-
-TEST_F(ClusterSessionTest, AResetForgetsWhatTheMastersOwnTaskHas) {
-  cluster_.StartAll();
-  const auto session = cluster_.NewSession("ps", 0, graph_);
-  EXPECT_EQ(Run(*session, v_.initializer), "OK");
-  EXPECT_EQ(Text(ResetCluster(cluster_.client(), cluster_.server("ps", 0).target())), "OK");
-  const auto again = cluster_.NewSession("ps", 0, graph_);
-  EXPECT_THAT(Text(RunAll(*again, {v_.read}).status),
-              StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
-}
-
-TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {
-  cluster_.StartAll();
-  const auto session = cluster_.NewSession("worker", 0, graph_);
-  EXPECT_EQ(Run(*session, init_), "OK");
-  EXPECT_EQ(Fetch(*session, sum_), 11);
-  const auto hanging = HangIn(*session);
-  const std::string target = cluster_.server("worker", 0).target();
-  EXPECT_EQ(Text(ResetCluster(cluster_.client(), target, {"a container of others"})), "OK");
-  hanging->task->Join(kNever);
-  EXPECT_EQ(CodeOf(hanging->outcome.status), Code::kCancelled);
-  const auto again = cluster_.NewSession("worker", 0, graph_);
-  EXPECT_EQ(Fetch(*again, sum_), 11);
-  EXPECT_EQ(Text(ResetCluster(cluster_.env("worker", 0), target)), "OK");
-  const auto third = cluster_.NewSession("worker", 0, graph_);
-  EXPECT_THAT(Text(RunAll(*third, {sum_}).status), StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ class FaultyNetwork final : public Network {
   void AfterReply(std::string method, int times, std::function<void()> then) {
     hooks_[std::move(method)] = {times, std::move(then)};
   }
+  // What it says that it carries; the network behind it carries more.
+  void SetMessageLimit(std::int64_t bytes) { limits_.message_bytes = bytes; }
+  NetworkLimits limits() const override { return limits_; }
   // Requests to mute addresses that still wait for their answer.
   std::size_t waiting() const { return unanswered_.size(); }
   // Requests of that method so far.
@@ -70,6 +73,7 @@ class FaultyNetwork final : public Network {
   static bool Take(std::map<std::string, int>& rules, const std::string& method);
 
   Network& inner_;
+  NetworkLimits limits_;
   std::set<std::string> muted_;
   std::map<std::string, int> lost_requests_;
   std::map<std::string, int> lost_replies_;

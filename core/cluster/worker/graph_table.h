@@ -42,8 +42,8 @@ class GraphTable {
   // Gives the incarnation of the process that this master follows, whose graphs were dropped; 0: of none. Errors:
   // CANCELLED if that graph was taken out already, ABORTED from a process that another one follows.
   absl::StatusOr<std::uint64_t> Add(std::int64_t id, std::shared_ptr<RegisteredGraph> graph, const Master& master);
-  // That process is there: the incarnation of the one that it follows, whose graphs were dropped; 0: it follows none, or
-  // another one follows it, or it does not say who it is.
+  // That process is there: the incarnation of the one that it follows, whose graphs were dropped; 0: it follows none,
+  // or another one follows it, or it does not say who it is.
   std::uint64_t Note(const Master& master);
   // ABORTED if there is none.
   absl::StatusOr<Entry> Find(const std::string& handle) const;
@@ -58,8 +58,8 @@ class GraphTable {
     std::uint64_t start = 0;
   };
 
-  // The incarnation of the process that it follows, whose graphs go to *dropped; 0: of none. REQUIRES: lock_ is held, it is
-  // not followed itself.
+  // The incarnation of the process that it follows, whose graphs go to *dropped; 0: of none. REQUIRES: lock_ is held,
+  // it is not followed itself.
   std::uint64_t Follow(const Master& master, Graphs* dropped);
   // What that process has registered. REQUIRES: lock_ is held.
   Graphs TakeAllOf(std::uint64_t incarnation);

@@ -192,11 +192,12 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   response.Clear();
   for (std::size_t i = 0; i < scratch.fetched.size(); ++i) {
     proto::NamedTensorProto& out = *response.add_recv();
+    VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunGraph.path, lane->fetches[i], scratch.fetched[i]));
     out.set_name(lane->fetches[i]);
     ToProto(scratch.fetched[i], out.mutable_tensor());
   }
   for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response.add_node_stats());
-  return response.SerializeAsString();
+  return Serialize(methods::kRunGraph.path, response);
 }
 
 absl::Status WorkerService::RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
@@ -237,6 +238,7 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
   const RendezvousMgr::Lease step = steps_.Enter(request.step_id());
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
+  VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRecvTensor.path, request.rendezvous_key(), value));
   std::string response;
   if (value.valid()) {
     AppendTensorField(proto::RecvTensorResponse::kTensorFieldNumber, value, &response);

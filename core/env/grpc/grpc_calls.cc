@@ -8,6 +8,8 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/base/check.h"
@@ -33,7 +35,25 @@ NetworkReply ReplyOf(const grpc::Status& status, const grpc::ClientContext& cont
 
 }  // namespace
 
-struct GrpcCalls::Call {
+// gRPC's side of a call, too: the generic interface of a stream, since it alone tells when a message has been sent. On
+// the wire it is a unary call.
+struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+  void OnWriteDone(bool) override { owner->Launch(owner->Release(*this)); }
+  void OnReadDone(bool ok) override { received = ok; }
+  void OnDone(const grpc::Status& status) override {
+    const std::shared_ptr<Call> kept = std::move(self);
+    owner->Finish(kept, Reply(status));
+    owner->Leave();
+  }
+
+  NetworkReply Reply(const grpc::Status& status) const {
+    if (cancelled) return MakeStatus(Code::kCancelled, "CANCELLED");
+    if (status.ok() && !received)
+      return MakeStatus(Code::kInternal, fmt::format("{}: an answer without a body", method));
+    return ReplyOf(status, context, reply);
+  }
+
+  GrpcCalls* owner = nullptr;
   std::uint64_t number = 0;
   PeerKey peer;
   std::string method;
@@ -44,51 +64,64 @@ struct GrpcCalls::Call {
   std::function<void(NetworkReply)> done;
   grpc::ClientContext context;
   std::unique_ptr<grpc::Alarm> turn_missed;  // of one that waits for its turn and has a deadline
+  std::atomic<bool> cancelled{false};
+  bool received = false;
+  bool counted = false;  // among its peer's bytes; guarded by the owner's mutex_
+  // While gRPC has it.
+  std::shared_ptr<Call> self;
+  std::shared_ptr<grpc::GenericStub> stub;
+  std::shared_ptr<grpc::Channel> channel;
 };
 
 std::uint64_t GrpcCalls::Start(NetworkRequest request, std::function<void(NetworkReply)> done) {
   const auto call = std::make_shared<Call>();
+  const absl::Status carried = CheckRequest(request, LimitsOf(*shared_));
+  call->owner = this;
   call->peer = {request.to, request.keepalive};
-  call->method = std::move(request.method);
   call->deadline = request.deadline;
   call->bytes = static_cast<std::int64_t>(request.body.size());
   call->done = std::move(done);
-  const bool too_large = call->bytes > shared_->options.max_message_bytes;
-  call->context.AddMetadata(kChecksumKey, ChecksumOf(request.body));
-  const std::size_t size = request.body.size();
-  if (!too_large) call->body = BytesToSend(std::move(request.body));
+  call->method = std::move(request.method);
+  if (carried.ok()) {
+    call->context.AddMetadata(kChecksumKey, ChecksumOf(request.body));
+    call->body = BytesToSend(std::move(request.body));
+  }
   bool waits = false;
   {
     std::lock_guard lock(mutex_);
     call->number = ++last_;
-    if (!too_large) {
+    if (carried.ok()) {
       calls_.emplace(call->number, call);
       Peer& peer = peers_[call->peer];
       waits = !HasRoom(peer, *call);
       if (waits) {
         peer.waiting.push_back(call);
+        WatchDeadline(call);
       } else {
         peer.bytes += call->bytes;
-      }
-      if (waits && call->deadline != kNever) {
-        call->turn_missed = std::make_unique<grpc::Alarm>();
-        ++callbacks_;
-        call->turn_missed->Set(TimeOfGrpc(call->deadline - shared_->env.clock->Monotonic()),
-                               [this, weak = std::weak_ptr(call)](bool expired) {
-                                 if (const std::shared_ptr<Call> late = expired ? weak.lock() : nullptr) {
-                                   GiveUpWaiting(late, MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded"));
-                                 }
-                                 Leave();
-                               });
+        call->counted = true;
       }
     }
   }
-  if (too_large) {
-    call->done(TooLarge("A request", call->method, size, shared_->options.max_message_bytes));
+  if (!carried.ok()) {
+    call->done(carried);
   } else if (!waits) {
-    Launch(call);
+    Launch({call});
   }
   return call->number;
+}
+
+void GrpcCalls::WatchDeadline(const std::shared_ptr<Call>& call) {
+  if (call->deadline == kNever) return;
+  call->turn_missed = std::make_unique<grpc::Alarm>();
+  ++callbacks_;
+  call->turn_missed->Set(TimeOfGrpc(call->deadline - shared_->env.clock->Monotonic()),
+                         [this, weak = std::weak_ptr(call)](bool expired) {
+                           if (const std::shared_ptr<Call> late = expired ? weak.lock() : nullptr) {
+                             GiveUpWaiting(late, MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded"));
+                           }
+                           Leave();
+                         });
 }
 
 void GrpcCalls::Cancel(std::uint64_t number) {
@@ -99,12 +132,27 @@ void GrpcCalls::Cancel(std::uint64_t number) {
     if (it == calls_.end()) return;
     call = it->second;
   }
-  if (!GiveUpWaiting(call, MakeStatus(Code::kCancelled, "CANCELLED"))) call->context.TryCancel();
+  if (GiveUpWaiting(call, MakeStatus(Code::kCancelled, "CANCELLED"))) return;
+  call->cancelled = true;
+  call->context.TryCancel();
 }
 
 bool GrpcCalls::HasRoom(const Peer& peer, const Call& call) const {
   if (!peer.waiting.empty()) return false;
   return peer.bytes == 0 || peer.bytes + call.bytes <= shared_->options.max_bytes_in_flight;
+}
+
+GrpcCalls::Calls GrpcCalls::TakeTurns(Peer& peer) const {
+  Calls next;
+  while (!peer.waiting.empty()) {
+    const std::shared_ptr<Call>& first = peer.waiting.front();
+    if (peer.bytes > 0 && peer.bytes + first->bytes > shared_->options.max_bytes_in_flight) break;
+    peer.bytes += first->bytes;
+    first->counted = true;
+    next.push_back(first);
+    peer.waiting.pop_front();
+  }
+  return next;
 }
 
 absl::Status GrpcCalls::Connect(const PeerKey& key, Peer& peer) const {
@@ -119,35 +167,65 @@ absl::Status GrpcCalls::Connect(const PeerKey& key, Peer& peer) const {
   return absl::OkStatus();
 }
 
-void GrpcCalls::Launch(const std::shared_ptr<Call>& call) {
-  std::shared_ptr<grpc::GenericStub> stub;
-  std::shared_ptr<grpc::Channel> channel;
-  absl::Status connected;
+// Not by recursion: of a peer that cannot be reached, all who wait are answered here.
+void GrpcCalls::Launch(Calls calls) {
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::shared_ptr<Call> call = calls[i];
+    const absl::Status begun = Begin(call);
+    if (begun.ok()) continue;
+    for (std::shared_ptr<Call>& next : Release(*call)) calls.push_back(std::move(next));
+    call->done(begun);
+  }
+}
+
+absl::Status GrpcCalls::Begin(const std::shared_ptr<Call>& call) {
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[call->peer];
-    connected = Connect(call->peer, peer);
-    stub = peer.stub;
-    channel = peer.channel;
-    if (connected.ok()) ++callbacks_;
+    if (absl::Status connected = Connect(call->peer, peer); !connected.ok()) {
+      calls_.erase(call->number);
+      return connected;
+    }
+    call->stub = peer.stub;
+    call->channel = peer.channel;
+    ++callbacks_;
   }
-  if (!connected.ok()) return Finish(call, connected, false);
   if (call->deadline != kNever) {
     call->context.set_deadline(TimeOfGrpc(call->deadline - shared_->env.clock->Monotonic()));
   }
-  stub->UnaryCall(&call->context, call->method, grpc::StubOptions(), &call->body, &call->reply,
-                  [this, call, stub, channel](const grpc::Status& status) {
-                    const bool unreachable = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-                                             channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
-                    Finish(call, ReplyOf(status, call->context, call->reply), unreachable);
-                    Leave();
-                  });
+  call->context.set_initial_metadata_corked(true);  // in one packet with the body, if that is small
+  call->self = call;
+  call->stub->PrepareBidiStreamingCall(&call->context, call->method, grpc::StubOptions(), call.get());
+  call->StartWriteLast(&call->body, grpc::WriteOptions());
+  call->StartRead(&call->reply);
+  call->StartCall();
+  return absl::OkStatus();
+}
+
+GrpcCalls::Calls GrpcCalls::Release(Call& call) {
+  std::lock_guard lock(mutex_);
+  if (!std::exchange(call.counted, false)) return {};
+  Peer& peer = peers_[call.peer];
+  peer.bytes -= call.bytes;
+  return TakeTurns(peer);
 }
 
 void GrpcCalls::Leave() {
   // Under the lock, or who waits might destroy what is notified.
   std::lock_guard lock(mutex_);
   if (--callbacks_ == 0) idle_.notify_all();
+}
+
+GrpcNetwork::Load GrpcCalls::load(const std::string& to) {
+  std::lock_guard lock(mutex_);
+  GrpcNetwork::Load load;
+  for (const auto& [key, peer] : peers_) {
+    if (key.first != to) continue;
+    load.bytes += peer.bytes;
+    load.waiting += static_cast<int>(peer.waiting.size());
+  }
+  for (const auto& [number, call] : calls_) load.calls += call->peer.first == to ? 1 : 0;
+  return load;
 }
 
 bool GrpcCalls::idle() {
@@ -162,30 +240,25 @@ void GrpcCalls::WaitUntilIdle() {
 
 GrpcCalls::~GrpcCalls() { VIGIL_CHECK(idle()); }
 
-void GrpcCalls::Finish(const std::shared_ptr<Call>& call, NetworkReply reply, bool unreachable) {
-  std::vector<std::shared_ptr<Call>> next;
+void GrpcCalls::Finish(const std::shared_ptr<Call>& call, NetworkReply reply) {
+  const bool unreachable =
+      CodeOf(reply.status()) == Code::kUnavailable && call->channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE;
   {
     std::lock_guard lock(mutex_);
     calls_.erase(call->number);
     Peer& peer = peers_[call->peer];
-    peer.bytes -= call->bytes;
-    // gRPC would go on by itself, at times of its own: what it waits for is not what the next call asks.
-    if (unreachable && peer.stub != nullptr) {
+    // gRPC would go on by itself, at times of its own: what it waits for is not what the next call asks. Not twice for
+    // one channel: the next one may be a good one.
+    if (unreachable && peer.channel == call->channel) {
       peer.failed = shared_->env.clock->Monotonic();
       peer.why = std::string(MessageOf(reply.status()));
       peer.stub = nullptr;
       peer.channel = nullptr;
     }
-    while (!peer.waiting.empty()) {
-      const std::shared_ptr<Call>& first = peer.waiting.front();
-      if (peer.bytes > 0 && peer.bytes + first->bytes > shared_->options.max_bytes_in_flight) break;
-      peer.bytes += first->bytes;
-      next.push_back(first);
-      peer.waiting.pop_front();
-    }
   }
+  Calls next = Release(*call);
   call->done(std::move(reply));
-  for (const std::shared_ptr<Call>& each : next) Launch(each);
+  Launch(std::move(next));
 }
 
 bool GrpcCalls::GiveUpWaiting(const std::shared_ptr<Call>& call, const absl::Status& why) {
@@ -217,6 +290,8 @@ std::shared_ptr<grpc::Channel> GrpcCalls::NewChannel(const PeerKey& key) const {
     args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, half_ms);
     args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, half_ms);
     args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+    // So long, too, for a peer that accepts the connection, or not even that, and then says nothing.
+    args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(std::min<std::int64_t>(2 * half, 1 << 30)));
   }
   if (shared_->options.tls.has_value() && !shared_->options.tls->server_name.empty()) {
     args.SetSslTargetNameOverride(shared_->options.tls->server_name);

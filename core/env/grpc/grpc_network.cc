@@ -40,21 +40,26 @@ absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
   }
   const TlsFiles& files = *shared.options.tls;
   VIGIL_ASSIGN_OR_RETURN(const std::string authorities, ReadPem(env, "certificates of authorities", files.authorities));
+  if (!files.mutual) shared.channel_credentials = grpc::SslCredentials({.pem_root_certs = authorities});
+  if (!files.mutual && files.certificate.empty() && files.key.empty()) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::string certificate, ReadPem(env, "certificate", files.certificate));
   VIGIL_ASSIGN_OR_RETURN(const std::string key, ReadPem(env, "key", files.key));
-  shared.channel_credentials =
-      grpc::SslCredentials({.pem_root_certs = authorities, .pem_private_key = key, .pem_cert_chain = certificate});
-  grpc::SslServerCredentialsOptions server(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  if (files.mutual) {
+    shared.channel_credentials =
+        grpc::SslCredentials({.pem_root_certs = authorities, .pem_private_key = key, .pem_cert_chain = certificate});
+  }
+  grpc::SslServerCredentialsOptions server(files.mutual ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                                        : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
   server.pem_root_certs = authorities;
   server.pem_key_cert_pairs.push_back({.private_key = key, .cert_chain = certificate});
   shared.server_credentials = grpc::SslServerCredentials(server);
   return absl::OkStatus();
 }
 
-// gRPC's callbacks run in threads that go with the last channel or server of the process. Where these come and go, version
-// 1.51 gives up its queue once too often ("assertion failed: prior > 0", at some one of a thousand ends): so there is one
-// that never goes. It connects to nobody; that it holds the threads is owed to its one call, which is late from the
-// start. The only thing in core/ that belongs to the process, as those threads do.
+// gRPC's callbacks run in threads that go with the last channel or server of the process. Where these come and go,
+// version 1.51 gives up its queue once too often ("assertion failed: prior > 0", at some one of a thousand ends): so
+// there is one that never goes. It connects to nobody; that it holds the threads is owed to its one call, which is late
+// from the start. The only thing in core/ that belongs to the process, as those threads do.
 class CallbackThreads {
  public:
   static void Keep() { [[maybe_unused]] static const auto* const kept = new CallbackThreads(); }
@@ -104,12 +109,6 @@ std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_re
   return std::string_view(it->second.data(), it->second.size());
 }
 
-absl::Status TooLarge(std::string_view what, std::string_view method, std::size_t bytes, std::int64_t most) {
-  return MakeStatus(
-      Code::kResourceExhausted,
-      fmt::format("{} of {} has {} bytes, the most is {}: send a large tensor in parts.", what, method, bytes, most));
-}
-
 absl::StatusOr<std::unique_ptr<GrpcNetwork>> GrpcNetwork::Create(const Env& env, const GrpcNetworkOptions& options) {
   auto shared = std::make_shared<GrpcShared>(GrpcShared{.env = env, .options = options});
   VIGIL_RETURN_IF_ERROR(TakeCredentials(env, *shared));
@@ -135,5 +134,9 @@ std::uint64_t GrpcNetwork::Start(NetworkRequest request, std::function<void(Netw
 }
 
 void GrpcNetwork::Cancel(std::uint64_t call) { calls_->Cancel(call); }
+
+GrpcNetwork::Load GrpcNetwork::load(const std::string& to) const { return calls_->load(to); }
+
+NetworkLimits GrpcNetwork::limits() const { return LimitsOf(*shared_); }
 
 }  // namespace vigil

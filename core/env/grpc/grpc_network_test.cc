@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ namespace {
 using fakes::Text;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -107,42 +109,95 @@ TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
   EXPECT_TRUE(*reply == body);
 }
 
-// Each holds the others' bytes back; each is answered all the same, also those that give up before their turn.
-TEST_F(GrpcNetworkTest, BytesInFlightAreBounded) {
-  const auto network = New({.max_bytes_in_flight = 3000});
-  Notification go(*real_.env().tasks, "go");
-  Notification three(*real_.env().tasks, "three");
-  std::atomic<int> inside{0}, most{0};
-  const auto listener = Listen(*network, [&](IncomingCall&) -> NetworkReply {
-    if (const int now = ++inside; now > most) most = now;
-    if (inside == 3) three.Notify();
-    go.Wait(kNever);
-    --inside;
-    return "";
-  });
-  Notification all(*real_.env().tasks, "all");
-  std::atomic<int> left{10}, late{0}, cancelled{0};
+// A socket that says what a test tells it, and else nothing.
+class Socket {
+ public:
+  Socket() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  ~Socket() {
+    if (accepted_ >= 0) close(accepted_);
+    close(socket_);
+  }
+  std::string ListenInSilence() {
+    sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(socket_, 8), 0);
+    EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  // As a server of HTTP/2 does that is about to stand still: greets who comes, and reads nothing.
+  void AcceptAndGreet() {
+    accepted_ = accept(socket_, nullptr, nullptr);
+    const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
+    ASSERT_EQ(send(accepted_, settings.data(), settings.size(), MSG_NOSIGNAL), static_cast<ssize_t>(settings.size()));
+  }
+  void Say(const std::string& address, const std::string& bytes) {
+    const int port = std::stoi(address.substr(address.rfind(':') + 1));
+    sockaddr_in to{.sin_family = AF_INET,
+                   .sin_port = htons(static_cast<std::uint16_t>(port)),
+                   .sin_addr = {htonl(INADDR_LOOPBACK)},
+                   .sin_zero = {}};
+    ASSERT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    ASSERT_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+
+ private:
+  const int socket_;
+  int accepted_ = -1;
+};
+
+// The peer takes what fits into its window, 64 KiB, and no more.
+TEST_F(GrpcNetworkTest, BytesThatThePeerDoesNotTakeAreBounded) {
+  const auto network = New({.max_bytes_in_flight = 3 << 20});
+  Socket standing;
+  const std::string address = standing.ListenInSilence();
+  std::mutex mutex;
+  std::vector<std::string> answers(5);
+  Notification four(*real_.env().tasks, "four"), all(*real_.env().tasks, "all");
+  int answered = 0;
   std::vector<std::uint64_t> calls;
-  for (int i = 0; i < 10; ++i) {
-    calls.push_back(network->Start({.to = listener->address(),
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    calls.push_back(network->Start({.to = address,
                                     .method = kEcho,
-                                    .body = std::string(1000, 'x'),
-                                    .deadline = i == 8 ? In(milliseconds(20)) : kNever},
-                                   [&](const NetworkReply& reply) {
-                                     if (CodeOf(reply.status()) == Code::kDeadlineExceeded) ++late;
-                                     if (CodeOf(reply.status()) == Code::kCancelled) ++cancelled;
-                                     if (--left == 0) all.Notify();
+                                    .body = std::string(std::size_t{1} << 20, 'x'),
+                                    .deadline = i == 3 ? In(milliseconds(50)) : kNever},
+                                   [&, i](const NetworkReply& reply) {
+                                     std::lock_guard lock(mutex);
+                                     answers[i] = Text(reply.status());
+                                     if (++answered == 5) all.Notify();
                                    }));
   }
-  three.Wait(kNever);
-  network->Cancel(calls[9]);
-  EXPECT_EQ(cancelled, 1);
-  while (late == 0) real_.env().tasks->SleepUntil(In(milliseconds(5)));
-  EXPECT_EQ(most, 3);
-  go.Notify();
+  standing.AcceptAndGreet();
+  EXPECT_EQ(network->load(address).bytes, 3 << 20);
+  network->Cancel(calls[4]);
+  network->Cancel(calls[0]);
+  network->Cancel(calls[1]);
+  network->Cancel(calls[2]);
   all.Wait(kNever);
-  EXPECT_EQ(most, 3);
-  EXPECT_EQ(late, 1);
+  EXPECT_THAT(answers, ElementsAre(StartsWith("CANCELLED"), StartsWith("CANCELLED"), StartsWith("CANCELLED"),
+                                   StartsWith("DEADLINE_EXCEEDED"), StartsWith("CANCELLED")));
+  EXPECT_EQ(network->load(address), GrpcNetwork::Load{});
+}
+
+// As a step that waits for a value which another request brings.
+TEST_F(GrpcNetworkTest, WhatWasSentAndIsNotAnsweredHoldsNobodyBack) {
+  const auto network = New({.max_bytes_in_flight = 1000});
+  Notification second(*real_.env().tasks, "second");
+  const auto listener = Listen(*network, [&](IncomingCall& call) -> NetworkReply {
+    if (call.body()[0] == '2') second.Notify();
+    if (!second.Wait(In(seconds(20)))) return MakeStatus(Code::kAborted, "the second one was held back");
+    return "";
+  });
+  Notification answered(*real_.env().tasks, "answered");
+  std::string first;
+  network->Start({.to = listener->address(), .method = kEcho, .body = std::string(1000, '1')},
+                 [&](const NetworkReply& reply) {
+                   first = Text(reply.status());
+                   answered.Notify();
+                 });
+  EXPECT_EQ(Text(Call(*network, {.to = listener->address(), .body = std::string(1000, '2')}).status()), "OK");
+  answered.Wait(kNever);
+  EXPECT_EQ(first, "OK");
 }
 
 TEST_F(GrpcNetworkTest, AfterAConnectionThatFailedCallsFailAtOnceForAWhile) {
@@ -166,7 +221,7 @@ TEST_F(GrpcNetworkTest, AfterAConnectionThatFailedCallsFailAtOnceForAWhile) {
 TEST_F(GrpcNetworkTest, ManyCallsAtATimeAreAnsweredEachByItsOwn) {
   const auto network = New();
   const auto listener = Listen(*network);
-  constexpr int kCalls = 2000;
+  constexpr int kCalls = 10000;
   std::atomic<int> left{kCalls}, wrong{0};
   Notification all(*real_.env().tasks, "all");
   for (int i = 0; i < kCalls; ++i) {
@@ -203,39 +258,42 @@ TEST_F(GrpcNetworkTest, ACallMayOutliveItsNetwork) {
   EXPECT_EQ(got, "late");
 }
 
-// A peer that accepts connections and then says nothing, or something that is no HTTP/2.
-class Socket {
- public:
-  Socket() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
-  ~Socket() { close(socket_); }
-  std::string ListenInSilence() {
-    sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
-    socklen_t size = sizeof address;
-    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(socket_, 8), 0);
-    EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  void Say(const std::string& address, const std::string& bytes) {
-    const int port = std::stoi(address.substr(address.rfind(':') + 1));
-    sockaddr_in to{.sin_family = AF_INET,
-                   .sin_port = htons(static_cast<std::uint16_t>(port)),
-                   .sin_addr = {htonl(INADDR_LOOPBACK)},
-                   .sin_zero = {}};
-    ASSERT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-    ASSERT_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
-  }
-
- private:
-  const int socket_;
-};
-
 TEST_F(GrpcNetworkTest, APeerThatSaysNothingIsGivenUpAtTheDeadline) {
   const auto network = New();
   Socket silent;
   const std::string address = silent.ListenInSilence();
   EXPECT_EQ(CodeOf(Call(*network, {.to = address, .deadline = In(milliseconds(50))}).status()),
             Code::kDeadlineExceeded);
+}
+
+// No deadline: only the keepalive ends the wait.
+TEST_F(GrpcNetworkTest, APeerThatStandsStillIsGivenUpAfterTheKeepalive) {
+  const auto network = New();
+  Socket silent, standing;
+  const std::string address = silent.ListenInSilence();
+  const Time start = real_.env().clock->Monotonic();
+  EXPECT_EQ(CodeOf(Call(*network, {.to = address, .keepalive = milliseconds(400)}).status()), Code::kUnavailable)
+      << "it never greets";
+  const std::string other = standing.ListenInSilence();
+  Notification answered(*real_.env().tasks, "answered");
+  Code code = Code::kOk;
+  network->Start({.to = other, .method = kEcho, .keepalive = milliseconds(400)}, [&](const NetworkReply& reply) {
+    code = CodeOf(reply.status());
+    answered.Notify();
+  });
+  standing.AcceptAndGreet();
+  answered.Wait(kNever);
+  EXPECT_EQ(code, Code::kUnavailable) << "it greets, and then answers no ping";
+  EXPECT_LT(real_.env().clock->Monotonic() - start, seconds(15)) << "gRPC's own patience is 20 s";
+}
+
+TEST_F(GrpcNetworkTest, APeerThatAnswersPingsMayTakeAnyTime) {
+  const auto network = New();
+  const auto listener = Listen(*network, [&](IncomingCall&) -> NetworkReply {
+    real_.env().tasks->SleepUntil(In(milliseconds(500)));
+    return "late";
+  });
+  EXPECT_EQ(*Call(*network, {.to = listener->address(), .keepalive = milliseconds(100)}), "late");
 }
 
 TEST_F(GrpcNetworkTest, ForeignBytesAndHalfMessagesDoNotDisturbOthers) {
@@ -289,6 +347,30 @@ TEST_F(GrpcNetworkTest, WithTlsEachEndMustShowWhoItIs) {
   EXPECT_EQ(CodeOf(Call(*New({.tls = Tls("authority", "task")}), {.to = Listen(*open)->address()}).status()),
             Code::kUnavailable)
       << "a server without a certificate is none";
+}
+
+TEST_F(GrpcNetworkTest, WithTlsOfServersAloneWhoCallsNeedsNoCertificate) {
+  TlsFiles of_server = Tls("authority", "task");
+  of_server.mutual = false;
+  TlsFiles of_client = of_server;
+  of_client.certificate = of_client.key = "";
+  const auto server = New({.tls = of_server});
+  const auto listener = Listen(*server);
+  const auto client = New({.tls = of_client});
+  EXPECT_EQ(*Call(*client, {.to = listener->address(), .body = "secret"}), "secret");
+  EXPECT_EQ(*Call(*server, {.to = listener->address(), .body = "own"}), "own");
+  EXPECT_EQ(CodeOf(Call(*New(), {.to = listener->address(), .deadline = In(seconds(20))}).status()), Code::kUnavailable)
+      << "without TLS";
+  EXPECT_THAT(Text(client->Listen("127.0.0.1:0", Echo).status()),
+              StartsWith("INVALID_ARGUMENT: listen at 127.0.0.1:0: who serves by TLS needs a certificate and a key"));
+  of_client.authorities = of_client.authorities.substr(0, of_client.authorities.rfind('/')) + "/stranger.pem";
+  EXPECT_EQ(CodeOf(Call(*New({.tls = of_client}), {.to = listener->address(), .deadline = In(seconds(20))}).status()),
+            Code::kUnavailable)
+      << "a server that somebody else has signed";
+  const auto demanding = New({.tls = Tls("authority", "task")});
+  EXPECT_EQ(CodeOf(Call(*client, {.to = Listen(*demanding)->address(), .deadline = In(seconds(20))}).status()),
+            Code::kUnavailable)
+      << "where certificates are demanded";
 }
 
 TEST_F(GrpcNetworkTest, WithoutItsFilesThereIsNoTls) {

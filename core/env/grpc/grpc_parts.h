@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "vigil/core/env/grpc/grpc_network.h"
 
@@ -36,6 +37,8 @@ struct GrpcShared {
   std::shared_ptr<grpc::ServerCredentials> server_credentials;
 };
 
+inline NetworkLimits LimitsOf(const GrpcShared& shared) { return {.message_bytes = shared.options.max_message_bytes}; }
+
 grpc::ByteBuffer BytesToSend(std::string bytes);
 // The bytes; UNAVAILABLE: `checksum` is there, and is not theirs.
 absl::StatusOr<std::string> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum);
@@ -43,7 +46,6 @@ std::string ChecksumOf(std::string_view bytes);
 // The value under that key; nullopt: there is none.
 std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
                                              const char* key);
-absl::Status TooLarge(std::string_view what, std::string_view method, std::size_t bytes, std::int64_t most);
 
 // The calling side. Safe from any thread. What gRPC has of it does not keep it: it is destroyed when it is idle.
 class GrpcCalls {
@@ -53,6 +55,7 @@ class GrpcCalls {
 
   std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done);
   void Cancel(std::uint64_t number);
+  GrpcNetwork::Load load(const std::string& to);
   bool idle();  // nothing is under way
   void WaitUntilIdle();
 
@@ -64,18 +67,27 @@ class GrpcCalls {
     std::shared_ptr<grpc::Channel> channel;
     std::optional<Time> failed;  // when that was
     std::string why;
-    std::int64_t bytes = 0;  // given to gRPC, and not answered
+    std::int64_t bytes = 0;  // given to gRPC, and not sent
     std::deque<std::shared_ptr<Call>> waiting;
   };
   using PeerKey = std::pair<std::string, Duration>;
 
-  // REQUIRES (both): mutex_ is held.
+  using Calls = std::vector<std::shared_ptr<Call>>;
+
+  // REQUIRES (these): mutex_ is held.
   bool HasRoom(const Peer& peer, const Call& call) const;
   absl::Status Connect(const PeerKey& key, Peer& peer) const;
-  // Gives it to gRPC, or answers it.
-  void Launch(const std::shared_ptr<Call>& call);
+  Calls TakeTurns(Peer& peer) const;  // those who waited, and have room now
+  // How long it may wait for its turn.
+  void WatchDeadline(const std::shared_ptr<Call>& call);
+
+  // Gives each to gRPC, or answers it.
+  void Launch(Calls calls);
+  absl::Status Begin(const std::shared_ptr<Call>& call);
+  // What follows has room where its bytes were. Only the first time counts.
+  Calls Release(Call& call);
+  void Finish(const std::shared_ptr<Call>& call, NetworkReply reply);
   void Leave();  // a callback ends
-  void Finish(const std::shared_ptr<Call>& call, NetworkReply reply, bool unreachable);
   // One that still waits for its turn is answered so. False: it does not wait.
   bool GiveUpWaiting(const std::shared_ptr<Call>& call, const absl::Status& why);
   std::shared_ptr<grpc::Channel> NewChannel(const PeerKey& key) const;

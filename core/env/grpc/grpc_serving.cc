@@ -1,6 +1,6 @@
-// The serving side. gRPC reads a request by threads of its own, which must not wait; its handler runs in a task. The two
-// meet in a Request: whoever takes its reactor finishes it, the task with an answer, or the end of the listener, which
-// does not wait for tasks.
+// The serving side. gRPC reads a request by threads of its own, which must not wait; its handler runs in a task. The
+// two meet in a Request: whoever takes its reactor finishes it, the task with an answer, or the end of the listener,
+// which does not wait for tasks.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <grpcpp/generic/async_generic_service.h>
@@ -123,10 +123,7 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
 
   // Once: then it may be gone.
   void Reply(NetworkReply reply) {
-    const std::int64_t most = requests_->shared().options.max_message_bytes;
-    if (reply.ok() && static_cast<std::int64_t>(reply->size()) > most) {
-      reply = TooLarge("The answer", request_->method(), reply->size(), most);
-    }
+    reply = Carried(std::move(reply), request_->method(), LimitsOf(requests_->shared()));
     if (!reply.ok()) return Finish(ToGrpc(reply.status()));
     context_.AddTrailingMetadata(kChecksumKey, ChecksumOf(*reply));
     written_ = BytesToSend(*std::move(reply));
@@ -301,6 +298,12 @@ absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const Grp
                                                        const std::string& address, RequestHandler handler) {
   VIGIL_ASSIGN_OR_RETURN(const HostAndPort parsed, ParseAddress(address));
   VIGIL_RETURN_IF_ERROR(CheckAddress(address, parsed, shared->options.beyond_loopback));
+  if (shared->server_credentials == nullptr) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("listen at {}: who serves by TLS needs a certificate and a key, and TlsFiles names "
+                                  "none.",
+                                  address));
+  }
   const auto requests = std::make_shared<Requests>(shared, std::move(handler));
   auto listener = std::make_unique<GrpcListener>(requests, std::make_unique<Service>(requests));
   grpc::ServerBuilder builder;

@@ -1,20 +1,14 @@
-// How an error crosses gRPC: its canonical code and message as gRPC's own, its payloads as details, both bounded.
-//
-// A peer may refuse trailers of over 8 KiB, and with them the answer: of a long message the beginning is sent, with a
-// note of how much is missing, and payloads are left out from the largest on until the rest fits.
+// How an error crosses gRPC: its canonical code and message as gRPC's own, its payloads as details, both bounded as
+// network.h says: a peer may refuse trailers of over 8 KiB, and with them the answer.
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_ENV_GRPC_WIRE_STATUS_H_
 #define VIGIL_CORE_ENV_GRPC_WIRE_STATUS_H_
 
-#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
 
 namespace vigil {
-
-inline constexpr std::size_t kMostMessageBytes = 2048;
-inline constexpr std::size_t kMostPayloadBytes = 3072;  // names included
 
 struct WireStatus {
   int code = 0;  // canonical

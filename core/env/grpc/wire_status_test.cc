@@ -8,6 +8,7 @@
 #include "absl/strings/cord.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/grpc/rpc_status.pb.h"
+#include "vigil/core/env/network.h"
 
 namespace vigil {
 namespace {
@@ -36,18 +37,18 @@ TEST(WireStatusTest, WithoutPayloadsThereAreNoDetails) {
 }
 
 TEST(WireStatusTest, OfALongMessageTheBeginningIsSentAndWhatIsMissingSaid) {
-  const std::string fits(kMostMessageBytes, 'a');
+  const std::string fits(kMostStatusMessageBytes, 'a');
   EXPECT_EQ(ToWire(absl::InternalError(fits)).message, fits);
   const WireStatus wire = ToWire(absl::InternalError(fits + std::string(1 << 20, 'b')));
-  EXPECT_LE(wire.message.size(), kMostMessageBytes);
+  EXPECT_LE(wire.message.size(), kMostStatusMessageBytes);
   EXPECT_THAT(wire.message, StartsWith("aaaa"));
-  EXPECT_THAT(wire.message, EndsWith(" [and 1048624 bytes that were not sent]"));
+  EXPECT_THAT(wire.message, EndsWith(" [and 1048640 bytes that were not sent]"));
 }
 
 TEST(WireStatusTest, ACharacterIsNotCutInTwo) {
   for (int shift = 0; shift < 3; ++shift) {
     std::string message(static_cast<std::size_t>(shift), 'x');
-    while (message.size() < 2 * kMostMessageBytes) message += "\xE2\x82\xAC";  // the sign of the euro
+    while (message.size() < 2 * kMostStatusMessageBytes) message += "\xE2\x82\xAC";  // the sign of the euro
     const std::string sent = ToWire(absl::InternalError(message)).message;
     const std::string kept = sent.substr(0, sent.find(" [and "));
     EXPECT_EQ((kept.size() - static_cast<std::size_t>(shift)) % 3, 0u) << shift;
@@ -56,14 +57,15 @@ TEST(WireStatusTest, ACharacterIsNotCutInTwo) {
 
 TEST(WireStatusTest, OfManyPayloadsTheSmallestAreSent) {
   absl::Status status = MakeStatus(Code::kStopIteration, "end");
-  status.SetPayload("large", absl::Cord(std::string(kMostPayloadBytes, 'x')));
+  status.SetPayload("large", absl::Cord(std::string(kMostStatusPayloadBytes, 'x')));
   status.SetPayload("small", absl::Cord("y"));
   const WireStatus wire = ToWire(status);
-  EXPECT_LE(wire.details.size(), kMostPayloadBytes + 128);
+  EXPECT_LE(wire.details.size(), kMostStatusPayloadBytes + 128);
   const absl::Status back = FromWire(wire);
   EXPECT_EQ(CodeOf(back), Code::kStopIteration) << "the code is a payload, too";
   EXPECT_TRUE(back.GetPayload("small").has_value());
   EXPECT_FALSE(back.GetPayload("large").has_value());
+  EXPECT_EQ(back.GetPayload(kLeftOutPayload), absl::Cord("large"));
 }
 
 TEST(WireStatusTest, WhatOthersSendIsTakenAsFarAsItIsUnderstood) {

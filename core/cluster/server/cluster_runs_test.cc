@@ -1,0 +1,154 @@
+// Sessions on a cluster: answers that make no sense, prepared runs, traces, resets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/client/cluster_session.h"
+#include "vigil/core/cluster/master.pb.h"
+#include "vigil/core/cluster/server/session_testing.h"
+#include "vigil/core/cluster/worker.pb.h"
+#include "vigil/core/tensor/tensor_proto.h"
+
+namespace vigil {
+namespace {
+
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const auto less = [](std::string& reply) { reply.clear(); };
+  network_.ChangeReplies("RunGraph", 1, less);
+  EXPECT_EQ(Text(RunAll(*session, {v_.read}).status), "INTERNAL: RunGraph: malformed response");
+  network_.Heal();
+  network_.ChangeReplies("RunStep", 1, less);
+  EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
+  network_.ChangeReplies("RunStep", 1, [](std::string& reply) { reply = "\xff"; });
+  EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
+  EXPECT_EQ(Fetch(*remote, sum_), 11);
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+// Prepared by names, fed in the middle: what is fed is not computed, on whichever task it stands.
+TEST_F(ClusterSessionTest, PreparedRuns) {
+  cluster_.StartAll();
+  for (const bool is_remote : {false, true}) {
+    const auto session =
+        is_remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Run(*session, init_), "OK");
+    const absl::StatusOr<CallableHandle> product =
+        session->MakeCallable({.feed = {"sum:0", "x:0"}, .fetch = {"product:0", "sum"}, .target = {"v/add"}});
+    ASSERT_TRUE(product.ok()) << product.status();
+    for (int i = 0; i < 3; ++i) {
+      std::vector<Tensor> out;
+      const std::vector<Tensor> feeds = {Number(7), Number(2)};
+      EXPECT_EQ(Text(session->RunCallable(*product, feeds, &out)), "OK");
+      ASSERT_EQ(out.size(), 2u);
+      EXPECT_EQ(out[0].scalar<double>(), 14);
+      EXPECT_EQ(out[1].scalar<double>(), 7);
+    }
+    EXPECT_EQ(Fetch(*session, v_.read), 1 + 3 * 14);
+    EXPECT_EQ(Text(session->RunCallable(*product, std::vector<Tensor>{Number(7), Number(2)}, nullptr)), "OK");
+    const absl::StatusOr<CallableHandle> gradient = session->MakeCallable({.feed = {"v/read:0"}, .fetch = {"sum"}});
+    ASSERT_TRUE(gradient.ok()) << gradient.status();
+    std::vector<Tensor> out;
+    const std::vector<Tensor> fed = {Number(5)};
+    EXPECT_EQ(Text(session->RunCallable(*gradient, fed, &out)), "OK");
+    EXPECT_EQ(out[0].scalar<double>(), 15);
+    EXPECT_EQ(CodeOf(session->RunCallable(*gradient, {}, &out)), Code::kInvalidArgument);
+    EXPECT_EQ(Text(session->ReleaseCallable(*gradient)), "OK");
+    EXPECT_EQ(CodeOf(session->RunCallable(*gradient, fed, &out)), Code::kInvalidArgument);
+    const CallableOptions partitions{.fetch = {"sum"}, .run_options = {.output_partition_graphs = true}};
+    const absl::StatusOr<CallableHandle> refused = session->MakeCallable(partitions);
+    const absl::Status why = refused.ok() ? session->RunCallable(*refused, {}, &out) : refused.status();
+    EXPECT_THAT(Text(why), StartsWith("UNIMPLEMENTED: RunOptions.output_partition_graphs: "));
+    std::string handle;
+    EXPECT_EQ(CodeOf(session->PRunSetup({"x:0"}, {"product:0"}, {}, &handle)), Code::kUnimplemented);
+    EXPECT_EQ(Text(session->Close()), "OK");
+    const std::vector<Tensor> both = {Number(7), Number(2)};
+    EXPECT_EQ(Text(session->RunCallable(*product, both, &out)), "USAGE: Attempted to use a closed Session.");
+  }
+  ExpectNoSteps();
+}
+
+TEST_F(ClusterSessionTest, WhoWantsATraceButHasNoPlaceForItGetsNone) {
+  cluster_.StartAll();
+  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+  for (const bool is_remote : {false, true}) {
+    const auto session =
+        is_remote ? cluster_.NewRemoteSession("worker", 0, graph_) : cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Run(*session, init_, &options), "OK");
+  }
+}
+
+TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+  RunMetadata metadata;
+  std::vector<Tensor> out;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
+  std::vector<std::string> nodes;
+  for (const NodeStats& stats : metadata.step_stats) nodes.push_back(stats.node_name);
+  EXPECT_THAT(nodes, testing::IsSupersetOf({"sum", "v/read", "w/read"}));
+  EXPECT_EQ(Text(session->Run({.spec = spec, .metadata = &metadata}, &out)), "OK");
+  EXPECT_TRUE(metadata.step_stats.empty());
+}
+
+TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  for (const TraceLevel level :
+       {TraceLevel::kNoTrace, TraceLevel::kSoftwareTrace, TraceLevel::kHardwareTrace, TraceLevel::kFullTrace}) {
+    for (const bool reports : {false, true}) {
+      const RunOptions options{.trace_level = level, .report_tensor_allocations_upon_oom = reports};
+      RunMetadata metadata;
+      std::vector<Tensor> out;
+      for (Session* const each : {session.get(), remote.get()}) {
+        EXPECT_EQ(Text(each->Run({.spec = spec, .options = &options, .metadata = &metadata}, &out)), "OK");
+        EXPECT_EQ(!metadata.step_stats.empty(), level == TraceLevel::kFullTrace) << static_cast<int>(level) << reports;
+      }
+    }
+  }
+}
+
+TEST_F(ClusterSessionTest, AResetForgetsWhatTheMastersOwnTaskHas) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("ps", 0, graph_);
+  EXPECT_EQ(Run(*session, v_.initializer), "OK");
+  EXPECT_EQ(Text(ResetCluster(cluster_.client(), cluster_.server("ps", 0).target())), "OK");
+  const auto again = cluster_.NewSession("ps", 0, graph_);
+  EXPECT_THAT(Text(RunAll(*again, {v_.read}).status),
+              StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
+}
+
+TEST_F(ClusterSessionTest, ResetForgetsResourcesAndClosesSessions) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  EXPECT_EQ(Fetch(*session, sum_), 11);
+  const auto hanging = HangIn(*session);
+  const std::string target = cluster_.server("worker", 0).target();
+  EXPECT_EQ(Text(ResetCluster(cluster_.client(), target, {"a container of others"})), "OK");
+  hanging->task->Join(kNever);
+  EXPECT_EQ(CodeOf(hanging->outcome.status), Code::kCancelled);
+  const auto again = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Fetch(*again, sum_), 11);
+  EXPECT_EQ(Text(ResetCluster(cluster_.env("worker", 0), target)), "OK");
+  const auto third = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_THAT(Text(RunAll(*third, {sum_}).status), StartsWith("FAILED_PRECONDITION: Attempting to use uninitialized"));
+}
+
+}  // namespace
+}  // namespace vigil
