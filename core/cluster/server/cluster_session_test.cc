@@ -6,7 +6,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/master.pb.h"
-#include "vigil/core/cluster/server/session_testing.h"
+#include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
