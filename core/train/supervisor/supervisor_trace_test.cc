@@ -104,6 +104,33 @@ TEST_F(SupervisorTraceTest, AGraphThatWasFinalizedBeforeIsCalledSo) {
   EXPECT_TRUE(TraceHeaderOf({}, {}, nullptr, graph_).graph_is_finalized());
 }
 
+TEST_F(SupervisorTraceTest, TheHeaderSaysWhatThereIs) {
+  SupervisorOptions options;
+  options.init_fn = [](Session&) { return absl::OkStatus(); };
+  SupervisorModel model;
+  EXPECT_TRUE(TraceHeaderOf(options, model, nullptr, graph_).has_init_fn());
+  model.local_init_op = train_.node;
+  const proto::TraceHeader with_local_init_op = TraceHeaderOf({}, model, nullptr, graph_);
+  EXPECT_TRUE(with_local_init_op.supervisor().has_local_init_op());
+  EXPECT_FALSE(with_local_init_op.supervisor().has_ready_op());
+  EXPECT_FALSE(with_local_init_op.has_init_fn());
+  model.ready_op = train_;
+  EXPECT_TRUE(TraceHeaderOf({}, model, nullptr, graph_).supervisor().has_ready_op());
+}
+
+TEST_F(SupervisorTraceTest, TheHeaderHasEachSwitch) {
+  const proto::TraceHeader header = TraceHeaderOf({}, {}, nullptr, graph_);
+  EXPECT_EQ(static_cast<std::size_t>(header.behaviour_size()), BehaviourSwitches().size());
+}
+
+TEST_F(SupervisorTraceTest, AWaitIsToldInSeconds) {
+  PrepareSessionOptions options;
+  options.max_wait_secs = std::chrono::seconds(7);
+  const Event event = CallOf(options);
+  EXPECT_TRUE(event.has_value);
+  EXPECT_EQ(event.value, 7);
+}
+
 TEST_F(SupervisorTraceTest, WithoutAPathThereIsNone) {
   Make({.logdir = kLogdir});
   EXPECT_FALSE(*vigil::Exists(fake_.files, kTracePath));
