@@ -123,6 +123,26 @@ TEST_F(SupervisorTraceTest, TheHeaderHasEachSwitch) {
   EXPECT_EQ(static_cast<std::size_t>(header.behaviour_size()), BehaviourSwitches().size());
 }
 
+TEST_F(SupervisorTraceTest, StartingServicesAndQueueRunnersIsAnswered) {
+  const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
+  const absl::Status end = sv->ManagedSession({.start_standard_services = false}, [&](const SessionPtr& session) {
+    EXPECT_TRUE(sv->StartStandardServices(session).ok());
+    EXPECT_TRUE(sv->StartQueueRunners(session).ok());
+    return sv->SummaryComputed(session, proto::Summary(), 5);
+  });
+  EXPECT_TRUE(end.ok()) << end;
+  const int returns = static_cast<int>(EventKind::kSupervisorReturn);
+  EXPECT_THAT(Emitted(), Contains(KindAndCall(returns, static_cast<int>(SupervisorMethod::kStartServices))));
+  EXPECT_THAT(Emitted(), Contains(KindAndCall(returns, static_cast<int>(SupervisorMethod::kStartQueueRunners))));
+  bool told = false;
+  for (const Event& event : fake_.events.events()) {
+    const bool of_summary = event.kind == EventKind::kSupervisorCall &&
+                            event.call == static_cast<std::uint8_t>(SupervisorMethod::kSummaryComputed);
+    told = told || (of_summary && event.has_value && event.value == 5);
+  }
+  EXPECT_TRUE(told) << "the step of the summary";
+}
+
 TEST_F(SupervisorTraceTest, AWaitIsToldInSeconds) {
   PrepareSessionOptions options;
   options.max_wait_secs = std::chrono::seconds(7);
