@@ -61,6 +61,20 @@ TEST_F(QueueRunnerDefTest, GoesIntoAMetaGraphAndComesBack) {
   }
 }
 
+// UNAUTHENTICATED is TensorFlow's last code; of ours behind it TensorFlow reads none.
+TEST_F(QueueRunnerDefTest, ItsCancelOpAndTensorFlowsCodesAreWritten) {
+  const QueueRunnerOptions& first = graph_.Collection(kQueueRunners)[0]->options();
+  graph_.AddToCollection(
+      kQueueRunners, *QueueRunner::Create(fake_.env(), {.queue_name = "queue",
+                                                        .enqueue_ops = first.enqueue_ops,
+                                                        .cancel_op = first.close_op,
+                                                        .queue_closed_codes = {Code::kUnauthenticated, Code::kUsage}}));
+  proto::QueueRunnerDef written;
+  ASSERT_TRUE(written.ParseFromString(codec_.write(graph_).back()));
+  EXPECT_EQ(written.cancel_op_name(), "queue_Close");
+  EXPECT_THAT(written.queue_closed_exception_types(), ElementsAre(16));
+}
+
 TEST_F(QueueRunnerDefTest, WithoutClosedCodesAnOldMessageMeansTheDefault) {
   proto::QueueRunnerDef def;
   def.set_queue_name("queue");

@@ -70,6 +70,7 @@ TEST_F(FetchesTest, WhatIsNotThereIsNamed) {
   const Tensor value = Tensor::Scalar<std::int64_t>(10);
   const FetchedValues got(fetches, &value);
   EXPECT_DEATH(got["stpe"], "there is no 'stpe' of a map with the keys 'step', 'ops'");
+  EXPECT_DEATH(static_cast<void>(got.key(2)), "there is no key 2 of a map with the keys 'step', 'ops'");
   EXPECT_DEATH(got["ops"][3], "there is no item 3 of a list of 1");
   EXPECT_DEATH(static_cast<void>(got["ops"].tensor()), "there is no tensor\\(\\) of a list of 1");
   EXPECT_DEATH(static_cast<void>(got["ops"][0].tensor()), "there is no tensor\\(\\) of an op, which has no value");

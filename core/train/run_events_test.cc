@@ -92,6 +92,19 @@ TEST_F(RunEventsTest, EachOptionThatIsSetIsTold) {
                           "-1 option reset_disk_byte_usage = 1"));
 }
 
+// What is fed and is no number has a checksum, which tells two values apart.
+TEST_F(RunEventsTest, WhatIsFedAndIsNoNumberHasAChecksum) {
+  const auto sum_of = [this](const Tensor& value) {
+    RunEvents(fake_.env()).CallerGives(graph_, {{a_, value}}, {});
+    EXPECT_FALSE(fake_.events.events().back().has_value);
+    return fake_.events.events().back().value;
+  };
+  EXPECT_NE(sum_of(Tensor::Scalar<std::string>("left")), sum_of(Tensor::Scalar<std::string>("right")));
+  EXPECT_EQ(sum_of(Tensor::Scalar<std::string>("left")), sum_of(Tensor::Scalar<std::string>("left")));
+  EXPECT_NE(sum_of(Tensor::Vector<std::int64_t>({1, 2})), sum_of(Tensor::Vector<std::int64_t>({1, 3})));
+  EXPECT_EQ(sum_of(Tensor()), 0);
+}
+
 TEST_F(RunEventsTest, ARunThatNobodyAsksAnythingOfHasNone) {
   auto session = MonitoredSession::Create(fake_.env(), graph_, {.hooks = {std::make_shared<AskingHook>(RunArgs())}});
   ASSERT_TRUE(session.ok()) << session.status();

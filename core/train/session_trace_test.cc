@@ -112,6 +112,19 @@ TEST_F(SessionTraceTest, OfASingularSessionThatDoesNotEnd) {
   EXPECT_TRUE(header_.behaviour(0).on());
 }
 
+TEST_F(SessionTraceTest, TheHeaderSaysWhatTheCreatorHasAndWhetherTheGraphWasFinalized) {
+  graph_.Finalize();
+  CreatorTraits creator;
+  creator.has_checkpoint_filename = true;
+  const proto::TraceHeader of_a_file = TraceHeaderOf(true, creator, {}, {}, graph_);
+  EXPECT_TRUE(of_a_file.has_checkpoint_filename());
+  EXPECT_FALSE(of_a_file.has_init_fn());
+  EXPECT_TRUE(of_a_file.graph_is_finalized());
+  creator = {};
+  creator.has_init_fn = true;
+  EXPECT_TRUE(TraceHeaderOf(true, creator, {}, {}, graph_).has_init_fn());
+}
+
 TEST_F(SessionTraceTest, OutlivesItsSession) {
   std::shared_ptr<Coordinator> left_behind;
   class Keeper : public SessionRunHook {

@@ -35,6 +35,11 @@ TEST_F(GlobalStepWaiterHookTest, NeedsAGlobalStep) {
   EXPECT_EQ(MessageOf(status), "Global step should be created to use _GlobalStepWaiterHook.");
 }
 
+TEST_F(GlobalStepWaiterHookTest, TellsWhatItWaitsFor) {
+  Start(*GlobalStepWaiterHook::Create(env(), {.wait_until_step = 1000}));
+  EXPECT_THAT(Details(HookDetail::kWaitsForStep), ElementsAre(1000));
+}
+
 TEST_F(GlobalStepWaiterHookTest, DoesNotWaitForStepZero) {
   StartWaitingFor(0);
   ASSERT_TRUE(Run().ok());
@@ -75,6 +80,21 @@ TEST_F(GlobalStepWaiterHookTest, ALongWaitSaysHowFarItIs) {
                                      "Waiting for global step 5000 before starting training. Current step is 1001.",
                                      "Waiting for global step 5000 before starting training. Current step is 2002.",
                                      "Waiting for global step 5000 before starting training. Current step is 3003."));
+}
+
+TEST_F(GlobalStepWaiterHookTest, ALineIsForAThousandSteps) {
+  StartWaitingFor(5000);
+  const auto others = env().tasks->Spawn("others", [this] {
+    env().tasks->SleepUntil({499ms});
+    SetStep(1001);
+    env().tasks->SleepUntil({999ms});
+    SetStep(1500);
+    env().tasks->SleepUntil({1499ms});
+    SetStep(5000);
+  });
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(TakeLog(), ElementsAre("Waiting for global step 5000 before starting training.",
+                                     "Waiting for global step 5000 before starting training. Current step is 1001."));
 }
 
 TEST_F(GlobalStepWaiterHookTest, AWaitThatFailedStartsAgain) {

@@ -39,6 +39,13 @@ TEST_F(NanTensorHookTest, StopsSoftly) {
   EXPECT_THAT(TakeLog(Severity::kWarning), ElementsAre("Model diverged with loss = NaN."));
 }
 
+TEST_F(NanTensorHookTest, TellsWhetherItFails) {
+  EXPECT_TRUE(RunWithLoss(Tensor::Scalar<float>(0.5F), true).ok());
+  EXPECT_THAT(Details(HookDetail::kWatchesForNan), ElementsAre(1));
+  EXPECT_TRUE(RunWithLoss(Tensor::Scalar<float>(0.5F), false).ok());
+  EXPECT_THAT(Details(HookDetail::kWatchesForNan), ElementsAre(1, 0));
+}
+
 TEST_F(NanTensorHookTest, OtherLossesPass) {
   for (const Tensor& fine : {Tensor::Scalar<float>(0.5F), Tensor::Scalar<std::int64_t>(3),
                              Tensor::Scalar<float>(std::numeric_limits<float>::infinity())}) {

@@ -41,6 +41,11 @@ TEST_F(StepCounterHookTest, TakesExactlyOnePeriod) {
   EXPECT_TRUE(StepCounterHook::Create(env()).ok());
 }
 
+TEST_F(StepCounterHookTest, TellsWhetherItMakesItsWriter) {
+  Start(Make({.every_n_steps = 10, .summary_writer = writer_}));
+  EXPECT_THAT(Details(HookDetail::kCountsSteps), ElementsAre(0));
+}
+
 TEST_F(StepCounterHookTest, EveryTenSteps) {
   Start(Make({.every_n_steps = 10, .summary_writer = writer_}));
   RunTimes(30, 10ms, train_);

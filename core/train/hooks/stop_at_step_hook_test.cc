@@ -46,6 +46,11 @@ TEST_F(StopAtStepHookTest, TellsWhereItStops) {
   }
 }
 
+TEST_F(StopAtStepHookTest, TellsAfterHowManyStepsItStops) {
+  Start(Make({.num_steps = 7}));
+  EXPECT_EQ(Details(HookDetail::kStopsAfter), std::vector<double>({7}));
+}
+
 TEST_F(StopAtStepHookTest, StopsAtTheLastStep) {
   Start(Make({.last_step = 10}));
   EXPECT_FALSE(StopsAt(5));

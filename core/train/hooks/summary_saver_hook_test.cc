@@ -58,6 +58,11 @@ TEST_F(SummarySaverHookTest, NeedsAGlobalStep) {
   EXPECT_EQ(MessageOf(status), "Global step should be created to use SummarySaverHook.");
 }
 
+TEST_F(SummarySaverHookTest, TellsItsPeriod) {
+  Start(Make({.save_steps = 8, .summary_writer = writer_, .summary_op = {summary_}}));
+  EXPECT_THAT(Details(HookDetail::kEverySteps), ElementsAre(8));
+}
+
 TEST_F(SummarySaverHookTest, EveryEighthStep) {
   Start(Make({.save_steps = 8, .summary_writer = writer_, .summary_op = {summary_}}));
   RunTimes(30);

@@ -108,6 +108,15 @@ TEST_F(SupervisorStopTest, ADroppedSupervisorStopsItsQueueRunners) {
   for (const TaskPtr& task : tasks) EXPECT_TRUE(task->done()) << task->name();
 }
 
+TEST_F(SupervisorStopTest, WithoutSignalsNoneStopsIt) {
+  Env without = env();
+  without.signals = nullptr;
+  Graph graph(BuiltinOps());
+  const absl::Status end = Supervisor::Create(without, graph, {.stop_on_sigterm = true}).status();
+  EXPECT_EQ(CodeOf(end), Code::kUsage) << end;
+  EXPECT_EQ(MessageOf(end), "stop_on_sigterm needs an Env with signals, such as that of a RealEnv.");
+}
+
 TEST_F(SupervisorStopTest, ASignalStopsItAndTheChiefSavesOnceMore) {
   const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}, .stop_on_sigterm = true});
   int runs = 0;
@@ -121,13 +130,8 @@ TEST_F(SupervisorStopTest, ASignalStopsItAndTheChiefSavesOnceMore) {
   EXPECT_EQ(Text(end), "OK");
   EXPECT_EQ(runs, 3);
   EXPECT_TRUE(Exists("model.ckpt-3.index"));
-}
-
-TEST_F(SupervisorStopTest, WithoutSignalsNoneCanBeWatchedFor) {
-  Env deaf = env();
-  deaf.signals = nullptr;
-  EXPECT_EQ(Text(Supervisor::Create(deaf, graph_, {.stop_on_sigterm = true}).status()),
-            "USAGE: stop_on_sigterm needs an Env with signals, such as that of a RealEnv.");
+  EXPECT_THAT(fake_.log.lines(), Contains(testing::Field(&fakes::CapturingLog::Line::text,
+                                                         StartsWith("Saving a last checkpoint to path "))));
 }
 
 // Nobody is there any more who could be told.

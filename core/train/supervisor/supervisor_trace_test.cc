@@ -102,37 +102,56 @@ TEST_F(SupervisorTraceTest, TheBodyIsAskedAndASummaryIsAnswered) {
                                        of(EventKind::kSupervisorReturn, SupervisorMethod::kBody)}));
 }
 
-TEST_F(SupervisorTraceTest, WhatIsStartedIsAnswered) {
-  const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
-  const SessionPtr session = Prepare(*sv);
-  EXPECT_TRUE(sv->StartStandardServices(session).ok());
-  EXPECT_TRUE(sv->StartQueueRunners(session).ok());
-  const auto of = [](EventKind kind, SupervisorMethod method) {
-    return KindAndCall(static_cast<int>(kind), static_cast<int>(method));
-  };
-  EXPECT_THAT(Emitted(), IsSupersetOf({of(EventKind::kSupervisorReturn, SupervisorMethod::kStartServices),
-                                       of(EventKind::kSupervisorReturn, SupervisorMethod::kStartQueueRunners)}));
-  fake_.events.Clear();
-  EXPECT_TRUE(sv->SummaryComputed(session, proto::Summary(), 7).ok());
-  const Event& call = fake_.events.events().front();
-  EXPECT_EQ(call.call, static_cast<std::uint8_t>(SupervisorMethod::kSummaryComputed));
-  EXPECT_TRUE(call.has_value);
-  EXPECT_EQ(call.value, 7);
-}
-
-TEST_F(SupervisorTraceTest, TheHeaderSaysWhatWasGiven) {
-  SupervisorOptions options{.init_fn = [](Session&) { return absl::OkStatus(); }};
-  options.behaviour = Behaviour();
-  const proto::TraceHeader header = TraceHeaderOf(options, {}, nullptr, graph_);
-  EXPECT_TRUE(header.has_init_fn());
-  EXPECT_GT(header.behaviour_size(), 0);
-  EXPECT_FALSE(header.supervisor().has_local_init_op());
-  EXPECT_FALSE(header.supervisor().has_ready_op());
-}
-
 TEST_F(SupervisorTraceTest, AGraphThatWasFinalizedBeforeIsCalledSo) {
   graph_.Finalize();
   EXPECT_TRUE(TraceHeaderOf({}, {}, nullptr, graph_).graph_is_finalized());
+}
+
+TEST_F(SupervisorTraceTest, TheHeaderSaysWhatThereIs) {
+  SupervisorOptions options;
+  options.init_fn = [](Session&) { return absl::OkStatus(); };
+  SupervisorModel model;
+  EXPECT_TRUE(TraceHeaderOf(options, model, nullptr, graph_).has_init_fn());
+  model.local_init_op = train_.node;
+  const proto::TraceHeader with_local_init_op = TraceHeaderOf({}, model, nullptr, graph_);
+  EXPECT_TRUE(with_local_init_op.supervisor().has_local_init_op());
+  EXPECT_FALSE(with_local_init_op.supervisor().has_ready_op());
+  EXPECT_FALSE(with_local_init_op.has_init_fn());
+  model.ready_op = train_;
+  EXPECT_TRUE(TraceHeaderOf({}, model, nullptr, graph_).supervisor().has_ready_op());
+}
+
+TEST_F(SupervisorTraceTest, TheHeaderHasEachSwitch) {
+  const proto::TraceHeader header = TraceHeaderOf({}, {}, nullptr, graph_);
+  EXPECT_EQ(static_cast<std::size_t>(header.behaviour_size()), BehaviourSwitches().size());
+}
+
+TEST_F(SupervisorTraceTest, StartingServicesAndQueueRunnersIsAnswered) {
+  const auto sv = Make({.logdir = kLogdir, .save_summaries_secs = {}, .save_model_secs = {}});
+  const absl::Status end = sv->ManagedSession({.start_standard_services = false}, [&](const SessionPtr& session) {
+    EXPECT_TRUE(sv->StartStandardServices(session).ok());
+    EXPECT_TRUE(sv->StartQueueRunners(session).ok());
+    return sv->SummaryComputed(session, proto::Summary(), 5);
+  });
+  EXPECT_TRUE(end.ok()) << end;
+  const int returns = static_cast<int>(EventKind::kSupervisorReturn);
+  EXPECT_THAT(Emitted(), Contains(KindAndCall(returns, static_cast<int>(SupervisorMethod::kStartServices))));
+  EXPECT_THAT(Emitted(), Contains(KindAndCall(returns, static_cast<int>(SupervisorMethod::kStartQueueRunners))));
+  bool told = false;
+  for (const Event& event : fake_.events.events()) {
+    const bool of_summary = event.kind == EventKind::kSupervisorCall &&
+                            event.call == static_cast<std::uint8_t>(SupervisorMethod::kSummaryComputed);
+    told = told || (of_summary && event.has_value && event.value == 5);
+  }
+  EXPECT_TRUE(told) << "the step of the summary";
+}
+
+TEST_F(SupervisorTraceTest, AWaitIsToldInSeconds) {
+  PrepareSessionOptions options;
+  options.max_wait_secs = std::chrono::seconds(7);
+  const Event event = CallOf(options);
+  EXPECT_TRUE(event.has_value);
+  EXPECT_EQ(event.value, 7);
 }
 
 TEST_F(SupervisorTraceTest, WithoutAPathThereIsNone) {
