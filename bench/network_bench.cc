@@ -98,6 +98,7 @@ class RawStream final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
     server_->Shutdown();
   }
   void Send(const grpc::ByteBuffer& bytes) {
+    left_ = 2;
     StartRead(&read_);
     StartWrite(&bytes);
     came_.Wait(kNever);
@@ -105,14 +106,18 @@ class RawStream final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   }
 
  private:
-  void OnReadDone(bool ok) override {
+  // Both: the next message may begin only then.
+  void OnReadDone(bool ok) override { Half(ok); }
+  void OnWriteDone(bool ok) override { Half(ok); }
+  void Half(bool ok) {
     VIGIL_CHECK(ok);
-    came_.Notify();
+    if (--left_ == 0) came_.Notify();
   }
   void OnDone(const grpc::Status&) override { done_.Notify(); }
 
   RealEnv real_{{.log_to_stderr = false}};
   Notification came_, done_;
+  std::atomic<int> left_{0};
   Acknowledge service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::GenericStub> stub_;
