@@ -56,6 +56,8 @@ absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
   return absl::OkStatus();
 }
 
+std::string TextOf(std::uint32_t checksum) { return fmt::format("{:08x}", checksum); }
+
 // gRPC's callbacks run in threads that go with the last channel or server of the process. Where these come and go,
 // version 1.51 gives up its queue once too often ("assertion failed: prior > 0", at some one of a thousand ends): so
 // there is one that never goes. It connects to nobody; that it holds the threads is owed to its one call, which is late
@@ -87,20 +89,23 @@ grpc::ByteBuffer BytesToSend(std::string bytes) {
 
 absl::StatusOr<std::string> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum) {
   std::string bytes;
+  std::uint32_t crc = 0;
   if (buffer.Valid()) {
     std::vector<grpc::Slice> slices;
     if (!buffer.Dump(&slices).ok()) return MakeStatus(Code::kInternal, "A message of gRPC could not be unpacked.");
     bytes.reserve(buffer.Length());
     for (const grpc::Slice& slice : slices) {
-      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+      const std::string_view piece(reinterpret_cast<const char*>(slice.begin()), slice.size());
+      bytes.append(piece);
+      if (checksum.has_value()) crc = ExtendCrc32c(crc, piece);  // now that the processor has it at hand
     }
   }
-  if (!checksum.has_value() || *checksum == ChecksumOf(bytes)) return bytes;
+  if (!checksum.has_value() || *checksum == TextOf(crc)) return bytes;
   return MakeStatus(Code::kUnavailable, fmt::format("A message of {} bytes arrived with another checksum: {}, not {}.",
-                                                    bytes.size(), ChecksumOf(bytes), *checksum));
+                                                    bytes.size(), TextOf(crc), *checksum));
 }
 
-std::string ChecksumOf(std::string_view bytes) { return fmt::format("{:08x}", Crc32c(bytes)); }
+std::string ChecksumOf(std::string_view bytes) { return TextOf(Crc32c(bytes)); }
 
 std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
                                              const char* key) {

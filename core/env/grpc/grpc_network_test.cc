@@ -2,7 +2,9 @@
 #include "vigil/core/env/grpc/grpc_network.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -11,11 +13,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/fakes/status_text.h"
@@ -97,6 +101,17 @@ TEST_F(GrpcNetworkTest, WhatIsTooLargeIsNotSentAndItsMethodNamed) {
   EXPECT_THAT(Text(Call(*large, {.to = listener->address(), .body = "more"}).status()),
               StartsWith("RESOURCE_EXHAUSTED: The answer of /test.Service/Echo has 2004 bytes"));
   EXPECT_EQ(*Call(*small, {.to = listener->address(), .body = body.substr(1)}), body.substr(1));
+}
+
+TEST_F(GrpcNetworkTest, WhatArrivesOtherwiseThanItWasSentIsNotHandedOver) {
+  const grpc::Slice slices[] = {grpc::Slice("part"), grpc::Slice("ial")};
+  const grpc::ByteBuffer parts(slices, 2);
+  EXPECT_EQ(*ReceivedBytes(parts, ChecksumOf("partial")), "partial");
+  EXPECT_EQ(*ReceivedBytes(parts, std::nullopt), "partial") << "of a peer that sends none";
+  EXPECT_EQ(*ReceivedBytes(grpc::ByteBuffer(), ChecksumOf("")), "");
+  EXPECT_EQ(Text(ReceivedBytes(parts, ChecksumOf("pardial")).status()),
+            fmt::format("UNAVAILABLE: A message of 7 bytes arrived with another checksum: {}, not {}.",
+                        ChecksumOf("partial"), ChecksumOf("pardial")));
 }
 
 TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
