@@ -2,6 +2,8 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -125,6 +128,15 @@ int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& clus
   return 0;
 }
 
+// What is wrong with options that are given all or none. (Which of two CLI11 names depends on where they lie.)
+std::string WhatIsApart(absl::Span<CLI::Option* const> options) {
+  const auto is_given = [](const CLI::Option* option) { return option->count() > 0; };
+  const auto given = std::find_if(options.begin(), options.end(), is_given);
+  const auto missing = std::find_if_not(options.begin(), options.end(), is_given);
+  if (given == options.end() || missing == options.end()) return "";
+  return fmt::format("{} requires {}", (*given)->get_name(), (*missing)->get_name());
+}
+
 int Serve(int count, const char* const* words) {
   ServeArguments a;
   CLI::App app("Serves one task of a cluster, until a signal ends it", "vigil-serve");
@@ -143,12 +155,8 @@ int Serve(int count, const char* const* words) {
   CLI::Option* const certificate =
       app.add_option("--tls-certificate", a.tls.certificate, "The certificate of this task (PEM)");
   CLI::Option* const key = app.add_option("--tls-key", a.tls.key, "Its key (PEM)");
-  for (CLI::Option* const each : {ca, certificate, key}) {
-    each->type_name("FILE");
-    for (CLI::Option* const other : {ca, certificate, key}) {
-      if (other != each) each->needs(other);
-    }
-  }
+  const std::array files = {ca, certificate, key};
+  for (CLI::Option* const each : files) each->type_name("FILE");
   app.add_option("--tls-name", a.tls.server_name, "Whose certificate the others show (default: their hosts')")
       ->needs(ca)
       ->type_name("HOST");
@@ -160,6 +168,7 @@ int Serve(int count, const char* const* words) {
   } catch (const CLI::Error& error) {
     return Tell(kMisuse, error.what());
   }
+  if (std::string apart = WhatIsApart(files); !apart.empty()) return Tell(kMisuse, apart);
   const absl::StatusOr<ClusterSpec> cluster = ParseCluster(a.cluster);
   if (!cluster.ok()) return Tell(kMisuse, MessageOf(cluster.status()));
   return ServeUntilSignalled(a, *cluster);

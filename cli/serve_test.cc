@@ -115,7 +115,9 @@ TEST_F(ServeTest, HelpAndMisuse) {
       {"--cluster 'ps=a:1;ps=b:1'", "--cluster: the job 'ps' is there twice"},
       {"--cluster 'ps=127.0.0.1:1;w=127.0.0.1:2'", "Must specify an explicit `job_name`."},
       {"--cluster ps=127.0.0.1:1 --task 4", "Task 4 was not defined in job \"ps\""},
-      {"--cluster ps=127.0.0.1:1 --tls-key k", "--tls-key requires --tls-certificate"},
+      {"--cluster ps=127.0.0.1:1 --tls-key k", "--tls-key requires --tls-authorities"},
+      {"--cluster ps=127.0.0.1:1 --tls-key k --tls-authorities a", "--tls-authorities requires --tls-certificate"},
+      {"--cluster ps=127.0.0.1:1 --tls-name n", "--tls-name requires --tls-authorities"},
   };
   for (const auto& [arguments, says] : misuses) {
     const Ran ran = Run(fmt::format("$VIGIL {}", arguments));
