@@ -69,7 +69,10 @@ TEST_F(KillTest, UnwindsEveryKindOfWaitNewestFirst) {
     MutexLock lock(*mutex);
     env_.tasks->SleepUntil(At(seconds(5)));
   });
-  spawn("locker", [&] { MutexLock lock(*mutex); });
+  spawn("locker", [&] {
+    MutexLock lock(*mutex);
+    env_.tasks->SleepUntil(kNever);
+  });
   spawn("waiter", [&] {
     MutexLock lock(*free_mutex);
     condition->Wait(*free_mutex, At(seconds(4)));
@@ -98,7 +101,10 @@ TEST_F(KillTest, PassesThroughCallGuarded) {
     });
   };
   spawn_guarded("sleeper", [&] { env_.tasks->SleepUntil(kNever); });
-  spawn_guarded("locker", [&] { MutexLock lock(*mutex); });
+  spawn_guarded("locker", [&] {
+    MutexLock lock(*mutex);
+    env_.tasks->SleepUntil(kNever);
+  });
   spawn_guarded("handler", [&] {
     try {
       throw std::runtime_error("an ordinary error");
@@ -189,6 +195,32 @@ TEST_F(KillTest, DestructorsOfAKilledTaskDoNoHarm) {
   EXPECT_TRUE(world_.trace().empty());
   EXPECT_TRUE(node_.log().empty());
   EXPECT_FALSE(*Exists(node_.disk(), "/from_a_destructor"));
+}
+
+// A destructor is in the middle of waiting for a lock when the end comes: nothing may be thrown out of it.
+TEST_F(KillTest, ADestructorThatWaitsForALockEndsQuietly) {
+  struct Leaving {
+    Mutex& mutex;
+    std::vector<std::string>& log;
+    ~Leaving() {
+      const MutexLock lock(mutex);
+      log.push_back("has left");
+    }
+  };
+  const auto mutex = env_.tasks->NewMutex("shared");
+  node_.Spawn("holder", [&] {
+    const MutexLock lock(*mutex);
+    env_.tasks->SleepUntil(kNever);
+  });
+  node_.Spawn("leaver", [&] {
+    env_.tasks->SleepUntil(At(std::chrono::milliseconds(1)));
+    { const Leaving leaving{*mutex, seen_}; }
+    seen_.push_back("goes on");
+    env_.tasks->SleepUntil(kNever);
+    seen_.push_back("lives on");
+  });
+  EXPECT_EQ(RunAndKill().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(seen_, ElementsAre("has left", "goes on", "killed"));
 }
 
 TEST_F(KillTest, TheEnvOfADeadNodeDoesNothing) {

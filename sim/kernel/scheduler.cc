@@ -84,7 +84,12 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
   TaskState* const next = PickNext();
   if (next != &self) SwitchTo(next);
   self.wait.kind = WaitKind::kNone;
-  if (self.killed) KilledCall();
+  if (!self.killed) return !self.timed_out;
+  if (wait.kind == WaitKind::kMutex) {
+    KilledQuietly();
+  } else {
+    KilledCall();
+  }
   return !self.timed_out;
 }
 
