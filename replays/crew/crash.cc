@@ -28,8 +28,8 @@
 #include "vigil/replays/crew/shared_memory.h"
 
 #ifdef VIGIL_JEMALLOC
-// jemalloc reads it. What was freed stays with the process: giving it back takes time, and to know when, jemalloc looks
-// at the clock, which would be taken for the hook's doing (properties/verify/outside).
+// jemalloc reads it. What was freed stays with the process until GiveBackFreedMemory: giving it back takes time, and to
+// know when, jemalloc looks at the clock, which would be taken for the hook's doing (properties/verify/outside).
 const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1";
 #endif
 
@@ -249,6 +249,15 @@ std::uint64_t HeapInUse() {
 #else
   const struct mallinfo2 heap = mallinfo2();
   return heap.uordblks + heap.hblkhd;
+#endif
+}
+
+void GiveBackFreedMemory() {
+#ifdef VIGIL_JEMALLOC
+  const std::string all = fmt::format("arena.{}.purge", MALLCTL_ARENAS_ALL);
+  VIGIL_CHECK(mallctl(all.c_str(), nullptr, nullptr, nullptr, 0) == 0);
+#else
+  malloc_trim(0);
 #endif
 }
 

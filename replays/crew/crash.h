@@ -68,6 +68,9 @@ void DieIfItLeaks(CrashBoard& board, const std::function<void()>& play);
 inline constexpr std::uint64_t kLeak = std::uint64_t{1} << 20;
 // Bytes that are allocated.
 std::uint64_t HeapInUse();
+// What was freed goes back to the system. It stays here otherwise, in pieces of which few fit what comes next: ten
+// thousand plays of clusters would have taken a worker's 2 GiB.
+void GiveBackFreedMemory();
 
 // Whether it may be forked at all: no other thread may hold a lock that nobody would release in the child.
 bool HasOneThread();

@@ -29,6 +29,7 @@ constexpr std::int64_t kLongestHoldMs = 20;                // of a reply that is
 constexpr std::size_t kMostHeld = std::size_t{32} << 10;   // bytes
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of requests; one may be there anyway
 constexpr std::size_t kMostWaiting = 16;                   // requests that a worker has at once, of quick ones
+constexpr int kGiveBackAfter = 64;                         // plays
 constexpr int kLeakLooks = 16;                             // plays from one look at the heap to the next
 constexpr int kMostIdleDeaths = 8;                         // of workers that play nothing
 
@@ -111,6 +112,7 @@ class LeakWatch {
   std::string output;
   std::size_t at = 0;
   std::int64_t flushed = CrewNowMs();
+  int played = 0;
   while (!halted) {
     std::uint64_t number = 0;
     std::string request;
@@ -125,6 +127,7 @@ class LeakWatch {
     board.item = number + 1;
     AppendFrame(output, number, options.leaks ? leaks.Work(board, work, request) : work(request));
     board.item = 0;
+    if (++played % kGiveBackAfter == 0) GiveBackFreedMemory();
     if (output.size() < kMostHeld && CrewNowMs() - flushed < kLongestHoldMs) continue;
     if (!WriteToCrew(out, std::exchange(output, ""))) break;
     flushed = CrewNowMs();

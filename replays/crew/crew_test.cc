@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <stdexcept>
@@ -164,6 +165,21 @@ TEST(Crew, WhatIsLeftOnceIsNoLeak) {
                            },
                            {.jobs = 1});
   EXPECT_TRUE(heard.crashes.empty());
+}
+
+TEST(Crew, WhatWasFreedGoesBackToTheSystem) {
+  const Heard heard = Work(200,
+                           [](int i) {
+                             std::vector<std::string> pieces(i == 0 ? 256 : 0, std::string(std::size_t{1} << 19, 'x'));
+                             long pages = 0;
+                             long resident = 0;
+                             std::ifstream("/proc/self/statm") >> pages >> resident;
+                             return std::to_string(resident * sysconf(_SC_PAGESIZE) >> 20);
+                           },
+                           {.jobs = 1});
+  ASSERT_EQ(heard.replies.size(), 200u);
+  EXPECT_GE(std::stoi(heard.replies.front()), 128);
+  EXPECT_LT(std::stoi(heard.replies.back()), 64) << "MiB";
 }
 #endif
 
