@@ -324,9 +324,11 @@ void FaultApplier::End(Timed& timed) {
       }
       if (!fault.elsewhere.has_value()) EndSilence(timed);  // else nobody looks after the old machine
       if (!node.killed() || node.restarts() != timed.life) break;
+      // Who took it for dead while it died has started another one: that is the task now.
+      if (&NodeOf(fault.task) != &node) break;
       if (!fault.elsewhere.has_value()) {
         BootNode(node, "starts again");
-      } else if (&NodeOf(fault.task) == &node) {
+      } else {
         Follow(timed);
       }
       break;
