@@ -7,6 +7,7 @@
 #ifndef VIGIL_CORE_CLUSTER_MASTER_INTERFACE_H_
 #define VIGIL_CORE_CLUSTER_MASTER_INTERFACE_H_
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,9 @@ struct StepCall {
   std::span<const Tensor> feeds = {};   // one for each name, in their order
   const RunOptions* options = nullptr;  // null: the defaults
   RunMetadata* metadata = nullptr;      // filled if not null and the options ask for a trace
+  // Of the session, by who asks; null: never. A step that got lost is not sent again after it, or it would strike
+  // whoever has followed: what it waits for, closes or cancels is of all sessions.
+  const std::atomic<bool>* session_closed = nullptr;
 };
 
 class MasterInterface {

@@ -49,8 +49,10 @@ class Client {
     if (nodes_.load(std::memory_order_acquire) != graph_.size()) VIGIL_RETURN_IF_ERROR(Extend());
     std::vector<Tensor> nothing;
     std::vector<Tensor>& got = fetched == nullptr ? nothing : *fetched;
-    VIGIL_RETURN_IF_ERROR(
-        master_->RunStep(*step, {.feeds = call.feed_values, .options = call.options, .metadata = call.metadata}, &got));
+    VIGIL_RETURN_IF_ERROR(master_->RunStep(
+        *step,
+        {.feeds = call.feed_values, .options = call.options, .metadata = call.metadata, .session_closed = &closed_},
+        &got));
     for (std::size_t i = 0; i < got.size(); ++i) {
       const Output fetch = call.spec.fetches[i];
       VIGIL_RETURN_IF_ERROR(CheckReceived(graph_.node(fetch.node), fetch.index, got[i]));

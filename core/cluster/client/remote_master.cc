@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <utility>
@@ -39,6 +40,13 @@ class RemoteStep final : public PreparedStep {
   proto::RunStepRequest request;
 };
 
+// What is asked again if it gets lost. Each may be null.
+struct Tries {
+  bool* lost = nullptr;                         // the last one did not come through
+  bool* answered = nullptr;                     // the master has answered
+  const std::atomic<bool>* given_up = nullptr;  // once true there is no further one
+};
+
 class RemoteMaster final : public MasterInterface {
  public:
   RemoteMaster(const Env& env, std::string address, const SessionConfig& config)
@@ -69,7 +77,8 @@ class RemoteMaster final : public MasterInterface {
     const Time give_up = create_timeout_ <= Duration::zero() ? kNever : DeadlineAfter(env_, create_timeout_);
     while (true) {
       bool lost = false;
-      absl::StatusOr<proto::CreateSessionResponse> response = Ask(methods::kCreateSession, request, deadline, &lost);
+      absl::StatusOr<proto::CreateSessionResponse> response =
+          Ask(methods::kCreateSession, request, deadline, {.lost = &lost});
       if (!lost) return response;
       env_.tasks->SleepUntil(std::min({deadline, give_up, DeadlineAfter(env_, kAskMasterAgain)}));
       if (env_.clock->Monotonic() >= deadline) return MakeStatus(Code::kDeadlineExceeded, "Deadline Exceeded");
@@ -103,7 +112,8 @@ class RemoteMaster final : public MasterInterface {
       options.set_timeout_in_ms(call.options->timeout_in_ms);
       options.set_report_tensor_allocations_upon_oom(call.options->report_tensor_allocations_upon_oom);
     }
-    VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response, Ask(methods::kRunStep, request, DeadlineOf(timeout)));
+    VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response,
+                           Ask(methods::kRunStep, request, DeadlineOf(timeout), {.given_up = call.session_closed}));
     VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
     if (response.tensor_size() != request.fetch_size()) {
       return MakeStatus(Code::kInternal, "RunStep: malformed response");
@@ -123,8 +133,8 @@ class RemoteMaster final : public MasterInterface {
     request.set_session_handle(session);
     bool answered = false;
     const absl::Status status =
-        AskAgain(RequestFor(methods::kCloseSession, request.SerializeAsString(), DeadlineOf(timeout_in_ms_)), nullptr,
-                 &answered)
+        AskAgain(RequestFor(methods::kCloseSession, request.SerializeAsString(), DeadlineOf(timeout_in_ms_)),
+                 {.answered = &answered})
             .status();
     if (!answered) Tell(request);
     return status;
@@ -198,31 +208,32 @@ class RemoteMaster final : public MasterInterface {
 
   template <typename Method>
   absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request,
-                                                Time deadline, bool* lost = nullptr) {
+                                                Time deadline, const Tries& tries = {}) {
     VIGIL_ASSIGN_OR_RETURN(std::string body, Serialize(method.path, request));
-    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, std::move(body), deadline), lost));
+    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, std::move(body), deadline), tries));
     typename Method::Response response;
     if (response.ParseFromString(reply)) return response;
     return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));
   }
 
-  // Each may be null. *lost: the last try did not come through; *answered: the master has answered.
-  NetworkReply AskAgain(const NetworkRequest& request, bool* lost, bool* answered = nullptr) {
+  NetworkReply AskAgain(const NetworkRequest& request, const Tries& tries) {
     Duration pause = kFirstRetryAfter;
     for (int retries = 0;; ++retries) {
       NetworkReply reply = CallAndWait(env_, request);
       const bool by_peer = reply.ok() || IsByPeer(reply.status());
-      if (by_peer && answered != nullptr) *answered = true;
+      if (by_peer && tries.answered != nullptr) *tries.answered = true;
       if (reply.ok()) return reply;
       if (by_peer) return NotByPeer(reply.status());
       if (CodeOf(reply.status()) != Code::kUnavailable) return reply.status();
-      if (retries == kMostRetries) {
-        if (lost != nullptr) *lost = true;
+      const auto given_up = [&tries] { return tries.given_up != nullptr && *tries.given_up; };
+      if (retries == kMostRetries || given_up()) {
+        if (tries.lost != nullptr) *tries.lost = true;
         return reply.status();
       }
       env_.log->Write(Severity::kWarning, fmt::format("RPC failed with status = \"{}: {}\", maybe retrying the RPC",
                                                       CodeName(CodeOf(reply.status())), MessageOf(reply.status())));
       env_.tasks->SleepUntil(std::min(request.deadline, DeadlineAfter(env_, pause)));
+      if (given_up()) return reply.status();
       pause = pause * 13 / 10;
     }
   }

@@ -379,6 +379,18 @@ TEST_F(ClusterSessionTest, ALostRequestIsRepeatedUpToElevenTimesInFortyMilliseco
   EXPECT_LT(took, 0.045);
 }
 
+// Or it would strike the session that has followed: a queue that it closes is of both.
+TEST_F(ClusterSessionTest, ALostRequestOfASessionThatWasClosedMeanwhileIsNotRepeated) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const int sent = network_.count("RunStep");
+  network_.LoseReplies("RunStep", 1);
+  network_.AfterReply("RunStep", 1, [&] { EXPECT_EQ(Text(session->Close()), "OK"); });
+  EXPECT_EQ(Run(*session, init_), "UNAVAILABLE: Connection reset by peer");
+  EXPECT_EQ(network_.count("RunStep"), sent + 1);
+}
+
 TEST_F(ClusterSessionTest, AnUnavailableServerBehindTheMasterIsNotAskedAgain) {
   cluster_.StartAll();
   const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
