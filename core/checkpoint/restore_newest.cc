@@ -62,6 +62,9 @@ bool IsDamage(const absl::Status& status) {
   return code == Code::kDataLoss || code == Code::kNotFound;
 }
 
+// The saver has found no checkpoint there: then there is nothing to look at, nor to hide.
+bool IsNotThere(const absl::Status& restored) { return CodeOf(restored) == Code::kUsage; }
+
 // The state file is there and its bytes say nothing (rather than: it could not be read).
 bool IsInvalidState(const absl::Status& status) { return CodeOf(status) == Code::kUsage; }
 
@@ -104,7 +107,8 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     if (!fallback) break;
     // A preemption, a graph that does not fit, files that cannot be read now: another checkpoint would not help, or
     // would hide it. What this look itself meets is nobody's answer.
-    const absl::Status damage = VerifyBundle(*env.files, prefix);
+    const absl::Status damage =
+        IsNotThere(restored) ? MakeStatus(Code::kNotFound, MessageOf(restored)) : VerifyBundle(*env.files, prefix);
     if (!IsDamage(damage) || IsPreemption(restored)) return restored;
     env.log->Write(Severity::kWarning,
                    fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix, MessageOf(damage)));

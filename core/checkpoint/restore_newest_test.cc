@@ -217,6 +217,19 @@ TEST_F(RestoreNewestTest, TheErrorIsTheRestoresAlsoWhereTheFilesCannotBeReadAfte
   EXPECT_EQ(codes[codes.size() - 2], "NOT_FOUND") << "the last one looks for damage";
 }
 
+// A name in the state file of which a bit has changed: no look at files is needed to pass it over, so none can fail.
+TEST_F(RestoreNewestTest, WhatIsNotThereIsPassedOverWhateverALookAtItMeets) {
+  std::string state = *ReadAll(fake_.files, "/d/checkpoint");
+  state.replace(state.find("m-3"), 3, "m,3");
+  Replace("/d/checkpoint", state);
+  fake_.files.set_fault([&](fakes::FileOp op, const std::string& path) {
+    const bool fails = op == fakes::FileOp::kOpen && path.starts_with("/d/m,3");
+    return fails ? MakeStatus(Code::kUnknown, "not now") : absl::OkStatus();
+  });
+  EXPECT_EQ(Restore(true), "3");
+  EXPECT_EQ(Restore(false), "USAGE");
+}
+
 TEST_F(RestoreNewestTest, NeitherIsADirectoryThatCannotBeRead) {
   Replace("/d/checkpoint", "");
   for (const fakes::FileOp op : {fakes::FileOp::kList, fakes::FileOp::kStat}) {
