@@ -115,6 +115,23 @@ TEST(Checkers, UpdatesAreAppliedExactlyOnce) {
   EXPECT_EQ(runs(5, 6, nothing).Judge().armed["updates.exactly_once"], 1);
 }
 
+// A restore in two parts comes first to what is still there; the other part is of a server that has started again.
+TEST(Checkers, WhatAServerHadInAnEarlierLifeIsNotWhatARestoreBrings) {
+  const std::string rule = "restore.brings_what_was_saved";
+  const std::vector<CheckerCase> cases = CheckerCases();
+  const auto forged = std::ranges::find(cases, rule, &CheckerCase::checker);
+  ASSERT_NE(forged, cases.end());
+  JobEvidence evidence = forged->breaks;
+  EXPECT_THAT(BrokenBy(evidence), Contains(rule));
+  const auto assigned = std::ranges::find(evidence.history, Kind::kAssigned, &JobMoment::kind);
+  ASSERT_NE(assigned, evidence.history.end());
+  JobMoment started{.at = assigned->at, .task = assigned->task, .life = 2, .kind = Kind::kStarted};
+  const auto after = evidence.history.insert(assigned + 1, started);
+  EXPECT_THAT(BrokenBy(evidence), Not(Contains(rule)));
+  after->task = "ps:1";
+  EXPECT_THAT(BrokenBy(evidence), Contains(rule));
+}
+
 TEST(Checkers, TheStepGoesBackOnlyWithANewSession) {
   Story story{
       .lines = {{1, kWorker, Kind::kSession}, {2, kWorker, Kind::kSawStep, 9}, {3, kWorker, Kind::kSawStep, 8}}};

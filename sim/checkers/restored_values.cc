@@ -34,6 +34,9 @@ void CheckRestoredValues(const JobRun& run, Findings& findings) {
       case JobMoment::Kind::kInitialised:
         assigned.clear();
         break;
+      case JobMoment::Kind::kStarted:  // of a server: what an initialisation that failed gave it is gone
+        std::erase_if(assigned, [&](const auto& each) { return each.first.first == moment.task; });
+        break;
       case JobMoment::Kind::kRestored:
         for (const auto& [name, value] : std::exchange(assigned, {})) {
           if (moment.code != Code::kOk || moment.step < 0) break;
