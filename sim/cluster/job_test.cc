@@ -211,6 +211,22 @@ TEST(Job, AChiefThatReturnsTrainsOn) {
   EXPECT_EQ(CountOf(played.history, JobMoment::Kind::kStarted, "chief:0"), 2);
 }
 
+// Its chief's machine, which is gone, takes the directory with it in which the last worker is about to save.
+TEST(Job, TheLastOneSavesAlsoWhereItsDirectoryIsLost) {
+  JobSpec spec = SmallJob(WorkloadKind::kShortJob);
+  spec.workload.last_step = 0;
+  spec.plan.session_calls = {{.task = "chief:0", .at = CallKind::kReadStep, .call = 1, .code = Code::kOutOfRange}};
+  for (int n = 9; n <= 40; ++n) {  // from when the model is initialised: nobody else would do it
+    TimedFault fault = CrashOf("chief:0", seconds(0));
+    fault.disk = DiskLoss::kAll;
+    fault.point = {.kind = FaultPoint::Kind::kFileOp, .n = n};
+    spec.plan.timed = {fault};
+    const PlayedJob played = PlayJobOf(spec);
+    const TaskFacts& worker = played.facts.tasks.find("worker:0")->second;
+    EXPECT_EQ(worker.outcome, "clean") << n << ": " << worker.text;
+  }
+}
+
 // A supervisor begins anew after ABORTED only.
 // A chief that stands still is followed by another one, and then goes on: what it asks the servers for is refused.
 TEST(Job, AZombieIsRefusedByTheServersThatKnowItsSuccessor) {

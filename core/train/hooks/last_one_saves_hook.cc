@@ -36,10 +36,15 @@ absl::StatusOr<bool> LastOneSavesHook::IsSaved(const std::string& checkpoint) co
   return state.has_value() && state->model_checkpoint_path == checkpoint;
 }
 
+absl::Status LastOneSavesHook::Save(Session& session, const std::string& prefix, std::int64_t step) const {
+  // A chief that died early may not have made it, and what its machine loses later is as if it had not.
+  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(options_.checkpoint_dir));
+  return options_.scaffold->saver()->Save(session, prefix, step).status();
+}
+
 absl::Status LastOneSavesHook::End(Session* session) {
   if (session == nullptr || ChiefIsThere()) return absl::OkStatus();
-  const SaverPtr& saver = options_.scaffold->saver();
-  if (saver == nullptr) return absl::OkStatus();
+  if (options_.scaffold->saver() == nullptr) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t step, step_.Read(session));
   const std::string prefix = JoinPath(options_.checkpoint_dir, CheckpointSaverHookOptions().checkpoint_basename);
   VIGIL_ASSIGN_OR_RETURN(bool saved, IsSaved(fmt::format("{}-{}", prefix, step)));
@@ -47,14 +52,12 @@ absl::Status LastOneSavesHook::End(Session* session) {
   env_.log->Write(Severity::kWarning,
                   fmt::format("The chief is gone: this worker saves step {} into {}, since nobody else will.", step,
                               options_.checkpoint_dir));
-  // A chief that died early may not have made it.
-  VIGIL_RETURN_IF_ERROR(env_.files->MakeDirectory(options_.checkpoint_dir));
-  absl::Status status = saver->Save(*session, prefix, step).status();
+  absl::Status status = Save(*session, prefix, step);
   for (int i = 1; !status.ok() && i < kAttempts; ++i) {
     // Another worker may have come to the same conclusion: two that write the same files get in each other's way.
     env_.tasks->SleepUntil(DeadlineAfter(env_, kPause));
     VIGIL_ASSIGN_OR_RETURN(saved, IsSaved(fmt::format("{}-{}", prefix, step)));
-    status = saved ? absl::OkStatus() : saver->Save(*session, prefix, step).status();
+    status = saved ? absl::OkStatus() : Save(*session, prefix, step);
   }
   return status;
 }

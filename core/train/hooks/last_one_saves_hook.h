@@ -39,6 +39,7 @@ class LastOneSavesHook : public SessionRunHook {
  private:
   bool ChiefIsThere() const;
   absl::StatusOr<bool> IsSaved(const std::string& checkpoint) const;  // as the newest
+  absl::Status Save(Session& session, const std::string& prefix, std::int64_t step) const;
 
   const Env env_;
   const LastOneSavesHookOptions options_;
