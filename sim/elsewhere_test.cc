@@ -208,11 +208,10 @@ TEST_F(ElsewhereTest, OneThatIsFollowedWhileItDiesDoesNotStartAgain) {
                    .lasts = seconds(1),
                    .restart_after = seconds(2)},
                   {.kind = Kind::kCrash, .at = milliseconds(7499), .task = "chief:0", .restart_after = seconds(3)}}});
-  EXPECT_THAT(Happened(),
-              ElementsAre("5 chief:0 stands still and is taken for dead",
-                          "6 the process of chief:0 that was taken for dead goes on", "7 crash chief:0",
-                          "7 chief:0~2 starts on another machine", "7 the name of chief:0 leads to its new machine",
-                          "100 all faults end"));
+  EXPECT_THAT(Happened(), ElementsAre("5 chief:0 stands still and is taken for dead",
+                                      "6 the process of chief:0 that was taken for dead goes on", "7 crash chief:0",
+                                      "7 chief:0~2 starts on another machine",
+                                      "7 the name of chief:0 leads to its new machine", "100 all faults end"));
   EXPECT_THAT(HeardBy("chief:0", 8, 110), IsEmpty());
   EXPECT_THAT(HeardBy("chief:0~2", 9, 110), Each("ps:0"));
 }

@@ -35,8 +35,8 @@ class Task {
 class Mutex {
  public:
   virtual ~Mutex() = default;
-  // Throws nothing, so destructors may take it: a task of a killed process (simulator only) may go on without it, to its
-  // next call that waits for anything else.
+  // Throws nothing, so destructors may take it: a task of a killed process (simulator only) may go on without it, to
+  // its next call that waits for anything else.
   virtual void Lock() = 0;
   virtual void Unlock() = 0;
 };

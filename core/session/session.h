@@ -76,7 +76,8 @@ class Session {
   virtual absl::Status Close() = 0;
 
   // A run that is prepared once: names and options are looked at here. USAGE: names that the graph does not have;
-  // UNIMPLEMENTED: an option that there is none of. Handles count from 0.
+  // UNIMPLEMENTED: an option that no session has; one that only this kind has not (output_partition_graphs on a
+  // cluster) is told by the run. Handles count from 0.
   absl::StatusOr<CallableHandle> MakeCallable(CallableOptions options);
   // One such run, as Run(): `feeds` in the order of `feed`. INVALID_ARGUMENT: another number of feeds, a handle that
   // was released or never given.

@@ -184,6 +184,18 @@ TEST_F(CheckpointInputPipelineHookTest, WhereTheFilesAreGoneTheInputBeginsAnew) 
   }
 }
 
+TEST_F(CheckpointInputPipelineHookTest, WhereTheNewestIsGoneTheOneBeforeIsRestored) {
+  AddInput();
+  Start(Make({.save_steps = 2}));
+  EXPECT_THAT(Steps(5), ElementsAre(0, 1, 2, 3, 4));
+  for (const char* const gone : {"/c/input.ckpt-4.index", "/c/input.ckpt-0.index"}) {
+    ASSERT_EQ(Text(fake_.files.Remove(gone)), "OK");
+    ASSERT_EQ(Text(NewSession()), "OK");
+    EXPECT_EQ(Step(), 2) << gone;
+    SetStep(0);
+  }
+}
+
 TEST_F(CheckpointInputPipelineHookTest, ADamagedStateIsPassedOverIfAsked) {
   AddInput();
   for (const bool fallback : {true, false}) {
