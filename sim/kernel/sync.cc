@@ -8,8 +8,8 @@ namespace vigil::sim {
 
 SimMutex::~SimMutex() { VIGIL_CHECK(waiters_.empty()); }
 
-// Throws nothing, as pthread_mutex_lock is no cancellation point: destructors take locks. Who is killed as it waits goes
-// on without the lock to its next call that waits for anything else; what it does until then nobody sees.
+// Throws nothing, as pthread_mutex_lock is no cancellation point: destructors take locks. Who is killed as it waits
+// goes on without the lock to its next call that waits for anything else; what it does until then nobody sees.
 void SimMutex::Lock() {
   TaskState* const self = scheduler_.current();
   while (locked_) {
