@@ -62,7 +62,7 @@ bool IsDamage(const absl::Status& status) {
   return code == Code::kDataLoss || code == Code::kNotFound;
 }
 
-// The saver has found no checkpoint there: then there is nothing to look at, nor to hide.
+// The saver has found no checkpoint there: a look at it says how, if it can, but decides nothing.
 bool IsNotThere(const absl::Status& restored) { return CodeOf(restored) == Code::kUsage; }
 
 // The state file is there and its bytes say nothing (rather than: it could not be read).
@@ -107,9 +107,9 @@ absl::Status RestoreNewest(const Env& env, Saver& saver, Session& session, const
     if (!fallback) break;
     // A preemption, a graph that does not fit, files that cannot be read now: another checkpoint would not help, or
     // would hide it. What this look itself meets is nobody's answer.
-    const absl::Status damage =
-        IsNotThere(restored) ? MakeStatus(Code::kNotFound, MessageOf(restored)) : VerifyBundle(*env.files, prefix);
-    if (!IsDamage(damage) || IsPreemption(restored)) return restored;
+    const absl::Status damage = VerifyBundle(*env.files, prefix);
+    const bool is_gone = IsNotThere(restored) && !damage.ok();
+    if (!(IsDamage(damage) || is_gone) || IsPreemption(restored)) return restored;
     env.log->Write(Severity::kWarning,
                    fmt::format("Checkpoint {} is not complete and is passed over: {}", prefix, MessageOf(damage)));
   }

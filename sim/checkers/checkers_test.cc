@@ -482,6 +482,17 @@ void AddRun(Story& story, const char* task, int second, std::int64_t step) {
   story.lines.push_back({second, task, Kind::kRunReturned, step, -1});
 }
 
+TEST(Checkers, AZombieBringsTokensOfItsOwn) {
+  Story story = Synchronous();
+  for (int second = 4; second < 7; ++second) AddRun(story, kWorker, second, 0);
+  AddRun(story, kChief, 7, 0);
+  EXPECT_THAT(story.Rules(), Contains("tokens.conserved"));
+  story.lines.insert(story.lines.begin() + 5, {3, ZombieOf(kWorker), Kind::kSession});
+  EXPECT_THAT(story.Rules(), Contains("tokens.conserved"));
+  story.lines.insert(story.lines.begin() + 5, {3, ZombieOf(kChief), Kind::kSession});
+  EXPECT_THAT(story.Rules(), Not(Contains("tokens.conserved")));
+}
+
 TEST(Checkers, NoStepWithoutItsGradients) {
   Story story = Synchronous();
   AddRun(story, kChief, 4, 0);  // by the first tokens

@@ -13,7 +13,8 @@
 //   as seen: 0.
 // * Tokens. The runs that began in a term and returned took R tokens from its beginning and R from each step made in
 //   it, which are no more than the step is: runs <= R + R * step, for a step that is seen by an attempt that began
-//   after they had returned.
+//   after they had returned. A process of the chief that was taken for dead and lives on begins sessions with R tokens,
+//   too, where it is not the master of its steps (else servers refuse it): runs <= R * (1 + those sessions) + R * step.
 //
 // Both hold with equality in a job without faults (the second one in its first term). What strikes a replica (a failed
 // attempt, a gradient dropped as stale, a token that was taken by an attempt that failed) only makes fewer steps and
@@ -49,6 +50,7 @@ class TokenCount {
 
   void See(const JobMoment& moment) {
     if (moment.task == kTheChief) SeeChief(moment);
+    if (moment.kind == JobMoment::Kind::kSession && moment.task == ZombieOf(kTheChief)) ++grants_;
     Attempt& attempt = attempts_[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
@@ -129,11 +131,11 @@ class TokenCount {
                                     begun_ / aggregated_, aggregated_, begun_),
                         fmt::format("{} steps", steps));
     }
-    if (attempt.returned > aggregated_ * (1 + moment.step)) {
+    if (attempt.returned > aggregated_ * (grants_ + moment.step)) {
       findings_.Violate(
           moment,
           fmt::format("at most {} runs with a token each, from {} steps of {} tokens and {} to begin with",
-                      aggregated_ * (1 + moment.step), moment.step, aggregated_, aggregated_),
+                      aggregated_ * (grants_ + moment.step), moment.step, aggregated_, grants_ * aggregated_),
           fmt::format("{} runs", attempt.returned));
     }
   }
@@ -149,6 +151,7 @@ class TokenCount {
   std::optional<std::int64_t> first_;
   std::int64_t greatest_ = 0;
   std::int64_t returned_ = 0;  // runs that began in it
+  std::int64_t grants_ = 1;    // of tokens to begin with: its own, and those of all sessions of zombies
   bool initialised_ = false;
   bool restored_ = false;
 };
@@ -169,8 +172,11 @@ const Checker kTokensConserved = {
     .source = "sync_replicas_optimizer.py: replicas_to_aggregate gradients a step, as many tokens put back",
     .needs = &Behaviour::sync_tokens_renewed,
     .check = CheckTokens,
-    .excuses = "fewer steps and fewer runs than gradients and tokens allow",
-    .why = "a failed attempt, a stale gradient or a token taken by an attempt that failed only makes fewer",
+    .excuses = "fewer steps and fewer runs than gradients and tokens allow; tokens that a zombie's sessions begin with",
+    .why =
+        "a failed attempt, a stale gradient or a token taken by an attempt that failed only makes fewer; servers "
+        "cannot "
+        "tell a zombie that is not the master of its steps from the chief",
 };
 
 }  // namespace vigil::sim
