@@ -5,6 +5,7 @@
 
 #include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/shrink/shrink.h"
+#include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/play/runner.h"
 #include "vigil/sim/kernel/chooser.h"
 
@@ -22,14 +23,17 @@ std::optional<Crash> Crashed(const std::variant<std::string, Crash>& end) {
   return std::nullopt;
 }
 
+// Under its choices; with a log under a schedule by chance, as campaigns play it, and its choices are noted there.
 std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const std::function<bool()>& on_tick) {
+  const bool preempt = log != nullptr && replays::PreemptsByChance(scenario);
   const auto play = [&](CrashBoard& board) {
     Runner runner;
     const auto once = [&] {
       sim::RandomChooser random(scenario.seed);
       std::optional<LoggedChooser> chooser;
       if (log != nullptr) chooser.emplace(random, *log);
-      replays::Outcome outcome = runner.Run(scenario, {.chooser = log == nullptr ? nullptr : &*chooser});
+      replays::Outcome outcome =
+          runner.Run(scenario, {.chooser = log == nullptr ? nullptr : &*chooser, .preempt = preempt});
       BrokenRulesIn(outcome, scenario);
     };
     once();
