@@ -14,7 +14,8 @@
 // * Tokens. The runs that began in a term and returned took R tokens from its beginning and R from each step made in
 //   it, which are no more than the step is: runs <= R + R * step, for a step that is seen by an attempt that began
 //   after they had returned. A process of the chief that was taken for dead and lives on begins sessions with R tokens,
-//   too, where it is not the master of its steps (else servers refuse it): runs <= R * (1 + those sessions) + R * step.
+//   too, while a server that has started again has not heard of its successor: runs <= R * (1 + those sessions) +
+//   R * step.
 //
 // Both hold with equality in a job without faults (the second one in its first term). What strikes a replica (a failed
 // attempt, a gradient dropped as stale, a token that was taken by an attempt that failed) only makes fewer steps and
@@ -174,9 +175,8 @@ const Checker kTokensConserved = {
     .check = CheckTokens,
     .excuses = "fewer steps and fewer runs than gradients and tokens allow; tokens that a zombie's sessions begin with",
     .why =
-        "a failed attempt, a stale gradient or a token taken by an attempt that failed only makes fewer; servers "
-        "cannot "
-        "tell a zombie that is not the master of its steps from the chief",
+        "a failed attempt, a stale gradient or a token taken by an attempt that failed only makes fewer; a server that "
+        "has started again knows of no zombie until its successor comes",
 };
 
 }  // namespace vigil::sim
