@@ -34,6 +34,7 @@ KINDS = [
     Kind("training", "trainings that go on elsewhere, in three parts", ["training_exchange.py"], 6),
     Kind("events", "events files, written by each and read by the other", ["events_exchange.py"], 20),
     Kind("tensorboard", "events of vigil as TensorBoard's Python and its data server find them", ["tensorboard_exchange.py"], 4),
+    Kind("clients", "training programs of TensorFlow's client against vigil serve and TensorFlow's server", ["clients.py"], 20),
     Kind("ops", "random cases of ops, forward and gradients (of each op)", ["ops_exchange.py"], 4),
 ]
 

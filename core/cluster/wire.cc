@@ -31,25 +31,62 @@ using google::protobuf::UnknownField;
 struct OtherField {
   int number;
   std::string_view name;
-  bool taken;  // whatever it says makes no difference here
+  bool taken;                               // whatever it says makes no difference here
+  std::span<const OtherField> within = {};  // a message, of which some may be
 };
 
+// What only makes TensorFlow faster, or its graphs smaller.
+constexpr OtherField kOfRewriteOptions[] = {
+    {2, "disable_model_pruning", true},
+    {12, "meta_optimizer_iterations", true},
+    {19, "disable_meta_optimizer", true},
+};
+constexpr OtherField kOfGraphOptions[] = {
+    {2, "enable_recv_scheduling", true},
+    {3, "optimizer_options", true},
+    {4, "build_cost_model", false},
+    {5, "infer_shapes", false},
+    {6, "place_pruned_graph", true},
+    {7, "enable_bfloat16_sendrecv", false},
+    {8, "timeline_step", false},
+    {9, "build_cost_model_after", false},
+    {10, "rewrite_options", false, kOfRewriteOptions},
+};
+// Python's client says disable_optimize_for_static_graph of every graph that is not finalized.
+constexpr OtherField kOfExperimental[] = {
+    {1, "collective_group_leader", false},
+    {3, "executor_type", true},
+    {4, "recv_buf_max_chunk", true},
+    {5, "use_numa_affinity", true},
+    {6, "collective_deterministic_sequential_execution", false},
+    {7, "collective_nccl", false},
+    {8, "share_session_state_in_clusterspec_propagation", false},
+    {9, "disable_thread_spinning", true},
+    {10, "share_cluster_devices_in_session", false},
+    {11, "session_metadata", true},
+    {12, "optimize_for_static_graph", true},
+    {13, "enable_mlir_bridge", true},
+    {14, "disable_output_partition_graphs", true},
+    {16, "enable_mlir_graph_optimization", true},
+    {17, "mlir_bridge_rollout", true},
+    {24, "disable_optimize_for_static_graph", true},
+};
 constexpr OtherField kOfConfig[] = {
-    {1, "device_count", false},
+    {1, "device_count", true},
     {2, "intra_op_parallelism_threads", true},
     {3, "placement_period", true},
     {6, "gpu_options", true},
     {7, "allow_soft_placement", true},
     {8, "log_device_placement", false},
     {9, "use_per_session_threads", true},
-    {10, "graph_options", false},
+    {10, "graph_options", false, kOfGraphOptions},
     {12, "session_inter_op_thread_pool", true},
     {13, "rpc_options", false},
     {14, "cluster_def", false},
     {15, "isolate_session_state", false},
-    {16, "experimental", false},
+    {16, "experimental", false, kOfExperimental},
     {17, "share_cluster_devices_in_session", false},
-    {18, "pluggable_device_options", false},
+    {18, "pluggable_device_options", true},
 };
 constexpr OtherField kOfRunOptions[] = {
     {3, "inter_op_thread_pool", true},
@@ -70,15 +107,20 @@ bool SaysSomething(const UnknownField& field) {
   }
 }
 
-absl::Status CheckOtherFields(std::string_view name, const google::protobuf::Message& message,
+absl::Status CheckOtherFields(std::string_view name, const google::protobuf::UnknownFieldSet& others,
                               std::span<const OtherField> known) {
-  const google::protobuf::UnknownFieldSet& others = message.GetReflection()->GetUnknownFields(message);
   for (int i = 0; i < others.field_count(); ++i) {
     const UnknownField& field = others.field(i);
     if (field.number() >= kFirstOfOurs || !SaysSomething(field)) continue;
     const auto it = std::ranges::find(known, field.number(), &OtherField::number);
     if (it != known.end() && it->taken) continue;
     const std::string what = it == known.end() ? fmt::format("field {}", field.number()) : std::string(it->name);
+    google::protobuf::UnknownFieldSet within;
+    if (it != known.end() && !it->within.empty() && field.type() == UnknownField::TYPE_LENGTH_DELIMITED &&
+        within.ParseFromString(field.length_delimited())) {
+      VIGIL_RETURN_IF_ERROR(CheckOtherFields(fmt::format("{}.{}", name, what), within, it->within));
+      continue;
+    }
     return MakeStatus(Code::kUnimplemented, fmt::format("{}.{} cannot be obeyed here: leave it out.", name, what));
   }
   return absl::OkStatus();
@@ -128,7 +170,7 @@ void ToProto(const SessionConfig& config, proto::ConfigProto* out) {
 }
 
 absl::StatusOr<SessionConfig> FromProto(const proto::ConfigProto& config) {
-  VIGIL_RETURN_IF_ERROR(CheckOtherFields("ConfigProto", config, kOfConfig));
+  VIGIL_RETURN_IF_ERROR(CheckOtherFields("ConfigProto", config.GetReflection()->GetUnknownFields(config), kOfConfig));
   return SessionConfig{.device_filters = {config.device_filters().begin(), config.device_filters().end()},
                        .operation_timeout_in_ms = config.operation_timeout_in_ms(),
                        .inter_op_parallelism_threads = config.inter_op_parallelism_threads(),
@@ -137,7 +179,8 @@ absl::StatusOr<SessionConfig> FromProto(const proto::ConfigProto& config) {
 }
 
 absl::StatusOr<RunOptions> FromProto(const proto::RunOptionsProto& options) {
-  VIGIL_RETURN_IF_ERROR(CheckOtherFields("RunOptions", options, kOfRunOptions));
+  VIGIL_RETURN_IF_ERROR(
+      CheckOtherFields("RunOptions", options.GetReflection()->GetUnknownFields(options), kOfRunOptions));
   return RunOptions{.trace_level = static_cast<TraceLevel>(options.trace_level()),
                     .timeout_in_ms = options.timeout_in_ms(),
                     .report_tensor_allocations_upon_oom = options.report_tensor_allocations_upon_oom()};

@@ -34,9 +34,34 @@ TEST(WireTest, WhatCannotBeObeyedOfAConfigIsRefusedByName) {
   EXPECT_EQ(Refused(ConfigWith(15, 1)),
             "UNIMPLEMENTED: ConfigProto.isolate_session_state cannot be obeyed here: leave it out.");
   EXPECT_EQ(Refused(ConfigWith(99, 1)), "UNIMPLEMENTED: ConfigProto.field 99 cannot be obeyed here: leave it out.");
-  proto::ConfigProto graph_options;
-  graph_options.GetReflection()->MutableUnknownFields(&graph_options)->AddLengthDelimited(10, "\x10\x01");
-  EXPECT_EQ(Refused(graph_options), "UNIMPLEMENTED: ConfigProto.graph_options cannot be obeyed here: leave it out.");
+  const auto with = [](int number, const std::string& message) {
+    proto::ConfigProto config;
+    config.GetReflection()->MutableUnknownFields(&config)->AddLengthDelimited(number, message);
+    return config;
+  };
+  EXPECT_EQ(Refused(with(10, "\x10\x01")), "OK") << "enable_recv_scheduling";
+  EXPECT_EQ(Refused(with(10, "\x28\x01")),
+            "UNIMPLEMENTED: ConfigProto.graph_options.infer_shapes cannot be obeyed here: leave it out.");
+  EXPECT_EQ(Refused(with(10, "\x52\x02\x18\x01")),
+            "UNIMPLEMENTED: ConfigProto.graph_options.rewrite_options.field 3 cannot be obeyed here: leave it out.");
+  EXPECT_EQ(Refused(with(16, "\x38\x01")),
+            "UNIMPLEMENTED: ConfigProto.experimental.collective_nccl cannot be obeyed here: leave it out.");
+  EXPECT_EQ(Refused(with(10, "no message")),
+            "UNIMPLEMENTED: ConfigProto.graph_options cannot be obeyed here: leave it out.");
+}
+
+// What TensorFlow 2.21's client was seen to send where its user has said nothing.
+TEST(WireTest, TheConfigOfTensorFlowsClientIsTaken) {
+  proto::ConfigProto config;
+  google::protobuf::UnknownFieldSet& others = *config.GetReflection()->MutableUnknownFields(&config);
+  others.AddLengthDelimited(1, std::string("\n\x03GPU\x10\x00", 7));  // device_count
+  others.AddLengthDelimited(1,
+                            "\n\x03"
+                            "CPU\x10\x01");
+  others.AddLengthDelimited(6, std::string("\x4a\x00", 2));   // gpu_options { experimental {} }
+  others.AddLengthDelimited(16, "\xc0\x01\x01");              // experimental { disable_optimize_for_static_graph }
+  others.AddLengthDelimited(18, std::string("\x1a\x00", 2));  // pluggable_device_options { experimental {} }
+  EXPECT_EQ(Refused(config), "OK");
 }
 
 TEST(WireTest, SoAreRunOptions) {

@@ -1,6 +1,7 @@
 #include "vigil/core/tensor/tensor_proto.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
 #include <bit>
@@ -70,8 +71,35 @@ std::uint16_t BitsOf(const Tensor& tensor) {
   return bits;
 }
 
+// As TensorFlow packs strings that it sends: the length of each as a varint, then their bytes.
+absl::StatusOr<Tensor> StringsFromContent(const Shape& shape, const std::string& content) {
+  const auto invalid = [&] {
+    return Invalid("The {} bytes of a string tensor {} are not its lengths and its bytes.", content.size(),
+                   shape.ToString());
+  };
+  const std::int64_t n = shape.num_elements();
+  if (n > static_cast<std::int64_t>(content.size())) return invalid();
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(content.data()),
+                                               static_cast<int>(content.size()));
+  std::vector<std::uint32_t> lengths(static_cast<std::size_t>(n));
+  std::uint64_t sum = 0;
+  for (std::uint32_t& length : lengths) {
+    if (!input.ReadVarint32(&length)) return invalid();
+    sum += length;
+  }
+  std::size_t at = static_cast<std::size_t>(input.CurrentPosition());
+  if (at + sum != content.size()) return invalid();
+  Tensor out(DType::kString, shape);
+  auto element = out.mutable_flat<std::string>().begin();
+  for (const std::uint32_t length : lengths) {
+    *element++ = content.substr(at, length);
+    at += length;
+  }
+  return out;
+}
+
 absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, const std::string& content) {
-  if (dtype == DType::kString) return Invalid("The values of a string tensor are not a list.");
+  if (dtype == DType::kString) return StringsFromContent(shape, content);
   VIGIL_ASSIGN_OR_RETURN(const std::int64_t wanted, Tensor::BytesOf(dtype, shape));
   if (static_cast<std::size_t>(wanted) != content.size()) {
     return Invalid("A tensor {} {} is given {} bytes, not {}.", DTypeName(dtype), shape.ToString(), content.size(),

@@ -62,6 +62,25 @@ TEST(TensorProto, TheLastValueFillsTheRest) {
   EXPECT_EQ(*FromProto(tensor), Tensor(DType::kInt32, {2, 2}));
 }
 
+// The bytes are those that TensorFlow 2.21's client sends.
+TEST(TensorProto, StringsMayComeAsLengthsAndBytes) {
+  proto::TensorProto tensor = WithShape(proto::DT_STRING, {3});
+  const std::string longer(300, 'y');
+  tensor.set_tensor_content(std::string("\x02\x00\xac\x02", 4) + "ab" + longer);
+  EXPECT_EQ(*FromProto(tensor), Tensor::Vector<std::string>({"ab", "", longer}));
+  for (const char* const content : {"\x02\x01\x01"
+                                    "ab",
+                                    "\x01\x01\x01"
+                                    "abcd",
+                                    "\x01\x01", "\x80\x80\x80"}) {
+    tensor.set_tensor_content(content);
+    EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument) << content;
+  }
+  tensor = WithShape(proto::DT_STRING, {std::int64_t{1} << 40});
+  tensor.set_tensor_content("many");
+  EXPECT_EQ(CodeOfRead(tensor), Code::kInvalidArgument);
+}
+
 TEST(TensorProto, RefusesWhatDoesNotFit) {
   proto::TensorProto tensor = WithShape(proto::DT_INT32, {1});
   tensor.add_int_val(1);
