@@ -1,0 +1,119 @@
+// TensorFlow's client against this master: what it was seen to send (interop/record_client.py), and what TensorFlow's
+// server has answered, value by value. The handle of the session and the versions of its graph are each server's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/cluster/master.pb.h"
+#include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/fakes/fake_env.h"
+
+namespace vigil {
+namespace {
+
+struct Call {
+  std::string method;
+  std::string request;
+  std::string reply;
+};
+
+std::vector<Call> Recorded() {
+  std::vector<Call> calls;
+  std::ifstream in(VIGIL_SOURCE_DIR "/core/cluster/server/tensorflow_client/2_21.txt");
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    Call& call = calls.emplace_back();
+    std::string request, reply;
+    words >> call.method >> request >> reply;
+    if (request != "-") call.request = absl::HexStringToBytes(request);
+    if (reply != "-") call.reply = absl::HexStringToBytes(reply);
+  }
+  return calls;
+}
+
+template <typename Message>
+Message Parsed(const std::string& bytes) {
+  Message message;
+  EXPECT_TRUE(message.ParseFromString(bytes));
+  return message;
+}
+
+class TensorFlowClientTest : public testing::Test {
+ protected:
+  // The reply of the only task's master.
+  std::string Ask(const std::string& method, const std::string& body) {
+    const NetworkReply reply = CallAndWait(cluster_.client(), {.to = "worker0:2222", .method = method, .body = body});
+    EXPECT_TRUE(reply.ok()) << method << ": " << Text(reply.status());
+    return reply.value_or("");
+  }
+  template <typename Request>
+  std::string AskInSession(const Call& call) {
+    auto request = Parsed<Request>(call.request);
+    request.set_session_handle(handle_);
+    if constexpr (requires { request.set_current_graph_version(0); }) request.set_current_graph_version(version_);
+    return Ask(call.method, request.SerializeAsString());
+  }
+  void RunsLikeRecorded(const Call& call) {
+    const auto ours = Parsed<proto::RunStepResponse>(AskInSession<proto::RunStepRequest>(call));
+    const auto theirs = Parsed<proto::RunStepResponse>(call.reply);
+    EXPECT_EQ(ours.status_code(), theirs.status_code()) << ours.status_error_message();
+    ASSERT_EQ(ours.tensor_size(), theirs.tensor_size());
+    for (int i = 0; i < ours.tensor_size(); ++i) {
+      EXPECT_EQ(ours.tensor(i).name(), theirs.tensor(i).name());
+      const auto value = FromProto(ours.tensor(i).tensor());
+      const auto expected = FromProto(theirs.tensor(i).tensor());
+      ASSERT_TRUE(value.ok() && expected.ok()) << Text(value.status()) << Text(expected.status());
+      EXPECT_EQ(*value, *expected) << ours.tensor(i).name() << ": " << value->Describe() << ", not "
+                                   << expected->Describe();
+      ++values_;
+    }
+  }
+
+  fakes::FakeEnv fake_;
+  TestCluster cluster_{fake_.env(), {{"worker", 1}}};
+  std::string handle_;
+  std::int64_t version_ = 0;
+  int values_ = 0;
+};
+
+TEST_F(TensorFlowClientTest, IsAnsweredAsByItsOwnServer) {
+  cluster_.StartAll();
+  std::map<std::string, int> asked;
+  for (const Call& call : Recorded()) {
+    SCOPED_TRACE(call.method);
+    const std::string name = call.method.substr(call.method.rfind('/') + 1);
+    ++asked[name];
+    if (name == "CreateSession") {
+      const auto response = Parsed<proto::CreateSessionResponse>(Ask(call.method, call.request));
+      handle_ = response.session_handle();
+      version_ = response.graph_version();
+    } else if (name == "ExtendSession") {
+      version_ =
+          Parsed<proto::ExtendSessionResponse>(AskInSession<proto::ExtendSessionRequest>(call)).new_graph_version();
+    } else if (name == "ListDevices") {
+      const auto ours = Parsed<proto::ListDevicesResponse>(AskInSession<proto::ListDevicesRequest>(call));
+      EXPECT_EQ(ours.local_device_size(), Parsed<proto::ListDevicesResponse>(call.reply).local_device_size());
+    } else if (name == "RunStep") {
+      RunsLikeRecorded(call);
+    } else {
+      ASSERT_EQ(name, "CloseSession");
+      AskInSession<proto::CloseSessionRequest>(call);
+    }
+  }
+  EXPECT_EQ(asked,
+            (std::map<std::string, int>{
+                {"CloseSession", 1}, {"CreateSession", 1}, {"ExtendSession", 3}, {"ListDevices", 1}, {"RunStep", 8}}));
+  EXPECT_EQ(values_, 8);
+}
+
+}  // namespace
+}  // namespace vigil
