@@ -482,7 +482,7 @@ void AddRun(Story& story, const char* task, int second, std::int64_t step) {
   story.lines.push_back({second, task, Kind::kRunReturned, step, -1});
 }
 
-TEST(Checkers, AZombieBringsTokensOfItsOwn) {
+TEST(Checkers, AZombieThatBeginsASessionEndsTheTerm) {
   Story story = Synchronous();
   for (int second = 4; second < 7; ++second) AddRun(story, kWorker, second, 0);
   AddRun(story, kChief, 7, 0);

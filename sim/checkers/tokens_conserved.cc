@@ -13,9 +13,10 @@
 //   as seen: 0.
 // * Tokens. The runs that began in a term and returned took R tokens from its beginning and R from each step made in
 //   it, which are no more than the step is: runs <= R + R * step, for a step that is seen by an attempt that began
-//   after they had returned. A process of the chief that was taken for dead and lives on begins sessions with R tokens,
-//   too, while a server that has started again has not heard of its successor: runs <= R * (1 + those sessions) +
-//   R * step.
+//   after they had returned.
+//
+// A process of the chief that was taken for dead and lives on may begin a session, too, while a server that has started
+// again has not heard of its successor: it restores the model and brings tokens of its own. That ends the term.
 //
 // Both hold with equality in a job without faults (the second one in its first term). What strikes a replica (a failed
 // attempt, a gradient dropped as stale, a token that was taken by an attempt that failed) only makes fewer steps and
@@ -51,7 +52,7 @@ class TokenCount {
 
   void See(const JobMoment& moment) {
     if (moment.task == kTheChief) SeeChief(moment);
-    if (moment.kind == JobMoment::Kind::kSession && moment.task == ZombieOf(kTheChief)) ++grants_;
+    if (moment.task == ZombieOf(kTheChief) && BeginsAnew(moment.kind)) open_ = false;
     Attempt& attempt = attempts_[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
@@ -110,6 +111,11 @@ class TokenCount {
     }
   }
 
+  static bool BeginsAnew(JobMoment::Kind kind) {
+    return kind == JobMoment::Kind::kSession || kind == JobMoment::Kind::kRestored ||
+           kind == JobMoment::Kind::kInitialised;
+  }
+
   void Begin(Attempt& attempt) {
     ++begun_;
     attempt.term = open_ ? term_ : 0;
@@ -132,11 +138,11 @@ class TokenCount {
                                     begun_ / aggregated_, aggregated_, begun_),
                         fmt::format("{} steps", steps));
     }
-    if (attempt.returned > aggregated_ * (grants_ + moment.step)) {
+    if (attempt.returned > aggregated_ * (1 + moment.step)) {
       findings_.Violate(
           moment,
           fmt::format("at most {} runs with a token each, from {} steps of {} tokens and {} to begin with",
-                      aggregated_ * (grants_ + moment.step), moment.step, aggregated_, grants_ * aggregated_),
+                      aggregated_ * (1 + moment.step), moment.step, aggregated_, aggregated_),
           fmt::format("{} runs", attempt.returned));
     }
   }
@@ -152,7 +158,6 @@ class TokenCount {
   std::optional<std::int64_t> first_;
   std::int64_t greatest_ = 0;
   std::int64_t returned_ = 0;  // runs that began in it
-  std::int64_t grants_ = 1;    // of tokens to begin with: its own, and those of all sessions of zombies
   bool initialised_ = false;
   bool restored_ = false;
 };
@@ -173,7 +178,9 @@ const Checker kTokensConserved = {
     .source = "sync_replicas_optimizer.py: replicas_to_aggregate gradients a step, as many tokens put back",
     .needs = &Behaviour::sync_tokens_renewed,
     .check = CheckTokens,
-    .excuses = "fewer steps and fewer runs than gradients and tokens allow; tokens that a zombie's sessions begin with",
+    .excuses =
+        "fewer steps and fewer runs than gradients and tokens allow; what follows in a session of the chief once its "
+        "zombie has begun one",
     .why =
         "a failed attempt, a stale gradient or a token taken by an attempt that failed only makes fewer; a server that "
         "has started again knows of no zombie until its successor comes",
