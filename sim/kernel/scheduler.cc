@@ -84,12 +84,7 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
   TaskState* const next = PickNext();
   if (next != &self) SwitchTo(next);
   self.wait.kind = WaitKind::kNone;
-  if (!self.killed) return !self.timed_out;
-  if (wait.kind == WaitKind::kMutex) {
-    KilledQuietly();
-  } else {
-    KilledCall();
-  }
+  if (self.killed && wait.kind != WaitKind::kMutex) KilledCall();
   return !self.timed_out;
 }
 
