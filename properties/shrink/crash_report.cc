@@ -5,7 +5,6 @@
 
 #include "vigil/properties/judge/broken_rules.h"
 #include "vigil/properties/shrink/shrink.h"
-#include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/play/runner.h"
 #include "vigil/sim/kernel/chooser.h"
 
@@ -25,7 +24,6 @@ std::optional<Crash> Crashed(const std::variant<std::string, Crash>& end) {
 
 // Under its choices; with a log under a schedule by chance, as campaigns play it, and its choices are noted there.
 std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const std::function<bool()>& on_tick) {
-  const bool preempt = log != nullptr && replays::PreemptsByChance(scenario);
   const auto play = [&](CrashBoard& board) {
     Runner runner;
     const auto once = [&] {
@@ -33,7 +31,7 @@ std::optional<Crash> PlayOnce(const Scenario& scenario, ChoiceLog* log, const st
       std::optional<LoggedChooser> chooser;
       if (log != nullptr) chooser.emplace(random, *log);
       replays::Outcome outcome =
-          runner.Run(scenario, {.chooser = log == nullptr ? nullptr : &*chooser, .preempt = preempt});
+          runner.Run(scenario, {.random_schedule = log != nullptr, .chooser = log == nullptr ? nullptr : &*chooser});
       BrokenRulesIn(outcome, scenario);
     };
     once();
