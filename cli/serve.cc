@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -129,10 +129,10 @@ int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& clus
 }
 
 // What is wrong with options that are given all or none. (Which of two CLI11 names depends on where they lie.)
-std::string WhatIsApart(absl::Span<CLI::Option* const> options) {
+std::string WhatIsApart(std::span<CLI::Option* const> options) {
   const auto is_given = [](const CLI::Option* option) { return option->count() > 0; };
-  const auto given = std::find_if(options.begin(), options.end(), is_given);
-  const auto missing = std::find_if_not(options.begin(), options.end(), is_given);
+  const auto given = std::ranges::find_if(options, is_given);
+  const auto missing = std::ranges::find_if_not(options, is_given);
   if (given == options.end() || missing == options.end()) return "";
   return fmt::format("{} requires {}", (*given)->get_name(), (*missing)->get_name());
 }
@@ -168,7 +168,7 @@ int Serve(int count, const char* const* words) {
   } catch (const CLI::Error& error) {
     return Tell(kMisuse, error.what());
   }
-  if (std::string apart = WhatIsApart(files); !apart.empty()) return Tell(kMisuse, apart);
+  if (const std::string apart = WhatIsApart(files); !apart.empty()) return Tell(kMisuse, apart);
   const absl::StatusOr<ClusterSpec> cluster = ParseCluster(a.cluster);
   if (!cluster.ok()) return Tell(kMisuse, MessageOf(cluster.status()));
   return ServeUntilSignalled(a, *cluster);
