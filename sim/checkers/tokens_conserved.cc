@@ -52,7 +52,7 @@ class TokenCount {
 
   void See(const JobMoment& moment) {
     if (moment.task == kTheChief) SeeChief(moment);
-    if (moment.task == ZombieOf(kTheChief) && BeginsAnew(moment.kind)) open_ = false;
+    if (BeginsAnew(moment.kind) && moment.task == ZombieOf(kTheChief)) open_ = false;
     Attempt& attempt = attempts_[moment.task];
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
