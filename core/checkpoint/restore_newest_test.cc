@@ -217,7 +217,7 @@ TEST_F(RestoreNewestTest, TheErrorIsTheRestoresAlsoWhereTheFilesCannotBeReadAfte
   EXPECT_EQ(codes[codes.size() - 2], "NOT_FOUND") << "the last one looks for damage";
 }
 
-// A name in the state file of which a bit has changed: no look at files is needed to pass it over, so none can fail.
+// A name in the state file of which a bit has changed: what a look at its files meets decides nothing.
 TEST_F(RestoreNewestTest, WhatIsNotThereIsPassedOverWhateverALookAtItMeets) {
   std::string state = *ReadAll(fake_.files, "/d/checkpoint");
   state.replace(state.find("m-3"), 3, "m,3");
