@@ -3,13 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
-#include <vector>
 
-#include "absl/strings/escaping.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/server/testing.h"
@@ -18,27 +14,6 @@
 
 namespace vigil {
 namespace {
-
-struct Call {
-  std::string method;
-  std::string request;
-  std::string reply;
-};
-
-std::vector<Call> Recorded() {
-  std::vector<Call> calls;
-  std::ifstream in(VIGIL_SOURCE_DIR "/core/cluster/server/tensorflow_client/2_21.txt");
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream words(line);
-    Call& call = calls.emplace_back();
-    std::string request, reply;
-    words >> call.method >> request >> reply;
-    if (request != "-") call.request = absl::HexStringToBytes(request);
-    if (reply != "-") call.reply = absl::HexStringToBytes(reply);
-  }
-  return calls;
-}
 
 template <typename Message>
 Message Parsed(const std::string& bytes) {
@@ -49,22 +24,21 @@ Message Parsed(const std::string& bytes) {
 
 class TensorFlowClientTest : public testing::Test {
  protected:
-  // The reply of the only task's master.
-  std::string Ask(const std::string& method, const std::string& body) {
-    const NetworkReply reply = CallAndWait(cluster_.client(), {.to = "worker0:2222", .method = method, .body = body});
-    EXPECT_TRUE(reply.ok()) << method << ": " << Text(reply.status());
+  std::string Ask(const Exchange& call, const std::string& body) {
+    const NetworkReply reply = CallAndWait(cluster_.client(), {.to = call.to, .method = call.method, .body = body});
+    EXPECT_TRUE(reply.ok()) << call.method << ": " << Text(reply.status());
     return reply.value_or("");
   }
   template <typename Request>
-  std::string AskInSession(const Call& call) {
+  std::string AskInSession(const Exchange& call) {
     auto request = Parsed<Request>(call.request);
     request.set_session_handle(handle_);
     if constexpr (requires { request.set_current_graph_version(0); }) request.set_current_graph_version(version_);
-    return Ask(call.method, request.SerializeAsString());
+    return Ask(call, request.SerializeAsString());
   }
-  void RunsLikeRecorded(const Call& call) {
+  void RunsLikeRecorded(const Exchange& call) {
     const auto ours = Parsed<proto::RunStepResponse>(AskInSession<proto::RunStepRequest>(call));
-    const auto theirs = Parsed<proto::RunStepResponse>(call.reply);
+    const auto theirs = Parsed<proto::RunStepResponse>(call.reply.value());
     EXPECT_EQ(ours.status_code(), theirs.status_code()) << ours.status_error_message();
     ASSERT_EQ(ours.tensor_size(), theirs.tensor_size());
     for (int i = 0; i < ours.tensor_size(); ++i) {
@@ -88,12 +62,12 @@ class TensorFlowClientTest : public testing::Test {
 TEST_F(TensorFlowClientTest, IsAnsweredAsByItsOwnServer) {
   cluster_.StartAll();
   std::map<std::string, int> asked;
-  for (const Call& call : Recorded()) {
+  for (const Exchange& call : ReadExchanges(VIGIL_SOURCE_DIR "/core/cluster/server/tensorflow_client/2_21.txt")) {
     SCOPED_TRACE(call.method);
     const std::string name = call.method.substr(call.method.rfind('/') + 1);
     ++asked[name];
     if (name == "CreateSession") {
-      const auto response = Parsed<proto::CreateSessionResponse>(Ask(call.method, call.request));
+      const auto response = Parsed<proto::CreateSessionResponse>(Ask(call, call.request));
       handle_ = response.session_handle();
       version_ = response.graph_version();
     } else if (name == "ExtendSession") {
@@ -101,7 +75,7 @@ TEST_F(TensorFlowClientTest, IsAnsweredAsByItsOwnServer) {
           Parsed<proto::ExtendSessionResponse>(AskInSession<proto::ExtendSessionRequest>(call)).new_graph_version();
     } else if (name == "ListDevices") {
       const auto ours = Parsed<proto::ListDevicesResponse>(AskInSession<proto::ListDevicesRequest>(call));
-      EXPECT_EQ(ours.local_device_size(), Parsed<proto::ListDevicesResponse>(call.reply).local_device_size());
+      EXPECT_EQ(ours.local_device_size(), Parsed<proto::ListDevicesResponse>(call.reply.value()).local_device_size());
     } else if (name == "RunStep") {
       RunsLikeRecorded(call);
     } else {

@@ -13,10 +13,9 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
-#include <sstream>
 
+#include "absl/strings/escaping.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/server/testing.h"
@@ -29,41 +28,7 @@ using testing::ElementsAre;
 constexpr std::string_view kMaster = "worker0:2222";
 constexpr std::string_view kWorker = "ps0:2222";
 
-struct Exchange {
-  std::string to;
-  std::string method;  // with its service
-  std::string request;
-  std::optional<std::string> reply;  // absent: none came, or an error
-};
-
-std::string Hex(std::string_view bytes) {
-  std::string out;
-  for (const char byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned char>(byte));
-  return out.empty() ? "-" : out;
-}
-
-std::string Bytes(const std::string& hex) {
-  std::string out;
-  if (hex == "-") return out;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    out.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-  return out;
-}
-
-std::vector<Exchange> ReadCorpus(const std::filesystem::path& file) {
-  std::vector<Exchange> out;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream words(line);
-    Exchange& exchange = out.emplace_back();
-    std::string request, reply;
-    words >> exchange.to >> exchange.method >> request >> reply;
-    exchange.request = Bytes(request);
-    if (reply != "error") exchange.reply = Bytes(reply);
-  }
-  return out;
-}
+std::string Hex(const std::string& bytes) { return bytes.empty() ? "-" : absl::BytesToHexString(bytes); }
 
 std::vector<std::filesystem::path> CorpusFiles() {
   std::vector<std::filesystem::path> files;
@@ -239,7 +204,7 @@ TEST_F(WireCorpus, EveryMethodIsUsed) {
 TEST_F(WireCorpus, TheNewestUsesEveryMethod) {
   std::set<std::string> used;
   ASSERT_FALSE(CorpusFiles().empty());
-  for (const Exchange& exchange : ReadCorpus(CorpusFiles().back()))
+  for (const Exchange& exchange : ReadExchanges(CorpusFiles().back()))
     used.insert(exchange.method.substr(exchange.method.rfind('/') + 1));
   EXPECT_THAT(used, testing::UnorderedElementsAreArray(kMethodNames))
       << "a method is new: record a new file, as wire_corpus_test.cc says";
@@ -248,7 +213,7 @@ TEST_F(WireCorpus, TheNewestUsesEveryMethod) {
 // Each case begins anew, with the numbers that are drawn in every recording.
 class OldWire : public WireCorpus, public testing::WithParamInterface<std::filesystem::path> {
  protected:
-  OldWire() : said_(ReadCorpus(GetParam())) {}
+  OldWire() : said_(ReadExchanges(GetParam())) {}
   const std::vector<Exchange> said_;
 };
 
