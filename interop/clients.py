@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 from collections.abc import Callable
 
 import numpy as np
-from exchange import Exchange, run_drawn, tool_path
+from exchange import SERVE_ARGUMENTS, Exchange, run_drawn, serving, tool_path
 from vigil_player.tensorflow_v1 import tf
 
 tf.logging.set_verbosity(tf.logging.ERROR)
@@ -240,16 +239,12 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
     if not SERVER:
         SERVER.append(tf.train.Server.create_local_server())
     theirs = run(program, SERVER[0].target, drawn, os.path.join(folder, "theirs"))
-    command = [tool_path("../cli/vigil-serve"), "--cluster", "local=127.0.0.1:0", "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        target = server.stdout.readline().split()[-1]
+    with serving(tool_path("../cli/vigil-serve"), *SERVE_ARGUMENTS) as (server, target):
         ours = run(program, target, drawn, os.path.join(folder, "ours"))
-        server.terminate()
-        exchange.counts["programs"] += 1
-        exchange.counts["numbers"] += len(theirs)
-        if server.wait() != 0:
-            exchange.differ(f"seed {seed} number {number}, {program.__name__}: the server ends with {server.returncode}")
+    exchange.counts["programs"] += 1
+    exchange.counts["numbers"] += len(theirs)
+    if server.returncode != 0:
+        exchange.differ(f"seed {seed} number {number}, {program.__name__}: the server ends with {server.returncode}")
     if not same(ours, theirs):
         exchange.differ(f"seed {seed} number {number}, {program.__name__}: {ours!r}, by TensorFlow {theirs!r}")
 

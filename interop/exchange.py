@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = "RESULT "
@@ -43,6 +44,20 @@ def run_tool(name: str, *words: str) -> list[str]:
         raise RuntimeError(f"{name} {' '.join(words)[:300]} ends with {done.returncode}: {done.stderr[-2000:]}")
     sys.stderr.write(done.stderr)
     return done.stdout.splitlines()
+
+
+@contextlib.contextmanager
+def serving(*command: str) -> Iterator[tuple[subprocess.Popen, str]]:
+    """A process whose first line ends with the address at which it serves; it is ended by a signal."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process, process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+SERVE_ARGUMENTS = ["--cluster", "local=127.0.0.1:0", "--quiet"]  # of vigil-serve: one task, at a port that is free
 
 
 def run_drawn(usage: str | None, play: Callable[[Exchange, str, int, str], None]) -> int:

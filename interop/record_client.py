@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what TensorFlow's client and server say to each other, for core/cluster/server/tensorflow_client_test.cc.
 
-  record_client.py FILE        a line for each call: method, request and reply as hexadecimal digits ("-": empty)
+  record_client.py FILE        lines as core/cluster/server/testing.h reads them
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Recorder(grpc.GenericRpcHandler):
 
         def call(request: bytes, _context: grpc.ServicerContext) -> bytes:
             reply = forward(request)
-            self.lines.append(f"{method} {request.hex() or '-'} {reply.hex() or '-'}")
+            self.lines.append(f"worker0:2222 {method} {request.hex() or '-'} {reply.hex() or '-'}")
             return reply
 
         return grpc.unary_unary_rpc_method_handler(call)

@@ -6,16 +6,15 @@
 
 from __future__ import annotations
 
-import pathlib
 import statistics
-import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
+from exchange import SERVE_ARGUMENTS, serving, tool_path
 from vigil_player.tensorflow_v1 import tf
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROUNDS = 5
 SECONDS = 2.0
 MEBIBYTES = 64
@@ -23,15 +22,15 @@ MEBIBYTES = 64
 THEIRS = """
 from vigil_player.tensorflow_v1 import tf
 server = tf.train.Server.create_local_server()
-print("serves at", server.target.decode() if isinstance(server.target, bytes) else server.target, flush=True)
+print("serves at", server.target, flush=True)
 server.join()
 """
 
 
-def per_second(run: object, *, least: int = 3) -> float:
+def per_second(run: Callable[[], object]) -> float:
     run()
     start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < SECONDS or count < least:
+    while time.perf_counter() - start < SECONDS:
         run()
         count += 1
     return count / (time.perf_counter() - start)
@@ -52,23 +51,13 @@ def measure(target: str) -> dict[str, float]:
 
 
 def main() -> int:
-    serve = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build/release/cli/vigil-serve")
-    commands = {
-        "vigil": [serve, "--cluster", "local=127.0.0.1:0", "--quiet"],
-        "TensorFlow": [sys.executable, "-c", THEIRS],
-    }
-    servers = {name: subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for name, command in commands.items()}
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in servers}
-    try:
-        targets = {name: server.stdout.readline().split()[-1] for name, server in servers.items()}
+    serve = sys.argv[1] if len(sys.argv) > 1 else tool_path("../cli/vigil-serve")
+    found: dict[str, dict[str, list[float]]] = {"vigil": {}, "TensorFlow": {}}
+    with serving(serve, *SERVE_ARGUMENTS) as (_, ours_at), serving(sys.executable, "-c", THEIRS) as (_, theirs_at):
         for _ in range(ROUNDS):
-            for name, target in targets.items():
+            for name, target in (("vigil", ours_at), ("TensorFlow", theirs_at)):
                 for what, value in measure(target).items():
                     found[name].setdefault(what, []).append(value)
-    finally:
-        for server in servers.values():
-            server.terminate()
-            server.wait()
     print(f"TensorFlow {tf.__version__}'s client, medians of {ROUNDS} rounds:\n")
     for what, values in found["vigil"].items():
         ours, theirs = statistics.median(values), statistics.median(found["TensorFlow"][what])
