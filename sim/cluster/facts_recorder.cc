@@ -7,7 +7,6 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/summary/summary_writer.h"
-#include "vigil/sim/cluster/whole_checkpoints.h"
 
 namespace vigil::sim {
 
@@ -17,7 +16,7 @@ class FactsRecorder::Watch final : public SessionRunHook {
   std::string_view name() const override { return "watch"; }
   absl::Status AfterCreateSession(const std::shared_ptr<vigil::Session>&,
                                   const std::shared_ptr<Coordinator>&) override {
-    recorder_.Session();
+    recorder_.NewSession();
     return absl::OkStatus();
   }
   absl::Status BeforeRun(RunContext&, RunArgs& args) override {
@@ -29,7 +28,7 @@ class FactsRecorder::Watch final : public SessionRunHook {
     return absl::OkStatus();
   }
   absl::Status End(vigil::Session*) override {
-    ++recorder_.facts_->hook_end;
+    recorder_.HookEnd();
     return absl::OkStatus();
   }
 
@@ -38,50 +37,90 @@ class FactsRecorder::Watch final : public SessionRunHook {
   const Output global_step_;
 };
 
-FactsRecorder::FactsRecorder(std::string task, std::string_view node, TaskFacts& facts, JobHistory& history,
-                             World& world, EventSink* inner)
-    : task_(std::move(task)), facts_(&facts), history_(history), world_(world), inner_(inner) {
+FactsRecorder::FactsRecorder(std::string task, std::string_view node, TaskFacts& facts, Chronicle& chronicle,
+                             EventSink* inner)
+    : task_(std::move(task)), facts_(&facts), chronicle_(chronicle), inner_(inner) {
   ++facts_->lives;
-  facts_->first_events.push_back(world_.trace().size());
+  facts_->first_events.push_back(chronicle_.Events());
   facts_->nodes.emplace_back(node);
   facts_->outcome = "running";
   facts_->text.clear();
-  Note(JobMoment::Kind::kStarted);
-  const std::vector<std::int64_t> whole = WholeCheckpoints(world_);
-  Note(JobMoment::Kind::kFound).step = whole.empty() ? -1 : whole.back();
+  Note(Kind::kStarted);
+  const std::vector<std::int64_t> whole = chronicle_.WholeCheckpoints();
+  NoteStep(Kind::kFound, whole.empty() ? -1 : whole.back());
+  chronicle_.Became(*facts_);
 }
 
 void FactsRecorder::Replaced() {
+  const Lock lock(mutex_);
   own_ = *facts_;
   facts_ = &own_;
   std::string task = ZombieOf(task_);
   task.swap(task_);
-  Note(JobMoment::Kind::kReplaced).subject = std::move(task);
+  JobMoment moment = Moment(Kind::kReplaced);
+  moment.subject = std::move(task);
+  chronicle_.Add(std::move(moment));
 }
 
-JobMoment& FactsRecorder::Note(JobMoment::Kind kind, Code code) {
-  world_.scheduler().Touch(kTraceObject, Access::kWrite);
-  return history_.emplace_back(
-      JobMoment{.at = world_.now(), .task = task_, .life = facts_->lives, .kind = kind, .code = code});
+JobMoment FactsRecorder::Moment(Kind kind, Code code) const {
+  return {.at = chronicle_.Now(), .task = task_, .life = facts_->lives, .kind = kind, .code = code};
 }
 
-void FactsRecorder::Session() {
+void FactsRecorder::NoteStep(Kind kind, std::int64_t step, Code code) {
+  JobMoment moment = Moment(kind, code);
+  moment.step = step;
+  chronicle_.Add(std::move(moment));
+}
+
+void FactsRecorder::Serving() {
+  const Lock lock(mutex_);
+  Note(Kind::kServing);
+}
+
+void FactsRecorder::NewSession() {
+  const Lock lock(mutex_);
   ++facts_->sessions;
   fresh_ = true;
   creating_ = false;
-  Note(JobMoment::Kind::kSession);
+  Note(Kind::kSession);
+  chronicle_.Became(*facts_);
+}
+
+void FactsRecorder::Trains(bool trains) {
+  const Lock lock(mutex_);
+  trains_ = trains;
+}
+
+void FactsRecorder::Restoring(std::int64_t step) {
+  const Lock lock(mutex_);
+  restoring_ = step;
+}
+
+void FactsRecorder::AtRest(std::string holds, std::int64_t graphs) {
+  const Lock lock(mutex_);
+  JobMoment moment = Moment(Kind::kAtRest);
+  moment.subject = std::move(holds);
+  moment.step = graphs;
+  chronicle_.Add(std::move(moment));
+}
+
+void FactsRecorder::TaskLeft(std::string_view task) {
+  const Lock lock(mutex_);
+  JobMoment moment = Moment(Kind::kTaskLeft);
+  moment.subject = task;
+  chronicle_.Add(std::move(moment));
 }
 
 void FactsRecorder::SessionCall(const Event& event) {
   switch (static_cast<CallKind>(event.call)) {
     case CallKind::kRun:
-      if (trains_) Note(JobMoment::Kind::kAttempt, event.code);
+      if (trains_) Note(Kind::kAttempt, event.code);
       break;
     case CallKind::kRestore:
-      Note(JobMoment::Kind::kRestored, event.code).step = std::exchange(restoring_, -1);
+      NoteStep(Kind::kRestored, std::exchange(restoring_, -1), event.code);
       break;
     case CallKind::kInit:
-      Note(JobMoment::Kind::kInitialised, event.code);
+      Note(Kind::kInitialised, event.code);
       break;
     default:
       break;
@@ -89,102 +128,129 @@ void FactsRecorder::SessionCall(const Event& event) {
 }
 
 void FactsRecorder::Emit(const Event& event) {
+  {
+    const Lock lock(mutex_);
+    Judge(event);
+  }
+  if (inner_ != nullptr) inner_->Emit(event);
+}
+
+void FactsRecorder::Judge(const Event& event) {
   switch (event.kind) {
     case EventKind::kRunStart:
       in_run_ = true;
-      Note(JobMoment::Kind::kRunStarted);
+      Note(Kind::kRunStarted);
       break;
     case EventKind::kSessionCall:
       SessionCall(event);
       break;
     case EventKind::kRecovery:
       ++facts_->recoveries;
-      Note(JobMoment::Kind::kRecovery, event.code);
+      Note(Kind::kRecovery, event.code);
       if (event.session == 0) {
         facts_->create_failed.push_back(event.code);
       } else if (in_run_) {
         facts_->run_failed.push_back(event.code);
       }
       creating_ = true;
+      chronicle_.Became(*facts_);
       break;
     case EventKind::kRunEnd:
       in_run_ = false;
       if (event.code == Code::kOk) break;
       (creating_ ? facts_->create_failed : facts_->run_failed).push_back(event.code);
-      Note(JobMoment::Kind::kRunFailed, event.code);
+      Note(Kind::kRunFailed, event.code);
+      chronicle_.Became(*facts_);
       break;
     case EventKind::kHookRequestsStop:
-      Note(JobMoment::Kind::kStopAsked);
+      Note(Kind::kStopAsked);
       break;
     case EventKind::kCloseStart:
-      if (event.code == Code::kOk) Note(JobMoment::Kind::kLeaves);
+      if (event.code == Code::kOk) Note(Kind::kLeaves);
       break;
     case EventKind::kWriterCall:
       if (event.call == static_cast<std::uint8_t>(WriterCall::kSessionLog) &&
           event.index == static_cast<std::int32_t>(SessionLogStatus::kCheckpoint)) {
-        Note(JobMoment::Kind::kLogged).step = static_cast<std::int64_t>(event.value);
+        NoteStep(Kind::kLogged, static_cast<std::int64_t>(event.value));
       }
       break;
     case EventKind::kConstructed:
       if (event.code != Code::kOk) facts_->create_failed.push_back(event.code);
       creating_ = false;
+      chronicle_.Became(*facts_);
       break;
     default:
       break;
   }
-  if (inner_ != nullptr) inner_->Emit(event);
 }
 
 HookPtr FactsRecorder::NewHook(Output global_step) { return std::make_shared<Watch>(*this, global_step); }
 
 void FactsRecorder::Opened(Duration after) {
-  Note(JobMoment::Kind::kOpened);
+  const Lock lock(mutex_);
+  Note(Kind::kOpened);
   if (!facts_->opened_after.has_value() && facts_->lives == 1) facts_->opened_after = after;
+  chronicle_.Became(*facts_);
 }
 
 void FactsRecorder::RunReturned(Duration took, std::int64_t step, std::vector<float> ledger, std::int64_t element) {
-  JobMoment& moment = Note(JobMoment::Kind::kRunReturned);
+  const Lock lock(mutex_);
+  JobMoment moment = Moment(Kind::kRunReturned);
   moment.step = step;
   moment.ledger = std::move(ledger);
   moment.element = element;
+  chronicle_.Add(std::move(moment));
   ++facts_->runs;
   facts_->longest_run = std::max(facts_->longest_run, took);
   facts_->last_step = std::max(facts_->last_step, step);
+  chronicle_.Became(*facts_);
 }
 
-void FactsRecorder::RunStarted() { Note(JobMoment::Kind::kRunStarted); }
+void FactsRecorder::RunStarted() {
+  const Lock lock(mutex_);
+  Note(Kind::kRunStarted);
+}
 
 void FactsRecorder::RunFailed(Code code) {
-  Note(JobMoment::Kind::kAttempt, code);
+  const Lock lock(mutex_);
+  Note(Kind::kAttempt, code);
   facts_->run_failed.push_back(code);
-  Note(JobMoment::Kind::kRunFailed, code);
+  Note(Kind::kRunFailed, code);
+  chronicle_.Became(*facts_);
 }
 
 void FactsRecorder::Evaluated(std::int64_t step) {
-  Note(JobMoment::Kind::kEvaluated).step = step;
+  const Lock lock(mutex_);
+  NoteStep(Kind::kEvaluated, step);
   facts_->last_step = std::max(facts_->last_step, step);
+  chronicle_.Became(*facts_);
 }
 
 void FactsRecorder::CameBack(Code code, Duration idle) {
-  Note(JobMoment::Kind::kCameBack, code).step = std::chrono::ceil<std::chrono::seconds>(idle).count();
+  const Lock lock(mutex_);
+  NoteStep(Kind::kCameBack, std::chrono::ceil<std::chrono::seconds>(idle).count(), code);
 }
 
 void FactsRecorder::FoundDiary(std::size_t size, bool right) {
-  Note(JobMoment::Kind::kDiaryFound, right ? Code::kOk : Code::kDataLoss).step = static_cast<std::int64_t>(size);
+  const Lock lock(mutex_);
+  NoteStep(Kind::kDiaryFound, static_cast<std::int64_t>(size), right ? Code::kOk : Code::kDataLoss);
 }
 
 void FactsRecorder::SyncedDiary(std::size_t size) {
-  Note(JobMoment::Kind::kDiarySynced).step = static_cast<std::int64_t>(size);
+  const Lock lock(mutex_);
+  NoteStep(Kind::kDiarySynced, static_cast<std::int64_t>(size));
 }
 
 void FactsRecorder::Saved(std::int64_t step) {
-  const std::vector<std::int64_t> whole = WholeCheckpoints(world_);
+  const Lock lock(mutex_);
+  const std::vector<std::int64_t> whole = chronicle_.WholeCheckpoints();
   const bool there = std::ranges::find(whole, step) != whole.end();
-  Note(JobMoment::Kind::kSaved, there ? Code::kOk : Code::kDataLoss).step = step;
+  NoteStep(Kind::kSaved, step, there ? Code::kOk : Code::kDataLoss);
 }
 
 void FactsRecorder::Step(std::int64_t step) {
-  Note(JobMoment::Kind::kSawStep).step = step;
+  const Lock lock(mutex_);
+  NoteStep(Kind::kSawStep, step);
   if (last_.has_value() && step < *last_) {
     (fresh_ ? facts_->step_back_recovered : facts_->step_back_silent).push_back(*last_ - step);
   } else if (last_.has_value() && fresh_) {
@@ -192,12 +258,21 @@ void FactsRecorder::Step(std::int64_t step) {
   }
   last_ = step;
   fresh_ = false;
+  chronicle_.Became(*facts_);
+}
+
+void FactsRecorder::HookEnd() {
+  const Lock lock(mutex_);
+  ++facts_->hook_end;
+  chronicle_.Became(*facts_);
 }
 
 void FactsRecorder::Ended(const absl::Status& status) {
-  Note(JobMoment::Kind::kEnded, CodeOf(status));
+  const Lock lock(mutex_);
+  Note(Kind::kEnded, CodeOf(status));
   facts_->outcome = status.ok() ? "clean" : std::string(CodeName(CodeOf(status)));
   facts_->text = status.ok() ? "" : std::string(MessageOf(status));
+  chronicle_.Became(*facts_);
 }
 
 }  // namespace vigil::sim

@@ -3,11 +3,12 @@
 //
 // It is the environment's event sink (and hands every event on), and makes a hook that sees sessions and steps and a
 // listener that sees checkpoints.
-// Thread safety: none; tasks of one world take turns.
+// Thread safety: safe.
 #ifndef VIGIL_SIM_CLUSTER_FACTS_RECORDER_H_
 #define VIGIL_SIM_CLUSTER_FACTS_RECORDER_H_
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,17 +18,16 @@
 #include "vigil/core/base/event.h"
 #include "vigil/core/env/env.h"
 #include "vigil/core/train/session_run_hook.h"
+#include "vigil/sim/cluster/chronicle.h"
 #include "vigil/sim/cluster/job_facts.h"
 #include "vigil/sim/cluster/job_history.h"
-#include "vigil/sim/world.h"
 
 namespace vigil::sim {
 
 class FactsRecorder final : public EventSink {
  public:
   // `facts` of the task, to which this life adds; `inner` gets every event. All borrowed.
-  FactsRecorder(std::string task, std::string_view node, TaskFacts& facts, JobHistory& history, World& world,
-                EventSink* inner);
+  FactsRecorder(std::string task, std::string_view node, TaskFacts& facts, Chronicle& chronicle, EventSink* inner);
   // A new process of the task follows: from now on this one counts for itself alone.
   void Replaced();
   const std::string& task() const { return task_; }
@@ -38,44 +38,52 @@ class FactsRecorder final : public EventSink {
   // Sees every session and the step that each run fetched before it trained.
   HookPtr NewHook(Output global_step);
 
-  void Serving() { Note(JobMoment::Kind::kServing); }
+  void Serving();
   void Opened(Duration after);
   // A run came back after so long with that step, those counts of updates and that element of its input (-1: none).
   void RunReturned(Duration took, std::int64_t step, std::vector<float> ledger, std::int64_t element = -1);
   // What the events of a monitored session tell, of a program that has another one.
-  void NewSession() { Session(); }
+  void NewSession();
   void RunStarted();
   // Whether the runs from now on train, or only look at the model: these are no attempts of an update.
-  void Trains(bool trains) { trains_ = trains; }
+  void Trains(bool trains);
   void RunFailed(Code code);
   void Evaluated(std::int64_t step);
   // A listener was told of it: also looks whether it is there.
   void Saved(std::int64_t step);
   // A restore of the checkpoint of that step is about to be made.
-  void Restoring(std::int64_t step) { restoring_ = step; }
+  void Restoring(std::int64_t step);
   // A session beside the training was used again, so long after the last time.
   void CameBack(Code code, Duration idle);
   // A file of the program's own, in bytes.
   void FoundDiary(std::size_t size, bool right);
   void SyncedDiary(std::size_t size);
+  // What its server holds when the program is about to return (JobMoment::kAtRest).
+  void AtRest(std::string holds, std::int64_t graphs);
   // The program has returned while that task of it still ran.
-  JobMoment& AtRest() { return Note(JobMoment::Kind::kAtRest); }
-  void TaskLeft(std::string_view task) { Note(JobMoment::Kind::kTaskLeft).subject = task; }
+  void TaskLeft(std::string_view task);
   void Ended(const absl::Status& status);
 
  private:
+  using Kind = JobMoment::Kind;
+  using Lock = std::lock_guard<std::mutex>;
   class Watch;
 
-  void Session();
   void Step(std::int64_t step);
+  void HookEnd();
+  // With mutex_ held.
+  void Judge(const Event& event);
   void SessionCall(const Event& event);
-  JobMoment& Note(JobMoment::Kind kind, Code code = Code::kOk);
+  JobMoment Moment(Kind kind, Code code = Code::kOk) const;
+  void Note(Kind kind, Code code = Code::kOk) { chronicle_.Add(Moment(kind, code)); }
+  void NoteStep(Kind kind, std::int64_t step, Code code = Code::kOk);
 
+  // Held while something is written: never longer, and never where a task may have to wait.
+  std::mutex mutex_;
   std::string task_;
   TaskFacts* facts_;
   TaskFacts own_;  // once it was replaced
-  JobHistory& history_;
-  World& world_;
+  Chronicle& chronicle_;
   EventSink* const inner_;
   bool in_run_ = false;
   bool trains_ = true;

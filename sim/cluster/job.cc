@@ -24,6 +24,7 @@
 #include "vigil/core/cluster/server/server.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/sim/cluster/chronicle.h"
 #include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/op_costs.h"
@@ -41,6 +42,24 @@ namespace vigil::sim {
 struct JobTaskName {
   std::string job;
   int index = 0;
+};
+
+// Of a simulated world.
+class WorldChronicle final : public Chronicle {
+ public:
+  WorldChronicle(World& world, JobHistory& history) : world_(world), history_(history) {}
+  Time Now() override { return world_.now(); }
+  std::size_t Events() override { return world_.trace().size(); }
+  std::vector<std::int64_t> WholeCheckpoints() override { return sim::WholeCheckpoints(world_); }
+  void Add(JobMoment moment) override {
+    world_.scheduler().Touch(kTraceObject, Access::kWrite);
+    history_.push_back(std::move(moment));
+  }
+  void Became(const TaskFacts&) override {}  // they are the world's own
+
+ private:
+  World& world_;
+  JobHistory& history_;
 };
 
 namespace {
@@ -69,11 +88,6 @@ std::string Held(const Server::Load& load, std::int64_t open_files, bool request
     for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
   }
   return fmt::format("{}", fmt::join(held, ", "));
-}
-
-void NoteAtRest(JobMoment& moment, const Server::Load& load, std::int64_t open_files, bool requests) {
-  moment.subject = Held(load, open_files, requests);
-  moment.step = static_cast<std::int64_t>(load.graphs);
 }
 
 JobTaskName Split(const std::string& name) {
@@ -179,6 +193,7 @@ struct Job::Impl {
   std::map<std::string, Member, std::less<>> members;
   std::unique_ptr<FaultApplier> applier;
   JobHistory history;
+  WorldChronicle chronicle{world, history};
   JobFacts facts;  // at the end
   Node* conductor = nullptr;
 };
@@ -232,19 +247,17 @@ void Job::Impl::WatchLedger(Machine& machine) {
   const auto written = [this, &machine](const LedgerWrite& write) {
     using Kind = JobMoment::Kind;
     constexpr std::array kKinds = {Kind::kApplied, Kind::kAssigned, Kind::kWritten, Kind::kStepMade, Kind::kStepSet};
-    world.scheduler().Touch(kTraceObject, Access::kWrite);
     const Machine& keeps = write.server.empty() ? machine : *members.find(write.server)->second.machine;
-    history.push_back({.at = world.now(),
-                       .task = keeps.recorder == nullptr ? keeps.member.name : keeps.recorder->task(),
-                       .life = keeps.recorder == nullptr ? keeps.member.facts.lives : keeps.recorder->life(),
-                       .kind = kKinds[static_cast<std::size_t>(write.kind)],
-                       .step = write.value,
-                       .subject = write.replica,
-                       .checkpoint = write.checkpoint,
-                       .attempt = write.attempt});
+    chronicle.Add({.at = world.now(),
+                   .task = keeps.recorder == nullptr ? keeps.member.name : keeps.recorder->task(),
+                   .life = keeps.recorder == nullptr ? keeps.member.facts.lives : keeps.recorder->life(),
+                   .kind = kKinds[static_cast<std::size_t>(write.kind)],
+                   .step = write.value,
+                   .subject = write.replica,
+                   .checkpoint = write.checkpoint,
+                   .attempt = write.attempt});
   };
   const auto queued = [this, &machine](std::shared_ptr<const QueueOp> op) {
-    world.scheduler().Touch(kTraceObject, Access::kWrite);
     const FactsRecorder* const recorder = machine.recorder;
     JobMoment moment{.at = world.now(),
                      .task = recorder == nullptr ? machine.member.name : recorder->task(),
@@ -252,14 +265,13 @@ void Job::Impl::WatchLedger(Machine& machine) {
                      .kind = JobMoment::Kind::kQueueCalled,
                      .step = static_cast<std::int64_t>(history.size()),
                      .queue = std::move(op)};
-    history.push_back(moment);
+    chronicle.Add(moment);
     return [this, &machine, moment = std::move(moment)](const absl::Status& status) mutable {
-      world.scheduler().Touch(kTraceObject, Access::kWrite);
       if (machine.recorder != nullptr) moment.task = machine.recorder->task();  // it may have been replaced since
       moment.at = world.now();
       moment.kind = JobMoment::Kind::kQueueReturned;
       moment.code = CodeOf(status);
-      history.push_back(moment);
+      chronicle.Add(moment);
     };
   };
   machine.ops = WatchQueues(*WatchUpdates(*OpsOf(machine), written), queued);
@@ -304,7 +316,7 @@ Duration Job::Impl::BootTime(const Machine& machine) {
 
 void Job::Impl::Live(Machine& machine, const Env& env) {
   Member& member = machine.member;
-  FactsRecorder recorder(member.name, machine.node.name(), member.facts, history, world, env.events);
+  FactsRecorder recorder(member.name, machine.node.name(), member.facts, chronicle, env.events);
   machine.recorder = &recorder;
   const SetBack<FactsRecorder> over{machine.recorder};
   Env own = env;
@@ -370,7 +382,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                       .takes = [&machine](Duration work) { return machine.node.Takes(work); }});
   if (server != nullptr) {
     const Server::Load load = server->load();  // first: others may add to the history while it is counted
-    NoteAtRest(recorder.AtRest(), load, 0, false);
+    recorder.AtRest(Held(load, 0, false), static_cast<std::int64_t>(load.graphs));
   }
   return trained;
 }
@@ -450,9 +462,12 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
   for (const auto& [name, member] : members) {
     if (member.machine->server == nullptr || member.machine->node.killed()) continue;
     const Server::Load load = member.machine->server->load();
-    JobMoment& moment =
-        history.emplace_back(JobMoment{.at = world.now(), .task = name, .life = member.facts.lives, .kind = kind});
-    NoteAtRest(moment, load, member.machine->node.open_files(), true);
+    history.push_back({.at = world.now(),
+                       .task = name,
+                       .life = member.facts.lives,
+                       .kind = kind,
+                       .step = static_cast<std::int64_t>(load.graphs),
+                       .subject = Held(load, member.machine->node.open_files(), true)});
   }
 }
 

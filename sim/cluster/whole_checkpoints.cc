@@ -34,9 +34,9 @@ std::optional<std::int64_t> StepIn(std::string_view name, std::string_view after
 }
 
 // Of the files whose names have `after` behind a step.
-std::vector<std::int64_t> StepsWith(Files& files, std::string_view after) {
+std::vector<std::int64_t> StepsWith(Files& files, const std::string& folder, std::string_view after) {
   std::vector<std::int64_t> steps;
-  const absl::StatusOr<std::vector<std::string>> names = files.List(kCheckpoints);
+  const absl::StatusOr<std::vector<std::string>> names = files.List(folder);
   if (!names.ok()) return steps;
   for (const std::string& name : *names) {
     if (const std::optional<std::int64_t> step = StepIn(name, after)) steps.push_back(*step);
@@ -46,21 +46,27 @@ std::vector<std::int64_t> StepsWith(Files& files, std::string_view after) {
   return steps;
 }
 
-std::string PrefixOf(std::int64_t step) { return JoinPath(kCheckpoints, fmt::format("{}{}", kBefore, step)); }
+std::string PrefixOf(const std::string& folder, std::int64_t step) {
+  return JoinPath(folder, fmt::format("{}{}", kBefore, step));
+}
 
 }  // namespace
 
-std::vector<std::int64_t> WholeCheckpoints(World& world) {
-  Files& files = world.shared_disk().files;
-  std::vector<std::int64_t> whole = StepsWith(files, kIndex);
-  std::erase_if(whole, [&files](std::int64_t step) { return !VerifyBundle(files, PrefixOf(step)).ok(); });
+std::vector<std::int64_t> WholeCheckpoints(Files& files, const std::string& folder) {
+  std::vector<std::int64_t> whole = StepsWith(files, folder, kIndex);
+  std::erase_if(whole, [&](std::int64_t step) { return !VerifyBundle(files, PrefixOf(folder, step)).ok(); });
   return whole;
+}
+std::vector<std::int64_t> WholeCheckpoints(World& world) {
+  return WholeCheckpoints(world.shared_disk().files, kCheckpoints);
 }
 
 std::vector<std::int64_t> HalfDeletedCheckpoints(World& world) {
-  Files& files = world.shared_disk().files;
-  const std::vector<std::int64_t> data = StepsWith(files, kData);
-  const std::vector<std::int64_t> indices = StepsWith(files, kIndex);
+  return HalfDeletedCheckpoints(world.shared_disk().files, kCheckpoints);
+}
+std::vector<std::int64_t> HalfDeletedCheckpoints(Files& files, const std::string& folder) {
+  const std::vector<std::int64_t> data = StepsWith(files, folder, kData);
+  const std::vector<std::int64_t> indices = StepsWith(files, folder, kIndex);
   std::vector<std::int64_t> half;
   std::ranges::set_difference(data, indices, std::back_inserter(half));
   return half;
@@ -79,7 +85,10 @@ bool StateFileHasRotted(World& world) {
 }
 
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed) {
-  absl::StatusOr<BundleReader> reader = BundleReader::Open(world.shared_disk().files, PrefixOf(step));
+  return LossInCheckpoint(world.shared_disk().files, kCheckpoints, step, seed);
+}
+std::optional<double> LossInCheckpoint(Files& files, const std::string& folder, std::int64_t step, std::uint64_t seed) {
+  absl::StatusOr<BundleReader> reader = BundleReader::Open(files, PrefixOf(folder, step));
   if (!reader.ok() || !reader->Has("w") || !reader->Has("b")) return std::nullopt;
   const absl::StatusOr<Tensor> w = reader->Read("w");
   const absl::StatusOr<Tensor> b = reader->Read("b");

@@ -1,22 +1,27 @@
 // The checkpoints that a job has left, as the disk that the nodes share has them: no fault strikes who looks.
 //
-// Thread safety: none; tasks of one world take turns. Changes nothing and takes no time.
+// Thread safety: of those of a world none, its tasks take turns; of the others that of the files. Changes nothing, and
+// takes no time of a world.
 #ifndef VIGIL_SIM_CLUSTER_WHOLE_CHECKPOINTS_H_
 #define VIGIL_SIM_CLUSTER_WHOLE_CHECKPOINTS_H_
 
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "vigil/core/env/files.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
 
 // The steps of those that are whole, in order.
+std::vector<std::int64_t> WholeCheckpoints(Files& files, const std::string& folder);
 std::vector<std::int64_t> WholeCheckpoints(World& world);
 
 // The steps of those of which there is data, but no index.
+std::vector<std::int64_t> HalfDeletedCheckpoints(Files& files, const std::string& folder);
 std::vector<std::int64_t> HalfDeletedCheckpoints(World& world);
 
 // The steps of those in whose files a fault has flipped a bit, be they there or not.
@@ -26,6 +31,7 @@ std::set<std::int64_t> RottenCheckpoints(World& world);
 bool StateFileHasRotted(World& world);
 
 // The loss of the parameters in the one of that step, if it is one of a regression. `seed`: of the job's data.
+std::optional<double> LossInCheckpoint(Files& files, const std::string& folder, std::int64_t step, std::uint64_t seed);
 std::optional<double> LossInCheckpoint(World& world, std::int64_t step, std::uint64_t seed);
 
 }  // namespace vigil::sim

@@ -1,0 +1,32 @@
+// Where those who watch a job write what they see, and what they see of its world besides: a simulated world or, where
+// a job is played by processes, this machine.
+//
+// Thread safety: none is asked of it; a recorder calls it by one task at a time.
+#ifndef VIGIL_SIM_CLUSTER_CHRONICLE_H_
+#define VIGIL_SIM_CLUSTER_CHRONICLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vigil/core/base/time.h"
+#include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_history.h"
+
+namespace vigil::sim {
+
+class Chronicle {
+ public:
+  virtual ~Chronicle() = default;
+  virtual Time Now() = 0;            // by one clock for all tasks
+  virtual std::size_t Events() = 0;  // of the play's trace, so far
+  // The steps of those that are whole at the moment, in order.
+  virtual std::vector<std::int64_t> WholeCheckpoints() = 0;
+  virtual void Add(JobMoment moment) = 0;
+  // What has become of a task so far; called after each change.
+  virtual void Became(const TaskFacts& facts) = 0;
+};
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_SIM_CLUSTER_CHRONICLE_H_
