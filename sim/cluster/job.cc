@@ -29,10 +29,9 @@
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/op_costs.h"
 #include "vigil/sim/cluster/process_tasks.h"
-#include "vigil/sim/cluster/queue_watch.h"
 #include "vigil/sim/cluster/restore_watch.h"
+#include "vigil/sim/cluster/server_watch.h"
 #include "vigil/sim/cluster/trainer.h"
-#include "vigil/sim/cluster/update_watch.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
 
@@ -244,37 +243,14 @@ const OpRegistry* Job::Impl::OpsOf(const Machine& machine) const {
 }
 
 void Job::Impl::WatchLedger(Machine& machine) {
-  const auto written = [this, &machine](const LedgerWrite& write) {
-    using Kind = JobMoment::Kind;
-    constexpr std::array kKinds = {Kind::kApplied, Kind::kAssigned, Kind::kWritten, Kind::kStepMade, Kind::kStepSet};
-    const Machine& keeps = write.server.empty() ? machine : *members.find(write.server)->second.machine;
-    chronicle.Add({.at = world.now(),
-                   .task = keeps.recorder == nullptr ? keeps.member.name : keeps.recorder->task(),
-                   .life = keeps.recorder == nullptr ? keeps.member.facts.lives : keeps.recorder->life(),
-                   .kind = kKinds[static_cast<std::size_t>(write.kind)],
-                   .step = write.value,
-                   .subject = write.replica,
-                   .checkpoint = write.checkpoint,
-                   .attempt = write.attempt});
+  const auto process = [this, &machine](std::string_view server) -> WatchedProcess {
+    const Machine& its = server.empty() ? machine : *members.find(server)->second.machine;
+    if (its.recorder != nullptr) return {its.recorder->task(), its.recorder->life()};
+    return {its.member.name, its.member.facts.lives};
   };
-  const auto queued = [this, &machine](std::shared_ptr<const QueueOp> op) {
-    const FactsRecorder* const recorder = machine.recorder;
-    JobMoment moment{.at = world.now(),
-                     .task = recorder == nullptr ? machine.member.name : recorder->task(),
-                     .life = recorder == nullptr ? machine.member.facts.lives : recorder->life(),
-                     .kind = JobMoment::Kind::kQueueCalled,
-                     .step = static_cast<std::int64_t>(history.size()),
-                     .queue = std::move(op)};
-    chronicle.Add(moment);
-    return [this, &machine, moment = std::move(moment)](const absl::Status& status) mutable {
-      if (machine.recorder != nullptr) moment.task = machine.recorder->task();  // it may have been replaced since
-      moment.at = world.now();
-      moment.kind = JobMoment::Kind::kQueueReturned;
-      moment.code = CodeOf(status);
-      chronicle.Add(moment);
-    };
-  };
-  machine.ops = WatchQueues(*WatchUpdates(*OpsOf(machine), written), queued);
+  machine.ops = WatchServer(*OpsOf(machine), {.chronicle = chronicle, .process = process, .next_call = [this] {
+                                                return static_cast<std::int64_t>(history.size());
+                                              }});
 }
 
 void Job::Impl::Boot(Node& node) {
