@@ -38,7 +38,8 @@ struct ReplayArguments {
   int seeds = 0;                                     // plays of what a real cluster did; 0 = the default
   std::string player = {};                           // a command that plays; "" = our core
   std::string player_limit = {};                     // of each play
-  replays::PlayerOptions player_options = {};        // what comes of both
+  bool real = false;                                 // clusters are played by processes, in real time
+  replays::PlayerOptions player_options = {};        // what comes of these three
   std::string plant = {};                            // a planted bug that is on; "" = none
   std::string json;                                  // a file, or "-"; "" = none
   std::string hashes;                                // a file; "" = none

@@ -38,6 +38,7 @@ constexpr char kReplayNotes[] =
     "  vigil replay replays/tensorflow/cases.jsonl#lifecycle_two_hooks --trace\n"
     "  vigil replay failures/cluster_42.json --trace --until 60 --only-node chief:0\n"
     "  vigil replay failures/cluster_42.json --timeline cluster_42.html\n"
+    "  vigil replay --real replays/cluster/cluster.jsonl#cluster_ps_restart_2\n"
     "  vigil replay failures/ --jobs 1 --json report.json --hashes hashes.txt\n"
     "  xzcat traces.jsonl.xz | vigil replay - --json - 2>report.txt | jq .failed\n"
     "\n";
@@ -153,6 +154,9 @@ struct CommandLine {
         ->type_name("ID");
     replay->add_option("--player", a.player, "This command plays instead of our own core (docs/players.md)")
         ->type_name("CMD");
+    replay->add_flag("--real", a.real,
+                     "Play clusters by processes of this machine, with gRPC between them, killed and cut off for real: "
+                     "in real time, once each (see --seeds)");
     replay->add_option("--player-limit", a.player_limit, "The longest that it may take for one scenario (default: 60s)")
         ->type_name("TIME");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")

@@ -12,6 +12,7 @@ replays::Player NewPlayer(const ReplayArguments& arguments, const std::atomic<bo
   }
   options.timeline = LooksAtOne(arguments);
   options.why = arguments.why;
+  if (arguments.real && arguments.seeds == 0) options.seeds = 1;
   options.player = arguments.player_options;
   options.interrupt = interrupt;
   if (arguments.trace) {

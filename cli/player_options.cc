@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "fmt/format.h"
+#include "vigil/cli/system.h"
 #include "vigil/cli/words.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -44,6 +45,19 @@ absl::StatusOr<std::string> ReadPlayer(const PlayerArguments& arguments, replays
   VIGIL_ASSIGN_OR_RETURN(const replays::Greeting heard, replays::PlayerClient(options).Greet());
   if (greeting != nullptr) *greeting = heard;
   return fmt::format("player: {} ({})\n", heard.Title(), replays::Escaped(options.command));
+}
+
+absl::Status PlayByProcesses(replays::PlayLimits& limits, replays::PlayerOptions& options) {
+  options.task_program = ProgramFolder() + "/vigil-task";
+  if (!IsFile(options.task_program)) {
+    return MakeStatus(Code::kUnavailable,
+                      fmt::format("there is no {}: it is built with vigil where gRPC is installed (Debian's "
+                                  "libgrpc++-dev), by cmake --build BUILD --target vigil_task, or ./vigil",
+                                  replays::Escaped(options.task_program)));
+  }
+  // Those jobs end by themselves.
+  limits.wall = std::chrono::hours(24);
+  return absl::OkStatus();
 }
 
 }  // namespace vigil::cli

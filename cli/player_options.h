@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/replays/crew/crash.h"
 #include "vigil/replays/player/player_client.h"
@@ -28,6 +29,10 @@ void AddPlayerOptions(CLI::App& app, PlayerArguments& arguments);
 // `greeting` (may be null): what it said.
 absl::StatusOr<std::string> ReadPlayer(const PlayerArguments& arguments, replays::PlayLimits& limits,
                                        replays::PlayerOptions& options, replays::Greeting* greeting = nullptr);
+
+// Processes of this machine play clusters from now on, as long as it takes. UNAVAILABLE: vigil-task is not beside the
+// running program.
+absl::Status PlayByProcesses(replays::PlayLimits& limits, replays::PlayerOptions& options);
 
 }  // namespace vigil::cli
 

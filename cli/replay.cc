@@ -193,6 +193,18 @@ class ReplayRun {
   bool clusters_ = false;             // some cluster was
 };
 
+// What asks for the events, or for another player, of a play by processes: they tell what became of the job.
+std::string_view AskedInVain(const ReplayArguments& arguments) {
+  if (!arguments.player.empty()) return "--player";
+  if (!arguments.plant.empty()) return "--plant";
+  if (arguments.trace) return "--trace";
+  if (arguments.why.has_value()) return "--why";
+  if (!arguments.timeline.empty()) return "--timeline";
+  if (!arguments.perfetto.empty()) return "--perfetto";
+  if (!arguments.hashes.empty()) return "--hashes";
+  return arguments.seed.has_value() ? "--seed" : "";
+}
+
 }  // namespace
 
 int Replay(const ReplayArguments& arguments) {
@@ -204,6 +216,12 @@ int Replay(const ReplayArguments& arguments) {
   const absl::StatusOr<std::string> player =
       ReadPlayer({.command = arguments.player, .limit = arguments.player_limit}, limits, with_player.player_options);
   if (!player.ok()) return TellMisuse("vigil replay", MessageOf(player.status()));
+  if (arguments.real) {
+    if (const std::string_view vain = AskedInVain(arguments); !vain.empty())
+      return TellMisuse("vigil replay", fmt::format("--real and {} exclude each other", vain));
+    if (const absl::Status status = PlayByProcesses(limits, with_player.player_options); !status.ok())
+      return TellMisuse("vigil replay", MessageOf(status));
+  }
   return ReplayRun(with_player, limits).Run();
 }
 

@@ -6,36 +6,8 @@
 
 #include "vigil/replays/crew/packed.h"
 #include "vigil/replays/judge/result.h"
+#include "vigil/replays/real/packed_job.h"
 #include "vigil/replays/traces/input.h"
-
-namespace vigil::sim {
-
-template <typename Archive>
-void PackFields(Archive& archive, TaskFacts& facts) {
-  archive(facts.outcome, facts.text, facts.sessions, facts.run_failed, facts.create_failed, facts.step_back_silent,
-          facts.step_back_recovered, facts.step_kept_recovered, facts.longest_run, facts.opened_after, facts.last_step,
-          facts.hook_end, facts.runs, facts.recoveries, facts.lives, facts.first_events, facts.nodes);
-}
-template <typename Archive>
-void PackFields(Archive& archive, FaultCount& count) {
-  archive(count.kind, count.planned, count.fired, count.effective);
-}
-template <typename Archive>
-void PackFields(Archive& archive, InertFault& fault) {
-  archive(fault.list, fault.index, fault.fired);
-}
-template <typename Archive>
-void PackFields(Archive& archive, JobViolation& violation) {
-  archive(violation.rule, violation.text);
-}
-template <typename Archive>
-void PackFields(Archive& archive, JobFacts& facts) {
-  archive(facts.tasks, facts.newest_checkpoint, facts.restores_without_loss, facts.final_loss, facts.faults,
-          facts.inert, facts.violations, facts.armed, facts.virtual_time, facts.messages, facts.checkpoints,
-          facts.half_deleted);
-}
-
-}  // namespace vigil::sim
 
 namespace vigil::replays {
 

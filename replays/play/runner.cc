@@ -18,6 +18,7 @@
 #include "vigil/replays/format/args.h"
 #include "vigil/replays/play/job_player.h"
 #include "vigil/replays/play/play_chooser.h"
+#include "vigil/replays/play/real_player.h"
 #include "vigil/replays/play/trace_player.h"
 #include "vigil/replays/show/text.h"
 #include "vigil/replays/stage/behaviour.h"
@@ -385,6 +386,7 @@ struct Runner::Shared {
 
 Runner::Runner(const PlayerOptions& player)
     : shared_(std::make_unique<Shared>()),
+      task_program_(player.task_program),
       player_(player.command.empty() ? nullptr : std::make_unique<PlayerClient>(player)) {}
 Runner::~Runner() = default;
 
@@ -401,6 +403,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     player_->Play(scenario, {.random = options.random_schedule, .interrupt = options.interrupt}, outcome, outcome);
     return outcome;
   }
+  if (!task_program_.empty()) return PlayForReal(scenario, task_program_, options);
   if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
   if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
   return PlaySession(scenario, options, shared_->stacks);

@@ -126,18 +126,6 @@ Duration SpeedOf(World& world, const std::string& node, std::string_view part, D
   return typical * kQuarters[world.Choose(node, part, "speed", kLabels)] / 4;
 }
 
-std::int64_t RestoresWithoutLoss(const JobHistory& history) {
-  std::int64_t reached = 0;
-  std::int64_t saved = 0;
-  std::int64_t restores = 0;
-  for (const JobMoment& moment : history) {
-    if (moment.kind == JobMoment::Kind::kSawStep || moment.kind == JobMoment::Kind::kRunReturned) reached = moment.step;
-    if (moment.kind == JobMoment::Kind::kSaved) saved = moment.step;
-    if (moment.kind == JobMoment::Kind::kRestored && moment.code == Code::kOk && reached <= saved) ++restores;
-  }
-  return restores;
-}
-
 }  // namespace
 
 struct Job::Impl {

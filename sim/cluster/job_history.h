@@ -96,6 +96,9 @@ struct JobMoment {
 
 using JobHistory = std::vector<JobMoment>;
 
+// Restores of checkpoints that were of the very step that the job had reached.
+std::int64_t RestoresWithoutLoss(const JobHistory& history);
+
 // A process that was taken for dead and lives on is told apart from those of its task that follow it: "zombie of
 // chief:0", of life 2.
 inline constexpr std::string_view kZombieOf = "zombie of ";

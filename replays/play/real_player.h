@@ -1,0 +1,19 @@
+// Plays the scenario of a cluster (scenario.job) with processes of this machine (replays/real).
+//
+// Thread safety: as Runner.
+#ifndef VIGIL_REPLAYS_PLAY_REAL_PLAYER_H_
+#define VIGIL_REPLAYS_PLAY_REAL_PLAYER_H_
+
+#include <string>
+
+#include "vigil/replays/play/runner.h"
+
+namespace vigil::replays {
+
+// `program`: vigil-task. kCannot: it is of no cluster, or only a simulated world can do what it says. kNotSetUp: what
+// PlayRealJob says. Of the outcome there are what became of the job and its history, no events.
+Outcome PlayForReal(const Scenario& scenario, const std::string& program, const RunnerOptions& options);
+
+}  // namespace vigil::replays
+
+#endif  // VIGIL_REPLAYS_PLAY_REAL_PLAYER_H_

@@ -1,0 +1,56 @@
+// The fields of a job's facts and history, as they go from one process to another (packed.h).
+//
+// Thread safety: pure functions.
+#ifndef VIGIL_REPLAYS_REAL_PACKED_JOB_H_
+#define VIGIL_REPLAYS_REAL_PACKED_JOB_H_
+
+#include <memory>
+#include <utility>
+
+#include "vigil/replays/crew/packed.h"
+#include "vigil/sim/cluster/job_facts.h"
+#include "vigil/sim/cluster/job_history.h"
+
+namespace vigil::sim {
+
+template <typename Archive>
+void PackFields(Archive& archive, TaskFacts& facts) {
+  archive(facts.outcome, facts.text, facts.sessions, facts.run_failed, facts.create_failed, facts.step_back_silent,
+          facts.step_back_recovered, facts.step_kept_recovered, facts.longest_run, facts.opened_after, facts.last_step,
+          facts.hook_end, facts.runs, facts.recoveries, facts.lives, facts.first_events, facts.nodes);
+}
+template <typename Archive>
+void PackFields(Archive& archive, FaultCount& count) {
+  archive(count.kind, count.planned, count.fired, count.effective);
+}
+template <typename Archive>
+void PackFields(Archive& archive, InertFault& fault) {
+  archive(fault.list, fault.index, fault.fired);
+}
+template <typename Archive>
+void PackFields(Archive& archive, JobViolation& violation) {
+  archive(violation.rule, violation.text);
+}
+template <typename Archive>
+void PackFields(Archive& archive, JobFacts& facts) {
+  archive(facts.tasks, facts.newest_checkpoint, facts.restores_without_loss, facts.final_loss, facts.faults,
+          facts.inert, facts.violations, facts.armed, facts.virtual_time, facts.messages, facts.checkpoints,
+          facts.half_deleted);
+}
+template <typename Archive>
+void PackFields(Archive& archive, QueueOp& op) {
+  archive(op.what, op.queue, op.taker, op.elements, op.capacity, op.opens, op.size);
+}
+template <typename Archive>
+void PackFields(Archive& archive, JobMoment& moment) {
+  archive(moment.at.since_epoch, moment.task, moment.life, moment.kind, moment.code, moment.step, moment.ledger,
+          moment.subject, moment.checkpoint, moment.attempt, moment.element);
+  std::optional<QueueOp> op;
+  if (moment.queue != nullptr) op = *moment.queue;
+  archive(op);
+  if (op.has_value()) moment.queue = std::make_shared<const QueueOp>(*std::move(op));
+}
+
+}  // namespace vigil::sim
+
+#endif  // VIGIL_REPLAYS_REAL_PACKED_JOB_H_
