@@ -39,7 +39,8 @@ struct ReplayArguments {
   std::string player = {};                           // a command that plays; "" = our core
   std::string player_limit = {};                     // of each play
   bool real = false;                                 // clusters are played by processes, in real time
-  replays::PlayerOptions player_options = {};        // what comes of these three
+  std::string keep = {};                             // a folder for what these processes leave; "" = none
+  replays::PlayerOptions player_options = {};        // what comes of these four
   std::string plant = {};                            // a planted bug that is on; "" = none
   std::string json;                                  // a file, or "-"; "" = none
   std::string hashes;                                // a file; "" = none

@@ -154,9 +154,13 @@ struct CommandLine {
         ->type_name("ID");
     replay->add_option("--player", a.player, "This command plays instead of our own core (docs/players.md)")
         ->type_name("CMD");
-    replay->add_flag("--real", a.real,
-                     "Play clusters by processes of this machine, with gRPC between them, killed and cut off for real: "
-                     "in real time, once each (see --seeds)");
+    CLI::Option* const real = replay->add_flag(
+        "--real", a.real,
+        "Play clusters by processes of this machine, with gRPC between them, killed and cut off for real: "
+        "in real time, once each (see --seeds)");
+    replay->add_option("--keep", a.keep, "Leave the checkpoints and logs of these processes in this folder")
+        ->needs(real)
+        ->type_name("FOLDER");
     replay->add_option("--player-limit", a.player_limit, "The longest that it may take for one scenario (default: 60s)")
         ->type_name("TIME");
     replay->add_option("--json", a.json, "Write the results to this file as JSON; - for standard output")

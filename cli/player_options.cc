@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 
 #include "fmt/format.h"
@@ -54,6 +55,11 @@ absl::Status PlayByProcesses(replays::PlayLimits& limits, replays::PlayerOptions
                       fmt::format("there is no {}: it is built with vigil where gRPC is installed (Debian's "
                                   "libgrpc++-dev), by cmake --build BUILD --target vigil_task, or ./vigil",
                                   replays::Escaped(options.task_program)));
+  }
+  if (!options.keep.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(options.keep, failed);
+    if (failed) return MakeStatus(Code::kUnavailable, fmt::format("--keep: {}: {}", options.keep, failed.message()));
   }
   // Those jobs end by themselves.
   limits.wall = std::chrono::hours(24);

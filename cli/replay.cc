@@ -219,6 +219,7 @@ int Replay(const ReplayArguments& arguments) {
   if (arguments.real) {
     if (const std::string_view vain = AskedInVain(arguments); !vain.empty())
       return TellMisuse("vigil replay", fmt::format("--real and {} exclude each other", vain));
+    with_player.player_options.keep = arguments.keep;
     if (const absl::Status status = PlayByProcesses(limits, with_player.player_options); !status.ok())
       return TellMisuse("vigil replay", MessageOf(status));
   }

@@ -14,10 +14,6 @@ namespace vigil::sim {
 
 namespace {
 
-// A process that is killed stops at once; its memory is taken back before its connections break. Recorded: whoever
-// works with it is in the middle of a call by then.
-constexpr std::chrono::milliseconds kDying{80};
-
 // What a server needs for one request, beside what its kernels do: longer on a slow node.
 constexpr std::chrono::milliseconds kHandling{2};
 

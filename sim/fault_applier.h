@@ -42,6 +42,10 @@
 
 namespace vigil::sim {
 
+// A process of TensorFlow that is killed stops at once; its memory is taken back before its connections break.
+// Recorded: whoever works with it is in the middle of a call by then.
+inline constexpr std::chrono::milliseconds kDying{80};
+
 class FaultApplier {
  public:
   using Boot = std::function<void(Node&)>;

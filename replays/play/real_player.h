@@ -10,9 +10,12 @@
 
 namespace vigil::replays {
 
-// `program`: vigil-task. kCannot: it is of no cluster, or only a simulated world can do what it says. kNotSetUp: what
-// PlayRealJob says. Of the outcome there are what became of the job and its history, no events.
-Outcome PlayForReal(const Scenario& scenario, const std::string& program, const RunnerOptions& options);
+// `program`: vigil-task. `keep`: the folder in which each play leaves a folder of its own, named after the scenario,
+// with the checkpoints and what the processes said; "" = nothing is left.
+// kCannot: it is of no cluster, or only a simulated world can do what it says. kNotSetUp: what PlayRealJob says. Of the
+// outcome there are what became of the job and its history, no events.
+Outcome PlayForReal(const Scenario& scenario, const std::string& program, const std::string& keep,
+                    const RunnerOptions& options);
 
 }  // namespace vigil::replays
 

@@ -68,6 +68,7 @@ class Runner {
   struct Shared;  // what consecutive worlds reuse: fiber stacks
   std::unique_ptr<Shared> shared_;
   const std::string task_program_;        // PlayerOptions::task_program
+  const std::string keep_;                // PlayerOptions::keep
   std::unique_ptr<PlayerClient> player_;  // null: our core
 };
 

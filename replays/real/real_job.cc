@@ -23,7 +23,9 @@
 #include "vigil/replays/format/print.h"
 #include "vigil/replays/real/relay.h"
 #include "vigil/replays/real/task_process.h"
+#include "vigil/replays/stage/behaviour.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
+#include "vigil/sim/fault_applier.h"
 #include "vigil/sim/faults/fault_kinds.h"
 #include "vigil/sim/workloads/draws.h"
 
@@ -196,7 +198,14 @@ void RealJob::Fired(const TimedFault& fault) {
 
 void RealJob::AddCrash(const TimedFault& fault, Time at, std::vector<Action>& actions) {
   Of(fault.task).back = Of(fault.task).back || fault.restart_after.has_value();
-  actions.push_back({at, [this, &fault] {
+  const Time dies = at + (LikeTensorFlow(scenario_.behaviour) ? sim::kDying : std::chrono::milliseconds(0));
+  if (dies > at) {
+    actions.push_back({at, [this, &fault] {
+                         if (Runs(Of(fault.task))) Of(fault.task).process->Stop();
+                         return absl::OkStatus();
+                       }});
+  }
+  actions.push_back({dies, [this, &fault] {
                        Member& member = Of(fault.task);
                        if (!Runs(member)) return absl::OkStatus();
                        Fired(fault);
@@ -205,7 +214,7 @@ void RealJob::AddCrash(const TimedFault& fault, Time at, std::vector<Action>& ac
                        return absl::OkStatus();
                      }});
   if (!fault.restart_after.has_value()) return;
-  actions.push_back({at + *fault.restart_after, [this, &fault] {
+  actions.push_back({std::max(dies, at + *fault.restart_after), [this, &fault] {
                        Member& member = Of(fault.task);
                        member.back = false;
                        return member.killed ? Start(member) : absl::OkStatus();

@@ -5,6 +5,8 @@
 //   RealJobOptions options{.program = "/usr/bin/vigil-task", .folder = "/tmp/x"};
 //   VIGIL_ASSIGN_OR_RETURN(const RealJobRun run, PlayRealJob(scenario, options));
 //
+// Under TensorFlow's behaviour they are also as slow as TensorFlow's: in starting (boot_s), in dying (sim::kDying) and
+// in making sessions (sim/cluster/client_costs.h). What a fault meets hangs on it.
 // It takes as long as it says, in real time, and comes out another way each time: nothing of it is replayed by a seed.
 // Thread safety: one thread; several may play at a time, in folders of their own.
 #ifndef VIGIL_REPLAYS_REAL_REAL_JOB_H_

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -112,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Relay>> Relay::Create(int to) {
   return std::unique_ptr<Relay>(new Relay(listener, port, to));
 }
 
+Relay::Relay(int listener, int port, int to) : listener_(listener), port_(port), to_(to) {}
 Relay::~Relay() { close(listener_); }
 
 void Relay::Set(Mode mode) {

@@ -38,7 +38,7 @@ class Relay {
 
  private:
   struct Connection;
-  Relay(int listener, int port, int to) : listener_(listener), port_(port), to_(to) {}
+  Relay(int listener, int port, int to);
 
   void Accept();
   static bool Pass(Connection& connection);  // false: it is over

@@ -1,5 +1,5 @@
-// The program `vigil-task`: one task of a job that is played by processes (real_job.h). It is not for people: its orders
-// come by standard input, what happens goes out by standard output (task_talk.h).
+// The program `vigil-task`: one task of a job that is played by processes (real_job.h). It is not for people: its
+// orders come by standard input, what happens goes out by standard output (task_talk.h).
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,6 +23,7 @@
 #include "vigil/replays/real/task_talk.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/sim/cluster/chronicle.h"
+#include "vigil/sim/cluster/client_costs.h"
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/server_watch.h"
@@ -101,8 +102,10 @@ absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, cons
     server->Join();
     return absl::OkStatus();
   }
-  const auto factory = sim::WatchRestores(std::make_shared<ClusterSessionFactory>(env),
-                                          [&recorder](std::int64_t step) { recorder.Restoring(step); });
+  std::shared_ptr<SessionFactory> sessions = std::make_shared<ClusterSessionFactory>(env);
+  if (LikeTensorFlow(scenario.behaviour)) sessions = sim::NewCostlyFactory(env, std::move(sessions));
+  const auto factory =
+      sim::WatchRestores(std::move(sessions), [&recorder](std::int64_t step) { recorder.Restoring(step); });
   const absl::Status trained = sim::Train({.env = env,
                                            .job = *scenario.job,
                                            .cluster = cluster,

@@ -1,5 +1,5 @@
-// What a job that is played by processes and its processes tell one another: orders, by standard input, and what happens
-// there, word by word, by standard output.
+// What a job that is played by processes and its processes tell one another: orders, by standard input, and what
+// happens there, word by word, by standard output.
 //
 // A word is what it is as a whole or not at all: of a process that is killed the last one may be missing.
 // Both ends are of one build (packed.h). Thread safety: data; a WordReader belongs to one thread.

@@ -11,4 +11,6 @@ Behaviour BehaviourOf(const BehaviourSpec& spec) {
   return out;
 }
 
+bool LikeTensorFlow(const BehaviourSpec& spec) { return BehaviourOf(spec) == Behaviour::TensorFlow(); }
+
 }  // namespace vigil::replays

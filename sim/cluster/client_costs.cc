@@ -1,5 +1,6 @@
 #include "vigil/sim/cluster/client_costs.h"
 
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -17,19 +18,22 @@ class CostlySession final : public Session {
   const Graph& graph() const override { return inner_->graph(); }
   bool closed() const override { return inner_->closed(); }
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
-    if (!seen_.contains(call.spec)) {
-      seen_.insert(call.spec);
-      env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.signature));
-    }
+    if (IsNew(call.spec)) env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.signature));
     return inner_->Run(call, fetched);
   }
   absl::Status Close() override { return inner_->Close(); }
 
  private:
+  bool IsNew(const RunSpec& spec) {
+    const std::lock_guard lock(mutex_);
+    return seen_.insert(spec).second;
+  }
+
   const Env env_;
   const std::unique_ptr<Session> inner_;
   const ClientCosts costs_;
-  std::set<RunSpec> seen_;
+  std::mutex mutex_;
+  std::set<RunSpec> seen_;  // guarded by mutex_
 };
 
 class CostlyFactory final : public SessionFactory {

@@ -2,8 +2,7 @@
 // of a new session, and to prepare each new set of fetches. Without it recoveries would be faster than any that was
 // recorded.
 //
-// Thread safety: as the sessions that it wraps, but for a set of specs that is guarded by nothing: tasks of one world
-// take turns.
+// Thread safety: as the sessions that it wraps.
 #ifndef VIGIL_SIM_CLUSTER_CLIENT_COSTS_H_
 #define VIGIL_SIM_CLUSTER_CLIENT_COSTS_H_
 
