@@ -25,4 +25,10 @@ std::string PrintRecord(const Scenario& scenario, const Expectation* expect) {
   return w.Take();
 }
 
+std::string PrintJobExpectation(const JobExpectation& expectation) {
+  JsonWriter w;
+  JobExpectationObject().Print(w, expectation);
+  return w.Take();
+}
+
 }  // namespace vigil::replays

@@ -14,6 +14,9 @@ namespace vigil::replays {
 // Without a newline. `expect` may be null.
 std::string PrintRecord(const Scenario& scenario, const Expectation* expect = nullptr);
 
+// What real clusters did, as "expect" of a record has it.
+std::string PrintJobExpectation(const JobExpectation& expectation);
+
 }  // namespace vigil::replays
 
 #endif  // VIGIL_REPLAYS_FORMAT_PRINT_H_

@@ -8,7 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "vigil/replays/format/print.h"
 #include "vigil/replays/judge/job_comparison.h"
+#include "vigil/replays/judge/job_summary.h"
 #include "vigil/replays/play/play_chooser.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/sim/checkers/checker.h"
@@ -102,6 +104,7 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   Outcome outcome;
   std::vector<std::string> misses;
   JobCoverage coverage;
+  JobSummary summary;
   Scenario seeded = scenario;
   const bool by_seeds = scenario.choices.empty();
   const bool once = plays.once || !by_seeds;
@@ -118,11 +121,13 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
     }
     for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded)) misses.push_back(play + miss);
     coverage.Add(*outcome.job, recorded);
+    summary.Add(*outcome.job);
   }
   if (outcome.verdict == Verdict::kPlayed && !once && plays.seeds >= kPlaysThatShowAllWays) {
     for (std::string& way : coverage.Missing(recorded)) misses.push_back(std::move(way));
   }
   outcome.misses = std::move(misses);
+  if (summary.expectation().repeats > 0) outcome.plays = PrintJobExpectation(summary.expectation());
   return outcome;
 }
 

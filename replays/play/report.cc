@@ -114,6 +114,12 @@ void Reporter::AddToJson(const Result& result) {
     AppendText(w, "played", first->played);
     w.Close('}');
   }
+  if (!result.outcome.misses.empty()) {
+    w.Key("misses").Open('[');
+    for (const std::string& miss : result.outcome.misses) w.String(miss);
+    w.Close(']');
+  }
+  if (!result.outcome.plays.empty()) w.Key("plays").Raw(result.outcome.plays);
   if (!result.outcome.why.empty()) w.Key("why").Raw(result.outcome.why);
   if (!result.outcome.unused_choices.empty()) {
     w.Key("unused_choices").Open('[');
