@@ -38,6 +38,7 @@ namespace {
 
 constexpr char kDefaultSeeds[] = "1..40000";
 constexpr char kDefaultJobs[] = "1..200";
+constexpr char kDefaultRealJobs[] = "1..20";
 constexpr properties::ExploreScope kCheckedScope = {.hooks = 2, .runs = 2, .faults = 2};
 
 constexpr char kNotes[] =
@@ -108,17 +109,24 @@ struct Arguments {
   bool failures_given = false;
   const char* of_drawn = nullptr;  // an option that only drawn suites have, and that was given
   bool shrink = false;
+  std::int64_t kills = 0;
+  std::string keep;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
   std::vector<std::string> suites;
   for (const properties::SuiteInfo& suite : properties::kSuites) suites.emplace_back(suite.name);
   app.add_option("--suite", a.suites,
-                 fmt::format("{} (repeatable; default: all but {}, which plays alone)", SuiteNames(),
-                             properties::suites::kPlanted.name))
+                 fmt::format("{} (repeatable; default: all but {} and {}, which play alone)", SuiteNames(),
+                             properties::suites::kRealCluster.name, properties::suites::kPlanted.name))
       ->allow_extra_args(false)
       ->check(CLI::IsMember(suites).description(""))
       ->type_name("NAME");
+  app.add_option("--kills", a.kills, "Of real-cluster: jobs of five processes, which are killed so many times")
+      ->check(CLI::Range(1, 10'000).description(""))
+      ->type_name("N");
+  app.add_option("--keep", a.keep, "Of real-cluster: leave the checkpoints and logs of the processes in this folder")
+      ->type_name("FOLDER");
   app.add_option(
          "--seeds", a.seeds,
          fmt::format("Of random and cluster, both included (default: {} and {}; with --planted 1..N of each bug: "
@@ -341,6 +349,35 @@ std::string WrongOfKept(const Arguments& arguments, const properties::CheckOptio
   return "";
 }
 
+// By its name: of those that play alone no other way is known.
+bool IsWanted(const Arguments& arguments, const properties::SuiteInfo& suite) {
+  return std::ranges::find(arguments.suites, suite.name) != arguments.suites.end();
+}
+
+// What the suite real-cluster has not, since nothing of it is played again as it was; or "".
+std::string_view GivenInVain(const Arguments& arguments) {
+  if (!arguments.plant.empty()) return "--plant";
+  if (!arguments.player.command.empty()) return "--player";
+  if (!arguments.state.empty()) return "--state";
+  if (!arguments.corpus.empty()) return "--corpus";
+  return "";
+}
+
+absl::Status SetUpReal(const Arguments& arguments, properties::CheckOptions& options) {
+  options.real_cluster = IsWanted(arguments, properties::suites::kRealCluster);
+  if (!options.real_cluster) {
+    if (arguments.kills == 0 && arguments.keep.empty()) return absl::OkStatus();
+    return UsageError("--kills and --keep: they need --suite real-cluster");
+  }
+  if (const std::string_view vain = GivenInVain(arguments); !vain.empty())
+    return UsageError(fmt::format("{}: not with --suite real-cluster", vain));
+  if (arguments.seeds.empty() && arguments.time.empty())
+    ParseSeeds(kDefaultRealJobs, options.first_job, options.last_job);
+  options.kills = arguments.kills;
+  options.player.keep = arguments.keep;
+  return PlayByProcesses(options.limits, options.player);
+}
+
 int CheckWith(const Arguments& arguments) {
   properties::CheckOptions options;
   const bool given = !arguments.seeds.empty();
@@ -367,6 +404,8 @@ int CheckWith(const Arguments& arguments) {
   options.random = wants(suites::kRandom);
   if (wants(suites::kExplore)) options.explore = kCheckedScope;
   options.cluster = wants(suites::kCluster);
+  if (const absl::Status status = SetUpReal(arguments, options); !status.ok())
+    return Misuse(std::string(MessageOf(status)));
   if (!arguments.player.command.empty()) {
     if (options.cluster && !arguments.suites.empty())
       return Misuse("--suite cluster: it needs our own core, not --player (clusters, virtual time inside)");
@@ -374,7 +413,7 @@ int CheckWith(const Arguments& arguments) {
   }
   if (!arguments.faults_document.empty() && !options.cluster)
     return Misuse("--faults-document: it needs the suite cluster");
-  if (arguments.of_drawn != nullptr && !options.random && !options.cluster)
+  if (arguments.of_drawn != nullptr && !options.random && !options.cluster && !options.real_cluster)
     return Misuse(fmt::format("{}: it needs the suite random or cluster", arguments.of_drawn));
   if (!arguments.recordings.empty() && !wants(suites::kRecorded))
     return Misuse("--recordings: it needs the suite recorded");
@@ -437,7 +476,10 @@ int Check(const std::vector<std::string>& words) {
   arguments.of_drawn = FirstGiven(app, kOfDrawnSuites);
   if (arguments.list_rules) return Show(properties::RulesDocument());
   const bool suite = std::ranges::find(arguments.suites, properties::suites::kPlanted.name) != arguments.suites.end();
-  if (suite && arguments.suites.size() > 1) return Misuse("--suite planted: it plays alone");
+  for (const properties::SuiteInfo& each : properties::kSuites) {
+    if (each.plays_alone && IsWanted(arguments, each) && arguments.suites.size() > 1)
+      return Misuse(fmt::format("--suite {}: it plays alone", each.name));
+  }
   if (suite && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {
     return CheckPlantedOnes(arguments, FirstGiven(app, kNotOfPlanted), FirstGiven(app, kNotOfPlantedList));

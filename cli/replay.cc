@@ -43,7 +43,7 @@ class ReplayRun {
             {.trace = arguments.trace,
              .json = !arguments.json.empty(),
              .hashes = !arguments.hashes.empty(),
-             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments), .player = arguments.player}},
+             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments), .player = arguments.player, .real = arguments.real}},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 

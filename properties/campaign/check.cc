@@ -18,6 +18,7 @@
 #include "vigil/properties/campaign/shard_state.h"
 #include "vigil/properties/campaign/suites.h"
 #include "vigil/properties/generators/jobs.h"
+#include "vigil/properties/generators/real_jobs.h"
 #include "vigil/properties/generators/scenarios.h"
 #include "vigil/properties/judge/coverage.h"
 #include "vigil/properties/judge/model_comparison.h"
@@ -147,6 +148,7 @@ class Campaign {
     if (options_.random && !summary_.stopped) PlayDrawn(kRandom);
     if (options_.explore.has_value() && !summary_.stopped) ExploreScopeOf(*options_.explore);
     if (options_.cluster && !summary_.stopped) PlayDrawn(kCluster);
+    if (options_.real_cluster && !summary_.stopped) PlayDrawn(suites::kRealCluster.name);
     if (keeper_ != nullptr) Keep();
     // The regressions alone arm nothing: no rule is held against them.
     const bool rules = (!options_.recordings.empty() || options_.random) && options_.player.command.empty();
@@ -274,6 +276,10 @@ class Campaign {
 
   Drawn DrawnBy(std::string_view suite) const {
     if (round_.has_value()) return *round_;
+    if (suite == suites::kRealCluster.name) {
+      return {options_.first_job, options_.last_job,
+              [kills = options_.kills](std::uint64_t seed) { return RealJob(seed, kills); }};
+    }
     const Drawn drawn = suite == kCluster ? Drawn{options_.first_job, options_.last_job, RandomJob}
                                           : Drawn{options_.first_seed, options_.last_seed, RandomScenario};
     if (keeper_ == nullptr) return drawn;
@@ -368,6 +374,7 @@ class Campaign {
     };
     replays::PlayOptions how{.jobs = options_.jobs, .limits = options_.limits};
     if (name == kCluster && options_.time > Duration(0)) how.ahead = kJobsAhead;
+    if (name == suites::kRealCluster.name) how.ahead = 1;
     const replays::PlaySummary played = replays::PlayAll(how, callbacks, stop_);
     summary_.stopped = summary_.stopped || played.stopped;
     count.given_up = played.given_up;
@@ -379,22 +386,23 @@ class Campaign {
     const replays::Player as_replayed = NewRecordingPlayer({.player = player, .interrupt = interrupt});
     if (suite == kSaved) return as_replayed;
     return [runner = std::make_shared<Runner>(player), drawn = IsDrawn(suite), rules = suite != kRegressions, reaches,
-            interrupt, as_replayed](const Recording& recording) {
+            real = !player.task_program.empty(), interrupt, as_replayed](const Recording& recording) {
       const bool real_cluster = !drawn && recording.expect.has_value() && recording.expect->job != nullptr;
       if (real_cluster) return as_replayed(recording);
       const Play play = [&runner](const Scenario& scenario, const replays::RunnerOptions& how) {
         return runner->Run(scenario, how);
       };
-      const bool twice = drawn && runner->PlaysChoices(interrupt);
+      const bool twice = drawn && !real && runner->PlaysChoices(interrupt);
       Outcome outcome = twice ? PlayTwice(play, recording.scenario, interrupt)
                               : runner->Run(recording.scenario, {.random_schedule = drawn, .interrupt = interrupt});
       const bool played = outcome.verdict != Verdict::kInterrupted && !IsWithoutPlay(outcome.verdict);
-      if (played) JudgeOutcome(recording.scenario, rules, reaches, outcome);
+      if (played) JudgeOutcome(recording.scenario, rules, reaches, real, outcome);
       return replays::PlainOutcome(std::move(outcome));
     };
   }
 
-  static void JudgeOutcome(const Scenario& scenario, bool rules, bool reaches, Outcome& outcome) {
+  // `real`: played once more it may go another way.
+  static void JudgeOutcome(const Scenario& scenario, bool rules, bool reaches, bool real, Outcome& outcome) {
     Tallies tallies;
     Coverage coverage(outcome);
     if (outcome.job.has_value()) {
@@ -403,6 +411,10 @@ class Campaign {
       tallies.cluster.emplace().Add(*outcome.job);
       tallies.cluster->hash = outcome.hash;
       outcome.violated = IdsOf(*outcome.job);
+      if (real) {
+        for (const sim::JobViolation& violation : outcome.job->violations)
+          outcome.explanation += fmt::format("  {}: {}\n", violation.rule, violation.text);
+      }
     } else if (outcome.verdict != Verdict::kNotSetUp && rules) {
       const Judgement judgement = CheckRules(outcome, scenario, reaches ? coverage.OfSession() : nullptr);
       tallies.sessions.emplace().Add(outcome, judgement);

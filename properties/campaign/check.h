@@ -48,9 +48,11 @@ struct CheckOptions {
   bool random = true;
   std::optional<ExploreScope> explore = std::nullopt;
   bool cluster = false;
+  bool real_cluster = false;  // by player.task_program
+  std::int64_t kills = 0;     // in each of its jobs (real_jobs.h); 0 = what the seed says
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1;
-  std::uint64_t first_job = 1;  // seeds of the suite cluster
+  std::uint64_t first_job = 1;  // seeds of the suites cluster and real-cluster
   std::uint64_t last_job = 1;
   // Each drawn suite goes on with further seeds, after its last, until it has gone on for so long.
   Duration time{0};

@@ -12,7 +12,8 @@ namespace vigil::properties {
 struct SuiteInfo {
   std::string_view name;
   std::string_view what;  // one line for --help
-  bool is_drawn = false;  // its scenarios are made from seeds: played twice, by chance and by the choices made
+  // Its scenarios are made from seeds; played twice, by chance and by the choices made, where there are any.
+  bool is_drawn = false;
   bool plays_alone = false;
 };
 
@@ -29,6 +30,9 @@ inline constexpr SuiteInfo kExplore = {
 inline constexpr SuiteInfo kCluster = {
     "cluster", "a random job of a whole cluster for each seed, with faults of every kind, played twice",
     /*is_drawn=*/true};
+inline constexpr SuiteInfo kRealCluster = {
+    "real-cluster", "a random job for each seed by processes of this machine, killed and cut off, in real time",
+    /*is_drawn=*/true, /*plays_alone=*/true};
 inline constexpr SuiteInfo kPlanted = {
     "planted", "the harness itself: each planted bug must be found by its rule; the same as --planted all",
     /*is_drawn=*/false, /*plays_alone=*/true};
@@ -37,7 +41,7 @@ inline constexpr SuiteInfo kPlanted = {
 
 // In the order in which they play.
 inline constexpr SuiteInfo kSuites[] = {suites::kSaved,   suites::kRecorded, suites::kRegressions, suites::kRandom,
-                                        suites::kExplore, suites::kCluster,  suites::kPlanted};
+                                        suites::kExplore, suites::kCluster,  suites::kRealCluster, suites::kPlanted};
 
 inline bool IsDrawn(std::string_view suite) {
   return std::ranges::any_of(kSuites, [suite](const SuiteInfo& each) { return each.name == suite && each.is_drawn; });

@@ -55,9 +55,9 @@ bool FailureFolder::IsTaken(const std::string& path) const {
   return info.ok() && kept_.contains(info->identity);
 }
 
-std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player) {
-  return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path),
-                                                      {.plant = std::string(plant), .player = std::string(player)}));
+std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player, bool real) {
+  const replays::ReplayHow how{.plant = std::string(plant), .seeds = "", .player = std::string(player), .real = real};
+  return fmt::format("  {}\n", replays::ReplayCommand(replays::ShellWord(path), how));
 }
 
 }  // namespace vigil::properties

@@ -44,7 +44,7 @@ class FailureFolder {
 
 // "  ./vigil replay failures/x.json\n". `plant`: the planted bug that was on, "" = none; `player`: the command that
 // played, "" = our core.
-std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player = "");
+std::string ReplayLine(std::string_view path, std::string_view plant, std::string_view player = "", bool real = false);
 
 }  // namespace vigil::properties
 

@@ -88,8 +88,20 @@ FailureReport FailureReporter::ReportCrash(const FailedRun& failed) {
   return report;
 }
 
+// What processes have played goes another way each time: it is told as it was.
+FailureReport FailureReporter::ReportReal(const FailedRun& failed) {
+  FailureReport report;
+  report.text = fmt::format("FAILED {}: {}\n  {}\n{}", replays::Escaped(failed.scenario.id),
+                            failed.rule.empty() ? "no rule" : failed.rule,
+                            replays::Escaped(ScenarioSummary(failed.scenario)), failed.explanation);
+  if (!failed.reason.empty()) report.text += fmt::format("  {}\n", replays::Escaped(failed.reason));
+  Save(failed, failed.scenario, {}, report);
+  return report;
+}
+
 FailureReport FailureReporter::Report(const FailedRun& failed) {
   if (replays::IsCrashRule(failed.rule)) return ReportCrash(failed);
+  if (!options_.player.task_program.empty()) return ReportReal(failed);
   FailureReport report;
   report.text = fmt::format("FAILED {}: {}\n", replays::Escaped(failed.scenario.id),
                             failed.rule.empty() ? "no rule" : failed.rule);
@@ -159,7 +171,7 @@ void FailureReporter::Save(const FailedRun& failed, const Scenario& scenario, co
   const absl::StatusOr<std::string> path = folder_.Save(name, saved, expects ? &expect : nullptr);
   if (!path.ok()) return options_.on_error(std::string(MessageOf(path.status())));
   report.file = *path;
-  report.line = ReplayLine(*path, options_.plant, options_.player.command);
+  report.line = ReplayLine(*path, options_.plant, options_.player.command, !options_.player.task_program.empty());
   report.text += report.line;
 }
 

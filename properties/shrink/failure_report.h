@@ -62,6 +62,7 @@ class FailureReporter {
  private:
   replays::Outcome Play(const replays::Scenario& scenario, replays::RunnerOptions how);
   FailureReport ReportCrash(const FailedRun& failed);
+  FailureReport ReportReal(const FailedRun& failed);
   bool MayShrink(const std::string& rule) { return shrunk_.insert(rule).second || options_.shrinks_all; }
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelComparison& says,

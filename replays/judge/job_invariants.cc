@@ -14,7 +14,8 @@ void CheckInvariants(const Scenario& scenario, const Played& played, sim::JobFac
                                                .history = played.history,
                                                .facts = facts,
                                                .behaviour = behaviour,
-                                               .quiet = played.quiet.has_value() ? &*played.quiet : nullptr});
+                                               .quiet = played.quiet.has_value() ? &*played.quiet : nullptr,
+                                               .real = played.real});
   facts.violations = std::move(judgement.violations);
   facts.armed = std::move(judgement.armed);
 }

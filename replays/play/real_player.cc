@@ -12,6 +12,7 @@
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/replays/real/real_job.h"
+#include "vigil/sim/checkers/checker.h"
 
 namespace vigil::replays {
 namespace {
@@ -33,6 +34,20 @@ std::string FolderFor(const Scenario& scenario, const std::string& keep) {
   return (parent / (name + "-XXXXXX")).string();
 }
 
+// In a folder of its own.
+absl::StatusOr<RealJobRun> PlayOnce(const Scenario& scenario, const std::string& program, const std::string& keep,
+                                    const std::atomic<bool>* interrupt) {
+  std::string folder = FolderFor(scenario, keep);
+  if (mkdtemp(folder.data()) == nullptr) {
+    return MakeStatus(Code::kUnavailable, fmt::format("cannot make a folder {}: {}", folder, std::strerror(errno)));
+  }
+  const absl::Cleanup remove = [&] {
+    std::error_code left;
+    if (keep.empty()) std::filesystem::remove_all(folder, left);
+  };
+  return PlayRealJob(scenario, {.program = program, .folder = folder, .interrupt = interrupt});
+}
+
 }  // namespace
 
 Outcome PlayForReal(const Scenario& scenario, const std::string& program, const std::string& keep,
@@ -40,20 +55,23 @@ Outcome PlayForReal(const Scenario& scenario, const std::string& program, const 
   if (!scenario.job.has_value()) return Without(Verdict::kCannot, "processes play clusters only");
   if (const std::string why = WhyNotReal(*scenario.job); !why.empty())
     return Without(Verdict::kCannot, fmt::format("processes cannot play {}", why));
-  std::string folder = FolderFor(scenario, keep);
-  if (mkdtemp(folder.data()) == nullptr)
-    return Without(Verdict::kNotSetUp, fmt::format("cannot make a folder {}: {}", folder, std::strerror(errno)));
-  const absl::Cleanup remove = [&] {
-    std::error_code left;
-    if (keep.empty()) std::filesystem::remove_all(folder, left);
-  };
-  absl::StatusOr<RealJobRun> run =
-      PlayRealJob(scenario, {.program = program, .folder = folder, .interrupt = options.interrupt});
+  absl::StatusOr<RealJobRun> run = PlayOnce(scenario, program, keep, options.interrupt);
   if (!run.ok()) return Without(Verdict::kNotSetUp, std::string(MessageOf(run.status())));
   Outcome outcome;
   if (run->interrupted) outcome.verdict = Verdict::kInterrupted;
+  outcome.real = true;
   outcome.job = std::move(run->facts);
   outcome.history = std::move(run->history);
+  const sim::JobSpec& job = *scenario.job;
+  if (!options.quiet || run->interrupted || !job.heal_after.has_value() || !sim::ComparableLoss(job, *outcome.job))
+    return outcome;
+  Scenario without = scenario;
+  without.job->plan = {};
+  without.job->heal_after.reset();
+  absl::StatusOr<RealJobRun> quiet = PlayOnce(without, program, "", options.interrupt);
+  if (!quiet.ok()) return Without(Verdict::kNotSetUp, std::string(MessageOf(quiet.status())));
+  if (quiet->interrupted) outcome.verdict = Verdict::kInterrupted;
+  outcome.quiet = std::move(quiet->facts);
   return outcome;
 }
 

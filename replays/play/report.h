@@ -26,6 +26,7 @@ struct ReplayHow {
   std::string plant = {};   // the planted bug that was on (only builds of the preset dev have them); "" = none
   std::string seeds = {};   // of what real clusters did: "--seed 7" or "--seeds 9"; "" = the default
   std::string player = {};  // the command that played; "" = our core
+  bool real = false;        // processes did
 };
 
 // The shell line; `words` are quoted already.

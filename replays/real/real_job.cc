@@ -83,6 +83,7 @@ class RealJob {
 
   // Hears and passes on until then, or until it is met.
   absl::Status Wait(const std::function<bool()>& met, Time deadline);
+  absl::Status Heal(Time at);
   absl::Status Hear(Member& member);
   absl::Status LookAtEnd(Member& member);
   std::string LastWords(const Member& member) const;
@@ -347,17 +348,32 @@ absl::StatusOr<RealJobRun> RealJob::Play() {
   run_.history.push_back({.at = clock_.Now(), .kind = JobMoment::Kind::kBegin});
   const Time begin = Now();
   const Time limit = begin + job_.limit;
+  const Time heals = job_.heal_after.has_value() ? std::min(limit, begin + *job_.heal_after) : limit;
   for (const Action& action : Actions(begin)) {
-    VIGIL_RETURN_IF_ERROR(Wait([] { return false; }, std::min(limit, action.at)));
+    VIGIL_RETURN_IF_ERROR(Wait([] { return false; }, std::min(heals, action.at)));
     if (Interrupted()) break;
-    if (action.at <= limit) VIGIL_RETURN_IF_ERROR(action.act());
+    if (action.at <= heals) VIGIL_RETURN_IF_ERROR(action.act());
   }
+  VIGIL_RETURN_IF_ERROR(Heal(heals));
   VIGIL_RETURN_IF_ERROR(Wait([this] { return !AnyTrains(); }, limit));
   VIGIL_RETURN_IF_ERROR(Wait([] { return false; }, Now() + kLastWords));
   run_.interrupted = Interrupted();
   run_.facts.virtual_time = Now() - started;
   Gather();
   return std::move(run_);
+}
+
+// Then every fault ends, and what would come back is there.
+absl::Status RealJob::Heal(Time at) {
+  VIGIL_RETURN_IF_ERROR(Wait([this] { return !AnyTrains(); }, at));
+  if (!job_.heal_after.has_value() || !AnyTrains() || Interrupted()) return absl::OkStatus();
+  for (const auto& [ends, relay] : relays_) relay->Set(Relay::Mode::kOpen);
+  for (auto& [name, member] : members_) {
+    if (Runs(member)) member.process->Continue();
+    if (std::exchange(member.back, false) && !Runs(member)) VIGIL_RETURN_IF_ERROR(Start(member));
+  }
+  run_.history.push_back({.at = clock_.Now(), .kind = JobMoment::Kind::kHealed});
+  return absl::OkStatus();
 }
 
 void RealJob::Gather() {
@@ -411,7 +427,6 @@ std::string WhyNotReal(const sim::JobSpec& job) {
   if (!plan.disks.empty()) return "faults of disks";
   if (!plan.session_calls.empty()) return "faults of calls on a session";
   if (!plan.links.empty() || plan.default_link != sim::LinkSpec{}) return "links of a quality of their own";
-  if (job.heal_after.has_value()) return "heal_after_s";
   if (workload.disk > Duration::zero() || workload.cpu > Duration::zero()) return "the time of disks and processors";
   if (workload.diary > Duration::zero()) return "files of a task's own";
   return "";

@@ -24,6 +24,7 @@
 namespace vigil::replays {
 
 struct Played {
+  bool real = false;      // by processes of a machine: of what follows there are the history and what has become of it
   Time start = {};        // of the world
   sim::Trace trace = {};  // the typed events, all tasks
   // Kinds that are never there, whatever happens: somebody else has played who does not tell of them.

@@ -58,6 +58,7 @@ JobJudgement CheckJob(const JobRun& run) {
   JobJudgement judgement;
   for (const Checker& checker : Checkers()) {
     if (checker.needs != nullptr && !(run.behaviour.*checker.needs)) continue;
+    if (checker.by_order && run.real) continue;
     Findings findings;
     checker.check(run, findings);
     judgement.armed[std::string(checker.id)] += findings.armed();

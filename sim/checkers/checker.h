@@ -27,6 +27,7 @@ struct JobRun {
   const JobFacts& facts;
   const Behaviour& behaviour;
   const JobFacts* quiet = nullptr;  // of the same job and seed without faults, if it was played
+  bool real = false;                // by processes, whose moments are in the order of their machine's clock
 };
 
 // A fault has flipped a bit in that checkpoint: it was whole when it was written, and no checksum brings it back.
@@ -61,6 +62,7 @@ struct Checker {
   std::string_view stays = "";           // why it stays though no known mistake is missed without it; "" = one is
   std::string_view excuses = "nothing";  // what it lets pass although its sentence, taken alone, forbids it
   std::string_view why = "";             // it excuses that
+  bool by_order = false;                 // looks at what is simulated only: in which order things took effect
 };
 
 // In a fixed order.

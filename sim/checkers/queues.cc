@@ -271,10 +271,11 @@ const Checker kQueuesInOrderOnce = {
     .excuses =
         "what an attempt took that failed, also later; what was in the queue of a server that died; tokens of a "
         "replica that was taken for dead and goes on (zombie): those that one of its processes takes count for the "
-        "other, too",
+        "other, too; all that real processes do",
     .why =
         "a queue is not saved, and nobody puts back what was taken for a step that failed; a token's taker is said by "
-        "the name of its task",
+        "the name of its task; real processes note what they do to a queue beside it, not in it",
+    .by_order = true,
 };
 
 }  // namespace vigil::sim
