@@ -356,7 +356,6 @@ bool IsWanted(const Arguments& arguments, const properties::SuiteInfo& suite) {
 
 // What the suite real-cluster has not, since nothing of it is played again as it was; or "".
 std::string_view GivenInVain(const Arguments& arguments) {
-  if (!arguments.plant.empty()) return "--plant";
   if (!arguments.player.command.empty()) return "--player";
   if (!arguments.state.empty()) return "--state";
   if (!arguments.corpus.empty()) return "--corpus";
@@ -375,6 +374,7 @@ absl::Status SetUpReal(const Arguments& arguments, properties::CheckOptions& opt
     ParseSeeds(kDefaultRealJobs, options.first_job, options.last_job);
   options.kills = arguments.kills;
   options.player.keep = arguments.keep;
+  options.player.plant = arguments.plant;
   return PlayByProcesses(options.limits, options.player);
 }
 

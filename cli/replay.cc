@@ -43,7 +43,10 @@ class ReplayRun {
             {.trace = arguments.trace,
              .json = !arguments.json.empty(),
              .hashes = !arguments.hashes.empty(),
-             .how = {.plant = arguments.plant, .seeds = SeedsOf(arguments), .player = arguments.player, .real = arguments.real}},
+             .how = {.plant = arguments.plant,
+                     .seeds = SeedsOf(arguments),
+                     .player = arguments.player,
+                     .real = arguments.real}},
             [this](std::string_view text) { results_.Print(text); },
             [this](std::string_view text) { results_.Note(text); }) {}
 
@@ -196,7 +199,6 @@ class ReplayRun {
 // What asks for the events, or for another player, of a play by processes: they tell what became of the job.
 std::string_view AskedInVain(const ReplayArguments& arguments) {
   if (!arguments.player.empty()) return "--player";
-  if (!arguments.plant.empty()) return "--plant";
   if (arguments.trace) return "--trace";
   if (arguments.why.has_value()) return "--why";
   if (!arguments.timeline.empty()) return "--timeline";
@@ -220,6 +222,7 @@ int Replay(const ReplayArguments& arguments) {
     if (const std::string_view vain = AskedInVain(arguments); !vain.empty())
       return TellMisuse("vigil replay", fmt::format("--real and {} exclude each other", vain));
     with_player.player_options.keep = arguments.keep;
+    with_player.player_options.plant = arguments.plant;
     if (const absl::Status status = PlayByProcesses(limits, with_player.player_options); !status.ok())
       return TellMisuse("vigil replay", MessageOf(status));
   }

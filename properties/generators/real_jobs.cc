@@ -96,7 +96,7 @@ replays::Scenario RealJob(std::uint64_t seed, std::int64_t kills) {
     job.workload.step = Millis(10);
     PlanKills(draws.Split("kills"), kills, tasks, job);
     // More than can be done until the last one; so all of them meet a training.
-    job.workload.last_step = std::max<std::int64_t>(1000, 300 * (*job.heal_after / std::chrono::seconds(1)));
+    job.workload.last_step = std::max<std::int64_t>(1000, 100 * (*job.heal_after / std::chrono::seconds(1)));
   } else {
     Draws plan = draws.Split("plan");
     const std::int64_t faults = plan.Chance(5) ? 0 : plan.Between(1, 8);

@@ -35,7 +35,7 @@ std::string FolderFor(const Scenario& scenario, const std::string& keep) {
 }
 
 // In a folder of its own.
-absl::StatusOr<RealJobRun> PlayOnce(const Scenario& scenario, const std::string& program, const std::string& keep,
+absl::StatusOr<RealJobRun> PlayOnce(const Scenario& scenario, const PlayerOptions& player, const std::string& keep,
                                     const std::atomic<bool>* interrupt) {
   std::string folder = FolderFor(scenario, keep);
   if (mkdtemp(folder.data()) == nullptr) {
@@ -45,17 +45,17 @@ absl::StatusOr<RealJobRun> PlayOnce(const Scenario& scenario, const std::string&
     std::error_code left;
     if (keep.empty()) std::filesystem::remove_all(folder, left);
   };
-  return PlayRealJob(scenario, {.program = program, .folder = folder, .interrupt = interrupt});
+  return PlayRealJob(scenario,
+                     {.program = player.task_program, .folder = folder, .plant = player.plant, .interrupt = interrupt});
 }
 
 }  // namespace
 
-Outcome PlayForReal(const Scenario& scenario, const std::string& program, const std::string& keep,
-                    const RunnerOptions& options) {
+Outcome PlayForReal(const Scenario& scenario, const PlayerOptions& player, const RunnerOptions& options) {
   if (!scenario.job.has_value()) return Without(Verdict::kCannot, "processes play clusters only");
   if (const std::string why = WhyNotReal(*scenario.job); !why.empty())
     return Without(Verdict::kCannot, fmt::format("processes cannot play {}", why));
-  absl::StatusOr<RealJobRun> run = PlayOnce(scenario, program, keep, options.interrupt);
+  absl::StatusOr<RealJobRun> run = PlayOnce(scenario, player, player.keep, options.interrupt);
   if (!run.ok()) return Without(Verdict::kNotSetUp, std::string(MessageOf(run.status())));
   Outcome outcome;
   if (run->interrupted) outcome.verdict = Verdict::kInterrupted;
@@ -68,7 +68,7 @@ Outcome PlayForReal(const Scenario& scenario, const std::string& program, const 
   Scenario without = scenario;
   without.job->plan = {};
   without.job->heal_after.reset();
-  absl::StatusOr<RealJobRun> quiet = PlayOnce(without, program, "", options.interrupt);
+  absl::StatusOr<RealJobRun> quiet = PlayOnce(without, player, "", options.interrupt);
   if (!quiet.ok()) return Without(Verdict::kNotSetUp, std::string(MessageOf(quiet.status())));
   if (quiet->interrupted) outcome.verdict = Verdict::kInterrupted;
   outcome.quiet = std::move(quiet->facts);

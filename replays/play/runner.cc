@@ -386,8 +386,7 @@ struct Runner::Shared {
 
 Runner::Runner(const PlayerOptions& player)
     : shared_(std::make_unique<Shared>()),
-      task_program_(player.task_program),
-      keep_(player.keep),
+      options_(player),
       player_(player.command.empty() ? nullptr : std::make_unique<PlayerClient>(player)) {}
 Runner::~Runner() = default;
 
@@ -404,7 +403,7 @@ Outcome Runner::Run(const Scenario& scenario, const RunnerOptions& options) {
     player_->Play(scenario, {.random = options.random_schedule, .interrupt = options.interrupt}, outcome, outcome);
     return outcome;
   }
-  if (!task_program_.empty()) return PlayForReal(scenario, task_program_, keep_, options);
+  if (!options_.task_program.empty()) return PlayForReal(scenario, options_, options);
   if (scenario.job.has_value()) return PlayJob(scenario, options, shared_->stacks);
   if (scenario.trace != nullptr) return PlayTrace(*scenario.trace, shared_->stacks);
   return PlaySession(scenario, options, shared_->stacks);

@@ -67,8 +67,7 @@ class Runner {
  private:
   struct Shared;  // what consecutive worlds reuse: fiber stacks
   std::unique_ptr<Shared> shared_;
-  const std::string task_program_;        // PlayerOptions::task_program
-  const std::string keep_;                // PlayerOptions::keep
+  const PlayerOptions options_;
   std::unique_ptr<PlayerClient> player_;  // null: our core
 };
 

@@ -39,6 +39,7 @@ struct PlayerOptions {
   std::string command;                        // for the shell; "" = our own core plays
   std::string task_program = {};              // ... clusters by processes of that program, vigil-task; "" = simulated
   std::string keep = {};                      // the folder in which these leave what they wrote and said; "" = nowhere
+  std::string plant = {};                     // the planted bug that is on in these; "" = none
   std::chrono::milliseconds greets{120'000};  // so long it may take to start
   std::chrono::milliseconds plays{60'000};    // ... to play one scenario
 };

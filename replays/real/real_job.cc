@@ -181,6 +181,7 @@ absl::Status RealJob::Start(Member& member) {
                     .cluster = ClusterFor(member),
                     .checkpoint_dir = CheckpointsIn(options_.folder),
                     .boot = Boot(),
+                    .plant = options_.plant,
                     .facts = member.facts};
   if (!job_.workload.master.empty()) orders.target = "grpc://" + Address(member, Of(job_.workload.master));
   VIGIL_ASSIGN_OR_RETURN(member.process,

@@ -25,6 +25,7 @@ namespace vigil::replays {
 struct RealJobOptions {
   std::string program;                           // vigil-task
   std::string folder;                            // that is there: of checkpoints, and of what processes say in vain
+  std::string plant = {};                        // a planted bug that is on in its processes; "" = none
   const std::atomic<bool>* interrupt = nullptr;  // borrowed; may be null
 };
 

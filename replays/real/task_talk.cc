@@ -12,7 +12,7 @@ namespace vigil::replays {
 template <typename Archive>
 void PackFields(Archive& archive, TaskOrders& orders) {
   archive(orders.scenario, orders.task, orders.number, orders.cluster, orders.target, orders.checkpoint_dir,
-          orders.boot, orders.facts);
+          orders.boot, orders.plant, orders.facts);
 }
 template <typename Archive>
 void PackFields(Archive& archive, TaskWord& word) {

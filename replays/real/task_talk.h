@@ -27,6 +27,7 @@ struct TaskOrders {
   std::string target;                                       // of its sessions, where that is not its own server
   std::string checkpoint_dir;
   Duration boot{0};      // how long its start takes
+  std::string plant;     // the planted bug that is on in it; "" = none
   sim::TaskFacts facts;  // of its earlier lives
 };
 std::string PackOrders(const TaskOrders& orders);

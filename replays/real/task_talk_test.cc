@@ -36,7 +36,8 @@ TEST(TaskTalkTest, OrdersComeAsTheyWereGiven) {
                     .cluster = {{"ps", {"a:1", "b:2"}}},
                     .target = "grpc://a:1",
                     .checkpoint_dir = "/c",
-                    .boot = std::chrono::seconds(2)};
+                    .boot = std::chrono::seconds(2),
+                    .plant = "a.bug"};
   orders.facts.lives = 5;
   const absl::StatusOr<TaskOrders> same = UnpackOrders(PackOrders(orders));
   ASSERT_TRUE(same.ok()) << same.status();
@@ -46,6 +47,7 @@ TEST(TaskTalkTest, OrdersComeAsTheyWereGiven) {
   EXPECT_EQ(same->target, "grpc://a:1");
   EXPECT_EQ(same->checkpoint_dir, "/c");
   EXPECT_EQ(same->boot, std::chrono::seconds(2));
+  EXPECT_EQ(same->plant, "a.bug");
   EXPECT_EQ(same->facts.lives, 5);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "vigil/core/env/grpc/grpc_network.h"
 #include "vigil/core/env/real/real_env.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/properties/planted/campaign.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/real/task_talk.h"
 #include "vigil/replays/stage/behaviour.h"
@@ -30,8 +32,14 @@
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 
-namespace vigil::replays {
+namespace vigil::cli {
 namespace {
+
+using replays::BehaviourOf;
+using replays::Recording;
+using replays::Scenario;
+using replays::TaskOrders;
+using replays::TaskWord;
 
 constexpr int kMisuse = 2;
 
@@ -47,7 +55,7 @@ class WordChronicle final : public sim::Chronicle {
 
  private:
   void Say(const TaskWord& word) {
-    const std::string bytes = PackWord(word);
+    const std::string bytes = replays::PackWord(word);
     const std::lock_guard lock(mutex_);
     std::string_view rest = bytes;
     while (!rest.empty()) {
@@ -103,7 +111,7 @@ absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, cons
     return absl::OkStatus();
   }
   std::shared_ptr<SessionFactory> sessions = std::make_shared<ClusterSessionFactory>(env);
-  if (LikeTensorFlow(scenario.behaviour)) sessions = sim::NewCostlyFactory(env, std::move(sessions));
+  if (replays::LikeTensorFlow(scenario.behaviour)) sessions = sim::NewCostlyFactory(env, std::move(sessions));
   const auto factory =
       sim::WatchRestores(std::move(sessions), [&recorder](std::int64_t step) { recorder.Restoring(step); });
   const absl::Status trained = sim::Train({.env = env,
@@ -133,10 +141,13 @@ int Tell(const absl::Status& failed) {
 }
 
 int Run() {
-  const absl::StatusOr<TaskOrders> orders = UnpackOrders(ReadOrders());
+  const absl::StatusOr<TaskOrders> orders = replays::UnpackOrders(ReadOrders());
   if (!orders.ok()) return Tell(orders.status());
-  const absl::StatusOr<Recording> recording = ParseRecording(orders->scenario);
+  const absl::StatusOr<Recording> recording = replays::ParseRecording(orders->scenario);
   if (!recording.ok()) return Tell(recording.status());
+  std::optional<properties::PlantedBugScope> planted;
+  if (!orders->plant.empty() && !planted.emplace(orders->plant).known)
+    return Tell(UsageError("no planted bug is called " + orders->plant));
   RealEnv real({.log_threshold = Severity::kWarning});
   WordChronicle chronicle(real.env(), orders->checkpoint_dir);
   sim::TaskFacts facts = orders->facts;
@@ -153,10 +164,10 @@ int Run() {
 }
 
 }  // namespace
-}  // namespace vigil::replays
+}  // namespace vigil::cli
 
 int main() {
   // What gRPC could not do is told by what is asked of it.
   setenv("GRPC_VERBOSITY", "NONE", 0);
-  return vigil::replays::Run();
+  return vigil::cli::Run();
 }
