@@ -215,6 +215,10 @@ TEST_F(CheckTest, TellsMisuse) {
     EXPECT_THAT(ran.err, HasSubstr(fmt::format("--time: expected a time as 30s, 10m or 1h, got '{}'", time)));
   }
   EXPECT_THAT(Run("$VIGIL check --suite random --faults-document x.md").err, HasSubstr("it needs the suite cluster"));
+  EXPECT_THAT(Run("$VIGIL check --kills 3").err, HasSubstr("--kills and --keep: they need --suite real-cluster"));
+  EXPECT_THAT(Run("$VIGIL check --suite real-cluster --suite random").err, HasSubstr("real-cluster: it plays alone"));
+  EXPECT_THAT(Run("$VIGIL check --suite real-cluster --corpus c").err,
+              HasSubstr("--corpus: not with --suite real-cluster"));
   const Ran missing = Run("$VIGIL check --suite random --seeds 1..1 --junit no/such/folder/x.xml");
   EXPECT_EQ(missing.code, 2);
   EXPECT_EQ(missing.out, "");

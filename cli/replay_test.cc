@@ -356,6 +356,11 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
        "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
       {"touch y; ln -s y z; $VIGIL replay good.jsonl --json y --hashes z",
        "error: --json and --hashes name the same file\nSee vigil replay --help\n"},
+      {"$VIGIL replay --real good.jsonl --trace",
+       "error: --real and --trace exclude each other\nSee vigil replay --help\n"},
+      {"$VIGIL replay --real good.jsonl --seed 7",
+       "error: --real and --seed exclude each other\nSee vigil replay --help\n"},
+      {"$VIGIL replay good.jsonl --keep x", "error: --keep requires --real\nSee vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --hashes -",
        "error: --hashes: - is no file; for standard output say /dev/stdout\nSee vigil replay --help\n"},
   };

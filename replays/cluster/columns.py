@@ -3,7 +3,7 @@
 
   vigil replay --real replays/cluster --seeds 4 --jobs 8 --json real.json
   vigil replay replays/cluster --json simulated.json
-  replays/cluster/columns.py real.json simulated.json > docs/real_clusters.md
+  replays/cluster/columns.py real.json simulated.json > docs/three_columns.md
 """
 import json
 import pathlib
