@@ -466,7 +466,7 @@ TEST_F(ReplayTest, TheEntryTellsMisuseBeforeItBuilds) {
   EXPECT_EQ(
       unknown.err,
       "error: no command is called 'reply'; there are campaign, check, diff, explore, merge, player, replay, rules, "
-      "verify, bench, interop, serve and test\nSee ./vigil --help\n");
+      "verify, bench, interop, proxy, serve and test\nSee ./vigil --help\n");
   const Ran preset = Run("VIGIL_PRESET=fast " + entry + "check");
   EXPECT_EQ(preset.code, 2);
   EXPECT_THAT(preset.err, StartsWith("error: VIGIL_PRESET: no preset is called 'fast'; there are dev, "));

@@ -24,6 +24,7 @@
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/cluster/server/server.h"
 #include "vigil/core/ops/ops.h"
+#include "vigil/fakes/exchanges.h"
 #include "vigil/fakes/fake_env.h"
 
 namespace vigil {
@@ -124,17 +125,6 @@ class TestCluster {
   OneTask client_;
   std::uint64_t draws_ = 0;
 };
-
-// One call of a conversation that was recorded.
-struct Exchange {
-  std::string to;
-  std::string method;  // with its service
-  std::string request;
-  std::optional<std::string> reply;  // absent: none came, or an error
-};
-// A line each: "worker0:2222 /tensorflow.MasterService/RunStep REQUEST REPLY", the bodies as hexadecimal digits ("-":
-// empty), the reply "error" if there is none. Lines that are empty or begin with # are left out.
-std::vector<Exchange> ReadExchanges(const std::string& file);
 
 // Everything that a run of fetches and targets gives, or the error.
 struct RunOutcome {
