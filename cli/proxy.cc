@@ -129,7 +129,7 @@ int Run(const ProxyArguments& arguments) {
     return Tell(misuse ? kMisuse : kFailed, MessageOf(listener.status()));
   }
   if (arguments.seed.has_value()) fmt::print("the plan of seed {}:\n{}", *arguments.seed, proxy::PrintPlan(*plan));
-  fmt::print("proxy at grpc://{} before {}\n", (*listener)->address(), arguments.to);
+  fmt::print("proxy of {} serves at grpc://{}\n", arguments.to, (*listener)->address());
   std::fflush(stdout);
   int signal = 0;
   sigwait(&signals, &signal);
@@ -151,7 +151,10 @@ int Proxy(int count, const char* const* words) {
   app.add_option("--listen", a.listen, "Where it is reached (default: 127.0.0.1:0, a port that is free)")
       ->type_name("HOST:PORT");
   CLI::Option* const plan = app.add_option("--plan", a.plan, "What goes wrong (docs/proxy.md)")->type_name("FILE");
-  app.add_option("--seed", a.seed, "Draw what goes wrong")->type_name("SEED")->excludes(plan);
+  app.add_option("--seed", a.seed, "Draw what goes wrong")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("SEED")
+      ->excludes(plan);
   app.add_option("--write-plan", a.write_plan, "Write the plan to this file")->type_name("FILE");
   app.add_option("--trace", a.trace, "Write a line of JSON for each call to this file")->type_name("FILE");
   try {

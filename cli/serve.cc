@@ -147,6 +147,7 @@ int Serve(int count, const char* const* words) {
   app.add_option("--start-number", a.start_number,
                  "Which start of this task this is, greater than those before: by it the others know which of two "
                  "processes is the later one (SLURM_RESTART_COUNT plus one)")
+      ->check(CLI::NonNegativeNumber.description(""))
       ->type_name("N");
   app.add_flag("--beyond-loopback", a.beyond_loopback, "Let other machines reach it");
   app.add_flag("--quiet", a.quiet, "Log errors only");

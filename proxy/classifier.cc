@@ -101,12 +101,12 @@ CallKind Classifier::Graph::KindOf(const proto::RunStepRequest& step) const {
   if (HasPrefix(ops, {"Restore"})) return CallKind::kRestore;
   if (HasPrefix(ops, {"Save", "MergeV2Checkpoints"})) return CallKind::kSave;
   if (Trains(ops)) return CallKind::kTrain;
-  if (reads_step && ReadsOnly(ops)) return CallKind::kReadStep;
-  if (Has(ops, {"ReportUninitializedVariables", "IsVariableInitialized", "VarIsInitializedOp"}))
-    return CallKind::kReady;
   if (HasPrefix(ops, {"QueueEnqueue"})) return CallKind::kEnqueue;
   if (Has(ops, {"Assign", "AssignVariableOp", "InitializeTable", "InitializeTableV2", "LookupTableImportV2"}))
     return CallKind::kInit;
+  if (reads_step && ReadsOnly(ops)) return CallKind::kReadStep;
+  if (Has(ops, {"ReportUninitializedVariables", "IsVariableInitialized", "VarIsInitializedOp"}))
+    return CallKind::kReady;
   return CallKind::kRun;
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <tuple>
 
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/methods.h"
@@ -65,12 +66,14 @@ TEST_F(ClassifierTest, StepsByWhatTheyNeed) {
                {"missing", "Where", {"asked"}},
                {"step_asked", "IsVariableInitialized", {"global_step"}},
                {"checked", "Switch", {"step", "step_asked"}},
+               {"average", "Assign", {"w", "asked"}},
                {"queue", "FIFOQueueV2", {}},
                {"enqueue", "QueueEnqueueV2", {"queue", "zero"}},
                {"loss", "Mean", {"w"}},
                {"saved", "Identity", {"prefix", "^write"}}});
   EXPECT_EQ(Step("s", {"step:0"}, {"train"}), CallKind::kTrain);
   EXPECT_EQ(Step("s", {}, {"init"}), CallKind::kInit);
+  EXPECT_EQ(Step("s", {}, {"average"}), CallKind::kInit);  // of a value that is there already
   EXPECT_EQ(Step("s", {}, {"put"}), CallKind::kRestore);
   EXPECT_EQ(Step("s", {"saved:0"}, {}), CallKind::kSave);
   EXPECT_EQ(Step("s", {"missing:0"}, {}), CallKind::kReady);
@@ -117,9 +120,9 @@ TEST_F(ClassifierTest, WhatTensorFlowsClientAsks) {
     ++kinds[NameOf(classifier_.Look(each.method, each.request).kind)];
     if (each.reply.has_value()) classifier_.Answered(each.method, each.request, *each.reply);
   }
-  const std::map<std::string_view, int> asked = {{"create_session", 1}, {"extend_session", 3}, {"list_devices", 1},
-                                                 {"init", 1},           {"ready", 2},          {"train", 3},
-                                                 {"run", 2},            {"close_session", 1}};
+  const std::map<std::string_view, int> asked = {
+      {"create_session", 1}, {"extend_session", 3}, {"list_devices", 1}, {"init", 1},
+      {"ready", 2},          {"train", 3},          {"run", 2},          {"close_session", 1}};
   EXPECT_EQ(kinds, asked);
 }
 

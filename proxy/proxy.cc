@@ -35,7 +35,7 @@ absl::Status ErrorOf(const Fault& fault, int number) {
 NetworkReply AsReply(const absl::Status& error, bool in_body) {
   if (!in_body) return error;
   proto::RunStepResponse reply;
-  reply.set_status_code(static_cast<int>(error.code()));
+  reply.set_status_code(static_cast<int>(CodeOf(error)));
   reply.set_status_error_message(std::string(error.message()));
   return reply.SerializeAsString();
 }

@@ -2,7 +2,7 @@
 // plan names.
 //
 //   Proxy proxy(env, {.to = "127.0.0.1:2222", .plan = *plan});
-//   VIGIL_ASSIGN_OR_RETURN(const std::unique_ptr<Listener> listener, env.network->Listen("127.0.0.1:2223", proxy.handler()));
+//   auto listener = env.network->Listen("127.0.0.1:2223", proxy.handler());
 //
 // What a caller gives up, also by its deadline, is given up at the server. What the server cannot be reached for fails
 // at the caller as there.

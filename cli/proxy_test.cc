@@ -1,0 +1,60 @@
+// The program vigil-proxy by itself: its words, and what it refuses. What passes through it: proxy/, ./vigil interop.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "vigil/cli/run_program.h"
+
+namespace vigil::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ProxyProgramTest : public ::testing::Test {
+ protected:
+  Ran Run(const std::string& command) { return RunShell(folder_.path(), command); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ProxyProgramTest, HelpAndMisuse) {
+  const Ran help = Run("$VIGIL --help");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, HasSubstr("Examples:\n  vigil-proxy --listen 127.0.0.1:2223 --to 127.0.0.1:2222"));
+  folder_.Write("bad.json", R"([{"on": "trian"}])");
+  const std::pair<const char*, const char*> misuses[] = {
+      {"", "--to is required"},
+      {"--to x", "--to: 'x' is no address: HOST:PORT"},
+      {"--to 127.0.0.1:1 --plan none.json", "none.json: No such file or directory"},
+      {"--to 127.0.0.1:1 --plan bad.json", "bad.json: /0/on: unknown kind 'trian'; known: create_session, "},
+      {"--to 127.0.0.1:1 --plan bad.json --seed 1", "excludes"},
+      {"--to 127.0.0.1:1 --seed -1", "--seed"},
+  };
+  for (const auto& [words, what] : misuses) {
+    const Ran ran = Run(std::string("$VIGIL ") + words);
+    EXPECT_EQ(ran.code, 2) << words << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(what)) << words;
+    EXPECT_EQ(ran.out, "") << words;
+  }
+  const Ran trace = Run("$VIGIL --to 127.0.0.1:1 --trace no/such/folder");
+  EXPECT_EQ(trace.code, 1);
+  EXPECT_THAT(trace.err, HasSubstr("no/such/folder: No such file or directory"));
+  EXPECT_EQ(Run("$VIGIL --to 127.0.0.1:1 --listen 192.0.2.1:80").code, 1);  // not of this machine
+}
+
+TEST_F(ProxyProgramTest, CtrlCPrintsTheTableAndTheLineThatDoesItAgain) {
+  const Ran ran =
+      Run("$VIGIL --to 127.0.0.1:1 --seed 3 --write-plan plan.json > out 2> err & p=$!; until grep -q serves out; do "
+          ":; done; "
+          "kill -INT $p; wait $p; echo code $?");
+  EXPECT_EQ(ran.out, "code 0\n");
+  EXPECT_EQ(folder_.Read("err"), "");
+  const std::string out = folder_.Read("out");
+  EXPECT_THAT(out, StartsWith("the plan of seed 3:\n" + folder_.Read("plan.json") + "proxy of 127.0.0.1:1 serves at "));
+  EXPECT_THAT(out, HasSubstr("never: there were fewer such calls\n"));
+  EXPECT_THAT(out, ::testing::EndsWith("\n  ./vigil proxy --listen 127.0.0.1:0 --to 127.0.0.1:1 --seed 3\n"));
+}
+
+}  // namespace
+}  // namespace vigil::cli
