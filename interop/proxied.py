@@ -57,16 +57,26 @@ def code_seen(fault: dict) -> str | None:
     return "ABORTED" if took_effect and fault["on"] != "create_session" else None
 
 
-def fired(trace: str) -> int:
+def calls(trace: str) -> list[dict]:
     with open(trace, encoding="utf-8") as file:
-        return sum("fault" in json.loads(line) for line in file)
+        return [json.loads(line) for line in file]
 
 
-def wrong(program: object, fault: dict, times: int, direct: Numbers | str, seen: Numbers | str) -> str:
+def sessions(traced: list[dict]) -> int:
+    return sum(call["kind"] == "create_session" for call in traced)
+
+
+def wrong(program: object, fault: dict, quiet: list[dict], faulty: list[dict], direct: Numbers | str,
+          seen: Numbers | str) -> str:
     """What is not as it must be; empty: nothing."""
+    times = sum("fault" in call for call in faulty)
     if times != 1:
         return f"the fault fired {times} times"
     code = code_seen(fault)
+    if not isinstance(seen, str) and fault["on"] != "create_session":
+        more = sessions(faulty) - sessions(quiet)
+        if more != (1 if code is not None else 0):
+            return f"it has {more} more sessions than without the fault"
     if code is None:
         return "" if clients.same(direct, seen) else "it sees other numbers, though nothing reaches it"
     if CALLS[program][1] and code in PREEMPTIONS:
@@ -89,6 +99,7 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
         SERVER.append(tf.train.Server.create_local_server())
     target = SERVER[0].target
     direct = clients.run(program, target, drawn, os.path.join(folder, "direct"))
+    traces: list[list[dict]] = []
     for plan in ([], [fault]):
         name = "faulty" if plan else "quiet"
         with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
@@ -98,9 +109,10 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
                      "--trace", trace) as (_, proxy):
             seen = clients.run(program, proxy, drawn, os.path.join(folder, name))
         exchange.counts["plays"] += 1
+        traces.append(calls(trace))
         if plan:
             exchange.counts["recovered" if not isinstance(seen, str) else "ended by the fault"] += 1
-            what = wrong(program, fault, fired(trace), direct, seen)
+            what = wrong(program, fault, *traces, direct, seen)
         else:
             what = "" if clients.same(direct, seen) else "it sees other numbers behind a proxy that does nothing"
         if what:
