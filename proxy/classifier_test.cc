@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
+#include <string_view>
 #include <tuple>
 
 #include "vigil/core/cluster/master.pb.h"
@@ -114,16 +114,16 @@ TEST_F(ClassifierTest, WhatIsNoRequestIsOther) {
 }
 
 TEST_F(ClassifierTest, WhatTensorFlowsClientAsks) {
-  std::map<std::string_view, int> kinds;
+  std::vector<std::string_view> kinds;
   for (const Exchange& each :
        ReadExchanges(std::string(VIGIL_SOURCE_DIR) + "/core/cluster/server/tensorflow_client/2_21.txt")) {
-    ++kinds[NameOf(classifier_.Look(each.method, each.request).kind)];
-    if (each.reply.has_value()) classifier_.Answered(each.method, each.request, *each.reply);
+    kinds.push_back(NameOf(classifier_.Look(each.method, each.request).kind));
+    ASSERT_TRUE(each.reply.has_value());
+    classifier_.Answered(each.method, each.request, *each.reply);
   }
-  const std::map<std::string_view, int> asked = {
-      {"create_session", 1}, {"extend_session", 3}, {"list_devices", 1}, {"init", 1},
-      {"ready", 2},          {"train", 3},          {"run", 2},          {"close_session", 1}};
-  EXPECT_EQ(kinds, asked);
+  EXPECT_THAT(kinds, ::testing::ElementsAre("create_session", "list_devices", "extend_session", "ready",
+                                            "extend_session", "init", "ready", "train", "train", "train",
+                                            "extend_session", "run", "run", "close_session"));
 }
 
 }  // namespace

@@ -26,9 +26,10 @@ Outcome Without(Verdict verdict, std::string reason) {
 
 // As mkdtemp takes it.
 std::string FolderFor(const Scenario& scenario, const std::string& keep) {
-  std::error_code ignored;
-  const std::filesystem::path parent =
-      keep.empty() ? std::filesystem::temp_directory_path(ignored) : std::filesystem::path(keep);
+  std::filesystem::path parent = keep;
+  std::error_code failed;
+  if (keep.empty()) parent = std::filesystem::temp_directory_path(failed);
+  if (failed) parent = "/tmp";  // TMPDIR names no folder
   std::string name = keep.empty() ? "vigil-job" : scenario.id;
   std::ranges::replace(name, '/', '_');
   return (parent / (name + "-XXXXXX")).string();
