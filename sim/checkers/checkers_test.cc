@@ -91,6 +91,22 @@ TEST(Checkers, EachFindsWhatIsForgedForItAndNothingBefore) {
 constexpr char kChief[] = "chief:0";
 constexpr char kWorker[] = "worker:0";
 
+// Of processes it is not known in which order they used a queue; all else holds of them, too.
+TEST(Checkers, OfProcessesOnlyTheOrderOfQueuesIsNotJudged) {
+  for (const CheckerCase& each : CheckerCases()) {
+    const JobEvidence& forged = each.breaks;
+    const JobJudgement judged = CheckJob({.spec = forged.spec,
+                                          .history = forged.history,
+                                          .facts = forged.facts,
+                                          .behaviour = Behaviour::Default(),
+                                          .quiet = forged.quiet.has_value() ? &*forged.quiet : nullptr,
+                                          .real = true});
+    const bool found = std::ranges::any_of(
+        judged.violations, [&](const JobViolation& violation) { return violation.rule == each.checker; });
+    EXPECT_EQ(found, each.checker != kQueuesInOrderOnce.id) << each.checker << ": " << each.forged;
+  }
+}
+
 TEST(Checkers, UpdatesAreAppliedExactlyOnce) {
   const auto runs = [](float first, float second, Line between) {
     return Story{.lines = {{1, kWorker, Kind::kStarted},
