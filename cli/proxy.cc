@@ -46,12 +46,21 @@ struct ProxyArguments {
   std::optional<std::uint64_t> seed;
   std::string write_plan;
   std::string trace;
+  bool json = false;
 };
 
 int Tell(int code, std::string_view what) {
   fmt::print(stderr, "error: {}\n", what);
   if (code == kMisuse) fmt::print(stderr, "See vigil-proxy --help\n");
   return code;
+}
+
+// What does the same once more.
+std::string Again(const ProxyArguments& arguments) {
+  std::string again = fmt::format("./vigil proxy --listen {} --to {}", arguments.listen, arguments.to);
+  if (!arguments.plan.empty()) again += " --plan " + arguments.plan;
+  if (arguments.seed.has_value()) again += fmt::format(" --seed {}", *arguments.seed);
+  return again;
 }
 
 // What was called, and what the plan did.
@@ -64,10 +73,7 @@ void PrintTable(const proxy::Proxy& proxy, const ProxyArguments& arguments) {
     fmt::print("{:>5}  {:<56} {:>7} {:>6}{}\n", i + 1, proxy::Describe(fired[i].fault), fired[i].fault.times,
                fired[i].fired, fired[i].fired == 0 ? "  never: there were fewer such calls" : "");
   }
-  std::string again = fmt::format("./vigil proxy --listen {} --to {}", arguments.listen, arguments.to);
-  if (!arguments.plan.empty()) again += " --plan " + arguments.plan;
-  if (arguments.seed.has_value()) again += fmt::format(" --seed {}", *arguments.seed);
-  fmt::print("\n  {}\n", again);
+  fmt::print("\n  {}\n", Again(arguments));
 }
 
 absl::StatusOr<proxy::Plan> PlanOf(Files& files, const ProxyArguments& arguments) {
@@ -128,7 +134,8 @@ int Run(const ProxyArguments& arguments) {
     const bool misuse = CodeOf(listener.status()) == Code::kInvalidArgument;
     return Tell(misuse ? kMisuse : kFailed, MessageOf(listener.status()));
   }
-  if (arguments.seed.has_value()) fmt::print("the plan of seed {}:\n{}", *arguments.seed, proxy::PrintPlan(*plan));
+  if (arguments.seed.has_value() && !arguments.json)
+    fmt::print("the plan of seed {}:\n{}", *arguments.seed, proxy::PrintPlan(*plan));
   fmt::print("proxy of {} serves at grpc://{}\n", arguments.to, (*listener)->address());
   std::fflush(stdout);
   int signal = 0;
@@ -137,7 +144,11 @@ int Run(const ProxyArguments& arguments) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   between.Stop();
   listener->reset();
-  PrintTable(between, arguments);
+  if (arguments.json) {
+    fmt::print("{}\n", proxy::PrintReport(between, Again(arguments)));
+  } else {
+    PrintTable(between, arguments);
+  }
   std::fflush(stdout);
   if (!trace.failed().ok()) return Tell(kFailed, MessageOf(trace.failed()));
   return 0;
@@ -157,6 +168,7 @@ int Proxy(int count, const char* const* words) {
       ->excludes(plan);
   app.add_option("--write-plan", a.write_plan, "Write the plan to this file")->type_name("FILE");
   app.add_option("--trace", a.trace, "Write a line of JSON for each call to this file")->type_name("FILE");
+  app.add_flag("--json", a.json, "What was called and what the plan did as JSON, on one line");
   try {
     app.parse(count, words);
   } catch (const CLI::CallForHelp&) {

@@ -56,5 +56,15 @@ TEST_F(ProxyProgramTest, CtrlCPrintsTheTableAndTheLineThatDoesItAgain) {
   EXPECT_THAT(out, ::testing::EndsWith("\n  ./vigil proxy --listen 127.0.0.1:0 --to 127.0.0.1:1 --seed 3\n"));
 }
 
+TEST_F(ProxyProgramTest, AsJson) {
+  const Ran ran =
+      Run("$VIGIL --to 127.0.0.1:1 --seed 3 --json > out 2> err & p=$!; until grep -q serves out; do :; done; "
+          "kill -TERM $p; wait $p; tail -n 1 out");
+  EXPECT_EQ(ran.out, R"({"calls":{},"faults":[{"fault":"train 10: delay 0.7 s","planned":1,"fired":0},)"
+                     R"({"fault":"save 1: reset","planned":1,"fired":0}],)"
+                     R"("again":"./vigil proxy --listen 127.0.0.1:0 --to 127.0.0.1:1 --seed 3"})"
+                     "\n");
+}
+
 }  // namespace
 }  // namespace vigil::cli

@@ -215,6 +215,19 @@ std::map<CallKind, std::int64_t> Proxy::calls() const {
   return state_->calls;
 }
 
+std::string PrintReport(const Proxy& proxy, std::string_view again) {
+  replays::JsonWriter w;
+  w.Open('{').Key("calls").Open('{');
+  for (const auto& [kind, count] : proxy.calls()) w.Key(NameOf(kind)).Integer(count);
+  w.Close('}').Key("faults").Open('[');
+  for (const FiredFault& each : proxy.fired()) {
+    w.Open('{').Key("fault").String(Describe(each.fault)).Key("planned").Integer(each.fault.times);
+    w.Key("fired").Integer(each.fired).Close('}');
+  }
+  w.Close(']').Key("again").String(again).Close('}');
+  return w.Take();
+}
+
 std::string PrintCall(const CallRecord& call) {
   replays::JsonWriter w;
   w.Open('{').Key("call").Integer(call.number).Key("at_s").Seconds(ToSeconds(call.at));

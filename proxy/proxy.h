@@ -71,6 +71,10 @@ class Proxy {
   const std::shared_ptr<State> state_;  // handlers share it
 };
 
+// For programs: {"calls": {"train": 76, ...}, "faults": [{"fault": "train 5: ...", "planned": 1, "fired": 1}, ...],
+// "again": "..."}, on one line. `again`: what does the same once more.
+std::string PrintReport(const Proxy& proxy, std::string_view again);
+
 }  // namespace vigil::proxy
 
 #endif  // VIGIL_PROXY_PROXY_H_
