@@ -2,8 +2,6 @@
 // says.
 #include "vigil/proxy/proxy.h"
 
-#include <signal.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include <string_view>
 
 #include "fmt/format.h"
+#include "vigil/cli/serving_program.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/grpc/grpc_network.h"
@@ -21,8 +20,7 @@
 namespace vigil::cli {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kMisuse = 2;
+constexpr char kProgram[] = "vigil-proxy";
 
 constexpr char kProxyNotes[] =
     "Point the training at the proxy instead of at its master; nothing else of it changes. Every call passes through,\n"
@@ -49,11 +47,7 @@ struct ProxyArguments {
   bool json = false;
 };
 
-int Tell(int code, std::string_view what) {
-  fmt::print(stderr, "error: {}\n", what);
-  if (code == kMisuse) fmt::print(stderr, "See vigil-proxy --help\n");
-  return code;
-}
+int Tell(int code, std::string_view what) { return TellError(kProgram, code, what); }
 
 // What does the same once more.
 std::string Again(const ProxyArguments& arguments) {
@@ -103,45 +97,37 @@ class TraceFile {
 };
 
 int Run(const ProxyArguments& arguments) {
-  // Before there are threads, which take it over.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  EndSignals signals;
   RealEnv real({.log_threshold = Severity::kWarning});
   Env env = real.env();
   const absl::StatusOr<proxy::Plan> plan = PlanOf(*env.files, arguments);
-  if (!plan.ok()) return Tell(kMisuse, MessageOf(plan.status()));
+  if (!plan.ok()) return Tell(kWrongWords, MessageOf(plan.status()));
   if (!arguments.write_plan.empty()) {
     const absl::Status wrote = WriteAtomically(*env.files, arguments.write_plan, proxy::PrintPlan(*plan));
-    if (!wrote.ok()) return Tell(kFailed, MessageOf(wrote));
+    if (!wrote.ok()) return Tell(kCannotServe, MessageOf(wrote));
   }
   std::unique_ptr<File> file;
   if (!arguments.trace.empty()) {
     absl::StatusOr<std::unique_ptr<File>> opened = env.files->Open(arguments.trace, OpenMode::kTruncate);
-    if (!opened.ok()) return Tell(kFailed, MessageOf(opened.status()));
+    if (!opened.ok()) return Tell(kCannotServe, MessageOf(opened.status()));
     file = *std::move(opened);
   }
   TraceFile trace(std::move(file));
   const absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(env, {});
-  if (!network.ok()) return Tell(kFailed, MessageOf(network.status()));
+  if (!network.ok()) return Tell(kCannotServe, MessageOf(network.status()));
   env.network = network->get();
   proxy::Proxy between(
       env, {.to = arguments.to, .plan = *plan, .told = [&trace](const proxy::CallRecord& call) { trace.Add(call); }});
   absl::StatusOr<std::unique_ptr<Listener>> listener = env.network->Listen(arguments.listen, between.handler());
   if (!listener.ok()) {
     const bool misuse = CodeOf(listener.status()) == Code::kInvalidArgument;
-    return Tell(misuse ? kMisuse : kFailed, MessageOf(listener.status()));
+    return Tell(misuse ? kWrongWords : kCannotServe, MessageOf(listener.status()));
   }
   if (arguments.seed.has_value() && !arguments.json)
     fmt::print("the plan of seed {}:\n{}", *arguments.seed, proxy::PrintPlan(*plan));
   fmt::print("proxy of {} serves at grpc://{}\n", arguments.to, (*listener)->address());
   std::fflush(stdout);
-  int signal = 0;
-  sigwait(&signals, &signal);
-  // The next one is as if nobody had waited for it.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  signals.Wait();
   between.Stop();
   listener->reset();
   if (arguments.json) {
@@ -150,13 +136,13 @@ int Run(const ProxyArguments& arguments) {
     PrintTable(between, arguments);
   }
   std::fflush(stdout);
-  if (!trace.failed().ok()) return Tell(kFailed, MessageOf(trace.failed()));
+  if (!trace.failed().ok()) return Tell(kCannotServe, MessageOf(trace.failed()));
   return 0;
 }
 
 int Proxy(int count, const char* const* words) {
   ProxyArguments a;
-  CLI::App app("Stands between a client and its master, and lets go wrong what a plan says", "vigil-proxy");
+  CLI::App app("Stands between a client and its master, and lets go wrong what a plan says", kProgram);
   app.footer(kProxyNotes);
   app.add_option("--to", a.to, "The master, or the server that it is in")->required()->type_name("HOST:PORT");
   app.add_option("--listen", a.listen, "Where it is reached (default: 127.0.0.1:0, a port that is free)")
@@ -175,10 +161,10 @@ int Proxy(int count, const char* const* words) {
     fmt::print("{}", app.help());
     return 0;
   } catch (const CLI::Error& error) {
-    return Tell(kMisuse, error.what());
+    return Tell(kWrongWords, error.what());
   }
   if (a.to.find(':') == std::string::npos)
-    return Tell(kMisuse, fmt::format("--to: '{}' is no address: HOST:PORT", a.to));
+    return Tell(kWrongWords, fmt::format("--to: '{}' is no address: HOST:PORT", a.to));
   return Run(a);
 }
 

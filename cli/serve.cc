@@ -1,6 +1,4 @@
 // The program `vigil-serve` (`./vigil serve`): one task of a cluster, as a process of its own.
-#include <signal.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "vigil/cli/serving_program.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/server/server.h"
@@ -24,8 +23,7 @@
 namespace vigil::cli {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kMisuse = 2;
+constexpr char kProgram[] = "vigil-serve";
 
 constexpr char kServeNotes[] =
     "SPEC names every task of the cluster, jobs separated by semicolons: ps=HOST:PORT,HOST:PORT;worker=HOST:PORT\n"
@@ -85,29 +83,15 @@ absl::StatusOr<ClusterSpec> ParseCluster(const std::string& text) {
   return ClusterSpec::Create(jobs);
 }
 
-// Before there are threads, which take it over.
-sigset_t BlockSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
-
-int Tell(int code, std::string_view what) {
-  fmt::print(stderr, "error: {}\n", what);
-  if (code == kMisuse) fmt::print(stderr, "See vigil-serve --help\n");
-  return code;
-}
+int Tell(int code, std::string_view what) { return TellError(kProgram, code, what); }
 
 int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& cluster) {
-  const sigset_t signals = BlockSignals();
+  EndSignals signals;
   RealEnv real({.log_threshold = arguments.quiet ? Severity::kError : Severity::kInfo});
   GrpcNetworkOptions options{.beyond_loopback = arguments.beyond_loopback};
   if (!arguments.tls.authorities.empty()) options.tls = arguments.tls;
   absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(real.env(), options);
-  if (!network.ok()) return Tell(kFailed, MessageOf(network.status()));
+  if (!network.ok()) return Tell(kCannotServe, MessageOf(network.status()));
   Env env = real.env();
   env.network = network->get();
   absl::StatusOr<std::unique_ptr<Server>> server = Server::Create(env, {.cluster = cluster,
@@ -116,14 +100,11 @@ int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& clus
                                                                         .start_number = arguments.start_number});
   if (!server.ok()) {
     const Code code = CodeOf(server.status());
-    return Tell(code == Code::kUnknown ? kFailed : kMisuse, MessageOf(server.status()));
+    return Tell(code == Code::kUnknown ? kCannotServe : kWrongWords, MessageOf(server.status()));
   }
   fmt::print("/job:{}/task:{} serves at {}\n", (*server)->job_name(), (*server)->task_index(), (*server)->target());
   std::fflush(stdout);
-  int signal = 0;
-  sigwait(&signals, &signal);
-  // The next one is as if nobody had waited for it.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  signals.Wait();
   (*server)->Stop();
   return 0;
 }
@@ -139,7 +120,7 @@ std::string WhatIsApart(std::span<CLI::Option* const> options) {
 
 int Serve(int count, const char* const* words) {
   ServeArguments a;
-  CLI::App app("Serves one task of a cluster, until a signal ends it", "vigil-serve");
+  CLI::App app("Serves one task of a cluster, until a signal ends it", kProgram);
   app.footer(kServeNotes);
   app.add_option("--cluster", a.cluster, "The tasks of the cluster and where they are")->required()->type_name("SPEC");
   app.add_option("--job", a.job, "The job of this task (default: the only one)")->type_name("JOB");
@@ -167,11 +148,11 @@ int Serve(int count, const char* const* words) {
     fmt::print("{}", app.help());
     return 0;
   } catch (const CLI::Error& error) {
-    return Tell(kMisuse, error.what());
+    return Tell(kWrongWords, error.what());
   }
-  if (const std::string apart = WhatIsApart(files); !apart.empty()) return Tell(kMisuse, apart);
+  if (const std::string apart = WhatIsApart(files); !apart.empty()) return Tell(kWrongWords, apart);
   const absl::StatusOr<ClusterSpec> cluster = ParseCluster(a.cluster);
-  if (!cluster.ok()) return Tell(kMisuse, MessageOf(cluster.status()));
+  if (!cluster.ok()) return Tell(kWrongWords, MessageOf(cluster.status()));
   return ServeUntilSignalled(a, *cluster);
 }
 

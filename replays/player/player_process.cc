@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include <utility>
 
 #include "vigil/core/base/check.h"
+#include "vigil/replays/crew/fresh_process.h"
 #include "vigil/replays/format/escape.h"
 
 namespace vigil::replays {
@@ -35,26 +34,10 @@ std::int64_t PlayerNowMs() {
   return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
 }
 
-// In the child, before the shell takes its place: nothing of ours is left but the three ends.
 [[noreturn]] void BecomePlayer(int in, int out, int err, pid_t parent, const char* command) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
-  close_range(STDERR_FILENO + 1, ~0U, 0);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  rlimit memory{};  // a worker's is for what it plays itself
-  if (getrlimit(RLIMIT_AS, &memory) == 0) {
-    memory.rlim_cur = memory.rlim_max;
-    setrlimit(RLIMIT_AS, &memory);
-  }
+  BecomeFreshProcess(parent, in, out, err);
   execl("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr));
-  _exit(127);
+  _exit(kNoProgram);
 }
 
 void CloseEnd(int& end) {

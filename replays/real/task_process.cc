@@ -1,8 +1,6 @@
 #include "vigil/replays/real/task_process.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,34 +16,17 @@
 #include "fmt/format.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/replays/crew/fresh_process.h"
 
 namespace vigil::replays {
 namespace {
-
-constexpr int kNoProgram = 127;
 
 absl::Status CannotStart(std::string_view what) {
   return MakeStatus(Code::kUnavailable, fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-// In the child: nothing of ours is left but the three ends.
 [[noreturn]] void BecomeTask(int in, int out, int err, pid_t parent, const char* program) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kNoProgram);
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
-  close_range(STDERR_FILENO + 1, ~0U, 0);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  rlimit memory{};  // a worker's is for what it plays itself
-  if (getrlimit(RLIMIT_AS, &memory) == 0) {
-    memory.rlim_cur = memory.rlim_max;
-    setrlimit(RLIMIT_AS, &memory);
-  }
+  BecomeFreshProcess(parent, in, out, err);
   execl(program, program, static_cast<char*>(nullptr));
   std::perror(program);
   _exit(kNoProgram);
