@@ -29,6 +29,7 @@
 #include "vigil/sim/cluster/facts_recorder.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/server_watch.h"
+#include "vigil/sim/cluster/task_name.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 
@@ -81,12 +82,18 @@ std::string ReadOrders() {
   }
 }
 
+// The process ends with its program, whatever else that has started.
+[[noreturn]] void End(sim::FactsRecorder& recorder, const absl::Status& status) {
+  recorder.Ended(status);
+  std::fflush(stderr);
+  _exit(0);
+}
+
+// Returns only what kept it from training.
 absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, const Env& env, sim::Chronicle& chronicle,
                         sim::FactsRecorder& recorder) {
   const Time started = env.clock->Monotonic();
-  const std::size_t colon = orders.task.find(':');
-  const std::string job = orders.task.substr(0, colon);
-  const int index = std::atoi(orders.task.c_str() + colon + 1);
+  const auto [job, index] = sim::SplitTaskName(orders.task);
   const ClusterSpec::Jobs jobs(orders.cluster.begin(), orders.cluster.end());
   VIGIL_ASSIGN_OR_RETURN(const ClusterSpec cluster, ClusterSpec::Create(jobs));
   env.tasks->SleepUntil(DeadlineAfter(env, orders.boot));
@@ -130,9 +137,7 @@ absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, cons
                                            .opened = [] {},
                                            .recorder = recorder,
                                            .takes = [](Duration work) { return work; }});
-  recorder.Ended(trained);
-  // The process ends with its program, whatever else that has started.
-  _exit(0);
+  End(recorder, trained);
 }
 
 int Tell(const absl::Status& failed) {
@@ -157,10 +162,7 @@ int Run() {
   Env env = real.env();
   env.network = network->get();
   env.events = &recorder;
-  const absl::Status failed = RunProgram(*orders, recording->scenario, env, chronicle, recorder);
-  std::fflush(stderr);
-  recorder.Ended(failed);
-  _exit(0);
+  End(recorder, RunProgram(*orders, recording->scenario, env, chronicle, recorder));
 }
 
 }  // namespace

@@ -3,12 +3,10 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +22,7 @@
 #include "vigil/replays/real/relay.h"
 #include "vigil/replays/real/task_process.h"
 #include "vigil/replays/stage/behaviour.h"
+#include "vigil/sim/cluster/task_name.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/fault_applier.h"
 #include "vigil/sim/faults/fault_kinds.h"
@@ -43,17 +42,15 @@ constexpr std::size_t kMostErrorText = 2000;
 // One task over all its lives.
 struct Member {
   std::string name;
-  std::string job;
-  std::size_t index = 0;
+  sim::JobTaskName split;
   int number = 0;
   bool trains = false;
-  bool late = false;     // starts by the plan only
-  bool started = false;  // at least once
-  bool opened = false;   // a session
-  bool killed = false;   // by the plan, and not started since
-  bool back = false;     // ... but will be
+  bool late = false;    // starts by the plan only
+  bool opened = false;  // a session
+  bool killed = false;  // by the plan, and not started since
+  bool back = false;    // ... but will be
   sim::TaskFacts facts;
-  std::unique_ptr<TaskProcess> process;
+  std::unique_ptr<TaskProcess> process;  // of its last life; null: there was none
 };
 
 class RealJob {
@@ -86,7 +83,7 @@ class RealJob {
   absl::Status Heal(Time at);
   absl::Status Hear(Member& member);
   absl::Status LookAtEnd(Member& member);
-  std::string LastWords(const Member& member) const;
+  std::string LastWords(const Member& member);
   bool Interrupted() const { return options_.interrupt != nullptr && *options_.interrupt; }
   bool Runs(const Member& member) const { return member.process != nullptr && !member.process->ended().has_value(); }
   bool AnyTrains() const;
@@ -118,13 +115,11 @@ absl::Status RealJob::SetUp() {
   int number = 0;
   for (const std::string& name : sim::TaskNames(job_)) {
     Member& member = members_[name];
-    const std::size_t colon = name.find(':');
     member.name = name;
-    member.job = name.substr(0, colon);
-    std::from_chars(name.data() + colon + 1, name.data() + name.size(), member.index);
+    member.split = sim::SplitTaskName(name);
     member.number = number++;
-    member.trains = member.job != "ps";
-    if (member.job == sim::kEvaluatorJob) continue;
+    member.trains = member.split.job != "ps";
+    if (member.split.job == sim::kEvaluatorJob) continue;
     VIGIL_ASSIGN_OR_RETURN(HeldPort port, HeldPort::Create());
     ports_.emplace(name, std::move(port));
   }
@@ -155,10 +150,11 @@ std::string RealJob::Address(const Member& from, const Member& to) const {
 std::map<std::string, std::vector<std::string>> RealJob::ClusterFor(const Member& member) const {
   std::map<std::string, std::vector<std::string>> cluster;
   for (const auto& [name, other] : members_) {
-    if (other.job == sim::kEvaluatorJob) continue;
-    std::vector<std::string>& tasks = cluster[other.job];
-    tasks.resize(std::max(tasks.size(), other.index + 1));
-    tasks[other.index] = Address(member, other);
+    if (other.split.job == sim::kEvaluatorJob) continue;
+    std::vector<std::string>& tasks = cluster[other.split.job];
+    const auto index = static_cast<std::size_t>(other.split.index);
+    tasks.resize(std::max(tasks.size(), index + 1));
+    tasks[index] = Address(member, other);
   }
   return cluster;
 }
@@ -186,7 +182,6 @@ absl::Status RealJob::Start(Member& member) {
   if (!job_.workload.master.empty()) orders.target = "grpc://" + Address(member, Of(job_.workload.master));
   VIGIL_ASSIGN_OR_RETURN(member.process,
                          TaskProcess::Start(options_.program, ErrorsOf(options_.folder, member.name), orders));
-  member.started = true;
   member.killed = false;
   return absl::OkStatus();
 }
@@ -280,9 +275,8 @@ absl::Status RealJob::Hear(Member& member) {
   });
 }
 
-std::string RealJob::LastWords(const Member& member) const {
-  PosixFiles files;
-  const absl::StatusOr<std::string> text = ReadAll(files, ErrorsOf(options_.folder, member.name));
+std::string RealJob::LastWords(const Member& member) {
+  const absl::StatusOr<std::string> text = ReadAll(files_, ErrorsOf(options_.folder, member.name));
   if (!text.ok() || text->empty()) return "it has said nothing";
   return "its last words: " + text->substr(text->size() - std::min(text->size(), kMostErrorText));
 }
@@ -323,7 +317,7 @@ absl::Status RealJob::Wait(const std::function<bool()>& met, Time deadline) {
 bool RealJob::AnyTrains() const {
   return std::ranges::any_of(members_, [this](const auto& entry) {
     const Member& member = entry.second;
-    return member.trains && (Runs(member) || (member.back && (member.killed || !member.started)));
+    return member.trains && (Runs(member) || (member.back && (member.killed || member.process == nullptr)));
   });
 }
 
@@ -332,7 +326,7 @@ absl::StatusOr<RealJobRun> RealJob::Play() {
   const Time started = Now();
   const auto start = [this](bool workers) -> absl::Status {
     for (auto& [name, member] : members_) {
-      const bool later = member.job == "worker" || member.job == sim::kEvaluatorJob;
+      const bool later = member.split.job == "worker" || member.split.job == sim::kEvaluatorJob;
       if (!member.late && later == workers) VIGIL_RETURN_IF_ERROR(Start(member));
     }
     return absl::OkStatus();

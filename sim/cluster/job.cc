@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -31,17 +29,12 @@
 #include "vigil/sim/cluster/process_tasks.h"
 #include "vigil/sim/cluster/restore_watch.h"
 #include "vigil/sim/cluster/server_watch.h"
+#include "vigil/sim/cluster/task_name.h"
 #include "vigil/sim/cluster/trainer.h"
 #include "vigil/sim/cluster/whole_checkpoints.h"
 #include "vigil/sim/node.h"
 
 namespace vigil::sim {
-
-// "chief:0" in its parts.
-struct JobTaskName {
-  std::string job;
-  int index = 0;
-};
 
 // Of a simulated world.
 class WorldChronicle final : public Chronicle {
@@ -87,13 +80,6 @@ std::string Held(const Server::Load& load, std::int64_t open_files, bool request
     for (const auto& [name, count] : load.under_way) held.push_back(fmt::format("{} of {}", count, name));
   }
   return fmt::format("{}", fmt::join(held, ", "));
-}
-
-JobTaskName Split(const std::string& name) {
-  const std::size_t colon = name.find(':');
-  JobTaskName split{name.substr(0, colon), 0};
-  std::from_chars(name.data() + colon + 1, name.data() + name.size(), split.index);
-  return split;
 }
 
 std::string AddressOf(std::string_view job, int index) { return fmt::format("{}-{}.sim:2222", job, index); }
@@ -190,7 +176,7 @@ void Job::Impl::AddNodes() {
   for (const std::string& name : TaskNames(spec)) {
     Member& member = members[name];
     member.name = name;
-    member.split = Split(name);
+    member.split = SplitTaskName(name);
     member.trains = member.split.job != "ps";
     if (member.split.job != kEvaluatorJob)
       world.network().NameAddress(AddressOf(member.split.job, member.split.index), name);
@@ -299,7 +285,7 @@ void Job::Impl::Live(Machine& machine, const Env& env) {
 std::string Job::Impl::TargetOf(const Server* own) const {
   if (own == nullptr) return "";
   if (spec.workload.master.empty()) return own->target();
-  const JobTaskName master = Split(spec.workload.master);
+  const JobTaskName master = SplitTaskName(spec.workload.master);
   return "grpc://" + AddressOf(master.job, master.index);
 }
 
