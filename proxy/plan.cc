@@ -34,12 +34,12 @@ class Entry {
   explicit Entry(std::size_t index) : place_(fmt::format("/{}", index)) {}
 
   absl::StatusOr<Fault> Read(Json json) {
-    if (json.kind() != JsonKind::kObject) Fail("", fmt::format("expected an object, got {}", json.Describe()));
-    for (const Json member : json.kind() == JsonKind::kObject ? json : Json(json)) {
-      if (json.kind() != JsonKind::kObject) break;
-      Member(member);
+    if (json.kind() == JsonKind::kObject) {
+      for (const Json member : json) Member(member);
+      Check();
+    } else {
+      Fail("", fmt::format("expected an object, got {}", json.Describe()));
     }
-    Check();
     if (!wrong_.ok()) return wrong_;
     return fault_;
   }

@@ -142,6 +142,7 @@ NetworkReply Proxy::State::Forward(IncomingCall& call, Caller& caller) {
     answer->there.Notify();
   }));
   answer->there.Wait(kNever);
+  if (answer->reply.ok()) classifier.Answered(call.method(), call.body(), *answer->reply);
   return std::move(answer->reply);
 }
 
@@ -150,15 +151,10 @@ NetworkReply Proxy::State::Injected(IncomingCall& call, Caller& caller, const Ca
   if (fault.effect == Effect::kDelay) {
     Wait(caller, fault.lasts);
     if (call.cancelled()) return MakeStatus(Code::kCancelled, "its caller has gone");
-    NetworkReply reply = Forward(call, caller);
-    if (reply.ok()) classifier.Answered(call.method(), call.body(), *reply);
-    return reply;
+    return Forward(call, caller);
   }
   const bool takes_effect = fault.effect == Effect::kLostReply || fault.effect == Effect::kNever || fault.after;
-  if (takes_effect) {
-    if (const NetworkReply reply = Forward(call, caller); reply.ok())
-      classifier.Answered(call.method(), call.body(), *reply);
-  }
+  if (takes_effect) static_cast<void>(Forward(call, caller));
   if (fault.effect == Effect::kNever) Wait(caller, std::chrono::hours(24 * 365));
   return AsReply(ErrorOf(fault, number), fault.in_body && info.takes_errors_in_body);
 }
@@ -183,7 +179,6 @@ NetworkReply Proxy::State::Handle(IncomingCall& call) {
     }
   }
   NetworkReply reply = record.fault < 0 ? Forward(call, *caller) : Injected(call, *caller, record.info, record.fault);
-  if (record.fault < 0 && reply.ok()) classifier.Answered(call.method(), call.body(), *reply);
   record.took = env.clock->Monotonic() - began - record.at;
   record.status = StatusIn(reply, record.info);
   if (reply.ok()) record.reply_bytes = reply->size();
