@@ -395,8 +395,8 @@ int CheckWith(const Arguments& arguments) {
   if (const absl::Status status = ReadPlayLimit(arguments.crew, options.limits); !status.ok())
     return Misuse(std::string(MessageOf(status)));
   namespace suites = properties::suites;
-  const auto wants = [&wanted = arguments.suites](const properties::SuiteInfo& suite) {
-    return wanted.empty() || std::ranges::find(wanted, suite.name) != wanted.end();
+  const auto wants = [&arguments](const properties::SuiteInfo& suite) {
+    return arguments.suites.empty() || IsWanted(arguments, suite);
   };
   if (!ParseShard(arguments.shard, options.shard, options.shards))
     return Misuse(fmt::format("--shard: expected I/N with I between 1 and N, got '{}'", arguments.shard));
@@ -475,12 +475,11 @@ int Check(const std::vector<std::string>& words) {
   arguments.failures_given = app.get_option("--failures")->count() > 0;
   arguments.of_drawn = FirstGiven(app, kOfDrawnSuites);
   if (arguments.list_rules) return Show(properties::RulesDocument());
-  const bool suite = std::ranges::find(arguments.suites, properties::suites::kPlanted.name) != arguments.suites.end();
   for (const properties::SuiteInfo& each : properties::kSuites) {
     if (each.plays_alone && IsWanted(arguments, each) && arguments.suites.size() > 1)
       return Misuse(fmt::format("--suite {}: it plays alone", each.name));
   }
-  if (suite && arguments.planted.empty()) arguments.planted = {"all"};
+  if (IsWanted(arguments, properties::suites::kPlanted) && arguments.planted.empty()) arguments.planted = {"all"};
   if (!arguments.planted.empty()) {
     return CheckPlantedOnes(arguments, FirstGiven(app, kNotOfPlanted), FirstGiven(app, kNotOfPlantedList));
   }
