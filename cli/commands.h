@@ -73,6 +73,8 @@ int Rules(const std::vector<std::string>& arguments);
 int Bench(const std::vector<std::string>& arguments);
 int Diff(const std::vector<std::string>& arguments);
 int Explore(const std::vector<std::string>& arguments);
+// Rules held against what was observed of a program.
+int Judge(const std::vector<std::string>& arguments);
 int Verify(const std::vector<std::string>& arguments);
 int Merge(const std::vector<std::string>& arguments);
 int Campaign(const std::vector<std::string>& arguments);

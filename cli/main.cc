@@ -56,6 +56,7 @@ constexpr Command kCommands[] = {
     {"explore", "Every scenario of a small scope, every schedule of one scenario, every fault of a small job", Explore},
     {"diff", "Plays two runs and shows where they part", Diff},
     {"rules", "Lists what every run keeps, and where that is promised", Rules},
+    {"judge", "Holds the rules against what a program was observed to do", Judge},
     {"verify", "Drives hooks through faults and says which promise they break", Verify},
     {"campaign", "Cuts a check into shards for Slurm, Kubernetes or GNU parallel", Campaign},
     {"merge", "One report of the shards of a campaign", Merge},

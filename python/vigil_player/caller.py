@@ -3,7 +3,7 @@
 from . import watch, world
 from .errors import make_error, noted
 from .hooks import is_traced, run_options
-from .seams import session_text
+from .recorded import session_text
 from .tensorflow_v1 import config_pb2
 from .text import options_text, value_text, yes_no
 

@@ -2,7 +2,7 @@
 
 from . import world
 from .errors import make_error
-from .seams import session_text
+from .recorded import session_text
 from .tensorflow_v1 import config_pb2, tf
 from .text import TRACE_LEVELS, options_text, value_text, yes_no
 
@@ -44,6 +44,8 @@ def start_deaf_thread(coordinator, secs):
 
 class Probe(tf.train.SessionRunHook):
     """Logs each of its calls and does what its plan says."""
+
+    tells_itself = True
 
     def __init__(self, name, plan):
         self.name = name

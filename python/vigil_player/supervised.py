@@ -7,7 +7,8 @@ from .caller import Statements, fetches_of, log, result_text
 from .errors import make_error
 from .hooks import start_deaf_thread
 from .model import new_server_state
-from .seams import run_init_fn, session_text
+from .recorded import session_text
+from .seams import run_init_fn
 from .tensorflow_v1 import summary_pb2, supervisor, tf
 
 SERVICES = {

@@ -1,11 +1,17 @@
-"""TensorFlow, imported quietly and on the CPU, with the inner modules that the player needs under short names."""
+"""TensorFlow, imported quietly and on the CPU, with the inner modules that the player needs under short names.
+
+If `world.observes`, somebody else's program runs in this process: then it is imported as that program would.
+"""
 
 # ruff: noqa: F401, I001
 import os
 
+from . import world
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ["CUDA_VISIBLE_DEVICES"] = ""
-os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+if not world.observes:
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 
 _stderr = os.dup(2)
 _null = os.open(os.devnull, os.O_WRONLY)
@@ -37,6 +43,7 @@ from tensorflow.python.training import (  # noqa: E402
     training_util,
 )
 
-tf.get_logger().setLevel("ERROR")  # what it says of the switch to version 1
-tf.disable_v2_behavior()
-tf.logging.set_verbosity(tf.logging.INFO)
+if not world.observes:
+    tf.get_logger().setLevel("ERROR")  # what it says of the switch to version 1
+    tf.disable_v2_behavior()
+    tf.logging.set_verbosity(tf.logging.INFO)

@@ -11,7 +11,6 @@ import numpy as np
 
 from . import world
 from .errors import code_of
-from .hooks import Probe
 from .tensorflow_v1 import monitored_session
 
 METHODS = ("begin", "after_create_session", "before_run", "after_run", "end")
@@ -25,9 +24,8 @@ def listens():
 
 def session_fields(session):
     """How an event says which raw session it is about."""
-    if session is None:
-        return {}
-    return {"session": session.number, "closed": True if session.is_closed else None}
+    number = getattr(session, "number", 0)
+    return {"session": number, "closed": True if session.is_closed else None} if number else {}
 
 
 @contextlib.contextmanager
@@ -58,23 +56,32 @@ def number_in(values):
     return None
 
 
+def tells_itself(hook):
+    """Whether its own line tells of each call, as those of the scenarios' probes do."""
+    return getattr(hook, "tells_itself", False)
+
+
 def watch_hook(hook, index):
     """Each call of the hook is told, and how it returned."""
-    if isinstance(hook, Probe):
+    if tells_itself(hook):
         hook.index = index
     for method in METHODS:
-        setattr(hook, method, watched(hook, index, method, getattr(hook, method)))
+        inner = getattr(hook, method)
+        setattr(hook, method, watched(hook, index, method, getattr(inner, "watched", inner)))
 
 
 def watched(hook, index, method, inner):
     def call(*args, **kwargs):
         w = world.active
+        if w is None:
+            return inner(*args, **kwargs)
         context = args[0] if method in ("before_run", "after_run") else None
         session = context.session if context is not None else args[0] if args else None
         fields = {"call": method, "index": index, **session_fields(session)}
-        if isinstance(hook, Probe):
-            fields["name"] = hook.name  # its line tells of the call
+        if tells_itself(hook):
+            fields["name"] = hook.name
         else:
+            fields["name"] = w.name_of(hook)
             w.note("hook_call", value=number_in(args[1]) if method == "after_run" else None, **fields)
         before = context is not None and context.stop_requested
         asked = {} if context is None else {"value": lambda: int(not before and context.stop_requested)}
@@ -84,6 +91,7 @@ def watched(hook, index, method, inner):
             w.note("hook_requests_stop", index=index, name=fields.get("name"))
         return result
 
+    call.watched = inner
     return call
 
 

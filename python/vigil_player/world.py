@@ -16,6 +16,7 @@ TASKS = {"summary": "chief/SVSummaryThread", "step_counter": "chief/SVStepCounte
          "checkpoint": "chief/SVTimerCheckpointThread", "loop": "chief/LooperThread"}
 
 active = None
+observes = False  # this process is that of somebody's own program (observe.py)
 
 
 class Runaway(BaseException):
@@ -24,6 +25,16 @@ class Runaway(BaseException):
 
 class World:
     """`make_error(code, not_ready)` makes the error that stands for a code."""
+
+    @staticmethod
+    def options(options):
+        """What a run really gets of the options that it was given."""
+        return options
+
+    @staticmethod
+    def name_of(_hook):
+        """What its events call a hook that has no name of its own; None: nothing."""
+        return None
 
     def __init__(self, scenario, make_error, limit=600):
         self.scenario = scenario
@@ -46,6 +57,11 @@ class World:
         self.wait_for_stop = None  # a unit recording's own way to wait for a stop
         # With `services` their threads take turns with the driver, and their events are recorded, too.
         self.turns = Turns(self) if scenario.get("session", {}).get("services") else None
+
+    @property
+    def is_open(self):
+        """Whether it is still played: threads may outlive their play."""
+        return self is active
 
     def speaker(self):
         """Whose events the calling thread's are; "": the driver's; None: they are not recorded."""

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "vigil/replays/format/escape.h"
@@ -182,135 +181,6 @@ void ReadCall(const Field& field, EventKind kind, std::uint8_t& out) {
   field.Fail(fmt::format("{} has no call {}", EventKindName(kind), Quoted(field.value().string())));
 }
 
-// What may not be in any play of the scenario.
-class Sense {
- public:
-  explicit Sense(const Scenario& scenario) : training_(scenario.session.kind == SessionKind::kTraining) {
-    most_ = scenario.hooks.size() + scenario.session.chief_only_hooks.size() + (training_ ? kMostOwnHooks : 0);
-    for (const auto* const hooks : {&scenario.hooks, &scenario.session.chief_only_hooks}) {
-      for (const HookSpec& hook : *hooks) {
-        if (!hook.name.empty()) hooks_.insert(hook.name);
-        for (const ListenerSpec& listener : hook.listeners) listeners_.insert(listener.name);
-      }
-    }
-  }
-
-  void Check(const Event& event, const Field& field) {
-    switch (event.kind) {
-      case EventKind::kSessionCreated:
-        if (event.session != created_ + 1)
-          return field.Fail(fmt::format("session {} cannot be created behind session {}", event.session, created_));
-        ++created_;
-        return;
-      case EventKind::kSessionCall:
-        return CheckSession(event, field);
-      case EventKind::kHookCall:
-      case EventKind::kHookReturn:
-        if (event.index < -1 || event.index >= static_cast<std::int64_t>(most_))
-          return field.Fail(fmt::format("there is no hook number {}", event.index));
-        if (!event.subject.empty() && !hooks_.contains(event.subject))
-          return field.Fail(fmt::format("there is no hook {}", Quoted(event.subject)));
-        return CheckSession(event, field);
-      case EventKind::kListenerCall:
-        if (event.subject.empty() || listeners_.contains(event.subject)) return;
-        return field.Fail(fmt::format("there is no listener {}", Quoted(event.subject)));
-      default:
-        return;
-    }
-  }
-
- private:
-  void CheckSession(const Event& event, const Field& field) const {
-    if (event.session < 0 || event.session > created_)
-      field.Fail(fmt::format("session {} was never created", event.session));
-  }
-
-  const bool training_;
-  std::size_t most_ = 0;
-  std::set<std::string, std::less<>> hooks_;
-  std::set<std::string, std::less<>> listeners_;
-  std::int64_t created_ = 0;
-};
-
-// One event after the other.
-class EventReader {
- public:
-  EventReader(const Scenario& scenario, Time start, sim::Trace& trace)
-      : sense_(scenario), start_(start), trace_(trace) {}
-
-  void Read(const Field& item) {
-    Event event{.kind = EventKind::kNote};
-    std::string node;
-    std::string task(kPlayerTask);
-    if (item.value().kind() == JsonKind::kString) {
-      event = EventOfLine(item.value().string(), subject_);
-    } else {
-      ReadObject(item, event, node, task);
-    }
-    if (!item.reading().ok()) return;
-    sense_.Check(event, item);
-    if (node.empty()) node = task.substr(0, task.find('/'));
-    trace_.Append(trace_.AddNode(node), trace_.AddTask(task), start_ + Duration(at_), event);
-  }
-
- private:
-  void ReadObject(const Field& item, Event& event, std::string& node, std::string& task) {
-    Fields f(item.reading(), item.value(), item.place());
-    const Field line = f.Optional("line");
-    const Field kind = f.Optional("e");
-    if (line.present() == kind.present() && item.reading().ok()) return item.Fail("expected \"e\" or \"line\"");
-    if (line.present()) {
-      std::string text;
-      line.String(text);
-      event = EventOfLine(text, subject_);
-    } else if (kind.present()) {
-      std::string name;
-      kind.String(name);
-      const std::optional<EventKind> found = EventKindFromName(name);
-      if (!found.has_value() && item.reading().ok())
-        return kind.Fail(fmt::format("there are no events {}", Quoted(name)));
-      event.kind = found.value_or(EventKind::kNote);
-    }
-    ReadCall(f.Optional("call"), event.kind, event.call);
-    ReadFields(f, event);
-    const Field task_field = f.Optional("task");
-    task_field.String(task);
-    const Field node_field = f.Optional("node");
-    node_field.String(node);
-    const Field at = f.Optional("at");
-    const std::int64_t before = at_;
-    at.Integer(kAnyInteger, at_);
-    if (at_ < before) at.Fail(fmt::format("time goes back, from {} to {}", before, at_));
-    f.Finish();
-  }
-
-  void ReadFields(Fields& f, Event& event) {
-    const Field name = f.Optional("name");
-    const Field bytes = f.Optional("bytes");
-    if (name.present()) name.String(subject_);
-    ReadBytes(bytes, subject_);
-    if (name.present() || bytes.present()) event.subject = subject_;
-    std::optional<Code> code;
-    f.Optional("code").ErrorCode(code);
-    if (code.has_value()) event.code = *code;
-    std::int64_t index = event.index;
-    f.Optional("index").Integer(kAnyIndex, index);
-    event.index = static_cast<std::int32_t>(index);
-    f.Optional("session").Integer(kAnyInteger, event.session);
-    f.Optional("closed").Bool(event.closed);
-    const Field value = f.Optional("value");
-    ReadValue(value, event.value);
-    if (value.present()) event.has_value = true;
-    ReadValue(f.Optional("answer"), event.value);
-  }
-
-  Sense sense_;
-  const Time start_;
-  sim::Trace& trace_;
-  std::int64_t at_ = 0;
-  std::string subject_;
-};
-
 }  // namespace
 
 std::string_view EventKindName(EventKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
@@ -320,6 +190,113 @@ std::optional<EventKind> EventKindFromName(std::string_view name) {
     if (kKindNames[i] == name) return static_cast<EventKind>(i);
   }
   return std::nullopt;
+}
+
+EventCast CastOf(const Scenario& scenario) {
+  EventCast cast;
+  const bool training = scenario.session.kind == SessionKind::kTraining;
+  cast.hooks = scenario.hooks.size() + scenario.session.chief_only_hooks.size() + (training ? kMostOwnHooks : 0);
+  for (const auto* const hooks : {&scenario.hooks, &scenario.session.chief_only_hooks}) {
+    for (const HookSpec& hook : *hooks) {
+      if (!hook.name.empty()) cast.names.insert(hook.name);
+      for (const ListenerSpec& listener : hook.listeners) cast.listeners.insert(listener.name);
+    }
+  }
+  return cast;
+}
+
+void EventReader::Check(const Event& event, const Field& field) {
+  switch (event.kind) {
+    case EventKind::kSessionCreated:
+      if (event.session != created_ + 1)
+        return field.Fail(fmt::format("session {} cannot be created behind session {}", event.session, created_));
+      ++created_;
+      return;
+    case EventKind::kSessionCall:
+      return CheckSession(event, field);
+    case EventKind::kHookCall:
+    case EventKind::kHookReturn:
+      if (event.index < -1 || event.index >= static_cast<std::int64_t>(cast_.hooks))
+        return field.Fail(fmt::format("there is no hook number {}", event.index));
+      if (!event.subject.empty() && !cast_.names.contains(event.subject))
+        return field.Fail(fmt::format("there is no hook {}", Quoted(event.subject)));
+      return CheckSession(event, field);
+    case EventKind::kListenerCall:
+      if (event.subject.empty() || cast_.listeners.contains(event.subject)) return;
+      return field.Fail(fmt::format("there is no listener {}", Quoted(event.subject)));
+    default:
+      return;
+  }
+}
+
+void EventReader::CheckSession(const Event& event, const Field& field) const {
+  if (event.session < 0 || event.session > created_)
+    field.Fail(fmt::format("session {} was never created", event.session));
+}
+
+void EventReader::Read(const Field& item) {
+  Event event{.kind = EventKind::kNote};
+  std::string node;
+  std::string task(kPlayerTask);
+  if (item.value().kind() == JsonKind::kString) {
+    event = EventOfLine(item.value().string(), subject_);
+  } else {
+    ReadObject(item, event, node, task);
+  }
+  if (!item.reading().ok()) return;
+  Check(event, item);
+  if (node.empty()) node = task.substr(0, task.find('/'));
+  trace_.Append(trace_.AddNode(node), trace_.AddTask(task), start_ + Duration(at_), event);
+}
+
+void EventReader::ReadObject(const Field& item, Event& event, std::string& node, std::string& task) {
+  Fields f(item.reading(), item.value(), item.place());
+  const Field line = f.Optional("line");
+  const Field kind = f.Optional("e");
+  if (line.present() == kind.present() && item.reading().ok()) return item.Fail("expected \"e\" or \"line\"");
+  if (line.present()) {
+    std::string text;
+    line.String(text);
+    event = EventOfLine(text, subject_);
+  } else if (kind.present()) {
+    std::string name;
+    kind.String(name);
+    const std::optional<EventKind> found = EventKindFromName(name);
+    if (!found.has_value() && item.reading().ok())
+      return kind.Fail(fmt::format("there are no events {}", Quoted(name)));
+    event.kind = found.value_or(EventKind::kNote);
+  }
+  ReadCall(f.Optional("call"), event.kind, event.call);
+  ReadFields(f, event);
+  const Field task_field = f.Optional("task");
+  task_field.String(task);
+  const Field node_field = f.Optional("node");
+  node_field.String(node);
+  const Field at = f.Optional("at");
+  const std::int64_t before = at_;
+  at.Integer(kAnyInteger, at_);
+  if (at_ < before) at.Fail(fmt::format("time goes back, from {} to {}", before, at_));
+  f.Finish();
+}
+
+void EventReader::ReadFields(Fields& f, Event& event) {
+  const Field name = f.Optional("name");
+  const Field bytes = f.Optional("bytes");
+  if (name.present()) name.String(subject_);
+  ReadBytes(bytes, subject_);
+  if (name.present() || bytes.present()) event.subject = subject_;
+  std::optional<Code> code;
+  f.Optional("code").ErrorCode(code);
+  if (code.has_value()) event.code = *code;
+  std::int64_t index = event.index;
+  f.Optional("index").Integer(kAnyIndex, index);
+  event.index = static_cast<std::int32_t>(index);
+  f.Optional("session").Integer(kAnyInteger, event.session);
+  f.Optional("closed").Bool(event.closed);
+  const Field value = f.Optional("value");
+  ReadValue(value, event.value);
+  if (value.present()) event.has_value = true;
+  ReadValue(f.Optional("answer"), event.value);
 }
 
 void PrintEvents(const sim::Trace& trace, Time start, JsonWriter& w) {
@@ -340,7 +317,7 @@ void PrintEvents(const sim::Trace& trace, Time start, JsonWriter& w) {
 }
 
 void ReadEvents(const Field& list, const Scenario& scenario, Time start, sim::Trace& trace) {
-  EventReader reader(scenario, start, trace);
+  EventReader reader(CastOf(scenario), start, trace);
   list.Each([&](const Json& item, const Place& place) { reader.Read(Field(list.reading(), item, place)); });
 }
 

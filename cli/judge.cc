@@ -1,0 +1,169 @@
+// `vigil judge`: the rules held against somebody's own program, as python -m vigil_player.observe wrote it down.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "vigil/cli/commands.h"
+#include "vigil/cli/parse_command.h"
+#include "vigil/cli/results.h"
+#include "vigil/core/base/code.h"
+#include "vigil/core/base/time.h"
+#include "vigil/properties/judge/explain.h"
+#include "vigil/properties/judge/observed_rules.h"
+#include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/json_writer.h"
+#include "vigil/replays/player/observed.h"
+#include "vigil/replays/show/text.h"
+#include "vigil/replays/traces/input.h"
+
+namespace vigil::cli {
+namespace {
+
+constexpr char kJudgeNotes[] =
+    "FILE is what python -m vigil_player.observe --to FILE.jsonl wrote (docs/observing.md), also packed as .xz, a "
+    "folder with\n"
+    "such files, or - for standard input. Each monitored session of the program is judged by itself.\n"
+    "\n"
+    "Examples:\n"
+    "  python -m vigil_player.observe --to job.jsonl train.py grpc://127.0.0.1:2223\n"
+    "  vigil judge job.jsonl\n"
+    "  vigil judge job.jsonl --trace\n"
+    "  vigil judge jobs/ --json - | jq .failed\n"
+    "\n"
+    "Exit codes: 0 all rules are kept, 1 one is broken, 2 misuse, input that cannot be read or holds no session, "
+    "output "
+    "that\n"
+    "cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM.\n";
+
+struct JudgeArguments {
+  std::vector<std::string> paths;
+  std::string json;
+  bool trace = false;
+};
+
+class Judging {
+ public:
+  explicit Judging(const JudgeArguments& arguments) : arguments_(arguments), results_("vigil judge", arguments.json) {}
+
+  int Run() {
+    if (!results_.CanWrite({}, arguments_.paths)) return results_.End(false);
+    w_.Open('{').Key("jobs").Open('[');
+    const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
+    replays::ReadRecords(results_.files(), standard_input, arguments_.paths, [this](replays::RawRecord record) {
+      Take(record);
+      return !results_.stopped();
+    });
+    if (!results_.stopped()) EndFile();
+    w_.Close(']').Key("passed").Natural(passed_).Key("failed").Natural(failed_).Close('}');
+    if (results_.wants_json()) results_.WriteJson(w_.Take() + "\n");
+    results_.Print(fmt::format("{} kept all rules, {} did not\n", passed_, failed_));
+    return results_.End(failed_ == 0);
+  }
+
+ private:
+  void Take(const replays::RawRecord& record) {
+    if (record.source != source_) EndFile();
+    source_ = record.source;
+    ++lines_;
+    if (!record.error.ok()) return Fail(std::string(MessageOf(record.error)));
+    if (broken_) return;  // one error of a file is enough
+    if (!unfinished_.empty()) return Fail(unfinished_);
+    if (record.is_trace) return Fail(fmt::format("{}: this is a trace: vigil replay plays it", source_));
+    if (const absl::Status status = reader_.Read(record.text); !status.ok())
+      unfinished_ = fmt::format("{}:{}: {}", source_, record.record, MessageOf(status));
+  }
+
+  void Fail(const std::string& what) {
+    broken_ = true;
+    results_.Fail(replays::Escaped(what));
+  }
+
+  // Nothing more comes of this file. A program that was killed leaves half a line.
+  void EndFile() {
+    if (!broken_ && !unfinished_.empty()) {
+      if (reader_.jobs().empty()) {
+        Fail(unfinished_);
+      } else {
+        results_.Note(fmt::format("note: {}: the last line is left out: {}\n", replays::Escaped(source_),
+                                  replays::Escaped(unfinished_)));
+      }
+    }
+    if (!broken_ && lines_ > 0 && reader_.jobs().empty())
+      Fail(source_ + ": no monitored session was observed");
+    for (std::size_t i = 0; !broken_ && i < reader_.jobs().size(); ++i) JudgeOne(i + 1, *reader_.jobs()[i]);
+    reader_ = {};
+    unfinished_.clear();
+    broken_ = false;
+    lines_ = 0;
+  }
+
+  void JudgeOne(std::size_t number, const replays::ObservedJob& job) {
+    const properties::Judgement judgement = properties::JudgeObserved(job);
+    const auto armed = std::ranges::count_if(judgement.armed, [](std::uint64_t times) { return times > 0; });
+    const bool kept = judgement.violations.empty();
+    ++(kept ? passed_ : failed_);
+    std::string text =
+        fmt::format("{} {} job {}: {} events{}, {} rules armed\n", kept ? "ok" : "FAILED", replays::Escaped(source_),
+                    number, job.trace.size(), job.ended ? "" : ", cut off", armed);
+    w_.Open('{').Key("file").String(source_).Key("job").Natural(number).Key("ended").Bool(job.ended);
+    w_.Key("events").Natural(job.trace.size()).Key("armed").Open('[');
+    for (std::size_t rule = 0; rule < judgement.armed.size(); ++rule) {
+      if (judgement.armed[rule] > 0) w_.String(properties::AllRules()[rule]()->info().id);
+    }
+    w_.Close(']').Key("violations").Open('[');
+    for (const properties::Violation& violation : judgement.violations) {
+      const std::string why =
+          properties::Explain(violation, properties::AllRules()[violation.number]()->info(), job.trace);
+      w_.Open('{').Key("rule").String(violation.rule).Key("text").String(why).Close('}');
+      text += why;
+    }
+    w_.Close(']').Close('}');
+    results_.Print(text);
+    if (arguments_.trace) results_.Print(TraceText(job));
+  }
+
+  static std::string TraceText(const replays::ObservedJob& job) {
+    std::string text;
+    for (const sim::TraceRecord& record : job.trace) {
+      if (const std::optional<std::string> line = replays::TextOf(record.event))
+        text += fmt::format("  {:>12.6f} s  {}\n", ToSeconds(record.time.since_epoch), replays::Escaped(*line));
+    }
+    return text;
+  }
+
+  const JudgeArguments& arguments_;
+  Results results_;
+  replays::JsonWriter w_;
+  replays::ObservedReader reader_;
+  std::string source_;
+  std::string unfinished_;  // what is wrong with the last line that was read
+  bool broken_ = false;
+  std::size_t lines_ = 0;
+  std::uint64_t passed_ = 0;
+  std::uint64_t failed_ = 0;
+};
+
+}  // namespace
+
+int Judge(const std::vector<std::string>& arguments) {
+  JudgeArguments parsed;
+  CLI::App app{"Holds the rules against an observed program", "vigil judge"};
+  app.add_option("FILE", parsed.paths, "What was observed")->required()->type_name("");
+  app.add_flag("--trace", parsed.trace, "Print what each session did");
+  app.add_option("--json", parsed.json, "Write the results to this file as JSON; - for standard output")
+      ->type_name("FILE");
+  app.footer(kJudgeNotes);
+  if (const std::optional<int> end = ParseCommand(app, arguments)) return *end;
+  Judging judging(parsed);
+  return judging.Run();
+}
+
+}  // namespace vigil::cli

@@ -1,0 +1,26 @@
+#include "vigil/properties/judge/observed_rules.h"
+
+#include "vigil/properties/rules/rule.h"
+
+namespace vigil::properties {
+
+RunFacts FactsOf(const replays::ObservedJob& job) {
+  return {
+      .unseen = kRunParts | kHookDetails | kSaverDetails | kQueueDetails,
+      .recovers = job.recovers,
+      .worker = job.worker,
+      .may_join = job.remote,
+      .hooks = job.hooks.size(),
+      .init_fn = job.init_fn,
+      .queue = job.queue,
+      .may_restore = job.may_restore,
+      .saves_something = job.saves_something,
+      .disk_fails = true,
+  };
+}
+
+Judgement JudgeObserved(const replays::ObservedJob& job) {
+  return JudgePart(job.trace, {.last = job.trace.size()}, FactsOf(job), job.ended);
+}
+
+}  // namespace vigil::properties
