@@ -21,7 +21,7 @@
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/format/json_writer.h"
 #include "vigil/replays/player/observed.h"
-#include "vigil/replays/show/text.h"
+#include "vigil/replays/show/event_text.h"
 #include "vigil/replays/traces/input.h"
 
 namespace vigil::cli {
@@ -54,7 +54,7 @@ class Judging {
   explicit Judging(const JudgeArguments& arguments) : arguments_(arguments), results_("vigil judge", arguments.json) {}
 
   int Run() {
-    if (!results_.CanWrite({}, arguments_.paths)) return results_.End(false);
+    if (!results_.CanWrite({}, arguments_.paths)) return kMisuse;
     w_.Open('{').Key("jobs").Open('[');
     const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
     replays::ReadRecords(results_.files(), standard_input, arguments_.paths, [this](replays::RawRecord record) {
@@ -96,8 +96,7 @@ class Judging {
                                   replays::Escaped(unfinished_)));
       }
     }
-    if (!broken_ && lines_ > 0 && reader_.jobs().empty())
-      Fail(source_ + ": no monitored session was observed");
+    if (!broken_ && lines_ > 0 && reader_.jobs().empty()) Fail(source_ + ": no monitored session was observed");
     for (std::size_t i = 0; !broken_ && i < reader_.jobs().size(); ++i) JudgeOne(i + 1, *reader_.jobs()[i]);
     reader_ = {};
     unfinished_.clear();
@@ -132,9 +131,9 @@ class Judging {
 
   static std::string TraceText(const replays::ObservedJob& job) {
     std::string text;
-    for (const sim::TraceRecord& record : job.trace) {
-      if (const std::optional<std::string> line = replays::TextOf(record.event))
-        text += fmt::format("  {:>12.6f} s  {}\n", ToSeconds(record.time.since_epoch), replays::Escaped(*line));
+    for (std::size_t i = 0; i < job.trace.size(); ++i) {
+      text += fmt::format("  event {:<6}{:>12.6f} s  {}\n", i + 1, ToSeconds(job.trace[i].time.since_epoch),
+                          replays::Escaped(replays::EventText(job.trace[i].event)));
     }
     return text;
   }

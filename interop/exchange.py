@@ -46,6 +46,14 @@ def run_tool(name: str, *words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+def judged(observed: str) -> str:
+    """What `vigil judge` says of an observed program whose sessions broke a rule; empty: none did."""
+    done = subprocess.run([tool_path("../cli/vigil"), "judge", observed], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"vigil judge {observed} ends with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout if done.returncode == 1 else ""
+
+
 @contextlib.contextmanager
 def serving(*command: str) -> Iterator[tuple[subprocess.Popen, str]]:
     """A process whose first line ends with the address at which it serves; it is ended by a signal."""

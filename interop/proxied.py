@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The programs of clients.py through `vigil proxy` before TensorFlow's own server: with one fault drawn for each, they
-must come to what is known of TensorFlow's client and of its monitored sessions.
+"""The programs of clients.py through `vigil proxy` before TensorFlow's own server: without faults, with one fault drawn
+for each, and with several. They must come to what is known of TensorFlow's client and of its monitored sessions, and
+what these did must keep the rules.
 
   proxied.py SEED COUNT
 """
@@ -13,23 +14,30 @@ import random
 
 import clients
 from clients import Numbers
-from exchange import Exchange, run_drawn, serving, tool_path
+from exchange import Exchange, judged, run_drawn, serving, tool_path
+from vigil_player import observe
 from vigil_player.tensorflow_v1 import tf
 
-# Of each program, which calls a fault may meet, and whether its session recovers. (The others: an input whose queues
-# a recovery finds closed, threads that share the calls.)
+# Of each program, which calls a fault may meet, and whether its session recovers.
 CALLS = {
     clients.monitored: (["train", "save", "ready", "init", "create_session"], True),
     clients.resumed: (["train", "ready", "init", "create_session"], True),
     clients.classes: (["train", "ready", "init", "create_session"], True),
     clients.embedded: (["train", "ready", "init", "create_session"], True),
+    clients.hooked: (["train", "ready", "init", "create_session"], True),
     clients.supervised: (["train"], False),
     clients.convolved: (["train", "init"], False),
     clients.saved: (["init", "save", "restore"], False),
     clients.branched: (["init"], False),
+    clients.queued: (["init", "run", "enqueue"], False),
 }
 MOST = {"train": 5}  # so many of these calls there are, at least; of others one
+# Their threads share the calls, and a recovery finds the queues of an input closed: where they end is not one thing.
+OPEN_ENDED = (clients.hooked, clients.queued)
+# Of these a monitored session is what the rules speak of.
+WITHOUT_RULES = (clients.supervised, clients.convolved, clients.saved, clients.branched, clients.queued)
 PREEMPTIONS = ("UNAVAILABLE", "ABORTED")
+ERRORS = {"UNAVAILABLE": "UnavailableError", "ABORTED": "AbortedError", "INTERNAL": "InternalError"}
 
 
 def drawn_fault(r: random.Random, program: object) -> dict:
@@ -43,6 +51,17 @@ def drawn_fault(r: random.Random, program: object) -> dict:
         fault["by"] = r.choice(["status", "body"]) if fault["on"] != "create_session" else "status"
         fault["when"] = r.choice(["before", "after"])
     return fault
+
+
+def drawn_faults(r: random.Random, program: object) -> list[dict]:
+    """Two to four, of calls that none of the others meets. A client that asks once more meets what comes next, so
+    between two calls of a kind there is one without a fault."""
+    faults: dict[tuple[str, int], dict] = {}
+    for _ in range(r.randint(2, 4)):
+        fault = drawn_fault(r, program)
+        fault["nth"] = 2 * fault["nth"] - 1
+        faults.setdefault((fault["on"], fault["nth"]), fault)
+    return list(faults.values())
 
 
 def code_seen(fault: dict) -> str | None:
@@ -66,58 +85,75 @@ def sessions(traced: list[dict]) -> int:
     return sum(call["kind"] == "create_session" for call in traced)
 
 
-def wrong(program: object, fault: dict, quiet: list[dict], faulty: list[dict], direct: Numbers | str,
+def wrong_sessions(fired: list[dict], quiet: list[dict], faulty: list[dict], seen: Numbers | str) -> str:
+    if isinstance(seen, str) or any(fault["on"] == "create_session" for fault in fired):
+        return ""
+    more, lost = sessions(faulty) - sessions(quiet), sum(code_seen(fault) is not None for fault in fired)
+    return "" if more == lost else f"it has {more} more sessions than without faults, of which {lost} cost one"
+
+
+def wrong(program: object, plan: list[dict], quiet: list[dict], faulty: list[dict], direct: Numbers | str,
           seen: Numbers | str) -> str:
     """What is not as it must be; empty: nothing."""
-    times = sum("fault" in call for call in faulty)
-    if times != 1:
-        return f"the fault fired {times} times"
-    code = code_seen(fault)
-    if not isinstance(seen, str) and fault["on"] != "create_session":
-        more = sessions(faulty) - sessions(quiet)
-        if more != (1 if code is not None else 0):
-            return f"it has {more} more sessions than without the fault"
-    if code is None:
+    numbers = [call["fault"] for call in faulty if "fault" in call]
+    if len(set(numbers)) != len(numbers) or (len(plan) == 1 and not numbers):
+        return f"of {len(plan)} faults these fired: {numbers}"
+    fired = [plan[number - 1] for number in numbers]
+    if program in OPEN_ENDED:
+        return ""
+    what = wrong_sessions(fired, quiet, faulty, seen)
+    if what:
+        return what
+    codes = [code for code in map(code_seen, fired) if code is not None]
+    fatal = [code for code in codes if not (CALLS[program][1] and code in PREEMPTIONS)]
+    if fatal:
+        return "" if isinstance(seen, str) and seen.startswith(ERRORS[fatal[0]]) else f"it does not end with {ERRORS[fatal[0]]}"
+    if not codes:
         return "" if clients.same(direct, seen) else "it sees other numbers, though nothing reaches it"
-    if CALLS[program][1] and code in PREEMPTIONS:
-        if isinstance(seen, str):
-            return "it ends with an error, though its session recovers"
-        return "" if program is not clients.monitored or seen[-1] == 20 else f"it ends at step {seen[-1]}"
-    expected = {"UNAVAILABLE": "UnavailableError", "ABORTED": "AbortedError", "INTERNAL": "InternalError"}[code]
-    return "" if isinstance(seen, str) and seen.startswith(expected) else f"it does not end with {expected}"
+    if isinstance(seen, str):
+        return "it ends with an error, though its session recovers"
+    return "" if program is not clients.monitored or seen[-1] == 20 else f"it ends at step {seen[-1]}"
 
 
 SERVER: list[tf.train.Server] = []  # TensorFlow's cannot be ended
+WATCHED: list[observe.Output] = []
+
+
+def play_one(name: str, program: object, plan: list[dict], drawn: int, folder: str) -> tuple[Numbers | str, list[dict], str]:
+    """What the program sees, what the proxy saw of it, and which rules it broke."""
+    path = os.path.join(folder, name)
+    with open(path + ".json", "w", encoding="utf-8") as file:
+        json.dump(plan, file)
+    with serving(tool_path("../cli/vigil-proxy"), "--to", SERVER[0].target.removeprefix("grpc://"), "--plan", file.name,
+                 "--trace", path + ".calls") as (_, proxy), WATCHED[0].watching(path + ".jsonl"):
+        seen = clients.run(program, proxy, drawn, path)
+    return seen, calls(path + ".calls"), "" if program in WITHOUT_RULES else judged(path + ".jsonl")
 
 
 def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
     r = random.Random(f"proxied {seed} {number}")
     program = list(CALLS)[number % len(CALLS)]
     drawn = r.randrange(2**32)
-    fault = drawn_fault(r, program)
+    plans = {"quiet": [], "one": [drawn_fault(r, program)], "several": drawn_faults(r, program)}
     if not SERVER:
         SERVER.append(tf.train.Server.create_local_server())
-    target = SERVER[0].target
-    direct = clients.run(program, target, drawn, os.path.join(folder, "direct"))
-    traces: list[list[dict]] = []
-    for plan in ([], [fault]):
-        name = "faulty" if plan else "quiet"
-        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
-            json.dump(plan, file)
-        trace = os.path.join(folder, name + ".jsonl")
-        with serving(tool_path("../cli/vigil-proxy"), "--to", target.removeprefix("grpc://"), "--plan", file.name,
-                     "--trace", trace) as (_, proxy):
-            seen = clients.run(program, proxy, drawn, os.path.join(folder, name))
+        WATCHED.append(observe.installed())
+    direct = clients.run(program, SERVER[0].target, drawn, os.path.join(folder, "direct"))
+    quiet: list[dict] = []
+    for name, plan in plans.items():
+        seen, traced, broken = play_one(name, program, plan, drawn, folder)
         exchange.counts["plays"] += 1
-        traces.append(calls(trace))
+        exchange.counts["held to the rules"] += program not in WITHOUT_RULES
+        exchange.counts["faults"] += sum("fault" in call for call in traced)
         if plan:
-            exchange.counts["recovered" if not isinstance(seen, str) else "ended by the fault"] += 1
-            what = wrong(program, fault, *traces, direct, seen)
+            exchange.counts["recovered" if not isinstance(seen, str) else "ended by a fault"] += 1
+            what = wrong(program, plan, quiet, traced, direct, seen)
         else:
+            quiet = traced
             what = "" if clients.same(direct, seen) else "it sees other numbers behind a proxy that does nothing"
-        if what:
+        if what or broken:
             exchange.differ(f"seed {seed} number {number}, {program.__name__}, {json.dumps(plan)}: {what}: {seen!r}, "
-                            f"without the proxy {direct!r}")
+                            f"without the proxy {direct!r}\n{broken}")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ KINDS = [
     Kind("events", "events files, written by each and read by the other", ["events_exchange.py"], 20),
     Kind("tensorboard", "events of vigil as TensorBoard's Python and its data server find them", ["tensorboard_exchange.py"], 4),
     Kind("clients", "training programs of TensorFlow's client against vigil serve and TensorFlow's server", ["clients.py"], 20),
-    Kind("proxied", "the same programs through vigil proxy before TensorFlow's server, with a fault each", ["proxied.py"], 20),
+    Kind("proxied", "the same programs through vigil proxy before TensorFlow's server, with faults, held to the rules",
+         ["proxied.py"], 20),
+    Kind("observed", "monitored sessions that are wrong on purpose, each found by its rule", ["observed.py"], 10),
     Kind("ops", "random cases of ops, forward and gradients (of each op)", ["ops_exchange.py"], 4),
 ]
 

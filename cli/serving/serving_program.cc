@@ -1,4 +1,4 @@
-#include "vigil/cli/serving_program.h"
+#include "vigil/cli/serving/serving_program.h"
 
 #include <cstdio>
 

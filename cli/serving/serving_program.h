@@ -1,8 +1,8 @@
 // What the programs that serve until a signal ends them have in common: vigil-serve, vigil-proxy.
 //
 // Thread safety: main thread.
-#ifndef VIGIL_CLI_SERVING_PROGRAM_H_
-#define VIGIL_CLI_SERVING_PROGRAM_H_
+#ifndef VIGIL_CLI_SERVING_SERVING_PROGRAM_H_
+#define VIGIL_CLI_SERVING_SERVING_PROGRAM_H_
 
 #include <signal.h>
 
@@ -30,4 +30,4 @@ int TellError(std::string_view program, int code, std::string_view what);
 
 }  // namespace vigil::cli
 
-#endif  // VIGIL_CLI_SERVING_PROGRAM_H_
+#endif  // VIGIL_CLI_SERVING_SERVING_PROGRAM_H_

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "fmt/format.h"
-#include "vigil/cli/serving_program.h"
+#include "vigil/cli/serving/serving_program.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/grpc/grpc_network.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "vigil/cli/serving_program.h"
+#include "vigil/cli/serving/serving_program.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/server/server.h"

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""TensorFlow's own monitored sessions, made wrong on purpose: who watches a program (vigil_player.observe) and judges it
+(vigil judge) must find each mistake by the rule that is about it, and nothing in what is right.
+
+  observed.py SEED COUNT
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+from collections.abc import Callable, Iterator
+
+from exchange import Exchange, judged, run_drawn
+from vigil_player import observe
+from vigil_player.tensorflow_v1 import monitored_session, tf
+
+tf.logging.set_verbosity(tf.logging.ERROR)
+Hooked = monitored_session._HookedSession
+Monitored = monitored_session._MonitoredSession
+Recoverable = monitored_session._RecoverableSession
+Coordinated = monitored_session._CoordinatedSession
+
+
+class Preempted(tf.train.SessionRunHook):
+    """Fails the third run, once, as a server that goes away does; or asks for a stop."""
+
+    def __init__(self, code: type[Exception], stop_at: int = 0) -> None:
+        self.code = code
+        self.stop_at = stop_at
+        self.runs = 0
+
+    def after_run(self, run_context: tf.train.SessionRunContext, run_values: tf.train.SessionRunValues) -> None:
+        self.runs += 1
+        if self.runs == self.stop_at:
+            run_context.request_stop()
+        elif self.runs == 3:
+            raise self.code(None, None, "on purpose")
+
+
+class Quiet(tf.train.SessionRunHook):
+    pass
+
+
+def program(code: type[Exception], stop_at: int, runs: int) -> None:
+    step = tf.train.get_or_create_global_step()
+    train = tf.assign_add(step, 1)
+    hooks = [Quiet(), Preempted(code, stop_at), Quiet()]
+    with contextlib.suppress(tf.errors.OpError, RuntimeError), tf.train.MonitoredSession(hooks=hooks) as session:
+        for _ in range(runs):
+            if session.should_stop():
+                break
+            session.run(train)
+
+
+# What is wrong, the rule that must find it, and the program that shows it.
+ABORTED, INTERNAL, END = tf.errors.AbortedError, tf.errors.InternalError, tf.errors.OutOfRangeError
+Mistake = tuple[str, str, type, str, Callable, type[Exception], int]
+
+
+def backwards(_inner: Callable, self: object, exception_type: object = None) -> None:
+    self._hooks.reverse()
+    _inner(self, exception_type)
+
+
+def ends_anyway(inner: Callable, self: object, exception_type: object = None) -> None:
+    inner(self, None)
+
+
+def never_ends(inner: Callable, self: object, exception_type: object = None) -> None:
+    inner(self, exception_type or ValueError)
+
+
+def forgets_the_stop(inner: Callable, self: object, *args: object, **kwargs: object) -> object:
+    done = inner(self, *args, **kwargs)
+    self._should_stop = False
+    return done
+
+
+def keeps_the_session_open(_inner: Callable, self: object) -> None:
+    self._sess = None
+
+
+def leaves_the_coordinator(_inner: Callable, self: object) -> None:
+    monitored_session._WrappedSession.close(self)
+
+
+def gives_up(_inner: Callable, self: object, *args: object, **kwargs: object) -> object:
+    return self._sess.run(*args, **kwargs)
+
+
+def runs_twice(inner: Callable, self: object, *args: object, **kwargs: object) -> object:
+    inner(self, *args, **kwargs)
+    return inner(self, *args, **kwargs)
+
+
+def leaves_a_hook_out(inner: Callable, self: object, *args: object, **kwargs: object) -> object:
+    hooks, self._hooks = self._hooks, self._hooks[1:]
+    try:
+        return inner(self, *args, **kwargs)
+    finally:
+        self._hooks = hooks
+
+
+def recovers_from_anything(inner: Callable, self: object, *args: object, **kwargs: object) -> object:
+    try:
+        return inner(self, *args, **kwargs)
+    except tf.errors.InternalError:
+        self.close()
+        self._sess = self._create_session()
+        return inner(self, *args, **kwargs)
+
+
+MISTAKES: list[Mistake] = [
+    ("end in reverse", "order.end", Monitored, "_close_internal", backwards, ABORTED, 0),
+    ("end after an error", "end.only_on_clean_exit", Monitored, "_close_internal", ends_anyway, INTERNAL, 0),
+    ("no end", "end.for_every_hook_unless_one_fails", Monitored, "_close_internal", never_ends, ABORTED, 0),
+    ("a stop is forgotten", "stop.request_makes_should_stop_true", Hooked, "run", forgets_the_stop, ABORTED, 2),
+    ("a session stays open", "close.closes_the_session", Hooked, "close", keeps_the_session_open, END, 0),
+    ("no join", "close.coordinator_stop_then_join_then_close", Coordinated, "close", leaves_the_coordinator, END, 0),
+    ("no recovery", "recovery.preemption_never_leaves_run", Recoverable, "run", gives_up, ABORTED, 0),
+    ("a run is made twice", "run.ok_means_one_session_run", Recoverable, "run", runs_twice, ABORTED, 0),
+    ("a hook is left out", "run.after_before_run_of_every_hook", Hooked, "run", leaves_a_hook_out, ABORTED, 0),
+    ("recovery from INTERNAL", "recovery.only_on_aborted_or_unavailable", Recoverable, "run", recovers_from_anything, INTERNAL, 0),
+]
+
+
+@contextlib.contextmanager
+def made(mistake: Mistake) -> Iterator[None]:
+    _, _, kind, method, wrongly, _, _ = mistake
+    own = kind.__dict__.get(method)
+    inner = getattr(kind, method)
+    setattr(kind, method, lambda self, *args, **kwargs: wrongly(inner, self, *args, **kwargs))
+    try:
+        yield
+    finally:
+        if own is None:
+            delattr(kind, method)
+        else:
+            setattr(kind, method, own)
+
+
+WATCHED: list[observe.Output] = []
+
+
+def watched(path: str, mistake: Mistake, runs: int) -> str:
+    with tf.Graph().as_default(), WATCHED[0].watching(path):
+        program(mistake[5], mistake[6], runs)
+    return judged(path)
+
+
+def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
+    mistake = MISTAKES[number % len(MISTAKES)]
+    runs = random.Random(f"observed {seed} {number}").randint(5, 9)
+    if not WATCHED:
+        WATCHED.append(observe.installed())
+    said = watched(os.path.join(folder, "right.jsonl"), mistake, runs)
+    if said:
+        exchange.differ(f"seed {seed} number {number}: rules are broken by what is right:\n{said}")
+    with made(mistake):
+        said = watched(os.path.join(folder, "wrong.jsonl"), mistake, runs)
+    if f"\n  {mistake[1]}:" not in said:
+        exchange.differ(f"seed {seed} number {number}: {mistake[0]}: {mistake[1]} does not find it:\n{said}")
+    exchange.counts["right"] += 1
+    exchange.counts["wrong"] += 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_drawn(__doc__, play))
