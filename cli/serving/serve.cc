@@ -105,6 +105,11 @@ int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& clus
   fmt::print("/job:{}/task:{} serves at {}\n", (*server)->job_name(), (*server)->task_index(), (*server)->target());
   std::fflush(stdout);
   signals.Wait();
+  const Server::Load load = (*server)->load();
+  if (!arguments.quiet) {
+    fmt::print(stderr, "vigil-serve: ends; it holds {} sessions, {} graphs, {} steps and {} calls\n", load.sessions,
+               load.graphs, load.steps, load.calls);
+  }
   (*server)->Stop();
   return 0;
 }
@@ -132,6 +137,7 @@ int Serve(int count, const char* const* words) {
       ->type_name("N");
   app.add_flag("--beyond-loopback", a.beyond_loopback, "Let other machines reach it");
   app.add_flag("--quiet", a.quiet, "Log errors only");
+  bool one_sided = false;
   CLI::Option* const ca =
       app.add_option("--tls-authorities", a.tls.authorities, "Who signs the certificates of the cluster (PEM)");
   CLI::Option* const certificate =
@@ -139,11 +145,13 @@ int Serve(int count, const char* const* words) {
   CLI::Option* const key = app.add_option("--tls-key", a.tls.key, "Its key (PEM)");
   const std::array files = {ca, certificate, key};
   for (CLI::Option* const each : files) each->type_name("FILE");
+  app.add_flag("--tls-one-sided", one_sided, "Ask clients for no certificate")->needs(ca);
   app.add_option("--tls-name", a.tls.server_name, "Whose certificate the others show (default: their hosts')")
       ->needs(ca)
       ->type_name("HOST");
   try {
     app.parse(count, words);
+    a.tls.mutual = !one_sided;
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return 0;

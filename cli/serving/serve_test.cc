@@ -118,6 +118,7 @@ TEST_F(ServeTest, HelpAndMisuse) {
       {"--cluster ps=127.0.0.1:1 --tls-key k", "--tls-key requires --tls-authorities"},
       {"--cluster ps=127.0.0.1:1 --tls-key k --tls-authorities a", "--tls-authorities requires --tls-certificate"},
       {"--cluster ps=127.0.0.1:1 --tls-name n", "--tls-name requires --tls-authorities"},
+      {"--cluster ps=127.0.0.1:1 --tls-one-sided", "--tls-one-sided requires --tls-authorities"},
   };
   for (const auto& [arguments, says] : misuses) {
     const Ran ran = Run(fmt::format("$VIGIL {}", arguments));

@@ -1,7 +1,7 @@
 // What python/vigil_player/observe.py wrote down of somebody's own program: the monitored sessions of one process.
 //
-// A line of JSON each. The first names the format; then come, of a job (a monitored session with all its raw ones) what it was given, then its events as
-// players send them (event_json.h), at last that the program left it in order:
+// A line of JSON each. The first names the format; then come, of a job (a monitored session with all its raw ones),
+// what it was given, its events as players send them (event_json.h), at last that the program left it in order:
 //   {"observed":1}
 //   {"job":1,"hooks":["StopAtStepHook"],"recovers":true,...}
 //   {"of":1,"event":{"line":"session 1 created","at":70099245}}
