@@ -7,6 +7,8 @@
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -146,13 +148,21 @@ class Socket {
     const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
     ASSERT_EQ(send(accepted_, settings.data(), settings.size(), MSG_NOSIGNAL), static_cast<ssize_t>(settings.size()));
   }
-  void Say(const std::string& address, const std::string& bytes) {
+  void Connect(const std::string& address) {
     const int port = std::stoi(address.substr(address.rfind(':') + 1));
     sockaddr_in to{.sin_family = AF_INET,
                    .sin_port = htons(static_cast<std::uint16_t>(port)),
                    .sin_addr = {htonl(INADDR_LOOPBACK)},
                    .sin_zero = {}};
     ASSERT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  }
+  // Whether the peer has broken off, or does it in that time.
+  bool IsReset(int wait_ms) const {
+    pollfd wait = {.fd = socket_, .events = 0, .revents = 0};
+    return poll(&wait, 1, wait_ms) == 1 && (wait.revents & (POLLERR | POLLHUP)) != 0;
+  }
+  void Say(const std::string& address, const std::string& bytes) {
+    Connect(address);
     ASSERT_EQ(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
   }
 
@@ -328,6 +338,37 @@ TEST_F(GrpcNetworkTest, ForeignBytesAndHalfMessagesDoNotDisturbOthers) {
     EXPECT_EQ(*Call(*network, {.to = listener->address(), .body = "as ever"}), "as ever");
   }
   EXPECT_EQ(served, 5);
+}
+
+// gRPC by itself would never accept again.
+TEST_F(GrpcNetworkTest, WhoTakesAllFilesIsRefusedAndOthersAreServedOnceTheyAreFree) {
+  const auto network = New();
+  const auto listener = Listen(*network, Echo);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(0);  // so many are open, or a few less
+  close(next);
+  const rlimit few = {.rlim_cur = static_cast<rlim_t>(next) + 300, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  bool refused = false;
+  {
+    std::vector<std::unique_ptr<Socket>> strangers;
+    for (int i = 0; i < 150 && !refused; ++i) {
+      strangers.push_back(std::make_unique<Socket>());
+      strangers.back()->Connect(listener->address());
+      refused = strangers.back()->IsReset(i < 100 ? 0 : 50);
+    }
+  }
+  EXPECT_TRUE(refused);
+  // The server hears of their end by and by.
+  absl::StatusOr<std::string> answer = MakeStatus(Code::kUnavailable, "");
+  for (int i = 0; i < 100 && !answer.ok(); ++i) {
+    const auto anew = New();  // it would remember that it was refused
+    answer = Call(*anew, {.to = listener->address(), .body = "as ever"});
+    if (!answer.ok()) poll(nullptr, 0, 50);
+  }
+  EXPECT_EQ(answer.value_or(""), "as ever");
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TlsFiles Tls(const std::string& authority, const std::string& task, const std::string& server_name = "cluster") {

@@ -1,26 +1,17 @@
 // The serving side. gRPC reads a request by threads of its own, which must not wait; its handler runs in a task. The
 // two meet in a Request: whoever takes its reactor finishes it, the task with an answer, or the end of the listener,
 // which does not wait for tasks.
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <set>
-#include <system_error>
-#include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/env/grpc/acceptor.h"
 #include "vigil/core/env/grpc/grpc_parts.h"
 #include "vigil/core/env/grpc/wire_status.h"
 
@@ -200,11 +191,14 @@ class Service final : public grpc::CallbackGenericService {
   const std::shared_ptr<Requests> requests_;
 };
 
+using Connections = grpc::experimental::ExternalConnectionAcceptor;
+
 class GrpcListener final : public Listener {
  public:
   GrpcListener(std::shared_ptr<Requests> requests, std::unique_ptr<Service> service)
       : requests_(std::move(requests)), service_(std::move(service)) {}
   ~GrpcListener() override {
+    acceptor_ = nullptr;
     if (server_ == nullptr) return;
     requests_->Close();
     // What has been answered is still sent; what else is there is cut off.
@@ -213,91 +207,32 @@ class GrpcListener final : public Listener {
   const std::string& address() const override { return address_; }
 
   Service& service() { return *service_; }
-  void Start(std::unique_ptr<grpc::Server> server, std::string address) {
+  absl::Status Start(std::unique_ptr<grpc::Server> server, std::unique_ptr<Connections> connections,
+                     std::unique_ptr<Acceptor> acceptor) {
     server_ = std::move(server);
-    address_ = std::move(address);
+    connections_ = std::move(connections);
+    acceptor_ = std::move(acceptor);
+    address_ = acceptor_->address();
+    return acceptor_->Start([this](int socket) {
+      Connections::NewConnectionParameters connection;
+      connection.fd = socket;
+      connections_->HandleNewConnection(&connection);
+    });
   }
 
  private:
   const std::shared_ptr<Requests> requests_;
   const std::unique_ptr<Service> service_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<Connections> connections_;
+  std::unique_ptr<Acceptor> acceptor_;
   std::string address_;
 };
-
-struct HostAndPort {
-  std::string host;  // without brackets
-  std::string text;  // with them, as it was given
-  int port = 0;
-};
-
-absl::StatusOr<HostAndPort> ParseAddress(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  HostAndPort out;
-  const char* const end = address.data() + address.size();
-  const bool is_port = colon != std::string::npos && colon > 0 &&
-                       std::from_chars(address.data() + colon + 1, end, out.port).ptr == end &&
-                       colon + 1 < address.size();
-  if (!is_port || out.port < 0 || out.port > 65535) {
-    return MakeStatus(Code::kInvalidArgument, fmt::format("'{}' is no address to listen on: host:port.", address));
-  }
-  out.text = out.host = address.substr(0, colon);
-  if (out.host.starts_with('[') && out.host.ends_with(']')) out.host = out.host.substr(1, out.host.size() - 2);
-  return out;
-}
-
-bool IsLoopback(const sockaddr& address) {
-  if (address.sa_family == AF_INET) {
-    return ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == 127;
-  }
-  return address.sa_family == AF_INET6 &&
-         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
-}
-
-absl::Status SystemStatus(int error, const std::string& address) {
-  const Code code = error == EADDRINUSE ? Code::kAlreadyExists
-                    : error == EACCES   ? Code::kPermissionDenied
-                                        : Code::kUnknown;
-  return MakeStatus(code, fmt::format("{}: {}", address, std::generic_category().message(error)));
-}
-
-// gRPC says only that it could not: so each address is tried beforehand.
-absl::Status CheckAddress(const std::string& address, const HostAndPort& parsed, bool beyond_loopback) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found);
-  if (error != 0) {
-    return MakeStatus(Code::kInvalidArgument, fmt::format("{}: {}", address, gai_strerror(error)));
-  }
-  const absl::Cleanup free_found = [found] { freeaddrinfo(found); };
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    if (!beyond_loopback && !IsLoopback(*each->ai_addr)) {
-      return MakeStatus(
-          Code::kPermissionDenied,
-          fmt::format("{} can be reached from other machines, and whoever reaches a server can run any op "
-                      "in it. Listen on 127.0.0.1, or ask for more (beyond_loopback) and use TLS.",
-                      address));
-    }
-    const int socket = ::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket < 0) continue;  // a family that this machine does not have
-    const int yes = 1;
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    const int bound = bind(socket, each->ai_addr, each->ai_addrlen) == 0 ? 0 : errno;
-    close(socket);
-    if (bound != 0 && bound != EADDRNOTAVAIL) return SystemStatus(bound, address);
-    if (bound != 0 && each->ai_next == nullptr && each == found) return SystemStatus(bound, address);
-  }
-  return absl::OkStatus();
-}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const GrpcShared> shared,
                                                        const std::string& address, RequestHandler handler) {
-  VIGIL_ASSIGN_OR_RETURN(const HostAndPort parsed, ParseAddress(address));
-  VIGIL_RETURN_IF_ERROR(CheckAddress(address, parsed, shared->options.beyond_loopback));
   if (shared->server_credentials == nullptr) {
     return MakeStatus(Code::kInvalidArgument,
                       fmt::format("listen at {}: who serves by TLS needs a certificate and a key, and TlsFiles names "
@@ -306,25 +241,28 @@ absl::StatusOr<std::unique_ptr<Listener>> ListenByGrpc(std::shared_ptr<const Grp
   }
   const auto requests = std::make_shared<Requests>(shared, std::move(handler));
   auto listener = std::make_unique<GrpcListener>(requests, std::make_unique<Service>(requests));
+  VIGIL_ASSIGN_OR_RETURN(std::unique_ptr<Acceptor> acceptor,
+                         Acceptor::Listen(shared->env, address, shared->options.beyond_loopback));
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(address, shared->server_credentials, &port);
+  std::unique_ptr<Connections> connections = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, shared->server_credentials);
   builder.RegisterCallbackGenericService(&listener->service());
   builder.SetMaxReceiveMessageSize(static_cast<int>(shared->options.max_message_bytes));
   builder.SetMaxSendMessageSize(-1);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // or a second server would get half of the calls
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
+  // Who connects and then says nothing is given up.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 20'000);
   // Clients ping as often as their sessions' keepalive asks.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port == 0) {
+  if (server == nullptr) {
     return MakeStatus(Code::kUnknown,
-                      fmt::format("{}: gRPC could not listen there{}.", address,
+                      fmt::format("{}: gRPC could not serve there{}.", address,
                                   shared->options.tls.has_value() ? ", or not with these certificates" : ""));
   }
-  listener->Start(std::move(server), fmt::format("{}:{}", parsed.text, port));
+  VIGIL_RETURN_IF_ERROR(listener->Start(std::move(server), std::move(connections), std::move(acceptor)));
   return listener;
 }
 
