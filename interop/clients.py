@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 from exchange import SERVE_ARGUMENTS, Exchange, run_drawn, serving, tool_path
-from vigil_player.tensorflow_v1 import tf
+from vigil_player.tensorflow_v1 import config_pb2, tf
 
 tf.logging.set_verbosity(tf.logging.ERROR)
 TOLERANCE = 2e-5
@@ -147,11 +147,17 @@ def branched(target: str, r: np.random.RandomState, _folder: str) -> Numbers:
     v = variable("v", r.rand(), resource=True)
     x = tf.placeholder(tf.float32, [])
     y = tf.cond(x > 1, lambda: v * x, lambda: v - x)
+    update = v.assign_add(0.5, read_value=False)
     with tf.Session(target) as session:
         session.run(tf.global_variables_initializer())
         call = session.make_callable(y, [x])
+        options = config_pb2.CallableOptions(feed=[x.name], fetch=[y.name], target=[update.name])
+        by_name = session._make_callable_from_options(options)  # what Keras does with its functions
+        by_name(np.float32(2))
+        kept = [session.run(v)]
+        del by_name
         options = tf.RunOptions(timeout_in_ms=60000)
-        return [call(3.0), call(0.5), session.run(y, {x: 2.0}, options=options), *session.run([v, v + 1])]
+        return [*kept, call(3.0), call(0.5), session.run(y, {x: 2.0}, options=options), *session.run([v, v + 1])]
 
 
 class OwnHook(tf.train.SessionRunHook):

@@ -24,6 +24,9 @@
   METHOD(Master, CreateSession)   \
   METHOD(Master, ExtendSession)   \
   METHOD(Master, RunStep)         \
+  METHOD(Master, MakeCallable)    \
+  METHOD(Master, RunCallable)     \
+  METHOD(Master, ReleaseCallable) \
   METHOD(Master, CloseSession)    \
   METHOD(Master, Reset)           \
   METHOD(Master, ListDevices)     \

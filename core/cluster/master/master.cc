@@ -41,6 +41,15 @@ SessionConfig Merged(const SessionConfig& defaults, SessionConfig given) {
   return given;
 }
 
+// A step that somebody has asked for over the network.
+absl::Status RunFor(IncomingCall& call, MasterSession& session, const StepNames& names, const StepCall& step,
+                    std::vector<Tensor>* fetched) {
+  const Time deadline = session.DeadlineOf(step.options);
+  const std::shared_ptr<StepCaller> caller = StepCaller::Of(call);
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<ClientGraph> graph, session.Find(names, deadline, caller.get()));
+  return session.Run(*graph, step, deadline, caller.get(), fetched);
+}
+
 StepNames NamesOf(const proto::RunStepRequest& request) {
   StepNames names;
   for (const proto::NamedTensorProto& feed : request.feed()) names.feeds.push_back(feed.name());
@@ -92,6 +101,12 @@ NetworkReply Master::Handle(IncomingCall& call) {
     return ServeMethod(kCreateSession, call, [&](const auto& request) { return CreateSessionFor(request, &call); });
   if (method == kExtendSession.path)
     return ServeMethod(kExtendSession, call, [this](const auto& request) { return ExtendSession(request); });
+  if (method == kMakeCallable.path)
+    return ServeMethod(kMakeCallable, call, [&](const auto& request) { return MakeCallable(request, call); });
+  if (method == kRunCallable.path)
+    return ServeMethod(kRunCallable, call, [&](const auto& request) { return RunCallable(request, call); });
+  if (method == kReleaseCallable.path)
+    return ServeMethod(kReleaseCallable, call, [this](const auto& request) { return ReleaseCallable(request); });
   if (method == kCloseSession.path) {
     return ServeMethod(kCloseSession, call, [this](const auto& request) { return ServeCloseSession(request); });
   }
@@ -251,31 +266,29 @@ absl::StatusOr<std::string> Master::ServeRunStep(IncomingCall& call) {
   return Serialize(methods::kRunStep.path, response);
 }
 
+absl::Status Master::NoteRequest(std::int64_t id, std::string_view what, const std::string& session) {
+  if (id == 0) return absl::OkStatus();
+  SpinGuard lock(lock_);
+  if (requests_.Add(id)) return absl::OkStatus();
+  return MakeStatus(Code::kAborted,
+                    fmt::format("The same {} (Master) request was received twice. session_handle: \"{}\" "
+                                "request_id: {}",
+                                what, session, id));
+}
+
 absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCall& call,
                                 proto::RunStepResponse* response) {
-  if (request.request_id() != 0) {
-    SpinGuard lock(lock_);
-    if (!requests_.Add(request.request_id())) {
-      return MakeStatus(Code::kAborted,
-                        fmt::format("The same RunStep (Master) request was received twice. session_handle: \"{}\" "
-                                    "request_id: {}",
-                                    request.session_handle(), request.request_id()));
-    }
-  }
+  VIGIL_RETURN_IF_ERROR(NoteRequest(request.request_id(), methods::kRunStep.name, request.session_handle()));
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
   VIGIL_ASSIGN_OR_RETURN(const RunOptions options, FromProto(request.options()));
-  const Time deadline = session->DeadlineOf(&options);
-  const std::shared_ptr<StepCaller> caller = StepCaller::Of(call);
-  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<ClientGraph> graph,
-                         session->Find(NamesOf(request), deadline, caller.get()));
   std::vector<Tensor> feeds;
   for (const proto::NamedTensorProto& feed : request.feed()) {
     VIGIL_ASSIGN_OR_RETURN(feeds.emplace_back(), FromProto(feed.tensor()));
   }
   RunMetadata metadata;
   std::vector<Tensor> fetched;
-  VIGIL_RETURN_IF_ERROR(session->Run(*graph, {.feeds = feeds, .options = &options, .metadata = &metadata}, deadline,
-                                     caller.get(), &fetched));
+  VIGIL_RETURN_IF_ERROR(
+      RunFor(call, *session, NamesOf(request), {.feeds = feeds, .options = &options, .metadata = &metadata}, &fetched));
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     proto::NamedTensorProto& out = *response->add_tensor();
     out.set_name(request.fetch(static_cast<int>(i)));
@@ -284,6 +297,49 @@ absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCa
   }
   for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response->add_node_stats());
   return absl::OkStatus();
+}
+
+// What is wrong with its names is said here, as TensorFlow's does.
+absl::StatusOr<proto::MakeCallableResponse> Master::MakeCallable(const proto::MakeCallableRequest& request,
+                                                                 IncomingCall& call) {
+  VIGIL_RETURN_IF_ERROR(NoteRequest(request.request_id(), methods::kMakeCallable.name, request.session_handle()));
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
+  VIGIL_ASSIGN_OR_RETURN(NamedCallable callable, CallableOf(request.options()));
+  const std::shared_ptr<StepCaller> caller = StepCaller::Of(call);
+  VIGIL_RETURN_IF_ERROR(session->Find(callable.names, session->DeadlineOf(&callable.options), caller.get()).status());
+  proto::MakeCallableResponse response;
+  response.set_handle(session->callables().Add(std::move(callable)));
+  return response;
+}
+
+absl::StatusOr<proto::RunCallableResponse> Master::RunCallable(const proto::RunCallableRequest& request,
+                                                               IncomingCall& call) {
+  VIGIL_RETURN_IF_ERROR(NoteRequest(request.request_id(), methods::kRunCallable.name, request.session_handle()));
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<const NamedCallable> callable,
+                         session->callables().Find(request.handle()));
+  const StepNames& names = callable->names;
+  std::vector<Tensor> feeds;
+  for (const proto::TensorProto& feed : request.feed()) {
+    VIGIL_ASSIGN_OR_RETURN(feeds.emplace_back(), FromProto(feed));
+  }
+  if (feeds.size() != names.feeds.size()) {
+    return MakeStatus(Code::kInvalidArgument,
+                      fmt::format("Expected {} feed tensors, but got {}.", names.feeds.size(), feeds.size()));
+  }
+  std::vector<Tensor> fetched;
+  VIGIL_RETURN_IF_ERROR(RunFor(call, *session, names, {.feeds = feeds, .options = &callable->options}, &fetched));
+  proto::RunCallableResponse response;
+  for (std::size_t i = 0; i < fetched.size(); ++i) {
+    VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunCallable.path, names.fetches[i], fetched[i]));
+    ToProto(fetched[i], response.add_fetch());
+  }
+  return response;
+}
+
+absl::Status Master::ReleaseCallable(const proto::ReleaseCallableRequest& request) {
+  VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
+  return session->callables().Release(request.handle());
 }
 
 std::shared_ptr<MasterSession> Master::TakeOut(const std::string& session) {

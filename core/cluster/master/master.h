@@ -67,6 +67,12 @@ class Master final : public MasterInterface {
   absl::StatusOr<std::shared_ptr<MasterSession>> FindSession(const std::string& handle);
   absl::StatusOr<std::string> ServeRunStep(IncomingCall& call);
   absl::Status RunRequest(const proto::RunStepRequest& request, IncomingCall& call, proto::RunStepResponse* response);
+  // ABORTED for a request that has come before; `what` says of which kind. 0: nobody knows.
+  absl::Status NoteRequest(std::int64_t id, std::string_view what, const std::string& session);
+  absl::StatusOr<proto::MakeCallableResponse> MakeCallable(const proto::MakeCallableRequest& request,
+                                                           IncomingCall& call);
+  absl::StatusOr<proto::RunCallableResponse> RunCallable(const proto::RunCallableRequest& request, IncomingCall& call);
+  absl::Status ReleaseCallable(const proto::ReleaseCallableRequest& request);
 
   const Env env_;
   const OpRegistry& ops_;

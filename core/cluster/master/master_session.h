@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/cluster/in_flight.h"
+#include "vigil/core/cluster/master/callables.h"
 #include "vigil/core/cluster/master/client_graph.h"
 #include "vigil/core/cluster/master/master_graph.h"
 #include "vigil/core/cluster/master_interface.h"
@@ -66,6 +67,9 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   // of them of a client that would say that it lives, the session ends, after `forget` was called. `running`: as long
   // as that lasts.
   void Watch(InFlight::Token running, std::function<void()> forget);
+  // What its clients run again and again.
+  Callables& callables() { return callables_; }
+
   // Its client is there.
   void Heard() { heard_.store(true, std::memory_order_relaxed); }
 
@@ -89,6 +93,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   ClientGraphOptions options_;
   CallsInFlight in_flight_;  // registrations and steps
   Notification over_;        // closed
+  Callables callables_;
   std::atomic<bool> heard_{true};
   int silent_ = 0;  // keepalives in which nothing was heard, one after the other; of the task that watches
   const std::unique_ptr<Mutex> mutex_;

@@ -13,6 +13,7 @@
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/graph/graph_def.h"
+#include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
 namespace {
@@ -457,6 +458,83 @@ TEST_F(ResourcesTest, AStoppedServerStopsLookingForDevicesAndMakesNoSession) {
   EXPECT_EQ(Text(end), "CANCELLED: The server was stopped.");
   EXPECT_LE(fake_.clock.Monotonic() - stop, std::chrono::seconds(10));
   EXPECT_EQ(CodeOf(cluster_.server("worker", 0).Start()), Code::kUsage);
+}
+
+// As TensorFlow's client asks for them (master_service.proto).
+class CallablesTest : public ResourcesTest {
+ protected:
+  template <typename Method>
+  absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request) {
+    const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(method, request));
+    if (!reply.ok()) return reply.status();
+    typename Method::Response response;
+    EXPECT_TRUE(response.ParseFromString(*reply));
+    return response;
+  }
+  absl::StatusOr<proto::MakeCallableResponse> Make(const std::string& session, const std::string& fetch,
+                                                   std::int64_t request_id = 0) {
+    proto::MakeCallableRequest request;
+    request.set_session_handle(session);
+    request.set_request_id(request_id);
+    request.mutable_options()->add_feed("more:0");
+    request.mutable_options()->add_fetch(fetch);
+    return Ask(methods::kMakeCallable, request);
+  }
+  absl::StatusOr<proto::RunCallableResponse> RunIt(const std::string& session, std::int64_t handle, int feeds,
+                                                   std::int64_t request_id = 0) {
+    proto::RunCallableRequest request;
+    request.set_session_handle(session);
+    request.set_handle(handle);
+    request.set_request_id(request_id);
+    for (int i = 0; i < feeds; ++i) ToProto(Tensor::Scalar<double>(5), request.add_feed());
+    return Ask(methods::kRunCallable, request);
+  }
+  absl::Status Release(const std::string& session, std::int64_t handle) {
+    proto::ReleaseCallableRequest request;
+    request.set_session_handle(session);
+    request.set_handle(handle);
+    return Ask(methods::kReleaseCallable, request).status();
+  }
+  static double ValueOf(const absl::StatusOr<proto::RunCallableResponse>& response) {
+    EXPECT_TRUE(response.ok()) << response.status();
+    EXPECT_EQ(response.ok() ? response->fetch_size() : 0, 1);
+    return response.ok() ? FromProto(response->fetch(0))->scalar<double>() : -1;
+  }
+};
+
+TEST_F(CallablesTest, RunAsOftenAsTheyAreAskedForAndGoWithTheirSession) {
+  const std::string session = SessionByHand();
+  proto::RunStepRequest init;
+  init.set_session_handle(session);
+  init.add_target("both");
+  ASSERT_TRUE(Ask(methods::kRunStep, init).ok());
+  const auto made = Make(session, "add:0", 77);
+  ASSERT_TRUE(made.ok()) << made.status();
+  EXPECT_EQ(ValueOf(RunIt(session, made->handle(), 1, 78)), 5);
+  EXPECT_EQ(ValueOf(RunIt(session, made->handle(), 1)), 10);
+  EXPECT_THAT(Text(RunIt(session, made->handle(), 1, 78).status()),
+              HasSubstr("ABORTED: The same RunCallable (Master) request was received twice."));
+  EXPECT_THAT(Text(Make(session, "add:0", 77).status()), HasSubstr("The same MakeCallable (Master)"));
+  EXPECT_THAT(Text(RunIt(session, made->handle(), 2).status()), HasSubstr("Expected 1 feed tensors, but got 2."));
+  EXPECT_TRUE(Release(session, made->handle()).ok());
+  EXPECT_THAT(Text(RunIt(session, made->handle(), 1).status()), HasSubstr("No such callable handle: 1"));
+  EXPECT_THAT(Text(Release(session, 5)), HasSubstr("No such callable handle: 5"));
+  proto::CloseSessionRequest close;
+  close.set_session_handle(session);
+  ASSERT_TRUE(Ask(methods::kCloseSession, close).ok());
+  EXPECT_EQ(CodeOf(RunIt(session, made->handle(), 1).status()), Code::kAborted);
+  ExpectNothingLeft();
+}
+
+TEST_F(CallablesTest, WhatIsWrongWithThemIsSaidWhenTheyAreMade) {
+  const std::string session = SessionByHand();
+  EXPECT_THAT(Text(Make(session, "nothing:0").status()), HasSubstr("nothing"));
+  EXPECT_EQ(CodeOf(Make("no session", "add:0").status()), Code::kAborted);
+  proto::MakeCallableRequest request;
+  request.set_session_handle(session);
+  (*request.mutable_options()->mutable_fetch_devices())["add:0"] = "/gpu:0";
+  EXPECT_THAT(Text(Ask(methods::kMakeCallable, request).status()),
+              HasSubstr("CallableOptions.fetch_devices is not supported"));
 }
 
 }  // namespace

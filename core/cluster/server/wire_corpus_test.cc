@@ -141,6 +141,10 @@ class WireCorpus : public testing::Test {
     proto::KeepSessionRequest alive;
     alive.set_session_handle("nobody's");
     Ask(kMaster, methods::kKeepSession, alive);
+    // These are TensorFlow's clients' alone.
+    Ask(kMaster, methods::kMakeCallable, proto::MakeCallableRequest());
+    Ask(kMaster, methods::kRunCallable, proto::RunCallableRequest());
+    Ask(kMaster, methods::kReleaseCallable, proto::ReleaseCallableRequest());
     seen.push_back(Ask(kMaster, methods::kListDevices, proto::ListDevicesRequest()));
     proto::CleanupGraphRequest over;
     over.set_step_id(77);
