@@ -62,6 +62,7 @@ class Judging {
       return !results_.stopped();
     });
     if (!results_.stopped()) EndFile();
+    if (!results_.stopped() && !told_ && passed_ + failed_ == 0) results_.Fail("there is nothing to judge");
     w_.Close(']').Key("passed").Natural(passed_).Key("failed").Natural(failed_).Close('}');
     if (results_.wants_json()) results_.WriteJson(w_.Take() + "\n");
     results_.Print(fmt::format("{} kept all rules, {} did not\n", passed_, failed_));
@@ -70,8 +71,9 @@ class Judging {
 
  private:
   void Take(const replays::RawRecord& record) {
-    if (record.source != source_) EndFile();
+    if (record.source != source_ || record.record <= last_) EndFile();
     source_ = record.source;
+    last_ = record.record;
     ++lines_;
     if (!record.error.ok()) return Fail(std::string(MessageOf(record.error)));
     if (broken_) return;  // one error of a file is enough
@@ -82,7 +84,7 @@ class Judging {
   }
 
   void Fail(const std::string& what) {
-    broken_ = true;
+    broken_ = told_ = true;
     results_.Fail(replays::Escaped(what));
   }
 
@@ -105,6 +107,10 @@ class Judging {
   }
 
   void JudgeOne(std::size_t number, const replays::ObservedJob& job) {
+    if (job.trace.size() == 0) {
+      results_.Note(fmt::format("note: {}: of job {} nothing was seen\n", replays::Escaped(source_), number));
+      return;
+    }
     const properties::Judgement judgement = properties::JudgeObserved(job);
     const auto armed = std::ranges::count_if(judgement.armed, [](std::uint64_t times) { return times > 0; });
     const bool kept = judgement.violations.empty();
@@ -143,8 +149,10 @@ class Judging {
   replays::JsonWriter w_;
   replays::ObservedReader reader_;
   std::string source_;
+  std::int64_t last_ = 0;   // line of it
   std::string unfinished_;  // what is wrong with the last line that was read
-  bool broken_ = false;
+  bool broken_ = false;     // this file
+  bool told_ = false;       // some file
   std::size_t lines_ = 0;
   std::uint64_t passed_ = 0;
   std::uint64_t failed_ = 0;

@@ -32,8 +32,8 @@ constexpr auto kMethods = std::to_array<std::string_view>(
     {methods::kGetStatus.path, methods::kRegisterGraph.path, methods::kRunGraph.path, methods::kRecvTensor.path,
      methods::kCleanupGraph.path, methods::kDeregisterGraph.path, methods::kCleanupAll.path,
      methods::kCreateSession.path, methods::kRunStep.path, methods::kExtendSession.path, methods::kListDevices.path,
-     methods::kCloseSession.path, methods::kReset.path, "/tensorflow.WorkerService/Nothing",
-     methods::kKeepSession.path});
+     methods::kCloseSession.path, methods::kReset.path, "/tensorflow.WorkerService/Nothing", methods::kKeepSession.path,
+     methods::kMakeCallable.path, methods::kRunCallable.path, methods::kReleaseCallable.path});
 static_assert(kMethods.size() == std::size(kMethodNames) + 1, "a request that is never sent is never tried");
 enum Kind : std::uint8_t {
   kRegisterGraph = 1,

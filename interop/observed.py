@@ -54,6 +54,41 @@ def program(code: type[Exception], stop_at: int, runs: int) -> None:
             session.run(train)
 
 
+class Preemption(tf.errors.AbortedError):
+    """TensorFlow recovers from what is derived, too."""
+
+
+def stepped(code: type[Exception] | None, runs: int) -> None:
+    """By a step function, which fails once, after a run with hooks; or asks for a stop."""
+    step = tf.train.get_or_create_global_step()
+    train = tf.assign_add(step, 1)
+    calls = 0
+
+    def step_fn(step_context: object) -> None:
+        nonlocal calls
+        calls += 1
+        step_context.session.run(step)
+        step_context.run_with_hooks(train)
+        if calls == 3 and code is None:
+            step_context.request_stop()
+        if calls == 3:
+            raise code(None, None, "on purpose") if issubclass(code, tf.errors.OpError) else code("on purpose")
+
+    with contextlib.suppress(Exception), tf.train.MonitoredSession(hooks=[Quiet()]) as session:
+        while calls < runs and not session.should_stop():
+            session.run_step_fn(step_fn)
+
+
+# Nothing is wrong with these.
+RIGHT: list[Callable[[int], None]] = [
+    lambda runs: stepped(None, runs),
+    lambda runs: stepped(tf.errors.AbortedError, runs),
+    lambda runs: stepped(tf.errors.OutOfRangeError, runs),
+    lambda runs: stepped(tf.errors.InternalError, runs),
+    lambda runs: stepped(KeyError, runs),
+    lambda runs: program(Preemption, 0, runs),
+]
+
 # What is wrong, the rule that must find it, and the program that shows it.
 ABORTED, INTERNAL, END = tf.errors.AbortedError, tf.errors.InternalError, tf.errors.OutOfRangeError
 Mistake = tuple[str, str, type, str, Callable, type[Exception], int]
@@ -158,11 +193,16 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
     said = watched(os.path.join(folder, "right.jsonl"), mistake, runs)
     if said:
         exchange.differ(f"seed {seed} number {number}: rules are broken by what is right:\n{said}")
+    with tf.Graph().as_default(), WATCHED[0].watching(os.path.join(folder, "more.jsonl")):
+        RIGHT[number % len(RIGHT)](runs)
+    said = judged(os.path.join(folder, "more.jsonl"))
+    if said:
+        exchange.differ(f"seed {seed} number {number}: rules are broken by what is right too:\n{said}")
     with made(mistake):
         said = watched(os.path.join(folder, "wrong.jsonl"), mistake, runs)
     if f"\n  {mistake[1]}:" not in said:
         exchange.differ(f"seed {seed} number {number}: {mistake[0]}: {mistake[1]} does not find it:\n{said}")
-    exchange.counts["right"] += 1
+    exchange.counts["right"] += 2
     exchange.counts["wrong"] += 1
 
 

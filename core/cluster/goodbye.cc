@@ -11,16 +11,45 @@ namespace {
 constexpr int kGoodbyes = 3;
 constexpr Duration kTimeout = std::chrono::seconds(10);  // of each
 
-void Say(const Env& env, NetworkRequest request, int times) {
+void Say(const Env& env, NetworkRequest request, const std::shared_ptr<OwedGoodbyes>& owed, int times) {
   request.deadline = DeadlineAfter(env, kTimeout);
-  env.network->Start(request, [env, request, times](const NetworkReply& reply) {
+  env.network->Start(request, [env, request, owed, times](const NetworkReply& reply) {
     const bool lost = !reply.ok() && !IsByPeer(reply.status()) && CodeOf(reply.status()) != Code::kCancelled;
-    if (lost && times > 1) Say(env, request, times - 1);
+    if (lost && times > 1) return Say(env, request, owed, times - 1);
+    if (lost && owed != nullptr) owed->Add(request);
   });
 }
 
 }  // namespace
 
-void SayGoodbye(const Env& env, NetworkRequest request) { Say(env, std::move(request), kGoodbyes); }
+void OwedGoodbyes::Add(NetworkRequest request) {
+  SpinGuard lock(lock_);
+  std::deque<NetworkRequest>& owed = owed_[request.to];
+  if (owed.size() == kMost) owed.pop_front();
+  owed.push_back(std::move(request));
+}
+
+void OwedGoodbyes::HeardOf(const Env& env, const std::string& address) {
+  std::deque<NetworkRequest> owed;
+  {
+    SpinGuard lock(lock_);
+    const auto it = owed_.find(address);
+    if (it == owed_.end()) return;
+    owed = std::move(it->second);
+    owed_.erase(it);
+  }
+  for (NetworkRequest& request : owed) SayGoodbye(env, std::move(request), shared_from_this());
+}
+
+std::size_t OwedGoodbyes::size() const {
+  std::size_t size = 0;
+  SpinGuard lock(lock_);
+  for (const auto& [address, owed] : owed_) size += owed.size();
+  return size;
+}
+
+void SayGoodbye(const Env& env, NetworkRequest request, std::shared_ptr<OwedGoodbyes> owed) {
+  Say(env, std::move(request), owed, kGoodbyes);
+}
 
 }  // namespace vigil

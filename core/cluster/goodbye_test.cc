@@ -79,5 +79,37 @@ TEST_F(GoodbyeTest, AnyAnswerOfTheServerIsEnough) {
   EXPECT_EQ(network_.requests.size(), 4u);
 }
 
+// A connection that is down loses all three at once.
+TEST_F(GoodbyeTest, WhatGotLostIsOwedAndSaidOnceTheServerIsHeardOf) {
+  Env env = fake_.env();
+  env.network = &network_;
+  const auto owed = std::make_shared<OwedGoodbyes>();
+  const auto lose = [&](int times) {
+    for (int i = 0; i < times; ++i) network_.Answer(MakeStatus(Code::kUnavailable, "Connection refused"));
+  };
+  SayGoodbye(env, {.to = "ps0:2222", .method = "/service/Forget", .body = "graph 7"}, owed);
+  lose(3);
+  EXPECT_EQ(owed->size(), 1u);
+  EXPECT_EQ(network_.requests.size(), 3u);
+  owed->HeardOf(env, "ps1:2222");
+  EXPECT_EQ(network_.requests.size(), 3u);
+  owed->HeardOf(env, "ps0:2222");
+  ASSERT_EQ(network_.requests.size(), 4u);
+  EXPECT_EQ(network_.requests.back().body, "graph 7");
+  EXPECT_EQ(Left(), std::chrono::seconds(10));
+  lose(3);
+  EXPECT_EQ(owed->size(), 1u);
+  owed->HeardOf(env, "ps0:2222");
+  network_.Answer(std::string());
+  EXPECT_EQ(owed->size(), 0u);
+  EXPECT_EQ(network_.requests.size(), 7u);
+}
+
+TEST_F(GoodbyeTest, WhatIsOwedIsBounded) {
+  OwedGoodbyes owed;
+  for (std::size_t i = 0; i < 2 * OwedGoodbyes::kMost; ++i) owed.Add({.to = "ps0:2222", .body = std::to_string(i)});
+  EXPECT_EQ(owed.size(), OwedGoodbyes::kMost);
+}
+
 }  // namespace
 }  // namespace vigil

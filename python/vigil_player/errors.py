@@ -43,7 +43,7 @@ def code_of(error):
     if isinstance(error, tf.train.NanLossDuringTrainingError):
         return "NAN_LOSS"
     for name, kind in EXCEPTIONS.items():
-        if type(error) is kind:
+        if isinstance(error, kind):
             return name
     if isinstance(error, tf.errors.OpError):
         return "CODE_%d" % error.error_code

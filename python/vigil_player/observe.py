@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.abc
+import importlib.util
 import os
 import runpy
 import sys
@@ -21,7 +23,7 @@ import traceback
 import types
 
 from . import world
-from .observed import Output
+from .observed import Output, listeners_of
 
 
 def installed():
@@ -68,10 +70,10 @@ def watch_sessions(output, kind, watch, code_of):
         def call(self, *args, **kwargs):
             job = getattr(self, "_vigil_job", None)
             with turn_of(output, job):
-                if method == "run_step_fn" and job is not None:
+                if method == "run_step_fn" and job is not None and not job.muted:
                     args, kwargs = (told_step(watch, *args, **kwargs),), {}
                 if method == "__exit__" and job is not None and not isinstance(args[1], (Exception, type(None))):
-                    job.muted = True
+                    job.cut_off()
                 return inner(self, *args, **kwargs)
 
         return call
@@ -85,6 +87,9 @@ def watch_sessions(output, kind, watch, code_of):
 def turn_of(output, job):
     """What this thread does now, it does in that session; None: in one that is not watched."""
     if threading.current_thread() is not output.driver:
+        if job is not None and not job.muted:
+            job.cut_off()
+            output.pass_over("used by another thread, from there on")
         yield
         return
     before, world.active = world.active, job
@@ -92,7 +97,7 @@ def turn_of(output, job):
         yield
     except BaseException as error:
         if job is not None and not isinstance(error, Exception):
-            job.muted = True  # Ctrl-C, or an exit: nobody promises anything of what follows
+            job.cut_off()
         raise
     finally:
         world.active = before
@@ -116,7 +121,7 @@ def watch_parts(job, code_of):
         init_fn.watched = inner
         scaffold._init_fn = init_fn
     for hook in job.model.hooks:
-        for index, listener in enumerate(getattr(hook, "_listeners", None) or []):
+        for index, listener in enumerate(listeners_of(hook)):
             for method in ("begin", "before_save", "after_save", "end"):
                 call = getattr(listener, method)
                 setattr(listener, method, told_listener(getattr(call, "watched", call), method, index, listener))
@@ -139,26 +144,41 @@ def told_step(watch, step_fn):
     """A step function that tells of itself. One that TensorFlow refuses stays as it is."""
     from tensorflow.python.util import function_utils
 
+    from .errors import code_of
+
     if function_utils.fn_args(step_fn) not in (("step_context",), ("self", "step_context")):
         return step_fn
 
     def told(step_context):
-        asked = []
+        asked, passed_on = [], []
         stop, run = step_context.request_stop, step_context.run_with_hooks
 
         def request_stop():
             asked.append(True)
+            world.active.log("driver step requests_stop")
             stop()
 
         def run_with_hooks(*args, **kwargs):
             world.active.note("inner_run_start")
-            with watch.told("inner_run_end"):
-                return run(*args, **kwargs)
+            try:
+                with watch.told("inner_run_end"):
+                    return run(*args, **kwargs)
+            except Exception as error:
+                passed_on.append(error)
+                raise
 
         step_context.request_stop, step_context.run_with_hooks = request_stop, run_with_hooks
         watch.step_fn_is_called(step_context.session)
-        with watch.told("step_fn_return", value=lambda: len(asked)):
-            return step_fn(step_context)
+        try:
+            with watch.told("step_fn_return", value=lambda: len(asked)):
+                try:
+                    return step_fn(step_context)
+                except Exception as error:
+                    if not asked and not any(error is each for each in passed_on):
+                        world.active.log("driver step raises " + code_of(error))
+                    raise
+        finally:
+            passed_on.clear()  # they hold this call
 
     def named(step_context):
         return told(step_context)
@@ -204,6 +224,29 @@ class TellingWriter:
         return call
 
 
+class OnceImported(importlib.abc.MetaPathFinder):
+    """Does something once that module has been imported: the program sets what its import looks at, we come after."""
+
+    def __init__(self, name, do):
+        self.name = name
+        self.do = do
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                self.do()
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
 def run_program(arguments):
     """As the interpreter would. Returns the exit code."""
     try:
@@ -212,8 +255,9 @@ def run_program(arguments):
             runpy.run_module(arguments.module, run_name="__main__", alter_sys=True)
         else:
             sys.argv = arguments.rest
-            sys.path[0] = os.path.dirname(os.path.abspath(arguments.rest[0]))
-            runpy.run_path(arguments.rest[0], run_name="__main__")
+            program = os.path.abspath(arguments.rest[0])  # as the interpreter has it
+            sys.path[0] = os.path.dirname(program)
+            runpy.run_path(program, run_name="__main__")
     except SystemExit as ending:
         if ending.code is None or isinstance(ending.code, int):
             return ending.code or 0
@@ -235,10 +279,13 @@ def main():
     arguments = parser.parse_args()
     if not arguments.module and not arguments.rest:
         parser.error("which program? python -m vigil_player.observe PROGRAM.py ARGUMENTS")
-    if not arguments.module and not os.path.exists(arguments.rest[0]):
+    if not arguments.to.endswith((".jsonl", ".json")):
+        parser.error(f"--to {arguments.to}: call it {arguments.to}.jsonl, or vigil judge does not read it")
+    if not arguments.module and not os.path.isfile(arguments.rest[0]):
         parser.error(f"there is no program {arguments.rest[0]}")
     world.observes = True
-    output = installed()
+    output = Output()
+    sys.meta_path.insert(0, OnceImported("tensorflow", lambda: install(output)))
     try:
         output.begin(arguments.to)
     except OSError as error:

@@ -85,6 +85,10 @@ class Job:
     def run_takes_time(self):
         pass
 
+    def cut_off(self):
+        """Nobody promises anything of what follows Ctrl-C, an exit, or a call by another thread."""
+        self.muted = True
+
     def message(self, error):
         pass
 
@@ -167,6 +171,10 @@ class Output:
             return None
         if threading.current_thread() is not self.driver:
             return self.pass_over("of another thread")
+        if not all(takes_attributes(each) for hook in hooks for each in (hook, *listeners_of(hook))):
+            return self.pass_over("with a hook or listener that takes no attributes")
+        if len({id(hook) for hook in hooks}) < len(hooks):
+            return self.pass_over("with a hook that is in the list twice")
         if type(creator) not in (monitored_session.ChiefSessionCreator, monitored_session.WorkerSessionCreator):
             return self.pass_over(f"by a {type(creator).__name__}")
         job = Job(self, len(self.jobs) + 1, Model(ops.get_default_graph(), creator._scaffold, hooks))
@@ -178,7 +186,7 @@ class Output:
         self.write({
             "job": job.number,
             "hooks": [type(hook).__name__ for hook in hooks],
-            "listeners": [type(each).__name__ for hook in hooks for each in getattr(hook, "_listeners", None) or []],
+            "listeners": [type(each).__name__ for hook in hooks for each in listeners_of(hook)],
             "recovers": recovers,
             "worker": worker,
             "remote": bool(creator._master),
@@ -188,6 +196,20 @@ class Output:
             "saves_something": bool(saver_variables(tf)),
         })
         return job
+
+
+def listeners_of(hook):
+    return getattr(hook, "_listeners", None) or []
+
+
+def takes_attributes(hook):
+    """Whether its methods can be watched: by attributes of the object, which leave its class alone."""
+    try:
+        hook._vigil_watches = True
+        del hook._vigil_watches
+    except Exception:  # whatever its class has against it
+        return False
+    return True
 
 
 def saver_variables(tf):

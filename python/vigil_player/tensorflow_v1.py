@@ -8,8 +8,8 @@ import os
 
 from . import world
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 if not world.observes:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 

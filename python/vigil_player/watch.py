@@ -39,7 +39,10 @@ def told(kind, value=None, **fields):
         raise
     finally:
         told_value = {} if value is None else {"value": value()}
-        if not isinstance(sys.exc_info()[1], world.Runaway) and listens():
+        error = sys.exc_info()[1]
+        if listens() and error is not None and not isinstance(error, (Exception, world.Runaway)):
+            world.active.cut_off()
+        elif not isinstance(error, world.Runaway) and listens():
             world.active.note(kind, code=code, **told_value, **fields)
 
 

@@ -63,6 +63,9 @@ class World:
         """Whether it is still played: threads may outlive their play."""
         return self is active
 
+    def cut_off(self):
+        """Somebody has left by what is no error, as Ctrl-C is none."""
+
     def speaker(self):
         """Whose events the calling thread's are; "": the driver's; None: they are not recorded."""
         if self.turns is not None:

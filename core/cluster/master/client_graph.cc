@@ -144,6 +144,7 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     proto::RegisterGraphResponse response;
     if (!response.ParseFromString(*calls->reply(i)))
       return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
+    options_.worker->owed_goodbyes()->HeardOf(env_, remote_[i].task->address);
     proto::RunGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(remote_[i].handle);
@@ -155,10 +156,12 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
 
 template <typename Method>
 void ClientGraph::Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const {
-  SayGoodbye(env_, {.to = task.address,
-                    .method = method.text(),
-                    .body = request.SerializeAsString(),
-                    .keepalive = options_.keepalive});
+  SayGoodbye(env_,
+             {.to = task.address,
+              .method = method.text(),
+              .body = request.SerializeAsString(),
+              .keepalive = options_.keepalive},
+             options_.worker->owed_goodbyes());
 }
 
 void ClientGraph::Deregister() {

@@ -277,6 +277,23 @@ TEST_F(ResourcesTest, AGoodbyeToAGraphOrAStepThatGetsLostTwiceIsHeard) {
   ExpectNothingLeft();
 }
 
+// As a connection that breaks while a session ends.
+TEST_F(ResourcesTest, AGoodbyeThatGetsLostForGoodIsSaidToTheNextSession) {
+  {
+    const auto session = cluster_.NewSession("worker", 0, graph_);
+    EXPECT_EQ(Text(RunAll(*session, {}, {v_.initializer}).status), "OK");
+    network_.LoseRequests("DeregisterGraph", 1000);
+    EXPECT_EQ(Text(session->Close()), "OK");
+  }
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 1u);
+  network_.Heal();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  EXPECT_EQ(Text(RunAll(*session, {}, {v_.initializer}).status), "OK");
+  EXPECT_EQ(LoadOf("ps", 0).graphs, 1u) << "its own";
+  EXPECT_EQ(Text(session->Close()), "OK");
+  ExpectNothingLeft();
+}
+
 // A process that dies says no goodbye; the one that follows it does so by coming.
 TEST_F(ResourcesTest, TheGraphsOfADeadMasterGoWhenItsTaskIsBack) {
   auto session = cluster_.NewSession("worker", 0, graph_);

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/goodbye.h"
 #include "vigil/core/cluster/in_flight.h"
 #include "vigil/core/cluster/recent_ids.h"
 #include "vigil/core/cluster/request_ids.h"
@@ -67,6 +68,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   void EndAllSteps(const absl::Status& why);
   // Of what goes on here and at the master without anybody who waits for it.
   InFlight& background() { return *background_; }
+  // What the master here could not give back to other workers.
+  const std::shared_ptr<OwedGoodbyes>& owed_goodbyes() const { return owed_goodbyes_; }
   // What is kept for masters: steps, graphs by their handles.
   std::size_t steps() const { return steps_.size(); }
   std::size_t graphs() const { return graphs_.size(); }
@@ -97,6 +100,7 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   ResourceManager resources_;
   proto::DeviceAttributes device_;
   const std::shared_ptr<InFlight> background_;
+  const std::shared_ptr<OwedGoodbyes> owed_goodbyes_ = std::make_shared<OwedGoodbyes>();
   RendezvousMgr steps_;
   GraphCache cache_;
   GraphTable graphs_;
