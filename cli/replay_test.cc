@@ -344,7 +344,8 @@ TEST_F(ReplayTest, MisuseSaysWhatIsWrongAndWhereToLook) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"$VIGIL", "error: A subcommand is required\nSee vigil --help\n"},
       {"$VIGIL reply x",
-       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, verify, campaign, merge, "
+       "error: no command is called 'reply'; there are replay, check, explore, diff, rules, judge, verify, campaign, "
+       "merge, "
        "player and bench\nSee vigil --help\n"},
       {"$VIGIL replay", "error: PATH is required\nSee vigil replay --help\n"},
       {"$VIGIL replay good.jsonl --jbs 2", "See vigil replay --help\n"},
@@ -463,10 +464,10 @@ TEST_F(ReplayTest, TheEntryTellsMisuseBeforeItBuilds) {
   const std::string entry = fmt::format("VIGIL_SKIP_PACKAGES=1 PATH=/usr/bin:/bin '{}/vigil' ", VIGIL_SOURCE_DIR);
   const Ran unknown = Run(entry + "reply x");
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_EQ(
-      unknown.err,
-      "error: no command is called 'reply'; there are campaign, check, diff, explore, merge, player, replay, rules, "
-      "verify, bench, interop, proxy, serve and test\nSee ./vigil --help\n");
+  EXPECT_EQ(unknown.err,
+            "error: no command is called 'reply'; there are campaign, check, diff, explore, judge, merge, player, "
+            "replay, rules, "
+            "verify, bench, interop, proxy, serve and test\nSee ./vigil --help\n");
   const Ran preset = Run("VIGIL_PRESET=fast " + entry + "check");
   EXPECT_EQ(preset.code, 2);
   EXPECT_THAT(preset.err, StartsWith("error: VIGIL_PRESET: no preset is called 'fast'; there are dev, "));

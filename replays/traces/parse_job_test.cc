@@ -117,7 +117,9 @@ TEST(ParseJob, NamesWhatIsWrong) {
       {R"({"id":"a","cluster":{"tasks":{"chief":1,"ps":64,"worker":64}}})",
        "/cluster/tasks: these are 129 tasks; a cluster has at most 128 in all"},
       {WithPlan(R"({"rpc":"Runstep"})"),
-       "/plan/0/rpc: unknown method 'Runstep'; known: CreateSession, ExtendSession, RunStep, CloseSession, Reset, "
+       "/plan/0/rpc: unknown method 'Runstep'; known: CreateSession, ExtendSession, RunStep, MakeCallable, "
+       "RunCallable, "
+       "ReleaseCallable, CloseSession, Reset, "
        "ListDevices, KeepSession, GetStatus, RegisterGraph, DeregisterGraph, RunGraph, RecvTensor, CleanupGraph, "
        "CleanupAll"},
       {WithPlan(R"({"disk":"ps:0","op":"write","code":"SLOW"})"),
