@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "vigil/cli/commands.h"
 #include "vigil/cli/parse_command.h"
 #include "vigil/cli/results.h"
@@ -74,7 +71,6 @@ class Judging {
     if (record.source != source_ || record.record <= last_) EndFile();
     source_ = record.source;
     last_ = record.record;
-    ++lines_;
     if (!record.error.ok()) return Fail(std::string(MessageOf(record.error)));
     if (broken_) return;  // one error of a file is enough
     if (!unfinished_.empty()) return Fail(unfinished_);
@@ -98,12 +94,12 @@ class Judging {
                                   replays::Escaped(unfinished_)));
       }
     }
-    if (!broken_ && lines_ > 0 && reader_.jobs().empty()) Fail(source_ + ": no monitored session was observed");
+    if (!broken_ && last_ > 0 && reader_.jobs().empty()) Fail(source_ + ": no monitored session was observed");
     for (std::size_t i = 0; !broken_ && i < reader_.jobs().size(); ++i) JudgeOne(i + 1, *reader_.jobs()[i]);
     reader_ = {};
     unfinished_.clear();
     broken_ = false;
-    lines_ = 0;
+    last_ = 0;
   }
 
   void JudgeOne(std::size_t number, const replays::ObservedJob& job) {
@@ -125,8 +121,7 @@ class Judging {
     }
     w_.Close(']').Key("violations").Open('[');
     for (const properties::Violation& violation : judgement.violations) {
-      const std::string why =
-          properties::Explain(violation, properties::AllRules()[violation.number]()->info(), job.trace);
+      const std::string why = properties::Explain(violation, job.trace);
       w_.Open('{').Key("rule").String(violation.rule).Key("text").String(why).Close('}');
       text += why;
     }
@@ -149,11 +144,10 @@ class Judging {
   replays::JsonWriter w_;
   replays::ObservedReader reader_;
   std::string source_;
-  std::int64_t last_ = 0;   // line of it
+  std::int64_t last_ = 0;   // line of it; 0: none yet
   std::string unfinished_;  // what is wrong with the last line that was read
   bool broken_ = false;     // this file
   bool told_ = false;       // some file
-  std::size_t lines_ = 0;
   std::uint64_t passed_ = 0;
   std::uint64_t failed_ = 0;
 };

@@ -138,8 +138,7 @@ class Explorer {
     const std::string what = says.refused.empty() ? says.disagreement : "the model does not model " + says.refused;
     if (!judgement.violations.empty()) failure.rule = judgement.violations.front().rule;
     failure.text = fmt::format("FAILED {}: {}\n", failure.id, what.empty() ? failure.rule : what) + says.report;
-    for (const Violation& violation : judgement.violations)
-      failure.text += Explain(violation, AllRules()[violation.number]()->info(), outcome.trace);
+    for (const Violation& violation : judgement.violations) failure.text += Explain(violation, outcome.trace);
     if (!outcome.reason.empty()) failure.text += fmt::format("  {}\n", outcome.reason);
     found.scenario.title = what.empty() ? "violates " + failure.rule : what;
     if (what.empty()) found.expect.violates = failure.rule;

@@ -26,8 +26,7 @@ std::vector<BrokenRule> BrokenRulesIn(replays::Outcome& outcome, const replays::
     return broken;
   }
   for (const Violation& violation : CheckRules(outcome, scenario).violations) {
-    broken.push_back(
-        {std::string(violation.rule), Explain(violation, AllRules()[violation.number]()->info(), outcome.trace)});
+    broken.push_back({std::string(violation.rule), Explain(violation, outcome.trace)});
   }
   return broken;
 }

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "vigil/properties/rules/rules.h"
 #include "vigil/replays/format/escape.h"
 #include "vigil/replays/show/event_text.h"
 
 namespace vigil::properties {
 
-std::string Explain(const Violation& violation, const RuleInfo& rule, const sim::Trace& trace) {
+std::string Explain(const Violation& violation, const sim::Trace& trace) {
+  const RuleInfo& rule = AllRules()[violation.number]()->info();
   std::string text = fmt::format("  {}: {}\n    expected  {}\n    actual    {}\n", rule.id, rule.sentence,
                                  violation.expected, violation.actual);
   for (const std::size_t i : violation.witness) {

@@ -17,7 +17,7 @@ namespace vigil::properties {
 //     actual    end is called
 //     event 41  close begins after INTERNAL
 //     event 42  hook a end session=1
-std::string Explain(const Violation& violation, const RuleInfo& rule, const sim::Trace& trace);
+std::string Explain(const Violation& violation, const sim::Trace& trace);
 
 }  // namespace vigil::properties
 

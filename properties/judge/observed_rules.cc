@@ -19,8 +19,6 @@ RunFacts FactsOf(const replays::ObservedJob& job) {
   };
 }
 
-Judgement JudgeObserved(const replays::ObservedJob& job) {
-  return JudgePart(job.trace, {.last = job.trace.size()}, FactsOf(job), job.ended);
-}
+Judgement JudgeObserved(const replays::ObservedJob& job) { return Judge(job.trace, FactsOf(job), job.ended); }
 
 }  // namespace vigil::properties

@@ -1,5 +1,6 @@
 """The small graph that every recorded session runs. The scenario's `model` decides what it has."""
 
+from .recorded import kind_of_call
 from .tensorflow_v1 import session_module, tf, training_util
 
 _server = []
@@ -102,25 +103,17 @@ class Model:
             return [self.fetches(item) for item in fetch]
         return self.named(fetch)
 
+    def savers(self):
+        return []
+
+    def steps(self):
+        return [self.read, self.global_step]
+
+    def finals(self):
+        return [self.final]
+
     def kind_of(self, fetches):
         """What a run on the raw session is for."""
-        if isinstance(fetches, dict) and "caller" in fetches:
-            return "run"
-        parts, saver = self.scaffold, None
-        if parts is not None and not isinstance(fetches, (dict, list)):
-            for kind in ("init", "local_init", "ready", "ready_for_local_init"):
-                if fetches is getattr(parts, kind + "_op"):
-                    return kind
-            saver = parts.saver
-        if saver is not None and isinstance(fetches, str):
-            if fetches == saver.saver_def.restore_op_name:
-                return "restore"
-            if fetches == saver.saver_def.save_tensor_name:
-                return "save"
-        if fetches is self.read or (self.global_step is not None and fetches is self.global_step):
-            return "read_step"
         if isinstance(fetches, list) and len(fetches) == 2 and fetches[1] is self.global_step:
             return "summary"
-        if fetches is self.final and fetches is not None:
-            return "final_ops"
-        return "raw_run"
+        return kind_of_call(fetches, self)

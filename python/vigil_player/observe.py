@@ -36,12 +36,9 @@ def installed():
 def install(output):
     from . import recorded, watch
     from .errors import code_of
-    from .tensorflow_v1 import basic_session_run_hooks, monitored_session, session_manager, session_module
+    from .tensorflow_v1 import basic_session_run_hooks, monitored_session, session_manager
 
-    session_manager.session = types.SimpleNamespace(
-        Session=recorded.RecordedSession, SessionInterface=session_module.SessionInterface)
-    monitored_session.queue_runner = types.SimpleNamespace(
-        start_queue_runners=recorded.watch_queue_runners(monitored_session.queue_runner.start_queue_runners))
+    recorded.put_under_sessions()
     for module in (session_manager, basic_session_run_hooks):
         module.time = TellingTime()
     cache = basic_session_run_hooks.SummaryWriterCache
@@ -180,10 +177,7 @@ def told_step(watch, step_fn):
         finally:
             passed_on.clear()  # they hold this call
 
-    def named(step_context):
-        return told(step_context)
-
-    return named
+    return told
 
 
 class TellingTime(types.ModuleType):

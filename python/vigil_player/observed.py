@@ -26,39 +26,27 @@ class Model:
     session = property(None, lambda self, session: None)
 
     def savers(self):
-        """Of the hooks; each may have one of its own."""
-        return [self.scaffold.saver, *(getattr(hook, "_saver", None) for hook in self.hooks)]
+        return [getattr(hook, "_saver", None) for hook in self.hooks]  # each may have one of its own
 
-    def is_step(self, fetches):
+    def steps(self):
         from .tensorflow_v1 import training_util
 
         reads = self.graph.get_collection(training_util.GLOBAL_STEP_READ_KEY)
-        return any(fetches is each for each in [*reads, training_util.get_global_step(self.graph)] if each is not None)
+        return [*reads, training_util.get_global_step(self.graph)]
+
+    def finals(self):
+        return [getattr(hook, "_final_ops", None) for hook in self.hooks]
 
     def kind_of(self, fetches):
-        if isinstance(fetches, dict) and "caller" in fetches:
-            return "run"
-        if isinstance(fetches, (dict, list, tuple)):
-            return "raw_run"
-        if isinstance(fetches, str):
-            saver = self.scaffold.saver
-            if saver is not None and saver.saver_def is not None and fetches == saver.saver_def.restore_op_name:
-                return "restore"
-            names = [each.saver_def.save_tensor_name for each in self.savers() if each is not None and each.saver_def]
-            return "save" if fetches in names else "raw_run"
-        for kind in ("init", "local_init", "ready", "ready_for_local_init"):
-            if fetches is getattr(self.scaffold, kind + "_op") and fetches is not None:
-                return kind
-        if self.is_step(fetches):
-            return "read_step"
-        final = any(fetches is getattr(hook, "_final_ops", None) for hook in self.hooks)
-        return "final_ops" if final and fetches is not None else "raw_run"
+        from .recorded import kind_of_call
+
+        return kind_of_call(fetches, self)
 
 
 class Job:
     """One monitored session of the program: stands where a play has its world."""
 
-    evidence = turns = wait_for_stop = None
+    evidence = turns = None
     is_open = True
 
     def __init__(self, output, number, model):

@@ -4,11 +4,21 @@ TensorFlow's.
 Installed by the import. Who plays scenarios (seams.py) and who watches a program (observe.py) have this in common.
 """
 
+import types
+
 import numpy as np
 
 from . import world
 from .errors import code_of, noted
-from .tensorflow_v1 import coordinator, event_pb2, ops, session_module, summary_pb2
+from .tensorflow_v1 import (
+    coordinator,
+    event_pb2,
+    monitored_session,
+    ops,
+    session_manager,
+    session_module,
+    summary_pb2,
+)
 
 
 class RecordedSession(session_module.Session):
@@ -108,6 +118,28 @@ class RecordedSession(session_module.Session):
             pass
 
 
+def kind_of_call(fetches, model):
+    """What a run on a raw session is for. The model has a scaffold (or None), and says which savers hooks have besides,
+    what reads the global step, and what hooks fetch at the end; any of these may be None."""
+    if isinstance(fetches, dict) and "caller" in fetches:
+        return "run"
+    if fetches is None or isinstance(fetches, (dict, list, tuple)):
+        return "raw_run"
+    scaffold = model.scaffold
+    for kind in ("init", "local_init", "ready", "ready_for_local_init"):
+        if scaffold is not None and fetches is getattr(scaffold, kind + "_op"):
+            return kind
+    if isinstance(fetches, str):
+        own = scaffold.saver if scaffold is not None else None
+        if own is not None and own.saver_def is not None and fetches == own.saver_def.restore_op_name:
+            return "restore"
+        built = [saver.saver_def for saver in (own, *model.savers()) if saver is not None]
+        return "save" if any(each is not None and fetches == each.save_tensor_name for each in built) else "raw_run"
+    if any(fetches is each for each in model.steps()):
+        return "read_step"
+    return "final_ops" if any(fetches is each for each in model.finals()) else "raw_run"
+
+
 def answer_text(kind, out):
     if kind == "read_step":
         return " -> %d" % out
@@ -180,6 +212,14 @@ def watch_queue_runners(start):
         return started
 
     return start_queue_runners
+
+
+def put_under_sessions():
+    """What TensorFlow's session classes make and start is recorded from now on."""
+    session_manager.session = types.SimpleNamespace(
+        Session=RecordedSession, SessionInterface=session_module.SessionInterface)
+    monitored_session.queue_runner = types.SimpleNamespace(
+        start_queue_runners=watch_queue_runners(monitored_session.queue_runner.start_queue_runners))
 
 
 def _patch_graph():

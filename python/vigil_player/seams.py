@@ -13,16 +13,14 @@ import types
 
 from . import world
 from .errors import code_of
-from .recorded import RecordedSession, Writer, session_text, watch_queue_runners
+from .recorded import Writer, put_under_sessions, session_text
 from .tensorflow_v1 import (
     basic_session_run_hooks,
     checkpoint_management,
     config_pb2,
     coordinator,
-    monitored_session,
     saver,
     session_manager,
-    session_module,
     supervisor,
     tf,
 )
@@ -121,13 +119,6 @@ def _patch_clock():
     saver.checkpoint_management.get_checkpoint_mtimes = times
 
 
-def _patch_sessions():
-    session_manager.session = types.SimpleNamespace(
-        Session=RecordedSession, SessionInterface=session_module.SessionInterface)
-    monitored_session.queue_runner = types.SimpleNamespace(
-        start_queue_runners=watch_queue_runners(monitored_session.queue_runner.start_queue_runners))
-
-
 def _patch_writers():
     basic_session_run_hooks.SummaryWriterCache = WriterCache
     supervisor._summary = types.SimpleNamespace(FileWriter=Writer, merge_all=tf.summary.merge_all)
@@ -195,7 +186,7 @@ def _patch_log():
 
 world.World.options = staticmethod(without_services)
 _patch_clock()
-_patch_sessions()
+put_under_sessions()
 _patch_writers()
 _patch_waits()
 _patch_loopers()
