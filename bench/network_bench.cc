@@ -1,5 +1,6 @@
-// What a call to another process costs, over loopback: round trips and bytes a second of GrpcNetwork, beside a raw
-// stream of gRPC that carries the same bytes (no call for each message, no checksum, no task that serves it).
+// What a call to another process costs, over loopback: round trips and bytes a second of GrpcNetwork, and of tensors
+// that a session feeds to a server and fetches from it, beside a raw stream of gRPC that carries the same bytes (no call
+// for each message, no checksum, no task that serves it, no tensor).
 //
 //   build/release/bench/vigil_network_bench
 #include <benchmark/benchmark.h>
@@ -9,14 +10,21 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/core/base/check.h"
+#include "vigil/core/cluster/client/cluster_session.h"
+#include "vigil/core/cluster/client/remote_master.h"
+#include "vigil/core/cluster/server/server.h"
 #include "vigil/core/env/grpc/grpc_network.h"
 #include "vigil/core/env/notification.h"
 #include "vigil/core/env/real/real_env.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
 
 namespace vigil::bench {
 namespace {
@@ -29,7 +37,7 @@ class Pair {
   Pair() : server_(*GrpcNetwork::Create(real_.env(), {})), client_(*GrpcNetwork::Create(real_.env(), {})) {
     listener_ = *server_->Listen("127.0.0.1:0", [this](IncomingCall& call) -> NetworkReply {
       const std::size_t bytes = std::stoul(call.method().substr(call.method().rfind('/') + 1));
-      return bytes == 0 ? std::string() : answer_.substr(0, bytes);
+      return answer_.Subcord(0, bytes);
     });
   }
   Env env() {
@@ -38,7 +46,8 @@ class Pair {
     return env;
   }
   NetworkRequest Request(std::string body, std::size_t answered) const {
-    return {.to = listener_->address(), .method = fmt::format("/bytes/{}", answered), .body = std::move(body)};
+    return {
+        .to = listener_->address(), .method = fmt::format("/bytes/{}", answered), .body = absl::Cord(std::move(body))};
   }
   void Ask(std::string body, std::size_t answered) {
     VIGIL_CHECK(CallAndWait(env(), Request(std::move(body), answered)).ok());
@@ -46,7 +55,7 @@ class Pair {
 
  private:
   RealEnv real_{{.log_to_stderr = false}};
-  const std::string answer_ = std::string(64 * kMebi, 'a');
+  const absl::Cord answer_{std::string(64 * kMebi, 'a')};
   std::unique_ptr<GrpcNetwork> server_, client_;
   std::unique_ptr<Listener> listener_;
 };
@@ -125,6 +134,46 @@ class RawStream final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuff
   grpc::ByteBuffer read_;
 };
 
+// A session and a server, and gRPC between them.
+class Served {
+ public:
+  explicit Served(std::int64_t bytes)
+      : server_network_(*GrpcNetwork::Create(real_.env(), {})), network_(*GrpcNetwork::Create(real_.env(), {})) {
+    Env env = real_.env();
+    env.network = server_network_.get();
+    server_ = *Server::CreateLocal(env);
+    fed_ = Tensor(DType::kFloat, Shape({bytes / std::int64_t{sizeof(float)}}));
+    Builder b(graph_);
+    in_ = ops::Placeholder(b, "in", DType::kFloat);
+    shape_ = b.Op("Shape", {in_}, {.name = "shape"});
+    kept_ = ops::MakeVariable(b, "kept", b.Const("initial", fed_));
+    VIGIL_CHECK(b.status().ok());
+    env.network = network_.get();
+    const std::string address = server_->target().substr(std::string("grpc://").size());
+    session_ = *NewClusterSession(env, graph_, NewRemoteMaster(env, address, {}), {});
+    VIGIL_CHECK(RunTarget(*session_, kept_.initializer).ok());
+  }
+  void Feed() {
+    const RunSpec spec{.feeds = {in_}, .fetches = {shape_}};
+    VIGIL_CHECK(session_->Run({.spec = spec, .feed_values = {&fed_, 1}}, &fetched_).ok());
+  }
+  void Fetch() {
+    const RunSpec spec{.fetches = {kept_.read}};
+    VIGIL_CHECK(session_->Run({.spec = spec}, &fetched_).ok());
+  }
+
+ private:
+  RealEnv real_{{.log_to_stderr = false}};
+  std::unique_ptr<GrpcNetwork> server_network_, network_;
+  std::unique_ptr<Server> server_;
+  Graph graph_{BuiltinOps()};
+  Output in_, shape_;
+  ops::Variable kept_;
+  Tensor fed_;
+  std::unique_ptr<Session> session_;
+  std::vector<Tensor> fetched_;
+};
+
 void RoundTrips(benchmark::State& state) {
   Pair pair;
   pair.Ask("", 0);
@@ -175,11 +224,24 @@ void MiBAsked(benchmark::State& state) {
   state.SetBytesProcessed(BytesOf(state));
 }
 
-// With the copy that its handler makes.
 void MiBAnswered(benchmark::State& state) {
   Pair pair;
   pair.Ask("", 0);
   for ([[maybe_unused]] auto _ : state) pair.Ask("", static_cast<std::size_t>(state.range(0)) * kMebi);
+  state.SetBytesProcessed(BytesOf(state));
+}
+
+void MiBFed(benchmark::State& state) {
+  Served served(state.range(0) * static_cast<std::int64_t>(kMebi));
+  served.Feed();
+  for ([[maybe_unused]] auto _ : state) served.Feed();
+  state.SetBytesProcessed(BytesOf(state));
+}
+
+void MiBFetched(benchmark::State& state) {
+  Served served(state.range(0) * static_cast<std::int64_t>(kMebi));
+  served.Fetch();
+  for ([[maybe_unused]] auto _ : state) served.Fetch();
   state.SetBytesProcessed(BytesOf(state));
 }
 
@@ -197,6 +259,8 @@ BENCHMARK(RoundTripsOf64AtATime)->UseRealTime();
 BENCHMARK(RawStreamRoundTrips)->UseRealTime();
 BENCHMARK(MiBAsked)->Arg(1)->Arg(64)->UseRealTime();
 BENCHMARK(MiBAnswered)->Arg(1)->Arg(64)->UseRealTime();
+BENCHMARK(MiBFed)->Arg(1)->Arg(64)->UseRealTime();
+BENCHMARK(MiBFetched)->Arg(1)->Arg(64)->UseRealTime();
 BENCHMARK(MiBOnARawStream)->Arg(1)->Arg(64)->UseRealTime();
 
 }  // namespace

@@ -112,7 +112,7 @@ void Messages(benchmark::State& state) {
         server.env().network->Listen("ps:1", [](IncomingCall& call) -> NetworkReply { return call.body(); });
     while (!stop) world.AdvanceBy(std::chrono::seconds(1));
   });
-  const NetworkRequest request{.to = "ps:1", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"};
+  const NetworkRequest request{.to = "ps:1", .method = "/tensorflow.WorkerService/RunGraph", .body = absl::Cord("x")};
   std::int64_t answered = 0;
   for (std::int64_t i = 1; i < state.range(0); ++i) {
     client.Spawn("caller", [&] {

@@ -1,10 +1,12 @@
 // Scenarios, traces, tensors, names of devices: read, and what was read is looked at.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "vigil/core/base/check.h"
+#include "vigil/core/base/cord.h"
 #include "vigil/core/base/event.h"
 #include "vigil/core/graph/device_spec.h"
 #include "vigil/core/io/record_writer.h"
@@ -50,6 +52,12 @@ int FuzzTrace(Bytes bytes) {
 int FuzzTensor(Bytes bytes) {
   proto::TensorProto message;
   const absl::StatusOr<Tensor> wire = ParseTensor(TextOf(bytes));
+  for (const std::size_t at : {bytes.size() / 2, bytes.size() - std::min<std::size_t>(bytes.size(), 1)}) {
+    absl::Cord pieces = SharedCord(TextOf(bytes).substr(0, at), 0);
+    pieces.Append(SharedCord(TextOf(bytes).substr(at), 0));
+    const absl::StatusOr<Tensor> cut = ParseTensorPieces(pieces);
+    VIGIL_CHECK(cut.ok() == wire.ok() && (!cut.ok() || cut->shape() == wire->shape()));
+  }
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return 0;
   const absl::StatusOr<Tensor> read = FromProto(message);
   VIGIL_CHECK(read.ok() == wire.ok());

@@ -47,15 +47,15 @@ enum Kind : std::uint8_t {
 
 class Request final : public IncomingCall {
  public:
-  Request(std::string_view method, std::string_view body) : method_(method), body_(body) {}
+  Request(std::string_view method, std::string_view body) : method_(method), body_(std::string(body)) {}
   const std::string& method() const override { return method_; }
-  const std::string& body() const override { return body_; }
+  const absl::Cord& body() const override { return body_; }
   bool cancelled() const override { return false; }
   void OnCancelled(std::function<void()>) override {}
 
  private:
   const std::string method_;
-  const std::string body_;
+  const absl::Cord body_;
 };
 
 // A worker and a master, alone in their cluster.
@@ -121,7 +121,7 @@ std::vector<std::string> WireSeeds() {
     const std::string body = request.SerializeAsString();
     AppendPart(kind, body, &seed);
     const NetworkReply reply = services.Ask(kind, body);
-    if (reply.ok() && response != nullptr) VIGIL_CHECK(response->ParseFromString(*reply));
+    if (reply.ok() && response != nullptr) VIGIL_CHECK(ParseBody(*reply, response));
   };
   proto::RegisterGraphRequest graph;
   graph.set_graph_def(SomeGraph());

@@ -119,10 +119,10 @@ std::shared_ptr<const Classifier::Graph> Classifier::GraphOf(const std::string& 
   return graph == graphs_.end() ? std::make_shared<const Graph>() : graph->second;
 }
 
-CallInfo Classifier::Look(std::string_view method, const std::string& request) const {
+CallInfo Classifier::Look(std::string_view method, const absl::Cord& request) const {
   CallInfo info;
   const auto session_of = [&](auto message, CallKind kind) {
-    if (!message.ParseFromString(request)) return;
+    if (!ParseBody(request, &message)) return;
     info.kind = kind;
     info.session = message.session_handle();
   };
@@ -138,7 +138,7 @@ CallInfo Classifier::Look(std::string_view method, const std::string& request) c
     session_of(proto::ListDevicesRequest(), CallKind::kListDevices);
   } else if (method == methods::kRunStep.path) {
     proto::RunStepRequest step;
-    if (!step.ParseFromString(request)) return info;
+    if (!ParseBody(request, &step)) return info;
     info.session = step.session_handle();
     info.kind = GraphOf(info.session)->KindOf(step);
     info.fetches = {step.fetch().begin(), step.fetch().end()};
@@ -148,7 +148,7 @@ CallInfo Classifier::Look(std::string_view method, const std::string& request) c
   return info;
 }
 
-void Classifier::Answered(std::string_view method, const std::string& request, const std::string& reply) {
+void Classifier::Answered(std::string_view method, const absl::Cord& request, const absl::Cord& reply) {
   const auto grow = [this](const std::string& session, const proto::GraphDef& more) {
     auto grown = std::make_shared<Graph>(*GraphOf(session));
     grown->Add(more);
@@ -159,14 +159,14 @@ void Classifier::Answered(std::string_view method, const std::string& request, c
     proto::CreateSessionRequest asked;
     proto::CreateSessionResponse answer;
     proto::GraphDef graph;
-    if (asked.ParseFromString(request) && answer.ParseFromString(reply) && graph.ParseFromString(asked.graph_def()))
+    if (ParseBody(request, &asked) && ParseBody(reply, &answer) && graph.ParseFromString(asked.graph_def()))
       grow(answer.session_handle(), graph);
   } else if (method == methods::kExtendSession.path) {
     proto::ExtendSessionRequest asked;
-    if (asked.ParseFromString(request)) grow(asked.session_handle(), asked.graph_def());
+    if (ParseBody(request, &asked)) grow(asked.session_handle(), asked.graph_def());
   } else if (method == methods::kCloseSession.path) {
     proto::CloseSessionRequest asked;
-    if (!asked.ParseFromString(request)) return;
+    if (!ParseBody(request, &asked)) return;
     const MutexLock lock(*mutex_);
     graphs_.erase(asked.session_handle());
   }

@@ -31,9 +31,9 @@ class Classifier {
   explicit Classifier(Tasks& tasks);
   ~Classifier();
 
-  CallInfo Look(std::string_view method, const std::string& request) const;
+  CallInfo Look(std::string_view method, const absl::Cord& request) const;
   // The server has answered so.
-  void Answered(std::string_view method, const std::string& request, const std::string& reply);
+  void Answered(std::string_view method, const absl::Cord& request, const absl::Cord& reply);
 
  private:
   struct Graph;

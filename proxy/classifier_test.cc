@@ -32,7 +32,8 @@ class ClassifierTest : public ::testing::Test {
     request.set_graph_def(graph.SerializeAsString());
     proto::CreateSessionResponse reply;
     reply.set_session_handle(session);
-    classifier_.Answered(methods::kCreateSession.path, request.SerializeAsString(), reply.SerializeAsString());
+    classifier_.Answered(methods::kCreateSession.path, absl::Cord(request.SerializeAsString()),
+                         absl::Cord(reply.SerializeAsString()));
   }
   CallKind Step(const std::string& session, const std::vector<std::string>& fetches,
                 const std::vector<std::string>& targets, const std::vector<std::string>& feeds = {}) {
@@ -41,7 +42,7 @@ class ClassifierTest : public ::testing::Test {
     for (const std::string& fetch : fetches) step.add_fetch(fetch);
     for (const std::string& target : targets) step.add_target(target);
     for (const std::string& feed : feeds) step.add_feed()->set_name(feed);
-    return classifier_.Look(methods::kRunStep.path, step.SerializeAsString()).kind;
+    return classifier_.Look(methods::kRunStep.path, absl::Cord(step.SerializeAsString())).kind;
   }
 
   RealEnv real_{{.log_to_stderr = false}};
@@ -97,29 +98,29 @@ TEST_F(ClassifierTest, AGraphGrowsAndGoesWithItsSession) {
   proto::NodeDef& node = *more.mutable_graph_def()->add_node();
   node.set_name("train");
   node.set_op("ResourceApplyAdam");
-  classifier_.Answered(methods::kExtendSession.path, more.SerializeAsString(), "");
+  classifier_.Answered(methods::kExtendSession.path, absl::Cord(more.SerializeAsString()), {});
   EXPECT_EQ(Step("s", {}, {"train"}), CallKind::kTrain);
   proto::CloseSessionRequest close;
   close.set_session_handle("s");
-  classifier_.Answered(methods::kCloseSession.path, close.SerializeAsString(), "");
+  classifier_.Answered(methods::kCloseSession.path, absl::Cord(close.SerializeAsString()), {});
   EXPECT_EQ(Step("s", {}, {"train"}), CallKind::kRun);
 }
 
 TEST_F(ClassifierTest, WhatIsNoRequestIsOther) {
-  EXPECT_EQ(classifier_.Look(methods::kRunStep.path, "\xff\xff").kind, CallKind::kOther);
-  EXPECT_EQ(classifier_.Look("/tensorflow.MasterService/MakeCallable", "").kind, CallKind::kOther);
-  EXPECT_EQ(classifier_.Look("/tensorflow.WorkerService/GetStatus", "").kind, CallKind::kOther);
-  classifier_.Answered(methods::kCreateSession.path, "\xff\xff", "\xff");
-  classifier_.Answered(methods::kExtendSession.path, "\xff\xff", "\xff");
+  EXPECT_EQ(classifier_.Look(methods::kRunStep.path, absl::Cord("\xff\xff")).kind, CallKind::kOther);
+  EXPECT_EQ(classifier_.Look("/tensorflow.MasterService/MakeCallable", {}).kind, CallKind::kOther);
+  EXPECT_EQ(classifier_.Look("/tensorflow.WorkerService/GetStatus", {}).kind, CallKind::kOther);
+  classifier_.Answered(methods::kCreateSession.path, absl::Cord("\xff\xff"), absl::Cord("\xff"));
+  classifier_.Answered(methods::kExtendSession.path, absl::Cord("\xff\xff"), absl::Cord("\xff"));
 }
 
 TEST_F(ClassifierTest, WhatTensorFlowsClientAsks) {
   std::vector<std::string_view> kinds;
   for (const Exchange& each :
        ReadExchanges(std::string(VIGIL_SOURCE_DIR) + "/core/cluster/server/tensorflow_client/2_21.txt")) {
-    kinds.push_back(NameOf(classifier_.Look(each.method, each.request).kind));
+    kinds.push_back(NameOf(classifier_.Look(each.method, absl::Cord(each.request)).kind));
     ASSERT_TRUE(each.reply.has_value());
-    classifier_.Answered(each.method, each.request, *each.reply);
+    classifier_.Answered(each.method, absl::Cord(each.request), absl::Cord(*each.reply));
   }
   EXPECT_THAT(kinds, ::testing::ElementsAre("create_session", "list_devices", "extend_session", "ready",
                                             "extend_session", "init", "ready", "train", "train", "train",

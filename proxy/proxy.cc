@@ -37,13 +37,13 @@ NetworkReply AsReply(const absl::Status& error, bool in_body) {
   proto::RunStepResponse reply;
   reply.set_status_code(static_cast<int>(CodeOf(error)));
   reply.set_status_error_message(std::string(error.message()));
-  return reply.SerializeAsString();
+  return absl::Cord(reply.SerializeAsString());
 }
 
 absl::Status StatusIn(const NetworkReply& reply, const CallInfo& info) {
   if (!reply.ok()) return reply.status();
   proto::RunStepResponse step;
-  if (!IsStep(info.kind) || !step.ParseFromString(*reply) || step.status_code() == 0) return absl::OkStatus();
+  if (!IsStep(info.kind) || !ParseBody(*reply, &step) || step.status_code() == 0) return absl::OkStatus();
   return {static_cast<absl::StatusCode>(step.status_code()), step.status_error_message()};
 }
 
@@ -96,7 +96,7 @@ class Caller {
 struct Answer {
   explicit Answer(Tasks& tasks) : there(tasks, "the server's answer") {}
   Notification there;
-  NetworkReply reply = std::string();
+  NetworkReply reply = absl::Cord();
 };
 
 struct Proxy::State {

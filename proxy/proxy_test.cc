@@ -25,7 +25,7 @@ class ProxyTest : public ::testing::Test {
     server_ = *network_.Listen("server:1", [this](IncomingCall& call) -> NetworkReply {
       ++served_;
       if (call.body() == "fail") return MakeStatus(Code::kNotFound, "as the server says");
-      return "reply to " + call.body();
+      return absl::Cord("reply to " + std::string(call.body()));
     });
   }
 
@@ -36,7 +36,7 @@ class ProxyTest : public ::testing::Test {
     listener_ = *network_.Listen("proxy:1", proxy_->handler());
   }
   NetworkReply Call(const std::string& method, const std::string& body) {
-    return CallAndWait(env_, {.to = "proxy:1", .method = method, .body = body});
+    return CallAndWait(env_, {.to = "proxy:1", .method = method, .body = absl::Cord(body)});
   }
   // A step of a session whose graph is not known.
   NetworkReply Step(bool errors_in_body = true) {
@@ -99,7 +99,7 @@ TEST_F(ProxyTest, AnErrorInTheBodyOfAStepWhereItsCallerLooks) {
   const NetworkReply reply = Step();
   ASSERT_TRUE(reply.ok()) << reply.status();
   proto::RunStepResponse step;
-  ASSERT_TRUE(step.ParseFromString(*reply));
+  ASSERT_TRUE(ParseBody(*reply, &step));
   EXPECT_EQ(step.status_code(), static_cast<int>(absl::StatusCode::kAborted));
   EXPECT_THAT(step.status_error_message(), HasSubstr("fault 1"));
   EXPECT_EQ(CodeOf(Step(/*errors_in_body=*/false).status()), Code::kAborted);
@@ -126,7 +126,7 @@ TEST_F(ProxyTest, WhatIsDelayedArrives) {
 TEST_F(ProxyTest, WhatIsNeverAnsweredEndsWithItsCaller) {
   Between({{.on = CallKind::kReset, .effect = Effect::kNever}});
   std::promise<NetworkReply> promise;
-  const std::uint64_t call = network_.Start({.to = "proxy:1", .method = methods::kReset.text(), .body = ""},
+  const std::uint64_t call = network_.Start({.to = "proxy:1", .method = methods::kReset.text(), .body = absl::Cord("")},
                                             [&promise](NetworkReply reply) { promise.set_value(std::move(reply)); });
   std::future<NetworkReply> reply = promise.get_future();
   EXPECT_EQ(reply.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
@@ -138,7 +138,7 @@ TEST_F(ProxyTest, WhatIsNeverAnsweredEndsWithItsCaller) {
 TEST_F(ProxyTest, WhatIsNeverAnsweredEndsWithTheProxy) {
   Between({{.on = CallKind::kReset, .effect = Effect::kNever}});
   std::promise<NetworkReply> promise;
-  network_.Start({.to = "proxy:1", .method = methods::kReset.text(), .body = ""},
+  network_.Start({.to = "proxy:1", .method = methods::kReset.text(), .body = absl::Cord("")},
                  [&promise](NetworkReply reply) { promise.set_value(std::move(reply)); });
   proxy_->Stop();
   EXPECT_EQ(CodeOf(promise.get_future().get().status()), Code::kUnavailable);

@@ -41,15 +41,15 @@ CoursePlay PlayCourse(std::vector<TimedFault> faults) {
   Node& ps = world.AddNode("ps:0");
   world.course().LogTo(&play.log);
   const auto serve = [&play](const Env& env) {
-    const auto listener =
-        env.network->Listen("ps:1", [&play](IncomingCall&) -> NetworkReply { return std::to_string(++play.counted); });
+    const auto listener = env.network->Listen(
+        "ps:1", [&play](IncomingCall&) -> NetworkReply { return absl::Cord(std::to_string(++play.counted)); });
     env.tasks->SleepUntil(kNever);
   };
   const auto train = [&play](const Env& env) {
     env.tasks->SleepUntil(DeadlineAfter(env, seconds(1)));
     for (int i = 0; i < 2; ++i) {
       const NetworkReply reply = CallAndWait(env, {.to = "ps:1", .method = "/vigil.Test/Count"});
-      play.heard.push_back(reply.ok() ? *reply : std::string(CodeName(CodeOf(reply.status()))));
+      play.heard.push_back(reply.ok() ? std::string(*reply) : std::string(CodeName(CodeOf(reply.status()))));
       const auto file = env.files->Open("/heard", OpenMode::kAppend);
       if (!file.ok()) return;
       (*file)->Append(play.heard.back()).IgnoreError();

@@ -51,21 +51,23 @@ class ElsewhereTest : public testing::Test {
     node.Spawn("main", [this, &node, env = node.env()] { node.task() == "ps:0" ? Serve(node, env) : Ask(node, env); });
   }
   void Serve(const Node& node, const Env& env) {
-    const auto listener = env.network->Listen("ps:1", [&node](IncomingCall&) -> NetworkReply { return node.name(); });
+    const auto listener =
+        env.network->Listen("ps:1", [&node](IncomingCall&) -> NetworkReply { return absl::Cord(node.name()); });
     ASSERT_TRUE(listener.ok());
     env.tasks->SleepUntil(kNever);
   }
   void Ask(const Node& node, const Env& env) {
     const auto listener =
-        env.network->Listen("chief:1", [&node](IncomingCall&) -> NetworkReply { return node.name(); });
+        env.network->Listen("chief:1", [&node](IncomingCall&) -> NetworkReply { return absl::Cord(node.name()); });
     ASSERT_TRUE(listener.ok());
     while (true) {
       env.tasks->SleepUntil(DeadlineAfter(env, seconds(1)));
       const NetworkReply reply = CallAndWait(env, {.to = "ps:1", .method = "/vigil.Test/Who", .keepalive = seconds(4)});
       const auto now = world_.scheduler().now() / seconds(1);
-      heard_.push_back(
-          fmt::format("{} {}: {}", now, node.name(), reply.ok() ? *reply : CodeName(CodeOf(reply.status()))));
-      own_.push_back(CallAndWait(env, {.to = "chief:1", .method = "/vigil.Test/Who"}).value_or("nobody"));
+      const std::string answer(reply.ok() ? std::string(*reply) : std::string(CodeName(CodeOf(reply.status()))));
+      heard_.push_back(fmt::format("{} {}: {}", now, node.name(), answer));
+      const NetworkReply own = CallAndWait(env, {.to = "chief:1", .method = "/vigil.Test/Who"});
+      own_.emplace_back(own.value_or(absl::Cord("nobody")));
     }
   }
   std::vector<std::string> HeardBy(std::string_view node, std::int64_t from, std::int64_t to) const {

@@ -47,8 +47,8 @@ class FaultApplierTest : public testing::Test {
   }
   void Serve(const Env& env) {
     ++starts_;
-    const auto listener =
-        env.network->Listen("ps:1", [this](IncomingCall&) -> NetworkReply { return std::to_string(++counted_); });
+    const auto listener = env.network->Listen(
+        "ps:1", [this](IncomingCall&) -> NetworkReply { return absl::Cord(std::to_string(++counted_)); });
     env.tasks->SleepUntil(kNever);
   }
   void Train(const Env& env) {
@@ -59,7 +59,7 @@ class FaultApplierTest : public testing::Test {
       const NetworkReply reply =
           CallAndWait(env, {.to = "ps:1", .method = "/vigil.Test/Count", .keepalive = seconds(4)});
       heard_.push_back(fmt::format("{} {}", env.clock->Now().since_epoch / milliseconds(1),
-                                   reply.ok() ? *reply : std::string(CodeName(CodeOf(reply.status())))));
+                                   reply.ok() ? std::string(*reply) : std::string(CodeName(CodeOf(reply.status())))));
       if (file.ok()) (*file)->Append("x").IgnoreError();
     }
     env.files->Remove("/heard").IgnoreError();
@@ -246,7 +246,8 @@ TEST(FaultApplierPartitionTest, WhoIsOnNeitherSideReachesAll) {
   FaultApplier applier(world, tasks, plan, [](Node&) {});
   for (const auto& [name, node] : tasks) {
     node->Spawn("main", [&heard, &name = name, env = node->env()] {
-      const auto listener = env.network->Listen(name + ":1", [](IncomingCall&) -> NetworkReply { return "yes"; });
+      const auto listener =
+          env.network->Listen(name + ":1", [](IncomingCall&) -> NetworkReply { return absl::Cord("yes"); });
       for (int i = 0; i < 10; ++i) {
         env.tasks->SleepUntil(Time{seconds(1 + i)});
         const std::string to = name == "ps:0" ? "worker:0:1" : "ps:0:1";

@@ -35,7 +35,7 @@ class MessageLogTest : public NetworkTest {
  protected:
   MessageLogTest() {
     world_.network().LogTo(&log_);
-    Serve([](IncomingCall&) -> NetworkReply { return "x"; });
+    Serve([](IncomingCall&) -> NetworkReply { return absl::Cord("x"); });
   }
   // Leaves out what processes say at the end of the world.
   std::vector<std::string> RunAndStopLogging() {
@@ -93,7 +93,7 @@ TEST_F(MessageLogTest, ARequestThatIsStruckNamesItsFault) {
 
 TEST_F(MessageLogTest, OfANodeThatCallsItselfNothing) {
   Chief([&] {
-    const auto own = chief_.env().network->Listen("own", [](IncomingCall&) -> NetworkReply { return "x"; });
+    const auto own = chief_.env().network->Listen("own", [](IncomingCall&) -> NetworkReply { return absl::Cord("x"); });
     EXPECT_EQ(Text(CallAndWait(chief_.env(), {.to = "own", .method = "m"})), "x");
   });
   EXPECT_THAT(RunAndStopLogging(), IsEmpty());
@@ -121,7 +121,8 @@ TEST(MessageLogOfABadLinkTest, WhatGetsLostNeverArrives) {
   Node& ps = world.AddNode("ps:0");
   Node& chief = world.AddNode("chief:0");
   ps.Spawn("main", [&] {
-    const auto listener = ps.env().network->Listen("ps:1", [](IncomingCall&) -> NetworkReply { return "x"; });
+    const auto listener =
+        ps.env().network->Listen("ps:1", [](IncomingCall&) -> NetworkReply { return absl::Cord("x"); });
     ps.env().tasks->SleepUntil(DeadlineAfter(ps.env(), seconds(60)));
     world.network().LogTo(nullptr);
   });

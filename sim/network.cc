@@ -277,7 +277,7 @@ void SimNetwork::Unreference(OutgoingCall& call) {
     unheard_.push_back({call.link->from.name, call.link->to.name, call.request.method, call.sent});
   // A closure is destroyed where nothing else is half done: it may own anything.
   const std::function<void(NetworkReply)> done = std::exchange(call.done, nullptr);
-  call.request.body.clear();
+  call.request.body.Clear();
   call.fault = nullptr;
   call.settled = call.cancelled = call.hangs = false;
   call.servings[0] = call.servings[1] = nullptr;

@@ -198,7 +198,7 @@ class SimNetwork {
   // Faults.
   RpcFaultState* FaultOf(const OutgoingCall& call);
   bool DamagesRequest(NetworkLink& link);
-  void Damage(NetworkLink& link, std::string& body, Message& message);
+  void Damage(NetworkLink& link, absl::Cord& body, Message& message);
   void Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble);
   Duration ReconnectAfter(NetworkLink& link);
   void TryToConnect(NetworkLink& link);

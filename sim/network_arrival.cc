@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kDamaged = "a message was damaged on its way: its checksum does not match";
 
 // As the receiver sees it.
-bool ArrivesDamaged(const Message& message, std::string_view body) {
+bool ArrivesDamaged(const Message& message, const absl::Cord& body) {
   return message.checksum.has_value() && Crc32c(body) != *message.checksum;
 }
 

@@ -135,12 +135,12 @@ class Chaos {
     call.OnCancelled([told, alive = live_] { told->Notify(); });
     switch (env.random->Draw("handle") % 4) {
       case 0:
-        return std::string(1000, 'x');
+        return absl::Cord(std::string(1000, 'x'));
       case 1:
         told->Wait(DeadlineAfter(env, milliseconds(700)));
-        return call.cancelled() ? "nobody reads this" : "slow";
+        return absl::Cord(call.cancelled() ? "nobody reads this" : "slow");
       case 2:
-        if (call.body() == "nested") return "deep enough";
+        if (call.body() == "nested") return absl::Cord("deep enough");
         return Ask(node, env, "nested");
       default:
         return MakeStatus(Code::kAborted, "by the handler");
@@ -148,7 +148,8 @@ class Chaos {
   }
 
   NetworkReply Ask(Node& node, const Env& env, const std::string& body) {
-    NetworkRequest request{.to = kNames[env.random->Draw("to") % kNames.size()], .method = "/t/Ask", .body = body};
+    NetworkRequest request{
+        .to = kNames[env.random->Draw("to") % kNames.size()], .method = "/t/Ask", .body = absl::Cord(body)};
     if (env.random->Draw("deadline") % 3 == 0) request.deadline = DeadlineAfter(env, milliseconds(500));
     request.keepalive = seconds(3);
     struct Waiting {
@@ -181,7 +182,8 @@ class Chaos {
     while (env.clock->Monotonic() < Time{seconds(30)}) {
       env.tasks->SleepUntil(DeadlineAfter(env, milliseconds(env.random->Draw("nap") % 300)));
       const NetworkReply reply = Ask(node, env, "top");
-      WriteAtomically(*env.files, "/last", reply.ok() ? *reply : "failed", env.random->Draw("sync") % 2 == 0)
+      WriteAtomically(*env.files, "/last", reply.ok() ? std::string(*reply) : "failed",
+                      env.random->Draw("sync") % 2 == 0)
           .IgnoreError();
       if (env.random->Draw("suicide") % 200 == 0) node.Kill();
     }

@@ -46,12 +46,12 @@ TEST_F(NetworkFaultTest, ACutBreaksOpenCallsAndRefusesNewOnes) {
   LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
   Trouble(cut, milliseconds(20), milliseconds(100));
   Chief([&] {
-    Call({.body = "block"});
-    Call({.body = "refused"});
+    Call({.body = absl::Cord("block")});
+    Call({.body = absl::Cord("refused")});
     world_.AdvanceBy(milliseconds(100));
-    Call({.body = "too soon"});  // the next attempt to connect is a second after the first
+    Call({.body = absl::Cord("too soon")});  // the next attempt to connect is a second after the first
     world_.AdvanceBy(seconds(1));
-    Call({.body = "again"});
+    Call({.body = absl::Cord("again")});
     world_.AdvanceBy(seconds(10));
   });
   Run();
@@ -66,7 +66,7 @@ TEST_F(NetworkFaultTest, AConnectionThatNobodyWantedDuringTheCutIsBackAtOnce) {
   Trouble(cut, milliseconds(20), milliseconds(100));
   Chief([&] {
     world_.AdvanceBy(milliseconds(110));
-    Call({.body = "first"});
+    Call({.body = absl::Cord("first")});
     world_.AdvanceBy(seconds(2));
   });
   Run();
@@ -81,9 +81,9 @@ TEST_F(NetworkFaultTest, AConnectionThatCameBackUnnoticedBreaksAnewWithTheNextCu
   Trouble(second, milliseconds(3100), milliseconds(3200));
   Chief([&] {
     world_.AdvanceBy(milliseconds(30));
-    Call({.body = "refused"});
+    Call({.body = absl::Cord("refused")});
     world_.AdvanceBy(milliseconds(3200));
-    Call({.body = "back"});  // tried again after the first cut, not wanted during the second one
+    Call({.body = absl::Cord("back")});  // tried again after the first cut, not wanted during the second one
     world_.AdvanceBy(seconds(2));
   });
   Run();
@@ -94,9 +94,9 @@ TEST_F(NetworkFaultTest, WhatIsUnderWayIsGoneWithTheConnection) {
   LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
   Trouble(cut, milliseconds(10) + microseconds(500), milliseconds(10) + microseconds(600));
   Chief([&] {
-    Call({.body = "lost"});
+    Call({.body = absl::Cord("lost")});
     world_.AdvanceBy(seconds(2));
-    Call({.body = "next"});
+    Call({.body = absl::Cord("next")});
   });
   Run();
   EXPECT_THAT(seen_, ElementsAre(HasSubstr("10 UNAVAILABLE"), "2012 next"));
@@ -108,7 +108,8 @@ TEST_F(NetworkFaultTest, MessagesWaitForTheEndOfASilence) {
   Trouble(silence, milliseconds(5), milliseconds(100), true);
   Chief([&] {
     for (const std::string body : {"a", "b"}) {
-      chief_.env().network->Start({.to = "ps:1", .method = "m", .body = body}, [this](NetworkReply r) { Note("", r); });
+      chief_.env().network->Start({.to = "ps:1", .method = "m", .body = absl::Cord(body)},
+                                  [this](NetworkReply r) { Note("", r); });
       world_.AdvanceBy(milliseconds(10));
     }
     world_.AdvanceBy(seconds(1));
@@ -125,7 +126,7 @@ TEST_F(NetworkFaultTest, DeadlineAndKeepaliveEndTheWaitInASilence) {
     Call({.deadline = Time{seconds(2)}});
     Call({.keepalive = seconds(20)});
     world_.AdvanceBy(seconds(60));
-    Call({.body = "again", .keepalive = seconds(20)});
+    Call({.body = absl::Cord("again"), .keepalive = seconds(20)});
     EXPECT_EQ(served_, 3);  // the others have arrived, too, although nobody waits for them any more
   });
   Run();
@@ -136,7 +137,7 @@ TEST_F(NetworkFaultTest, DeadlineAndKeepaliveEndTheWaitInASilence) {
 TEST_F(NetworkFaultTest, AShortSilenceDoesNotStrikeTheKeepalive) {
   LinkTrouble silence{.kind = LinkTrouble::Kind::kSilent};
   Trouble(silence, milliseconds(12), seconds(3));
-  Chief([&] { Call({.body = "block", .keepalive = seconds(4)}); });
+  Chief([&] { Call({.body = absl::Cord("block"), .keepalive = seconds(4)}); });
   Run();
   EXPECT_THAT(seen_, ElementsAre("5012 block"));
 }
@@ -145,7 +146,7 @@ TEST_F(NetworkFaultTest, ASilentLinkHidesTheDeathOfThePeer) {
   LinkTrouble silence{.kind = LinkTrouble::Kind::kSilent};
   Trouble(silence, milliseconds(15), seconds(3));
   At(milliseconds(20), [&] { ps_.Kill(); });
-  Chief([&] { Call({.body = "block"}); });
+  Chief([&] { Call({.body = absl::Cord("block")}); });
   Run();
   EXPECT_THAT(seen_, ElementsAre("3000 UNAVAILABLE Socket closed"));
 }
@@ -153,7 +154,7 @@ TEST_F(NetworkFaultTest, ASilentLinkHidesTheDeathOfThePeer) {
 TEST_F(NetworkFaultTest, ASlowLink) {
   LinkTrouble slow{.kind = LinkTrouble::Kind::kSlow, .by = milliseconds(100)};
   Trouble(slow, milliseconds(5), seconds(1));
-  Chief([&] { Call({.body = "x"}); });
+  Chief([&] { Call({.body = absl::Cord("x")}); });
   Run();
   EXPECT_THAT(seen_, ElementsAre("212 x"));
   EXPECT_EQ(slow.effects, 2);
@@ -163,10 +164,10 @@ TEST_F(NetworkFaultTest, APausedServerAnswersLater) {
   At(milliseconds(11) + microseconds(500), [&] { ps_.Pause(); });
   At(seconds(3), [&] { ps_.Resume(); });
   Chief([&] {
-    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = "block"},
+    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = absl::Cord("block")},
                                 [this](NetworkReply r) { Note("", r); });
     world_.AdvanceBy(milliseconds(5));
-    Call({.body = "late"});
+    Call({.body = absl::Cord("late")});
     world_.AdvanceBy(seconds(9));
   });
   Run();
@@ -177,7 +178,7 @@ TEST_F(NetworkFaultTest, APausedServerAnswersLater) {
 TEST_F(NetworkFaultTest, AHandlerOfAPausedServerGoesOnLater) {
   At(seconds(3), [&] { ps_.Pause(); });
   At(seconds(8), [&] { ps_.Resume(); });
-  Chief([&] { Call({.body = "block"}); });
+  Chief([&] { Call({.body = absl::Cord("block")}); });
   Run();
   EXPECT_THAT(seen_, ElementsAre("8001 block"));
   EXPECT_EQ(ps_.held_by_pauses(), 1);
@@ -186,8 +187,8 @@ TEST_F(NetworkFaultTest, AHandlerOfAPausedServerGoesOnLater) {
 TEST_F(NetworkFaultTest, APausedServerMeetsTheKeepalive) {
   At(milliseconds(15), [&] { ps_.Pause(); });
   Chief([&] {
-    Call({.body = "block", .keepalive = seconds(2)});
-    Call({.body = "new", .keepalive = seconds(2)});
+    Call({.body = absl::Cord("block"), .keepalive = seconds(2)});
+    Call({.body = absl::Cord("new"), .keepalive = seconds(2)});
   });
   Run();
   EXPECT_THAT(
@@ -198,9 +199,10 @@ TEST_F(NetworkFaultTest, APausedCallerHearsLater) {
   At(milliseconds(11), [&] { chief_.Pause(); });
   At(seconds(3), [&] { chief_.Resume(); });
   Chief([&] {
-    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = "block", .deadline = Time{seconds(1)}},
-                                [this](NetworkReply reply) { Note("", reply); });
-    Call({.body = "x"});
+    chief_.env().network->Start(
+        {.to = "ps:1", .method = "m", .body = absl::Cord("block"), .deadline = Time{seconds(1)}},
+        [this](NetworkReply reply) { Note("", reply); });
+    Call({.body = absl::Cord("x")});
     world_.AdvanceBy(seconds(9));
   });
   Run();
@@ -213,12 +215,12 @@ TEST_F(NetworkFaultTest, APausedProcessDies) {
   At(milliseconds(30), [&] { ps_.Kill(); });
   At(milliseconds(50), [&] { ps_.Boot(); });
   Chief([&] {
-    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = "block"},
+    chief_.env().network->Start({.to = "ps:1", .method = "m", .body = absl::Cord("block")},
                                 [this](NetworkReply r) { Note("", r); });
     world_.AdvanceBy(milliseconds(10));
-    Call({.body = "never arrives"});
+    Call({.body = absl::Cord("never arrives")});
     world_.AdvanceBy(milliseconds(100));
-    Call({.body = "again"});
+    Call({.body = absl::Cord("again")});
   });
   Run();
   EXPECT_THAT(seen_, ElementsAre("31 UNAVAILABLE Socket closed", "31 UNAVAILABLE Socket closed", "133 again"));
@@ -242,7 +244,7 @@ TEST_F(NetworkFaultTest, EffectsOfThePlan) {
   std::vector<int> served;
   Chief([&] {
     for (int i = 0; i < 8; ++i) {
-      Call({.body = "x", .deadline = i == 3 ? Time{seconds(1)} : kNever});
+      Call({.body = absl::Cord("x"), .deadline = i == 3 ? Time{seconds(1)} : kNever});
       world_.AdvanceBy(milliseconds(i == 5 ? 10 : 0));
       served.push_back(served_);
     }
@@ -263,15 +265,16 @@ TEST_F(NetworkFaultTest, EffectsOfThePlan) {
 TEST_F(NetworkTest, WhatWasDamagedIsNoticedBeforeAnybodyReadsIt) {
   std::vector<std::string> served;
   Serve([&served](IncomingCall& call) -> NetworkReply {
-    served.push_back(call.method() + " " + call.body());
-    return "answer";
+    served.push_back(call.method() + " " + std::string(call.body()));
+    return absl::Cord("answer");
   });
   RpcFaultState& damaged =
       world_.network().AddRpcFault({.effect = RpcFault::Effect::kDamaged, .method = "Damaged", .call = 0});
   Chief([&] {
-    Call({.method = "Damaged", .body = "request"});
-    Call({.method = "Damaged", .body = ""});  // nothing of which a bit could be another one: so it is the answer
-    Call({.method = "Sound", .body = "request"});
+    Call({.method = "Damaged", .body = absl::Cord("request")});
+    Call({.method = "Damaged",
+          .body = absl::Cord("")});  // nothing of which a bit could be another one: so it is the answer
+    Call({.method = "Sound", .body = absl::Cord("request")});
   });
   Run();
   EXPECT_THAT(seen_,
@@ -316,8 +319,8 @@ TEST_F(NetworkFaultTest, CalmEndsWhatWouldHangForEver) {
   world_.network().AddRpcFault({.effect = RpcFault::Effect::kNeverAnswered, .call = 0});
   At(seconds(50), [&] { world_.network().Calm(); });
   Chief([&] {
-    Call({.body = "x"});
-    Call({.body = "y"});
+    Call({.body = absl::Cord("x")});
+    Call({.body = absl::Cord("y")});
   });
   Run();
   EXPECT_THAT(seen_, ElementsAre("50000 UNAVAILABLE Socket closed", "50002 y"));
@@ -338,7 +341,7 @@ TEST_F(NetworkFaultTest, LinksThatLoseRepeatAndReorder) {
   ps.Spawn("main", [&] {
     const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall&) -> NetworkReply {
       ++served;
-      return "";
+      return absl::Cord();
     });
     world.AdvanceBy(seconds(1000));
   });
@@ -382,8 +385,8 @@ TEST(NetworkOrder, OneLinkKeepsItUnlessReorderingIsDrawn) {
     std::vector<std::string> sent;
     ps.Spawn("main", [&] {
       const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
-        arrived.push_back(call.body());
-        return "";
+        arrived.emplace_back(call.body());
+        return absl::Cord();
       });
       world.AdvanceBy(seconds(10));
     });
@@ -391,7 +394,7 @@ TEST(NetworkOrder, OneLinkKeepsItUnlessReorderingIsDrawn) {
       for (int i = 0; i < 50; ++i) {
         world.AdvanceBy(milliseconds(10));
         sent.push_back(std::to_string(i));
-        chief.env().network->Start({.to = "ps:1", .method = "m", .body = sent.back()}, [](NetworkReply) {});
+        chief.env().network->Start({.to = "ps:1", .method = "m", .body = absl::Cord(sent.back())}, [](NetworkReply) {});
       }
     });
     EXPECT_EQ(world.Run().verdict, WorldVerdict::kDone);
@@ -420,14 +423,14 @@ TEST(NetworkOrder, TheEndOfAProcessIsNoneOfTheNext) {
   ps.Spawn("main", [&] {
     const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
       world.AdvanceBy(seconds(1));
-      told.push_back(call.body() + (call.cancelled() ? " told" : " not told"));
-      return "";
+      told.push_back(std::string(call.body()) + (call.cancelled() ? " told" : " not told"));
+      return absl::Cord();
     });
     world.AdvanceBy(seconds(10));
   });
   const auto call = [&](const std::string& body) {
     chief.Spawn("main", [&chief, body] {
-      CallAndWait(chief.env(), {.to = "ps:1", .method = "m", .body = body}).status().IgnoreError();
+      CallAndWait(chief.env(), {.to = "ps:1", .method = "m", .body = absl::Cord(body)}).status().IgnoreError();
     });
   };
   call("old");
@@ -454,7 +457,7 @@ TEST(NetworkOrder, TheEndOfAProcessIsToldAfterThatOfAListener) {
   const RequestHandler stands = [&](IncomingCall& call) -> NetworkReply {
     world.AdvanceBy(seconds(1));
     told = call.cancelled();
-    return "";
+    return absl::Cord();
   };
   ps.Spawn("main", [&] {
     auto listener = ps.env().network->Listen("ps:1", stands);
@@ -497,7 +500,7 @@ TEST(NetworkOrder, TheEndOfAProcessOvertakesNothingThatItSent) {
     const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
       world.AdvanceBy(seconds(1));
       told.push_back(call.cancelled());
-      return "";
+      return absl::Cord();
     });
     world.AdvanceBy(seconds(10));
   });
@@ -517,8 +520,8 @@ TEST_F(NetworkFaultTest, BytesTakeTimeOnASlowLine) {
                             {{"chief:0>ps:0", slow}});
   Chief([&] {
     for (int i = 0; i < 2; ++i) {
-      chief_.env().network->Start({.to = "ps:1", .method = "m", .body = std::string(100, 'x')},
-                                  [this](NetworkReply reply) { Note("", reply.ok() ? "ok" : "failed"); });
+      chief_.env().network->Start({.to = "ps:1", .method = "m", .body = absl::Cord(std::string(100, 'x'))},
+                                  [this](NetworkReply reply) { Note("", absl::Cord(reply.ok() ? "ok" : "failed")); });
     }
     world_.AdvanceBy(seconds(1));
   });

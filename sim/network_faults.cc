@@ -119,13 +119,15 @@ bool SimNetwork::DamagesRequest(NetworkLink& link) {
 }
 
 // One bit is another one, of a byte in the first, second, ... eighth of the body.
-void SimNetwork::Damage(NetworkLink& link, std::string& body, Message& message) {
+void SimNetwork::Damage(NetworkLink& link, absl::Cord& body, Message& message) {
   static constexpr std::array<std::string_view, 8> kLabels = {"0", "1", "2", "3", "4", "5", "6", "7"};
   message.checksum = Crc32c(body);
   const std::size_t eighth = choices_.Choose(choices_.KeyOf("net", link.name, "damaged eighth"), kLabels);
   const std::size_t bit = choices_.Choose(choices_.KeyOf("net", link.name, "damaged bit"), kLabels);
-  char& byte = body[body.size() * eighth / kLabels.size()];
+  std::string damaged(body);
+  char& byte = damaged[damaged.size() * eighth / kLabels.size()];
   byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << bit));
+  body = absl::Cord(std::move(damaged));
 }
 
 void SimNetwork::Begin(LinkTrouble& trouble, std::string_view from, std::string_view to) {

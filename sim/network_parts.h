@@ -83,7 +83,7 @@ struct NetworkName {
 // A request whose handler runs.
 struct Serving final : IncomingCall {
   const std::string& method() const override;
-  const std::string& body() const override;
+  const absl::Cord& body() const override;
   bool cancelled() const override { return told; }
   void OnCancelled(std::function<void()> callback) override;
 

@@ -8,7 +8,7 @@
 namespace vigil::sim {
 
 const std::string& Serving::method() const { return call->request.method; }
-const std::string& Serving::body() const { return call->request.body; }
+const absl::Cord& Serving::body() const { return call->request.body; }
 
 void Serving::OnCancelled(std::function<void()> callback) {
   if (returned) return;

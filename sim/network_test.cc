@@ -21,8 +21,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST_F(NetworkTest, ARequestIsAnsweredAfterTwoLatencies) {
-  Serve([](IncomingCall& call) -> NetworkReply { return call.method() + " " + call.body(); });
-  Chief([&] { Call({.body = "x"}); });
+  Serve([](IncomingCall& call) -> NetworkReply { return absl::Cord(call.method() + " " + std::string(call.body())); });
+  Chief([&] { Call({.body = absl::Cord("x")}); });
   Run();
   EXPECT_THAT(seen_, ElementsAre("12 /vigil.Test/Do x"));
 }
@@ -37,7 +37,7 @@ TEST_F(NetworkTest, AnErrorOfTheHandlerArrivesWithItsPayload) {
 TEST_F(NetworkTest, NobodyServesThere) {
   Chief([&] {
     Call({});
-    Serve([](IncomingCall&) -> NetworkReply { return "late"; });
+    Serve([](IncomingCall&) -> NetworkReply { return absl::Cord("late"); });
     world_.AdvanceBy(seconds(1));
     Call({});
   });
@@ -49,11 +49,12 @@ TEST_F(NetworkTest, NobodyServesThere) {
 }
 
 TEST_F(NetworkTest, OnlyOneServesAtAnAddress) {
-  Serve([](IncomingCall&) -> NetworkReply { return "first"; });
+  Serve([](IncomingCall&) -> NetworkReply { return absl::Cord("first"); });
   Chief([&] {
     const auto second = chief_.env().network->Listen("ps:1", nullptr);
     EXPECT_EQ(CodeOf(second.status()), Code::kAlreadyExists);
-    const auto other = chief_.env().network->Listen("ps:2", [](IncomingCall&) -> NetworkReply { return "own"; });
+    const auto other =
+        chief_.env().network->Listen("ps:2", [](IncomingCall&) -> NetworkReply { return absl::Cord("own"); });
     EXPECT_TRUE(other.ok());
     seen_.push_back(Text(CallAndWait(chief_.env(), {.to = "ps:2", .method = "m"})));
   });
@@ -65,7 +66,7 @@ TEST_F(NetworkTest, OnlyOneServesAtAnAddress) {
 TEST_F(NetworkTest, TheServerDies) {
   Serve([this](IncomingCall&) -> NetworkReply {
     world_.AdvanceBy(seconds(9));
-    return "never";
+    return absl::Cord("never");
   });
   for (const std::string name : {"a ", "b "}) {
     chief_.Spawn(name, [this, name] {
@@ -81,7 +82,7 @@ TEST_F(NetworkTest, TheServerDies) {
 // A request that was sent to a process does not reach its successor.
 TEST_F(NetworkTest, TheServerRestartsWhileARequestIsUnderWay) {
   int served = 0;
-  Serve([&served](IncomingCall&) -> NetworkReply { return std::to_string(++served); });
+  Serve([&served](IncomingCall&) -> NetworkReply { return absl::Cord(std::to_string(++served)); });
   Chief([&] {
     Call({});
     world_.AdvanceBy(seconds(1));
@@ -98,7 +99,7 @@ TEST_F(NetworkTest, TheCallerDies) {
     call.OnCancelled([this] { seen_.push_back("told " + std::to_string(world_.scheduler().now() / milliseconds(1))); });
     world_.AdvanceBy(milliseconds(100));
     seen_.push_back(call.cancelled() ? "cancelled" : "not cancelled");
-    return "never read";
+    return absl::Cord("never read");
   });
   auto held = std::make_shared<int>(0);
   chief_.Spawn("main", [this, held] {
@@ -119,7 +120,7 @@ TEST_F(NetworkTest, CancelReachesTheCallerAtOnceAndTheHandlerLater) {
     call.OnCancelled([&] { told.Notify(); });
     told.Wait(kNever);
     seen_.push_back("told " + std::to_string(world_.scheduler().now() / milliseconds(1)));
-    return "";
+    return absl::Cord();
   });
   Chief([&] {
     Notification answered(*chief_.env().tasks, "answered");
@@ -143,7 +144,7 @@ TEST_F(NetworkTest, TheDeadlinePasses) {
   Serve([this](IncomingCall& call) -> NetworkReply {
     world_.AdvanceBy(milliseconds(50));
     seen_.push_back(call.cancelled() ? "cancelled" : "not cancelled");
-    return "late";
+    return absl::Cord("late");
   });
   Chief([&] {
     Call({.deadline = Time{milliseconds(30)}});
@@ -159,7 +160,7 @@ TEST_F(NetworkTest, NobodyServesAnyMore) {
     auto listener = *ps_.env().network->Listen("ps:1", [this](IncomingCall& call) -> NetworkReply {
       world_.AdvanceBy(milliseconds(50));
       seen_.push_back(call.cancelled() ? "cancelled" : "not cancelled");
-      return "too late";
+      return absl::Cord("too late");
     });
     world_.AdvanceBy(milliseconds(20));
     listener = nullptr;

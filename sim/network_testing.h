@@ -18,7 +18,7 @@
 namespace vigil::sim {
 
 inline std::string Text(const NetworkReply& reply) {
-  return reply.ok() ? *reply
+  return reply.ok() ? std::string(*reply)
                     : std::string(CodeName(CodeOf(reply.status()))) + " " + std::string(MessageOf(reply.status()));
 }
 

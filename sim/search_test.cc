@@ -181,7 +181,8 @@ TEST(DfsChooser, EnumeratesTheNetworkToo) {
       Node& ps = world.AddNode("ps:0");
       Node& chief = world.AddNode("chief:0");
       ps.Spawn("main", [&] {
-        const auto listener = ps.env().network->Listen("ps:1", [](IncomingCall&) -> NetworkReply { return ""; });
+        const auto listener =
+            ps.env().network->Listen("ps:1", [](IncomingCall&) -> NetworkReply { return absl::Cord(""); });
         world.AdvanceBy(std::chrono::seconds(100));
       });
       chief.Spawn("main", [&] {
@@ -247,7 +248,7 @@ TEST(PctChooser, LetsOneLinkOvertakeAnotherForLong) {
         const auto listener = ps.env().network->Listen("ps:1", [&](IncomingCall& call) -> NetworkReply {
           if (call.method() == "a") ++from_a;
           if (call.method() == "b") found += from_a == kRequests ? 1 : 0;
-          return "";
+          return absl::Cord();
         });
         world.AdvanceBy(std::chrono::seconds(100));
       });

@@ -42,7 +42,7 @@ class GoodbyeTest : public testing::Test {
   void Say() {
     Env env = fake_.env();
     env.network = &network_;
-    SayGoodbye(env, {.to = "ps0:2222", .method = "/service/Forget", .body = "graph 7"});
+    SayGoodbye(env, {.to = "ps0:2222", .method = "/service/Forget", .body = absl::Cord("graph 7")});
   }
   Duration Left() { return network_.requests.back().deadline - fake_.clock.Monotonic(); }
 
@@ -75,7 +75,7 @@ TEST_F(GoodbyeTest, AnyAnswerOfTheServerIsEnough) {
     EXPECT_EQ(network_.requests.size(), said) << answer;
   }
   Say();
-  network_.Answer(std::string());
+  network_.Answer(absl::Cord());
   EXPECT_EQ(network_.requests.size(), 4u);
 }
 
@@ -87,7 +87,7 @@ TEST_F(GoodbyeTest, WhatGotLostIsOwedAndSaidOnceTheServerIsHeardOf) {
   const auto lose = [&](int times) {
     for (int i = 0; i < times; ++i) network_.Answer(MakeStatus(Code::kUnavailable, "Connection refused"));
   };
-  SayGoodbye(env, {.to = "ps0:2222", .method = "/service/Forget", .body = "graph 7"}, owed);
+  SayGoodbye(env, {.to = "ps0:2222", .method = "/service/Forget", .body = absl::Cord("graph 7")}, owed);
   lose(3);
   EXPECT_EQ(owed->size(), 1u);
   EXPECT_EQ(network_.requests.size(), 3u);
@@ -100,14 +100,15 @@ TEST_F(GoodbyeTest, WhatGotLostIsOwedAndSaidOnceTheServerIsHeardOf) {
   lose(3);
   EXPECT_EQ(owed->size(), 1u);
   owed->HeardOf(env, "ps0:2222");
-  network_.Answer(std::string());
+  network_.Answer(absl::Cord());
   EXPECT_EQ(owed->size(), 0u);
   EXPECT_EQ(network_.requests.size(), 7u);
 }
 
 TEST_F(GoodbyeTest, WhatIsOwedIsBounded) {
   OwedGoodbyes owed;
-  for (std::size_t i = 0; i < 2 * OwedGoodbyes::kMost; ++i) owed.Add({.to = "ps0:2222", .body = std::to_string(i)});
+  for (std::size_t i = 0; i < 2 * OwedGoodbyes::kMost; ++i)
+    owed.Add({.to = "ps0:2222", .body = absl::Cord(std::to_string(i))});
   EXPECT_EQ(owed.size(), OwedGoodbyes::kMost);
 }
 

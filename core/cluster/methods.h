@@ -78,7 +78,7 @@ NetworkReply ServeMethod(const RpcMethod<Request, Response>& method, const Incom
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   if constexpr (std::is_same_v<decltype(serve(request)), absl::Status>) {
     VIGIL_RETURN_IF_ERROR(serve(request));
-    return std::string();
+    return absl::Cord();
   } else {
     VIGIL_ASSIGN_OR_RETURN(const Response response, serve(request));
     return Serialize(method.path, response);

@@ -28,7 +28,7 @@ class PatientNetwork final : public Network {
     return std::unique_ptr<Listener>();
   }
   std::uint64_t Start(NetworkRequest request, std::function<void(NetworkReply)> done) override {
-    started.push_back(request.body);
+    started.emplace_back(request.body);
     waiting_.emplace(started.size(), std::move(done));
     return started.size();
   }
@@ -59,9 +59,9 @@ class ParallelCallsTest : public testing::Test {
 
 TEST_F(ParallelCallsTest, EachIsAnsweredForItself) {
   calls_->Reuse(2);
-  calls_->Start(0, {.body = "a"});
-  calls_->Start(1, {.body = "b"});
-  network_.Answer(2, std::string("two"));
+  calls_->Start(0, {.body = absl::Cord("a")});
+  calls_->Start(1, {.body = absl::Cord("b")});
+  network_.Answer(2, absl::Cord("two"));
   EXPECT_FALSE(calls_->answered(0));
   EXPECT_TRUE(calls_->answered(1));
   EXPECT_FALSE(calls_->Wait(fake_.clock.Monotonic()));
@@ -74,12 +74,12 @@ TEST_F(ParallelCallsTest, EachIsAnsweredForItself) {
 
 TEST_F(ParallelCallsTest, OnlyWhatIsNotAnsweredIsCancelled) {
   calls_->Reuse(3);
-  calls_->Start(0, {.body = "a"});
-  calls_->Start(1, {.body = "b"});
-  network_.Answer(1, std::string("one"));
+  calls_->Start(0, {.body = absl::Cord("a")});
+  calls_->Start(1, {.body = absl::Cord("b")});
+  network_.Answer(1, absl::Cord("one"));
   calls_->CancelAll();
   EXPECT_THAT(network_.cancelled, ElementsAre(2u));
-  calls_->Start(2, {.body = "c"});  // is not made any more
+  calls_->Start(2, {.body = absl::Cord("c")});  // is not made any more
   EXPECT_THAT(network_.started, ElementsAre("a", "b"));
   EXPECT_EQ(CodeOf(calls_->reply(2).status()), Code::kCancelled);
   network_.Answer(2, MakeStatus(Code::kCancelled, "CANCELLED"));
@@ -88,7 +88,7 @@ TEST_F(ParallelCallsTest, OnlyWhatIsNotAnsweredIsCancelled) {
 
 TEST_F(ParallelCallsTest, TheFirstReasonCountsUntilTheNextSet) {
   calls_->Reuse(1);
-  calls_->Start(0, {.body = "a"});
+  calls_->Start(0, {.body = absl::Cord("a")});
   calls_->Fail(Broken("first"));
   calls_->Fail(Broken("second"));
   EXPECT_EQ(Text(calls_->failed()), "INTERNAL: first");
@@ -96,9 +96,9 @@ TEST_F(ParallelCallsTest, TheFirstReasonCountsUntilTheNextSet) {
   calls_->Reuse(1);
   EXPECT_EQ(Text(calls_->failed()), "OK");
   EXPECT_FALSE(calls_->answered(0));
-  calls_->Start(0, {.body = "b"});
+  calls_->Start(0, {.body = absl::Cord("b")});
   EXPECT_THAT(network_.started, ElementsAre("a", "b"));
-  network_.Answer(2, std::string("two"));
+  network_.Answer(2, absl::Cord("two"));
   EXPECT_EQ(*calls_->reply(0), "two");
 }
 
@@ -117,8 +117,8 @@ TEST_F(ParallelCallsTest, WhatIsInFlightFailsWithWhoHasIt) {
   in_flight.Remove(other.get());
   in_flight.Remove(calls_.get());
   EXPECT_EQ(in_flight.size(), 0u);
-  network_.Answer(1, std::string());
-  network_.Answer(2, std::string());
+  network_.Answer(1, absl::Cord());
+  network_.Answer(2, absl::Cord());
 }
 
 TEST_F(ParallelCallsTest, AfterTheCloseNothingBeginsAndOnlyTheFirstCounts) {
@@ -136,7 +136,7 @@ TEST_F(ParallelCallsTest, AfterTheCloseNothingBeginsAndOnlyTheFirstCounts) {
   EXPECT_FALSE(in_flight.Add(late));
   in_flight.Fail(Broken("whoever is there"));
   EXPECT_EQ(Text(late->failed()), "OK") << "it was not taken in";
-  network_.Answer(1, std::string());
+  network_.Answer(1, absl::Cord());
 }
 
 }  // namespace

@@ -1,17 +1,26 @@
 #include "vigil/core/cluster/wire.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/unknown_field_set.h>
+#include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/cord.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
 namespace {
@@ -26,6 +35,7 @@ std::int64_t BytesOfValues(const Tensor& tensor) {
 }
 
 using google::protobuf::UnknownField;
+using NamedTensors = google::protobuf::RepeatedPtrField<proto::NamedTensorProto>;
 
 // A field of a message of TensorFlow's that the message here does not have.
 struct OtherField {
@@ -96,6 +106,68 @@ constexpr OtherField kOfRunOptions[] = {
 };
 constexpr int kFirstOfOurs = 1001;  // what later versions of this library say
 
+// A body, for protobuf to read.
+class PiecesStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  explicit PiecesStream(const absl::Cord& body) : next_(body.chunk_begin()), end_(body.chunk_end()) {}
+
+  bool Next(const void** data, int* size) override {
+    if (rest_.empty()) {
+      if (next_ == end_) return false;
+      rest_ = *next_;
+      ++next_;
+    }
+    *data = rest_.data();
+    *size = static_cast<int>(rest_.size());
+    read_ += *size;
+    last_ = std::exchange(rest_, {});
+    return true;
+  }
+  void BackUp(int count) override {
+    rest_ = last_.substr(last_.size() - static_cast<std::size_t>(count));
+    read_ -= count;
+  }
+  bool Skip(int count) override {
+    const void* data = nullptr;
+    for (int size = 0; count > 0; count -= size) {
+      if (!Next(&data, &size)) return false;
+      if (size > count) {
+        BackUp(size - count);
+        return true;
+      }
+    }
+    return true;
+  }
+  std::int64_t ByteCount() const override { return read_; }
+
+ private:
+  absl::Cord::ChunkIterator next_;
+  const absl::Cord::ChunkIterator end_;
+  absl::string_view last_;
+  absl::string_view rest_;  // of the last piece: what was given back
+  std::int64_t read_ = 0;
+};
+
+bool Split(const absl::Cord& body, int number, std::vector<absl::Cord>* contents, std::string* others) {
+  using google::protobuf::internal::WireFormatLite;
+  PiecesStream pieces(body);
+  google::protobuf::io::CodedInputStream in(&pieces);
+  google::protobuf::io::StringOutputStream rest(others);
+  google::protobuf::io::CodedOutputStream out(&rest);
+  while (const std::uint32_t tag = in.ReadTag()) {
+    if (tag != WireFormatLite::MakeTag(number, WireFormatLite::WIRETYPE_LENGTH_DELIMITED)) {
+      if (!WireFormatLite::SkipField(&in, tag, &out)) return false;
+      continue;
+    }
+    int size = 0;
+    if (!in.ReadVarintSizeAsInt(&size)) return false;
+    const auto at = static_cast<std::size_t>(in.CurrentPosition());
+    if (!in.Skip(size)) return false;
+    contents->push_back(body.Subcord(at, static_cast<std::size_t>(size)));
+  }
+  return in.ConsumedEntireMessage();
+}
+
 bool SaysSomething(const UnknownField& field) {
   switch (field.type()) {
     case UnknownField::TYPE_VARINT:
@@ -128,12 +200,48 @@ absl::Status CheckOtherFields(std::string_view name, const google::protobuf::Unk
 
 }  // namespace
 
-absl::StatusOr<std::string> Serialize(std::string_view method, const google::protobuf::MessageLite& message) {
+absl::StatusOr<absl::Cord> Serialize(std::string_view method, const google::protobuf::MessageLite& message) {
   const auto bytes = static_cast<std::int64_t>(message.ByteSizeLong());
   if (bytes > kMostMessageBytes) return TooLarge("A message", method, bytes, kMostMessageBytes);
   std::string out(static_cast<std::size_t>(bytes), '\0');
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data()));
-  return out;
+  return absl::Cord(std::move(out));
+}
+
+bool ParseBody(const absl::Cord& body, google::protobuf::MessageLite* message) {
+  if (body.size() > std::size_t{std::numeric_limits<int>::max()}) return false;
+  if (const std::optional<std::string_view> flat = FlatOf(body)) {
+    return message->ParseFromArray(flat->data(), static_cast<int>(flat->size()));
+  }
+  PiecesStream stream(body);
+  return message->ParseFromZeroCopyStream(&stream);
+}
+
+absl::Status ParseRequest(const absl::Cord& body, google::protobuf::MessageLite* request) {
+  return ParseBody(body, request) ? absl::OkStatus() : NotParsed();
+}
+
+absl::Status NotParsed() { return MakeStatus(Code::kInvalidArgument, "The request cannot be parsed."); }
+
+bool SplitLarge(const absl::Cord& body, int number, std::vector<absl::Cord>* contents, std::string* others) {
+  if (body.size() < kSharedTensorBytes) return false;
+  return Split(body, number, contents, others);
+}
+
+absl::Status TakeTensors(const std::vector<absl::Cord>& split, NamedTensors* field, std::vector<Tensor>* tensors) {
+  for (const proto::NamedTensorProto& named : *field) {
+    VIGIL_ASSIGN_OR_RETURN(tensors->emplace_back(), FromProto(named.tensor()));
+  }
+  for (const absl::Cord& each : split) {
+    std::string name;
+    std::vector<absl::Cord> tensor;
+    if (!Split(each, proto::NamedTensorProto::kTensorFieldNumber, &tensor, &name) || tensor.size() > 1 ||
+        !field->Add()->ParseFromString(name)) {
+      return NotParsed();
+    }
+    VIGIL_ASSIGN_OR_RETURN(tensors->emplace_back(), ParseTensorPieces(tensor.empty() ? absl::Cord() : tensor[0]));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckFits(const Env& env, std::string_view method, std::string_view name, const Tensor& tensor) {

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/env/env.h"
@@ -20,15 +22,38 @@ namespace vigil {
 
 // The bytes of a request or an answer of that method. RESOURCE_EXHAUSTED, which names it, for what protobuf cannot
 // write (2 GiB and more): never nothing, which would be read as another message.
-absl::StatusOr<std::string> Serialize(std::string_view method, const google::protobuf::MessageLite& message);
+absl::StatusOr<absl::Cord> Serialize(std::string_view method, const google::protobuf::MessageLite& message);
+// The message that a body is, in however many pieces; false: it is none.
+bool ParseBody(const absl::Cord& body, google::protobuf::MessageLite* message);
 // RESOURCE_EXHAUSTED, which names the method and the tensor, for one whose values alone are more than env's network
 // carries. Asked before it is copied into a message.
 absl::Status CheckFits(const Env& env, std::string_view method, std::string_view name, const Tensor& tensor);
 
-template <typename Request>
-absl::Status ParseRequest(const std::string& body, Request* request) {
-  if (request->ParseFromString(body)) return absl::OkStatus();
-  return MakeStatus(Code::kInvalidArgument, "The request cannot be parsed.");
+// INVALID_ARGUMENT instead.
+absl::Status ParseRequest(const absl::Cord& body, google::protobuf::MessageLite* request);
+
+// Parts of ParseWithTensors. ------------------------------------------------------------------------------------------
+
+// False: the body is small, or no message, and is to be read as a whole. Else the contents of each field `number`, and
+// the bytes of all other fields.
+bool SplitLarge(const absl::Cord& body, int number, std::vector<absl::Cord>* contents, std::string* others);
+// What was split off, or else the message has itself.
+absl::Status TakeTensors(const std::vector<absl::Cord>& split,
+                         google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* field,
+                         std::vector<Tensor>* tensors);
+absl::Status NotParsed();
+
+// Reads a message whose field `number`, `field`, is of named tensors, and the tensors: large ones go straight from the
+// body into their own memory, and the message has their names only. INVALID_ARGUMENT: it is none, or they are none.
+template <typename Message>
+absl::Status ParseWithTensors(const absl::Cord& body, int number,
+                              google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* (Message::*field)(),
+                              Message* message, std::vector<Tensor>* tensors) {
+  std::string others;
+  std::vector<absl::Cord> named;
+  const bool is_split = SplitLarge(body, number, &named, &others);
+  if (!(is_split ? message->ParseFromString(others) : ParseBody(body, message))) return NotParsed();
+  return TakeTensors(named, (message->*field)(), tensors);
 }
 
 void ToProto(const NodeStats& stats, proto::NodeStatsProto* out);

@@ -3,6 +3,15 @@
 #include <google/protobuf/message_lite.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vigil/core/base/cord.h"
+#include "vigil/core/tensor/tensor_proto.h"
+
 namespace vigil {
 namespace {
 
@@ -105,6 +114,54 @@ TEST(WireTest, WhatMakesNoDifferenceOfAConfigIsTaken) {
     const auto config = FromProto(ConfigWith(number, static_cast<std::uint64_t>(value)));
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_EQ(config->device_filters, std::vector<std::string>{"/job:ps"});
+  }
+}
+
+// As it comes from the network, in pieces; small and large, and with what else the message has.
+TEST(WireTest, TensorsAreReadOutOfPiecesAsTheMessageHasThem) {
+  for (const std::int64_t elements : {3, 50'000}) {
+    proto::RunStepRequest request;
+    request.set_session_handle("session");
+    for (const char* const name : {"x:0", "y:0"}) {
+      proto::NamedTensorProto& feed = *request.add_feed();
+      feed.set_name(name);
+      ToProto(Tensor(DType::kFloat, Shape({elements, name[0] == 'x' ? 1 : 2})), feed.mutable_tensor());
+    }
+    request.add_fetch("z:0");
+    request.set_request_id(7);
+    const auto bytes = std::make_shared<std::string>(request.SerializeAsString());
+    const auto cut = [&bytes](std::size_t size, std::size_t piece) {
+      absl::Cord out;
+      for (std::size_t at = 0; at < size; at += piece) {
+        out.Append(SharedCord(std::string_view(*bytes).substr(at, std::min(piece, size - at)), bytes));
+      }
+      return out;
+    };
+    const auto parse = [](const absl::Cord& body, proto::RunStepRequest* message, std::vector<Tensor>* tensors) {
+      return ParseWithTensors(body, proto::RunStepRequest::kFeedFieldNumber, &proto::RunStepRequest::mutable_feed,
+                              message, tensors);
+    };
+    for (const std::size_t piece : {1u, 10u, 4096u, 1u << 20}) {
+      proto::RunStepRequest whole;
+      ASSERT_TRUE(ParseBody(cut(bytes->size(), piece), &whole));
+      EXPECT_EQ(whole.SerializeAsString(), *bytes);
+      proto::RunStepRequest read;
+      std::vector<Tensor> tensors;
+      ASSERT_TRUE(parse(cut(bytes->size(), piece), &read, &tensors).ok()) << piece;
+      ASSERT_EQ(tensors.size(), 2u);
+      EXPECT_EQ(tensors[0], Tensor(DType::kFloat, Shape({elements, 1})));
+      EXPECT_EQ(tensors[1], Tensor(DType::kFloat, Shape({elements, 2})));
+      EXPECT_EQ(read.feed(1).name(), "y:0");
+      EXPECT_EQ(read.fetch(0), "z:0");
+      EXPECT_EQ(read.request_id(), 7);
+    }
+    // Cut off anywhere near its ends.
+    for (const std::size_t size : {bytes->size() - 1, bytes->size() - 5, bytes->size() - 20, std::size_t{15}}) {
+      proto::RunStepRequest message;
+      std::vector<Tensor> tensors;
+      const bool is_message = message.ParseFromString(bytes->substr(0, size));
+      EXPECT_EQ(parse(cut(size, 4096), &message, &tensors).ok(), is_message) << size;
+    }
   }
 }
 

@@ -26,7 +26,7 @@ class InProcessNetwork::Call final : public IncomingCall {
 
   const NetworkRequest& request() const { return request_; }
   const std::string& method() const override { return request_.method; }
-  const std::string& body() const override { return request_.body; }
+  const absl::Cord& body() const override { return request_.body; }
   bool cancelled() const override {
     MutexLock lock(*mutex_);
     return abandoned_;

@@ -41,13 +41,15 @@ class InProcessNetworkTest : public testing::Test {
     // Never answers, but for those who give up.
     listener_ = *network_.Listen("a:1", [this](IncomingCall& call) -> NetworkReply {
       while (!call.cancelled()) fake_.tasks.SleepUntil(fake_.clock.Monotonic() + std::chrono::seconds(1));
-      return std::string("late");
+      return absl::Cord("late");
     });
   }
   void Start() {
-    network_.Start(
-        {.to = "a:1", .method = "wait", .body = "", .deadline = fake_.clock.Monotonic() + std::chrono::seconds(5)},
-        [this](const NetworkReply& reply) { replies_.push_back(fakes::Text(reply.status())); });
+    network_.Start({.to = "a:1",
+                    .method = "wait",
+                    .body = absl::Cord(""),
+                    .deadline = fake_.clock.Monotonic() + std::chrono::seconds(5)},
+                   [this](const NetworkReply& reply) { replies_.push_back(fakes::Text(reply.status())); });
     fake_.tasks.RunReady();
   }
   void Wait(int seconds) {

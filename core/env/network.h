@@ -21,19 +21,22 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/cord.h"
 #include "vigil/core/base/time.h"
 
 namespace vigil {
 
 struct Env;
 
+// A body is a Cord: pieces that are shared, so that what is large (a tensor) goes out of the memory in which it lies
+// and is read out of that in which it arrived. Messages of a few KiB are one piece: TryFlat() gives it.
 using NetworkReply =
-    absl::StatusOr<std::string>;  // an error of the peer's handler arrives with its code, message and payloads
+    absl::StatusOr<absl::Cord>;  // an error of the peer's handler arrives with its code, message and payloads
 
 struct NetworkRequest {
   std::string to;          // "host:port"
   std::string method;      // "/tensorflow.WorkerService/RunGraph"
-  std::string body;        // opaque here
+  absl::Cord body;         // opaque here
   Time deadline = kNever;  // then DEADLINE_EXCEEDED, whatever the peer does
   Duration keepalive{0};   // UNAVAILABLE when nothing was heard of the peer for so long; 0 = never
 };
@@ -43,7 +46,7 @@ class IncomingCall {
  public:
   virtual ~IncomingCall() = default;
   virtual const std::string& method() const = 0;
-  virtual const std::string& body() const = 0;
+  virtual const absl::Cord& body() const = 0;
   // The caller gave up, lost the connection or is dead: nobody will read the reply.
   virtual bool cancelled() const = 0;
   // `wake` is called once when that happens, at once if it has happened; it must not block, nor use the call. Not

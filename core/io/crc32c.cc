@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "vigil/core/base/cord.h"
+
 namespace vigil {
 
 std::uint32_t ExtendCrc32c(std::uint32_t crc, std::string_view data) {
@@ -17,6 +19,12 @@ std::uint32_t ExtendCrc32c(std::uint32_t crc, std::string_view data) {
     data.remove_prefix(size);
   }
   return ~inverted;
+}
+
+std::uint32_t Crc32c(const absl::Cord& data) {
+  std::uint32_t crc = 0;
+  ForEachPiece(data, [&crc](std::string_view piece) { crc = ExtendCrc32c(crc, piece); });
+  return crc;
 }
 
 }  // namespace vigil

@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/strings/cord.h"
+
 namespace vigil {
 
 // The checksum of what had checksum `crc`, followed by `data`.
 std::uint32_t ExtendCrc32c(std::uint32_t crc, std::string_view data);
 inline std::uint32_t Crc32c(std::string_view data) { return ExtendCrc32c(0, data); }
+std::uint32_t Crc32c(const absl::Cord& data);
 
 // A checksum of bytes that contain checksums is weak, so that stored ones are masked: rotated right by 15, plus a
 // constant.

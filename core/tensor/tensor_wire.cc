@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/cord.h"
 #include "vigil/core/tensor/tensor.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
@@ -37,9 +38,14 @@ std::size_t VarintSize(std::uint64_t value) {
   return size;
 }
 
-void AppendBytesField(int number, std::string_view bytes, std::string* out) {
+// A field of so many bytes begins.
+void AppendLength(int number, std::size_t length, std::string* out) {
   out->push_back(Tag(number, WireType::kBytes));
-  AppendVarint(bytes.size(), out);
+  AppendVarint(length, out);
+}
+
+void AppendBytesField(int number, std::string_view bytes, std::string* out) {
+  AppendLength(number, bytes.size(), out);
   out->append(bytes);
 }
 
@@ -82,10 +88,14 @@ void AppendShape(const Shape& shape, std::string* out) {
   }
 }
 
-void AppendPlain(const Tensor& tensor, std::string* out) {
+void AppendHead(const Tensor& tensor, std::string* out) {
   out->push_back(Tag(kDType, WireType::kVarint));
   AppendVarint(static_cast<std::uint64_t>(tensor.dtype()), out);
   AppendShape(tensor.shape(), out);
+}
+
+void AppendPlain(const Tensor& tensor, std::string* out) {
+  AppendHead(tensor, out);
   if (tensor.num_elements() != 1) {
     if (!tensor.bytes().empty()) AppendBytesField(kContent, tensor.bytes(), out);
   } else if (const int field = ScalarField(tensor.dtype()); field != 0) {
@@ -104,17 +114,27 @@ class Reader {
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
   bool done() const { return rest_.empty(); }
+  std::size_t left() const { return rest_.size(); }
   // False where the bytes are no message, or one with fields of other kinds.
   bool Next(int* number, std::uint64_t* value, std::string_view* bytes) {
+    WireType type = WireType::kVarint;
+    if (!NextTag(number, &type, value)) return false;
+    return type == WireType::kVarint || ReadBytes(*value, bytes);
+  }
+  // The same, without the bytes: `value` says how many follow.
+  bool NextTag(int* number, WireType* type, std::uint64_t* value) {
+    if (rest_.empty()) return false;
     const int tag = static_cast<unsigned char>(rest_.front());
     if (tag >= 0x80) return false;  // fields from 16 on
     rest_.remove_prefix(1);
     *number = tag >> 3;
-    if (!ReadVarint(value)) return false;
-    if ((tag & 7) == static_cast<int>(WireType::kVarint)) return true;
-    if ((tag & 7) != static_cast<int>(WireType::kBytes) || *value > rest_.size()) return false;
-    *bytes = rest_.substr(0, *value);
-    rest_.remove_prefix(*value);
+    *type = static_cast<WireType>(tag & 7);
+    return (*type == WireType::kVarint || *type == WireType::kBytes) && ReadVarint(value);
+  }
+  bool ReadBytes(std::uint64_t size, std::string_view* bytes) {
+    if (size > rest_.size()) return false;
+    *bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
     return true;
   }
   bool ReadVarint(std::uint64_t* value) {
@@ -183,38 +203,88 @@ std::optional<Shape> ReadShape(std::string_view bytes) {
   return Shape(std::move(dims));
 }
 
-// The tensor, where the values are all there as they lie in memory, or are one whole number.
-std::optional<Tensor> ParsePlain(std::string_view bytes) {
-  const std::optional<PlainTensor> plain = ReadPlain(bytes);
-  if (!plain.has_value()) return std::nullopt;
+// A tensor of that type and shape, yet to be written. nullopt: a type that is not read here, or a shape that `most`
+// bytes cannot have.
+std::optional<Tensor> UnwrittenPlain(const PlainTensor& plain, std::size_t most) {
   DType dtype = DType::kInvalid;
-  for (const DType known : {DType::kFloat, DType::kDouble, DType::kInt64}) {
-    if (plain->dtype == static_cast<std::uint64_t>(known)) dtype = known;
+  for (const DType known : {DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32, DType::kUint8}) {
+    if (plain.dtype == static_cast<std::uint64_t>(known)) dtype = known;
   }
   if (dtype == DType::kInvalid) return std::nullopt;
-  std::optional<Shape> shape = ReadShape(plain->shape);
+  std::optional<Shape> shape = ReadShape(plain.shape);
   if (!shape.has_value()) return std::nullopt;
   // The product may overflow only where the bytes are not there.
   std::uint64_t elements = 1;
   for (const std::int64_t dim : shape->dims()) {
-    if (dim <= 0 || static_cast<std::uint64_t>(dim) > bytes.size() || elements > bytes.size()) return std::nullopt;
+    if (dim <= 0 || static_cast<std::uint64_t>(dim) > most || elements > most) return std::nullopt;
     elements *= static_cast<std::uint64_t>(dim);
   }
-  if (plain->values_field == kInt64s && dtype == DType::kInt64 && elements == 1) {
+  if (elements > most) return std::nullopt;
+  absl::StatusOr<Tensor> out = Tensor::MakeUnwritten(dtype, shape->dims());
+  return out.ok() ? std::optional(*std::move(out)) : std::nullopt;
+}
+
+// The tensor, where the values are all there as they lie in memory, or are one whole number.
+std::optional<Tensor> ParsePlain(std::string_view bytes) {
+  const std::optional<PlainTensor> plain = ReadPlain(bytes);
+  if (!plain.has_value()) return std::nullopt;
+  std::optional<Tensor> out = UnwrittenPlain(*plain, bytes.size());
+  if (!out.has_value()) return std::nullopt;
+  const std::int64_t elements = out->num_elements();
+  if (plain->values_field == kInt64s && out->dtype() == DType::kInt64 && elements == 1) {
     std::uint64_t value = 0;
     Reader reader(plain->values);
     if (!reader.ReadVarint(&value) || !reader.done()) return std::nullopt;
-    Tensor out(dtype, *std::move(shape));
-    out.mutable_flat<std::int64_t>()[0] = static_cast<std::int64_t>(value);
+    out->mutable_flat<std::int64_t>()[0] = static_cast<std::int64_t>(value);
     return out;
   }
   const bool in_memory_order =
-      plain->values_field == kContent || (elements == 1 && plain->values_field == ScalarField(dtype));
-  if (!in_memory_order || plain->values.size() != elements * DTypeSize(dtype)) return std::nullopt;
-  absl::StatusOr<Tensor> out = Tensor::MakeUnwritten(dtype, shape->dims());
-  if (!out.ok()) return std::nullopt;
+      plain->values_field == kContent || (elements == 1 && plain->values_field == ScalarField(out->dtype()));
+  if (!in_memory_order || plain->values.size() != out->bytes().size()) return std::nullopt;
   std::memcpy(out->mutable_bytes().data(), plain->values.data(), plain->values.size());
-  return *std::move(out);
+  return out;
+}
+
+// The same of bytes in pieces, where what ends them is the elements.
+std::optional<Tensor> ParsePlainPieces(const absl::Cord& bytes) {
+  constexpr std::size_t kMostBeforeElements = 512;
+  const std::string before(bytes.Subcord(0, kMostBeforeElements));
+  PlainTensor plain;
+  Reader reader(before);
+  int number = 0;
+  WireType type = WireType::kVarint;
+  std::uint64_t value = 0;
+  for (int last = 0; reader.NextTag(&number, &type, &value) && number > last; last = number) {
+    if (number == kContent && type == WireType::kBytes) {
+      std::optional<Tensor> out = UnwrittenPlain(plain, bytes.size());
+      const std::size_t at = before.size() - reader.left();
+      if (!out.has_value() || value != bytes.size() - at || value != out->bytes().size()) return std::nullopt;
+      char* to = out->mutable_bytes().data();
+      ForEachPiece(bytes.Subcord(at, value), [&to](std::string_view piece) {
+        std::memcpy(to, piece.data(), piece.size());
+        to += piece.size();
+      });
+      return out;
+    }
+    if (number == kDType && type == WireType::kVarint) {
+      plain.dtype = value;
+    } else if (number != kShape || type != WireType::kBytes || !reader.ReadBytes(value, &plain.shape)) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+bool IsShared(const Tensor& tensor) {
+  return IsPlain(tensor) && tensor.has_buffer() && tensor.bytes().size() >= kSharedTensorBytes;
+}
+
+// A large tensor's message up to its elements, which end it.
+std::string BeforeElements(const Tensor& tensor) {
+  std::string out;
+  AppendHead(tensor, &out);
+  AppendLength(kContent, tensor.bytes().size(), &out);
+  return out;
 }
 
 }  // namespace
@@ -262,6 +332,12 @@ absl::StatusOr<Tensor> ParseTensor(std::string_view bytes) {
   return FromProto(message);
 }
 
+absl::StatusOr<Tensor> ParseTensorPieces(const absl::Cord& bytes) {
+  if (const std::optional<std::string_view> flat = FlatOf(bytes)) return ParseTensor(*flat);
+  if (std::optional<Tensor> plain = ParsePlainPieces(bytes); plain.has_value()) return *std::move(plain);
+  return ParseTensor(std::string_view(std::string(bytes)));
+}
+
 std::string_view OnlyField(int number, std::string_view message) {
   if (message.empty()) return {};
   int found = 0;
@@ -270,6 +346,57 @@ std::string_view OnlyField(int number, std::string_view message) {
   Reader reader(message);
   if (!reader.Next(&found, &length, &contents) || found != number || !reader.done()) return {};
   return contents;
+}
+
+std::optional<absl::StatusOr<Tensor>> ParseOnlyTensor(int number, const absl::Cord& message) {
+  if (const std::optional<std::string_view> flat = FlatOf(message)) {
+    const std::string_view contents = OnlyField(number, *flat);
+    return contents.data() == nullptr ? std::nullopt : std::optional(ParseTensor(contents));
+  }
+  constexpr std::size_t kMostBytesOfATag = 16;
+  const std::string start(message.Subcord(0, kMostBytesOfATag));
+  int found = 0;
+  WireType type = WireType::kVarint;
+  std::uint64_t length = 0;
+  Reader reader(start);
+  if (!reader.NextTag(&found, &type, &length) || found != number || type != WireType::kBytes) return std::nullopt;
+  const std::size_t at = start.size() - reader.left();
+  if (length != message.size() - at) return std::nullopt;
+  return ParseTensorPieces(message.Subcord(at, length));
+}
+
+void MessageWriter::Elements(std::string_view before, const Tensor& tensor) {
+  piece_.append(before);
+  pieces_.Append(std::exchange(piece_, {}));
+  pieces_.Append(SharedCord(tensor.bytes(), tensor));
+}
+
+void MessageWriter::TensorField(int number, const Tensor& tensor) {
+  if (!IsShared(tensor)) return AppendTensorField(number, tensor, &piece_);
+  const std::string before = BeforeElements(tensor);
+  AppendLength(number, before.size() + tensor.bytes().size(), &piece_);
+  Elements(before, tensor);
+}
+
+void MessageWriter::NamedTensor(int number, std::string_view name, const Tensor& tensor) {
+  constexpr int kName = 1;
+  constexpr int kTensor = 2;
+  std::string named;
+  AppendTextField(kName, name, &named);
+  if (!tensor.valid() || !IsShared(tensor)) {
+    if (tensor.valid()) AppendTensorField(kTensor, tensor, &named);
+    return AppendBytesField(number, named, &piece_);
+  }
+  const std::string before = BeforeElements(tensor);
+  AppendLength(kTensor, before.size() + tensor.bytes().size(), &named);
+  AppendLength(number, named.size() + before.size() + tensor.bytes().size(), &piece_);
+  piece_.append(named);
+  Elements(before, tensor);
+}
+
+absl::Cord MessageWriter::Take() && {
+  pieces_.Append(std::move(piece_));
+  return std::move(pieces_);
 }
 
 }  // namespace vigil

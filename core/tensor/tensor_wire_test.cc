@@ -4,10 +4,15 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/cord.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
@@ -111,6 +116,83 @@ TEST(TensorWire, EveryFormIsReadAsTheMessageReadsIt) {
       EXPECT_EQ(CodeOf(read.status()), Code::kInvalidArgument);
     }
   }
+}
+
+// In pieces of so many bytes.
+absl::Cord Cut(const std::string& bytes, std::size_t size) {
+  const auto kept = std::make_shared<std::string>(bytes);
+  absl::Cord out;
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    out.Append(SharedCord(std::string_view(*kept).substr(at, size), kept));
+  }
+  return out;
+}
+
+Tensor Large() {
+  std::vector<std::int32_t> values(20'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i * i);
+  return Tensor::Vector<std::int32_t>(values).Reshaped({100, 200});
+}
+
+TEST(TensorWire, PiecesAreReadAsTheWhole) {
+  std::vector<Tensor> tensors = ManyTensors();
+  tensors.push_back(Large());
+  for (const Tensor& tensor : tensors) {
+    const std::string bytes = Written(tensor);
+    std::string field;
+    AppendTensorField(3, tensor, &field);
+    for (const std::size_t size : {1u, 3u, 7u, 1000u, 1u << 20}) {
+      const absl::StatusOr<Tensor> read = ParseTensorPieces(Cut(bytes, size));
+      ASSERT_TRUE(read.ok()) << tensor.Describe() << " " << size << read.status();
+      EXPECT_EQ(*read, tensor) << size;
+      const std::optional<absl::StatusOr<Tensor>> alone = ParseOnlyTensor(3, Cut(field, size));
+      ASSERT_TRUE(alone.has_value() && alone->ok()) << tensor.Describe() << " " << size;
+      EXPECT_EQ(**alone, tensor) << size;
+      EXPECT_FALSE(ParseOnlyTensor(2, Cut(field, size)).has_value());
+      EXPECT_FALSE(ParseOnlyTensor(3, Cut(field + field, size)).has_value());
+      EXPECT_FALSE(ParseOnlyTensor(3, Cut(field.substr(0, field.size() - 1), size)).has_value());
+    }
+  }
+  // What is missing at the end, and what is too much: as the message itself says.
+  const std::string bytes = Written(Large());
+  for (const std::string& wrong : {bytes.substr(0, bytes.size() - 4), bytes + "x", bytes.substr(0, 3), bytes + bytes}) {
+    proto::TensorProto message;
+    const bool expected = message.ParseFromString(wrong) && FromProto(message).ok();
+    EXPECT_EQ(ParseTensorPieces(Cut(wrong, 1000)).ok(), expected);
+  }
+}
+
+TEST(TensorWire, AWriterWritesWhatTheMessageWould) {
+  for (const Tensor& tensor : {Tensor::Scalar<float>(2), Large(), Tensor::Vector<std::string>({"a", "b"})}) {
+    std::string expected = "before";
+    AppendTensorField(7, tensor, &expected);
+    std::string named;
+    AppendTextField(1, "a name", &named);
+    AppendTensorField(2, tensor, &named);
+    AppendTextField(4, named, &expected);
+    AppendIntegerField(5, 300, &expected);
+    MessageWriter writer("before");
+    writer.TensorField(7, tensor);
+    writer.NamedTensor(4, "a name", tensor);
+    writer.Integer(5, 300);
+    EXPECT_EQ(std::string(std::move(writer).Take()), expected) << tensor.Describe();
+  }
+  MessageWriter none;
+  none.NamedTensor(4, "dead", Tensor());
+  EXPECT_EQ(std::string(std::move(none).Take()), std::string("\x22\x06\x0a\x04") + "dead");
+}
+
+TEST(TensorWire, ALargeTensorIsSharedAndWhoWritesLaterGetsItsOwn) {
+  Tensor tensor = Large();
+  const char* const elements = tensor.bytes().data();
+  MessageWriter writer;
+  writer.TensorField(1, tensor);
+  const absl::Cord message = std::move(writer).Take();
+  bool shared = false;
+  ForEachPiece(message, [&](std::string_view piece) { shared = shared || piece.data() == elements; });
+  EXPECT_TRUE(shared);
+  tensor.mutable_flat<std::int32_t>()[7] = -1;
+  EXPECT_EQ(**ParseOnlyTensor(1, message), Large());
 }
 
 TEST(TensorWire, KeepsTheBitsOfNan) {

@@ -62,7 +62,7 @@ class NamedGrpc final : public Network {
    public:
     explicit Named(IncomingCall& inner) : inner_(inner), method_(NameOf(inner.method())) {}
     const std::string& method() const override { return method_; }
-    const std::string& body() const override { return inner_.body(); }
+    const absl::Cord& body() const override { return inner_.body(); }
     bool cancelled() const override { return inner_.cancelled(); }
     void OnCancelled(std::function<void()> wake) override { inner_.OnCancelled(std::move(wake)); }
 

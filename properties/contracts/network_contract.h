@@ -33,7 +33,7 @@ struct SlowHandler {
       self->go.Wait(kNever);
       self->told = call.cancelled();
       self->left.Notify();
-      return "late";
+      return absl::Cord("late");
     };
   }
 
@@ -79,10 +79,10 @@ TYPED_TEST_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre) {
   this->place_.Run([](const Env& env) {
     const std::string bytes("a\0b\xff", 4);
     const auto listener = env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply {
-      return call.method() + "/" + call.body() + (call.cancelled() ? "cancelled" : "");
+      return absl::Cord(call.method() + "/" + std::string(call.body()) + (call.cancelled() ? "cancelled" : ""));
     });
     ASSERT_TRUE(listener.ok()) << listener.status();
-    const NetworkReply reply = CallAndWait(env, {.to = kContractAddress, .method = "/s/M", .body = bytes});
+    const NetworkReply reply = CallAndWait(env, {.to = kContractAddress, .method = "/s/M", .body = absl::Cord(bytes)});
     ASSERT_TRUE(reply.ok()) << reply.status();
     EXPECT_EQ(*reply, "/s/M/" + bytes);
   });
@@ -105,17 +105,18 @@ TYPED_TEST_P(NetworkContract, ARequestThatIsTooLargeIsNotSentAndItsMethodNamed) 
     const auto served = std::make_shared<std::atomic<int>>(0);
     const auto listener = env.network->Listen(kContractAddress, [served](IncomingCall& call) -> NetworkReply {
       ++*served;
-      return call.body().substr(1);
+      return call.body().Subcord(1, call.body().size() - 1);
     });
     ASSERT_EQ(env.network->limits().message_bytes, kContractLimits.message_bytes);
     const std::string largest(static_cast<std::size_t>(kContractLimits.message_bytes), 'x');
     const absl::Status status =
-        CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = largest + "x"}).status();
+        CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = absl::Cord(largest + "x")}).status();
     EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
     EXPECT_EQ(MessageOf(status),
               "A request of /s/Large has 100001 bytes, the most is 100000: send a large tensor in parts.");
     EXPECT_EQ(*served, 0);
-    const NetworkReply reply = CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = largest});
+    const NetworkReply reply =
+        CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = absl::Cord(largest)});
     ASSERT_TRUE(reply.ok()) << reply.status();
     EXPECT_EQ(reply->size(), largest.size() - 1);
   });
@@ -124,9 +125,11 @@ TYPED_TEST_P(NetworkContract, ARequestThatIsTooLargeIsNotSentAndItsMethodNamed) 
 TYPED_TEST_P(NetworkContract, AnAnswerThatIsTooLargeIsAnErrorThatNamesTheMethod) {
   this->place_.Run([](const Env& env) {
     const auto listener = env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply {
-      return std::string(static_cast<std::size_t>(kContractLimits.message_bytes), 'x') + call.body();
+      return absl::Cord(std::string(static_cast<std::size_t>(kContractLimits.message_bytes), 'x') +
+                        std::string(call.body()));
     });
-    const absl::Status status = CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = "y"}).status();
+    const absl::Status status =
+        CallAndWait(env, {.to = kContractAddress, .method = "/s/Large", .body = absl::Cord("y")}).status();
     EXPECT_EQ(CodeOf(status), Code::kResourceExhausted);
     EXPECT_EQ(MessageOf(status),
               "The answer of /s/Large has 100001 bytes, the most is 100000: send a large tensor in parts.");
@@ -156,7 +159,8 @@ TYPED_TEST_P(NetworkContract, WhereNobodyServesACallIsUnavailable) {
   this->place_.Run([](const Env& env) {
     EXPECT_EQ(CodeOf(CallAndWait(env, {.to = kContractAddress}).status()), Code::kUnavailable);
     {
-      const auto listener = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return ""; });
+      const auto listener =
+          env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return absl::Cord(""); });
       EXPECT_TRUE(CallAndWait(env, {.to = kContractAddress}).ok());
     }
     EXPECT_EQ(CodeOf(CallAndWait(env, {.to = kContractAddress}).status()), Code::kUnavailable);
@@ -165,8 +169,9 @@ TYPED_TEST_P(NetworkContract, WhereNobodyServesACallIsUnavailable) {
 
 TYPED_TEST_P(NetworkContract, AnAddressHasOneListenerAtATime) {
   this->place_.Run([](const Env& env) {
-    auto first = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return "first"; });
-    const auto serve = [](IncomingCall&) -> NetworkReply { return "second"; };
+    auto first =
+        env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return absl::Cord("first"); });
+    const auto serve = [](IncomingCall&) -> NetworkReply { return absl::Cord("second"); };
     EXPECT_EQ(CodeOf(env.network->Listen(kContractAddress, serve).status()), Code::kAlreadyExists);
     EXPECT_EQ(*CallAndWait(env, {.to = kContractAddress}), "first");
     *first = nullptr;
@@ -187,7 +192,7 @@ TYPED_TEST_P(NetworkContract, AFreePortIsFoundForWhoAsksForNone) {
     for (const auto& each : {&*first, &*second}) {
       EXPECT_TRUE((*each)->address().starts_with("localhost:")) << (*each)->address();
       EXPECT_FALSE((*each)->address().ends_with(":0"));
-      EXPECT_EQ(*CallAndWait(env, {.to = (*each)->address(), .method = "/s/M", .body = "here"}), "here");
+      EXPECT_EQ(*CallAndWait(env, {.to = (*each)->address(), .method = "/s/M", .body = absl::Cord("here")}), "here");
     }
     const auto named = env.network->Listen(kContractAddress, serve);
     ASSERT_TRUE(named.ok()) << named.status();
@@ -201,7 +206,7 @@ TYPED_TEST_P(NetworkContract, HandlersRunAtTheSameTime) {
         kContractAddress, [slow, serve = SlowHandler::Of(slow)](IncomingCall& call) -> NetworkReply {
           if (call.method() == "slow") return serve(call);
           slow->go.Notify();
-          return "quick";
+          return absl::Cord("quick");
         });
     const auto call = StartedCall::Start(env, {.to = kContractAddress, .method = "slow"});
     slow->entered.Wait(kNever);
@@ -227,7 +232,8 @@ TYPED_TEST_P(NetworkContract, ADeadlineEndsTheWaitAndTellsTheHandler) {
 
 TYPED_TEST_P(NetworkContract, ADeadlineThatIsMetDoesNothing) {
   this->place_.Run([](const Env& env) {
-    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return "here"; });
+    const auto listener =
+        env.network->Listen(kContractAddress, [](IncomingCall&) -> NetworkReply { return absl::Cord("here"); });
     const Time deadline = DeadlineAfter(env, 3 * TypeParam::Tick());
     const auto call = StartedCall::Start(env, {.to = kContractAddress, .deadline = deadline});
     EXPECT_EQ(call->Wait(), Code::kOk);
@@ -262,7 +268,7 @@ TYPED_TEST_P(NetworkContract, AHandlerThatAsksLateIsToldAtOnce) {
       slow->entered.Notify();
       slow->go.Wait(kNever);
       call.OnCancelled([told_late] { told_late->Notify(); });
-      return "";
+      return absl::Cord();
     });
     const auto call = StartedCall::Start(env, {.to = kContractAddress});
     slow->entered.Wait(kNever);
@@ -289,10 +295,11 @@ TYPED_TEST_P(NetworkContract, CallsUnderWayEndWithTheirListener) {
 
 TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
   this->place_.Run([](const Env& env) {
-    const auto listener =
-        env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply { return call.body() + "!"; });
+    const auto listener = env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply {
+      return absl::Cord(std::string(call.body()) + "!");
+    });
     const auto last = std::make_shared<StartedCall>(env);
-    env.network->Start({.to = kContractAddress, .body = "a"}, [env, last](NetworkReply first) {
+    env.network->Start({.to = kContractAddress, .body = absl::Cord("a")}, [env, last](NetworkReply first) {
       env.network->Start({.to = kContractAddress, .body = *first}, [last](NetworkReply second) {
         last->reply = std::move(second);
         last->answered.Notify();

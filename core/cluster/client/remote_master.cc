@@ -17,7 +17,7 @@
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
-#include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
 namespace {
@@ -30,14 +30,14 @@ constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
 // What is the same in all steps.
 class RemoteStep final : public PreparedStep {
  public:
-  RemoteStep(const std::string& session, const StepNames& names) {
+  RemoteStep(const std::string& session, const StepNames& names) : feeds(names.feeds) {
     request.set_session_handle(session);
-    for (const std::string& name : names.feeds) request.add_feed()->set_name(name);
     for (const std::string& name : names.fetches) request.add_fetch(name);
     for (const std::string& name : names.targets) request.add_target(name);
     request.set_store_errors_in_response_body(true);
   }
-  proto::RunStepRequest request;
+  const std::vector<std::string> feeds;
+  proto::RunStepRequest request;  // without them
 };
 
 // What is asked again if it gets lost. Each may be null.
@@ -97,13 +97,9 @@ class RemoteMaster final : public MasterInterface {
   }
 
   absl::Status RunStep(PreparedStep& step, const StepCall& call, std::vector<Tensor>* fetched) override {
-    proto::RunStepRequest request = static_cast<RemoteStep&>(step).request;
+    const RemoteStep& remote = static_cast<RemoteStep&>(step);
+    proto::RunStepRequest request = remote.request;
     request.set_request_id(ids_.Next());
-    for (int i = 0; i < request.feed_size(); ++i) {
-      VIGIL_RETURN_IF_ERROR(
-          CheckFits(env_, methods::kRunStep.path, request.feed(i).name(), call.feeds[static_cast<std::size_t>(i)]));
-      ToProto(call.feeds[static_cast<std::size_t>(i)], request.mutable_feed(i)->mutable_tensor());
-    }
     std::int64_t timeout = timeout_in_ms_;
     if (call.options != nullptr) {
       if (call.options->timeout_in_ms > 0) timeout = call.options->timeout_in_ms;
@@ -112,15 +108,24 @@ class RemoteMaster final : public MasterInterface {
       options.set_timeout_in_ms(call.options->timeout_in_ms);
       options.set_report_tensor_allocations_upon_oom(call.options->report_tensor_allocations_upon_oom);
     }
-    VIGIL_ASSIGN_OR_RETURN(const proto::RunStepResponse response,
-                           Ask(methods::kRunStep, request, DeadlineOf(timeout), {.given_up = call.session_closed}));
+    MessageWriter message(request.SerializeAsString());
+    for (std::size_t i = 0; i < remote.feeds.size(); ++i) {
+      VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunStep.path, remote.feeds[i], call.feeds[i]));
+      message.NamedTensor(proto::RunStepRequest::kFeedFieldNumber, remote.feeds[i], call.feeds[i]);
+    }
+    VIGIL_ASSIGN_OR_RETURN(const absl::Cord reply,
+                           AskAgain(RequestFor(methods::kRunStep, std::move(message).Take(), DeadlineOf(timeout)),
+                                    {.given_up = call.session_closed}));
+    proto::RunStepResponse response;
+    fetched->clear();
+    if (!ParseWithTensors(reply, proto::RunStepResponse::kTensorFieldNumber, &proto::RunStepResponse::mutable_tensor,
+                          &response, fetched)
+             .ok()) {
+      return MakeStatus(Code::kInternal, "RunStep: malformed response");
+    }
     VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
     if (response.tensor_size() != request.fetch_size()) {
       return MakeStatus(Code::kInternal, "RunStep: malformed response");
-    }
-    fetched->resize(static_cast<std::size_t>(response.tensor_size()));
-    for (int i = 0; i < response.tensor_size(); ++i) {
-      VIGIL_ASSIGN_OR_RETURN((*fetched)[static_cast<std::size_t>(i)], FromProto(response.tensor(i).tensor()));
     }
     if (call.metadata == nullptr) return absl::OkStatus();
     for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
@@ -132,10 +137,10 @@ class RemoteMaster final : public MasterInterface {
     proto::CloseSessionRequest request;
     request.set_session_handle(session);
     bool answered = false;
-    const absl::Status status =
-        AskAgain(RequestFor(methods::kCloseSession, request.SerializeAsString(), DeadlineOf(timeout_in_ms_)),
-                 {.answered = &answered})
-            .status();
+    const absl::Status status = AskAgain(RequestFor(methods::kCloseSession, absl::Cord(request.SerializeAsString()),
+                                                    DeadlineOf(timeout_in_ms_)),
+                                         {.answered = &answered})
+                                    .status();
     if (!answered) Tell(request);
     return status;
   }
@@ -170,8 +175,9 @@ class RemoteMaster final : public MasterInterface {
   absl::Status Keep(const std::string& session) {
     proto::KeepSessionRequest request;
     request.set_session_handle(session);
-    absl::StatusOr<std::shared_ptr<Heartbeat>> heart = Heartbeat::Start(
-        env_, RequestFor(methods::kKeepSession, request.SerializeAsString(), kNever), keepalive_ / kBeatsInAKeepalive);
+    absl::StatusOr<std::shared_ptr<Heartbeat>> heart =
+        Heartbeat::Start(env_, RequestFor(methods::kKeepSession, absl::Cord(request.SerializeAsString()), kNever),
+                         keepalive_ / kBeatsInAKeepalive);
     if (!heart.ok()) AbandonSession(session);
     VIGIL_RETURN_IF_ERROR(heart.status());
     SpinGuard lock(lock_);
@@ -194,11 +200,11 @@ class RemoteMaster final : public MasterInterface {
     Tell(request);
   }
   void Tell(const proto::CloseSessionRequest& request) {
-    SayGoodbye(env_, RequestFor(methods::kCloseSession, request.SerializeAsString(), kNever));
+    SayGoodbye(env_, RequestFor(methods::kCloseSession, absl::Cord(request.SerializeAsString()), kNever));
   }
 
   template <typename Method>
-  NetworkRequest RequestFor(const Method& method, std::string body, Time deadline) const {
+  NetworkRequest RequestFor(const Method& method, absl::Cord body, Time deadline) const {
     return {.to = address_,
             .method = method.text(),
             .body = std::move(body),
@@ -209,10 +215,10 @@ class RemoteMaster final : public MasterInterface {
   template <typename Method>
   absl::StatusOr<typename Method::Response> Ask(const Method& method, const typename Method::Request& request,
                                                 Time deadline, const Tries& tries = {}) {
-    VIGIL_ASSIGN_OR_RETURN(std::string body, Serialize(method.path, request));
-    VIGIL_ASSIGN_OR_RETURN(const std::string reply, AskAgain(RequestFor(method, std::move(body), deadline), tries));
+    VIGIL_ASSIGN_OR_RETURN(absl::Cord body, Serialize(method.path, request));
+    VIGIL_ASSIGN_OR_RETURN(const absl::Cord reply, AskAgain(RequestFor(method, std::move(body), deadline), tries));
     typename Method::Response response;
-    if (response.ParseFromString(reply)) return response;
+    if (ParseBody(reply, &response)) return response;
     return MakeStatus(Code::kInternal, fmt::format("{}: malformed response", method.name));
   }
 

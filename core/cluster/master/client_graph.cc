@@ -129,11 +129,11 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
     request.set_master_task(options_.worker->cluster().own().name);
     request.set_master_incarnation(options_.worker->device().incarnation());
     request.set_master_start(options_.worker->start_number());
-    absl::StatusOr<std::string> body = Serialize(methods::kRegisterGraph.path, request);
+    absl::StatusOr<absl::Cord> body = Serialize(methods::kRegisterGraph.path, request);
     if (!body.ok()) calls->Fail(body.status());  // then the call is not made
     calls->Start(i, {.to = remote_[i].task->address,
                      .method = methods::kRegisterGraph.text(),
-                     .body = std::move(body).value_or(""),
+                     .body = std::move(body).value_or(absl::Cord()),
                      .keepalive = options_.keepalive});
   }
   if (!calls->Wait(deadline)) calls->Fail(MakeStatus(Code::kDeadlineExceeded, "Operation timed out."));
@@ -142,7 +142,7 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
   if (const absl::Status failed = calls->failed(); !failed.ok()) return Underived(failed);
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     proto::RegisterGraphResponse response;
-    if (!response.ParseFromString(*calls->reply(i)))
+    if (!ParseBody(*calls->reply(i), &response))
       return MakeStatus(Code::kInternal, "RegisterGraph: malformed response");
     options_.worker->owed_goodbyes()->HeardOf(env_, remote_[i].task->address);
     proto::RunGraphRequest request;
@@ -159,7 +159,7 @@ void ClientGraph::Tell(const TaskAddress& task, const Method& method, const type
   SayGoodbye(env_,
              {.to = task.address,
               .method = method.text(),
-              .body = request.SerializeAsString(),
+              .body = absl::Cord(request.SerializeAsString()),
               .keepalive = options_.keepalive},
              options_.worker->owed_goodbyes());
 }
@@ -238,24 +238,21 @@ void ClientGraph::StartRemote(StepRun& run, const StepCall& call) const {
     std::string body;
     body.reserve(part.request.size() + 32);
     body = part.request;
-    AppendIntegerField(Request::kStepIdFieldNumber, run.step_id(), &body);
-    AppendIntegerField(Request::kRequestIdFieldNumber, options_.worker->ids().Next(), &body);
+    MessageWriter message(std::move(body));
+    message.Integer(Request::kStepIdFieldNumber, run.step_id());
+    message.Integer(Request::kRequestIdFieldNumber, options_.worker->ids().Next());
     for (const PartitionFeed& feed : part.cut->feeds) {
-      std::string named;
-      AppendTextField(proto::NamedTensorProto::kNameFieldNumber, feed.name, &named);
-      AppendTensorField(proto::NamedTensorProto::kTensorFieldNumber, call.feeds[static_cast<std::size_t>(feed.feed)],
-                        &named);
-      AppendTextField(Request::kSendFieldNumber, named, &body);
+      message.NamedTensor(Request::kSendFieldNumber, feed.name, call.feeds[static_cast<std::size_t>(feed.feed)]);
     }
     if (traced || reports) {
       proto::ExecutorOpts options;
       options.set_record_timeline(traced);
       options.set_report_tensor_allocations_upon_oom(reports);
-      AppendTextField(Request::kExecOptsFieldNumber, options.SerializeAsString(), &body);
+      message.Text(Request::kExecOptsFieldNumber, options.SerializeAsString());
     }
     run.Start(i, {.to = part.task->address,
                   .method = methods::kRunGraph.text(),
-                  .body = std::move(body),
+                  .body = std::move(message).Take(),
                   .keepalive = options_.keepalive});
   }
 }
@@ -289,16 +286,17 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
     run.fetched.clear();
   }
   proto::RunGraphResponse response;
+  std::vector<Tensor> values;
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     const std::vector<PartitionFetch>& fetches = remote_[i].cut->fetches;
     if (fetches.empty() && run.reply(i)->empty()) continue;
-    if (!response.ParseFromString(*run.reply(i)) || response.recv_size() != static_cast<int>(fetches.size())) {
+    values.clear();
+    const absl::Status parsed = ParseWithTensors(*run.reply(i), proto::RunGraphResponse::kRecvFieldNumber,
+                                                 &proto::RunGraphResponse::mutable_recv, &response, &values);
+    if (!parsed.ok() || values.size() != fetches.size()) {
       return MakeStatus(Code::kInternal, "RunGraph: malformed response");
     }
-    for (int j = 0; j < response.recv_size(); ++j) {
-      VIGIL_ASSIGN_OR_RETURN(const Tensor value, FromProto(response.recv(j).tensor()));
-      put(fetches[static_cast<std::size_t>(j)], value);
-    }
+    for (std::size_t j = 0; j < values.size(); ++j) put(fetches[j], values[j]);
     if (call.metadata == nullptr || !IsTracedOnServer(call.options)) continue;
     for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
   }

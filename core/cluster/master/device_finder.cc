@@ -106,7 +106,7 @@ class Search : public std::enable_shared_from_this<Search> {
       const std::uint64_t call =
           env_.network->Start({.to = asked_[i].task->address,
                                .method = methods::kGetStatus.text(),
-                               .body = request.SerializeAsString(),
+                               .body = absl::Cord(request.SerializeAsString()),
                                .keepalive = keepalive_},
                               [self = shared_from_this(), i](NetworkReply reply) { self->Answer(i, reply); });
       MutexLock lock(*mutex_);
@@ -116,7 +116,7 @@ class Search : public std::enable_shared_from_this<Search> {
 
   void Answer(std::size_t i, const NetworkReply& reply) {
     proto::GetStatusResponse response;
-    const bool found = reply.ok() && response.ParseFromString(*reply) && response.device_attributes_size() > 0 &&
+    const bool found = reply.ok() && ParseBody(*reply, &response) && response.device_attributes_size() > 0 &&
                        response.device_attributes(0).incarnation() != 0;
     {
       MutexLock lock(*mutex_);

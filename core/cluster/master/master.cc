@@ -16,6 +16,7 @@
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/tensor/tensor_proto.h"
+#include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
 namespace {
@@ -254,15 +255,15 @@ absl::Status Master::RunStep(PreparedStep& step, const StepCall& call, std::vect
   return static_cast<Prepared&>(step).Run(call, fetched);
 }
 
-absl::StatusOr<std::string> Master::ServeRunStep(IncomingCall& call) {
+NetworkReply Master::ServeRunStep(IncomingCall& call) {
   proto::RunStepRequest request;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
+  std::vector<Tensor> feeds;
+  VIGIL_RETURN_IF_ERROR(ParseWithTensors(call.body(), proto::RunStepRequest::kFeedFieldNumber,
+                                         &proto::RunStepRequest::mutable_feed, &request, &feeds));
+  NetworkReply reply = RunRequest(request, feeds, call);
+  if (reply.ok() || !request.store_errors_in_response_body()) return reply;
   proto::RunStepResponse response;
-  const absl::Status status = RunRequest(request, call, &response);
-  if (status.ok()) return Serialize(methods::kRunStep.path, response);
-  if (!request.store_errors_in_response_body()) return status;
-  response.Clear();
-  PutStatus(status, &response);
+  PutStatus(reply.status(), &response);
   return Serialize(methods::kRunStep.path, response);
 }
 
@@ -276,27 +277,25 @@ absl::Status Master::NoteRequest(std::int64_t id, std::string_view what, const s
                                 what, session, id));
 }
 
-absl::Status Master::RunRequest(const proto::RunStepRequest& request, IncomingCall& call,
-                                proto::RunStepResponse* response) {
+absl::StatusOr<absl::Cord> Master::RunRequest(const proto::RunStepRequest& request, const std::vector<Tensor>& feeds,
+                                              IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(NoteRequest(request.request_id(), methods::kRunStep.name, request.session_handle()));
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<MasterSession> session, FindSession(request.session_handle()));
   VIGIL_ASSIGN_OR_RETURN(const RunOptions options, FromProto(request.options()));
-  std::vector<Tensor> feeds;
-  for (const proto::NamedTensorProto& feed : request.feed()) {
-    VIGIL_ASSIGN_OR_RETURN(feeds.emplace_back(), FromProto(feed.tensor()));
-  }
   RunMetadata metadata;
   std::vector<Tensor> fetched;
   VIGIL_RETURN_IF_ERROR(
       RunFor(call, *session, NamesOf(request), {.feeds = feeds, .options = &options, .metadata = &metadata}, &fetched));
+  MessageWriter response;
   for (std::size_t i = 0; i < fetched.size(); ++i) {
-    proto::NamedTensorProto& out = *response->add_tensor();
-    out.set_name(request.fetch(static_cast<int>(i)));
-    VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunStep.path, out.name(), fetched[i]));
-    ToProto(fetched[i], out.mutable_tensor());
+    const std::string& name = request.fetch(static_cast<int>(i));
+    VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunStep.path, name, fetched[i]));
+    response.NamedTensor(proto::RunStepResponse::kTensorFieldNumber, name, fetched[i]);
   }
-  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response->add_node_stats());
-  return absl::OkStatus();
+  proto::RunStepResponse others;
+  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, others.add_node_stats());
+  response.Fields(others.SerializeAsString());
+  return std::move(response).Take();
 }
 
 // What is wrong with its names is said here, as TensorFlow's does.
@@ -409,8 +408,9 @@ absl::Status Master::Reset(const std::vector<std::string>& containers, const std
   if (!resets_.Add(calls)) return MakeStatus(Code::kCancelled, "The server was stopped.");
   CloseAll();
   for (std::size_t i = 0; i < others.size(); ++i) {
-    calls->Start(
-        i, {.to = others[i]->address, .method = methods::kCleanupAll.text(), .body = request.SerializeAsString()});
+    calls->Start(i, {.to = others[i]->address,
+                     .method = methods::kCleanupAll.text(),
+                     .body = absl::Cord(request.SerializeAsString())});
   }
   worker_->CleanupAll(containers);
   if (!calls->Wait(DeadlineAfter(env_, kResetTimeout))) {

@@ -65,8 +65,10 @@ class Master final : public MasterInterface {
   absl::StatusOr<proto::ListDevicesResponse> ListDevicesFor(const std::string& session, IncomingCall* caller);
   bool stopped() const;
   absl::StatusOr<std::shared_ptr<MasterSession>> FindSession(const std::string& handle);
-  absl::StatusOr<std::string> ServeRunStep(IncomingCall& call);
-  absl::Status RunRequest(const proto::RunStepRequest& request, IncomingCall& call, proto::RunStepResponse* response);
+  NetworkReply ServeRunStep(IncomingCall& call);
+  // The response's bytes.
+  absl::StatusOr<absl::Cord> RunRequest(const proto::RunStepRequest& request, const std::vector<Tensor>& feeds,
+                                        IncomingCall& call);
   // ABORTED for a request that has come before; `what` says of which kind. 0: nobody knows.
   absl::Status NoteRequest(std::int64_t id, std::string_view what, const std::string& session);
   absl::StatusOr<proto::MakeCallableResponse> MakeCallable(const proto::MakeCallableRequest& request,

@@ -83,7 +83,7 @@ absl::StatusOr<std::shared_ptr<MasterGraph>> MasterGraphs::Get(const std::string
     if (*kept.bytes == bytes) return kept.graph;
   }
   proto::GraphDef def;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(bytes, &def));
+  if (!def.ParseFromString(bytes)) return NotParsed();
   VIGIL_ASSIGN_OR_RETURN(std::shared_ptr<MasterGraph> graph, MasterGraph::Import(ops_, def));
   Kept oldest;  // destroyed after the lock is released
   SpinGuard lock(lock_);

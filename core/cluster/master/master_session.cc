@@ -149,7 +149,7 @@ void MasterSession::FailIfTasksAreLost() {
 absl::Status MasterSession::CheckTask(const TaskAddress& task, const NetworkReply& reply) const {
   if (!reply.ok()) return CodeOf(reply.status()) == Code::kUnavailable ? reply.status() : absl::OkStatus();
   proto::GetStatusResponse response;
-  if (!response.ParseFromString(*reply) || response.device_attributes_size() == 0) return absl::OkStatus();
+  if (!ParseBody(*reply, &response) || response.device_attributes_size() == 0) return absl::OkStatus();
   const std::uint64_t now = response.device_attributes(0).incarnation();
   for (const TaskDevice& device : *options_.devices) {
     if (device.task_name() != task.name || device.incarnation == now) continue;

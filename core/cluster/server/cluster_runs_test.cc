@@ -23,13 +23,13 @@ TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
   const auto session = cluster_.NewSession("worker", 0, graph_);
   const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
   EXPECT_EQ(Run(*session, init_), "OK");
-  const auto less = [](std::string& reply) { reply.clear(); };
+  const auto less = [](absl::Cord& reply) { reply.Clear(); };
   network_.ChangeReplies("RunGraph", 1, less);
   EXPECT_EQ(Text(RunAll(*session, {v_.read}).status), "INTERNAL: RunGraph: malformed response");
   network_.Heal();
   network_.ChangeReplies("RunStep", 1, less);
   EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
-  network_.ChangeReplies("RunStep", 1, [](std::string& reply) { reply = "\xff"; });
+  network_.ChangeReplies("RunStep", 1, [](absl::Cord& reply) { reply = "\xff"; });
   EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
   EXPECT_EQ(Fetch(*remote, sum_), 11);
   EXPECT_EQ(Fetch(*session, sum_), 11);

@@ -7,6 +7,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/wire.h"
 #include "vigil/core/cluster/worker.pb.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
@@ -326,12 +327,12 @@ TEST_F(ClusterSessionTest, TimeoutsEndAStepAlthoughAServerIsSilent) {
 
 // What another process calls a double, and what it says it is.
 template <typename Message, typename Values>
-std::function<void(std::string&)> AsAFloat(Values values) {
-  return [values](std::string& reply) {
+std::function<void(absl::Cord&)> AsAFloat(Values values) {
+  return [values](absl::Cord& reply) {
     Message message;
-    ASSERT_TRUE(message.ParseFromString(reply));
+    ASSERT_TRUE(ParseBody(reply, &message));
     ToProto(Tensor::Scalar<float>(7), values(message));
-    reply = message.SerializeAsString();
+    reply = absl::Cord(message.SerializeAsString());
   };
 }
 

@@ -68,7 +68,7 @@ class ResourcesTest : public testing::Test {
   void Sleep(Duration time) { fake_.env().tasks->SleepUntil(DeadlineAfter(fake_.env(), time)); }
   template <typename Method>
   NetworkRequest RequestOf(const Method& method, const typename Method::Request& request) {
-    return {.to = "worker0:2222", .method = method.text(), .body = request.SerializeAsString()};
+    return {.to = "worker0:2222", .method = method.text(), .body = absl::Cord(request.SerializeAsString())};
   }
   // A session that is asked for by hand, so that its client can go without a word.
   std::string SessionByHand(std::int64_t request_id = 0, bool kept = false) {
@@ -80,7 +80,7 @@ class ResourcesTest : public testing::Test {
     const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(methods::kCreateSession, request));
     EXPECT_TRUE(reply.ok()) << reply.status();
     proto::CreateSessionResponse response;
-    EXPECT_TRUE(reply.ok() && response.ParseFromString(*reply));
+    EXPECT_TRUE(reply.ok() && ParseBody(*reply, &response));
     return response.session_handle();
   }
 
@@ -144,13 +144,13 @@ TEST_F(ResourcesTest, AGraphThatIsDeregisteredBeforeItComesDoesNotCome) {
   proto::DeregisterGraphRequest drop;
   drop.set_graph_handle("0000000000000abc");
   NetworkRequest request{
-      .to = "ps0:2222", .method = methods::kDeregisterGraph.text(), .body = drop.SerializeAsString()};
+      .to = "ps0:2222", .method = methods::kDeregisterGraph.text(), .body = absl::Cord(drop.SerializeAsString())};
   EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), request).status()), Code::kAborted);
   proto::RegisterGraphRequest late;
   late.set_graph_def(**GraphDefBytes(Graph(BuiltinOps())));
   late.set_graph_id(0xabc);
   request.method = methods::kRegisterGraph.text();
-  request.body = late.SerializeAsString();
+  request.body = absl::Cord(late.SerializeAsString());
   EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), request).status()), Code::kCancelled);
   ExpectNothingLeft();
 }
@@ -485,7 +485,7 @@ class CallablesTest : public ResourcesTest {
     const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(method, request));
     if (!reply.ok()) return reply.status();
     typename Method::Response response;
-    EXPECT_TRUE(response.ParseFromString(*reply));
+    EXPECT_TRUE(ParseBody(*reply, &response));
     return response;
   }
   absl::StatusOr<proto::MakeCallableResponse> Make(const std::string& session, const std::string& fetch,

@@ -47,9 +47,9 @@ class SuccessorTest : public testing::Test {
     request.set_graph_def(**GraphDefBytes(graph_));
     request.set_client_task(task);
     request.set_client_start(start);
-    return CallAndWait(
-               cluster_.client(),
-               {.to = "ps0:2222", .method = methods::kCreateSession.text(), .body = request.SerializeAsString()})
+    return CallAndWait(cluster_.client(), {.to = "ps0:2222",
+                                           .method = methods::kCreateSession.text(),
+                                           .body = absl::Cord(request.SerializeAsString())})
         .status();
   }
   std::size_t sessions() {
@@ -99,10 +99,10 @@ TEST_F(SuccessorTest, ASessionIsMadeWithTheSuccessorOnly) {
   const auto ask = [this](std::uint64_t least) {
     proto::GetStatusRequest request;
     request.set_least_start(least);
-    return Text(
-        CallAndWait(cluster_.client(),
-                    {.to = "worker0:2222", .method = methods::kGetStatus.text(), .body = request.SerializeAsString()})
-            .status());
+    return Text(CallAndWait(cluster_.client(), {.to = "worker0:2222",
+                                                .method = methods::kGetStatus.text(),
+                                                .body = absl::Cord(request.SerializeAsString())})
+                    .status());
   };
   EXPECT_EQ(ask(0), "OK");
   EXPECT_EQ(ask(1), "OK");

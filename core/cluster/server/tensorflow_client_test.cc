@@ -25,9 +25,10 @@ Message Parsed(const std::string& bytes) {
 class TensorFlowClientTest : public testing::Test {
  protected:
   std::string Ask(const Exchange& call, const std::string& body) {
-    const NetworkReply reply = CallAndWait(cluster_.client(), {.to = call.to, .method = call.method, .body = body});
+    const NetworkReply reply =
+        CallAndWait(cluster_.client(), {.to = call.to, .method = call.method, .body = absl::Cord(body)});
     EXPECT_TRUE(reply.ok()) << call.method << ": " << Text(reply.status());
-    return reply.value_or("");
+    return std::string(reply.value_or(absl::Cord()));
   }
   template <typename Request>
   std::string AskInSession(const Exchange& call) {

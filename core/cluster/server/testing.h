@@ -44,7 +44,7 @@ class FaultyNetwork final : public Network {
   void LoseReplies(std::string method, int times) { lost_replies_[std::move(method)] = times; }
   void Heal();
   // What the next `times` answers to that method come to.
-  void ChangeReplies(std::string method, int times, std::function<void(std::string&)> change) {
+  void ChangeReplies(std::string method, int times, std::function<void(absl::Cord&)> change) {
     changed_replies_[method] = times;
     changes_[std::move(method)] = std::move(change);
   }
@@ -80,7 +80,7 @@ class FaultyNetwork final : public Network {
   std::map<std::string, int> lost_requests_;
   std::map<std::string, int> lost_replies_;
   std::map<std::string, int> changed_replies_;
-  std::map<std::string, std::function<void(std::string&)>> changes_;
+  std::map<std::string, std::function<void(absl::Cord&)>> changes_;
   std::map<std::string, int> counts_;
   std::map<std::string, Hook> hooks_;
   std::map<std::uint64_t, std::function<void(NetworkReply)>> unanswered_;

@@ -51,9 +51,9 @@ class RecordingNetwork final : public Network {
     Exchange& exchange = said_.emplace_back();
     exchange.to = request.to;
     exchange.method = request.method;
-    exchange.request = request.body;
+    exchange.request = std::string(request.body);
     return inner_.Start(std::move(request), [&exchange, done = std::move(done)](NetworkReply reply) {
-      if (reply.ok()) exchange.reply = *reply;
+      if (reply.ok()) exchange.reply = std::string(*reply);
       done(std::move(reply));
     });
   }
@@ -85,7 +85,7 @@ class OldPeer {
     if (found == answers_.end()) return MakeStatus(Code::kUnimplemented, "Method not found: " + method);
     std::string answer = found->second.front();
     if (found->second.size() > 1) found->second.pop_front();
-    return answer;
+    return absl::Cord(std::move(answer));
   }
 
   std::map<std::string, std::deque<std::string>> answers_;
@@ -113,9 +113,10 @@ class WireCorpus : public testing::Test {
   }
   template <typename Method, typename Request>
   std::string Ask(std::string_view to, const Method& method, const Request& request) {
-    return Text(CallAndWait(cluster_.client(),
-                            {.to = std::string(to), .method = method.text(), .body = request.SerializeAsString()})
-                    .status());
+    return Text(
+        CallAndWait(cluster_.client(),
+                    {.to = std::string(to), .method = method.text(), .body = absl::Cord(request.SerializeAsString())})
+            .status());
   }
 
   // What a program sees of a conversation in which every method is used.
@@ -162,7 +163,7 @@ class WireCorpus : public testing::Test {
     for (const Exchange& exchange : corpus) {
       if (exchange.to != address) continue;
       std::optional<NetworkReply>& reply = replies.emplace_back();
-      network_.Start({.to = exchange.to, .method = exchange.method, .body = exchange.request},
+      network_.Start({.to = exchange.to, .method = exchange.method, .body = absl::Cord(exchange.request)},
                      [&reply](NetworkReply got) { reply = std::move(got); });
       fake_.tasks.RunReady();
     }
@@ -173,7 +174,7 @@ class WireCorpus : public testing::Test {
       ASSERT_TRUE(reply.has_value()) << exchange.method << " was never answered";
       EXPECT_EQ(reply->ok(), exchange.reply.has_value()) << exchange.method << ": " << Text(reply->status());
       if (reply->ok() && exchange.reply.has_value()) {
-        EXPECT_EQ(Hex(**reply), Hex(*exchange.reply)) << exchange.method;
+        EXPECT_EQ(Hex(std::string(**reply)), Hex(*exchange.reply)) << exchange.method;
       }
     }
     EXPECT_GT(i, 5U);

@@ -7,6 +7,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/cluster/step_errors.h"
+#include "vigil/core/cluster/wire.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
@@ -40,12 +41,14 @@ class WorkerServiceTest : public testing::Test {
     const NetworkReply reply = CallAndWait(fake_.env(), Call(method, request));
     if (!reply.ok()) return reply.status();
     Response response;
-    EXPECT_TRUE(response.ParseFromString(*reply));
+    EXPECT_TRUE(ParseBody(*reply, &response));
     return response;
   }
   template <typename Request>
   static NetworkRequest Call(const std::string& method, const Request& request) {
-    return {.to = "ps0:2222", .method = "/tensorflow.WorkerService/" + method, .body = request.SerializeAsString()};
+    return {.to = "ps0:2222",
+            .method = "/tensorflow.WorkerService/" + method,
+            .body = absl::Cord(request.SerializeAsString())};
   }
 
   std::string Register(const Graph& graph) {
@@ -296,7 +299,8 @@ TEST_F(WorkerServiceTest, ContainersAreForgottenByName) {
 TEST_F(WorkerServiceTest, NonsenseIsRefused) {
   EXPECT_EQ(CodeOf(Ask("Dance", proto::GetStatusRequest()).status()), Code::kUnimplemented);
   EXPECT_EQ(
-      CodeOf(CallAndWait(fake_.env(), {.to = "ps0:2222", .method = "/tensorflow.WorkerService/RunGraph", .body = "x"})
+      CodeOf(CallAndWait(fake_.env(),
+                         {.to = "ps0:2222", .method = "/tensorflow.WorkerService/RunGraph", .body = absl::Cord("x")})
                  .status()),
       Code::kInvalidArgument);
   proto::RegisterGraphRequest graph;

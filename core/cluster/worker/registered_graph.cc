@@ -86,13 +86,14 @@ class RegisteredGraph::Run final : public Rendezvous {
   }
 
  private:
-  static absl::StatusOr<Tensor> ParseReply(const std::string& reply) {
-    if (const std::string_view bytes = OnlyField(proto::RecvTensorResponse::kTensorFieldNumber, reply);
-        bytes.data() != nullptr) {
-      return ParseTensor(bytes);
+  static absl::StatusOr<Tensor> ParseReply(const absl::Cord& reply) {
+    if (std::optional<absl::StatusOr<Tensor>> value =
+            ParseOnlyTensor(proto::RecvTensorResponse::kTensorFieldNumber, reply);
+        value.has_value()) {
+      return *std::move(value);
     }
     proto::RecvTensorResponse response;
-    if (!response.ParseFromString(reply)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
+    if (!ParseBody(reply, &response)) return MakeStatus(Code::kInternal, "RecvTensor: malformed response");
     if (response.is_dead()) return Tensor();
     return FromProto(response.tensor());
   }
@@ -119,7 +120,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     AppendIntegerField(Request::kRequestIdFieldNumber, graph_.ids_.Next(), &body);
     step_->Fetch(i, {.to = edge.from->address,
                      .method = methods::kRecvTensor.text(),
-                     .body = std::move(body),
+                     .body = absl::Cord(std::move(body)),
                      .keepalive = graph_.keepalive_});
   }
 

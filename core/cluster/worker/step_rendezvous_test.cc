@@ -54,7 +54,7 @@ class StepRendezvousTest : public testing::Test {
 
 TEST_F(StepRendezvousTest, AValueIsAskedForAndAwaitedOnce) {
   ASSERT_TRUE(step_->BeginRun(&cancellation_, 0).ok());
-  step_->Fetch(0, {.body = "seven"});
+  step_->Fetch(0, {.body = absl::Cord("seven")});
   EXPECT_EQ(*step_->Await(0, kNever), "seven");
   EXPECT_DEATH(step_->Await(0, kNever).IgnoreError(), "reply.has_value\\(\\)");
   EXPECT_DEATH(step_->Await(1, kNever).IgnoreError(), "i < arrivals_.size\\(\\)");
@@ -80,7 +80,7 @@ TEST_F(StepRendezvousTest, ACallThatAnAbortOvertakesIsCancelled) {
   const auto step = std::make_shared<StepRendezvous>(env);
   step->Reuse(7);
   silent.meanwhile = [&] { step->Abort(MakeStatus(Code::kInternal, "it broke")); };
-  step->Fetch(0, {.body = "seven"});
+  step->Fetch(0, {.body = absl::Cord("seven")});
   EXPECT_THAT(silent.cancelled, testing::ElementsAre(1));
   EXPECT_EQ(CodeOf(step->Await(0, kNever).status()), Code::kInternal);
 }
@@ -89,7 +89,7 @@ TEST_F(StepRendezvousTest, ACallThatAnAbortOvertakesIsCancelled) {
 class ImpatientCall final : public IncomingCall {
  public:
   const std::string& method() const override { return text_; }
-  const std::string& body() const override { return text_; }
+  const absl::Cord& body() const override { return body_; }
   bool cancelled() const override { return cancelled_; }
   void OnCancelled(std::function<void()> wake) override {
     cancelled_ = true;
@@ -98,6 +98,7 @@ class ImpatientCall final : public IncomingCall {
 
  private:
   const std::string text_;
+  const absl::Cord body_;
   bool cancelled_ = false;
 };
 
@@ -112,7 +113,7 @@ TEST_F(StepRendezvousTest, ACallHasOneReply) {
   Env env = fake_.env();
   env.network = &twice;
   const auto step = std::make_shared<StepRendezvous>(env);
-  EXPECT_DEATH(step->Fetch(0, {.body = "seven"}), "!arrivals_\\[i\\].arrived");
+  EXPECT_DEATH(step->Fetch(0, {.body = absl::Cord("seven")}), "!arrivals_\\[i\\].arrived");
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ absl::StatusOr<std::shared_ptr<RegisteredGraph>> WorkerService::MakeGraph(const 
   std::shared_ptr<RegisteredGraph> graph = cache_.Find(bytes, keepalive);
   if (graph == nullptr) {
     proto::GraphDef def;
-    VIGIL_RETURN_IF_ERROR(ParseRequest(bytes, &def));
+    if (!def.ParseFromString(bytes)) return NotParsed();
     VIGIL_ASSIGN_OR_RETURN(graph, RegisteredGraph::Create(env_, ops_, def, cluster_, resources_, ids_, keepalive));
     graph = cache_.Add(bytes, keepalive, std::move(graph));
   }
@@ -166,18 +166,16 @@ absl::Status WorkerService::CheckNotRepeated(std::string_view method, const Requ
                     fmt::format("The same {} request was received twice. {}", method, Describe(request)));
 }
 
-absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
+NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
   ScratchLease lease(*this);
   Scratch& scratch = lease.Get();
   proto::RunGraphRequest& request = scratch.run;
-  VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
+  VIGIL_RETURN_IF_ERROR(ParseWithTensors(call.body(), proto::RunGraphRequest::kSendFieldNumber,
+                                         &proto::RunGraphRequest::mutable_send, &request, &scratch.feeds));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RunGraph (GrpcWorker)", request));
   VIGIL_ASSIGN_OR_RETURN(const GraphTable::Entry entry, graphs_.Find(request.graph_handle()));
   VIGIL_ASSIGN_OR_RETURN(RegisteredGraph::Lane* const lane,
                          entry.graph->FindLane(request.send(), request.recv_key(), &proto::NamedTensorProto::name));
-  for (const proto::NamedTensorProto& feed : request.send()) {
-    VIGIL_ASSIGN_OR_RETURN(scratch.feeds.emplace_back(), FromProto(feed.tensor()));
-  }
   call.OnCancelled([self = shared_from_this(), step_id = request.step_id()] {
     self->CancelStep(step_id, Derived(MakeStatus(Code::kCancelled, "RunGraph was cancelled")));
   });
@@ -188,16 +186,16 @@ absl::StatusOr<std::string> WorkerService::ServeRunGraph(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(RunGraph(*entry.graph, *lane, request.step_id(), entry.incarnation,
                                  {.feeds = scratch.feeds, .options = &options, .metadata = &metadata},
                                  &scratch.fetched));
-  proto::RunGraphResponse& response = scratch.ran;
-  response.Clear();
+  MessageWriter response;
   for (std::size_t i = 0; i < scratch.fetched.size(); ++i) {
-    proto::NamedTensorProto& out = *response.add_recv();
     VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunGraph.path, lane->fetches[i], scratch.fetched[i]));
-    out.set_name(lane->fetches[i]);
-    ToProto(scratch.fetched[i], out.mutable_tensor());
+    response.NamedTensor(proto::RunGraphResponse::kRecvFieldNumber, lane->fetches[i], scratch.fetched[i]);
   }
-  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, response.add_node_stats());
-  return Serialize(methods::kRunGraph.path, response);
+  proto::RunGraphResponse& others = scratch.ran;
+  others.Clear();
+  for (const NodeStats& stats : metadata.step_stats) ToProto(stats, others.add_node_stats());
+  response.Fields(others.SerializeAsString());
+  return std::move(response).Take();
 }
 
 absl::Status WorkerService::RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
@@ -228,7 +226,7 @@ absl::Status WorkerService::CheckSender(std::string_view key) const {
                   parsed.send_incarnation, device_.incarnation(), cluster_.own().name));
 }
 
-absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
+NetworkReply WorkerService::RecvTensor(IncomingCall& call) {
   ScratchLease lease(*this);
   Scratch& scratch = lease.Get();
   proto::RecvTensorRequest& request = scratch.receive;
@@ -239,13 +237,13 @@ absl::StatusOr<std::string> WorkerService::RecvTensor(IncomingCall& call) {
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
   VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRecvTensor.path, request.rendezvous_key(), value));
-  std::string response;
+  MessageWriter response;
   if (value.valid()) {
-    AppendTensorField(proto::RecvTensorResponse::kTensorFieldNumber, value, &response);
+    response.TensorField(proto::RecvTensorResponse::kTensorFieldNumber, value);
   } else {
-    AppendIntegerField(proto::RecvTensorResponse::kIsDeadFieldNumber, 1, &response);
+    response.Integer(proto::RecvTensorResponse::kIsDeadFieldNumber, 1);
   }
-  return response;
+  return std::move(response).Take();
 }
 
 absl::Status WorkerService::CleanupGraph(const proto::CleanupGraphRequest& request) {

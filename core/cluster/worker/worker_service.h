@@ -83,8 +83,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   void EndWhatWasOf(const std::string& task, std::uint64_t followed);
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
-  absl::StatusOr<std::string> ServeRunGraph(IncomingCall& call);
-  absl::StatusOr<std::string> RecvTensor(IncomingCall& call);
+  NetworkReply ServeRunGraph(IncomingCall& call);
+  NetworkReply RecvTensor(IncomingCall& call);
   absl::Status CleanupGraph(const proto::CleanupGraphRequest& request);
 
   absl::Status CheckSender(std::string_view key) const;

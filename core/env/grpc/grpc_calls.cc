@@ -84,7 +84,7 @@ std::uint64_t GrpcCalls::Start(NetworkRequest request, std::function<void(Networ
   call->method = std::move(request.method);
   if (carried.ok()) {
     call->context.AddMetadata(kChecksumKey, ChecksumOf(request.body));
-    call->body = BytesToSend(std::move(request.body));
+    call->body = BytesToSend(request.body);
   }
   bool waits = false;
   {
@@ -104,7 +104,7 @@ std::uint64_t GrpcCalls::Start(NetworkRequest request, std::function<void(Networ
     }
   }
   if (!carried.ok()) {
-    call->done(carried);
+    Answer(*call, carried);
   } else if (!waits) {
     Launch({call});
   }
@@ -174,7 +174,7 @@ void GrpcCalls::Launch(Calls calls) {
     const absl::Status begun = Begin(call);
     if (begun.ok()) continue;
     for (std::shared_ptr<Call>& next : Release(*call)) calls.push_back(std::move(next));
-    call->done(begun);
+    Answer(*call, begun);
   }
 }
 
@@ -228,6 +228,23 @@ GrpcNetwork::Load GrpcCalls::load(const std::string& to) {
   return load;
 }
 
+void GrpcCalls::Answer(Call& call, NetworkReply reply) {
+  {
+    std::lock_guard lock(mutex_);
+    ++answering_;
+    if (orphaned_ && !reply.ok()) reply = MakeStatus(Code::kCancelled, "Its network has gone.");
+  }
+  call.done(std::move(reply));
+  std::lock_guard lock(mutex_);
+  if (--answering_ == 0) answered_.notify_all();
+}
+
+void GrpcCalls::Orphan() {
+  std::unique_lock lock(mutex_);
+  orphaned_ = true;
+  answered_.wait(lock, [this] { return answering_ == 0; });
+}
+
 bool GrpcCalls::idle() {
   std::lock_guard lock(mutex_);
   return callbacks_ == 0;
@@ -257,7 +274,7 @@ void GrpcCalls::Finish(const std::shared_ptr<Call>& call, NetworkReply reply) {
     }
   }
   Calls next = Release(*call);
-  call->done(std::move(reply));
+  Answer(*call, std::move(reply));
   Launch(std::move(next));
 }
 
@@ -270,7 +287,7 @@ bool GrpcCalls::GiveUpWaiting(const std::shared_ptr<Call>& call, const absl::Sta
     waiting.erase(it);
     calls_.erase(call->number);
   }
-  call->done(why);
+  Answer(*call, why);
   return true;
 }
 

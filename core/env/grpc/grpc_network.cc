@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/cord.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/env/files.h"
@@ -56,6 +57,9 @@ absl::Status TakeCredentials(const Env& env, GrpcShared& shared) {
   return absl::OkStatus();
 }
 
+// Pieces smaller than this are copied: that is cheaper than to share them.
+constexpr std::size_t kSharedPieceBytes = 512;
+
 std::string TextOf(std::uint32_t checksum) { return fmt::format("{:08x}", checksum); }
 
 // gRPC's callbacks run in threads that go with the last channel or server of the process. Where these come and go,
@@ -74,38 +78,55 @@ class CallbackThreads {
 
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
-  grpc::ByteBuffer none_ = BytesToSend("");
+  grpc::ByteBuffer none_ = BytesToSend(absl::Cord());
   grpc::ByteBuffer reply_;
 };
 
 }  // namespace
 
-grpc::ByteBuffer BytesToSend(std::string bytes) {
-  auto* const kept = new std::string(std::move(bytes));
-  const grpc::Slice slice(
-      kept->data(), kept->size(), [](void* owner) { delete static_cast<std::string*>(owner); }, kept);
-  return grpc::ByteBuffer(&slice, 1);
+grpc::ByteBuffer BytesToSend(const absl::Cord& bytes) {
+  std::vector<grpc::Slice> slices;
+  std::size_t at = 0;
+  ForEachPiece(bytes, [&](std::string_view piece) {
+    if (piece.size() < kSharedPieceBytes) {
+      slices.emplace_back(piece.data(), piece.size());
+    } else {
+      auto* const kept = new absl::Cord(bytes.Subcord(at, piece.size()));
+      slices.emplace_back(
+          const_cast<char*>(piece.data()), piece.size(), [](void* owner) { delete static_cast<absl::Cord*>(owner); },
+          kept);
+    }
+    at += piece.size();
+  });
+  if (slices.empty()) slices.emplace_back();
+  return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-absl::StatusOr<std::string> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum) {
-  std::string bytes;
+absl::StatusOr<absl::Cord> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum) {
+  std::vector<grpc::Slice> slices;
+  if (buffer.Valid() && !buffer.Dump(&slices).ok()) {
+    return MakeStatus(Code::kInternal, "A message of gRPC could not be unpacked.");
+  }
+  absl::Cord bytes;
+  std::string piece;  // of small messages: one
+  const bool shared = buffer.Valid() && buffer.Length() >= kSharedMessageBytes;
   std::uint32_t crc = 0;
-  if (buffer.Valid()) {
-    std::vector<grpc::Slice> slices;
-    if (!buffer.Dump(&slices).ok()) return MakeStatus(Code::kInternal, "A message of gRPC could not be unpacked.");
-    bytes.reserve(buffer.Length());
-    for (const grpc::Slice& slice : slices) {
-      const std::string_view piece(reinterpret_cast<const char*>(slice.begin()), slice.size());
-      bytes.append(piece);
-      if (checksum.has_value()) crc = ExtendCrc32c(crc, piece);  // now that the processor has it at hand
+  for (const grpc::Slice& slice : slices) {
+    const std::string_view received(reinterpret_cast<const char*>(slice.begin()), slice.size());
+    if (checksum.has_value()) crc = ExtendCrc32c(crc, received);
+    if (shared) {
+      bytes.Append(SharedCord(received, slice));
+    } else {
+      piece.append(received);
     }
   }
+  if (!shared) bytes = absl::Cord(std::move(piece));
   if (!checksum.has_value() || *checksum == TextOf(crc)) return bytes;
   return MakeStatus(Code::kUnavailable, fmt::format("A message of {} bytes arrived with another checksum: {}, not {}.",
                                                     bytes.size(), TextOf(crc), *checksum));
 }
 
-std::string ChecksumOf(std::string_view bytes) { return TextOf(Crc32c(bytes)); }
+std::string ChecksumOf(const absl::Cord& bytes) { return TextOf(Crc32c(bytes)); }
 
 std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
                                              const char* key) {
@@ -124,6 +145,7 @@ absl::StatusOr<std::unique_ptr<GrpcNetwork>> GrpcNetwork::Create(const Env& env,
 GrpcNetwork::GrpcNetwork(std::shared_ptr<const GrpcShared> shared)
     : shared_(std::move(shared)), calls_(std::make_shared<GrpcCalls>(shared_)) {}
 GrpcNetwork::~GrpcNetwork() {
+  calls_->Orphan();
   if (calls_->idle()) return;
   const auto wait = [calls = calls_] { calls->WaitUntilIdle(); };
   // Where no thread can be made, here and now.

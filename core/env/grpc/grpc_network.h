@@ -62,6 +62,8 @@ class GrpcNetwork final : public Network {
  public:
   // What the TLS files say wrong, with the code of reading them; the message names the file.
   static absl::StatusOr<std::unique_ptr<GrpcNetwork>> Create(const Env& env, const GrpcNetworkOptions& options);
+  // Waits for nobody but callbacks that run. Calls under way go on: what fails of them from now on is answered with
+  // CANCELLED, so that nobody tries it again with a network that is not there any more.
   ~GrpcNetwork() override;
 
   // "host:port"; port 0: one that is free (Listener::address says which). PERMISSION_DENIED: not a loopback address,

@@ -70,7 +70,7 @@ TEST_F(GrpcNetworkTest, AFreePortIsFoundAndTold) {
   EXPECT_THAT(first->address(), StartsWith("127.0.0.1:"));
   EXPECT_NE(first->address(), "127.0.0.1:0");
   EXPECT_NE(first->address(), second->address());
-  EXPECT_EQ(*Call(*network, {.to = first->address(), .body = "one"}), "one");
+  EXPECT_EQ(*Call(*network, {.to = first->address(), .body = absl::Cord("one")}), "one");
   EXPECT_EQ(CodeOf(network->Listen(first->address(), Echo).status()), Code::kAlreadyExists);
 }
 
@@ -91,29 +91,30 @@ TEST_F(GrpcNetworkTest, WhatIsTooLargeIsNotSentAndItsMethodNamed) {
   std::atomic<int> served{0};
   const auto listener = Listen(*small, [&](IncomingCall& call) -> NetworkReply {
     ++served;
-    return call.body() + std::string(call.body() == "more" ? 2000 : 0, 'x');
+    return absl::Cord(std::string(call.body()) + std::string(call.body() == "more" ? 2000 : 0, 'x'));
   });
   const std::string body(1001, 'b');
-  EXPECT_EQ(Text(Call(*small, {.to = listener->address(), .body = body}).status()),
+  EXPECT_EQ(Text(Call(*small, {.to = listener->address(), .body = absl::Cord(body)}).status()),
             "RESOURCE_EXHAUSTED: A request of /test.Service/Echo has 1001 bytes, the most is 1000: send a large tensor "
             "in parts.");
-  EXPECT_EQ(CodeOf(Call(*large, {.to = listener->address(), .body = body}).status()), Code::kResourceExhausted)
+  EXPECT_EQ(CodeOf(Call(*large, {.to = listener->address(), .body = absl::Cord(body)}).status()),
+            Code::kResourceExhausted)
       << "a server's limit is its own";
   EXPECT_EQ(served, 0);
-  EXPECT_THAT(Text(Call(*large, {.to = listener->address(), .body = "more"}).status()),
+  EXPECT_THAT(Text(Call(*large, {.to = listener->address(), .body = absl::Cord("more")}).status()),
               StartsWith("RESOURCE_EXHAUSTED: The answer of /test.Service/Echo has 2004 bytes"));
-  EXPECT_EQ(*Call(*small, {.to = listener->address(), .body = body.substr(1)}), body.substr(1));
+  EXPECT_EQ(*Call(*small, {.to = listener->address(), .body = absl::Cord(body.substr(1))}), body.substr(1));
 }
 
 TEST_F(GrpcNetworkTest, WhatArrivesOtherwiseThanItWasSentIsNotHandedOver) {
   const grpc::Slice slices[] = {grpc::Slice("part"), grpc::Slice("ial")};
   const grpc::ByteBuffer parts(slices, 2);
-  EXPECT_EQ(*ReceivedBytes(parts, ChecksumOf("partial")), "partial");
+  EXPECT_EQ(*ReceivedBytes(parts, ChecksumOf(absl::Cord("partial"))), "partial");
   EXPECT_EQ(*ReceivedBytes(parts, std::nullopt), "partial") << "of a peer that sends none";
-  EXPECT_EQ(*ReceivedBytes(grpc::ByteBuffer(), ChecksumOf("")), "");
-  EXPECT_EQ(Text(ReceivedBytes(parts, ChecksumOf("pardial")).status()),
+  EXPECT_EQ(*ReceivedBytes(grpc::ByteBuffer(), ChecksumOf(absl::Cord())), "");
+  EXPECT_EQ(Text(ReceivedBytes(parts, ChecksumOf(absl::Cord("pardial"))).status()),
             fmt::format("UNAVAILABLE: A message of 7 bytes arrived with another checksum: {}, not {}.",
-                        ChecksumOf("partial"), ChecksumOf("pardial")));
+                        ChecksumOf(absl::Cord("partial")), ChecksumOf(absl::Cord("pardial"))));
 }
 
 TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
@@ -121,7 +122,7 @@ TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
   const auto listener = Listen(*network);
   std::string body(std::size_t{20} << 20, '\0');
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7 >> 3);
-  const NetworkReply reply = Call(*network, {.to = listener->address(), .body = body});
+  const NetworkReply reply = Call(*network, {.to = listener->address(), .body = absl::Cord(body)});
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_TRUE(*reply == body);
 }
@@ -184,7 +185,7 @@ TEST_F(GrpcNetworkTest, BytesThatThePeerDoesNotTakeAreBounded) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
     calls.push_back(network->Start({.to = address,
                                     .method = kEcho,
-                                    .body = std::string(std::size_t{1} << 20, 'x'),
+                                    .body = absl::Cord(std::string(std::size_t{1} << 20, 'x')),
                                     .deadline = i == 3 ? In(milliseconds(50)) : kNever},
                                    [&, i](const NetworkReply& reply) {
                                      std::lock_guard lock(mutex);
@@ -211,16 +212,17 @@ TEST_F(GrpcNetworkTest, WhatWasSentAndIsNotAnsweredHoldsNobodyBack) {
   const auto listener = Listen(*network, [&](IncomingCall& call) -> NetworkReply {
     if (call.body()[0] == '2') second.Notify();
     if (!second.Wait(In(seconds(20)))) return MakeStatus(Code::kAborted, "the second one was held back");
-    return "";
+    return absl::Cord();
   });
   Notification answered(*real_.env().tasks, "answered");
   std::string first;
-  network->Start({.to = listener->address(), .method = kEcho, .body = std::string(1000, '1')},
+  network->Start({.to = listener->address(), .method = kEcho, .body = absl::Cord(std::string(1000, '1'))},
                  [&](const NetworkReply& reply) {
                    first = Text(reply.status());
                    answered.Notify();
                  });
-  EXPECT_EQ(Text(Call(*network, {.to = listener->address(), .body = std::string(1000, '2')}).status()), "OK");
+  EXPECT_EQ(Text(Call(*network, {.to = listener->address(), .body = absl::Cord(std::string(1000, '2'))}).status()),
+            "OK");
   answered.Wait(kNever);
   EXPECT_EQ(first, "OK");
 }
@@ -230,7 +232,7 @@ TEST_F(GrpcNetworkTest, AfterAConnectionThatFailedCallsFailAtOnceForAWhile) {
   const auto other = New({.reconnect_after = Duration::zero()});
   const auto probe = Listen(*network);
   const std::string address = probe->address();
-  EXPECT_EQ(*Call(*network, {.to = address, .body = "a"}), "a");
+  EXPECT_EQ(*Call(*network, {.to = address, .body = absl::Cord("a")}), "a");
   const std::string nobody = [&] {
     const auto gone = Listen(*network);
     return gone->address();
@@ -240,7 +242,7 @@ TEST_F(GrpcNetworkTest, AfterAConnectionThatFailedCallsFailAtOnceForAWhile) {
   const auto back = network->Listen(nobody, Echo);
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(CodeOf(Call(*network, {.to = nobody}).status()), Code::kUnavailable) << "it waits for an hour";
-  EXPECT_EQ(*Call(*other, {.to = nobody, .body = "b"}), "b");
+  EXPECT_EQ(*Call(*other, {.to = nobody, .body = absl::Cord("b")}), "b");
 }
 
 TEST_F(GrpcNetworkTest, ManyCallsAtATimeAreAnsweredEachByItsOwn) {
@@ -251,13 +253,38 @@ TEST_F(GrpcNetworkTest, ManyCallsAtATimeAreAnsweredEachByItsOwn) {
   Notification all(*real_.env().tasks, "all");
   for (int i = 0; i < kCalls; ++i) {
     const std::string body = std::to_string(i);
-    network->Start({.to = listener->address(), .method = kEcho, .body = body}, [&, body](const NetworkReply& reply) {
-      if (!reply.ok() || *reply != body) ++wrong;
-      if (--left == 0) all.Notify();
-    });
+    network->Start({.to = listener->address(), .method = kEcho, .body = absl::Cord(body)},
+                   [&, body](const NetworkReply& reply) {
+                     if (!reply.ok() || *reply != body) ++wrong;
+                     if (--left == 0) all.Notify();
+                   });
   }
   all.Wait(kNever);
   EXPECT_EQ(wrong, 0);
+}
+
+// Who would try again what a server's end has cost (goodbye.h) must not: the network is not there any more.
+TEST_F(GrpcNetworkTest, WhatFailsAfterItsNetworkHasGoneIsCancelled) {
+  auto network = New();
+  const auto server = New();
+  Notification entered(*real_.env().tasks, "entered"), answered(*real_.env().tasks, "answered");
+  Notification go(*real_.env().tasks, "go");
+  auto listener = Listen(*server, [&](IncomingCall&) -> NetworkReply {
+    entered.Notify();
+    go.Wait(kNever);
+    return absl::Cord();
+  });
+  std::string got;
+  network->Start({.to = listener->address(), .method = kEcho}, [&](const NetworkReply& reply) {
+    got = Text(reply.status());
+    answered.Notify();
+  });
+  entered.Wait(kNever);
+  network = nullptr;
+  listener = nullptr;
+  answered.Wait(kNever);
+  EXPECT_EQ(got, "CANCELLED: Its network has gone.");
+  go.Notify();
 }
 
 TEST_F(GrpcNetworkTest, ACallMayOutliveItsNetwork) {
@@ -268,12 +295,12 @@ TEST_F(GrpcNetworkTest, ACallMayOutliveItsNetwork) {
   const auto listener = Listen(*server, [&](IncomingCall&) -> NetworkReply {
     entered.Notify();
     go.Wait(kNever);
-    return "late";
+    return absl::Cord("late");
   });
   Notification answered(*real_.env().tasks, "answered");
   std::string got;
   network->Start({.to = listener->address(), .method = kEcho}, [&](const NetworkReply& reply) {
-    got = reply.ok() ? *reply : Text(reply.status());
+    got = reply.ok() ? std::string(*reply) : Text(reply.status());
     answered.Notify();
   });
   entered.Wait(kNever);
@@ -316,7 +343,7 @@ TEST_F(GrpcNetworkTest, APeerThatAnswersPingsMayTakeAnyTime) {
   const auto network = New();
   const auto listener = Listen(*network, [&](IncomingCall&) -> NetworkReply {
     real_.env().tasks->SleepUntil(In(milliseconds(500)));
-    return "late";
+    return absl::Cord("late");
   });
   EXPECT_EQ(*Call(*network, {.to = listener->address(), .keepalive = milliseconds(100)}), "late");
 }
@@ -335,7 +362,7 @@ TEST_F(GrpcNetworkTest, ForeignBytesAndHalfMessagesDoNotDisturbOthers) {
         preface + std::string("\x00\x00\x00\x04", 4)}) {
     strangers.push_back(std::make_unique<Socket>());
     strangers.back()->Say(listener->address(), bytes);
-    EXPECT_EQ(*Call(*network, {.to = listener->address(), .body = "as ever"}), "as ever");
+    EXPECT_EQ(*Call(*network, {.to = listener->address(), .body = absl::Cord("as ever")}), "as ever");
   }
   EXPECT_EQ(served, 5);
 }
@@ -361,13 +388,13 @@ TEST_F(GrpcNetworkTest, WhoTakesAllFilesIsRefusedAndOthersAreServedOnceTheyAreFr
   }
   EXPECT_TRUE(refused);
   // The server hears of their end by and by.
-  absl::StatusOr<std::string> answer = MakeStatus(Code::kUnavailable, "");
+  NetworkReply answer = MakeStatus(Code::kUnavailable, "");
   for (int i = 0; i < 100 && !answer.ok(); ++i) {
     const auto anew = New();  // it would remember that it was refused
-    answer = Call(*anew, {.to = listener->address(), .body = "as ever"});
+    answer = Call(*anew, {.to = listener->address(), .body = absl::Cord("as ever")});
     if (!answer.ok()) poll(nullptr, 0, 50);
   }
-  EXPECT_EQ(answer.value_or(""), "as ever");
+  EXPECT_EQ(answer.value_or(absl::Cord()), "as ever");
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
@@ -387,7 +414,7 @@ TEST_F(GrpcNetworkTest, WithTlsEachEndMustShowWhoItIs) {
     return Echo(call);
   });
   const auto call = [&](const GrpcNetworkOptions& options) {
-    return Call(*New(options), {.to = listener->address(), .body = "secret", .deadline = In(seconds(20))});
+    return Call(*New(options), {.to = listener->address(), .body = absl::Cord("secret"), .deadline = In(seconds(20))});
   };
   EXPECT_EQ(*call({.tls = Tls("authority", "task")}), "secret");
   EXPECT_EQ(served, 1);
@@ -413,8 +440,8 @@ TEST_F(GrpcNetworkTest, WithTlsOfServersAloneWhoCallsNeedsNoCertificate) {
   const auto server = New({.tls = of_server});
   const auto listener = Listen(*server);
   const auto client = New({.tls = of_client});
-  EXPECT_EQ(*Call(*client, {.to = listener->address(), .body = "secret"}), "secret");
-  EXPECT_EQ(*Call(*server, {.to = listener->address(), .body = "own"}), "own");
+  EXPECT_EQ(*Call(*client, {.to = listener->address(), .body = absl::Cord("secret")}), "secret");
+  EXPECT_EQ(*Call(*server, {.to = listener->address(), .body = absl::Cord("own")}), "own");
   EXPECT_EQ(CodeOf(Call(*New(), {.to = listener->address(), .deadline = In(seconds(20))}).status()), Code::kUnavailable)
       << "without TLS";
   EXPECT_THAT(Text(client->Listen("127.0.0.1:0", Echo).status()),

@@ -27,6 +27,8 @@ namespace vigil {
 
 // Metadata of requests and trailers of answers: the crc32c of the body, eight hexadecimal digits.
 inline constexpr char kChecksumKey[] = "vigil-crc32c";
+// From here on a message counts as large: what is received of it is not copied into one piece.
+inline constexpr std::size_t kSharedMessageBytes = std::size_t{1} << 16;
 // Of all metadata together; gRPC's default, 8 KiB, is what a percent-encoded message may just exceed.
 inline constexpr int kMostMetadataBytes = 1 << 14;
 
@@ -39,10 +41,12 @@ struct GrpcShared {
 
 inline NetworkLimits LimitsOf(const GrpcShared& shared) { return {.message_bytes = shared.options.max_message_bytes}; }
 
-grpc::ByteBuffer BytesToSend(std::string bytes);
-// The bytes; UNAVAILABLE: `checksum` is there, and is not theirs.
-absl::StatusOr<std::string> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum);
-std::string ChecksumOf(std::string_view bytes);
+// Its pieces, shared.
+grpc::ByteBuffer BytesToSend(const absl::Cord& bytes);
+// The bytes: of a large message, the pieces in which they came, shared. UNAVAILABLE: `checksum` is there, and is not
+// theirs.
+absl::StatusOr<absl::Cord> ReceivedBytes(const grpc::ByteBuffer& buffer, std::optional<std::string_view> checksum);
+std::string ChecksumOf(const absl::Cord& bytes);
 // The value under that key; nullopt: there is none.
 std::optional<std::string_view> FindMetadata(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
                                              const char* key);
@@ -58,6 +62,8 @@ class GrpcCalls {
   GrpcNetwork::Load load(const std::string& to);
   bool idle();  // nothing is under way
   void WaitUntilIdle();
+  // The network goes: what fails from now on is CANCELLED, so that nobody tries it again. Waits for callbacks that run.
+  void Orphan();
 
  private:
   struct Call;
@@ -88,6 +94,7 @@ class GrpcCalls {
   Calls Release(Call& call);
   void Finish(const std::shared_ptr<Call>& call, NetworkReply reply);
   void Leave();  // a callback ends
+  void Answer(Call& call, NetworkReply reply);
   // One that still waits for its turn is answered so. False: it does not wait.
   bool GiveUpWaiting(const std::shared_ptr<Call>& call, const absl::Status& why);
   std::shared_ptr<grpc::Channel> NewChannel(const PeerKey& key) const;
@@ -100,6 +107,9 @@ class GrpcCalls {
   std::uint64_t last_ = 0;
   int callbacks_ = 0;  // that gRPC owes, or that run
   std::condition_variable idle_;
+  int answering_ = 0;  // callbacks of callers that run
+  bool orphaned_ = false;
+  std::condition_variable answered_;
 };
 
 // The serving side.

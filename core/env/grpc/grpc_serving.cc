@@ -6,6 +6,7 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <atomic>
 #include <set>
 
 #include "vigil/core/base/code.h"
@@ -30,7 +31,7 @@ class Request final : public IncomingCall {
   Request(Reactor& reactor, std::string method) : method_(std::move(method)), reactor_(&reactor) {}
 
   const std::string& method() const override { return method_; }
-  const std::string& body() const override { return body_; }
+  const absl::Cord& body() const override { return body_; }
   bool cancelled() const override {
     std::lock_guard lock(mutex_);
     return abandoned_;
@@ -46,7 +47,7 @@ class Request final : public IncomingCall {
     wake();
   }
 
-  void set_body(std::string body) { body_ = std::move(body); }  // before its handler runs
+  void set_body(absl::Cord body) { body_ = std::move(body); }  // before its handler runs
   // Nobody waits any more. Under the lock, so that the handler does not hear of it after it has returned.
   void Abandon() {
     std::lock_guard lock(mutex_);
@@ -71,7 +72,7 @@ class Request final : public IncomingCall {
 
  private:
   const std::string method_;
-  std::string body_;
+  absl::Cord body_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   Reactor* reactor_;
@@ -116,23 +117,34 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   void Reply(NetworkReply reply) {
     reply = Carried(std::move(reply), request_->method(), LimitsOf(requests_->shared()));
     if (!reply.ok()) return Finish(ToGrpc(reply.status()));
+    written_ = BytesToSend(*reply);
+    if (reply->size() < kSharedMessageBytes) {
+      context_.AddTrailingMetadata(kChecksumKey, ChecksumOf(*reply));
+      return StartWriteAndFinish(&written_, grpc::WriteOptions(), grpc::Status::OK);
+    }
+    // The checksum of a large answer, which goes last, is made while the bytes are on their way.
+    StartWrite(&written_);
     context_.AddTrailingMetadata(kChecksumKey, ChecksumOf(*reply));
-    written_ = BytesToSend(*std::move(reply));
-    StartWriteAndFinish(&written_, grpc::WriteOptions(), grpc::Status::OK);
+    FinishHalf();
   }
 
   void OnReadDone(bool ok) override {
     if (!ok) return ReplyUnlessTaken(MakeStatus(Code::kCancelled, "No request came."));
-    absl::StatusOr<std::string> body = ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
+    absl::StatusOr<absl::Cord> body = ReceivedBytes(read_, FindMetadata(context_.client_metadata(), kChecksumKey));
     read_.Clear();
     if (!body.ok()) return ReplyUnlessTaken(body.status());
     request_->set_body(*std::move(body));
     requests_->Serve(request_);
   }
+  void OnWriteDone(bool) override { FinishHalf(); }
   void OnCancel() override { request_->Abandon(); }
   void OnDone() override { delete this; }
 
  private:
+  // The answer has been written, or has its checksum: whichever comes last ends it.
+  void FinishHalf() {
+    if (--halves_ == 0) Finish(grpc::Status::OK);
+  }
   void ReplyUnlessTaken(const absl::Status& status) {
     if (request_->TakeReactor() != nullptr) Reply(status);
   }
@@ -142,6 +154,7 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   const std::shared_ptr<Request> request_;
   grpc::ByteBuffer read_;
   grpc::ByteBuffer written_;
+  std::atomic<int> halves_{2};
 };
 
 void Requests::Serve(const std::shared_ptr<Request>& request) {
