@@ -162,7 +162,7 @@ def worker(_folder: str, runs: int) -> None:
         looks += 1
         return np.array(["step"] if looks < 3 else [], dtype=object)
 
-    with tf.device("/job:local/task:0"):
+    with tf.device("/cpu:0"):
         train = train_op()
         init = tf.global_variables_initializer()
     with tf.Session(SERVERS[0].target) as chief:
@@ -208,9 +208,10 @@ def initialises_too(inner: Callable, self: Manager, *args: object, init_op: tf.O
     return session
 
 
-def initialises(_inner: Callable, self: Manager, master: str, config: object, max_wait_secs: float) -> tf.Session:
-    init_op = self._graph.get_operation_by_name("init")
-    return self.prepare_session(master, init_op=init_op, config=config, max_wait_secs=max_wait_secs)
+def initialises(inner: Callable, self: Manager, master: str, **kwargs: object) -> tf.Session:
+    with session_manager.session.Session(master, graph=self._graph) as session:
+        session.run(self._graph.get_operation_by_name("init"))
+    return inner(self, master, **kwargs)
 
 
 def forgets(_inner: Callable, _self: Coordinator) -> bool:
