@@ -105,7 +105,8 @@ class Judging {
                                   replays::Escaped(unfinished_)));
       }
     }
-    if (!broken_ && last_ > 0 && reader_.jobs().empty()) Fail(source_ + ": the program has made no session that is watched");
+    if (!broken_ && last_ > 0 && reader_.jobs().empty())
+      Fail(source_ + ": the program has made no session that is watched");
     for (std::size_t i = 0; !broken_ && i < reader_.jobs().size(); ++i) JudgeOne(i + 1, *reader_.jobs()[i]);
     reader_ = {};
     unfinished_.clear();

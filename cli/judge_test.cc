@@ -78,7 +78,8 @@ TEST_F(JudgeTest, RefusesWhatIsNoObservation) {
 
 // Of each, what is wrong with it; then what is read here, once.
 TEST_F(JudgeTest, SaysWhatItReadsToWhoGivesItSomethingElse) {
-  Run(": > empty.jsonl; printf '\\n\\n' > blank.jsonl; mkdir folder; echo x > folder/notes.txt; cp recovered.jsonl log.txt; "
+  Run(": > empty.jsonl; printf '\\n\\n' > blank.jsonl; mkdir folder; echo x > folder/notes.txt; cp recovered.jsonl "
+      "log.txt; "
       "echo '{\"id\":\"a\"}' > scenario.jsonl; echo 'step 3' > text.jsonl; printf '{\"obser' > cut.jsonl");
   const std::string what =
       "note: what is read here is what an observed program has written: lines of JSON, of which the first is "
@@ -88,8 +89,9 @@ TEST_F(JudgeTest, SaysWhatItReadsToWhoGivesItSomethingElse) {
       {"empty.jsonl", "empty.jsonl: holds no session\n"},
       {"blank.jsonl", "blank.jsonl: holds no session\n"},
       {"folder", "folder: holds no session (.json, .jsonl or .trace, each also with .xz)\n"},
-      {"log.txt", "log.txt: a session file is called .json, .jsonl or .trace, each also with .xz; for standard input "
-                  "say -\n"},
+      {"log.txt",
+       "log.txt: a session file is called .json, .jsonl or .trace, each also with .xz; for standard input "
+       "say -\n"},
       {"gone.jsonl", "gone.jsonl: no such file or folder\n"},
       {"scenario.jsonl", "scenario.jsonl:1: no observed program: "},
       {"text.jsonl", "text.jsonl:1: no observed program: "},

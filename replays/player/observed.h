@@ -1,7 +1,8 @@
 // What python/vigil_player/observe.py wrote down of somebody's own program: the sessions of one process.
 //
 // A line of JSON each. The first names the format; then come, of a job (a monitored session with all its raw ones, or
-// one that a supervisor hands out), what it was given, its events as players send them (event_json.h), at last that the program left it in order:
+// one that a supervisor hands out), what it was given, its events as players send them (event_json.h), at last that the
+// program left it in order:
 //   {"observed":1}
 //   {"job":1,"hooks":["StopAtStepHook"],"recovers":true,...}
 //   {"of":1,"event":{"line":"session 1 created","at":70099245}}
@@ -44,11 +45,11 @@ struct ObservedJob {
   bool worker = false;                 // it waits for a model that another makes ready
   bool remote = false;                 // its master is a server, on which a model may be left
   bool init_fn = false;
-  bool queue = false;           // its graph has queue runners
-  bool may_restore = false;     // it was given a directory or a file
-  bool saves_something = true;  // there are variables
+  bool queue = false;                            // its graph has queue runners
+  bool may_restore = false;                      // it was given a directory or a file
+  bool saves_something = true;                   // there are variables
   std::optional<ObservedSupervisor> supervisor;  // whose session it is; none: a monitored one
-  bool ended = false;           // the program did, and left it at rest
+  bool ended = false;                            // the program did, and left it at rest
   sim::Trace trace;
 };
 
