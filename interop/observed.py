@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""TensorFlow's own monitored sessions and supervisors, made wrong on purpose: who watches a program (vigil_player.observe) and judges it
-(vigil judge) must find each mistake by the rule that is about it, and nothing in what is right.
+"""TensorFlow's own monitored sessions and supervisors, made wrong on purpose: who watches a program
+(vigil_player.observe) and judges it (vigil judge) must find each mistake by the rule that is about it, and nothing in
+what is right.
 
   observed.py SEED COUNT
 """

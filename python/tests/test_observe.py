@@ -218,9 +218,16 @@ def test_who_is_not_watched(tmp_path):
                 raise KeyboardInterrupt
         except KeyboardInterrupt:
             pass
+        forgets = tf.train.Supervisor()
+        with forgets.managed_session():
+            forgets.request_stop()
+            forgets.coord.clear_stop()
+            print(forgets.should_stop())
         """)
-    assert len(observed.jobs) == 2
-    assert observed.ended == [1]  # the other one was cut off
+    assert len(observed.jobs) == 3
+    assert observed.ended == [1]  # the others were cut off
+    assert observed.lines(3)[-1] == "coordinator request_stop"
+    assert observed.out == "False\n"
     assert "1 session(s) by a Manager: not watched" in observed.err
     assert "1 session(s) with a summary writer that takes no attributes: not watched" in observed.err
     assert "1 session(s) of another thread: not watched" in observed.err

@@ -92,6 +92,11 @@ class Job:
         """Around what is told together with what it does: what threads tell meanwhile comes before or after."""
         return self.output.lock
 
+    def stop_is_forgotten(self):
+        """By a coordinator. Where its caller makes a supervisor's do that, nothing is promised any more."""
+        if isinstance(self.model, SupervisedModel) and world.active is not self:
+            self.cut_off()
+
     def cut_off(self):
         """Nobody promises anything of what follows Ctrl-C, an exit, or a call by another thread."""
         self.muted = True

@@ -388,6 +388,8 @@ def _patch_coordinator():
     def recorded_clear_stop(self):
         clear_stop(self)
         detail(self, "forgets")
+        if is_played(self):
+            self.world.stop_is_forgotten()
 
     def recorded_join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
         if is_played(self):

@@ -70,6 +70,9 @@ class World:
         """Around what is told together with what it does: here one thread runs at a time."""
         return contextlib.nullcontext()
 
+    def stop_is_forgotten(self):
+        """By a coordinator that was told so."""
+
     def cut_off(self):
         """Somebody has left by what is no error, as Ctrl-C is none."""
 
