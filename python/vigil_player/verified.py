@@ -65,6 +65,7 @@ class Evidence:
         self.own_call = None  # the code of the last failure of a call that the hook made on a session in this method
         self.error = ""
         self.threads = set()  # that it has started
+        self.coordinators = []  # that it was given in this life
 
     def offend(self, promise, actual):
         self.offences.setdefault(promise, actual)
@@ -105,6 +106,11 @@ class Evidence:
     def end_of_life(self):
         """A session is gone."""
         self.session = 0
+        # TensorFlow forgets the coordinator of a session of which another hook has failed the creation: it is never
+        # asked to stop. That threads wait for it is no fault of the hook. (An event of the play it must not become.)
+        for coordinator in self.coordinators:
+            coordinator._stop_event.set()
+        self.coordinators.clear()
         for thread in self.patience.left_of(sorted(self.threads, key=lambda thread: thread.name)):
             self.offend("hook.thread_outlives_session",
                         f"the task '{thread.name}' still runs after the session was closed")
@@ -213,6 +219,7 @@ class Verified(tf.train.SessionRunHook):
 
     def after_create_session(self, session, coord):
         self.evidence.session = session.number
+        self.evidence.coordinators.append(coord)
         with self.call("after_create_session"):
             self.hook.after_create_session(session, coord)
 
