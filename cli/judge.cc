@@ -27,7 +27,8 @@ namespace {
 constexpr char kJudgeNotes[] =
     "FILE is what python -m vigil_player.observe --to FILE.jsonl wrote (docs/observing.md), also packed as .xz, a "
     "folder with\n"
-    "such files, or - for standard input. Each monitored session of the program is judged by itself.\n"
+    "such files, or - for standard input. Each session of the program, monitored or a supervisor's, is judged by "
+    "itself.\n"
     "\n"
     "Examples:\n"
     "  python -m vigil_player.observe --to job.jsonl train.py grpc://127.0.0.1:2223\n"
@@ -39,6 +40,11 @@ constexpr char kJudgeNotes[] =
     "output "
     "that\n"
     "cannot be written, 130 ended by Ctrl-C and 143 by SIGTERM.\n";
+
+constexpr char kWhatIsRead[] =
+    "note: what is read here is what an observed program has written: lines of JSON, of which the first is "
+    "{\"observed\":1}\n"
+    "      to make such a file: python -m vigil_player.observe --to job.jsonl train.py (docs/observing.md)\n";
 
 struct JudgeArguments {
   std::vector<std::string> paths;
@@ -54,12 +60,14 @@ class Judging {
     if (!results_.CanWrite({}, arguments_.paths)) return kMisuse;
     w_.Open('{').Key("jobs").Open('[');
     const replays::ChunkSource standard_input = [this] { return ReadStandardInput(results_.stopped()); };
-    replays::ReadRecords(results_.files(), standard_input, arguments_.paths, [this](replays::RawRecord record) {
+    const replays::OnRecord take = [this](replays::RawRecord record) {
       Take(record);
       return !results_.stopped();
-    });
+    };
+    replays::ReadRecords(results_.files(), standard_input, arguments_.paths, take, "session");
     if (!results_.stopped()) EndFile();
     if (!results_.stopped() && !told_ && passed_ + failed_ == 0) results_.Fail("there is nothing to judge");
+    if (explains_) results_.Note(kWhatIsRead);
     w_.Close(']').Key("passed").Natural(passed_).Key("failed").Natural(failed_).Close('}');
     if (results_.wants_json()) results_.WriteJson(w_.Take() + "\n");
     results_.Print(fmt::format("{} kept all rules, {} did not\n", passed_, failed_));
@@ -75,12 +83,15 @@ class Judging {
     if (broken_) return;  // one error of a file is enough
     if (!unfinished_.empty()) return Fail(unfinished_);
     if (record.is_trace) return Fail(fmt::format("{}: this is a trace: vigil replay plays it", source_));
-    if (const absl::Status status = reader_.Read(record.text); !status.ok())
-      unfinished_ = fmt::format("{}:{}: {}", source_, record.record, MessageOf(status));
+    if (const absl::Status status = reader_.Read(record.text); !status.ok()) {
+      const std::string_view first = reader_.begun() ? "" : "no observed program: ";
+      unfinished_ = fmt::format("{}:{}: {}{}", source_, record.record, first, MessageOf(status));
+    }
   }
 
   void Fail(const std::string& what) {
     broken_ = told_ = true;
+    explains_ = explains_ || !reader_.begun();
     results_.Fail(replays::Escaped(what));
   }
 
@@ -94,7 +105,8 @@ class Judging {
                                   replays::Escaped(unfinished_)));
       }
     }
-    if (!broken_ && last_ > 0 && reader_.jobs().empty()) Fail(source_ + ": no monitored session was observed");
+    if (!broken_ && last_ > 0 && reader_.jobs().empty())
+      Fail(source_ + ": the program has made no session that is watched");
     for (std::size_t i = 0; !broken_ && i < reader_.jobs().size(); ++i) JudgeOne(i + 1, *reader_.jobs()[i]);
     reader_ = {};
     unfinished_.clear();
@@ -148,6 +160,7 @@ class Judging {
   std::string unfinished_;  // what is wrong with the last line that was read
   bool broken_ = false;     // this file
   bool told_ = false;       // some file
+  bool explains_ = false;   // some file is not what is read here
   std::uint64_t passed_ = 0;
   std::uint64_t failed_ = 0;
 };

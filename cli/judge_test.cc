@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "vigil/cli/run_program.h"
 
@@ -10,7 +11,9 @@ namespace vigil::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class JudgeTest : public ::testing::Test {
@@ -64,17 +67,51 @@ TEST_F(JudgeTest, RefusesWhatIsNoObservation) {
   EXPECT_EQ(damaged.code, 2);
   EXPECT_THAT(damaged.err, StartsWith("error: damaged.jsonl:40: expected \"job\""));
   EXPECT_THAT(damaged.out, StartsWith("ok recovered.jsonl"));
-  const Ran empty = Run("head -n 1 recovered.jsonl > empty.jsonl; $VIGIL judge empty.jsonl");
-  EXPECT_EQ(empty.code, 2);
-  EXPECT_EQ(empty.err, "error: empty.jsonl: no monitored session was observed\n");
-  const Ran other = Run("echo '{\"id\":\"a\"}' > scenario.jsonl; $VIGIL judge scenario.jsonl");
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, StartsWith("error: scenario.jsonl:1: "));
-  EXPECT_EQ(Run("$VIGIL judge gone.jsonl").code, 2);
+  const Ran nothing = Run("head -n 1 recovered.jsonl > nothing.jsonl; $VIGIL judge nothing.jsonl");
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_EQ(nothing.err, "error: nothing.jsonl: the program has made no session that is watched\n");
   EXPECT_EQ(Run("$VIGIL judge").code, 2);
   EXPECT_EQ(Run("$VIGIL judge recovered.jsonl --json recovered.jsonl").code, 2);
   EXPECT_EQ(Run("$VIGIL judge recovered.jsonl > /dev/full").code, 2);
   EXPECT_EQ(Run("$VIGIL judge --help").code, 0);
+}
+
+// Of each, what is wrong with it; then what is read here, once.
+TEST_F(JudgeTest, SaysWhatItReadsToWhoGivesItSomethingElse) {
+  Run(": > empty.jsonl; printf '\\n\\n' > blank.jsonl; mkdir folder; echo x > folder/notes.txt; cp recovered.jsonl "
+      "log.txt; "
+      "echo '{\"id\":\"a\"}' > scenario.jsonl; echo 'step 3' > text.jsonl; printf '{\"obser' > cut.jsonl");
+  const std::string what =
+      "note: what is read here is what an observed program has written: lines of JSON, of which the first is "
+      "{\"observed\":1}\n"
+      "      to make such a file: python -m vigil_player.observe --to job.jsonl train.py (docs/observing.md)\n";
+  const std::pair<const char*, const char*> files[] = {
+      {"empty.jsonl", "empty.jsonl: holds no session\n"},
+      {"blank.jsonl", "blank.jsonl: holds no session\n"},
+      {"folder", "folder: holds no session (.json, .jsonl or .trace, each also with .xz)\n"},
+      {"log.txt",
+       "log.txt: a session file is called .json, .jsonl or .trace, each also with .xz; for standard input "
+       "say -\n"},
+      {"gone.jsonl", "gone.jsonl: no such file or folder\n"},
+      {"scenario.jsonl", "scenario.jsonl:1: no observed program: "},
+      {"text.jsonl", "text.jsonl:1: no observed program: "},
+      {"cut.jsonl", "cut.jsonl:1: no observed program: "},
+  };
+  for (const auto& [file, wrong] : files) {
+    const Ran ran = Run(std::string("$VIGIL judge ") + file);
+    EXPECT_EQ(ran.code, 2) << file;
+    EXPECT_THAT(ran.err, AllOf(StartsWith(std::string("error: ") + wrong), EndsWith(what))) << file;
+  }
+  const Ran both = Run("$VIGIL judge empty.jsonl recovered.jsonl text.jsonl");
+  EXPECT_THAT(both.out, HasSubstr("1 kept all rules"));
+  EXPECT_EQ(both.err.find(what), both.err.rfind(what));
+}
+
+TEST_F(JudgeTest, AFileThatIsCutOffInItsFirstJobHoldsNone) {
+  const Ran ran = Run("head -c 60 recovered.jsonl > cut.jsonl; $VIGIL judge cut.jsonl");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, StartsWith("error: cut.jsonl:2: "));
+  EXPECT_THAT(ran.err, Not(HasSubstr("note:")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""TensorFlow's own monitored sessions, made wrong on purpose: who watches a program (vigil_player.observe) and judges it
-(vigil judge) must find each mistake by the rule that is about it, and nothing in what is right.
+"""TensorFlow's own monitored sessions and supervisors, made wrong on purpose: who watches a program
+(vigil_player.observe) and judges it (vigil judge) must find each mistake by the rule that is about it, and nothing in
+what is right.
 
   observed.py SEED COUNT
 """
@@ -10,9 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import tempfile
 from collections.abc import Callable, Iterator
 
+import observed_supervisors
 from exchange import Exchange, judged, run_drawn
+from observed_supervisors import Mistake, Program
 from vigil_player import observe
 from vigil_player.tensorflow_v1 import monitored_session, tf
 
@@ -79,19 +83,23 @@ def stepped(code: type[Exception] | None, runs: int) -> None:
             session.run_step_fn(step_fn)
 
 
+def session_of(code: type[Exception], stop_at: int = 0) -> Program:
+    return lambda _folder, runs: program(code, stop_at, runs)
+
+
+def steps_of(code: type[Exception] | None) -> Program:
+    return lambda _folder, runs: stepped(code, runs)
+
+
 # Nothing is wrong with these.
-RIGHT: list[Callable[[int], None]] = [
-    lambda runs: stepped(None, runs),
-    lambda runs: stepped(tf.errors.AbortedError, runs),
-    lambda runs: stepped(tf.errors.OutOfRangeError, runs),
-    lambda runs: stepped(tf.errors.InternalError, runs),
-    lambda runs: stepped(KeyError, runs),
-    lambda runs: program(Preemption, 0, runs),
+RIGHT: list[Program] = [
+    steps_of(None), steps_of(tf.errors.AbortedError), steps_of(tf.errors.OutOfRangeError), steps_of(tf.errors.InternalError),
+    steps_of(KeyError), session_of(Preemption), *observed_supervisors.RIGHT,
 ]
 
-# What is wrong, the rule that must find it, and the program that shows it.
-ABORTED, INTERNAL, END = tf.errors.AbortedError, tf.errors.InternalError, tf.errors.OutOfRangeError
-Mistake = tuple[str, str, type, str, Callable, type[Exception], int]
+ABORTED = session_of(tf.errors.AbortedError)
+INTERNAL = session_of(tf.errors.InternalError)
+END = session_of(tf.errors.OutOfRangeError)
 
 
 def backwards(_inner: Callable, self: object, exception_type: object = None) -> None:
@@ -148,22 +156,24 @@ def recovers_from_anything(inner: Callable, self: object, *args: object, **kwarg
 
 
 MISTAKES: list[Mistake] = [
-    ("end in reverse", "order.end", Monitored, "_close_internal", backwards, ABORTED, 0),
-    ("end after an error", "end.only_on_clean_exit", Monitored, "_close_internal", ends_anyway, INTERNAL, 0),
-    ("no end", "end.for_every_hook_unless_one_fails", Monitored, "_close_internal", never_ends, ABORTED, 0),
-    ("a stop is forgotten", "stop.request_makes_should_stop_true", Hooked, "run", forgets_the_stop, ABORTED, 2),
-    ("a session stays open", "close.closes_the_session", Hooked, "close", keeps_the_session_open, END, 0),
-    ("no join", "close.coordinator_stop_then_join_then_close", Coordinated, "close", leaves_the_coordinator, END, 0),
-    ("no recovery", "recovery.preemption_never_leaves_run", Recoverable, "run", gives_up, ABORTED, 0),
-    ("a run is made twice", "run.ok_means_one_session_run", Recoverable, "run", runs_twice, ABORTED, 0),
-    ("a hook is left out", "run.after_before_run_of_every_hook", Hooked, "run", leaves_a_hook_out, ABORTED, 0),
-    ("recovery from INTERNAL", "recovery.only_on_aborted_or_unavailable", Recoverable, "run", recovers_from_anything, INTERNAL, 0),
+    ("end in reverse", "order.end", Monitored, "_close_internal", backwards, ABORTED),
+    ("end after an error", "end.only_on_clean_exit", Monitored, "_close_internal", ends_anyway, INTERNAL),
+    ("no end", "end.for_every_hook_unless_one_fails", Monitored, "_close_internal", never_ends, ABORTED),
+    ("a stop is forgotten", "stop.request_makes_should_stop_true", Hooked, "run", forgets_the_stop,
+     session_of(tf.errors.AbortedError, 2)),
+    ("a session stays open", "close.closes_the_session", Hooked, "close", keeps_the_session_open, END),
+    ("no join", "close.coordinator_stop_then_join_then_close", Coordinated, "close", leaves_the_coordinator, END),
+    ("no recovery", "recovery.preemption_never_leaves_run", Recoverable, "run", gives_up, ABORTED),
+    ("a run is made twice", "run.ok_means_one_session_run", Recoverable, "run", runs_twice, ABORTED),
+    ("a hook is left out", "run.after_before_run_of_every_hook", Hooked, "run", leaves_a_hook_out, ABORTED),
+    ("recovery from INTERNAL", "recovery.only_on_aborted_or_unavailable", Recoverable, "run", recovers_from_anything, INTERNAL),
+    *observed_supervisors.MISTAKES,
 ]
 
 
 @contextlib.contextmanager
 def made(mistake: Mistake) -> Iterator[None]:
-    _, _, kind, method, wrongly, _, _ = mistake
+    _, _, kind, method, wrongly, _ = mistake
     own = kind.__dict__.get(method)
     inner = getattr(kind, method)
     setattr(kind, method, lambda self, *args, **kwargs: wrongly(inner, self, *args, **kwargs))
@@ -179,9 +189,9 @@ def made(mistake: Mistake) -> Iterator[None]:
 WATCHED: list[observe.Output] = []
 
 
-def watched(path: str, mistake: Mistake, runs: int) -> str:
-    with tf.Graph().as_default(), WATCHED[0].watching(path):
-        program(mistake[5], mistake[6], runs)
+def watched(path: str, watched_program: Program, runs: int) -> str:
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default(), WATCHED[0].watching(path):
+        watched_program(folder, runs)
     return judged(path)
 
 
@@ -190,16 +200,12 @@ def play(exchange: Exchange, seed: str, number: int, folder: str) -> None:
     runs = random.Random(f"observed {seed} {number}").randint(5, 9)
     if not WATCHED:
         WATCHED.append(observe.installed())
-    said = watched(os.path.join(folder, "right.jsonl"), mistake, runs)
-    if said:
-        exchange.differ(f"seed {seed} number {number}: rules are broken by what is right:\n{said}")
-    with tf.Graph().as_default(), WATCHED[0].watching(os.path.join(folder, "more.jsonl")):
-        RIGHT[number % len(RIGHT)](runs)
-    said = judged(os.path.join(folder, "more.jsonl"))
-    if said:
-        exchange.differ(f"seed {seed} number {number}: rules are broken by what is right too:\n{said}")
+    for right in (mistake[5], RIGHT[number % len(RIGHT)]):
+        said = watched(os.path.join(folder, "right.jsonl"), right, runs)
+        if said:
+            exchange.differ(f"seed {seed} number {number}: rules are broken by what is right:\n{said}")
     with made(mistake):
-        said = watched(os.path.join(folder, "wrong.jsonl"), mistake, runs)
+        said = watched(os.path.join(folder, "wrong.jsonl"), mistake[5], runs)
     if f"\n  {mistake[1]}:" not in said:
         exchange.differ(f"seed {seed} number {number}: {mistake[0]}: {mistake[1]} does not find it:\n{said}")
     exchange.counts["right"] += 2

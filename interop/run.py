@@ -37,7 +37,7 @@ KINDS = [
     Kind("clients", "training programs of TensorFlow's client against vigil serve and TensorFlow's server", ["clients.py"], 20),
     Kind("proxied", "the same programs through vigil proxy before TensorFlow's server, with faults, held to the rules",
          ["proxied.py"], 20),
-    Kind("observed", "monitored sessions that are wrong on purpose, each found by its rule", ["observed.py"], 10),
+    Kind("observed", "sessions and supervisors that are wrong on purpose, each found by its rule", ["observed.py"], 26),
     Kind("ops", "random cases of ops, forward and gradients (of each op)", ["ops_exchange.py"], 4),
 ]
 

@@ -27,6 +27,8 @@ struct RunFacts {
   bool may_join = false;  // finds a model that lives on servers, and goes on with it
   std::size_t hooks = 0;  // in the list, or kAsSeen
   bool init_fn = false;
+  bool initialises = true;      // a chief has something that makes the model ready: an init op or an init function
+  bool asks_ready = true;       // there is an op that says whether the model is ready
   bool queue = false;           // an input that needs queue runners
   bool may_restore = false;     // it was given a directory or a file name
   bool saves_something = true;  // the model has a variable that checkpoints hold; else restoring is silent

@@ -125,6 +125,18 @@ TEST(RulesTest, ASupervisorByHandHasNoScopeForAReportToComeOutOf) {
   EXPECT_THAT(Judge(stream.trace, facts).violations, IsEmpty());
 }
 
+TEST(RulesTest, WhatASupervisorWasNotGivenItNeitherRunsNorAsks) {
+  const Stream silent = ParseStream("finalized created init read=0 log:start=0 note:session");
+  RunFacts facts = FactsFor("supervisor");
+  EXPECT_EQ(Judge(silent.trace, facts).violations.size(), 2U);
+  facts.asks_ready = false;
+  EXPECT_THAT(Judge(silent.trace, facts).violations, IsEmpty());
+  const Stream as_it_is = ParseStream("finalized created local ready note:session");
+  EXPECT_EQ(Judge(as_it_is.trace, facts).violations.size(), 1U);
+  facts.initialises = false;
+  EXPECT_THAT(Judge(as_it_is.trace, facts).violations, IsEmpty());
+}
+
 TEST(RulesTest, AWorkerThatIsAskedAnewNeedNotHaveSlept) {
   EXPECT_EQ(Judge(ParseStream("begin0 begin1 finalized created rfl=no close created").trace, FactsFor("worker"))
                 .violations.size(),

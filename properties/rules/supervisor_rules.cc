@@ -30,6 +30,8 @@ constexpr RuleInfo kHandedOut{
         "prepare_or_wait_for_session: makes sure the model is ready",
     .observed = "random_31_3_supervisor random_31_325_supervisor",
     .of = SpeaksOf::kSupervisor,
+    .excuses = "a supervisor that was given no op that says so",
+    .why = "nobody can be asked",
 };
 class HandedOut : public Rule {
  public:
@@ -39,7 +41,7 @@ class HandedOut : public Rule {
     Arm();
     const Watch& run = now.run;
     if (!run.finalized) Violate({now.index}, "a finalized graph", "it is not finalized");
-    if (now.event.session != run.session || !run.ready)
+    if (now.event.session != run.session || (run.facts().asks_ready && !run.ready))
       Violate({run.session_at, now.index}, "a session that is ready", "it did not say so");
   }
 };
@@ -53,8 +55,8 @@ constexpr RuleInfo kRestoredOrInitialised{
         "checkpoint exists",
     .observed = "random_31_3_supervisor random_31_164_supervisor",
     .of = SpeaksOf::kSupervisor,
-    .excuses = "workers, and models of which checkpoints hold nothing",
-    .why = "a chief makes the model ready; restoring nothing is silent",
+    .excuses = "workers, models of which checkpoints hold nothing, and chiefs that were given nothing to initialise",
+    .why = "a chief makes the model ready; restoring nothing is silent; an op or a function of its own does the rest",
 };
 class RestoredOrInitialised : public Rule {
  public:
@@ -68,7 +70,7 @@ class RestoredOrInitialised : public Rule {
     const bool silently = now.run.facts().may_restore && !now.run.facts().saves_something;
     if (restored_ != kNever && initialised_ != kNever)
       Violate({restored_, initialised_, now.index}, "one of restore and init", "both");
-    if (restored_ == kNever && initialised_ == kNever && !silently)
+    if (restored_ == kNever && initialised_ == kNever && !silently && now.run.facts().initialises)
       Violate({now.run.session_at, now.index}, "restored or initialised", "neither");
   }
 
@@ -84,6 +86,8 @@ constexpr RuleInfo kStartOfReady{
     .documented = "Supervisor.prepare_or_wait_for_session: starts the standard services of a session that is ready",
     .observed = "random_31_3_supervisor random_31_164_supervisor",
     .of = SpeaksOf::kSupervisor,
+    .excuses = "a supervisor that was given no op that says so",
+    .why = "nobody can be asked",
 };
 class StartOfReady : public Rule {
  public:
@@ -98,7 +102,8 @@ class StartOfReady : public Rule {
     }
     if (!LogsStatus(now, SessionLogStatus::kStart)) return;
     Arm();
-    if (!ready_.contains(session_)) Violate({read_, now.index}, "a session that is ready", "it did not say so");
+    if (now.run.facts().asks_ready && !ready_.contains(session_))
+      Violate({read_, now.index}, "a session that is ready", "it did not say so");
     if (now.run.facts().worker) Violate({now.index}, "no START of a worker", "one");
   }
 

@@ -4,6 +4,7 @@ import pytest
 
 pytest.importorskip("tensorflow")
 from vigil_player.pytest_plugin import verify  # noqa: E402
+from vigil_player.verified import LONG, SHORT, Patience  # noqa: E402
 from vigil_player.verify_cli import MAY, find_vigil, leave_of  # noqa: E402
 
 from . import zoo  # noqa: E402
@@ -30,6 +31,28 @@ def test_right_hooks_pass(name):
     maker, leave = zoo.RIGHT[name]
     code, said = said_of(name, maker, leave, 50)
     assert code == 0, said
+
+
+class FakeThread:
+    """One that ends as soon as somebody waits for it, or never does."""
+
+    def __init__(self, ends):
+        self.ends = ends
+        self.waits = []
+
+    def join(self, seconds):
+        self.waits.append(seconds)
+
+    def is_alive(self):
+        return not (self.ends and self.waits)
+
+
+def test_threads_that_end_are_waited_for():
+    patience, ends, stays = Patience(), FakeThread(True), FakeThread(False)
+    assert patience.left_of([ends]) == [] and patience.seconds == LONG
+    assert patience.left_of([stays, ends]) == [stays] and patience.seconds == SHORT
+    assert patience.left_of([stays]) == [stays]
+    assert SHORT < stays.waits[0] <= LONG and stays.waits[1] <= SHORT
 
 
 def test_the_fixture_passes_right_hooks(vigil_hook):

@@ -163,8 +163,7 @@ def feeds_what_the_caller_feeds(w):
 @wrong("hook.thread_outlives_session")
 class LeavesAThread(Hook):
     def after_create_session(self, session, coord):
-        self.over = threading.Event()
-        threading.Thread(target=self.over.wait, args=(5,), daemon=True, name="left").start()
+        threading.Thread(target=threading.Event().wait, daemon=True, name="left").start()
 
 
 @wrong("hook.blocks")

@@ -1,4 +1,5 @@
-"""Somebody's own program, watched: what its monitored sessions do is written down, to be judged by `vigil judge`.
+"""Somebody's own program, watched: what its monitored sessions and its supervisors do is written down, to be judged by
+`vigil judge`.
 
   python -m vigil_player.observe [--to FILE] PROGRAM.py [ARGUMENTS...]
   python -m vigil_player.observe [--to FILE] -m MODULE [ARGUMENTS...]
@@ -34,8 +35,7 @@ def installed():
 
 
 def install(output):
-    from . import recorded, watch
-    from .errors import code_of
+    from . import observe_supervisors, recorded, watch
     from .tensorflow_v1 import basic_session_run_hooks, monitored_session, session_manager
 
     recorded.put_under_sessions()
@@ -44,10 +44,11 @@ def install(output):
     cache = basic_session_run_hooks.SummaryWriterCache
     basic_session_run_hooks.SummaryWriterCache = types.SimpleNamespace(
         get=lambda logdir: TellingWriter(cache.get(logdir)), clear=cache.clear)
-    watch_sessions(output, monitored_session._MonitoredSession, watch, code_of)
+    watch_sessions(output, monitored_session._MonitoredSession, watch)
+    observe_supervisors.watch_supervisors(output)
 
 
-def watch_sessions(output, kind, watch, code_of):
+def watch_sessions(output, kind, watch):
     init = kind.__init__
 
     def observed_init(self, session_creator, hooks, should_recover, *args, **kwargs):
@@ -58,7 +59,7 @@ def watch_sessions(output, kind, watch, code_of):
         job = output.new_job(self, creator, hooks, should_recover)
         with turn_of(output, job):
             if job is not None:
-                watch_parts(job, code_of)
+                watch_parts(job)
             init(self, creator, hooks, should_recover, *args, **kwargs)
 
     def observed(method):
@@ -82,41 +83,23 @@ def watch_sessions(output, kind, watch, code_of):
 
 @contextlib.contextmanager
 def turn_of(output, job):
-    """What this thread does now, it does in that session; None: in one that is not watched."""
-    if threading.current_thread() is not output.driver:
-        if job is not None and not job.muted:
-            job.cut_off()
-            output.pass_over("used by another thread, from there on")
-        yield
+    """The same for any thread: others are not watched, and a session that they use is not any more."""
+    if threading.current_thread() is output.driver:
+        with output.turn_of(job):
+            yield
         return
-    before, world.active = world.active, job
-    try:
-        yield
-    except BaseException as error:
-        if job is not None and not isinstance(error, Exception):
-            job.cut_off()
-        raise
-    finally:
-        world.active = before
+    if job is not None and not job.muted:
+        job.cut_off()
+        output.pass_over("used by another thread, from there on")
+    yield
 
 
-def watch_parts(job, code_of):
+def watch_parts(job):
     """The scaffold's init function and the listeners of the hooks."""
-    scaffold, inner = job.model.scaffold, job.model.scaffold._init_fn
-    if inner is not None and not hasattr(inner, "watched"):
+    from .recorded import told_init_fn
 
-        def init_fn(session):
-            w, whose = world.active, getattr(session, "number", 0)
-            try:
-                done = inner(session)
-            except Exception as error:
-                w and w.log("init_fn failed %s" % code_of(error), session=whose)
-                raise
-            w and w.log("init_fn session=%d" % whose)
-            return done
-
-        init_fn.watched = inner
-        scaffold._init_fn = init_fn
+    scaffold = job.model.scaffold
+    scaffold._init_fn = told_init_fn(scaffold._init_fn)
     for hook in job.model.hooks:
         for index, listener in enumerate(listeners_of(hook)):
             for method in ("begin", "before_save", "after_save", "end"):
@@ -197,25 +180,15 @@ class TellingTime(types.ModuleType):
 
 
 class TellingWriter:
-    """A summary writer; what it is asked for is told."""
+    """A summary writer that others use, too: what it is asked for here is told."""
 
     def __init__(self, writer):
-        from .recorded import Writer
-
         self._writer = writer
-        self._told = Writer(None)
 
     def __getattr__(self, name):
-        done, told = getattr(self._writer, name), getattr(self._told, name, None)
-        if told is None:
-            return done
+        from .recorded import told_writer_call
 
-        def call(*args, **kwargs):
-            if world.active is not None:
-                told(*args, **kwargs)
-            return done(*args, **kwargs)
-
-        return call
+        return told_writer_call(getattr(self._writer, name), name)
 
 
 class OnceImported(importlib.abc.MetaPathFinder):

@@ -1,5 +1,5 @@
-"""What is kept of a program that is observed: a file, and in it the jobs, which are the monitored sessions. Who puts
-them around TensorFlow's classes is observe.py."""
+"""What is kept of a program that is observed: a file, and in it the jobs, which are the monitored sessions and those
+that supervisors hand out. Who puts them around TensorFlow's classes is observe.py (and observe_supervisors.py)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import re
 import sys
 import threading
 import time
+
+from . import world
 
 FORMAT = 1
 OWN_CODES = re.compile(r"\b(PY|CODE)_\w+")  # of errors that are none of TensorFlow's
@@ -43,8 +45,21 @@ class Model:
         return kind_of_call(fetches, self)
 
 
+class SupervisedModel(Model):
+    """Of a supervisor: its scaffold is what its session manager runs."""
+
+    def __init__(self, supervisor):
+        from .recorded import scaffold_of
+
+        super().__init__(supervisor._graph, scaffold_of(supervisor), [])
+        self.step = supervisor.global_step
+
+    def steps(self):
+        return [*super().steps(), self.step]
+
+
 class Job:
-    """One monitored session of the program: stands where a play has its world."""
+    """One session of the program, monitored or a supervisor's: stands where a play has its world."""
 
     evidence = turns = None
     is_open = True
@@ -72,6 +87,15 @@ class Job:
 
     def run_takes_time(self):
         pass
+
+    def in_order(self):
+        """Around what is told together with what it does: what threads tell meanwhile comes before or after."""
+        return self.output.lock
+
+    def stop_is_forgotten(self):
+        """By a coordinator. Where its caller makes a supervisor's do that, nothing is promised any more."""
+        if isinstance(self.model, SupervisedModel) and world.active is not self:
+            self.cut_off()
 
     def cut_off(self):
         """Nobody promises anything of what follows Ctrl-C, an exit, or a call by another thread."""
@@ -105,7 +129,7 @@ class Output:
     """The file, and whose turn it is. Sessions of the thread that makes this are watched; others are counted."""
 
     def __init__(self):
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # see Job.in_order
         self.driver = threading.current_thread()
         self.file = None
 
@@ -135,7 +159,7 @@ class Output:
             self.file.close()
             self.file = None
         for why, times in sorted(self.passed_over.items()):
-            print(f"vigil: {times} monitored session(s) {why}: not watched", file=sys.stderr)
+            print(f"vigil: {times} session(s) {why}: not watched", file=sys.stderr)
 
     def write_event(self, job, event):
         with self.lock:
@@ -165,25 +189,72 @@ class Output:
             return self.pass_over("with a hook that is in the list twice")
         if type(creator) not in (monitored_session.ChiefSessionCreator, monitored_session.WorkerSessionCreator):
             return self.pass_over(f"by a {type(creator).__name__}")
-        job = Job(self, len(self.jobs) + 1, Model(ops.get_default_graph(), creator._scaffold, hooks))
-        self.jobs.append(job)
-        session._vigil_job = job
         folder = getattr(creator, "_checkpoint_dir", None)
         file = getattr(creator, "_checkpoint_filename_with_path", None)
-        worker = type(creator) is monitored_session.WorkerSessionCreator
-        self.write({
-            "job": job.number,
-            "hooks": [type(hook).__name__ for hook in hooks],
-            "listeners": [type(each).__name__ for hook in hooks for each in listeners_of(hook)],
-            "recovers": recovers,
-            "worker": worker,
-            "remote": bool(creator._master),
-            "init_fn": creator._scaffold._init_fn is not None,
-            "queue": bool(ops.get_collection(tf.GraphKeys.QUEUE_RUNNERS)),
-            "may_restore": bool(folder or file),
-            "saves_something": bool(saver_variables(tf)),
-        })
+        session._vigil_job = self.begin_job(
+            Model(ops.get_default_graph(), creator._scaffold, hooks),
+            recovers=recovers,
+            worker=type(creator) is monitored_session.WorkerSessionCreator,
+            remote=bool(creator._master),
+            init_fn=creator._scaffold._init_fn is not None,
+            may_restore=bool(folder or file),
+            saves_something=bool(saver_variables(tf)))
+        return session._vigil_job
+
+    def new_supervised(self, supervisor, master, by_hand):
+        """Begins to watch a session that a supervisor is about to hand out; None: as above."""
+        from .tensorflow_v1 import session_manager
+
+        manager, writer = supervisor.session_manager, supervisor.summary_writer
+        if self.file is None:
+            return None
+        if threading.current_thread() is not self.driver:
+            return self.pass_over("of another thread")
+        if type(manager) is not session_manager.SessionManager:
+            return self.pass_over(f"by a {type(manager).__name__}")
+        if writer is not None and not takes_attributes(writer):
+            return self.pass_over("with a summary writer that takes no attributes")
+        return self.begin_job(
+            SupervisedModel(supervisor),
+            recovers=False,
+            worker=not supervisor.is_chief,
+            remote=bool(master),
+            init_fn=supervisor._init_fn is not None,
+            may_restore=bool(supervisor._logdir),
+            saves_something=supervisor.saver is not None,
+            supervisor={
+                "by_hand": by_hand,
+                "initialises": supervisor.init_op is not None or supervisor._init_fn is not None,
+                "asks_ready": manager._ready_op is not None,
+            })
+
+    def begin_job(self, model, **facts):
+        from .tensorflow_v1 import tf
+
+        job = Job(self, len(self.jobs) + 1, model)
+        self.jobs.append(job)
+        with self.lock:
+            self.write({
+                "job": job.number,
+                "hooks": [type(hook).__name__ for hook in model.hooks],
+                "listeners": [type(each).__name__ for hook in model.hooks for each in listeners_of(hook)],
+                "queue": bool(model.graph.get_collection(tf.GraphKeys.QUEUE_RUNNERS)),
+                **facts,
+            })
         return job
+
+    @contextlib.contextmanager
+    def turn_of(self, job):
+        """What the thread that is watched does now, it does in that session; None: in one that is not watched."""
+        before, world.active = world.active, job
+        try:
+            yield
+        except BaseException as error:
+            if job is not None and not isinstance(error, Exception):
+                job.cut_off()
+            raise
+        finally:
+            world.active = before
 
 
 def listeners_of(hook):

@@ -4,6 +4,8 @@ TensorFlow's.
 Installed by the import. Who plays scenarios (seams.py) and who watches a program (observe.py) have this in common.
 """
 
+import contextlib
+import sys
 import types
 
 import numpy as np
@@ -23,6 +25,8 @@ from .tensorflow_v1 import (
 
 class RecordedSession(session_module.Session):
     """A raw session that logs its calls and meets the faults of the scenario."""
+
+    owner = None  # who is told of its calls while it is in its caller's hands; else whoever's turn it is
 
     def __init__(self, *args, **kwargs):
         w = world.active
@@ -46,11 +50,15 @@ class RecordedSession(session_module.Session):
         w.model.session = self
         w.log(f"session {self.number} created")
 
+    def is_callers(self):
+        """Whether it is used by its caller, not by what has made it."""
+        return self.owner is not None and world.active is not self.owner
+
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        w = world.active
+        w = self.owner or world.active
         if self.quiet or w is None or w.speaker() is None:
             return super().run(fetches, feed_dict, options, run_metadata)
-        kind = w.model.kind_of(fetches)
+        kind = "raw_run" if self.is_callers() else w.model.kind_of(fetches)
         evidence = w.evidence
         if evidence is not None:
             evidence.runs(self, fetches)
@@ -80,7 +88,8 @@ class RecordedSession(session_module.Session):
         inner = super().make_callable(fetches, *args, **kwargs)
 
         def call(*values):
-            error, applied = world.active.meet("enqueue") if world.active else (None, False)
+            w = world.active  # it may be another one soon: this is a thread of its own
+            error, applied = w.meet("enqueue") if w else (None, False)
             if error is not None and not applied:
                 raise error
             out = inner(*values)
@@ -91,9 +100,13 @@ class RecordedSession(session_module.Session):
         return call
 
     def close(self):
-        w = world.active
+        w = self.owner or world.active
         if w is None or self.is_closed or self.number == 0:
             return super().close()
+        with asked(w, "close", "closed") if self.is_callers() else contextlib.nullcontext():
+            self.recorded_close(w)
+
+    def recorded_close(self, w):
         if w.evidence is not None:
             w.evidence.closes(self)
         error, _ = w.meet("close")
@@ -118,17 +131,53 @@ class RecordedSession(session_module.Session):
             pass
 
 
+@contextlib.contextmanager
+def in_its_callers_hands(session):
+    """Meanwhile what is run on a session that is being made is its caller's business, as in an init function."""
+    session.owner, world.active = world.active, None
+    try:
+        yield
+    finally:
+        session.owner, world.active = None, session.owner
+
+
+@contextlib.contextmanager
+def asked(w, what, done):
+    """What the caller of a session or a supervisor asks for, and that it has come to an end."""
+    w.log("driver " + what)
+    yield
+    w.log("driver " + done)
+
+
+def hand_out(w, session):
+    """A supervisor gives a session to its caller."""
+    w.log("driver session=" + session_text(session))
+
+
+def services_text(threads):
+    """How many services were started."""
+    return "services %s" % ("none" if threads is None else len(threads))
+
+
+def scaffold_of(supervisor):
+    """What a supervisor's session manager runs, by the names that scaffolds have for it."""
+    manager = supervisor.session_manager
+    return types.SimpleNamespace(
+        init_op=supervisor.init_op, local_init_op=manager._local_init_op, ready_op=manager._ready_op,
+        ready_for_local_init_op=manager._ready_for_local_init_op, saver=supervisor.saver)
+
+
 def kind_of_call(fetches, model):
     """What a run on a raw session is for. The model has a scaffold (or None), and says which savers hooks have besides,
     what reads the global step, and what hooks fetch at the end; any of these may be None."""
     if isinstance(fetches, dict) and "caller" in fetches:
         return "run"
-    if fetches is None or isinstance(fetches, (dict, list, tuple)):
-        return "raw_run"
     scaffold = model.scaffold
     for kind in ("init", "local_init", "ready", "ready_for_local_init"):
-        if scaffold is not None and fetches is getattr(scaffold, kind + "_op"):
+        if scaffold is not None and fetches is not None and fetches is getattr(scaffold, kind + "_op"):
             return kind
+    if fetches is None or isinstance(fetches, (dict, list, tuple)):
+        return "raw_run"
     if isinstance(fetches, str):
         own = scaffold.saver if scaffold is not None else None
         if own is not None and own.saver_def is not None and fetches == own.saver_def.restore_op_name:
@@ -192,6 +241,45 @@ class Writer:
         world.active.log("writer reopen")
 
 
+def told_writer_call(call, name):
+    """The method of a summary writer that is called so; what this thread asks for is told."""
+    call, told = getattr(call, "watched", call), getattr(Writer(None), name, None)
+    if told is None:
+        return call
+
+    def told_call(*args, **kwargs):
+        w = world.active
+        if w is not None and w.speaker() == "":
+            with contextlib.suppress(Exception):  # what the writer makes of nonsense is its business
+                told(*args, **kwargs)
+        return call(*args, **kwargs)
+
+    told_call.watched = call
+    return told_call
+
+
+def told_init_fn(inner):
+    """A function that makes a model ready; None stays None."""
+    if inner is None or hasattr(inner, "watched"):
+        return inner
+
+    def init_fn(session):
+        w, whose = world.active, getattr(session, "number", 0)
+        if w is None:
+            return inner(session)
+        try:
+            with in_its_callers_hands(session):
+                done = inner(session)
+        except Exception as error:
+            w.log("init_fn failed %s" % code_of(error), session=whose)
+            raise
+        w.log("init_fn session=%d" % whose)
+        return done
+
+    init_fn.watched = inner
+    return init_fn
+
+
 def watch_queue_runners(start):
     """`start`, which starts them: what comes of it is told."""
 
@@ -226,7 +314,8 @@ def _patch_graph():
     finalize, unfinalize = ops.Graph.finalize, ops.Graph._unsafe_unfinalize
 
     def is_recorded(graph):
-        return world.active and world.active.model and graph is world.active.model.graph
+        w = world.active
+        return w and w.model and graph is w.model.graph
 
     def recorded_finalize(self):
         if is_recorded(self) and not self.finalized:
@@ -239,6 +328,21 @@ def _patch_graph():
         unfinalize(self)
 
     ops.Graph.finalize, ops.Graph._unsafe_unfinalize = recorded_finalize, recorded_unfinalize
+
+
+def code_kept(exc_info):
+    """Of what a coordinator keeps: where that is no error (told outside of an except block), raising it is one."""
+    return code_of(exc_info[1]) if isinstance(exc_info[1], BaseException) else "USAGE"
+
+
+def code_reported(coord, ex):
+    """Of what a coordinator is told: as TensorFlow takes it, which keeps the error that is being handled."""
+    error = (ex[1] if len(ex) > 1 else None) if isinstance(ex, tuple) else ex
+    if isinstance(error, coord._clean_stop_exception_types):
+        return code_of(error)
+    if not ex:
+        return None
+    return code_kept(ex if isinstance(ex, tuple) and len(ex) > 1 else sys.exc_info())
 
 
 def _patch_coordinator():
@@ -262,25 +366,30 @@ def _patch_coordinator():
         init(self, *args, **kwargs)
 
     def recorded_request_stop(self, ex=None):
-        if is_played(self):
-            code = None if ex is None else code_of(ex if isinstance(ex, BaseException) else ex[1])
-            if self.world.speaker() is None:
-                self.world.note_elsewhere("coordinator_request_stop", code=code, session=self.session)
-            else:
-                self.world.log("coordinator request_stop" + ("" if code is None else " " + code),
-                               **({"session": self.session} if self.session else {}))
-        empty = self._exc_info_to_raise is None
-        try:
-            request_stop(self, ex)
-        finally:
-            if empty and self._exc_info_to_raise is not None:
-                detail(self, "keeps", code=code_of(self._exc_info_to_raise[1]))
-        if world.active and world.active.turns:
-            world.active.turns.wake_all(world.active.turns.stop_waiters)
+        # Told together with what it does: whoever asks for a stop, each looks at it before or after.
+        with self.world.in_order() if is_played(self) else contextlib.nullcontext():
+            if is_played(self):
+                code = code_reported(self, ex)
+                if self.world.speaker() is None:
+                    self.world.note_elsewhere("coordinator_request_stop", code=code, session=self.session)
+                else:
+                    self.world.log("coordinator request_stop" + ("" if code is None else " " + code),
+                                   **({"session": self.session} if self.session else {}))
+            empty = self._exc_info_to_raise is None
+            try:
+                request_stop(self, ex)
+            finally:
+                if empty and self._exc_info_to_raise is not None:
+                    detail(self, "keeps", code=code_kept(self._exc_info_to_raise))
+        w = world.active
+        if w and w.turns:
+            w.turns.wake_all(w.turns.stop_waiters)
 
     def recorded_clear_stop(self):
         clear_stop(self)
         detail(self, "forgets")
+        if is_played(self):
+            self.world.stop_is_forgotten()
 
     def recorded_join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
         if is_played(self):
@@ -288,11 +397,15 @@ def _patch_coordinator():
         detail(self, "joins", value=stop_grace_period_secs)
         joined = set(self._registered_threads) | set(threads or [])
         code = None
+        if is_played(self):
+            self.world.joining = joined
         try:
             return join(self, threads, stop_grace_period_secs, ignore_live_threads)
         finally:
             if self._exc_info_to_raise is not None:
-                code = code_of(self._exc_info_to_raise[1])
+                code = code_kept(self._exc_info_to_raise)
+            if is_played(self):
+                self.world.joining = ()
             detail(self, "has joined", code=code, index=sum(thread.is_alive() for thread in joined))
 
     kind.__init__, kind.clear_stop = recorded_init, recorded_clear_stop

@@ -45,7 +45,10 @@ class VirtualTime(types.ModuleType):
 
 
 class JoiningTime(VirtualTime):
-    """The coordinator's: waiting for threads takes no virtual time, unless one of them is really stuck."""
+    """The coordinator's: waiting for threads takes no virtual time, unless one of them is really stuck. Those that are
+    not end, however busy the machine is: their grace is no shorter than LEAST_GRACE seconds a look, real ones."""
+
+    LEAST_GRACE = 1
 
     def sleep(self, secs):
         w = world.active
@@ -53,6 +56,11 @@ class JoiningTime(VirtualTime):
             w.turns.join(secs)
         elif w and any(t.is_alive() for t in w.deaf):
             w.pass_time(secs)
+        elif w and w.joining:
+            until = time.monotonic() + max(secs, self.LEAST_GRACE)
+            for thread in w.joining:
+                if thread.is_alive():
+                    thread.join(max(0, until - time.monotonic()))
         else:
             time.sleep(secs)
 

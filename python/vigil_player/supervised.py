@@ -1,13 +1,11 @@
 """The caller of a Supervisor: a managed session, or the same steps by hand."""
 
-import types
-
 from . import world
 from .caller import Statements, fetches_of, log, result_text
 from .errors import make_error
 from .hooks import start_deaf_thread
 from .model import new_server_state
-from .recorded import session_text
+from .recorded import asked, hand_out, scaffold_of, services_text
 from .seams import run_init_fn
 from .tensorflow_v1 import summary_pb2, supervisor, tf
 
@@ -28,10 +26,7 @@ class SupervisorCaller(Statements):
         self.master = new_server_state() if scenario["session"].get("shared_state") else ""
         model = world.active.model
         self.supervisor = tf.train.Supervisor(graph=model.graph, **self.arguments(directory))
-        made = self.supervisor
-        model.scaffold = types.SimpleNamespace(
-            init_op=made.init_op, local_init_op=made._local_init_op, ready_op=made.ready_op,
-            ready_for_local_init_op=made.ready_for_local_init_op, saver=made.saver)
+        model.scaffold = scaffold_of(self.supervisor)
 
     def arguments(self, directory):
         spec, scaffold = self.scenario["session"], self.scenario.get("scaffold", {})
@@ -50,7 +45,7 @@ class SupervisorCaller(Statements):
         if self.scenario.get("scope", "with") == "bare":
             return self.block(self.scenario["drive"])
         with self.supervisor.managed_session(self.master) as self.session:
-            log("session=" + session_text(self.session))
+            hand_out(world.active, self.session)
             self.block(self.scenario["drive"])
 
     def should_stop(self):
@@ -65,7 +60,7 @@ class SupervisorCaller(Statements):
         log("prepare")
         wait = statement.get("max_wait_secs", 7200)
         self.session = self.supervisor.prepare_or_wait_for_session(self.master, max_wait_secs=wait)
-        log("session=" + session_text(self.session))
+        hand_out(world.active, self.session)
 
     def do_request_stop(self, statement):
         if "code" not in statement:
@@ -80,19 +75,17 @@ class SupervisorCaller(Statements):
             self.block(statement["body"])
 
     def do_stop(self, statement):
-        log("stop")
-        self.supervisor.stop(
-            **{k: statement[k] for k in ("close_summary_writer", "ignore_live_threads") if k in statement})
-        log("stopped")
+        with asked(world.active, "stop", "stopped"):
+            self.supervisor.stop(
+                **{k: statement[k] for k in ("close_summary_writer", "ignore_live_threads") if k in statement})
 
     def do_close(self, _statement):
-        log("close")
-        self.session.close()
-        log("closed")
+        with asked(world.active, "close", "closed"):
+            self.session.close()
 
     def do_start_services(self, _statement):
         threads = self.supervisor.start_standard_services(self.session)
-        log("services %s" % ("none" if threads is None else len(threads)))
+        log(services_text(threads))
 
     def do_service(self, statement):
         """One pass of a service's loop, made by the caller."""

@@ -10,7 +10,7 @@ from . import scope, watch  # noqa: F401  (watch: installed by the import)
 from .play import play_for_others, play_hook
 from .protocol import Scenario
 from .tensorflow_v1 import tf
-from .verified import Evidence, HookParts
+from .verified import Evidence, HookParts, Patience
 
 LONG_PLAY = 45  # seconds
 Maker = Callable[[HookParts], Any]
@@ -26,6 +26,7 @@ class TensorFlowPlayer:
         self.maker = maker
         self.name = name
         self.leave = frozenset(leave)
+        self.patience = Patience()
 
     def greeting(self) -> dict[str, Any]:
         hooks = list(scope.HOOKS) + ([] if self.maker is None else ["foreign"])
@@ -48,6 +49,6 @@ class TensorFlowPlayer:
         try:
             if self.maker is None:
                 return play_for_others(scenario)
-            return play_hook(scenario, self.maker, Evidence(self.leave), lives)
+            return play_hook(scenario, self.maker, Evidence(self.leave, self.patience), lives)
         finally:
             faulthandler.cancel_dump_traceback_later()

@@ -13,7 +13,7 @@ from .tensorflow_v1 import tf, writer_cache
 
 LONGEST_CALL = 60  # seconds, virtual
 LEAVES = ("request_stop", "run_train_op", "feed", "wait", "fail", "need_session")
-TIME_TO_NOTICE = 0.5  # seconds, real: so long a thread may take to see that its session is gone
+LONG, SHORT = 10, 0.05  # seconds, real: see Patience
 
 
 class HookParts:
@@ -29,11 +29,31 @@ class HookParts:
         self.directory = directory
 
 
+class Patience:
+    """With the threads of a hook, which must see that their session is gone. One that ends is waited for until it has
+    ended, however busy the machine is: no right hook meets the bound. A hook that has met it leaves threads behind, and
+    is not waited for as long in further plays."""
+
+    def __init__(self, seconds=LONG):
+        self.seconds = seconds
+
+    def left_of(self, threads):
+        """Those that do not end."""
+        until = time.monotonic() + self.seconds
+        for thread in threads:
+            thread.join(max(0, until - time.monotonic()))
+        left = [thread for thread in threads if thread.is_alive()]
+        if left:
+            self.seconds = SHORT
+        return left
+
+
 class Evidence:
     """Of one play."""
 
-    def __init__(self, leave=()):
+    def __init__(self, leave=(), patience=None):
         self.leave = frozenset(leave)
+        self.patience = patience or Patience()
         self.decisions = []
         self.offences = {}
         self.life = 0
@@ -45,6 +65,7 @@ class Evidence:
         self.own_call = None  # the code of the last failure of a call that the hook made on a session in this method
         self.error = ""
         self.threads = set()  # that it has started
+        self.coordinators = []  # that it was given in this life
 
     def offend(self, promise, actual):
         self.offences.setdefault(promise, actual)
@@ -85,13 +106,14 @@ class Evidence:
     def end_of_life(self):
         """A session is gone."""
         self.session = 0
-        end = time.monotonic() + TIME_TO_NOTICE
-        while any(thread.is_alive() for thread in self.threads) and time.monotonic() < end:
-            threading.Event().wait(0.01)
-        for thread in sorted(self.threads, key=lambda thread: thread.name):
-            if thread.is_alive():
-                self.offend("hook.thread_outlives_session",
-                            f"the task '{thread.name}' still runs after the session was closed")
+        # TensorFlow forgets the coordinator of a session of which another hook has failed the creation: it is never
+        # asked to stop. That threads wait for it is no fault of the hook. (An event of the play it must not become.)
+        for coordinator in self.coordinators:
+            coordinator._stop_event.set()
+        self.coordinators.clear()
+        for thread in self.patience.left_of(sorted(self.threads, key=lambda thread: thread.name)):
+            self.offend("hook.thread_outlives_session",
+                        f"the task '{thread.name}' still runs after the session was closed")
         self.life += 1
 
 
@@ -197,6 +219,7 @@ class Verified(tf.train.SessionRunHook):
 
     def after_create_session(self, session, coord):
         self.evidence.session = session.number
+        self.evidence.coordinators.append(coord)
         with self.call("after_create_session"):
             self.hook.after_create_session(session, coord)
 

@@ -17,9 +17,10 @@ METHODS = ("begin", "after_create_session", "before_run", "after_run", "end")
 
 
 def listens():
-    """Whether somebody plays, and no hook under verification is being called: what that does with monitored sessions
-    of its own is nobody's business."""
-    return world.active is not None and world.active.evidence is None
+    """Whether somebody plays, in this thread, and no hook under verification is being called: what that does with
+    monitored sessions of its own is nobody's business."""
+    w = world.active
+    return w is not None and w.evidence is None and w.speaker() == ""
 
 
 def session_fields(session):

@@ -4,6 +4,7 @@ TensorFlow is patched for the whole process, so what is patched asks for the wor
 between scenarios.
 """
 
+import contextlib
 import re
 import threading
 
@@ -54,6 +55,7 @@ class World:
         self.evidence = None  # of a hook under verification, while it is being called
         self.calm = False  # no fault is met any more
         self.deaf = []  # threads that hear of no stop
+        self.joining = ()  # those that a coordinator waits for
         self.wait_for_stop = None  # a unit recording's own way to wait for a stop
         # With `services` their threads take turns with the driver, and their events are recorded, too.
         self.turns = Turns(self) if scenario.get("session", {}).get("services") else None
@@ -62,6 +64,14 @@ class World:
     def is_open(self):
         """Whether it is still played: threads may outlive their play."""
         return self is active
+
+    @staticmethod
+    def in_order():
+        """Around what is told together with what it does: here one thread runs at a time."""
+        return contextlib.nullcontext()
+
+    def stop_is_forgotten(self):
+        """By a coordinator that was told so."""
 
     def cut_off(self):
         """Somebody has left by what is no error, as Ctrl-C is none."""

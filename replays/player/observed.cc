@@ -17,6 +17,16 @@ void ReadNames(const Field& field, std::vector<std::string>& names) {
       [&](const Json& item, const Place& place) { Field(field.reading(), item, place).Name(names.emplace_back()); });
 }
 
+void ReadSupervisor(const Field& field, std::optional<ObservedSupervisor>& read) {
+  if (!field.present()) return;
+  ObservedSupervisor& of = read.emplace();
+  Fields fields(field.reading(), field.value(), field.place());
+  fields.Required("by_hand").Bool(of.by_hand);
+  fields.Required("initialises").Bool(of.initialises);
+  fields.Required("asks_ready").Bool(of.asks_ready);
+  fields.Finish();
+}
+
 }  // namespace
 
 absl::Status ObservedReader::Read(std::string_view line) {
@@ -65,6 +75,7 @@ void ObservedReader::ReadJob(Fields& fields, const Field& job) {
   fields.Required("queue").Bool(read->queue);
   fields.Required("may_restore").Bool(read->may_restore);
   fields.Required("saves_something").Bool(read->saves_something);
+  ReadSupervisor(fields.Optional("supervisor"), read->supervisor);
   fields.Finish();
   if (!job.reading().ok()) return;
   EventCast cast{

@@ -51,6 +51,23 @@ TEST(ObservedTest, ReadsJobsThatAlternate) {
   EXPECT_FALSE(reader.jobs()[1]->ended);
 }
 
+std::string SupervisorsJob(const std::string& supervisor) {
+  return std::string(kJob).replace(std::string(kJob).size() - 1, 1, R"(,"supervisor":)" + supervisor + "}");
+}
+
+TEST(ObservedTest, ReadsWhatIsKnownOfASupervisor) {
+  ObservedReader reader;
+  ASSERT_TRUE(reader.Read(kFormat).ok());
+  ASSERT_TRUE(reader.Read(SupervisorsJob(R"({"by_hand":true,"initialises":false,"asks_ready":true})")).ok());
+  ASSERT_TRUE(reader.Read(std::string(kJob).replace(std::string(kJob).find("\"job\":1"), 7, "\"job\":2")).ok());
+  ASSERT_TRUE(reader.jobs()[0]->supervisor.has_value());
+  const ObservedSupervisor& of = *reader.jobs()[0]->supervisor;
+  EXPECT_TRUE(of.by_hand && !of.initialises && of.asks_ready);
+  EXPECT_FALSE(reader.jobs()[1]->supervisor.has_value());
+  EXPECT_THAT(Refusal({SupervisorsJob(R"({"by_hand":true})").c_str()}), HasSubstr("initialises"));
+  EXPECT_THAT(Refusal({SupervisorsJob("true").c_str()}), HasSubstr("supervisor"));
+}
+
 TEST(ObservedTest, SaysWhatIsWrong) {
   EXPECT_THAT(Refusal({"{"}), HasSubstr("expected"));
   EXPECT_THAT(Refusal({"{}"}), HasSubstr("\"job\""));

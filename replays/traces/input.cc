@@ -66,8 +66,8 @@ bool GoesOn(std::string_view line) {
 
 class Input {
  public:
-  Input(Files& files, const ChunkSource& standard_input, const OnRecord& on_record)
-      : files_(files), standard_input_(standard_input), on_record_(on_record) {}
+  Input(Files& files, const ChunkSource& standard_input, const OnRecord& on_record, std::string_view what)
+      : files_(files), standard_input_(standard_input), on_record_(on_record), what_(what) {}
 
   bool enough() const { return enough_; }
 
@@ -80,7 +80,7 @@ class Input {
     const std::int64_t before = handed_out_;
     seen_.clear();
     if (IsNew(*info)) ReadFolder(path, 0);
-    if (handed_out_ == before) Complain(path, fmt::format("holds no scenario ({})", kEndings));
+    if (handed_out_ == before) Complain(path, fmt::format("holds no {} ({})", what_, kEndings));
   }
 
  private:
@@ -96,6 +96,8 @@ class Input {
   void Complain(const std::string& path, std::string_view what) {
     Fail(path, 0, MakeStatus(Code::kInvalidArgument, what));
   }
+
+  void ComplainOfNothing(const std::string& path) { Complain(path, fmt::format("holds no {}", what_)); }
 
   void ReadFolder(const std::string& path, int depth) {
     if (depth > kDeepestFolder) {
@@ -127,7 +129,7 @@ class Input {
   void ReadFile(const std::string& path) {
     const FileKind kind = KindOf(path);
     if (!kind.known)
-      return Complain(path, fmt::format("a scenario file is called {}; for standard input say -", kEndings));
+      return Complain(path, fmt::format("a {} file is called {}; for standard input say -", what_, kEndings));
     absl::StatusOr<std::unique_ptr<File>> file = files_.Open(path, OpenMode::kRead);
     if (!file.ok()) return Fail(path, 0, file.status());
     if (kind.packed) {
@@ -183,7 +185,7 @@ class Input {
       absl::StatusOr<std::optional<LineReader::Line>> line = reader.Next();
       if (!line.ok()) return Fail(path, reader.line_number(), line.status());
       if (!line->has_value()) {
-        if (records == 0) Complain(path, "holds no scenario");
+        if (records == 0) ComplainOfNothing(path);
         return;
       }
       ++records;
@@ -194,7 +196,7 @@ class Input {
   void ReadWhole(const std::string& path, LineReader& reader, std::int64_t record, std::string text) {
     const absl::Status status = reader.TakeRest(text);
     if (!status.ok()) return Fail(path, record, status);
-    if (text.find_first_not_of(" \t\r\n") == text.npos) return Complain(path, "holds no scenario");
+    if (text.find_first_not_of(" \t\r\n") == text.npos) return ComplainOfNothing(path);
     Hand({path, record, std::move(text), false, {}});
   }
 
@@ -204,7 +206,7 @@ class Input {
     LineReader reader(RefusePacked(standard_input_));
     absl::StatusOr<std::optional<LineReader::Line>> line = reader.Next();
     if (!line.ok()) return Fail("-", reader.line_number(), line.status());
-    if (!line->has_value()) return Complain("-", "holds no scenario");
+    if (!line->has_value()) return ComplainOfNothing("-");
     if (GoesOn((*line)->text)) return ReadWhole("-", reader, (*line)->number, std::move((*line)->text) + "\n");
     Hand({"-", (*line)->number, std::move((*line)->text), false, {}});
     ReadLines("-", reader, 1);
@@ -213,6 +215,7 @@ class Input {
   Files& files_;
   const ChunkSource& standard_input_;
   const OnRecord& on_record_;
+  const std::string_view what_;
   std::int64_t handed_out_ = 0;
   std::set<decltype(FileInfo::identity)> seen_;  // of the folder that is walked
   bool read_standard_input_ = false;
@@ -224,8 +227,8 @@ class Input {
 bool IsScenarioFile(const std::string& path) { return KindOf(path).known && !Basename(path).starts_with('.'); }
 
 void ReadRecords(Files& files, const ChunkSource& standard_input, const std::vector<std::string>& paths,
-                 const OnRecord& on_record) {
-  Input input(files, standard_input, on_record);
+                 const OnRecord& on_record, std::string_view what) {
+  Input input(files, standard_input, on_record, what);
   for (const std::string& path : paths) {
     if (input.enough()) return;
     input.ReadPath(path);

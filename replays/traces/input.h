@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -43,9 +44,9 @@ bool IsScenarioFile(const std::string& path);
 // Called for each record and each error, in order. False = enough: ReadRecords returns.
 using OnRecord = std::function<bool(RawRecord)>;
 
-// `standard_input` is read for "-" only; it may be named once.
+// `standard_input` is read for "-" only; it may be named once. `what`: errors call what is read so.
 void ReadRecords(Files& files, const ChunkSource& standard_input, const std::vector<std::string>& paths,
-                 const OnRecord& on_record);
+                 const OnRecord& on_record, std::string_view what = "scenario");
 
 }  // namespace vigil::replays
 
