@@ -1,6 +1,10 @@
 // Shapes that are known where a node is added, and nodes that are refused there. What TensorFlow says of each op is
 // recorded in replays/ops.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/graph/shape_checks.h"
@@ -91,6 +95,22 @@ TEST_F(ShapeInferenceTest, ValuesAreLookedForWithinLimits) {
   EXPECT_EQ(Known(b_.Op("Fill", {b_.Op("Pack", {doubled}), Scalar<float>(1)})), "[32]");
   for (int i = 0; i < 40; ++i) doubled = b_.Op("AddV2", {doubled, doubled});
   EXPECT_EQ(Known(b_.Op("Fill", {b_.Op("Pack", {doubled}), Scalar<float>(1)})), "[?]");
+}
+
+// Nothing is known of what these give: it comes from a queue, an iterator, a file, another task; or they give nothing.
+TEST(ShapeFnsTest, OpsWithoutOneAreListed) {
+  std::vector<std::string> without;
+  for (const auto& [name, op] : BuiltinOps().all()) {
+    if (op.output_types && !op.constant && !op.shape_fn) without.push_back(name);
+  }
+  EXPECT_THAT(without, testing::ElementsAre(
+                           "AccumulatorApplyGradient", "AccumulatorSetGlobalStep", "AccumulatorTakeGradient", "Assert",
+                           "DecodeCSV", "DeserializeIterator", "DestroyResourceOp", "DisableCopyOnRead",
+                           "IteratorGetNext", "MakeIterator", "MergeV2Checkpoints", "ParseExample", "ParseExampleV2",
+                           "ParseSingleExample", "QueueCloseV2", "QueueDequeueManyV2", "QueueDequeueUpToV2",
+                           "QueueDequeueV2", "QueueEnqueueManyV2", "QueueEnqueueV2", "ResourceAccumulatorApplyGradient",
+                           "ResourceAccumulatorSetGlobalStep", "ResourceAccumulatorTakeGradient", "RestoreV2", "SaveV2",
+                           "SerializeIterator", "StringJoin", "_Recv", "_Send"));
 }
 
 TEST(ShapeChecksTest, SubshapesAreWithinTheShape) {
