@@ -33,8 +33,10 @@ Output PickedAlong(GradientCall& g) {
   const Output count = g.Op("Reshape", {g.Op("Size", {g.in(1)}), g.Ints({1})});
   const Output before = g.Op("Slice", {shape, g.Ints({0}), axis});
   const Output values = g.Op("ConcatV2", {before, count, Tail(g, shape, next), g.Int(0)});
-  const Output first = g.Op("Range", {g.Int(0), axis, g.Int(1)});
-  const Output perm = g.Op("ConcatV2", {axis, first, g.Op("Range", {next, rank, g.Int(1)}), g.Int(0)});
+  const auto scalar = [&g](Output one) { return g.Op("Reshape", {one, g.Ints({})}); };
+  const Output first = g.Op("Range", {g.Int(0), scalar(axis), g.Int(1)});
+  const Output last = g.Op("Range", {scalar(next), rank, g.Int(1)});
+  const Output perm = g.Op("ConcatV2", {axis, first, last, g.Int(0)});
   const Output rows = g.Op("Transpose", {g.Op("Reshape", {g.grad(), values}), perm});
   const Output indices = g.Op("Reshape", {g.in(1), g.Ints({-1})});
   const Output length = g.Op("Reshape", {g.Op("Slice", {shape, axis, g.Ints({1})}), g.Ints({})});

@@ -9,6 +9,7 @@
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/graph/inference_context.h"
 
 namespace vigil {
 namespace {
@@ -39,6 +40,7 @@ absl::StatusOr<NodeId> Graph::Add(Node node) {
   if (finalized_) return UsageError("Graph is finalized and cannot be modified.");
   VIGIL_RETURN_IF_ERROR(Check(node));
   node.name = FreeName(node.name.empty() ? node.op : node.name);
+  VIGIL_RETURN_IF_ERROR(InferShapes(*this, node));
   const NodeId id = size();
   nodes_.push_back(std::move(node));
   by_name_.emplace(nodes_.back().name, id);
@@ -132,6 +134,12 @@ std::string Graph::FreeName(const std::string& wanted) {
     std::string name = fmt::format("{}_{}", wanted, ++suffix);
     if (!by_name_.contains(name)) return name;
   }
+}
+
+const PartialShape& Graph::ShapeOf(Output output) const {
+  static const PartialShape kUnknown;
+  const std::vector<PartialShape>& known = node(output.node).output_shapes;
+  return known.empty() ? kUnknown : known[static_cast<std::size_t>(output.index)];
 }
 
 bool Graph::Has(Output output) const {

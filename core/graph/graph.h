@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/graph/op.h"
+#include "vigil/core/tensor/partial_shape.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
@@ -67,7 +68,9 @@ struct Node {
   Attrs attrs;
   std::string device;
   std::vector<DType> output_types;  // filled in by the graph
-  const OpDef* def = nullptr;       // filled in by the graph
+  // What is known of the outputs' shapes before a run; empty: nothing. Filled in by the graph.
+  std::vector<PartialShape> output_shapes;
+  const OpDef* def = nullptr;  // filled in by the graph
   // Whose resource its outputs refer to, where they are taken as references: its own, or that of its first input.
   // kNoNode: they do not. Filled in by the graph.
   NodeId refers_to = kNoNode;
@@ -112,7 +115,8 @@ class Graph {
 
   // Adds a node; a taken name gets "_1", "_2", ...; an empty one is the op's. Errors: NOT_FOUND for an unknown op;
   // USAGE "Graph is finalized and cannot be modified.", bad name, wrong number of inputs, unknown input, types that do
-  // not fit.
+  // not fit; INVALID_ARGUMENT, in TensorFlow's words, where what is known of the inputs' shapes and values lets no run
+  // of the node succeed.
   absl::StatusOr<NodeId> Add(Node node);
   // The name that Add() would give a node: for whoever has to know it before. A suffix is given out once.
   std::string FreeName(const std::string& wanted);
@@ -137,6 +141,8 @@ class Graph {
   const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   // REQUIRES: Has(output).
   DType TypeOf(Output output) const { return node(output.node).output_types[static_cast<std::size_t>(output.index)]; }
+  // What is known of its shape before a run. A handle is a scalar. REQUIRES: as above.
+  const PartialShape& ShapeOf(Output output) const;
   // Whether there is such an output of such a node.
   bool Has(Output output) const;
   int size() const { return static_cast<int>(nodes_.size()); }

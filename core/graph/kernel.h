@@ -36,7 +36,9 @@ class KernelContext {
   // Resources of the session alone, and those that it may share with others (often the same).
   KernelContext(const Env& env, const Graph& graph, ResourceManager& own, ResourceManager& shared,
                 const Cancellation& cancellation)
-      : env_(env), graph_(graph), own_(own), shared_(shared), cancellation_(cancellation) {}
+      : env_(env), graph_(graph), own_(&own), shared_(&shared), cancellation_(cancellation) {}
+  // Of what is computed outside of a run. REQUIRES: no kernel asks for the environment or for a resource.
+  explicit KernelContext(const Graph& graph) : graph_(graph), cancellation_(kNeverCancelled) {}
 
   const Env& env() const { return env_; }
   const Graph& graph() const { return graph_; }
@@ -123,7 +125,7 @@ class KernelContext {
   absl::StatusOr<std::shared_ptr<T>> ResourceOf(const Node& holder, Make make) {
     VIGIL_RETURN_IF_ERROR(CheckKind(holder, T::kKind));
     const std::string& shared_name = AttrOr(holder, "shared_name", kEmpty);
-    ResourceManager& manager = T::kPerSession && shared_name.empty() ? own_ : shared_;
+    ResourceManager& manager = T::kPerSession && shared_name.empty() ? *own_ : *shared_;
     std::shared_ptr<T> found =
         manager.GetOrCreate<T>(AttrOr(holder, "container", kEmpty), shared_name.empty() ? holder.name : shared_name,
                                [&make] { return make(); });
@@ -132,11 +134,12 @@ class KernelContext {
   }
 
   static inline const std::string kEmpty;
+  static inline const Cancellation kNeverCancelled;
 
   const Env env_;
   const Graph& graph_;
-  ResourceManager& own_;
-  ResourceManager& shared_;
+  ResourceManager* const own_ = nullptr;
+  ResourceManager* const shared_ = nullptr;
   const Cancellation& cancellation_;
   Time deadline_ = kNever;
   Rendezvous* rendezvous_ = nullptr;

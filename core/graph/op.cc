@@ -21,11 +21,19 @@ void OpRegistry::Register(OpDef op) {
   by_name_.emplace(it->first, &it->second);
 }
 
-void OpRegistry::Imply(std::string_view name, std::vector<ImpliedAttr> attrs) {
+OpDef& OpRegistry::Registered(std::string_view name) {
   const auto it = ops_.find(name);
   VIGIL_CHECK(it != ops_.end());
-  it->second.implied_attrs = std::move(attrs);
+  return it->second;
 }
+
+void OpRegistry::Imply(std::string_view name, std::vector<ImpliedAttr> attrs) {
+  Registered(name).implied_attrs = std::move(attrs);
+}
+
+void OpRegistry::Infer(std::string_view name, ShapeFn shape_fn) { Registered(name).shape_fn = std::move(shape_fn); }
+
+void OpRegistry::Default(std::string_view name, std::string_view attrs) { Registered(name).default_attrs = attrs; }
 
 const OpDef* OpRegistry::Find(std::string_view name) const {
   const auto it = by_name_.find(name);

@@ -29,10 +29,14 @@ namespace vigil {
 class Graph;
 struct Node;
 class KernelContext;
+class InferenceContext;
 
 // Types of a node's outputs, from its attributes and its inputs' types; an error names what does not fit.
 using OutputTypesFn = std::function<absl::StatusOr<std::vector<DType>>(const Node&, const std::vector<DType>& inputs)>;
 using Kernel = std::function<absl::Status(KernelContext&)>;
+// Says what is known of the outputs' shapes before a run, or refuses a node that no run can carry out, in TensorFlow's
+// words (inference_context.h). What it does not set is not known.
+using ShapeFn = std::function<absl::Status(InferenceContext&)>;
 
 // An attribute that TensorFlow's definition of the op has and that follows from the rest of the node: nodes here go
 // without it, a GraphDef gets it (graph_def.h).
@@ -86,6 +90,9 @@ struct OpDef {
   // The output never changes: the executor uses this tensor and copies nothing (Const).
   std::function<const Tensor&(const Node&)> constant = nullptr;
   std::vector<ImpliedAttr> implied_attrs = {};
+  ShapeFn shape_fn = nullptr;  // null: nothing is known of the outputs' shapes, and nothing refused
+  // What TensorFlow takes for attributes that a node does not have, as it writes them: a=1;b="x". For messages alone.
+  std::string_view default_attrs = {};
 
   bool TakesReference(int i) const { return i < 32 && (ref_inputs >> i & 1) != 0; }
 };
@@ -100,10 +107,16 @@ class OpRegistry {
   void Register(OpDef op);
   // Sets the implied attributes of an op. REQUIRES: there is one of that name.
   void Imply(std::string_view name, std::vector<ImpliedAttr> attrs);
+  // Sets the shape function of an op, and what it takes for missing attributes. REQUIRES: as above; `attrs` outlive the
+  // registry and its copies.
+  void Infer(std::string_view name, ShapeFn shape_fn);
+  void Default(std::string_view name, std::string_view attrs);
   const OpDef* Find(std::string_view name) const;  // null: unknown
   const std::map<std::string, OpDef, std::less<>>& all() const { return ops_; }
 
  private:
+  OpDef& Registered(std::string_view name);
+
   std::map<std::string, OpDef, std::less<>> ops_;
   std::unordered_map<std::string_view, const OpDef*> by_name_;  // lookup only: the names of ops_
 };

@@ -28,6 +28,7 @@ const OpRegistry& BuiltinOps() {
     RegisterSummaryOps(*registry);
     RegisterTrainingOps(*registry);
     RegisterImpliedAttrs(*registry);
+    RegisterShapeFns(*registry);
     return registry;
   }();
   return *kOps;

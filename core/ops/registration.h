@@ -25,6 +25,8 @@ void RegisterResourceVariableOps(OpRegistry& registry);
 void RegisterSaveRestoreOps(OpRegistry& registry);
 void RegisterSelectOps(OpRegistry& registry);
 void RegisterSendRecvOps(OpRegistry& registry);
+// After all ops: adds to what the others registered.
+void RegisterShapeFns(OpRegistry& registry);  // shapes/
 void RegisterStateOps(OpRegistry& registry);
 void RegisterStridedSliceOps(OpRegistry& registry);
 void RegisterSummaryOps(OpRegistry& registry);

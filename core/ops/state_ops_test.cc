@@ -30,7 +30,7 @@ TEST_F(StateOpsTest, AVariableHasNoValueUntilItIsAssigned) {
 }
 
 TEST_F(StateOpsTest, UpdatesGiveTheNewValue) {
-  const ops::Variable v = ops::MakeVariable(b_, "v", Vec<float>({1, 2}));
+  const ops::Variable v = ops::MakeVariable(b_, "v", b_.Const("initial", Tensor::Vector<float>({1, 2})));
   ASSERT_EQ(vigil::Show(Run(v.initializer)), "OK");
   EXPECT_EQ(Show(ops::AssignAdd(b_, "add", v.ref, Vec<float>({10, 10}))), "float [2] 11 12");
   EXPECT_EQ(Show(ops::AssignSub(b_, "sub", v.ref, Vec<float>({1, 1}))), "float [2] 10 11");

@@ -1,7 +1,8 @@
-// What of a value is known before anything runs: its shape, and of few integers themselves.
+// The shape that a value is known to have before anything runs: what the graph has inferred (Graph::ShapeOf), if it is
+// fully known; of a variable, or a handle of one, that of what it holds.
 //
-// TensorFlow wants to know the shape of a variable from its node; here it follows from the initial value, as far as
-// that is made of constants, random numbers and the usual arithmetic. What is not known is nullopt: never a guess.
+// TensorFlow wants to know the shape of a variable from its node; here it follows from the initial value. What is not
+// known is nullopt: never a guess.
 // Thread safety: pure functions of the graph.
 #ifndef VIGIL_CORE_OPS_STATIC_SHAPE_H_
 #define VIGIL_CORE_OPS_STATIC_SHAPE_H_

@@ -11,6 +11,8 @@ namespace {
 
 class StaticShapeTest : public OpsTest<fakes::FakeEnv> {
  protected:
+  StaticShapeTest() { values_are_known_ = true; }
+
   std::string Known(Output value) {
     EXPECT_EQ(vigil::Show(b_.status()), "OK");
     const std::optional<Shape> shape = StaticShape(graph_, value);
@@ -51,8 +53,16 @@ TEST_F(StaticShapeTest, WhatIsNotKnownIsNotGuessed) {
   EXPECT_EQ(Known(b_.Op("AddV2", {x, Vec<float>({1})})), "unknown");
   EXPECT_EQ(Known(b_.Op("Reshape", {x, Vec<std::int32_t>({-1, 3})})), "unknown");
   EXPECT_EQ(Known(b_.Op("Reshape", {Vec<float>({}), Vec<std::int32_t>({-1, 0})})), "unknown");
-  EXPECT_EQ(Known(b_.Op("AddV2", {Vec<float>({1, 2}), Vec<float>({1, 2, 3})})), "unknown");
-  EXPECT_EQ(Known(b_.Op("Fill", {Vec<std::int32_t>({-1}), Scalar<float>(1)})), "unknown");
+  EXPECT_EQ(Known(b_.Op("TruncatedNormal", {Vec<std::int32_t>({-1})}, {.attrs = {{"dtype", DType::kFloat}}})),
+            "unknown");
+}
+
+TEST_F(StaticShapeTest, OfWhatFollowsFromConstants) {
+  const Output rows = b_.Op("Size", {Vec<float>({1, 2, 3})});
+  const Output twice = b_.Op("Mul", {rows, Scalar<std::int32_t>(2)});
+  EXPECT_EQ(KnownAndRight(b_.Op("Fill", {b_.Op("Pack", {twice, rows}), Scalar<float>(1)})), "[6,3]");
+  const Output axes = b_.Op("Range", {Scalar<std::int32_t>(0), Scalar<std::int32_t>(1), Scalar<std::int32_t>(1)});
+  EXPECT_EQ(KnownAndRight(b_.Op("Sum", {Matrix<float>(2, {1, 2, 3, 4, 5, 6}), axes})), "[3]");
 }
 
 TEST_F(StaticShapeTest, AVariableOfUnknownShapeSaysThatItTakesAny) {

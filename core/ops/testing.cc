@@ -46,7 +46,7 @@ std::string Show(const absl::StatusOr<Tensor>& value) {
 
 absl::StatusOr<Tensor> OpRunner::Get(Output output) {
   VIGIL_RETURN_IF_ERROR(b_.status());
-  return Value(output, kNever);
+  return ValueOf(output, kNever);
 }
 
 absl::Status OpRunner::Run(NodeId node, Time deadline) {
@@ -59,7 +59,7 @@ absl::Status OpRunner::RunAll(NodeId node, Time deadline, std::vector<Tensor>* v
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> OpRunner::Value(Output output, Time deadline) {
+absl::StatusOr<Tensor> OpRunner::ValueOf(Output output, Time deadline) {
   VIGIL_ASSIGN_OR_RETURN(const std::vector<Tensor> all, Outputs(output.node, deadline));
   return all[static_cast<std::size_t>(output.index)];
 }
@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<Tensor>> OpRunner::Outputs(NodeId id, Time deadline) 
     const bool reference = node.TakesReference(static_cast<int>(i));
     if (reference && holder == nullptr) holder = &graph_.node(from.refers_to);
     if (!reference || !from.def->is_resource) {
-      VIGIL_ASSIGN_OR_RETURN(values[i], Value(node.inputs[i], deadline));
+      VIGIL_ASSIGN_OR_RETURN(values[i], ValueOf(node.inputs[i], deadline));
     }
     inputs.push_back(reference ? nullptr : &values[i]);
   }

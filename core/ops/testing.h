@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/graph/builder.h"
@@ -30,20 +31,26 @@ class OpRunner {
   absl::Status RunAll(NodeId node, Time deadline, std::vector<Tensor>* values);
   std::string Show(Output output) { return vigil::Show(Get(output)); }
 
+  // Values of which nothing is known before a run, unless values_are_known_: what does not fit reaches the kernel.
   template <typename T>
   Output Vec(std::vector<T> values) {
-    return b_.Const("c", Tensor::Vector<T>(values));
+    return Value(Tensor::Vector<T>(values));
   }
   template <typename T>
   Output Scalar(T value) {
-    return b_.Const("c", Tensor::Scalar<T>(value));
+    return Value(Tensor::Scalar<T>(value));
   }
   template <typename T>
   Output Matrix(std::int64_t rows, std::vector<T> values) {
     const auto columns = static_cast<std::int64_t>(values.size()) / rows;
-    return b_.Const("c", Tensor::Vector<T>(values).Reshaped(Shape({rows, columns})));
+    return Value(Tensor::Vector<T>(values).Reshaped(Shape({rows, columns})));
+  }
+  Output Value(Tensor value) {
+    if (values_are_known_) return b_.Const("c", std::move(value));
+    return ops::PlaceholderWithDefault(b_, "c", b_.Const("value", std::move(value)));
   }
 
+  bool values_are_known_ = false;
   Graph graph_;
   ResourceManager resources_;
   Cancellation cancellation_;
@@ -51,7 +58,7 @@ class OpRunner {
 
  private:
   absl::StatusOr<std::vector<Tensor>> Outputs(NodeId id, Time deadline);
-  absl::StatusOr<Tensor> Value(Output output, Time deadline);
+  absl::StatusOr<Tensor> ValueOf(Output output, Time deadline);
 
   const Env env_;
 };

@@ -92,6 +92,14 @@ AttrValue AttrOf(const Json& json) {
   return TypeOf(json["type"]);
 }
 
+// Null is not known, be it the whole shape or a dimension.
+PartialShape PartialShapeOf(const Json& json) {
+  if (json.is_null()) return PartialShape();
+  std::vector<std::int64_t> dims;
+  for (const Json& dim : json) dims.push_back(dim.is_null() ? PartialShape::kUnknownDim : dim.get<std::int64_t>());
+  return PartialShape(std::move(dims));
+}
+
 std::vector<std::pair<std::string, double>> NumbersOf(const Json& json) {
   std::vector<std::pair<std::string, double>> out;
   for (const auto& [name, value] : json.items()) {
@@ -176,6 +184,35 @@ std::vector<OpCase> ReadOpCases(const std::string& file) {
     for (const Json& grad : json["grads"]) {
       each.grads.push_back(grad.is_null() ? std::nullopt : std::optional(TensorOf(grad)));
     }
+  });
+  return cases;
+}
+
+std::vector<ShapeCase> ReadShapeCases(const std::string& file) {
+  std::vector<ShapeCase> cases;
+  EachLine(file, [&cases](const Json& json, std::string where) {
+    ShapeCase& each = cases.emplace_back();
+    each.where = std::move(where);
+    each.op = json["op"];
+    for (const auto& [name, value] : json["attrs"].items()) {
+      if (!value.is_object() || !value.contains("shape")) {
+        each.attrs.emplace(name, AttrOf(value));
+      } else if (!value["shape"].is_null()) {
+        each.attrs.emplace(name, Shape(value["shape"].get<std::vector<std::int64_t>>()));
+      }
+    }
+    for (const Json& input : json["inputs"]) {
+      ShapeCase::Input& into = each.inputs.emplace_back();
+      into.dtype = TypeOf(input["t"]);
+      if (input.contains("v")) into.value = TensorOf(input);
+      if (input.contains("s")) into.shape = PartialShapeOf(input["s"]);
+      if (input.contains("shape_of")) into.of = PartialShapeOf(input["shape_of"]);
+      if (input.contains("pack")) into.packed = PartialShapeOf(input["pack"]);
+    }
+    each.refs = json.value("refs", 0);
+    each.error = json.value("error", "");
+    if (!each.error.empty()) return;
+    for (const Json& shape : json["shapes"]) each.shapes.push_back(PartialShapeOf(shape));
   });
   return cases;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vigil/core/graph/graph.h"
+#include "vigil/core/tensor/partial_shape.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil::replays {
@@ -26,6 +27,25 @@ struct OpCase {
   // Of the first output, for each floating-point input.
   bool has_grads = false;
   std::vector<std::optional<Tensor>> grads;
+};
+
+// What is known of a node before a run.
+struct ShapeCase {
+  struct Input {
+    DType dtype = DType::kInvalid;
+    PartialShape shape;                  // of a placeholder, or of a variable
+    std::optional<Tensor> value;         // a constant
+    std::optional<PartialShape> of;      // what Shape gives of a placeholder of that shape
+    std::optional<PartialShape> packed;  // what Pack makes of constants, and of placeholders where it is not known
+  };
+  std::string where;  // file and line
+  std::string op;
+  Attrs attrs;
+  std::vector<Input> inputs;
+  int refs = 0;  // so many of the inputs are variables
+  // What came of it.
+  std::vector<PartialShape> shapes;  // of the outputs
+  std::string error;                 // "": none
 };
 
 struct Trajectory {
@@ -50,6 +70,7 @@ struct DecayCase {
 
 // A line each. REQUIRES (else the program ends): files that the recorders of this folder wrote.
 std::vector<OpCase> ReadOpCases(const std::string& file);
+std::vector<ShapeCase> ReadShapeCases(const std::string& file);
 // Of a file with both.
 std::vector<Trajectory> ReadTrajectories(const std::string& file);
 std::vector<DecayCase> ReadDecays(const std::string& file);

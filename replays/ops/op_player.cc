@@ -9,10 +9,21 @@
 #include "vigil/core/gradients/gradients.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/session/direct_session.h"
+#include "vigil/core/tensor/partial_shape.h"
 #include "vigil/fakes/status_text.h"
 
 namespace vigil::replays {
 namespace {
+
+// Whether nothing that is known speaks against that shape.
+bool Allows(const PartialShape& known, const Shape& shape) {
+  if (!known.has_rank()) return true;
+  if (known.rank() != shape.rank()) return false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (known.dim(i) >= 0 && known.dim(i) != shape.dim(i)) return false;
+  }
+  return true;
+}
 
 class OpPlayer {
  public:
@@ -54,7 +65,26 @@ class OpPlayer {
       const std::string differs = Differs(values.at(i), case_.outputs[i], kFloatTolerance, kDoubleTolerance);
       if (!differs.empty()) return fmt::format("output {}: {}", i, differs);
     }
+    if (std::string wrong = CheckInference(); !wrong.empty()) return wrong;
     return case_.has_grads ? CheckGradients(out, inputs) : "";
+  }
+
+  // What is inferred of the same node when its inputs are known is what has come out.
+  std::string CheckInference() const {
+    if (case_.refs > 0) return "";
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    std::vector<Output> inputs;
+    for (const Tensor& value : case_.inputs) inputs.push_back(b.Const("c", value));
+    const Output out = b.Op(case_.op, inputs, {.attrs = case_.attrs});
+    if (!b.status().ok()) return fmt::format("runs, but is refused: {}", fakes::Text(b.status()));
+    for (std::size_t i = 0; i < case_.outputs.size(); ++i) {
+      const PartialShape& known = graph.ShapeOf({out.node, static_cast<std::int32_t>(i)});
+      if (!Allows(known, case_.outputs[i].shape())) {
+        return fmt::format("output {} is inferred to be {}", i, known.ToString());
+      }
+    }
+    return "";
   }
 
   std::vector<Output> Inputs() {
@@ -63,7 +93,9 @@ class OpPlayer {
       const Tensor& value = case_.inputs[i];
       if (static_cast<int>(i) < case_.refs) {
         const auto make = case_.op.starts_with("Resource") ? ops::MakeResourceVariable : ops::MakeVariable;
-        variables_.push_back(make(b_, fmt::format("v{}", i), b_.Const("initial", value), kGlobalVariables));
+        // Of unknown shape, as it was recorded: what does not fit is an error of the run.
+        const Output initial = ops::PlaceholderWithDefault(b_, "initial", b_.Const("value", value));
+        variables_.push_back(make(b_, fmt::format("v{}", i), initial, kGlobalVariables));
         inputs.push_back(variables_.back().ref);
       } else {
         inputs.push_back(ops::Placeholder(b_, "x", value.dtype()));
