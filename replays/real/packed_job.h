@@ -45,10 +45,12 @@ template <typename Archive>
 void PackFields(Archive& archive, JobMoment& moment) {
   archive(moment.at.since_epoch, moment.task, moment.life, moment.kind, moment.code, moment.step, moment.ledger,
           moment.subject, moment.checkpoint, moment.attempt, moment.element);
-  std::optional<QueueOp> op;
-  if (moment.queue != nullptr) op = *moment.queue;
+  bool has_queue = moment.queue != nullptr;
+  archive(has_queue);
+  if (!has_queue) return;
+  QueueOp op = moment.queue != nullptr ? *moment.queue : QueueOp();
   archive(op);
-  if (op.has_value()) moment.queue = std::make_shared<const QueueOp>(*std::move(op));
+  moment.queue = std::make_shared<const QueueOp>(std::move(op));
 }
 
 }  // namespace vigil::sim
