@@ -1,6 +1,6 @@
 // What a call to another process costs, over loopback: round trips and bytes a second of GrpcNetwork, and of tensors
-// that a session feeds to a server and fetches from it, beside a raw stream of gRPC that carries the same bytes (no call
-// for each message, no checksum, no task that serves it, no tensor).
+// that a session feeds to a server and fetches from it, beside a raw stream of gRPC that carries the same bytes (no
+// call for each message, no checksum, no task that serves it, no tensor).
 //
 //   build/release/bench/vigil_network_bench
 #include <benchmark/benchmark.h>

@@ -61,14 +61,7 @@ absl::StatusOr<int> PackAxis(InferenceContext& c, int rank_packed) {
 }
 
 absl::Status PackShape(InferenceContext& c) {
-  PartialShape all = c.input(c.num_inputs() - 1);
-  for (int i = c.num_inputs() - 2; i >= 0; --i) {
-    absl::StatusOr<PartialShape> merged = Merge(c.input(i), all);
-    if (!merged.ok()) {
-      return InvalidArgument("{}\n\tFrom merging shape {} with other shapes.", MessageOf(merged.status()), i);
-    }
-    all = *std::move(merged);
-  }
+  VIGIL_ASSIGN_OR_RETURN(const PartialShape all, MergedOfAll(c));
   if (!all.has_rank()) return absl::OkStatus();
   VIGIL_ASSIGN_OR_RETURN(const int axis, PackAxis(c, all.rank() + 1));
   std::vector<std::int64_t> dims = all.dims();

@@ -70,14 +70,7 @@ absl::Status BestShape(InferenceContext& c) {
 }
 
 absl::Status AddNShape(InferenceContext& c) {
-  PartialShape all = c.input(c.num_inputs() - 1);
-  for (int i = c.num_inputs() - 2; i >= 0; --i) {
-    absl::StatusOr<PartialShape> merged = Merge(c.input(i), all);
-    if (!merged.ok()) {
-      return InvalidArgument("{}\n\tFrom merging shape {} with other shapes.", MessageOf(merged.status()), i);
-    }
-    all = *std::move(merged);
-  }
+  VIGIL_ASSIGN_OR_RETURN(PartialShape all, MergedOfAll(c));
   c.set_output(0, std::move(all));
   return absl::OkStatus();
 }

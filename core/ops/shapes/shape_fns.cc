@@ -17,6 +17,18 @@ absl::Status MergedInputs(InferenceContext& c) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<PartialShape> MergedOfAll(InferenceContext& c) {
+  PartialShape all = c.input(c.num_inputs() - 1);
+  for (int i = c.num_inputs() - 2; i >= 0; --i) {
+    absl::StatusOr<PartialShape> merged = Merge(c.input(i), all);
+    if (!merged.ok()) {
+      return InvalidArgument("{}\n\tFrom merging shape {} with other shapes.", MessageOf(merged.status()), i);
+    }
+    all = *std::move(merged);
+  }
+  return all;
+}
+
 absl::Status ScalarShapes(InferenceContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, PartialShape::Scalar());
   return absl::OkStatus();

@@ -37,6 +37,8 @@ absl::Status UnchangedWithRankAtLeast(InferenceContext& c) {
 }
 // Inputs 0 and 1 have one shape, which is the output's.
 absl::Status MergedInputs(InferenceContext& c);
+// The one shape of all inputs.
+absl::StatusOr<PartialShape> MergedOfAll(InferenceContext& c);
 // Every output is a scalar.
 absl::Status ScalarShapes(InferenceContext& c);
 // Inputs 0 and 1 are broadcast.
