@@ -59,6 +59,7 @@ const GradientRegistry& BuiltinGradients() {
     auto* const registry = new GradientRegistry;  // never destroyed: as BuiltinOps()
     RegisterArrayGradients(*registry);
     RegisterBinaryGradients(*registry);
+    RegisterFlowGradients(*registry);
     RegisterMatrixGradients(*registry);
     RegisterNnGradients(*registry);
     RegisterNotDifferentiable(*registry);

@@ -8,6 +8,7 @@ namespace vigil {
 
 void RegisterArrayGradients(GradientRegistry& registry);
 void RegisterBinaryGradients(GradientRegistry& registry);
+void RegisterFlowGradients(GradientRegistry& registry);
 void RegisterMatrixGradients(GradientRegistry& registry);
 void RegisterNnGradients(GradientRegistry& registry);
 // Ops whose outputs count as constants.

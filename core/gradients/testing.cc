@@ -272,6 +272,34 @@ void AddRows(std::vector<DifferentiableCase>& all) {
                  }});
 }
 
+// Of the input where `taken` (true: its square, else its cosine), or where it is not (`elsewhere`: a constant).
+DifferentiableCase Branch(std::string op, bool taken, bool elsewhere, bool of_variable) {
+  const auto build = [op, taken, elsewhere, of_variable](Builder& b, const Inputs& in) {
+    const Output predicate = b.Const("predicate", Tensor::Scalar<bool>(taken));
+    const auto side = [&](Output of, int i) -> Output { return {b.Op("Switch", {of, predicate}).node, i}; };
+    const auto value = [&](int i) {
+      const Output branch = side(in[0], i);
+      return of_variable ? b.Op("ReadVariableOp", {branch}, {.attrs = {{"dtype", DType::kDouble}}}) : branch;
+    };
+    const Output constant = b.Const("constant", Signed({2, 3}, 0.7));
+    const Output no = elsewhere ? side(constant, 0) : b.Op("Cos", {value(0)});
+    const Output merged = b.Op("Merge", {no, b.Op("Square", {value(1)})});
+    return op == "Merge" ? merged : b.Op("Mul", {merged, b.Op("Sin", {merged})});
+  };
+  return {std::move(op), {Signed({2, 3})}, build, of_variable};
+}
+
+void AddFlow(std::vector<DifferentiableCase>& all) {
+  for (const bool taken : {false, true}) {
+    for (const bool elsewhere : {false, true}) {
+      for (const char* const op : {"Merge", "Switch"}) {
+        all.push_back(Branch(op, taken, elsewhere, false));
+        all.push_back(Branch(op, taken, elsewhere, true));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<DifferentiableCase>& DifferentiableCases() {
@@ -283,6 +311,7 @@ const std::vector<DifferentiableCase>& DifferentiableCases() {
     AddNn(*all);
     AddWindows(*all);
     AddArrays(*all);
+    AddFlow(*all);
     AddRows(*all);
     return all;
   }();

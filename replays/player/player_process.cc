@@ -137,8 +137,10 @@ std::string PlayerProcess::HowItEnded() {
 std::variant<std::string, PlayerFault> PlayerProcess::Ask(std::string_view line, std::chrono::milliseconds limit,
                                                           const std::atomic<bool>* interrupt) {
   const std::int64_t start = PlayerNowMs();
+  // Of the first question nobody can tell what was said before it came and what after.
+  const bool first = !std::exchange(asked_, true);
   if (out_ >= 0) Hear(out_);
-  if (!received_.empty()) {
+  if (!first && !received_.empty()) {
     const std::string said = Shortened(received_.substr(0, received_.find('\n')), kShownBytes);
     return PlayerFault{"unasked", fmt::format("it says more than it was asked for: {}", said)};
   }
@@ -148,6 +150,7 @@ std::variant<std::string, PlayerFault> PlayerProcess::Ask(std::string_view line,
   while (true) {
     const std::size_t end = received_.find('\n', looked);
     if (end != std::string::npos) {
+      if (!unsent.empty()) static_cast<void>(Write(unsent));  // who answers too early hears it all the same
       std::string answer = received_.substr(0, end);
       received_.erase(0, end + 1);
       return answer;

@@ -56,6 +56,7 @@ class PlayerProcess {
   int out_ = -1;
   int err_ = -1;
   int status_ = 0;
+  bool asked_ = false;
   std::string received_;  // of standard output, not handed out
   std::string errors_;
 };
