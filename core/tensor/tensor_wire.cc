@@ -395,7 +395,12 @@ void MessageWriter::NamedTensor(int number, std::string_view name, const Tensor&
 }
 
 absl::Cord MessageWriter::Take() && {
-  pieces_.Append(std::move(piece_));
+  // What is small is copied: one allocation, not a second owner.
+  if (piece_.size() < kSharedTensorBytes) {
+    pieces_.Append(absl::string_view(piece_));
+  } else {
+    pieces_.Append(std::move(piece_));
+  }
   return std::move(pieces_);
 }
 
