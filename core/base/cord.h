@@ -4,7 +4,9 @@
 #ifndef VIGIL_CORE_BASE_CORD_H_
 #define VIGIL_CORE_BASE_CORD_H_
 
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +20,12 @@ inline std::string_view ViewOf(absl::string_view text) { return {text.data(), te
 inline std::optional<std::string_view> FlatOf(const absl::Cord& cord) {
   const auto flat = cord.TryFlat();
   return flat.has_value() ? std::optional(ViewOf(*flat)) : std::nullopt;
+}
+
+// What is small is copied: one allocation, not a second owner.
+inline constexpr std::size_t kSharedCordBytes = std::size_t{1} << 15;
+inline absl::Cord CordOf(std::string bytes) {
+  return bytes.size() < kSharedCordBytes ? absl::Cord(absl::string_view(bytes)) : absl::Cord(std::move(bytes));
 }
 
 // Bytes that live as long as `owner`, or a copy of it, which the cord keeps.

@@ -205,9 +205,7 @@ absl::StatusOr<absl::Cord> Serialize(std::string_view method, const google::prot
   if (bytes > kMostMessageBytes) return TooLarge("A message", method, bytes, kMostMessageBytes);
   std::string out(static_cast<std::size_t>(bytes), '\0');
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data()));
-  // What is small is copied: one allocation, not a second owner.
-  if (out.size() < kSharedTensorBytes) return absl::Cord(absl::string_view(out));
-  return absl::Cord(std::move(out));
+  return CordOf(std::move(out));
 }
 
 bool ParseBody(const absl::Cord& body, google::protobuf::MessageLite* message) {

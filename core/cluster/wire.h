@@ -44,7 +44,7 @@ absl::Status TakeTensors(const std::vector<absl::Cord>& split,
 absl::Status NotParsed();
 
 // Reads a message whose field `number`, `field`, is of named tensors, and the tensors: large ones go straight from the
-// body into their own memory, and the message has their names only. INVALID_ARGUMENT: it is none, or they are none.
+// body into their own memory, and the message has their names only. INVALID_ARGUMENT: it is none, and empty then, or they are none.
 template <typename Message>
 absl::Status ParseWithTensors(const absl::Cord& body, int number,
                               google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* (Message::*field)(),
@@ -52,7 +52,10 @@ absl::Status ParseWithTensors(const absl::Cord& body, int number,
   std::string others;
   std::vector<absl::Cord> named;
   const bool is_split = SplitLarge(body, number, &named, &others);
-  if (!(is_split ? message->ParseFromString(others) : ParseBody(body, message))) return NotParsed();
+  if (!(is_split ? message->ParseFromString(others) : ParseBody(body, message))) {
+    message->Clear();
+    return NotParsed();
+  }
   return TakeTensors(named, (message->*field)(), tensors);
 }
 

@@ -339,7 +339,6 @@ absl::StatusOr<Tensor> ParseTensorPieces(const absl::Cord& bytes) {
 }
 
 std::string_view OnlyField(int number, std::string_view message) {
-  if (message.empty()) return {};
   int found = 0;
   std::uint64_t length = 0;
   std::string_view contents;
@@ -395,12 +394,7 @@ void MessageWriter::NamedTensor(int number, std::string_view name, const Tensor&
 }
 
 absl::Cord MessageWriter::Take() && {
-  // What is small is copied: one allocation, not a second owner.
-  if (piece_.size() < kSharedTensorBytes) {
-    pieces_.Append(absl::string_view(piece_));
-  } else {
-    pieces_.Append(std::move(piece_));
-  }
+  pieces_.Append(CordOf(std::move(piece_)));
   return std::move(pieces_);
 }
 

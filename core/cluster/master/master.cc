@@ -258,9 +258,9 @@ absl::Status Master::RunStep(PreparedStep& step, const StepCall& call, std::vect
 NetworkReply Master::ServeRunStep(IncomingCall& call) {
   proto::RunStepRequest request;
   std::vector<Tensor> feeds;
-  VIGIL_RETURN_IF_ERROR(ParseWithTensors(call.body(), proto::RunStepRequest::kFeedFieldNumber,
-                                         &proto::RunStepRequest::mutable_feed, &request, &feeds));
-  NetworkReply reply = RunRequest(request, feeds, call);
+  const absl::Status parsed = ParseWithTensors(call.body(), proto::RunStepRequest::kFeedFieldNumber,
+                                               &proto::RunStepRequest::mutable_feed, &request, &feeds);
+  NetworkReply reply = parsed.ok() ? RunRequest(request, feeds, call) : parsed;
   if (reply.ok() || !request.store_errors_in_response_body()) return reply;
   proto::RunStepResponse response;
   PutStatus(reply.status(), &response);

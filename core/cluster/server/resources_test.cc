@@ -477,6 +477,21 @@ TEST_F(ResourcesTest, AStoppedServerStopsLookingForDevicesAndMakesNoSession) {
   EXPECT_EQ(CodeOf(cluster_.server("worker", 0).Start()), Code::kUsage);
 }
 
+TEST_F(ResourcesTest, AFeedThatIsNoTensorIsSaidWhereTheRequestWantsErrors) {
+  proto::RunStepRequest request;
+  proto::NamedTensorProto& feed = *request.add_feed();
+  feed.set_name("in:0");
+  feed.mutable_tensor()->set_dtype(proto::DT_FLOAT);
+  feed.mutable_tensor()->set_tensor_content("abc");
+  EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, request)).status()),
+            Code::kInvalidArgument);
+  request.set_store_errors_in_response_body(true);
+  const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, request));
+  proto::RunStepResponse response;
+  ASSERT_TRUE(reply.ok() && ParseBody(*reply, &response)) << reply.status();
+  EXPECT_EQ(response.status_code(), static_cast<int>(Code::kInvalidArgument));
+}
+
 // As TensorFlow's client asks for them (master_service.proto).
 class CallablesTest : public ResourcesTest {
  protected:

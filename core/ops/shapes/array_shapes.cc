@@ -186,17 +186,12 @@ absl::Status BroadcastToShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status BroadcastArgsShape(InferenceContext& c) {
+// Two vectors of two.
+absl::Status VectorsShape(InferenceContext& c) {
   VIGIL_RETURN_IF_ERROR(RequireRank(c, 0, 1));
   VIGIL_RETURN_IF_ERROR(RequireRank(c, 1, 1));
   c.set_output(0, {kUnknownDim});
   c.set_output(1, {kUnknownDim});
-  return absl::OkStatus();
-}
-
-absl::Status VectorShape(InferenceContext& c) {
-  VIGIL_ASSIGN_OR_RETURN(PartialShape shape, WithRank(c.input(0), 1));
-  c.set_output(0, std::move(shape));
   return absl::OkStatus();
 }
 
@@ -204,14 +199,6 @@ absl::Status UniqueShape(InferenceContext& c) {
   VIGIL_RETURN_IF_ERROR(RequireRank(c, 0, 1));
   c.set_output(0, {kUnknownDim});
   c.set_output(1, c.input(0));
-  return absl::OkStatus();
-}
-
-absl::Status ListDiffShape(InferenceContext& c) {
-  VIGIL_RETURN_IF_ERROR(RequireRank(c, 0, 1));
-  VIGIL_RETURN_IF_ERROR(RequireRank(c, 1, 1));
-  c.set_output(0, {kUnknownDim});
-  c.set_output(1, {kUnknownDim});
   return absl::OkStatus();
 }
 
@@ -233,10 +220,10 @@ void RegisterArrayShapes(OpRegistry& registry) {
                       {"Squeeze", SqueezeShape},
                       {"Where", WhereShape},
                       {"BroadcastTo", BroadcastToShape},
-                      {"BroadcastGradientArgs", BroadcastArgsShape},
-                      {"InvertPermutation", VectorShape},
+                      {"BroadcastGradientArgs", VectorsShape},
+                      {"InvertPermutation", UnchangedWithRank<1>},
                       {"Unique", UniqueShape},
-                      {"ListDiff", ListDiffShape}});
+                      {"ListDiff", VectorsShape}});
 }
 
 }  // namespace vigil::shapes

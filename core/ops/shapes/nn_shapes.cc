@@ -166,12 +166,6 @@ absl::Status PoolShape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status MaxPoolGradShape(InferenceContext& c) {
-  VIGIL_ASSIGN_OR_RETURN(PartialShape in, WithRank(c.input(0), 4));
-  c.set_output(0, std::move(in));
-  return absl::OkStatus();
-}
-
 absl::Status MaxPoolGradGradShape(InferenceContext& c) {
   VIGIL_ASSIGN_OR_RETURN(PartialShape out, Pooled(c, true));
   VIGIL_RETURN_IF_ERROR(Merge(c.input(0), c.input(2)).status());
@@ -217,7 +211,7 @@ void RegisterNnShapes(OpRegistry& registry) {
                       {"Conv2DBackpropInput", Conv2DBackpropInputShape},
                       {"Conv2DBackpropFilter", ToldOfRank4<1>},
                       {"MaxPool", PoolShape<true>},
-                      {"MaxPoolGrad", MaxPoolGradShape},
+                      {"MaxPoolGrad", UnchangedWithRank<4>},
                       {"MaxPoolGradGrad", MaxPoolGradGradShape},
                       {"AvgPool", PoolShape<false>},
                       {"AvgPoolGrad", ToldOfRank4<0>},

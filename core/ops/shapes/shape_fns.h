@@ -28,7 +28,14 @@ inline constexpr std::int64_t kUnknownDim = PartialShape::kUnknownDim;
 
 // Output 0 has the shape of input 0.
 absl::Status Unchanged(InferenceContext& c);
-// ... which has at least that rank.
+// ... which has that rank.
+template <int kRank>
+absl::Status UnchangedWithRank(InferenceContext& c) {
+  VIGIL_ASSIGN_OR_RETURN(PartialShape shape, WithRank(c.input(0), kRank));
+  c.set_output(0, std::move(shape));
+  return absl::OkStatus();
+}
+// ... at least that rank.
 template <int kRank>
 absl::Status UnchangedWithRankAtLeast(InferenceContext& c) {
   VIGIL_ASSIGN_OR_RETURN(PartialShape shape, WithRankAtLeast(c.input(0), kRank));

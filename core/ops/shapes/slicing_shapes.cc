@@ -177,19 +177,19 @@ absl::Status GatherV2Shape(InferenceContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status GatherShape(InferenceContext& c) {
-  VIGIL_ASSIGN_OR_RETURN(const PartialShape params, WithRankAtLeast(c.input(0), 1));
+// Rows of `from`.
+absl::Status RowsShape(InferenceContext& c, const PartialShape& from) {
+  VIGIL_ASSIGN_OR_RETURN(const PartialShape params, WithRankAtLeast(from, 1));
   VIGIL_ASSIGN_OR_RETURN(const PartialShape row, Behind(params, 0));
   c.set_output(0, Concatenate(c.input(1), row));
   return absl::OkStatus();
 }
 
+absl::Status GatherShape(InferenceContext& c) { return RowsShape(c, c.input(0)); }
+
 absl::Status ResourceGatherShape(InferenceContext& c) {
   if (c.attr_or<std::int64_t>("batch_dims", 0) != 0) return absl::OkStatus();
-  VIGIL_ASSIGN_OR_RETURN(const PartialShape params, WithRankAtLeast(c.HeldShape(0), 1));
-  VIGIL_ASSIGN_OR_RETURN(const PartialShape row, Behind(params, 0));
-  c.set_output(0, Concatenate(c.input(1), row));
-  return absl::OkStatus();
+  return RowsShape(c, c.HeldShape(0));
 }
 
 // Rows of a variable that are changed: updates of the indices' shape, and of a row's behind it.
