@@ -44,7 +44,8 @@ absl::Status TakeTensors(const std::vector<absl::Cord>& split,
 absl::Status NotParsed();
 
 // Reads a message whose field `number`, `field`, is of named tensors, and the tensors: large ones go straight from the
-// body into their own memory, and the message has their names only. INVALID_ARGUMENT: it is none, and empty then, or they are none.
+// body into their own memory, and the message has their names only. INVALID_ARGUMENT: it is no message, and is left
+// empty; or they are no tensors.
 template <typename Message>
 absl::Status ParseWithTensors(const absl::Cord& body, int number,
                               google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* (Message::*field)(),
