@@ -268,10 +268,11 @@ TEST_F(GrpcNetworkTest, WhatFailsAfterItsNetworkHasGoneIsCancelled) {
   auto network = New();
   const auto server = New();
   Notification entered(*real_.env().tasks, "entered"), answered(*real_.env().tasks, "answered");
-  Notification go(*real_.env().tasks, "go");
-  auto listener = Listen(*server, [&](IncomingCall&) -> NetworkReply {
+  // Nobody waits for the handler's end (network.h), so what it waits for is its own too.
+  const auto go = std::make_shared<Notification>(*real_.env().tasks, "go");
+  auto listener = Listen(*server, [&entered, go](IncomingCall&) -> NetworkReply {
     entered.Notify();
-    go.Wait(kNever);
+    go->Wait(kNever);
     return absl::Cord();
   });
   std::string got;
@@ -284,7 +285,7 @@ TEST_F(GrpcNetworkTest, WhatFailsAfterItsNetworkHasGoneIsCancelled) {
   listener = nullptr;
   answered.Wait(kNever);
   EXPECT_EQ(got, "CANCELLED: Its network has gone.");
-  go.Notify();
+  go->Notify();
 }
 
 TEST_F(GrpcNetworkTest, ACallMayOutliveItsNetwork) {
