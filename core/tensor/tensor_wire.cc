@@ -25,6 +25,7 @@ constexpr int kInt64s = 10;
 constexpr int kDim = 2;
 constexpr int kDimSize = 1;
 
+// Of one of the first 15 fields.
 char Tag(int number, WireType type) { return static_cast<char>(number << 3 | static_cast<int>(type)); }
 
 void AppendVarint(std::uint64_t value, std::string* out) {
@@ -38,9 +39,13 @@ std::size_t VarintSize(std::uint64_t value) {
   return size;
 }
 
+void AppendTag(int number, WireType type, std::string* out) {
+  AppendVarint(static_cast<std::uint64_t>(number) << 3 | static_cast<std::uint64_t>(type), out);
+}
+
 // A field of so many bytes begins.
 void AppendLength(int number, std::size_t length, std::string* out) {
-  out->push_back(Tag(number, WireType::kBytes));
+  AppendTag(number, WireType::kBytes, out);
   AppendVarint(length, out);
 }
 
@@ -298,7 +303,7 @@ void AppendTensorField(int number, const Tensor& tensor, std::string* out) {
   }
   // Most are short enough for a length of one byte.
   out->reserve(out->size() + tensor.bytes().size() + 32);
-  out->push_back(Tag(number, WireType::kBytes));
+  AppendTag(number, WireType::kBytes, out);
   const std::size_t length_at = out->size();
   out->push_back(0);
   AppendPlain(tensor, out);
@@ -318,7 +323,7 @@ void AppendTextField(int number, std::string_view text, std::string* out) {
 
 void AppendIntegerField(int number, std::int64_t value, std::string* out) {
   if (value == 0) return;
-  out->push_back(Tag(number, WireType::kVarint));
+  AppendTag(number, WireType::kVarint, out);
   AppendVarint(static_cast<std::uint64_t>(value), out);
 }
 

@@ -20,7 +20,7 @@
 
 namespace vigil {
 
-// Appends field `number` of some message. REQUIRES: 1 <= number <= 15; a tensor that has values.
+// Appends field `number` of some message. REQUIRES: number > 0; a tensor that has values.
 void AppendTensorField(int number, const Tensor& tensor, std::string* out);
 // ... other fields, if they are not the default value (which is not written).
 void AppendTextField(int number, std::string_view text, std::string* out);
@@ -29,7 +29,7 @@ void AppendIntegerField(int number, std::int64_t value, std::string* out);
 // From so many bytes of elements on a message shares them.
 inline constexpr std::size_t kSharedTensorBytes = std::size_t{1} << 15;
 
-// Writes a message field by field; what is small becomes one piece. REQUIRES (all): 1 <= number <= 15.
+// Writes a message field by field; what is small becomes one piece. REQUIRES (all): number > 0.
 class MessageWriter {
  public:
   MessageWriter() = default;
@@ -60,7 +60,7 @@ absl::StatusOr<Tensor> ParseTensor(std::string_view bytes);
 // The same of bytes in pieces; elements that lie in them as they do in memory are copied once.
 absl::StatusOr<Tensor> ParseTensorPieces(const absl::Cord& bytes);
 // The contents of field `number`, if the message is that field (of bytes, text or a message) and nothing else; else no
-// data.
+// data, as for fields from 16 on.
 std::string_view OnlyField(int number, std::string_view message);
 // The tensor in such a field; nullopt: the message is not that field alone.
 std::optional<absl::StatusOr<Tensor>> ParseOnlyTensor(int number, const absl::Cord& message);

@@ -1,8 +1,10 @@
 #include "vigil/core/tensor/tensor_wire.h"
 
+#include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -210,6 +212,13 @@ TEST(TensorWire, OtherFieldsAreWrittenAsAMessageDoes) {
   AppendTextField(proto::TensorProto::kTensorContentFieldNumber, "text", &bytes);
   AppendIntegerField(1, 0, &bytes);
   AppendTextField(2, "", &bytes);
+  google::protobuf::UnknownFieldSet& others = *message.GetReflection()->MutableUnknownFields(&message);
+  for (const int number : {15, 16, 1001}) {
+    others.AddVarint(number, std::numeric_limits<std::uint64_t>::max());
+    AppendIntegerField(number, -1, &bytes);
+    others.AddLengthDelimited(number, "text");
+    AppendTextField(number, "text", &bytes);
+  }
   EXPECT_EQ(bytes, message.SerializeAsString());
 }
 

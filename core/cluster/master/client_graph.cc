@@ -263,11 +263,12 @@ void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) co
   for (const PartitionFeed& feed : local_.cut->feeds)
     run.feeds.push_back(call.feeds[static_cast<std::size_t>(feed.feed)]);
   const absl::Status status =
-      options_.worker->RunGraph(*local_graph_, *local_lane_, run.step_id(), options_.worker->device().incarnation(),
+      options_.worker->RunGraph(*local_graph_, *local_lane_, run.step_id(),
                                 {.feeds = run.feeds,
                                  .options = call.options,
                                  .metadata = IsTracedOnServer(call.options) ? call.metadata : nullptr,
-                                 .deadline = deadline},
+                                 .deadline = deadline,
+                                 .master = options_.worker->device().incarnation()},
                                 &run.fetched);
   run.SetLocal(false);
   if (!status.ok()) run.Fail(status);

@@ -206,6 +206,20 @@ TEST_F(WireCorpus, EveryMethodIsUsed) {
   }
 }
 
+// Else a worker keeps what is asked of a step that no run of it will come of (worker_service.h).
+TEST_F(WireCorpus, WhoAsksForAValueSaysWhoseStepItIs) {
+  cluster_.StartAll();
+  EXPECT_THAT(Converse(), kSeen);
+  std::set<std::uint64_t> masters;
+  for (const Exchange& exchange : network_.said()) {
+    proto::RecvTensorRequest request;
+    if (exchange.method != methods::kRecvTensor.text()) continue;
+    EXPECT_TRUE(request.ParseFromString(exchange.request));
+    masters.insert(request.master_incarnation());
+  }
+  EXPECT_THAT(masters, ElementsAre(cluster_.server("worker", 0).worker().device().incarnation()));
+}
+
 TEST_F(WireCorpus, TheNewestUsesEveryMethod) {
   std::set<std::string> used;
   ASSERT_FALSE(CorpusFiles().empty());

@@ -14,6 +14,7 @@
 namespace vigil {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -235,6 +236,41 @@ TEST_F(WorkerServiceTest, ACleanedUpStepKeepsNothingAndBeginsNoMore) {
   ASSERT_TRUE(waiting->reply.has_value());
   EXPECT_EQ(Text(waiting->reply->status()), "ABORTED: Cleanup of step 2");
   EXPECT_EQ(Text(Ask("RunGraph", Step(handle, 2)).status()), "CANCELLED: Step 2 is over.");
+}
+
+// A run that never came, for its graph went with its master: who asks for its value must not wait for ever, whether he
+// comes before the master's successor or after it.
+TEST_F(WorkerServiceTest, NobodyWaitsForAStepOfAMasterThatAnotherHasFollowed) {
+  const auto is_there = [this](std::uint64_t incarnation, std::uint64_t start) {
+    proto::GetStatusRequest request;
+    request.set_master_task("/job:worker/replica:0/task:0");
+    request.set_master_incarnation(incarnation);
+    request.set_master_start(start);
+    EXPECT_TRUE(Ask<proto::GetStatusResponse>("GetStatus", request).ok());
+  };
+  const auto receive = [this](std::int64_t step_id, std::uint64_t master) {
+    proto::RecvTensorRequest request = Receive(step_id);
+    request.set_master_incarnation(master);
+    const auto asked = Asked::Start(fake_.env(), Call("RecvTensor", request));
+    fake_.tasks.RunReady();
+    return asked;
+  };
+  is_there(71, 1);
+  const auto before = receive(1, 71);
+  const auto of_another = receive(2, 99);
+  const auto of_somebody = receive(3, 0);
+  EXPECT_FALSE(before->reply.has_value()) << before->reply->status();
+  is_there(72, 2);
+  fake_.tasks.RunReady();
+  const auto after = receive(4, 71);
+  for (const Asked* const asked : {before.get(), after.get()}) {
+    ASSERT_TRUE(asked->reply.has_value());
+    EXPECT_THAT(Text(asked->reply->status()), AllOf(StartsWith("ABORTED: "), HasSubstr("was restarted")));
+    EXPECT_TRUE(IsDerived(asked->reply->status()));
+  }
+  EXPECT_FALSE(of_another->reply.has_value() || of_somebody->reply.has_value());
+  EXPECT_FALSE(receive(5, 72)->reply.has_value() || receive(6, 0)->reply.has_value());
+  EXPECT_EQ(worker().steps(), 4u);
 }
 
 TEST_F(WorkerServiceTest, ACallerThatGivesUpEndsItsRequests) {

@@ -67,6 +67,11 @@ GraphTable::Graphs GraphTable::TakeAllOf(std::uint64_t incarnation) {
   return taken;
 }
 
+bool GraphTable::HasFollowed(std::uint64_t incarnation) const {
+  SpinGuard lock(lock_);
+  return incarnation != 0 && followed_.Contains(static_cast<std::int64_t>(incarnation));
+}
+
 absl::StatusOr<GraphTable::Entry> GraphTable::Find(const std::string& handle) const {
   SpinGuard lock(lock_);
   if (const auto it = graphs_.find(handle); it != graphs_.end()) return it->second;

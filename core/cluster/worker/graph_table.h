@@ -45,6 +45,8 @@ class GraphTable {
   // That process is there: the incarnation of the one that it follows, whose graphs were dropped; 0: it follows none,
   // or another one follows it, or it does not say who it is.
   std::uint64_t Note(const Master& master);
+  // Whether another process has followed the one of that incarnation; 0: nobody has.
+  bool HasFollowed(std::uint64_t incarnation) const;
   // ABORTED if there is none.
   absl::StatusOr<Entry> Find(const std::string& handle) const;
   // It must not come (again). Null: there is none.

@@ -61,7 +61,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     VIGIL_RETURN_IF_ERROR(step.BeginRun(&cancellation_, graph_.sends_.size()));
     const Ending ending(step);
     step_ = &step;
-    for (std::size_t i = 0; i < graph_.recvs_.size(); ++i) Fetch(i);
+    for (std::size_t i = 0; i < graph_.recvs_.size(); ++i) Fetch(i, request.master);
     const RunCall call{.spec = lane_.plan->spec,
                        .feed_values = request.feeds,
                        .options = request.options,
@@ -110,14 +110,17 @@ class RegisteredGraph::Run final : public Rendezvous {
     StepRendezvous& step_;
   };
 
-  void Fetch(std::size_t i) {
+  void Fetch(std::size_t i, std::uint64_t master) {
     using Request = proto::RecvTensorRequest;
     const RecvEdge& edge = graph_.recvs_[i];
     std::string body;
-    body.reserve(edge.request.size() + 32);
+    body.reserve(edge.request.size() + 40);
     body = edge.request;
     AppendIntegerField(Request::kStepIdFieldNumber, step_->step_id(), &body);
     AppendIntegerField(Request::kRequestIdFieldNumber, graph_.ids_.Next(), &body);
+    if (master != 0) {
+      AppendIntegerField(Request::kMasterIncarnationFieldNumber, static_cast<std::int64_t>(master), &body);
+    }
     step_->Fetch(i, {.to = edge.from->address,
                      .method = methods::kRecvTensor.text(),
                      .body = absl::Cord(std::move(body)),

@@ -93,6 +93,7 @@ class RegisteredGraph {
     const RunOptions* options = nullptr;
     RunMetadata* metadata = nullptr;
     Time deadline = kNever;
+    std::uint64_t master = 0;  // the incarnation of whose step it is; 0: it is not known
   };
   absl::Status Execute(Lane& lane, StepRendezvous& step, const RunRequest& request, std::vector<Tensor>* fetched);
 

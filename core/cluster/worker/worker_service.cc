@@ -108,6 +108,16 @@ void WorkerService::EndWhatWasOf(const std::string& task, std::uint64_t followed
   resources_.CancelAll();
 }
 
+RendezvousMgr::Lease WorkerService::EnterStep(std::int64_t step_id, std::uint64_t master) {
+  RendezvousMgr::Lease step = steps_.Enter(step_id, master);
+  // Asked afterwards: whoever follows from now on finds the step.
+  if (step && graphs_.HasFollowed(master)) {
+    steps_.End(step_id, Derived(MakeStatus(Code::kAborted,
+                                           fmt::format("Step {} is of a process that was restarted.", step_id))));
+  }
+  return step;
+}
+
 absl::StatusOr<proto::GetStatusResponse> WorkerService::GetStatus(const proto::GetStatusRequest& request) {
   if (start_number_ != 0 && start_number_ < request.least_start()) {
     return WasFollowed(fmt::format("{} was restarted: this is its start {}, asked for is start {}.",
@@ -183,9 +193,10 @@ NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
   if (request.exec_opts().record_timeline()) options.trace_level = TraceLevel::kSoftwareTrace;
   options.report_tensor_allocations_upon_oom = request.exec_opts().report_tensor_allocations_upon_oom();
   RunMetadata metadata;
-  VIGIL_RETURN_IF_ERROR(RunGraph(*entry.graph, *lane, request.step_id(), entry.incarnation,
-                                 {.feeds = scratch.feeds, .options = &options, .metadata = &metadata},
-                                 &scratch.fetched));
+  VIGIL_RETURN_IF_ERROR(
+      RunGraph(*entry.graph, *lane, request.step_id(),
+               {.feeds = scratch.feeds, .options = &options, .metadata = &metadata, .master = entry.incarnation},
+               &scratch.fetched));
   MessageWriter response;
   for (std::size_t i = 0; i < scratch.fetched.size(); ++i) {
     VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunGraph.path, lane->fetches[i], scratch.fetched[i]));
@@ -199,9 +210,8 @@ NetworkReply WorkerService::ServeRunGraph(IncomingCall& call) {
 }
 
 absl::Status WorkerService::RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
-                                     std::uint64_t master, const RegisteredGraph::RunRequest& request,
-                                     std::vector<Tensor>* fetched) {
-  const RendezvousMgr::Lease step = steps_.Enter(step_id, master);
+                                     const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched) {
+  const RendezvousMgr::Lease step = EnterStep(step_id, request.master);
   if (!step) return Derived(MakeStatus(Code::kCancelled, fmt::format("Step {} is over.", step_id)));
   absl::Status status = graph.Execute(lane, *step, request, fetched);
   if (status.ok()) return status;
@@ -233,7 +243,7 @@ NetworkReply WorkerService::RecvTensor(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RecvTensor (GrpcWorker)", request));
   VIGIL_RETURN_IF_ERROR(CheckSender(request.rendezvous_key()));
-  const RendezvousMgr::Lease step = steps_.Enter(request.step_id());
+  const RendezvousMgr::Lease step = EnterStep(request.step_id(), request.master_incarnation());
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
   VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
   VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRecvTensor.path, request.rendezvous_key(), value));

@@ -54,8 +54,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   absl::StatusOr<std::shared_ptr<RegisteredGraph>> MakeGraph(const std::string& bytes, Duration keepalive);
   // Runs the partition in the calling task until it has ended; after an error `fetched` holds anything. Errors:
   // CANCELLED for a step that is over, ABORTED for one that runs here already; what the run, or another task of the
-  // step, fails with. `master`: the incarnation of whose step it is.
-  absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id, std::uint64_t master,
+  // step, fails with.
+  absl::Status RunGraph(RegisteredGraph& graph, RegisteredGraph::Lane& lane, std::int64_t step_id,
                         const RegisteredGraph::RunRequest& request, std::vector<Tensor>* fetched);
   // Forgets the resources of these containers; none: of all. Runs under way keep theirs until they end.
   void CleanupAll(const std::vector<std::string>& containers);
@@ -79,6 +79,8 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   class ScratchLease;
 
   absl::StatusOr<proto::GetStatusResponse> GetStatus(const proto::GetStatusRequest& request);
+  // Of a master of that incarnation; over if a later process of its task has come.
+  RendezvousMgr::Lease EnterStep(std::int64_t step_id, std::uint64_t master);
   // The steps of a master's process that another one has followed; 0: of none.
   void EndWhatWasOf(const std::string& task, std::uint64_t followed);
   absl::StatusOr<proto::RegisterGraphResponse> RegisterGraph(const proto::RegisterGraphRequest& request);
