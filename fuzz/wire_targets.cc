@@ -52,6 +52,9 @@ class Request final : public IncomingCall {
   const absl::Cord& body() const override { return body_; }
   bool cancelled() const override { return false; }
   void OnCancelled(std::function<void()>) override {}
+  std::function<void(NetworkReply)> AnswerLater() override {
+    return [](NetworkReply) {};
+  }
 
  private:
   const std::string method_;

@@ -173,6 +173,9 @@ class SimNetwork {
   // Servings.
   void Serve(Message& request);
   void RunHandler(Serving& serving);
+  void AnswerLate(LateAnswer& late, NetworkReply reply);
+  void AnswerOnce(Serving& serving, NetworkReply reply);
+  void Release(Serving& serving, bool& keeps);
   void Answer(Serving& serving, NetworkReply reply);
   void Tell(Serving& serving);
   void Unreference(Serving& serving);

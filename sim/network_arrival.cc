@@ -110,11 +110,18 @@ void SimNetwork::Arrive(Message& message) {
       break;
     }
     case Message::Kind::kWake: {
-      if (message.serving->returned || message.serving->wake == nullptr) break;
-      const std::function<void()> wake = std::exchange(message.serving->wake, nullptr);
-      calling_ = true;
-      wake();
-      calling_ = false;
+      Serving& serving = *message.serving;
+      if (serving.over) break;
+      if (const std::function<void()> wake = std::exchange(serving.wake, nullptr); wake != nullptr) {
+        calling_ = true;
+        wake();
+        calling_ = false;
+      }
+      // Nobody needs to answer later any more.
+      if (serving.put_off && std::exchange(serving.late->serving, nullptr) != nullptr) {
+        serving.over = true;
+        Release(serving, serving.put_off);
+      }
       break;
     }
   }

@@ -129,11 +129,11 @@ class Chaos {
     env.tasks->SleepUntil(kNever);
   }
 
-  // Blocks, asks another node, is told when nobody waits any more.
+  // Blocks, asks another node, is told when nobody waits any more, leaves the answer to another task or to a callback.
   NetworkReply Handle(Node& node, const Env& env, IncomingCall& call) {
     const auto told = std::make_shared<Notification>(*env.tasks, "told");
     call.OnCancelled([told, alive = live_] { told->Notify(); });
-    switch (env.random->Draw("handle") % 4) {
+    switch (env.random->Draw("handle") % 6) {
       case 0:
         return absl::Cord(std::string(1000, 'x'));
       case 1:
@@ -142,6 +142,21 @@ class Chaos {
       case 2:
         if (call.body() == "nested") return absl::Cord("deep enough");
         return Ask(node, env, "nested");
+      case 3:
+        node.Spawn("later", [env, answer = call.AnswerLater(), told, alive = live_] {
+          told->Wait(DeadlineAfter(env, milliseconds(env.random->Draw("later") % 700)));
+          answer(absl::Cord("later"));
+          answer(absl::Cord("once more"));
+        });
+        return absl::Cord("not looked at");
+      case 4:
+        if (call.body() == "nested") return absl::Cord("deep enough");
+        env.network->Start({.to = kNames[env.random->Draw("to") % kNames.size()],
+                            .method = "/t/Ask",
+                            .body = absl::Cord("nested"),
+                            .keepalive = seconds(3)},
+                           [answer = call.AnswerLater(), alive = live_](NetworkReply reply) { answer(reply); });
+        return absl::Cord("not looked at");
       default:
         return MakeStatus(Code::kAborted, "by the handler");
     }

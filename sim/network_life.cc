@@ -44,7 +44,8 @@ void SimNetwork::Died(NetworkHost& host) {
     for (Chain<Serving>& served = link.back->servings; !served.empty();) {
       Serving& serving = *served.first;
       served.Remove(serving);
-      serving.returned = serving.answered = true;
+      serving.over = serving.answered = serving.ended = true;
+      if (serving.late != nullptr) serving.late->serving = nullptr;
       host.ended_servings.push_back(&serving);
     }
     Message& closed = NewMessage(Message::Kind::kClosed, link, nullptr);
@@ -55,7 +56,11 @@ void SimNetwork::Died(NetworkHost& host) {
 }
 
 void SimNetwork::Ended(NetworkHost& host) {
-  for (Serving* const serving : std::exchange(host.ended_servings, {})) Unreference(*serving);
+  for (Serving* const serving : std::exchange(host.ended_servings, {})) {
+    const bool put_off = std::exchange(serving->put_off, false);
+    if (std::exchange(serving->running, false)) Unreference(*serving);
+    if (put_off) Unreference(*serving);
+  }
   for (OutgoingCall* const call : std::exchange(host.ended_calls, {})) {
     const std::function<void(NetworkReply)> done = std::exchange(call->done, nullptr);
     Unreference(*call);

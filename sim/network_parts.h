@@ -31,6 +31,7 @@ struct NetworkHost;
 struct NetworkLink;
 struct OutgoingCall;
 struct RpcFaultState;
+struct Serving;
 
 // A list through the members `previous` and `next` of its elements, in the order in which they were added.
 template <typename T>
@@ -80,21 +81,31 @@ struct NetworkName {
   std::map<std::uint32_t, Standing> standing = {};  // by the index of the caller
 };
 
-// A request whose handler runs.
+// What AnswerLater gives: whoever has it may outlive what it answers.
+struct LateAnswer {
+  Serving* serving = nullptr;  // null: it needs no answer any more
+};
+
+// A request whose handler runs, or that is answered later.
 struct Serving final : IncomingCall {
   const std::string& method() const override;
   const absl::Cord& body() const override;
   bool cancelled() const override { return told; }
   void OnCancelled(std::function<void()> callback) override;
+  std::function<void(NetworkReply)> AnswerLater() override;
 
   OutgoingCall* call = nullptr;
   std::shared_ptr<ListenerState> listener;
   std::function<void()> wake;
-  std::uint32_t epoch = 0;  // of the link when it arrived
+  std::shared_ptr<LateAnswer> late;  // null: the handler's return answers
+  std::uint32_t epoch = 0;           // of the link when it arrived
   int references = 0;
   bool told = false;      // nobody will read the reply
   bool answered = false;  // nothing more is sent, whatever the handler returns
-  bool returned = false;  // the handler has, or its process has ended
+  bool running = false;   // the handler does: holds a reference
+  bool put_off = false;   // a late answer is awaited, or made: the same
+  bool over = false;      // it was answered, or needs no answer any more
+  bool ended = false;     // its process has, which looks after it
   Serving* previous = nullptr;
   Serving* next = nullptr;
 };

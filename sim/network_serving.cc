@@ -11,12 +11,22 @@ const std::string& Serving::method() const { return call->request.method; }
 const absl::Cord& Serving::body() const { return call->request.body; }
 
 void Serving::OnCancelled(std::function<void()> callback) {
-  if (returned) return;
   if (told) {
     callback();
-  } else {
+  } else if (!over) {
     wake = std::move(callback);
   }
+}
+
+std::function<void(NetworkReply)> Serving::AnswerLater() {
+  late = std::make_shared<LateAnswer>();
+  if (!told && !over) {
+    late->serving = this;
+    put_off = true;
+    ++references;
+  }
+  return
+      [network = call->network, answer = late](NetworkReply reply) { network->AnswerLate(*answer, std::move(reply)); };
 }
 
 void SimNetwork::Serve(Message& request) {
@@ -32,7 +42,8 @@ void SimNetwork::Serve(Message& request) {
   ++call.references;
   serving.listener = call.address->listener;
   serving.epoch = link.epoch;
-  serving.references = 1;  // of the task
+  serving.references = 1;
+  serving.running = true;
   call.servings[request.second ? 1 : 0] = &serving;
   link.servings.PushBack(serving);
   host.node->SpawnTask(ServeTask(host), [this, &serving] { RunHandler(serving); });
@@ -50,13 +61,33 @@ void SimNetwork::RunHandler(Serving& serving) {
   Node& node = *serving.listener->host->node;
   node.Work(serving.body().size());
   NetworkReply reply = serving.listener->handler(serving);
-  node.Work(reply.ok() ? reply->size() : 0);
-  if (serving.returned) return;  // its process has ended, which looks after it
-  serving.returned = true;
+  if (serving.late == nullptr) node.Work(reply.ok() ? reply->size() : 0);
+  if (serving.ended) return;
+  // Put off when nobody waited any more: then nobody answers.
+  if (serving.late == nullptr || !serving.put_off) AnswerOnce(serving, std::move(reply));
+  Release(serving, serving.running);
+}
+
+void SimNetwork::AnswerLate(LateAnswer& late, NetworkReply reply) {
+  if (late.serving == nullptr) return;
+  Serving& serving = *std::exchange(late.serving, nullptr);
+  if (!scheduler_.firing()) serving.listener->host->node->Work(reply.ok() ? reply->size() : 0);
+  if (serving.ended) return;
+  AnswerOnce(serving, std::move(reply));
+  Release(serving, serving.put_off);
+}
+
+void SimNetwork::AnswerOnce(Serving& serving, NetworkReply reply) {
+  if (std::exchange(serving.over, true)) return;
   Touch("link", serving.call->link->name, Access::kWrite);
-  serving.call->link->servings.Remove(serving);
   const std::function<void()> wake = std::exchange(serving.wake, nullptr);
   if (!serving.answered) Answer(serving, Carried(std::move(reply), serving.method(), limits_));
+}
+
+// One of those who kept it does so no longer.
+void SimNetwork::Release(Serving& serving, bool& keeps) {
+  keeps = false;
+  if (!serving.running && !serving.put_off) serving.call->link->servings.Remove(serving);
   Unreference(serving);
 }
 
@@ -87,9 +118,9 @@ void SimNetwork::Answer(Serving& serving, NetworkReply reply) {
 
 // Nobody will read the reply.
 void SimNetwork::Tell(Serving& serving) {
-  if (serving.told || serving.returned) return;
+  if (serving.told || serving.over) return;
   serving.told = true;
-  if (serving.wake == nullptr) return;
+  if (serving.wake == nullptr && !serving.put_off) return;
   Message& message = NewMessage(Message::Kind::kWake, *serving.call->link, serving.call);
   message.serving = &serving;
   ++serving.references;
@@ -104,7 +135,8 @@ void SimNetwork::Unreference(Serving& serving) {
   }
   const std::function<void()> wake = std::exchange(serving.wake, nullptr);
   const std::shared_ptr<ListenerState> listener = std::exchange(serving.listener, nullptr);
-  serving.told = serving.answered = serving.returned = false;
+  serving.late = nullptr;
+  serving.told = serving.answered = serving.over = serving.ended = false;
   serving.call = nullptr;
   free_servings_.push_back(&serving);
   Unreference(call);

@@ -114,6 +114,42 @@ TEST_F(NetworkTest, TheCallerDies) {
   EXPECT_THAT(seen_, ElementsAre("told 21", "cancelled"));
 }
 
+// No task of the process is there, and what it has put off goes with it.
+TEST_F(NetworkTest, TheProcessDiesThatIsToAnswerLater) {
+  std::function<void(NetworkReply)> answer;
+  std::weak_ptr<int> kept;
+  Serve([&answer, &kept](IncomingCall& call) -> NetworkReply {
+    const auto mine = std::make_shared<int>(0);
+    kept = mine;
+    answer = call.AnswerLater();
+    call.OnCancelled([mine] {});
+    return absl::Cord("not looked at");
+  });
+  Chief([&] {
+    Call({});
+    Call({});
+  });
+  At(milliseconds(20), [&] {
+    EXPECT_FALSE(kept.expired());
+    ps_.Kill();
+  });
+  At(milliseconds(21), [&] {
+    EXPECT_TRUE(kept.expired());
+    ps_.set_boot([&answer](Node& node) {
+      node.Spawn("main", [env = node.env(), &answer] {
+        auto listener = env.network->Listen("ps:1", [&answer](IncomingCall&) -> NetworkReply {
+          answer(absl::Cord("of an earlier life"));
+          return absl::Cord("by the living");
+        });
+        env.tasks->SleepUntil(kNever);
+      });
+    });
+    ps_.Boot();
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("21 UNAVAILABLE Socket closed", "23 by the living"));
+}
+
 TEST_F(NetworkTest, CancelReachesTheCallerAtOnceAndTheHandlerLater) {
   Serve([this](IncomingCall& call) -> NetworkReply {
     Notification told(*ps_.env().tasks, "told");

@@ -19,10 +19,10 @@ using Done = std::function<void(NetworkReply)>;
 }  // namespace
 
 // A request under way: the caller's side (done_) and the handler's side (wake_). Either may go first.
-class InProcessNetwork::Call final : public IncomingCall {
+class InProcessNetwork::Call final : public IncomingCall, public std::enable_shared_from_this<Call> {
  public:
-  Call(Tasks& tasks, NetworkRequest request, Done done)
-      : mutex_(tasks.NewMutex("call")), request_(std::move(request)), done_(std::move(done)) {}
+  Call(Tasks& tasks, const NetworkLimits& limits, NetworkRequest request, Done done)
+      : limits_(limits), mutex_(tasks.NewMutex("call")), request_(std::move(request)), done_(std::move(done)) {}
 
   const NetworkRequest& request() const { return request_; }
   const std::string& method() const override { return request_.method; }
@@ -35,36 +35,74 @@ class InProcessNetwork::Call final : public IncomingCall {
     {
       MutexLock lock(*mutex_);
       if (!abandoned_) {
-        wake_ = std::move(wake);
+        if (done_ != nullptr) wake_ = std::move(wake);  // else it was answered
         return;
       }
     }
     wake();
   }
 
-  // The first answer counts. `from_handler`: the handler has returned; else it is told that nobody waits, under the
-  // lock, so that this cannot happen after it has returned.
-  void Answer(NetworkReply reply, bool from_handler) {
+  std::function<void(NetworkReply)> AnswerLater() override {
+    bool abandoned = false;
+    {
+      MutexLock lock(*mutex_);
+      put_off_ = true;
+      abandoned = abandoned_;
+    }
+    if (abandoned) over_();
+    return [self = shared_from_this()](NetworkReply reply) { self->AnswerByServer(std::move(reply)); };
+  }
+
+  // Runs the handler. `over` is called, once or more often, when the serving side has done with the call.
+  void Serve(const RequestHandler& handler, std::function<void()> over) {
+    over_ = std::move(over);
+    NetworkReply reply = CallGuarded([&] { return handler(*this); });
+    if (!put_off()) AnswerByServer(std::move(reply));
+  }
+
+  // For the server, which is told that nobody waits; under the lock, so that this cannot happen after it has answered.
+  void Abandon(NetworkReply reply) {
+    Done done;
+    bool put_off = false;
+    {
+      MutexLock lock(*mutex_);
+      const std::function<void()> wake = std::exchange(wake_, nullptr);
+      done = std::exchange(done_, nullptr);
+      if (done == nullptr) return;
+      abandoned_ = true;
+      put_off = put_off_;
+      if (wake != nullptr) wake();
+    }
+    done(std::move(reply));
+    if (put_off) over_();
+  }
+
+ private:
+  bool put_off() const {
+    MutexLock lock(*mutex_);
+    return put_off_;
+  }
+  void AnswerByServer(NetworkReply reply) {
+    over_();
     Done done;
     {
       MutexLock lock(*mutex_);
       const std::function<void()> wake = std::exchange(wake_, nullptr);
       done = std::exchange(done_, nullptr);
-      if (done != nullptr && !from_handler) {
-        abandoned_ = true;
-        if (wake != nullptr) wake();
-      }
     }
-    if (done != nullptr) done(std::move(reply));
+    if (done != nullptr) done(Carried(std::move(reply), method(), limits_));
   }
 
- private:
+  const NetworkLimits limits_;
   const std::unique_ptr<Mutex> mutex_;
   const NetworkRequest request_;
   // Guarded by *mutex_.
   Done done_;
   std::function<void()> wake_;
   bool abandoned_ = false;
+  bool put_off_ = false;  // the answer comes later
+  // Not guarded: set before the handler runs.
+  std::function<void()> over_;
 };
 
 // All that outlives the network as long as calls are under way.
@@ -95,14 +133,14 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
         if (call->request().to == address) dropped.push_back(call);
       }
     }
-    for (const auto& call : dropped) call->Answer(MakeStatus(Code::kUnavailable, "Socket closed"), false);
+    for (const auto& call : dropped) call->Abandon(MakeStatus(Code::kUnavailable, "Socket closed"));
   }
 
   std::uint64_t Start(NetworkRequest request, Done done) {
     std::shared_ptr<RequestHandler> handler;
     std::uint64_t number = 0;
     const absl::Status carried = CheckRequest(request, limits);
-    const auto call = std::make_shared<Call>(tasks_, std::move(request), std::move(done));
+    const auto call = std::make_shared<Call>(tasks_, limits, std::move(request), std::move(done));
     const Time deadline = call->request().deadline;
     absl::Status started;
     {
@@ -115,34 +153,31 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
       }
     }
     if (!carried.ok()) {
-      call->Answer(carried, false);
+      call->Abandon(carried);
       return number;
     }
     if (handler == nullptr) {
-      call->Answer(MakeStatus(Code::kUnavailable, fmt::format("failed to connect to all addresses; last error: {}: "
-                                                              "Connection refused",
-                                                              call->request().to)),
-                   false);
+      call->Abandon(MakeStatus(Code::kUnavailable, fmt::format("failed to connect to all addresses; last error: {}: "
+                                                               "Connection refused",
+                                                               call->request().to)));
       return number;
     }
     if (deadline != kNever) changed_->NotifyAll();
     if (started.ok()) {
       started =
           TrySpawn(tasks_, call->method(), [state = shared_from_this(), handler = std::move(handler), call, number] {
-            NetworkReply reply = CallGuarded([&] { return (*handler)(*call); });
-            state->Finish(number);
-            call->Answer(Carried(std::move(reply), call->method(), state->limits), true);
+            call->Serve(*handler, [state, number] { state->Finish(number); });
           }).status();
     }
     if (!started.ok()) {
       Finish(number);
-      call->Answer(started, false);
+      call->Abandon(started);
     }
     return number;
   }
 
   void GiveUp(std::uint64_t number, const absl::Status& why) {
-    if (const auto call = Find(number); call != nullptr) call->Answer(why, false);
+    if (const auto call = Find(number); call != nullptr) call->Abandon(why);
   }
 
   const NetworkLimits limits;
@@ -158,6 +193,7 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
     {
       MutexLock lock(*mutex_);
       const auto it = calls_.find(number);
+      if (it == calls_.end()) return;
       const Time deadline = it->second->request().deadline;
       calls_.erase(it);
       if (deadline == kNever || deadlines_.erase({deadline, number}) == 0) return;
@@ -201,7 +237,7 @@ class InProcessNetwork::State : public std::enable_shared_from_this<State> {
   const std::unique_ptr<Condition> changed_;
   // Guarded by *mutex_.
   std::map<std::string, std::shared_ptr<RequestHandler>> endpoints_;
-  std::map<std::uint64_t, std::shared_ptr<Call>> calls_;  // whose handlers run
+  std::map<std::uint64_t, std::shared_ptr<Call>> calls_;  // whose handlers run, or that are answered later
   std::set<std::pair<Time, std::uint64_t>> deadlines_;
   std::uint64_t last_call_ = 0;
   bool watching_ = false;

@@ -41,7 +41,7 @@ struct NetworkRequest {
   Duration keepalive{0};   // UNAVAILABLE when nothing was heard of the peer for so long; 0 = never
 };
 
-// A request that has arrived, while its handler runs.
+// A request that has arrived, while its handler runs. Only what AnswerLater gives may be used afterwards.
 class IncomingCall {
  public:
   virtual ~IncomingCall() = default;
@@ -49,16 +49,22 @@ class IncomingCall {
   virtual const absl::Cord& body() const = 0;
   // The caller gave up, lost the connection or is dead: nobody will read the reply.
   virtual bool cancelled() const = 0;
-  // `wake` is called once when that happens, at once if it has happened; it must not block, nor use the call. Not
-  // called any more once the handler has returned. At most one.
+  // `wake` is called once when that happens, at once if it has happened; it must not block, nor use the call, nor
+  // answer. Not called any more, and destroyed, once it is answered, which it is when the handler returns. At most one.
   virtual void OnCancelled(std::function<void()> wake) = 0;
+  // The answer comes later, and no task waits for it: what the handler returns is not looked at. Whoever calls the
+  // function that this gives, from any task or from none, answers; the first time counts. It takes no longer than to
+  // make a message. When nobody waits any more (OnCancelled) no answer is needed: then, and once the listener or the
+  // network has gone, the function does nothing. REQUIRES: it is the only AnswerLater of this call.
+  virtual std::function<void(absl::StatusOr<absl::Cord>)> AnswerLater() = 0;
 };
 
-// Runs in a task of its own of the serving process, and may block.
+// Runs in a task of its own of the serving process, and may block. What waits for others for long answers later, or
+// there are as many tasks as requests that wait.
 using RequestHandler = std::function<NetworkReply(IncomingCall&)>;
 
-// Serves until it is destroyed; then running handlers are told (cancelled) but not waited for, so what a handler uses
-// must be shared with it.
+// Serves until it is destroyed; then running handlers, and who is to answer later, are told (cancelled) but not waited
+// for, so what a handler uses must be shared with it.
 class Listener {
  public:
   virtual ~Listener() = default;

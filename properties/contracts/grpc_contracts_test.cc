@@ -65,6 +65,7 @@ class NamedGrpc final : public Network {
     const absl::Cord& body() const override { return inner_.body(); }
     bool cancelled() const override { return inner_.cancelled(); }
     void OnCancelled(std::function<void()> wake) override { inner_.OnCancelled(std::move(wake)); }
+    std::function<void(NetworkReply)> AnswerLater() override { return inner_.AnswerLater(); }
 
    private:
     IncomingCall& inner_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -293,6 +294,103 @@ TYPED_TEST_P(NetworkContract, CallsUnderWayEndWithTheirListener) {
   });
 }
 
+// A handler that leaves the answer to whoever has it.
+struct LateHandler {
+  explicit LateHandler(const Env& env)
+      : put_off(*env.tasks, "put off"), told(*env.tasks, "told"), go(*env.tasks, "go") {}
+
+  // `waits`: before it puts off, until `go`.
+  static RequestHandler Of(const std::shared_ptr<LateHandler>& self, bool waits = false) {
+    return [self, waits](IncomingCall& call) -> NetworkReply {
+      if (waits) {
+        self->put_off.Notify();
+        self->go.Wait(kNever);
+        self->put_off.Clear();
+      }
+      self->answer = call.AnswerLater();
+      call.OnCancelled([self] { self->told.Notify(); });
+      self->put_off.Notify();
+      return MakeStatus(Code::kInternal, "nobody looks at this");
+    };
+  }
+
+  Notification put_off, told, go;
+  std::function<void(NetworkReply)> answer;
+};
+
+TYPED_TEST_P(NetworkContract, AnAnswerMayComeLaterAndTheFirstCounts) {
+  this->place_.Run([](const Env& env) {
+    const auto late = std::make_shared<LateHandler>(env);
+    const auto listener = env.network->Listen(kContractAddress, LateHandler::Of(late));
+    const auto call = StartedCall::Start(env, {.to = kContractAddress, .method = "/s/Late"});
+    late->put_off.Wait(kNever);
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));
+    EXPECT_EQ(call->answers, 0);
+    late->answer(absl::Cord("first"));
+    late->answer(absl::Cord("second"));
+    EXPECT_EQ(call->Wait(), Code::kOk);
+    EXPECT_EQ(**call->reply, "first");
+    late->answer(MakeStatus(Code::kInternal, "third"));
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));
+    EXPECT_EQ(call->answers, 1);
+    EXPECT_FALSE(late->told.IsSet());
+
+    late->put_off.Clear();
+    const auto too_large = StartedCall::Start(env, {.to = kContractAddress, .method = "/s/Late"});
+    late->put_off.Wait(kNever);
+    late->answer(absl::Cord(std::string(static_cast<std::size_t>(kContractLimits.message_bytes) + 1, 'x')));
+    EXPECT_EQ(too_large->Wait(), Code::kResourceExhausted);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, WhoAnswersLaterIsToldThatNobodyWaits) {
+  this->place_.Run([](const Env& env) {
+    const auto late = std::make_shared<LateHandler>(env);
+    const auto listener = env.network->Listen(kContractAddress, LateHandler::Of(late));
+    const auto call = StartedCall::Start(env, {.to = kContractAddress});
+    late->put_off.Wait(kNever);
+    env.network->Cancel(call->number);
+    EXPECT_EQ(call->Wait(), Code::kCancelled);
+    late->told.Wait(kNever);
+    late->answer(absl::Cord("late"));
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));
+    EXPECT_EQ(call->answers, 1);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, WhoPutsOffWhatNobodyWaitsForIsToldAtOnce) {
+  this->place_.Run([](const Env& env) {
+    const auto late = std::make_shared<LateHandler>(env);
+    const auto listener = env.network->Listen(kContractAddress, LateHandler::Of(late, true));
+    const auto call = StartedCall::Start(env, {.to = kContractAddress});
+    late->put_off.Wait(kNever);
+    env.network->Cancel(call->number);
+    call->Wait();
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));  // until the handler's side knows
+    late->go.Notify();
+    late->told.Wait(kNever);
+    late->put_off.Wait(kNever);
+    late->answer(absl::Cord("late"));
+    const auto next = StartedCall::Start(env, {.to = kContractAddress});
+    env.network->Cancel(next->number);
+    EXPECT_EQ(next->Wait(), Code::kCancelled);
+  });
+}
+
+TYPED_TEST_P(NetworkContract, CallsThatAreAnsweredLaterEndWithTheirListener) {
+  this->place_.Run([](const Env& env) {
+    const auto late = std::make_shared<LateHandler>(env);
+    auto listener = env.network->Listen(kContractAddress, LateHandler::Of(late));
+    const auto call = StartedCall::Start(env, {.to = kContractAddress});
+    late->put_off.Wait(kNever);
+    *listener = nullptr;
+    EXPECT_EQ(call->Wait(), Code::kUnavailable);
+    late->told.Wait(kNever);
+    late->answer(absl::Cord("late"));
+    EXPECT_EQ(call->answers, 1);
+  });
+}
+
 TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
   this->place_.Run([](const Env& env) {
     const auto listener = env.network->Listen(kContractAddress, [](IncomingCall& call) -> NetworkReply {
@@ -318,7 +416,9 @@ REGISTER_TYPED_TEST_SUITE_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre,
                             AFreePortIsFoundForWhoAsksForNone, HandlersRunAtTheSameTime,
                             ADeadlineEndsTheWaitAndTellsTheHandler, ADeadlineThatIsMetDoesNothing,
                             ACancelledCallIsAnsweredOnceAndItsHandlerTold, AHandlerThatAsksLateIsToldAtOnce,
-                            CallsUnderWayEndWithTheirListener, AnAnswerMayStartAnotherCall);
+                            CallsUnderWayEndWithTheirListener, AnAnswerMayComeLaterAndTheFirstCounts,
+                            WhoAnswersLaterIsToldThatNobodyWaits, WhoPutsOffWhatNobodyWaitsForIsToldAtOnce,
+                            CallsThatAreAnsweredLaterEndWithTheirListener, AnAnswerMayStartAnotherCall);
 
 }  // namespace vigil::contracts
 

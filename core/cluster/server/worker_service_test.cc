@@ -4,10 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/env/forwarding.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
@@ -18,10 +28,24 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
+// Knows how many tasks there are.
+class CountingTasks final : public ForwardingTasks {
+ public:
+  using ForwardingTasks::ForwardingTasks;
+  std::unique_ptr<Task> Spawn(std::string_view name, std::function<void()> body) override {
+    ++running;
+    return inner().Spawn(name, [this, body = std::move(body)] {
+      body();
+      --running;
+    });
+  }
+  int running = 0;
+};
+
 // One task, which has the graph "v = 5, sent to another task"; and a queue.
 class WorkerServiceTest : public testing::Test {
  protected:
-  WorkerServiceTest() : cluster_(fake_.env(), {{"ps", 1}, {"worker", 1}}), graph_(BuiltinOps()), b_(graph_) {
+  WorkerServiceTest() : cluster_(CountedEnv(), {{"ps", 1}, {"worker", 1}}), graph_(BuiltinOps()), b_(graph_) {
     cluster_.Start("ps", 0);
     value_ = ops::Placeholder(b_, "value", DType::kDouble);
     const Attrs edge{{"tensor_name", std::string("edge_1_value")},
@@ -34,6 +58,11 @@ class WorkerServiceTest : public testing::Test {
   }
   ~WorkerServiceTest() override { fake_.tasks.EndAll(); }
 
+  Env CountedEnv() {
+    Env env = fake_.env();
+    env.tasks = &tasks_;
+    return env;
+  }
   const proto::DeviceAttributes& device() { return cluster_.server("ps", 0).worker().device(); }
   WorkerService& worker() { return cluster_.server("ps", 0).worker(); }
 
@@ -78,6 +107,7 @@ class WorkerServiceTest : public testing::Test {
   }
 
   fakes::FakeEnv fake_;
+  CountingTasks tasks_{*fake_.env().tasks};
   TestCluster cluster_;
   Graph graph_;
   Builder b_;
@@ -125,6 +155,25 @@ TEST_F(WorkerServiceTest, AValueIsHandedOverWhoeverComesFirst) {
   fake_.tasks.RunReady();
   ASSERT_TRUE(early->reply.has_value() && early->reply->ok());
   EXPECT_EQ(worker().steps(), 0u);
+}
+
+TEST_F(WorkerServiceTest, NoTaskWaitsForWhatHasNotBeenSentYet) {
+  const std::string handle = Register(graph_);
+  std::vector<std::shared_ptr<Asked>> all;
+  for (int i = 1; i <= 100; ++i) all.push_back(Asked::Start(fake_.env(), Call("RecvTensor", Receive(i))));
+  fake_.tasks.RunReady();
+  EXPECT_EQ(tasks_.running, 0);
+  EXPECT_EQ(worker().steps(), 100u);
+  EXPECT_EQ(cluster_.server("ps", 0).load().under_way,
+            (std::map<std::string, int>{{"/tensorflow.WorkerService/RecvTensor", 100}}));
+  EXPECT_TRUE(Ask("RunGraph", Step(handle, 7)).ok());
+  fake_.tasks.RunReady();
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]->reply.has_value(), i == 6) << i;
+  EXPECT_EQ(worker().steps(), 99u);
+  for (const auto& each : all) fake_.network.Cancel(each->call);
+  fake_.tasks.RunReady();
+  EXPECT_EQ(worker().steps(), 0u);
+  EXPECT_THAT(cluster_.server("ps", 0).load().under_way, testing::IsEmpty());
 }
 
 TEST_F(WorkerServiceTest, WhoWaitsForAValueHearsWhyAllStepsEnd) {

@@ -20,7 +20,10 @@ void StepRendezvous::Reuse(std::int64_t step_id) {
   MutexLock lock(*mutex_);
   VIGIL_CHECK(!running_);  // else a run would go on with the values of another step
   step_id_ = step_id;
-  for (std::size_t i = 0; i < used_; ++i) items_[i]->value = Tensor();
+  for (std::size_t i = 0; i < used_; ++i) {
+    VIGIL_CHECK(items_[i]->taken == nullptr);  // else who waits would get a value of another step
+    items_[i]->value = Tensor();
+  }
   used_ = untaken_ = 0;
   arrivals_.clear();
   cancellation_ = nullptr;
@@ -59,60 +62,76 @@ StepRendezvous::Item& StepRendezvous::ItemOf(const std::string& key) {
   for (std::size_t i = 0; i < used_; ++i) {
     if (items_[i]->key == key) return *items_[i];
   }
-  if (used_ == items_.size()) {
-    items_.push_back(std::make_unique<Item>());
-    items_.back()->changed = env_.tasks->NewCondition("a value of a step");
-  }
+  if (used_ == items_.size()) items_.push_back(std::make_unique<Item>());
   Item& item = *items_[used_++];
   item.key = key;
-  item.sent = item.wanted = item.given_up = false;
+  item.sent = item.wanted = false;
   return item;
 }
 
 absl::Status StepRendezvous::Send(const std::string& key, const Tensor& value) {
-  Condition* waiting = nullptr;
+  Taken taken;
   {
     MutexLock lock(*mutex_);
     if (!aborted_.ok()) return aborted_;
     Item& item = ItemOf(key);
-    item.value = value;
     item.sent = true;
-    if (item.wanted) waiting = item.changed.get();
+    taken = std::exchange(item.taken, nullptr);
+    if (taken == nullptr) {
+      item.value = value;
+    } else {
+      VIGIL_CHECK(untaken_ > 0);  // else the step would never be over
+      --untaken_;
+    }
   }
-  if (waiting != nullptr) waiting->NotifyAll();
+  if (taken != nullptr) taken(value);
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> StepRendezvous::Take(const std::string& key, IncomingCall& call) {
-  Item* item = nullptr;
-  bool waits = false;
-  {
-    MutexLock lock(*mutex_);
-    item = &ItemOf(key);
-    if (item->wanted) {
-      return MakeStatus(Code::kAborted, fmt::format("'{}' of step {} was asked for already.", key, step_id_));
-    }
-    item->wanted = true;
-    waits = !item->sent && aborted_.ok();
+std::optional<absl::StatusOr<Tensor>> StepRendezvous::TakeNow(Item& item) {
+  if (item.wanted) {
+    return MakeStatus(Code::kAborted, fmt::format("'{}' of step {} was asked for already.", item.key, step_id_));
   }
-  if (waits) call.OnCancelled([self = shared_from_this(), item] { self->GiveUp(*item); });
-  MutexLock lock(*mutex_);
-  while (!item->sent && !item->given_up && aborted_.ok()) item->changed->Wait(*mutex_, kNever);
-  if (!item->sent) {
-    item->wanted = false;
-    return aborted_.ok() ? MakeStatus(Code::kCancelled, "RecvTensor was cancelled") : aborted_;
+  if (item.sent) {
+    item.wanted = true;
+    VIGIL_CHECK(untaken_ > 0);  // else the step would never be over
+    --untaken_;
+    return std::exchange(item.value, Tensor());
   }
-  VIGIL_CHECK(untaken_ > 0);  // else the step would never be over
-  --untaken_;
-  return std::exchange(item->value, Tensor());
+  if (!aborted_.ok()) return aborted_;
+  return std::nullopt;
 }
 
-void StepRendezvous::GiveUp(Item& item) {
+std::optional<absl::StatusOr<Tensor>> StepRendezvous::TryTake(const std::string& key) {
+  MutexLock lock(*mutex_);
+  return TakeNow(ItemOf(key));
+}
+
+std::uint64_t StepRendezvous::Take(const std::string& key, Taken taken) {
+  std::optional<absl::StatusOr<Tensor>> now;
   {
     MutexLock lock(*mutex_);
-    item.given_up = true;
+    Item& item = ItemOf(key);
+    now = TakeNow(item);
+    if (!now.has_value()) {
+      item.wanted = true;
+      item.taken = std::move(taken);
+      return item.take = ++takes_;
+    }
   }
-  item.changed->NotifyAll();
+  taken(*std::move(now));
+  return 0;
+}
+
+void StepRendezvous::GiveUp(std::uint64_t take) {
+  Taken dropped;  // destroyed after the lock is released
+  MutexLock lock(*mutex_);
+  for (std::size_t i = 0; i < used_; ++i) {
+    Item& item = *items_[i];
+    if (item.taken == nullptr || item.take != take) continue;
+    dropped = std::exchange(item.taken, nullptr);
+    item.wanted = false;
+  }
 }
 
 void StepRendezvous::Fetch(std::size_t i, NetworkRequest request) {
@@ -155,7 +174,7 @@ NetworkReply StepRendezvous::Await(std::size_t i, Time deadline) {
 
 void StepRendezvous::Abort(const absl::Status& why) {
   std::vector<std::uint64_t> calls;
-  std::vector<Condition*> waiting;
+  std::vector<Taken> waiting;
   {
     MutexLock lock(*mutex_);
     if (!aborted_.ok()) return;
@@ -165,11 +184,13 @@ void StepRendezvous::Abort(const absl::Status& why) {
       if (arrival.call != 0 && !arrival.arrived) calls.push_back(arrival.call);
     }
     for (std::size_t i = 0; i < used_; ++i) {
-      if (items_[i]->wanted) waiting.push_back(items_[i]->changed.get());
+      if (items_[i]->taken == nullptr) continue;
+      waiting.push_back(std::exchange(items_[i]->taken, nullptr));
+      items_[i]->wanted = false;
     }
   }
   run_changed_->NotifyAll();
-  for (Condition* const condition : waiting) condition->NotifyAll();
+  for (const Taken& taken : waiting) taken(why);
   for (const std::uint64_t call : calls) env_.network->Cancel(call);
 }
 

@@ -9,6 +9,7 @@
 #define VIGIL_CORE_CLUSTER_WORKER_STEP_RENDEZVOUS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,10 +35,16 @@ class StepRendezvous : public std::enable_shared_from_this<StepRendezvous> {
   absl::Status BeginRun(Cancellation* cancellation, std::size_t sends);
   void EndRun();  // REQUIRES: BeginRun was OK, and this is its only EndRun
 
-  // A value for another task. Error: the step was aborted.
+  // A value for another task, which goes to who has asked for it already, in the calling task. Error: the step was
+  // aborted.
   absl::Status Send(const std::string& key, const Tensor& value);
-  // The value that was or will be sent under that key; waits. CANCELLED when `call` is given up.
-  absl::StatusOr<Tensor> Take(const std::string& key, IncomingCall& call);
+  using Taken = std::function<void(absl::StatusOr<Tensor>)>;
+  // The value that was sent under that key, each once: ABORTED if it was asked for before. nullopt: it is not here yet.
+  std::optional<absl::StatusOr<Tensor>> TryTake(const std::string& key);
+  // The same when it comes: `taken` is called, by who sends it or aborts the step, or here if it is here by now. Not if
+  // it is given up by the number that this returns (0: it was called already).
+  std::uint64_t Take(const std::string& key, Taken taken);
+  void GiveUp(std::uint64_t take);
 
   // Asks another task for a value, the `i`-th of this step; `i` counts from 0. Each is asked for once.
   void Fetch(std::size_t i, NetworkRequest request);
@@ -58,8 +65,8 @@ class StepRendezvous : public std::enable_shared_from_this<StepRendezvous> {
     Tensor value;
     bool sent = false;
     bool wanted = false;
-    bool given_up = false;
-    std::unique_ptr<Condition> changed;
+    std::uint64_t take = 0;  // of who waits for it
+    Taken taken;             // null: nobody waits
   };
   struct Arrival {
     std::uint64_t call = 0;
@@ -67,8 +74,9 @@ class StepRendezvous : public std::enable_shared_from_this<StepRendezvous> {
     std::optional<NetworkReply> reply;
   };
 
-  Item& ItemOf(const std::string& key);  // REQUIRES: *mutex_ is held
-  void GiveUp(Item& item);
+  // REQUIRES (both): *mutex_ is held.
+  Item& ItemOf(const std::string& key);
+  std::optional<absl::StatusOr<Tensor>> TakeNow(Item& item);
   void Arrive(std::size_t i, NetworkReply reply);
 
   const Env env_;
@@ -80,6 +88,7 @@ class StepRendezvous : public std::enable_shared_from_this<StepRendezvous> {
   std::vector<std::unique_ptr<Item>> items_;  // the first used_ are of this step
   std::size_t used_ = 0;
   std::size_t untaken_ = 0;  // of what the run will send
+  std::uint64_t takes_ = 0;  // of all steps so far
   std::vector<Arrival> arrivals_;
   Cancellation* cancellation_ = nullptr;
   bool ran_ = false;

@@ -85,27 +85,56 @@ TEST_F(StepRendezvousTest, ACallThatAnAbortOvertakesIsCancelled) {
   EXPECT_EQ(CodeOf(step->Await(0, kNever).status()), Code::kInternal);
 }
 
-// Whose caller gives up.
-class ImpatientCall final : public IncomingCall {
- public:
-  const std::string& method() const override { return text_; }
-  const absl::Cord& body() const override { return body_; }
-  bool cancelled() const override { return cancelled_; }
-  void OnCancelled(std::function<void()> wake) override {
-    cancelled_ = true;
-    wake();
+// Whoever waits, and what he got.
+struct Waiter {
+  StepRendezvous::Taken Taken() {
+    return [this](absl::StatusOr<Tensor> value) {
+      ++times;
+      got = std::move(value);
+    };
   }
-
- private:
-  const std::string text_;
-  const absl::Cord body_;
-  bool cancelled_ = false;
+  int times = 0;
+  absl::StatusOr<Tensor> got;
 };
 
+TEST_F(StepRendezvousTest, WhoWaitsGetsTheValueWhenItIsSent) {
+  Waiter early, other, late;
+  EXPECT_FALSE(step_->TryTake("v").has_value());
+  EXPECT_NE(step_->Take("v", early.Taken()), 0U);
+  EXPECT_NE(step_->Take("w", other.Taken()), 0U);
+  ASSERT_TRUE(step_->BeginRun(&cancellation_, 3).ok());
+  EXPECT_TRUE(step_->Send("v", Tensor::Scalar<double>(5)).ok());
+  ASSERT_TRUE(early.got.ok());
+  EXPECT_EQ(early.got->scalar<double>(), 5);
+  EXPECT_EQ(other.times, 0);
+  EXPECT_TRUE(step_->Send("x", Tensor::Scalar<double>(6)).ok());
+  EXPECT_EQ(step_->Take("x", late.Taken()), 0U);
+  EXPECT_EQ(late.got->scalar<double>(), 6);
+  for (const char* const key : {"v", "x"}) {
+    EXPECT_EQ(CodeOf(step_->TryTake(key)->status()), Code::kAborted) << key << " was asked for already";
+  }
+  step_->EndRun();
+  EXPECT_FALSE(step_->over()) << "one value is untaken";
+  step_->Abort(MakeStatus(Code::kInternal, "it broke"));
+  EXPECT_EQ(CodeOf(other.got.status()), Code::kInternal);
+  EXPECT_EQ(CodeOf(step_->TryTake("w")->status()), Code::kInternal);
+  EXPECT_EQ(early.times + other.times + late.times, 3);
+}
+
 TEST_F(StepRendezvousTest, AValueThatNobodyWaitsForAnyMoreMayBeAskedForAgain) {
-  ImpatientCall first, second;
-  EXPECT_EQ(CodeOf(step_->Take("v", first).status()), Code::kCancelled);
-  EXPECT_EQ(CodeOf(step_->Take("v", second).status()), Code::kCancelled) << "and not ABORTED: asked for already";
+  Waiter first, second, third;
+  const std::uint64_t gone = step_->Take("v", first.Taken());
+  EXPECT_EQ(step_->Take("v", second.Taken()), 0U);
+  EXPECT_EQ(CodeOf(second.got.status()), Code::kAborted) << "asked for already";
+  EXPECT_DEATH(step_->Reuse(8), "taken == nullptr");
+  step_->GiveUp(gone);
+  EXPECT_NE(step_->Take("v", third.Taken()), 0U);
+  step_->GiveUp(gone);  // has no effect on who came later
+  ASSERT_TRUE(step_->BeginRun(&cancellation_, 1).ok());
+  EXPECT_TRUE(step_->Send("v", Tensor::Scalar<double>(5)).ok());
+  EXPECT_EQ(third.times, 1);
+  EXPECT_EQ(first.times, 0);
+  step_->EndRun();
 }
 
 TEST_F(StepRendezvousTest, ACallHasOneReply) {

@@ -25,6 +25,18 @@ std::string Describe(const proto::RunGraphRequest& request) {
 }
 std::string Describe(const proto::RecvTensorRequest& request) { return request.ShortDebugString(); }
 
+NetworkReply RecvTensorAnswer(const Env& env, const std::string& key, const absl::StatusOr<Tensor>& value) {
+  VIGIL_RETURN_IF_ERROR(value.status());
+  VIGIL_RETURN_IF_ERROR(CheckFits(env, methods::kRecvTensor.path, key, *value));
+  MessageWriter response;
+  if (value->valid()) {
+    response.TensorField(proto::RecvTensorResponse::kTensorFieldNumber, *value);
+  } else {
+    response.Integer(proto::RecvTensorResponse::kIsDeadFieldNumber, 1);
+  }
+  return std::move(response).Take();
+}
+
 }  // namespace
 
 WorkerService::WorkerService(const Env& env, const OpRegistry& ops, TaskAddresses cluster, std::uint64_t start_number)
@@ -243,17 +255,44 @@ NetworkReply WorkerService::RecvTensor(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(ParseRequest(call.body(), &request));
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RecvTensor (GrpcWorker)", request));
   VIGIL_RETURN_IF_ERROR(CheckSender(request.rendezvous_key()));
-  const RendezvousMgr::Lease step = EnterStep(request.step_id(), request.master_incarnation());
+  RendezvousMgr::Lease step = EnterStep(request.step_id(), request.master_incarnation());
   if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
-  VIGIL_ASSIGN_OR_RETURN(const Tensor value, step->Take(request.rendezvous_key(), call));
-  VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRecvTensor.path, request.rendezvous_key(), value));
-  MessageWriter response;
-  if (value.valid()) {
-    response.TensorField(proto::RecvTensorResponse::kTensorFieldNumber, value);
-  } else {
-    response.Integer(proto::RecvTensorResponse::kIsDeadFieldNumber, 1);
+  const std::string& key = request.rendezvous_key();
+  if (std::optional<absl::StatusOr<Tensor>> value = step->TryTake(key); value.has_value()) {
+    return RecvTensorAnswer(env_, key, *value);
   }
-  return std::move(response).Take();
+  AnswerWhenSent(call, key, std::move(step));
+  return absl::Cord();
+}
+
+// What a request for a value that is not here yet keeps until it is answered.
+struct WorkerService::WaitingRequest {
+  std::shared_ptr<WorkerService> self;
+  InFlight::Token running;
+  std::function<void(NetworkReply)> answer;
+  std::string key;
+  RendezvousMgr::Lease step;  // goes first
+};
+
+// The network keeps the request, by what it calls when nobody waits any more: with it goes all that the request keeps,
+// also where a process ends before its steps do. The rendezvous only knows of it.
+void WorkerService::AnswerWhenSent(IncomingCall& call, const std::string& key, RendezvousMgr::Lease step) {
+  const auto waiting =
+      std::make_shared<WaitingRequest>(WaitingRequest{.self = shared_from_this(),
+                                                      .running = background_->Begin(methods::kRecvTensor.path),
+                                                      .answer = call.AnswerLater(),
+                                                      .key = key,
+                                                      .step = std::move(step)});
+  const std::uint64_t take =
+      waiting->step->Take(key, [known = std::weak_ptr(waiting)](const absl::StatusOr<Tensor>& value) {
+        const std::shared_ptr<WaitingRequest> request = known.lock();
+        if (request == nullptr) return;
+        NetworkReply reply = RecvTensorAnswer(request->self->env_, request->key, value);
+        request->answer(reply.ok() ? std::move(reply) : ByPeer(reply.status()));
+      });
+  if (take == 0) return;
+  call.OnCancelled(
+      [waiting, take] { waiting->self->Soon("give up a value", [waiting, take] { waiting->step->GiveUp(take); }); });
 }
 
 absl::Status WorkerService::CleanupGraph(const proto::CleanupGraphRequest& request) {
@@ -273,11 +312,13 @@ void WorkerService::EndStep(std::int64_t step_id, const absl::Status& why) {
 }
 
 void WorkerService::CancelStep(std::int64_t step_id, const absl::Status& why) {
-  const auto end = [self = shared_from_this(), step_id, why, running = background_->Begin("cancel step")] {
-    self->EndStep(step_id, why);
-  };
+  Soon("cancel step", [self = shared_from_this(), step_id, why] { self->EndStep(step_id, why); });
+}
+
+void WorkerService::Soon(std::string_view what, std::function<void()> work) {
+  const auto run = [work = std::move(work), running = background_->Begin(what)] { work(); };
   // Where no thread can be made, here and now.
-  if (!TrySpawn(*env_.tasks, "cancel step", end).ok()) end();
+  if (!TrySpawn(*env_.tasks, what, run).ok()) run();
 }
 
 void WorkerService::EndAllSteps(const absl::Status& why) {

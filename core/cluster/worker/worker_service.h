@@ -10,8 +10,10 @@
 #define VIGIL_CORE_CLUSTER_WORKER_WORKER_SERVICE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -87,8 +89,13 @@ class WorkerService : public std::enable_shared_from_this<WorkerService> {
   absl::Status DeregisterGraph(const proto::DeregisterGraphRequest& request);
   NetworkReply ServeRunGraph(IncomingCall& call);
   NetworkReply RecvTensor(IncomingCall& call);
+  struct WaitingRequest;
+  // With the value of that key, in who sends it.
+  void AnswerWhenSent(IncomingCall& call, const std::string& key, RendezvousMgr::Lease step);
   absl::Status CleanupGraph(const proto::CleanupGraphRequest& request);
 
+  // In a task of its own. `what` is a literal.
+  void Soon(std::string_view what, std::function<void()> work);
   absl::Status CheckSender(std::string_view key) const;
   // ABORTED if the request has come before.
   template <typename Request>

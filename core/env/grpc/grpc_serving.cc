@@ -25,10 +25,12 @@ grpc::Status ToGrpc(const absl::Status& status) {
 }
 
 class Reactor;
+class Requests;
 
-class Request final : public IncomingCall {
+class Request final : public IncomingCall, public std::enable_shared_from_this<Request> {
  public:
-  Request(Reactor& reactor, std::string method) : method_(std::move(method)), reactor_(&reactor) {}
+  Request(std::shared_ptr<Requests> all, Reactor& reactor, std::string method)
+      : all_(std::move(all)), method_(std::move(method)), reactor_(&reactor) {}
 
   const std::string& method() const override { return method_; }
   const absl::Cord& body() const override { return body_; }
@@ -40,19 +42,27 @@ class Request final : public IncomingCall {
     {
       std::lock_guard lock(mutex_);
       if (!abandoned_) {
-        wake_ = std::move(wake);
+        if (reactor_ != nullptr) wake_ = std::move(wake);  // else it was answered
         return;
       }
     }
     wake();
   }
 
+  std::function<void(NetworkReply)> AnswerLater() override;
+
   void set_body(absl::Cord body) { body_ = std::move(body); }  // before its handler runs
-  // Nobody waits any more. Under the lock, so that the handler does not hear of it after it has returned.
-  void Abandon() {
+  bool put_off() const {
+    std::lock_guard lock(mutex_);
+    return put_off_;
+  }
+  // Nobody waits any more. Under the lock, so that the handler does not hear of it after it has returned. True: nobody
+  // needs to answer, who still could.
+  bool Abandon() {
     std::lock_guard lock(mutex_);
     abandoned_ = true;
     if (const std::function<void()> wake = std::exchange(wake_, nullptr); wake != nullptr) wake();
+    return put_off_;
   }
   // Both; first, so that the handler, which hears of it, does not answer before.
   Reactor* AbandonAndTakeReactor() {
@@ -71,6 +81,7 @@ class Request final : public IncomingCall {
   }
 
  private:
+  const std::shared_ptr<Requests> all_;
   const std::string method_;
   absl::Cord body_;
   mutable std::mutex mutex_;
@@ -78,6 +89,7 @@ class Request final : public IncomingCall {
   Reactor* reactor_;
   std::function<void()> wake_;
   bool abandoned_ = false;
+  bool put_off_ = false;  // the answer comes later
 };
 
 // What the handlers' tasks share with the listener, and may outlive it.
@@ -89,12 +101,12 @@ class Requests : public std::enable_shared_from_this<Requests> {
   const GrpcShared& shared() const { return *shared_; }
   // The request has been read.
   void Serve(const std::shared_ptr<Request>& request);
+  // The first answer counts.
+  void Answer(const std::shared_ptr<Request>& request, NetworkReply reply);
   // What is under way is told, and ended; nothing begins any more.
   void Close();
 
  private:
-  void Answer(const std::shared_ptr<Request>& request, NetworkReply reply);
-
   const std::shared_ptr<const GrpcShared> shared_;
   const RequestHandler handler_;
   std::mutex mutex_;
@@ -109,7 +121,7 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   Reactor(std::shared_ptr<Requests> requests, grpc::GenericCallbackServerContext& context)
       : requests_(std::move(requests)),
         context_(context),
-        request_(std::make_shared<Request>(*this, context.method())) {
+        request_(std::make_shared<Request>(requests_, *this, context.method())) {
     StartRead(&read_);
   }
 
@@ -137,7 +149,9 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
     requests_->Serve(request_);
   }
   void OnWriteDone(bool) override { FinishHalf(); }
-  void OnCancel() override { request_->Abandon(); }
+  void OnCancel() override {
+    if (request_->Abandon()) requests_->Answer(request_, MakeStatus(Code::kCancelled, "CANCELLED"));
+  }
   void OnDone() override { delete this; }
 
  private:
@@ -157,6 +171,18 @@ class Reactor final : public grpc::ServerGenericBidiReactor {
   std::atomic<int> halves_{2};
 };
 
+std::function<void(NetworkReply)> Request::AnswerLater() {
+  const std::shared_ptr<Request> self = shared_from_this();
+  bool abandoned = false;
+  {
+    std::lock_guard lock(mutex_);
+    put_off_ = true;
+    abandoned = abandoned_;
+  }
+  if (abandoned) all_->Answer(self, MakeStatus(Code::kCancelled, "CANCELLED"));
+  return [self](NetworkReply reply) { self->all_->Answer(self, std::move(reply)); };
+}
+
 void Requests::Serve(const std::shared_ptr<Request>& request) {
   bool closed = false;
   {
@@ -166,7 +192,8 @@ void Requests::Serve(const std::shared_ptr<Request>& request) {
   }
   if (closed) return Answer(request, MakeStatus(Code::kUnavailable, "Socket closed"));
   const absl::Status started = TrySpawn(*shared_->env.tasks, request->method(), [self = shared_from_this(), request] {
-                                 self->Answer(request, CallGuarded([&] { return self->handler_(*request); }));
+                                 NetworkReply reply = CallGuarded([&] { return self->handler_(*request); });
+                                 if (!request->put_off()) self->Answer(request, std::move(reply));
                                }).status();
   if (!started.ok()) Answer(request, started);
 }
