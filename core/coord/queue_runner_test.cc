@@ -408,6 +408,12 @@ TEST_F(QueueRunnerTest, ARunnerWhoseTasksCannotBeStartedIsAnErrorAndCanBeStarted
   EXPECT_THAT(std::string(MessageOf(started.status())), testing::HasSubstr("QueueRunnerThread-queue-second"));
   EXPECT_TRUE(coord->RequestStop().ok());
   EXPECT_TRUE(coord->Join().ok()) << "the one that was started is registered";
+  std::vector<std::int64_t> others;
+  for (const Event& event : fake_.events.events()) {
+    const bool ended = event.kind == EventKind::kQueueDetail;
+    if (ended && event.call == static_cast<std::uint8_t>(QueueDetail::kEnqueueEnded)) others.push_back(event.index);
+  }
+  EXPECT_THAT(others, ElementsAre(0)) << "the one that was started is the last";
   few.left = 10;
   EXPECT_THAT(*runner->CreateTasks(session, nullptr), SizeIs(2)) << "none counts as running";
 }

@@ -128,6 +128,7 @@ TEST_F(AsyncSavesHookTest, EndWaitsAlsoWhereItHasNothingToSaveItself) {
   EXPECT_EQ(Text(End()), "OK");
   EXPECT_THAT(Saved(), ElementsAre(0, 2));
   EXPECT_THAT(Told(), ElementsAre("before 0", "before 2", "after 0", "after 2", "end 2"));
+  EXPECT_THAT(Details(HookDetail::kSaved), ElementsAre(0, 2));
   EXPECT_THAT(TakeWriterCalls(), testing::IsSupersetOf({"session_log step=0", "session_log step=2"}));
 }
 

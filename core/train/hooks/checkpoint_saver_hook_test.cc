@@ -111,6 +111,7 @@ TEST_F(CheckpointSaverHookTest, TheSaverIsTheGivenOneTheScaffoldsOrTheCollection
     EXPECT_EQ(CodeOf(none), Code::kUsage);
     EXPECT_EQ(MessageOf(none),
               "No items in collection savers. Please add a saver to the collection or provide a saver or scaffold.");
+    EXPECT_THAT(TakeWriterCalls(), IsEmpty()) << "nor is the graph written";
   }
   graph_.AddToCollection(kSavers, saver_);
   EXPECT_THAT(no_saver(), ElementsAre(0));
@@ -137,6 +138,13 @@ TEST_F(CheckpointSaverHookTest, SavesInTheFirstRun) {
   SetStep(6);
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(Latest(), 7);
+}
+
+TEST_F(CheckpointSaverHookTest, TellsWhenItSavesAndWhenThatIsOver) {
+  Start(Make({.save_steps = 2}));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(Details(HookDetail::kSaves), ElementsAre(0, 2));
+  EXPECT_THAT(Details(HookDetail::kSaved), ElementsAre(0, 2));
 }
 
 TEST_F(CheckpointSaverHookTest, SavesBeforeTheFirstRunWhenToldOfTheSession) {

@@ -127,6 +127,16 @@ TEST_F(SummarySaverHookTest, StartIsNotRepeatedAfterARecovery) {
                                           "summary step=1 my_summary=0.5", "summary step=2 my_summary=0.5"));
 }
 
+TEST_F(SummarySaverHookTest, AHookThatBeginsAgainBeginsItsLogAgain) {
+  const auto hook = Make({.save_steps = 8, .summary_writer = writer_, .summary_op = {summary_}});
+  for (int i = 0; i < 2; ++i) {
+    Start(hook);
+    RunTimes(1);
+    EXPECT_THAT(writer_->lines, ElementsAre("session_log START step=1", "summary step=1 my_summary=0.5"));
+    writer_->lines.clear();
+  }
+}
+
 TEST_F(SummarySaverHookTest, WithoutAWriterTheSummaryIsFetchedInEveryRun) {
   auto hook = Make({.save_steps = 100, .summary_op = {summary_}});
   Start(hook);

@@ -108,6 +108,14 @@ TEST_F(GradientDescentOptimizerTest, RefusesInTensorFlowsWords) {
   EXPECT_EQ(Text(optimizer_.ApplyGradients(other, {{other.Const("i", Tensor::Vector<std::int32_t>({1, 2})), w.ref}})),
             "USAGE: Input 'delta' of 'ApplyGradientDescent' Op has type int32 that does not match type float of "
             "argument 'var'.");
+  Builder one(graph_), two(graph_), three(graph_);
+  const Output g = b_.Const("g", Two(1, 1));
+  const Output foreign{9999};
+  const std::string no_variable = "USAGE: A variable is not an output of a node of this graph.";
+  EXPECT_EQ(Text(optimizer_.ApplyGradients(one, {{g, foreign}})), no_variable);
+  EXPECT_EQ(Text(optimizer_.ApplyGradients(two, {{g, w.ref}, {g, foreign}})), no_variable);
+  EXPECT_EQ(Text(optimizer_.ApplyGradients(three, {{g, w.ref}}, foreign)),
+            "USAGE: The global step is not an output of a node of this graph.");
 }
 
 }  // namespace

@@ -164,6 +164,16 @@ TEST_F(SyncReplicasOptimizerTest, RefusesInTensorFlowsWords) {
   EXPECT_EQ(Text(sync->GetInitTokensOp(b, 0).status()),
             "USAGE: Too few tokens to finish the first step: 0 (given) vs 1 (needed)");
   EXPECT_EQ(Text(sync->GetInitTokensOp(b, 1).status()), "OK");
+  const Output foreign{9999};
+  for (const GradientAndVariable& pair : {GradientAndVariable{g, foreign}, GradientAndVariable{foreign, v.ref}}) {
+    Builder own(graph);
+    EXPECT_EQ(Text(sync->ApplyGradients(own, {{g, v.ref}, pair}, step).status()),
+              "USAGE: A gradient or a variable is not an output of a node of this graph.");
+  }
+  const auto few =
+      *SyncReplicasOptimizer::Create(env(), {.optimizer = inner, .replicas_to_aggregate = 1, .total_num_replicas = 3});
+  ASSERT_EQ(Text(few->ApplyGradients(b, {{g, v.ref}}, step).status()), "OK");
+  EXPECT_EQ(Text(few->GetInitTokensOp(b, -2).status()), "OK") << "none is needed, and as many are given";
   EXPECT_EQ((*sync->GetChiefQueueRunner())->name(), "sync_token_q");
   EXPECT_EQ(sync->GetSlot(v.ref, "momentum"), std::nullopt);
   EXPECT_THAT(sync->GetSlotNames(), IsEmpty());

@@ -79,6 +79,16 @@ TEST_F(SupervisorStopTest, ADroppedSupervisorStopsWhatItStarted) {
   EXPECT_TRUE(named);
 }
 
+TEST_F(SupervisorStopTest, WhoHasStoppedItDropsItInSilence) {
+  {
+    const auto sv = Make({.logdir = kLogdir});
+    Prepare(*sv);
+    EXPECT_TRUE(sv->Stop().ok());
+    fake_.log.Clear();
+  }
+  EXPECT_THAT(fake_.log.lines(), testing::IsEmpty());
+}
+
 TEST_F(SupervisorStopTest, ADroppedSupervisorStopsItsServices) {
   SessionPtr session;
   {
