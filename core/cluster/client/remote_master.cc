@@ -17,6 +17,7 @@
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
@@ -39,6 +40,12 @@ class RemoteStep final : public PreparedStep {
   const std::vector<std::string> feeds;
   proto::RunStepRequest request;  // without them
 };
+
+// A server of ours says more of a trace than fits into what TensorFlow's say.
+void TakeTrace(const proto::RunStepResponse& response, RunMetadata* metadata) {
+  for (const auto& stats : response.node_stats()) metadata->step_stats.push_back(FromProto(stats));
+  if (response.node_stats().empty()) metadata->step_stats = FromProto(response.metadata()).step_stats;
+}
 
 // What is asked again if it gets lost. Each may be null.
 struct Tries {
@@ -118,17 +125,15 @@ class RemoteMaster final : public MasterInterface {
                                     {.given_up = call.session_closed}));
     proto::RunStepResponse response;
     fetched->clear();
-    if (!ParseWithTensors(reply, proto::RunStepResponse::kTensorFieldNumber, &proto::RunStepResponse::mutable_tensor,
-                          &response, fetched)
-             .ok()) {
-      return MakeStatus(Code::kInternal, "RunStep: malformed response");
-    }
+    const absl::Status parsed = ParseWithTensors(reply, proto::RunStepResponse::kTensorFieldNumber,
+                                                 &proto::RunStepResponse::mutable_tensor, &response, fetched);
+    if (parsed == NotParsed()) return MakeStatus(Code::kInternal, "RunStep: malformed response");
     VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
+    VIGIL_RETURN_IF_ERROR(parsed);
     if (response.tensor_size() != request.fetch_size()) {
       return MakeStatus(Code::kInternal, "RunStep: malformed response");
     }
-    if (call.metadata == nullptr) return absl::OkStatus();
-    for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
+    if (call.metadata != nullptr) TakeTrace(response, call.metadata);
     return absl::OkStatus();
   }
 

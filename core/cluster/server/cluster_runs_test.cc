@@ -6,7 +6,9 @@
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/wire.h"
 #include "vigil/core/cluster/worker.pb.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
@@ -33,6 +35,41 @@ TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
   EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
   EXPECT_EQ(Fetch(*remote, sum_), 11);
   EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+// The last of `Response`'s tensors has lost its last byte.
+template <typename Response>
+void Shorten(google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* (Response::*field)(), absl::Cord& reply) {
+  Response response;
+  ASSERT_TRUE(ParseBody(reply, &response));
+  std::string& content = *(response.*field)()->rbegin()->mutable_tensor()->mutable_tensor_content();
+  ASSERT_FALSE(content.empty());
+  content.pop_back();
+  reply = response.SerializeAsString();
+}
+
+TEST_F(ClusterSessionTest, WhichValueCannotBeReadIsSaid) {
+  const Output small =
+      b_.Op("Reshape", {b_.Const("three", Number(3)), b_.Const("one", Tensor::Vector<int>({1}))}, {.name = "small"});
+  const Tensor many(DType::kDouble, {5000});
+  const Output large = b_.Op("Add", {b_.Const("zeros", many), w_.read}, {.name = "large"});
+  ASSERT_TRUE(b_.status().ok()) << b_.status();
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  for (const Output fetch : {small, large}) {
+    const std::string name = graph_.NameOf(fetch);
+    network_.ChangeReplies("RunStep", 1,
+                           [](absl::Cord& reply) { Shorten(&proto::RunStepResponse::mutable_tensor, reply); });
+    EXPECT_THAT(Text(RunAll(*remote, {v_.read, fetch}).status),
+                StartsWith("INVALID_ARGUMENT: The tensor '" + name + "' cannot be read: "));
+  }
+  network_.ChangeReplies("RunGraph", 1,
+                         [](absl::Cord& reply) { Shorten(&proto::RunGraphResponse::mutable_recv, reply); });
+  EXPECT_THAT(Text(RunAll(*session, {w_.read}).status),
+              StartsWith("INVALID_ARGUMENT: The tensor 'w/read:0' cannot be read: "));
+  EXPECT_EQ(Fetch(*session, w_.read), 10);
 }
 
 // Prepared by names, fed in the middle: what is fed is not computed, on whichever task it stands.
@@ -99,8 +136,45 @@ TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
   std::vector<std::string> nodes;
   for (const NodeStats& stats : metadata.step_stats) nodes.push_back(stats.node_name);
   EXPECT_THAT(nodes, testing::IsSupersetOf({"sum", "v/read", "w/read"}));
+  for (const NodeStats& stats : metadata.step_stats) {
+    const std::string_view task = stats.node_name == "sum"      ? "/job:worker/replica:0/task:0"
+                                  : stats.node_name == "v/read" ? "/job:ps/replica:0/task:0"
+                                  : stats.node_name == "w/read" ? "/job:ps/replica:0/task:1"
+                                                                : "/job:";
+    EXPECT_THAT(stats.device, AllOf(StartsWith(std::string(task)), HasSubstr("/device:CPU:0"))) << stats.node_name;
+  }
   EXPECT_EQ(Text(session->Run({.spec = spec, .metadata = &metadata}, &out)), "OK");
   EXPECT_TRUE(metadata.step_stats.empty());
+}
+
+// What TensorFlow's clients read, and what ours do: they tell the same.
+TEST_F(ClusterSessionTest, ATraceIsToldToClientsAsTensorFlowTellsIt) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+  RunMetadata ours;
+  proto::RunStepResponse said;
+  network_.ChangeReplies("RunStep", 1, [&](absl::Cord& reply) { EXPECT_TRUE(ParseBody(reply, &said)); });
+  std::vector<Tensor> out;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &ours}, &out)), "OK");
+  std::vector<std::string> devices;
+  for (const auto& device : said.metadata().step_stats().dev_stats()) devices.push_back(device.device());
+  EXPECT_THAT(devices, testing::UnorderedElementsAre("/job:worker/replica:0/task:0/device:CPU:0",
+                                                     "/job:ps/replica:0/task:0/device:CPU:0",
+                                                     "/job:ps/replica:0/task:1/device:CPU:0"));
+  EXPECT_EQ(said.metadata().SerializeAsString(), ToProto(ours).SerializeAsString());
+  // As a server of TensorFlow's, which has no fields of ours, says it.
+  network_.ChangeReplies("RunStep", 1, [&](absl::Cord& reply) {
+    ASSERT_TRUE(ParseBody(reply, &said));
+    said.clear_node_stats();
+    reply = said.SerializeAsString();
+  });
+  RunMetadata theirs;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &theirs}, &out)), "OK");
+  EXPECT_EQ(theirs.step_stats.size(), ours.step_stats.size());
+  EXPECT_EQ(said.metadata().SerializeAsString(), ToProto(theirs).SerializeAsString());
 }
 
 TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
