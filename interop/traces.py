@@ -44,7 +44,7 @@ def scattered(r: np.random.RandomState) -> Program:
         value = clients.variable("v", r.rand(2, 3), resource=bool(r.randint(2))) + 0.0
     for _ in range(r.randint(2, 9)):
         with tf.device(r.choice(["/job:ps", "/job:worker"])):
-            value = r.choice([tf.nn.relu, tf.tanh, tf.square, lambda v: tf.concat(tf.split(v, 3, 1), 0)[:2] * v])(value)
+            value = r.choice([tf.nn.relu, tf.tanh, tf.square, lambda v: tf.stack(tf.unstack(v)) * v])(value)
     return [tf.global_variables_initializer()], [value], {}
 
 
@@ -61,7 +61,7 @@ def queued(r: np.random.RandomState) -> Program:
     with tf.device("/job:ps"):
         queue = tf.FIFOQueue(9, [tf.float32])
         put = queue.enqueue_many([np.float32(r.rand(3))])
-    return [put], [tf.exp(queue.dequeue()), queue.size()], {}
+    return [put], [tf.exp(queue.dequeue())], {}
 
 
 PROGRAMS: list[Callable[[np.random.RandomState], Program]] = [trained, scattered, branched, queued]
@@ -97,6 +97,16 @@ def their_cluster() -> str:
     return THEIRS[1].target
 
 
+def call(session: tf.Session, fetches: list, feed: dict) -> config_pb2.RunMetadata:
+    """The trace of the same as a callable."""
+    options = config_pb2.CallableOptions(feed=[x.name for x in feed], run_options=FULL)
+    for fetch in fetches:
+        (options.target if isinstance(fetch, tf.Operation) else options.fetch).append(fetch.name)
+    metadata = config_pb2.RunMetadata()
+    session._make_callable_from_options(options)(*feed.values(), run_metadata=metadata)
+    return metadata
+
+
 def traced(target: str, program: Callable[[np.random.RandomState], Program], drawn: int) -> tuple[object, config_pb2.RunMetadata]:
     """What the run fetched, and the trace. No node is rewritten or left out."""
     config = config_pb2.ConfigProto()
@@ -110,9 +120,11 @@ def traced(target: str, program: Callable[[np.random.RandomState], Program], dra
             session.run(before)
             out = session.run(fetches, feed, options=FULL, run_metadata=metadata)
             silent = config_pb2.RunMetadata()
-            session.run(fetches if program is not queued else fetches[1], feed, run_metadata=silent)
+            session.run(fetches, feed, run_metadata=silent)
             if silent.ByteSize():
                 raise ValueError("a run that was not traced has metadata")
+            if more := ran(call(session, fetches, feed)) ^ ran(metadata):
+                raise ValueError(f"a callable has another trace than a run: {sorted(more)}")
     return out, metadata
 
 
