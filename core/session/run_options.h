@@ -42,7 +42,8 @@ struct NodeStats {
   std::string node_name;
   std::string op;
   std::vector<std::string> inputs = {};  // as a NodeDef has them: "node", "node:1", "^node"
-  // Where it ran, in full: "/job:ps/replica:0/task:0/device:CPU:0". Empty: the one device of a session without a cluster.
+  // Where it ran, in full: "/job:ps/replica:0/task:0/device:CPU:0". Empty: the one device that there is without a
+  // cluster.
   std::string device = {};
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
