@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/cluster/master.pb.h"
@@ -174,6 +178,39 @@ TEST_F(ClusterSessionTest, ATraceIsToldToClientsAsTensorFlowTellsIt) {
   EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &theirs}, &out)), "OK");
   EXPECT_EQ(theirs.step_stats.size(), ours.step_stats.size());
   EXPECT_EQ(said.metadata().SerializeAsString(), ToProto(theirs).SerializeAsString());
+}
+
+// TensorFlow's servers refuse what is fed and fetched, and give each name once, in an order of their own.
+TEST_F(ClusterSessionTest, ARemoteMasterIsAskedForEachNameOnceAndAnswersInAnyOrder) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  std::vector<std::string> answered;
+  network_.ChangeReplies("RunStep", 1, [&answered](absl::Cord& reply) {
+    proto::RunStepResponse response;
+    ASSERT_TRUE(ParseBody(reply, &response));
+    for (const auto& tensor : response.tensor()) answered.push_back(tensor.name());
+    std::ranges::reverse(*response.mutable_tensor());
+    reply = response.SerializeAsString();
+  });
+  const RunOutcome out = RunAll(*session, {v_.read, x_, product_, v_.read, w_.read, x_}, {}, {{x_, Number(3)}});
+  EXPECT_EQ(Text(out.status), "OK");
+  EXPECT_THAT(answered, ElementsAre("v/read:0", "product:0", "w/read:0"));
+  std::vector<double> values;
+  for (const Tensor& value : out.values) values.push_back(value.scalar<double>());
+  EXPECT_THAT(values, ElementsAre(1, 3, 33, 1, 10, 3));
+  const int asked = network_.count("RunStep");
+  const RunOutcome fed = RunAll(*session, {x_}, {}, {{x_, Number(3)}});
+  ASSERT_EQ(Text(fed.status), "OK");
+  EXPECT_EQ(fed.values[0].scalar<double>(), 3);
+  EXPECT_EQ(network_.count("RunStep"), asked);
+  network_.ChangeReplies("RunStep", 1, [](absl::Cord& reply) {
+    proto::RunStepResponse response;
+    ASSERT_TRUE(ParseBody(reply, &response));
+    response.mutable_tensor(0)->set_name("another:0");
+    reply = response.SerializeAsString();
+  });
+  EXPECT_EQ(Text(RunAll(*session, {sum_, v_.read}).status), "INTERNAL: RunStep: malformed response");
 }
 
 TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {
