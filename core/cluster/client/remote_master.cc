@@ -33,8 +33,8 @@ constexpr int kMostRetries = 10;
 constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
 
-// What is the same in all steps. TensorFlow's servers refuse to fetch what is fed, and answer a name once: each is asked
-// for once, and what is fed not at all.
+// What is the same in all steps. TensorFlow's servers refuse to fetch what is fed, and answer a name once: each name
+// is asked for once, and what is fed not at all.
 class RemoteStep final : public PreparedStep {
  public:
   RemoteStep(const std::string& session, const StepNames& names) : feeds(names.feeds), fetches(names.fetches) {
