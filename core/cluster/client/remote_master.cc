@@ -33,14 +33,13 @@ constexpr int kMostRetries = 10;
 constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
 
-// What is the same in all steps. TensorFlow's servers refuse to fetch what is fed, and answer a name once: each name
-// is asked for once, and what is fed not at all.
+// What is the same in all steps. TensorFlow's servers refuse to fetch what is fed: it is not asked for.
 class RemoteStep final : public PreparedStep {
  public:
   RemoteStep(const std::string& session, const StepNames& names) : feeds(names.feeds), fetches(names.fetches) {
     request.set_session_handle(session);
     for (const std::string& name : fetches) {
-      if (IndexOf(name, feeds) < 0 && IndexOf(name, request.fetch()) < 0) request.add_fetch(name);
+      if (IndexOf(name, feeds) < 0) request.add_fetch(name);
     }
     for (const std::string& name : names.targets) request.add_target(name);
     request.set_store_errors_in_response_body(true);
@@ -49,10 +48,11 @@ class RemoteStep final : public PreparedStep {
   // Nothing is left to ask for.
   bool IsAllFed() const { return !fetches.empty() && request.fetch().empty() && request.target().empty(); }
 
-  // Puts what has come, in whatever order, and what was fed into the order of the fetches. False: something else came.
+  // Puts what has come and what was fed into the order of the fetches. What comes may be in another order, and what was
+  // asked for twice may come once (TensorFlow's servers). False: something else came.
   bool Arrange(const proto::RunStepResponse& response, std::span<const Tensor> fed,
                std::vector<Tensor>* fetched) const {
-    if (response.tensor_size() != request.fetch_size()) return false;
+    if (response.tensor_size() > request.fetch_size()) return false;
     if (std::ranges::equal(response.tensor(), fetches, {}, &proto::NamedTensorProto::name)) return true;
     std::vector<Tensor> arranged;
     for (const std::string& name : fetches) {
