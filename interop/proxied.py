@@ -26,7 +26,7 @@ CALLS = {
     clients.classes: (["train", "ready", "init", "create_session"], True),
     clients.embedded: (["train", "ready", "init", "create_session"], True),
     clients.hooked: (["train", "ready", "init", "create_session"], True),
-    clients.supervised: (["train", "ready", "init"], False),
+    clients.supervised: (["train", "ready", "init", "create_session"], False),
     clients.convolved: (["train", "init"], False),
     clients.saved: (["init", "save", "restore"], False),
     clients.branched: (["init"], False),

@@ -229,8 +229,16 @@ bool SplitLarge(const absl::Cord& body, int number, std::vector<absl::Cord>* con
 }
 
 absl::Status TakeTensors(const std::vector<absl::Cord>& split, NamedTensors* field, std::vector<Tensor>* tensors) {
+  const auto take = [tensors](const std::string& name, absl::StatusOr<Tensor> tensor) {
+    if (!tensor.ok()) {
+      return WithMessage(tensor.status(),
+                         fmt::format("The tensor '{}' cannot be read: {}", name, MessageOf(tensor.status())));
+    }
+    tensors->push_back(*std::move(tensor));
+    return absl::OkStatus();
+  };
   for (const proto::NamedTensorProto& named : *field) {
-    VIGIL_ASSIGN_OR_RETURN(tensors->emplace_back(), FromProto(named.tensor()));
+    VIGIL_RETURN_IF_ERROR(take(named.name(), FromProto(named.tensor())));
   }
   for (const absl::Cord& each : split) {
     std::string name;
@@ -239,7 +247,8 @@ absl::Status TakeTensors(const std::vector<absl::Cord>& split, NamedTensors* fie
         !field->Add()->ParseFromString(name)) {
       return NotParsed();
     }
-    VIGIL_ASSIGN_OR_RETURN(tensors->emplace_back(), ParseTensorPieces(tensor.empty() ? absl::Cord() : tensor[0]));
+    const std::string& named = field->rbegin()->name();
+    VIGIL_RETURN_IF_ERROR(take(named, ParseTensorPieces(tensor.empty() ? absl::Cord() : tensor[0])));
   }
   return absl::OkStatus();
 }
@@ -259,11 +268,15 @@ void ToProto(const NodeStats& stats, proto::NodeStatsProto* out) {
   out->set_start_ns(stats.start_ns);
   out->set_end_ns(stats.end_ns);
   out->set_output_bytes(stats.output_bytes);
+  for (const std::string& input : stats.inputs) out->add_input(input);
+  out->set_device(stats.device);
 }
 
 NodeStats FromProto(const proto::NodeStatsProto& stats) {
   return {.node_name = stats.node_name(),
           .op = stats.op(),
+          .inputs = {stats.input().begin(), stats.input().end()},
+          .device = stats.device(),
           .start_ns = stats.start_ns(),
           .end_ns = stats.end_ns(),
           .output_bytes = stats.output_bytes()};

@@ -41,11 +41,11 @@ bool SplitLarge(const absl::Cord& body, int number, std::vector<absl::Cord>* con
 absl::Status TakeTensors(const std::vector<absl::Cord>& split,
                          google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* field,
                          std::vector<Tensor>* tensors);
-absl::Status NotParsed();
+absl::Status NotParsed();  // INVALID_ARGUMENT
 
 // Reads a message whose field `number`, `field`, is of named tensors, and the tensors: large ones go straight from the
-// body into their own memory, and the message has their names only. INVALID_ARGUMENT: it is no message, and is left
-// empty; or they are no tensors.
+// body into their own memory, and the message has their names only. NotParsed(): it is no message, and is left empty.
+// FromProto's errors (tensor_proto.h), which name the tensor: one cannot be read.
 template <typename Message>
 absl::Status ParseWithTensors(const absl::Cord& body, int number,
                               google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* (Message::*field)(),

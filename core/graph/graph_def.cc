@@ -300,15 +300,21 @@ absl::Status Importer::CheckImplied(const proto::NodeDef& from, const Node& node
 
 }  // namespace
 
+std::vector<std::string> InputTexts(const Graph& graph, const Node& node) {
+  std::vector<std::string> texts;
+  for (const Output input : node.inputs) {
+    const std::string& from = graph.node(input.node).name;
+    texts.push_back(input.index == 0 ? from : fmt::format("{}:{}", from, input.index));
+  }
+  for (const NodeId control : node.control_inputs) texts.push_back("^" + graph.node(control).name);
+  return texts;
+}
+
 void ToProto(const Graph& graph, const Node& node, proto::NodeDef* out) {
   out->set_name(node.name);
   out->set_op(node.op);
   out->set_device(node.device);
-  for (const Output input : node.inputs) {
-    const std::string& from = graph.node(input.node).name;
-    out->add_input(input.index == 0 ? from : fmt::format("{}:{}", from, input.index));
-  }
-  for (const NodeId control : node.control_inputs) out->add_input("^" + graph.node(control).name);
+  for (std::string& input : InputTexts(graph, node)) out->add_input(std::move(input));
   auto& attrs = *out->mutable_attr();
   for (const ImpliedAttr& attr : node.def->implied_attrs) attrs[attr.name] = ImpliedValue(attr, graph, node);
   for (const auto& [name, value] : node.attrs) ToProto(value, &attrs[name]);

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,6 +25,8 @@ inline constexpr int kGraphDefVersion = 2474;
 proto::GraphDef ToGraphDef(const Graph& graph);
 // The same in bytes. Made once for a graph of that size and kept with it. INVALID_ARGUMENT for more than 2 GiB.
 absl::StatusOr<const std::string*> GraphDefBytes(const Graph& graph);
+// A node's inputs, as a NodeDef has them: "node", "node:1", "^node".
+std::vector<std::string> InputTexts(const Graph& graph, const Node& node);
 // One node of the graph.
 void ToProto(const Graph& graph, const Node& node, proto::NodeDef* out);
 

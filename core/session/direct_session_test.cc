@@ -226,12 +226,16 @@ TEST_F(DirectSessionTest, AFullTraceTellsEveryNodeThatRan) {
   const std::unique_ptr<Session> session = NewSession();
   RunOptions options;
   options.trace_level = TraceLevel::kFullTrace;
+  const std::int64_t now = fake_.clock.Now().since_epoch.count();
   fake_.clock.Advance(std::chrono::nanoseconds(5));
   EXPECT_EQ(Fetch(*session, {sum_, set_}, {input_}, {Number(4)}, options), "5 1");
   ASSERT_EQ(metadata_.step_stats.size(), 2u);
   EXPECT_EQ(metadata_.step_stats[0].node_name, "sum");
   EXPECT_EQ(metadata_.step_stats[0].op, "Add");
-  EXPECT_EQ(metadata_.step_stats[0].start_ns, 5);
+  EXPECT_THAT(metadata_.step_stats[0].inputs, testing::Contains("input"));
+  EXPECT_EQ(metadata_.step_stats[0].start_ns, now + 5);
+  EXPECT_EQ(metadata_.step_stats[0].end_ns, now + 5);
+  EXPECT_EQ(metadata_.step_stats[0].device, "");
   EXPECT_EQ(metadata_.step_stats[0].output_bytes, 8);
   EXPECT_EQ(metadata_.step_stats[1].node_name, "set");
   EXPECT_EQ(Fetch(*session, {sum_}, {input_}, {Number(4)}), "5");

@@ -13,6 +13,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/graph/graph_def.h"
 
 namespace vigil {
 namespace {
@@ -118,10 +119,11 @@ absl::Status ExecutorState::Execute(RunMetadata* trace) {
 
 absl::Status ExecutorState::ExecuteTraced(std::size_t i, RunMetadata* trace) {
   const KernelCall& step = calls_[i];
-  NodeStats stats{.node_name = step.node->name, .op = step.node->op};
-  stats.start_ns = env_.clock->Monotonic().since_epoch.count();
+  NodeStats stats{.node_name = step.node->name, .op = step.node->op, .inputs = InputTexts(graph_, *step.node)};
+  stats.start_ns = env_.clock->Now().since_epoch.count();
+  const Time start = env_.clock->Monotonic();
   const absl::Status status = ExecuteStep(step);
-  stats.end_ns = env_.clock->Monotonic().since_epoch.count();
+  stats.end_ns = stats.start_ns + (env_.clock->Monotonic() - start).count();
   if (status.ok()) {
     for (std::size_t k = 0; k < step.node->output_types.size(); ++k) {
       if (step.outputs[k].valid()) stats.output_bytes += BytesOf(step.outputs[k]);

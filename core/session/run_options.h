@@ -36,10 +36,15 @@ struct RunOptions {
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };
 
-// One node's share of a traced run, in the session's clock.
+// One node's share of a traced run. Since the epoch, so that tasks on several machines can be laid side by side; a node
+// took end - start, whatever the clock of the day did meanwhile.
 struct NodeStats {
   std::string node_name;
   std::string op;
+  std::vector<std::string> inputs = {};  // as a NodeDef has them: "node", "node:1", "^node"
+  // Where it ran, in full: "/job:ps/replica:0/task:0/device:CPU:0". Empty: the one device that there is without a
+  // cluster.
+  std::string device = {};
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t output_bytes = 0;  // of the values that it made

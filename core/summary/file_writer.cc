@@ -8,8 +8,8 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/graph_def.h"
 #include "vigil/core/io/event.pb.h"
-#include "vigil/core/io/run_metadata.pb.h"
 #include "vigil/core/ops/meta_graph.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/summary/observed_writer.h"
 #include "vigil/core/tensor/proto_util.h"
 
@@ -17,29 +17,6 @@ namespace vigil {
 namespace {
 
 using Step = std::optional<std::int64_t>;
-
-// Nodes run on the one device there is.
-constexpr char kDevice[] = "/job:localhost/replica:0/task:0/device:CPU:0";
-
-proto::RunMetadata ToProto(const RunMetadata& metadata) {
-  proto::RunMetadata out;
-  if (metadata.step_stats.empty()) return out;
-  proto::DeviceStepStats& device = *out.mutable_step_stats()->add_dev_stats();
-  device.set_device(kDevice);
-  for (const NodeStats& stats : metadata.step_stats) {
-    proto::NodeExecStats& node = *device.add_node_stats();
-    const std::int64_t took = stats.end_ns - stats.start_ns;
-    node.set_node_name(stats.node_name);
-    node.set_timeline_label(fmt::format("{} = {}()", stats.node_name, stats.op));
-    node.set_all_start_micros(stats.start_ns / 1000);
-    node.set_op_end_rel_micros(took / 1000);
-    node.set_all_end_rel_micros(took / 1000);
-    node.set_all_start_nanos(stats.start_ns);
-    node.set_op_end_rel_nanos(took);
-    node.set_all_end_rel_nanos(took);
-  }
-  return out;
-}
 
 }  // namespace
 

@@ -28,7 +28,7 @@ namespace vigil::sim {
 namespace {
 
 using Search = Linearizer<CounterModel>;
-using Does = CounterModel::Operation::Does;
+using CounterDoes = CounterModel::Operation::Does;
 
 constexpr std::size_t kMostOrders = 20'000;
 
@@ -50,7 +50,7 @@ struct Access {
 // One variable, from the beginning of the job to its end.
 class VariableHistory {
  public:
-  VariableHistory(std::string name, std::size_t server, Does reads, Findings& findings)
+  VariableHistory(std::string name, std::size_t server, CounterDoes reads, Findings& findings)
       : name_(std::move(name)), server_(server), reads_(reads), findings_(findings) {}
 
   // The number of the server that keeps it.
@@ -58,7 +58,7 @@ class VariableHistory {
 
   void Call(std::size_t id, const Access& access) {
     under_way_[id] = access.adds;
-    if (access.adds) search_.Call(AddOf(id), {.does = Does::kAdd});
+    if (access.adds) search_.Call(AddOf(id), {.does = CounterDoes::kAdd});
     if (access.read.has_value()) search_.Call(ReadOf(id), {.does = reads_, .number = *access.read});
   }
   void End(std::size_t id, const Access& access, const JobMoment& moment) {
@@ -80,7 +80,7 @@ class VariableHistory {
     search_.Restart(value);
     for (const auto& [id, adds] : std::exchange(under_way_, {})) lost_ += adds ? 1 : 0;
     for (std::int64_t i = 0; i < lost_; ++i) {
-      search_.Call(i, {.does = Does::kAdd});
+      search_.Call(i, {.does = CounterDoes::kAdd});
       search_.Lose(i);
     }
   }
@@ -119,7 +119,7 @@ class VariableHistory {
 
   const std::string name_;
   const std::size_t server_;
-  const Does reads_;
+  const CounterDoes reads_;
   Findings& findings_;
   Search search_{std::nullopt, kMostOrders};
   std::map<std::size_t, bool> under_way_;  // whether it adds
@@ -154,7 +154,8 @@ class ClientsHistory {
     const std::string name =
         steps ? "the global step" : fmt::format("the updates of {} on {}", variable.second, variable.first);
     return variables_
-        .try_emplace(variable, name, NumberOf(variable.first), grows ? Does::kReadGrown : Does::kRead, findings_)
+        .try_emplace(variable, name, NumberOf(variable.first), grows ? CounterDoes::kReadGrown : CounterDoes::kRead,
+                     findings_)
         .first->second;
   }
 

@@ -4,9 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/spin_lock.h"
@@ -17,6 +22,7 @@
 #include "vigil/core/cluster/methods.h"
 #include "vigil/core/cluster/step_errors.h"
 #include "vigil/core/cluster/wire.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_wire.h"
 
 namespace vigil {
@@ -27,18 +33,58 @@ constexpr int kMostRetries = 10;
 constexpr Duration kAskMasterAgain = std::chrono::seconds(1);
 constexpr Duration kFirstRetryAfter = std::chrono::milliseconds(1);
 
-// What is the same in all steps.
+// What is the same in all steps. TensorFlow's servers refuse to fetch what is fed: it is not asked for.
 class RemoteStep final : public PreparedStep {
  public:
-  RemoteStep(const std::string& session, const StepNames& names) : feeds(names.feeds) {
+  RemoteStep(const std::string& session, const StepNames& names) : feeds(names.feeds), fetches(names.fetches) {
     request.set_session_handle(session);
-    for (const std::string& name : names.fetches) request.add_fetch(name);
+    for (const std::string& name : fetches) {
+      if (IndexOf(name, feeds) < 0) request.add_fetch(name);
+    }
     for (const std::string& name : names.targets) request.add_target(name);
     request.set_store_errors_in_response_body(true);
   }
+
+  // Nothing is left to ask for.
+  bool IsAllFed() const { return !fetches.empty() && request.fetch().empty() && request.target().empty(); }
+
+  // Puts what has come and what was fed into the order of the fetches. What comes may be in another order, and what was
+  // asked for twice may come once (TensorFlow's servers). False: something else came.
+  bool Arrange(const proto::RunStepResponse& response, std::span<const Tensor> fed,
+               std::vector<Tensor>* fetched) const {
+    if (response.tensor_size() > request.fetch_size()) return false;
+    if (std::ranges::equal(response.tensor(), fetches, {}, &proto::NamedTensorProto::name)) return true;
+    std::vector<Tensor> arranged;
+    for (const std::string& name : fetches) {
+      const std::ptrdiff_t feed = IndexOf(name, feeds);
+      const std::ptrdiff_t came = feed < 0 ? IndexOf(name, response.tensor(), &proto::NamedTensorProto::name) : -1;
+      if (feed < 0 && came < 0) return false;
+      arranged.push_back(feed < 0 ? (*fetched)[static_cast<std::size_t>(came)] : fed[static_cast<std::size_t>(feed)]);
+    }
+    fetched->swap(arranged);
+    return true;
+  }
+
   const std::vector<std::string> feeds;
-  proto::RunStepRequest request;  // without them
+  const std::vector<std::string> fetches;
+  proto::RunStepRequest request;  // without feeds
+
+ private:
+  // -1: it is not there.
+  template <typename Range, typename Projection = std::identity>
+  static std::ptrdiff_t IndexOf(const std::string& name, const Range& range, Projection projection = {}) {
+    const auto it = std::ranges::find(range, name, projection);
+    return it == range.end() ? -1 : it - range.begin();
+  }
 };
+
+// A server of ours says more of a trace than fits into what TensorFlow's say.
+void TakeTrace(const proto::RunStepResponse& response, RunMetadata* metadata) {
+  for (const auto& stats : response.node_stats()) metadata->step_stats.push_back(FromProto(stats));
+  if (response.node_stats().empty()) metadata->step_stats = FromProto(response.metadata()).step_stats;
+}
+
+absl::Status Malformed() { return MakeStatus(Code::kInternal, "RunStep: malformed response"); }
 
 // What is asked again if it gets lost. Each may be null.
 struct Tries {
@@ -98,6 +144,7 @@ class RemoteMaster final : public MasterInterface {
 
   absl::Status RunStep(PreparedStep& step, const StepCall& call, std::vector<Tensor>* fetched) override {
     const RemoteStep& remote = static_cast<RemoteStep&>(step);
+    if (remote.IsAllFed()) return remote.Arrange({}, call.feeds, fetched) ? absl::OkStatus() : Malformed();
     proto::RunStepRequest request = remote.request;
     request.set_request_id(ids_.Next());
     std::int64_t timeout = timeout_in_ms_;
@@ -118,17 +165,13 @@ class RemoteMaster final : public MasterInterface {
                                     {.given_up = call.session_closed}));
     proto::RunStepResponse response;
     fetched->clear();
-    if (!ParseWithTensors(reply, proto::RunStepResponse::kTensorFieldNumber, &proto::RunStepResponse::mutable_tensor,
-                          &response, fetched)
-             .ok()) {
-      return MakeStatus(Code::kInternal, "RunStep: malformed response");
-    }
+    const absl::Status parsed = ParseWithTensors(reply, proto::RunStepResponse::kTensorFieldNumber,
+                                                 &proto::RunStepResponse::mutable_tensor, &response, fetched);
+    if (parsed == NotParsed()) return Malformed();
     VIGIL_RETURN_IF_ERROR(GetStatusOf(response));
-    if (response.tensor_size() != request.fetch_size()) {
-      return MakeStatus(Code::kInternal, "RunStep: malformed response");
-    }
-    if (call.metadata == nullptr) return absl::OkStatus();
-    for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
+    VIGIL_RETURN_IF_ERROR(parsed);
+    if (!remote.Arrange(response, call.feeds, fetched)) return Malformed();
+    if (call.metadata != nullptr) TakeTrace(response, call.metadata);
     return absl::OkStatus();
   }
 

@@ -196,6 +196,10 @@ void ClientGraph::Cleanup(StepRun& run, const absl::Status& why) const {
   if (local_graph_ != nullptr) options_.worker->EndStep(step_id, Derived(why));
 }
 
+std::string ClientGraph::DeviceOf(const Part& part) const {
+  return (*options_.devices)[static_cast<std::size_t>(part.cut->device)].device_name();
+}
+
 std::shared_ptr<StepRun> ClientGraph::TakeRun() {
   {
     SpinGuard lock(lock_);
@@ -270,6 +274,9 @@ void ClientGraph::RunLocal(StepRun& run, const StepCall& call, Time deadline) co
                                  .deadline = deadline,
                                  .master = options_.worker->device().incarnation()},
                                 &run.fetched);
+  if (call.metadata != nullptr) {
+    for (NodeStats& stats : call.metadata->step_stats) stats.device = DeviceOf(local_);
+  }
   run.SetLocal(false);
   if (!status.ok()) run.Fail(status);
 }
@@ -294,12 +301,16 @@ absl::Status ClientGraph::Collect(StepRun& run, const StepCall& call, std::vecto
     values.clear();
     const absl::Status parsed = ParseWithTensors(*run.reply(i), proto::RunGraphResponse::kRecvFieldNumber,
                                                  &proto::RunGraphResponse::mutable_recv, &response, &values);
+    if (!parsed.ok() && parsed != NotParsed()) return parsed;
     if (!parsed.ok() || values.size() != fetches.size()) {
       return MakeStatus(Code::kInternal, "RunGraph: malformed response");
     }
     for (std::size_t j = 0; j < values.size(); ++j) put(fetches[j], values[j]);
     if (call.metadata == nullptr || !IsTracedOnServer(call.options)) continue;
-    for (const auto& stats : response.node_stats()) call.metadata->step_stats.push_back(FromProto(stats));
+    for (const auto& stats : response.node_stats()) {
+      call.metadata->step_stats.push_back(FromProto(stats));
+      call.metadata->step_stats.back().device = DeviceOf(remote_[i]);
+    }
   }
   return absl::OkStatus();
 }

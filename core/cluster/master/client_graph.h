@@ -82,6 +82,7 @@ class ClientGraph {
 
   absl::Status RegisterLocal();
   absl::Status RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller);
+  std::string DeviceOf(const Part& part) const;
   std::shared_ptr<StepRun> TakeRun();
   void StartRemote(StepRun& run, const StepCall& call) const;
   void RunLocal(StepRun& run, const StepCall& call, Time deadline) const;

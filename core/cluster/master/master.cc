@@ -15,6 +15,7 @@
 #include "vigil/core/cluster/task_start.h"
 #include "vigil/core/cluster/wire.h"
 #include "vigil/core/env/call_guarded.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_proto.h"
 #include "vigil/core/tensor/tensor_wire.h"
 
@@ -294,6 +295,7 @@ absl::StatusOr<absl::Cord> Master::RunRequest(const proto::RunStepRequest& reque
   }
   proto::RunStepResponse others;
   for (const NodeStats& stats : metadata.step_stats) ToProto(stats, others.add_node_stats());
+  if (!metadata.step_stats.empty()) *others.mutable_metadata() = ToProto(metadata);
   response.Fields(others.SerializeAsString());
   return std::move(response).Take();
 }
@@ -327,12 +329,15 @@ absl::StatusOr<proto::RunCallableResponse> Master::RunCallable(const proto::RunC
                       fmt::format("Expected {} feed tensors, but got {}.", names.feeds.size(), feeds.size()));
   }
   std::vector<Tensor> fetched;
-  VIGIL_RETURN_IF_ERROR(RunFor(call, *session, names, {.feeds = feeds, .options = &callable->options}, &fetched));
+  RunMetadata metadata;
+  VIGIL_RETURN_IF_ERROR(
+      RunFor(call, *session, names, {.feeds = feeds, .options = &callable->options, .metadata = &metadata}, &fetched));
   proto::RunCallableResponse response;
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     VIGIL_RETURN_IF_ERROR(CheckFits(env_, methods::kRunCallable.path, names.fetches[i], fetched[i]));
     ToProto(fetched[i], response.add_fetch());
   }
+  if (!metadata.step_stats.empty()) *response.mutable_metadata() = ToProto(metadata);
   return response;
 }
 

@@ -2,11 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/cluster/master.pb.h"
 #include "vigil/core/cluster/server/testing.h"
+#include "vigil/core/cluster/wire.h"
 #include "vigil/core/cluster/worker.pb.h"
+#include "vigil/core/session/run_metadata.h"
 #include "vigil/core/tensor/tensor_proto.h"
 
 namespace vigil {
@@ -33,6 +39,40 @@ TEST_F(ClusterSessionTest, AnswersThatMakeNoSenseAreOurBugs) {
   EXPECT_EQ(Text(RunAll(*remote, {sum_}).status), "INTERNAL: RunStep: malformed response");
   EXPECT_EQ(Fetch(*remote, sum_), 11);
   EXPECT_EQ(Fetch(*session, sum_), 11);
+}
+
+// The last of the answer's tensors has other bytes than its shape says.
+template <typename Response>
+void Spoil(google::protobuf::RepeatedPtrField<proto::NamedTensorProto>* (Response::*field)(), absl::Cord& reply) {
+  Response response;
+  ASSERT_TRUE(ParseBody(reply, &response));
+  std::string& content = *(response.*field)()->rbegin()->mutable_tensor()->mutable_tensor_content();
+  content = content.empty() ? "abc" : content.substr(1);  // of a small one it has the value as a number
+  reply = response.SerializeAsString();
+}
+
+TEST_F(ClusterSessionTest, WhichValueCannotBeReadIsSaid) {
+  const Output small =
+      b_.Op("Reshape", {b_.Const("three", Number(3)), b_.Const("one", Tensor::Vector<int>({1}))}, {.name = "small"});
+  const Tensor many(DType::kDouble, {5000});
+  const Output large = b_.Op("AddV2", {b_.Const("zeros", many), w_.read}, {.name = "large"});
+  ASSERT_TRUE(b_.status().ok()) << b_.status();
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_);
+  const auto remote = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  for (const Output fetch : {small, large}) {
+    const std::string name = graph_.NameOf(fetch);
+    network_.ChangeReplies("RunStep", 1,
+                           [](absl::Cord& reply) { Spoil(&proto::RunStepResponse::mutable_tensor, reply); });
+    EXPECT_THAT(Text(RunAll(*remote, {v_.read, fetch}).status),
+                StartsWith("INVALID_ARGUMENT: The tensor '" + name + "' cannot be read: "));
+  }
+  network_.ChangeReplies("RunGraph", 1,
+                         [](absl::Cord& reply) { Spoil(&proto::RunGraphResponse::mutable_recv, reply); });
+  EXPECT_THAT(Text(RunAll(*session, {w_.read}).status),
+              StartsWith("INVALID_ARGUMENT: The tensor 'w/read:0' cannot be read: "));
+  EXPECT_EQ(Fetch(*session, w_.read), 10);
 }
 
 // Prepared by names, fed in the middle: what is fed is not computed, on whichever task it stands.
@@ -99,8 +139,79 @@ TEST_F(ClusterSessionTest, MetadataTellsOfAllTasks) {
   std::vector<std::string> nodes;
   for (const NodeStats& stats : metadata.step_stats) nodes.push_back(stats.node_name);
   EXPECT_THAT(nodes, testing::IsSupersetOf({"sum", "v/read", "w/read"}));
+  for (const NodeStats& stats : metadata.step_stats) {
+    const std::string_view task = stats.node_name == "sum"      ? "/job:worker/replica:0/task:0"
+                                  : stats.node_name == "v/read" ? "/job:ps/replica:0/task:0"
+                                  : stats.node_name == "w/read" ? "/job:ps/replica:0/task:1"
+                                                                : "/job:";
+    EXPECT_THAT(stats.device, AllOf(StartsWith(std::string(task)), HasSubstr("/device:CPU:0"))) << stats.node_name;
+  }
   EXPECT_EQ(Text(session->Run({.spec = spec, .metadata = &metadata}, &out)), "OK");
   EXPECT_TRUE(metadata.step_stats.empty());
+}
+
+// What TensorFlow's clients read, and what ours do: they tell the same.
+TEST_F(ClusterSessionTest, ATraceIsToldToClientsAsTensorFlowTellsIt) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const RunSpec spec{.fetches = {sum_}};
+  const RunOptions options{.trace_level = TraceLevel::kFullTrace};
+  RunMetadata ours;
+  proto::RunStepResponse said;
+  network_.ChangeReplies("RunStep", 1, [&](absl::Cord& reply) { EXPECT_TRUE(ParseBody(reply, &said)); });
+  std::vector<Tensor> out;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &ours}, &out)), "OK");
+  std::vector<std::string> devices;
+  for (const auto& device : said.metadata().step_stats().dev_stats()) devices.push_back(device.device());
+  EXPECT_THAT(devices, testing::UnorderedElementsAre("/job:worker/replica:0/task:0/device:CPU:0",
+                                                     "/job:ps/replica:0/task:0/device:CPU:0",
+                                                     "/job:ps/replica:0/task:1/device:CPU:0"));
+  EXPECT_EQ(said.metadata().SerializeAsString(), ToProto(ours).SerializeAsString());
+  // As a server of TensorFlow's, which has no fields of ours, says it.
+  network_.ChangeReplies("RunStep", 1, [&](absl::Cord& reply) {
+    ASSERT_TRUE(ParseBody(reply, &said));
+    said.clear_node_stats();
+    reply = said.SerializeAsString();
+  });
+  RunMetadata theirs;
+  EXPECT_EQ(Text(session->Run({.spec = spec, .options = &options, .metadata = &theirs}, &out)), "OK");
+  EXPECT_EQ(theirs.step_stats.size(), ours.step_stats.size());
+  EXPECT_EQ(said.metadata().SerializeAsString(), ToProto(theirs).SerializeAsString());
+}
+
+// TensorFlow's servers refuse what is fed and fetched, and give each name once, in an order of their own.
+TEST_F(ClusterSessionTest, ARemoteMasterIsNotAskedForWhatIsFedAndAnswersInAnyOrderAndOnce) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewRemoteSession("worker", 0, graph_);
+  EXPECT_EQ(Run(*session, init_), "OK");
+  std::vector<std::string> answered;
+  network_.ChangeReplies("RunStep", 1, [&answered](absl::Cord& reply) {
+    proto::RunStepResponse response;
+    ASSERT_TRUE(ParseBody(reply, &response));
+    for (const auto& tensor : response.tensor()) answered.push_back(tensor.name());
+    response.mutable_tensor()->RemoveLast();
+    std::ranges::reverse(*response.mutable_tensor());
+    reply = response.SerializeAsString();
+  });
+  const RunOutcome out = RunAll(*session, {v_.read, x_, product_, w_.read, x_, v_.read}, {}, {{x_, Number(3)}});
+  EXPECT_EQ(Text(out.status), "OK");
+  EXPECT_THAT(answered, ElementsAre("v/read:0", "product:0", "w/read:0", "v/read:0"));
+  std::vector<double> values;
+  for (const Tensor& value : out.values) values.push_back(value.scalar<double>());
+  EXPECT_THAT(values, ElementsAre(1, 3, 33, 10, 3, 1));
+  const int asked = network_.count("RunStep");
+  const RunOutcome fed = RunAll(*session, {x_}, {}, {{x_, Number(3)}});
+  ASSERT_EQ(Text(fed.status), "OK");
+  EXPECT_EQ(fed.values[0].scalar<double>(), 3);
+  EXPECT_EQ(network_.count("RunStep"), asked);
+  network_.ChangeReplies("RunStep", 1, [](absl::Cord& reply) {
+    proto::RunStepResponse response;
+    ASSERT_TRUE(ParseBody(reply, &response));
+    response.mutable_tensor(0)->set_name("another:0");
+    reply = response.SerializeAsString();
+  });
+  EXPECT_EQ(Text(RunAll(*session, {sum_, v_.read}).status), "INTERNAL: RunStep: malformed response");
 }
 
 TEST_F(ClusterSessionTest, OnlyAFullTraceTraces) {

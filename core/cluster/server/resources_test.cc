@@ -483,8 +483,8 @@ TEST_F(ResourcesTest, AFeedThatIsNoTensorIsSaidWhereTheRequestWantsErrors) {
   feed.set_name("in:0");
   feed.mutable_tensor()->set_dtype(proto::DT_FLOAT);
   feed.mutable_tensor()->set_tensor_content("abc");
-  EXPECT_EQ(CodeOf(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, request)).status()),
-            Code::kInvalidArgument);
+  EXPECT_THAT(Text(CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, request)).status()),
+              HasSubstr("INVALID_ARGUMENT: The tensor 'in:0' cannot be read: "));
   request.set_store_errors_in_response_body(true);
   const NetworkReply reply = CallAndWait(cluster_.client(), RequestOf(methods::kRunStep, request));
   proto::RunStepResponse response;
@@ -504,9 +504,12 @@ class CallablesTest : public ResourcesTest {
     return response;
   }
   absl::StatusOr<proto::MakeCallableResponse> Make(const std::string& session, const std::string& fetch,
-                                                   std::int64_t request_id = 0) {
+                                                   std::int64_t request_id = 0, bool traced = false) {
     proto::MakeCallableRequest request;
     request.set_session_handle(session);
+    if (traced) {
+      request.mutable_options()->mutable_run_options()->set_trace_level(static_cast<int>(TraceLevel::kFullTrace));
+    }
     request.set_request_id(request_id);
     request.mutable_options()->add_feed("more:0");
     request.mutable_options()->add_fetch(fetch);
@@ -556,6 +559,23 @@ TEST_F(CallablesTest, RunAsOftenAsTheyAreAskedForAndGoWithTheirSession) {
   ASSERT_TRUE(Ask(methods::kCloseSession, close).ok());
   EXPECT_EQ(CodeOf(RunIt(session, made->handle(), 1).status()), Code::kAborted);
   ExpectNothingLeft();
+}
+
+TEST_F(CallablesTest, TellOfTheirRunsIfThatWasAskedFor) {
+  const std::string session = SessionByHand();
+  proto::RunStepRequest init;
+  init.set_session_handle(session);
+  init.add_target("both");
+  ASSERT_TRUE(Ask(methods::kRunStep, init).ok());
+  for (const bool traced : {false, true}) {
+    const auto made = Make(session, "add:0", 0, traced);
+    ASSERT_TRUE(made.ok()) << made.status();
+    const auto ran = RunIt(session, made->handle(), 1);
+    ASSERT_TRUE(ran.ok()) << ran.status();
+    EXPECT_EQ(ran->has_metadata(), traced);
+    EXPECT_EQ(ran->metadata().DebugString().find("node_name: \"add\"") != std::string::npos, traced)
+        << ran->metadata().DebugString();
+  }
 }
 
 TEST_F(CallablesTest, WhatIsWrongWithThemIsSaidWhenTheyAreMade) {

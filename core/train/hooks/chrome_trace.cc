@@ -63,7 +63,8 @@ class Trace {
   Trace(const Graph& graph, const RunMetadata& metadata) : graph_(graph) {
     for (const NodeStats& stats : metadata.step_stats) {
       Ran ran{.stats = &stats, .node = graph.Find(stats.node_name), .device = 0, .last_use_ns = stats.end_ns};
-      const std::string_view device = ran.node.has_value() ? graph.node(*ran.node).device : std::string_view();
+      std::string_view device = stats.device;
+      if (device.empty() && ran.node.has_value()) device = graph.node(*ran.node).device;
       ran.device = DeviceNumber(device.empty() ? kLocalDevice : device);
       // The read of a variable and the node itself both go by the node's name: the last one counts.
       if (ran.node.has_value()) by_node_[*ran.node] = ran_.size();
