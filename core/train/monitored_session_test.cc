@@ -427,6 +427,17 @@ TEST_F(MonitoredSessionTest, TheHistoryNamesTheFirstFailuresAndTheLast) {
   EXPECT_THAT(text, HasSubstr("... " + std::to_string(failures - 8) + " more ..."));
 }
 
+TEST_F(MonitoredSessionTest, WhatFailsAfterACompletedRunIsAFirstFailure) {
+  RecoveryPolicy policy(env(), std::chrono::seconds(100));
+  const absl::Status why = MakeStatus(Code::kUnavailable, "gone");
+  EXPECT_TRUE(policy.BeforeNextAttempt(why, Duration::zero()).ok());
+  policy.Completed();
+  fake_.clock.Advance(std::chrono::seconds(200));
+  EXPECT_TRUE(policy.BeforeNextAttempt(why, Duration::zero()).ok());
+  fake_.clock.Advance(std::chrono::seconds(200));
+  EXPECT_EQ(CodeOf(policy.BeforeNextAttempt(why, Duration::zero())), Code::kDeadlineExceeded);
+}
+
 TEST_F(MonitoredSessionTest, ARunWithoutHooksCallsNone) {
   auto a = AddHook("a");
   auto session = Monitored();

@@ -188,6 +188,18 @@ TEST_F(OwnershipTest, CloseNamesWhoIsLeft) {
   EXPECT_THAT(Log(Severity::kError), Contains(HasSubstr("tasks of its coordinator still run: slow")));
 }
 
+TEST_F(OwnershipTest, AllSessionsTogetherHaveOneGracePeriod) {
+  EachSessionHasATaskThatNeeds(1000s);
+  const auto session = Open({.stop_grace_period = 10s});
+  hook_->before = MakeStatus(Code::kAborted, "preempted");
+  ASSERT_TRUE(session->Run(train_).ok());
+  const Time used_up = fake_.clock.Monotonic();
+  EXPECT_GE(ToSeconds(used_up.since_epoch), 10);
+  EXPECT_TRUE(session->Close().ok());
+  EXPECT_EQ(fake_.clock.Monotonic(), used_up);
+  EXPECT_THAT(session->stragglers(), ElementsAre("slow", "slow"));
+}
+
 TEST_F(OwnershipTest, TasksThatEndInTimeUseUpNoneOfTheGracePeriod) {
   EachSessionHasATaskThatNeeds(2s);
   const auto session = Open();

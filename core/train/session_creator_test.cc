@@ -67,6 +67,28 @@ TEST_F(SessionCreatorTest, ByDefaultAWorkerLooksSoonAndThenLessOften) {
   EXPECT_EQ(SecondsUntilAWorkerFindsItsChief(Behaviour::Default()), 121) << "after 1 + 2 + 4 + 8 + 16 + 30 + 30 + 30 s";
 }
 
+TEST_F(SessionCreatorTest, TheScaffoldThatIsMadeHasTheBehaviourOfItsCreator) {
+  int syncs = 0;
+  fake_.files.set_fault([&](fakes::FileOp op, const std::string&) {
+    if (op == fakes::FileOp::kSync) ++syncs;
+    return absl::OkStatus();
+  });
+  for (const bool durable : {false, true}) {
+    Graph graph(BuiltinOps());
+    Builder b(graph);
+    ASSERT_TRUE(GetOrCreateGlobalStep(env(), b).ok());
+    Behaviour behaviour;
+    behaviour.durable_saves = durable;
+    ChiefSessionCreator creator(env(), graph, {.behaviour = behaviour});
+    const absl::StatusOr<SessionPtr> session = creator.CreateSession();
+    ASSERT_TRUE(session.ok()) << session.status();
+    const std::vector<SaverPtr> savers = graph.Collection(kSavers);
+    ASSERT_EQ(savers.size(), 1U);
+    EXPECT_TRUE(savers[0]->Save(**session, "/model", 0).ok());
+    EXPECT_EQ(syncs > 0, durable);
+  }
+}
+
 TEST_F(SessionCreatorTest, AWorkerNeverInitialises) {
   WorkerSessionCreator creator = Worker(std::chrono::seconds(70));
   const absl::Status status = creator.CreateSession().status();

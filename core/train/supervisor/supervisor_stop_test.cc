@@ -10,6 +10,7 @@
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/coord/queue_runner.h"
 #include "vigil/core/train/supervisor/testing.h"
+#include "vigil/fakes/summary/scribe_writer.h"
 
 namespace vigil {
 namespace {
@@ -163,6 +164,21 @@ TEST_F(SupervisorStopTest, WhatADroppedSupervisorFailsWithIsInTheLog) {
   };
   EXPECT_THAT(drop(true), testing::ElementsAre("The supervisor failed: it broke"));
   EXPECT_THAT(drop(false), testing::IsEmpty());
+}
+
+TEST_F(SupervisorStopTest, AWriterThatADroppedSupervisorCannotCloseIsInTheLog) {
+  const auto writer = std::make_shared<fakes::ScribeWriter>();
+  {
+    const auto sv = Make({.logdir = kLogdir, .summary_writer = writer});
+    Prepare(*sv);
+    writer->failing = "close";
+    fake_.log.Clear();
+  }
+  std::vector<std::string> errors;
+  for (const auto& line : fake_.log.lines()) {
+    if (line.severity == Severity::kError) errors.push_back(line.text);
+  }
+  EXPECT_THAT(errors, testing::ElementsAre(StartsWith("The supervisor failed: ")));
 }
 
 TEST_F(SupervisorStopTest, AStopEndsTheWaitForAChief) {
