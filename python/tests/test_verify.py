@@ -1,13 +1,15 @@
 """The zoo, verified: needs TensorFlow, and the program vigil (VIGIL, or in the PATH)."""
 
+import re
+
 import pytest
 
 pytest.importorskip("tensorflow")
-from vigil_player.pytest_plugin import verify  # noqa: E402
+from vigil_player.pytest_plugin import CASE, verify  # noqa: E402
 from vigil_player.verified import LONG, SHORT, Patience  # noqa: E402
 from vigil_player.verify_cli import MAY, find_vigil, leave_of  # noqa: E402
 
-from . import zoo  # noqa: E402
+from . import zoo, zoo_outside  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not find_vigil(), reason="no program vigil")
 
@@ -15,14 +17,23 @@ pytestmark = pytest.mark.skipif(not find_vigil(), reason="no program vigil")
 def said_of(name, maker, leave, scenarios):
     words = leave_of(not leave.get("may_request_stop", True), {word: leave.get(f"may_{word}", False) for word in MAY})
     make = maker if not isinstance(maker, type) else lambda _w: maker()
-    return verify(make, name, words, scenarios, "again")
+    return verify(make, name, words, scenarios, "again", leave.get("may_write", ()))
 
 
-@pytest.mark.parametrize("name", zoo.WRONG)
+@pytest.mark.parametrize("name", sorted(set(zoo.WRONG) - {name for name, *_ in zoo_outside.WRONG}))
 def test_wrong_hooks_are_found(name):
     maker, promise, leave = zoo.WRONG[name]
     code, said = said_of(name, maker, leave, 0)
     assert code == 1 and promise in said, said
+    assert "again --case " in said
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in zoo_outside.WRONG])
+def test_what_a_hook_asks_of_the_machine_is_found_and_nothing_else(name, monkeypatch):
+    monkeypatch.setenv(CASE, "calm.monitored.alone")  # each run asks for it, so the first case shows it
+    maker, promise, leave = zoo.WRONG[name]
+    code, said = said_of(name, maker, leave, 0)
+    assert code == 1 and re.findall(r"^  (hook\.\w+):", said, re.M) == [promise], said
     assert "again --case " in said
 
 

@@ -110,6 +110,21 @@ def offends(number):
     say(played(number, hook={"offences": [{"promise": "hook.blocks", "actual": "waits 70 s in end"}]}))
 
 
+def asks_the_machine(number):
+    """Of what it saw, some was allowed."""
+    seen = [{"what": "random", "name": "random.random", "inside": "end", "step": 3},
+            {"what": "changes", "name": "/mine/x"}, {"what": "changes", "name": "/mined"}]
+    say(played(number, hook={"seen": seen, "may_write": ["/mine"]}))
+
+
+def asks_with_leave(number):
+    say(played(number, hook={"seen": [{"what": "random", "name": "random.random"}], "may_use_outside": True}))
+
+
+def sees_what_there_is_not(number):
+    say(played(number, hook={"seen": [{"what": "ghosts", "name": "one"}]}))
+
+
 def unknown_promise(number):
     say(played(number, hook={"offences": [{"promise": "hook.is_ugly", "actual": "it is"}]}))
 
