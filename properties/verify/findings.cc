@@ -17,7 +17,7 @@ constexpr HookPromise kPromises[] = {
     {promise::kBlocks, "a hook returns: it does not wait for what may never come, nor for a minute",
      "Give every wait a deadline. If waiting is its purpose, allow it: {.may_wait = true}."},
     {promise::kSleeps, "a hook sleeps through Env, whose time a test can turn",
-     "Use env.tasks->SleepUntil(DeadlineAfter(env, d)). In Python: time.sleep(), by this name."},
+     "Use env.tasks->SleepUntil(DeadlineAfter(env, d)). In Python: time.sleep, by this name."},
     {promise::kOwnThread, "a hook starts its tasks through Env and tells the coordinator of them",
      "Use env.tasks->Spawn() and coord->Register(). In Python: threading.Thread and coord.register_thread()."},
     {promise::kThread, "what a hook has started ends with the session, however the session ends",

@@ -1,6 +1,8 @@
 """The zoo, verified: needs TensorFlow, and the program vigil (VIGIL, or in the PATH)."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -73,6 +75,36 @@ def test_the_fixture_passes_right_hooks(vigil_hook):
 def test_the_fixture_fails_by_wrong_ones(vigil_hook):
     with pytest.raises(pytest.fail.Exception, match="hook.before_run_not_idempotent"):
         vigil_hook(lambda w: zoo.CountsBeforeRuns(), scenarios=0)
+
+
+def test_the_fixture_gives_leave_to_write(vigil_hook, tmp_path, monkeypatch):
+    monkeypatch.setenv(CASE, "calm.monitored.alone")
+
+    class Writes(zoo.Hook):
+        def after_run(self, context, values):
+            (tmp_path / "steps").write_text("1")
+
+    vigil_hook(lambda w: Writes(), may_write=[str(tmp_path)])
+    with pytest.raises(pytest.fail.Exception, match="changes '.*/steps' in after_run after step 1"):
+        vigil_hook(lambda w: Writes(), may_write=[str(tmp_path) + "2"])
+
+
+def test_the_command_gives_leave(tmp_path):
+    hook = tmp_path / "hooks.py"
+    hook.write_text(
+        "import random\nimport tensorflow.compat.v1 as tf\n\n\nclass Notes(tf.train.SessionRunHook):\n"
+        f"    def end(self, session):\n        open({str(tmp_path / 'note')!r}, 'w').write(str(random.random()))\n")
+    command = [sys.executable, "-m", "vigil_player.verify_cli", f"{hook}:Notes", "--case", "calm.monitored.alone"]
+
+    def said(*leave):
+        ran = subprocess.run([*command, *leave], stdout=subprocess.PIPE, text=True, check=False)
+        return ran.returncode, re.findall(r"^  (hook\.\w+):", ran.stdout, re.M), ran.stdout
+
+    assert said()[:2] == (1, ["hook.writes_files", "hook.draws_random"])
+    code, found, text = said("--may-write", str(tmp_path))
+    assert (code, found) == (1, ["hook.draws_random"])
+    assert f"vigil-verify {hook}:Notes --may-write {tmp_path} --case " in text
+    assert said("--may-write", str(tmp_path), "--may-use-outside")[:2] == (0, [])
 
 
 def test_a_leave_that_there_is_not(vigil_hook):

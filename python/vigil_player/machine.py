@@ -17,7 +17,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from types import FrameType
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy
 from . import whose
 
 MOST_CHANGES = 20  # files that are told of in one play
+MOST_EVENTS = 200_000  # of a thread in one play: calls and returns
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 NO_FILES = ("/dev/null", "/dev/tty", "/dev/stdout", "/dev/stderr")
 RANDOM_MODULES = ("", "random", "secrets", "uuid")
@@ -60,6 +61,7 @@ class Watch:
         self.told: set[str] = set()
         self.free: tuple[str, ...] = ()  # folders whose files may be read
         self.driver = threading.current_thread()
+        self.of_driver = self.profiler(frozenset(_KINDS.values()) | {"sleep"})
 
     def asks(self, what: str, name: str) -> None:
         """Only the first of each kind counts."""
@@ -83,31 +85,43 @@ class Watch:
         if is_file and not ours and not any(real == folder or real.startswith(folder + "/") for folder in self.free):
             self.asks("files", name)
 
-    # What a profiler is called with.
-    def of_driver(self, frame: FrameType, event: str, value: Any) -> None:
-        if event == "c_call":
-            what = _FUNCTIONS.get(value) if type(value) is _Builtin else None
-            if what is not None:
-                self.calls(what, frame, _NAMES[value])
-        elif event == "call" and frame.f_code is _SEED:
-            self.seeds(frame)
-        elif event == "return" and frame.f_code is _WAIT and value is False:
-            if (frame.f_locals.get("timeout") or 0) > 0 and "sleep" not in self.told:
-                asked = whose.behind(frame)
-                if asked.whose == whose.HOOK:
-                    self.asks("sleep", asked.through)
+    def profiler(self, kinds: Container[str]) -> Callable[[FrameType, str, Any], None]:
+        """Sees what is called, until that is too much: it makes each call dearer."""
+        left = MOST_EVENTS
+        names, builtin, codes = _NAMES, _Builtin, (_SEED, _WAIT)
+
+        def profile(frame: FrameType, event: str, value: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                sys.setprofile(None)
+            elif event == "c_call":
+                if type(value) is builtin and value in names and _FUNCTIONS[value] in kinds:
+                    self.calls(_FUNCTIONS[value], frame, names[value])
+            elif frame.f_code in codes:
+                if event == "call":
+                    self.seeds(frame)
+                elif event == "return" and value is False and "sleep" in kinds:
+                    self.waited(frame)
+
+        return profile
 
     def of_thread(self, frame: FrameType, event: str, value: Any) -> None:
-        """Threads have no clock but the machine's: no time can be virtual that runs in two places."""
+        """The first event of a thread. Its clock is the machine's: no time can be virtual that runs in two places."""
         _here.watch = self
-        if event == "c_call" and type(value) is _Builtin and _FUNCTIONS.get(value) == "random":
-            self.calls("random", frame, _NAMES[value])
-        elif event == "call" and frame.f_code is _SEED:
-            self.seeds(frame)
+        sys.setprofile(self.profiler(("random", "thread")))
+
+    def waited(self, frame: FrameType) -> None:
+        """In vain: that is a sleep."""
+        if (frame.f_locals.get("timeout") or 0) <= 0 or "sleep" in self.told:
+            return
+        asked = whose.behind(frame)
+        if asked.whose == whose.HOOK:
+            self.asks("sleep", asked.through)
 
     def seeds(self, frame: FrameType) -> None:
         """A generator without a seed takes one of the machine's."""
-        if frame.f_locals.get("a", 0) is None:
+        if frame.f_code is _SEED and frame.f_locals.get("a", 0) is None:
             self.calls("random", frame, "random.seed")
 
     def calls(self, what: str, frame: FrameType, name: str) -> None:
