@@ -106,6 +106,16 @@ def test_changes_are_told_by_path(tmp_path):
         os.path.join(path, name) for name in os.listdir(path) if name.startswith("tmp")]
 
 
+def test_many_files_hide_nothing(tmp_path):
+    def does():
+        for number in range(50):
+            (tmp_path / str(number)).write_text("")
+        random.random()
+
+    seen = seen_of(does)
+    assert len(seen) == 51 and seen[-1] == ("random", "random.random", "after_run")
+
+
 def test_a_module_that_is_imported_asks_for_nothing(tmp_path, monkeypatch):
     (tmp_path / "draws_when_imported.py").write_text("import random\nrandom.random()\nopen('/etc/passwd').close()\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -92,7 +92,6 @@ VIGIL_OUTSIDE(kOthers, int, bind, (int socket, const struct sockaddr* to, sockle
 VIGIL_OUTSIDE(kOthers, int, getaddrinfo,
               (const char* node, const char* service, const struct addrinfo* hints, struct addrinfo** found),
               (node, service, hints, found), )
-VIGIL_OUTSIDE(kOthers, pid_t, fork, (), (), noexcept)
 VIGIL_OUTSIDE(kOthers, int, system, (const char* command), (command), )
 VIGIL_OUTSIDE(kOthers, FILE*, popen, (const char* command, const char* mode), (command, mode), )
 VIGIL_OUTSIDE(kOthers, int, posix_spawn,
