@@ -90,13 +90,16 @@ WRONG = (
 for _name, _does, _promise in WRONG:
     doing(_name, _does, wrong(_promise))
 
-doing("ReadsWithLeave", lambda: (open("/etc/passwd", encoding="utf-8").close(), random.random(), connect()),
-      right(may_use_outside=True))
-doing("WritesWhereItMay", lambda: make_folder_with_a_file(MINE), right(may_write=[MINE]))
-doing("DrawsOfNumpyWithASeed", lambda: (np.random.default_rng(1).random(), np.random.RandomState(1).rand()), right())
-doing("AsksVirtualClocks", lambda: (time.time_ns(), time.perf_counter(), time.strftime("%H"), time.localtime()),
-      right())
-doing("WaitsForItsThread", in_a_thread(lambda: time.time()), right())
+RIGHT = (
+    ("ReadsWithLeave", lambda: (open("/etc/passwd", encoding="utf-8").close(), random.random(), connect()),
+     {"may_use_outside": True}),
+    ("WritesWhereItMay", lambda: make_folder_with_a_file(MINE), {"may_write": [MINE]}),
+    ("DrawsOfNumpyWithASeed", lambda: (np.random.default_rng(1).random(), np.random.RandomState(1).rand()), {}),
+    ("AsksVirtualClocks", lambda: (time.time_ns(), time.perf_counter(), time.strftime("%H"), time.localtime()), {}),
+    ("WaitsForItsThread", in_a_thread(lambda: time.time()), {}),
+)
+for _name, _does, _leave in RIGHT:
+    doing(_name, _does, right(**_leave))
 
 
 @right()
