@@ -121,6 +121,9 @@ def asks_with_leave(number):
     say(played(number, hook={"seen": [{"what": "random", "name": "random.random"}], "may_use_outside": True}))
 
 
+LAST = (asks_the_machine, asks_with_leave)  # what is not seen again does not count
+
+
 def sees_what_there_is_not(number):
     say(played(number, hook={"seen": [{"what": "ghosts", "name": "one"}]}))
 
@@ -147,7 +150,7 @@ def main():
             say(HELLO)
             continue
         plays += 1
-        (mistake if plays == at else none)(question["id"])
+        (mistake if plays == at or (plays > at and mistake in LAST) else none)(question["id"])
 
 
 main()
