@@ -122,6 +122,11 @@ TEST_F(PlayerTest, AHookOfAPlayerIsVerified) {
   EXPECT_THAT(ran.out, HasSubstr("hook.blocks"));
   EXPECT_THAT(ran.out, HasSubstr("waits 70 s in end"));
   EXPECT_THAT(ran.out, HasSubstr("my test --case calm_tensorflow.monitored.alone\n"));
+  ran = verify("--at 1 asks_the_machine", "--case calm.monitored.alone");
+  EXPECT_THAT(ran.out, HasSubstr("draws a random number of the machine by random.random in end after step 3\n"));
+  EXPECT_THAT(ran.out, HasSubstr("changes '/mined' outside of its methods, after step 0\n"));
+  EXPECT_THAT(verify("--at 1 asks_with_leave", "--case calm.monitored.alone").out, HasSubstr("\nPASSED fake: "));
+  EXPECT_THAT(verify("sees_what_there_is_not").out, HasSubstr("the player has seen what there is not: 'ghosts'"));
   // It decides in one case what it does not in one that must be like it.
   ran = verify("--at 1 decides", "--case run_repeated_1.monitored");
   EXPECT_THAT(ran.out, HasSubstr("hook.before_run_not_idempotent"));

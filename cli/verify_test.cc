@@ -38,7 +38,7 @@ TEST_F(VerifyTest, ACrashIsAFindingOfAnyNumberOfJobs) {
   const Ran one = Run(hooks + "1");
   EXPECT_EQ(one.code, 1);
   EXPECT_THAT(one.err, HasSubstr("CHECK failed: step < kZooLastStep"));
-  EXPECT_THAT(one.out, HasSubstr("\nFAILED checks_too_much: it crashed, 0 of 25 promises broken in "));
+  EXPECT_THAT(one.out, HasSubstr("\nFAILED checks_too_much: it crashed, 0 of 26 promises broken in "));
   EXPECT_THAT(one.out, HasSubstr("\n    in        vigil::"));
   EXPECT_THAT(one.out, HasSubstr("    ./vigil verify checks_too_much --case calm.monitored.alone\n"));
   EXPECT_THAT(one.out, HasSubstr("PASSED stops_early: "));

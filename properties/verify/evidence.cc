@@ -10,28 +10,48 @@ namespace vigil {
 namespace {
 
 struct OutsideOffence {
+  std::string_view kind;
   std::string_view promise;
   std::string_view what;
 };
 constexpr OutsideOffence kOutsideOffences[kOutsideKinds] = {
-    {promise::kClock, "asks the machine for the time"},         {promise::kFiles, "uses a file of the machine"},
-    {promise::kRandom, "draws a random number of the machine"}, {promise::kSleeps, "sleeps for real"},
-    {promise::kOwnThread, "starts a thread of its own"},
+    {"clock", promise::kClock, "asks the machine for the time"},
+    {"files", promise::kFiles, "uses a file of the machine"},
+    {"random", promise::kRandom, "draws a random number of the machine"},
+    {"sleep", promise::kSleeps, "sleeps for real"},
+    {"thread", promise::kOwnThread, "starts a thread of its own"},
+    {"others", promise::kOthers, "opens a connection or starts a program"},
 };
 
 }  // namespace
 
 void Evidence::NoteOutside() {
-  if (options->may_use_outside) return;
   for (std::size_t kind = 0; kind < kOutsideKinds; ++kind) {
-    const char* const name = outside.first[kind].load();
-    if (name == nullptr) continue;
-    Offend(kOutsideOffences[kind].promise, fmt::format("{} by {} {}", kOutsideOffences[kind].what, name, Where()));
+    const char* const function = outside.first[kind].load();
+    if (function != nullptr) AsksOutside(static_cast<OutsideKind>(kind), function);
   }
+}
+
+void Evidence::AsksOutside(OutsideKind kind, std::string_view function) {
+  if (options->may_use_outside) return;
+  const OutsideOffence& offence = kOutsideOffences[static_cast<std::size_t>(kind)];
+  Offend(offence.promise, fmt::format("{} by {} {}", offence.what, function, Where()));
+}
+
+void Evidence::Changes(const std::string& path) {
+  const auto in = [&path](const std::string& folder) { return path == folder || path.starts_with(folder + "/"); };
+  if (std::ranges::any_of(options->may_write, in)) return;
+  Offend(promise::kWrites, fmt::format("changes '{}' {}", path, Where()));
 }
 
 bool IsOutside(std::string_view promise) {
   return std::ranges::find(kOutsideOffences, promise, &OutsideOffence::promise) != std::end(kOutsideOffences);
+}
+
+std::optional<OutsideKind> OutsideKindOf(std::string_view name) {
+  const auto* const found = std::ranges::find(kOutsideOffences, name, &OutsideOffence::kind);
+  if (found == std::end(kOutsideOffences)) return std::nullopt;
+  return static_cast<OutsideKind>(found - std::begin(kOutsideOffences));
 }
 
 std::string Evidence::Where() const {

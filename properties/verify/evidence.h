@@ -67,12 +67,18 @@ struct Evidence {
   }
   // Offends by what was asked of the machine.
   void NoteOutside();
+  // The same of one thing: by which function it was asked.
+  void AsksOutside(OutsideKind kind, std::string_view function);
+  // Offends by a file that changes where it may not.
+  void Changes(const std::string& path);
   // "in after_run after step 3"
   std::string Where() const;
 };
 
 // Of what NoteOutside says.
 bool IsOutside(std::string_view promise);
+// "clock", "files", "random", "sleep", "thread", "others"; nullopt if it is called otherwise.
+std::optional<OutsideKind> OutsideKindOf(std::string_view name);
 
 using EvidencePtr = std::shared_ptr<Evidence>;
 

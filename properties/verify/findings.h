@@ -40,6 +40,7 @@ inline constexpr std::string_view kClock = "hook.reads_wall_clock";
 inline constexpr std::string_view kFiles = "hook.touches_files";
 inline constexpr std::string_view kWrites = "hook.writes_files";
 inline constexpr std::string_view kRandom = "hook.draws_random";
+inline constexpr std::string_view kOthers = "hook.reaches_out";
 inline constexpr std::string_view kNotRepeatable = "hook.not_repeatable";
 }  // namespace promise
 

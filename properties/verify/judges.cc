@@ -101,6 +101,7 @@ constexpr Leave kLeaves[] = {
     {promise::kClock, "a hook with leave for the outside"},
     {promise::kFiles, "a hook with leave for the outside"},
     {promise::kRandom, "a hook with leave for the outside"},
+    {promise::kOthers, "a hook with leave for the outside"},
     {promise::kOwnThread, "a hook with leave for the outside"},
     {promise::kSleeps, "a hook with leave for the outside"},
 };

@@ -39,6 +39,27 @@ class OutsideWindow {
   OutsideCalls* const before_;
 };
 
+// What a player saw its hook ask of the machine is judged as it is of a hook of ours. Returns what it says wrongly.
+std::string JudgeSeen(const HookSaid& said, std::vector<HookOffence>& offences) {
+  const VerifyOptions options{.may_use_outside = said.may_use_outside, .may_write = said.may_write};
+  Evidence evidence;
+  evidence.options = &options;
+  evidence.offences = std::move(offences);
+  for (const HookSaid::Seen& seen : said.seen) {
+    evidence.inside = seen.inside;
+    evidence.last_step = seen.step;
+    if (seen.what == HookSaid::kChanges) {
+      evidence.Changes(seen.name);
+    } else if (const std::optional<OutsideKind> kind = OutsideKindOf(seen.what); kind.has_value()) {
+      evidence.AsksOutside(*kind, seen.name);
+    } else {
+      return fmt::format("the player has seen what there is not: {}", replays::Quoted(seen.what));
+    }
+  }
+  offences = std::move(evidence.offences);
+  return "";
+}
+
 // What the hook of one play stands on; outlives the world.
 class Stage {
  public:
@@ -130,6 +151,10 @@ HookPlay HookPlayer::PlayElsewhere(const HookCase& c) {
       return play;
     }
     play.offences.push_back({known->id, offence.actual});
+  }
+  if (std::string wrong = JudgeSeen(said, play.offences); !wrong.empty()) {
+    play.error = std::move(wrong);
+    return play;
   }
   if (outcome.verdict == replays::Verdict::kDeadlock || outcome.verdict == replays::Verdict::kRunaway) {
     play.endless = true;

@@ -132,7 +132,7 @@ TEST(VerifyHook, EndsWhenItIsToldTo) {
 TEST(VerifyHook, TheReportNamesPromiseProofAndTheLineThatPlaysItAgain) {
   EXPECT_EQ(
       ReportText("counts", VerifyHook(MakeCounts, {.only = "run_repeated_1.monitored"}), "again {}"),
-      "FAILED counts: 1 of 25 promises broken in 2 plays\n"
+      "FAILED counts: 1 of 26 promises broken in 2 plays\n"
       "  hook.before_run_not_idempotent: BeforeRun may be called again for the same step: the run in between failed\n"
       "    expected  asks for a stop after step 5, as in calm.monitored.probes\n"
       "    actual    asks for a stop after step 4\n"
@@ -161,7 +161,7 @@ TEST(VerifyHook, ACrashIsAFindingThatIsMadeSmallAndPlayedAgain) {
   EXPECT_THAT(PromisesOf(again), ElementsAre("crash.check_failed"));
   EXPECT_EQ(again.played, 1U);
   EXPECT_THAT(ReportText("dies", again, "again {}"),
-              testing::StartsWith("FAILED dies: it crashed, 0 of 25 promises broken in 1 plays\n"
+              testing::StartsWith("FAILED dies: it crashed, 0 of 26 promises broken in 1 plays\n"
                                   "  crash.check_failed: a hook leaves its process alive"));
 }
 

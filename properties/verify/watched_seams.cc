@@ -22,27 +22,21 @@ std::unique_ptr<Task> WatchedTasks::Spawn(std::string_view name, std::function<v
   });
 }
 
-void WatchedFiles::Changes(const std::string& path) {
-  const auto in = [&path](const std::string& folder) { return path == folder || path.starts_with(folder + "/"); };
-  if (std::ranges::any_of(evidence_->options->may_write, in)) return;
-  evidence_->Offend(promise::kWrites, fmt::format("changes '{}' {}", path, evidence_->Where()));
-}
-
 absl::StatusOr<std::unique_ptr<File>> WatchedFiles::Open(const std::string& path, OpenMode mode) {
-  if (mode != OpenMode::kRead) Changes(path);
+  if (mode != OpenMode::kRead) evidence_->Changes(path);
   return inner().Open(path, mode);
 }
 absl::Status WatchedFiles::Rename(const std::string& from, const std::string& to) {
-  Changes(from);
-  Changes(to);
+  evidence_->Changes(from);
+  evidence_->Changes(to);
   return inner().Rename(from, to);
 }
 absl::Status WatchedFiles::Remove(const std::string& path) {
-  Changes(path);
+  evidence_->Changes(path);
   return inner().Remove(path);
 }
 absl::Status WatchedFiles::MakeDirectory(const std::string& path) {
-  Changes(path);
+  evidence_->Changes(path);
   return inner().MakeDirectory(path);
 }
 

@@ -34,7 +34,6 @@ class WatchedFiles : public ForwardingFiles {
   absl::Status MakeDirectory(const std::string& path) override;
 
  private:
-  void Changes(const std::string& path);
   const EvidencePtr evidence_;
 };
 

@@ -1,4 +1,5 @@
 // Hooks that go to the machine past their Env.
+#include <sys/socket.h>
 #include <sys/time.h>
 
 #include <chrono>
@@ -59,6 +60,7 @@ void Naps() { std::this_thread::sleep_for(std::chrono::nanoseconds(1)); }
 void OwnThread() {
   std::thread([] {}).join();
 }
+void Connects() { static_cast<void>(connect(-1, nullptr, 0)); }
 
 // Writes the last step into a file of Env's, without leave.
 class WritesAFile : public SessionRunHook {
@@ -84,6 +86,7 @@ std::vector<ZooHook> WrongOutside() {
       {"draws_by_rand", "draws by rand()", promise::kRandom, Doing(CRandom)},
       {"naps", "sleeps for real", promise::kSleeps, Doing(Naps)},
       {"own_thread", "starts a std::thread", promise::kOwnThread, Doing(OwnThread)},
+      {"connects", "opens a connection", promise::kOthers, Doing(Connects)},
       {"writes_a_file", "writes a file of Env's without leave", promise::kWrites,
        [](HookWorld& w) { return std::make_unique<WritesAFile>(w.env()); }},
   };

@@ -1,13 +1,17 @@
 """The zoo, verified: needs TensorFlow, and the program vigil (VIGIL, or in the PATH)."""
 
+import re
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip("tensorflow")
-from vigil_player.pytest_plugin import verify  # noqa: E402
+from vigil_player.pytest_plugin import CASE, verify  # noqa: E402
 from vigil_player.verified import LONG, SHORT, Patience  # noqa: E402
 from vigil_player.verify_cli import MAY, find_vigil, leave_of  # noqa: E402
 
-from . import zoo  # noqa: E402
+from . import zoo, zoo_outside  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not find_vigil(), reason="no program vigil")
 
@@ -15,10 +19,10 @@ pytestmark = pytest.mark.skipif(not find_vigil(), reason="no program vigil")
 def said_of(name, maker, leave, scenarios):
     words = leave_of(not leave.get("may_request_stop", True), {word: leave.get(f"may_{word}", False) for word in MAY})
     make = maker if not isinstance(maker, type) else lambda _w: maker()
-    return verify(make, name, words, scenarios, "again")
+    return verify(make, name, words, scenarios, "again", leave.get("may_write", ()))
 
 
-@pytest.mark.parametrize("name", zoo.WRONG)
+@pytest.mark.parametrize("name", sorted(set(zoo.WRONG) - {name for name, *_ in zoo_outside.WRONG}))
 def test_wrong_hooks_are_found(name):
     maker, promise, leave = zoo.WRONG[name]
     code, said = said_of(name, maker, leave, 0)
@@ -26,7 +30,24 @@ def test_wrong_hooks_are_found(name):
     assert "again --case " in said
 
 
-@pytest.mark.parametrize("name", zoo.RIGHT)
+@pytest.mark.parametrize("name", [name for name, *_ in zoo_outside.WRONG])
+def test_what_a_hook_asks_of_the_machine_is_found_and_nothing_else(name, monkeypatch):
+    monkeypatch.setenv(CASE, "calm.monitored.alone")  # each run asks for it, so the first case shows it
+    maker, promise, leave = zoo.WRONG[name]
+    code, said = said_of(name, maker, leave, 0)
+    assert code == 1 and re.findall(r"^  (hook\.\w+):", said, re.M) == [promise], said
+    assert "again --case " in said
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in zoo_outside.RIGHT])
+def test_what_looks_like_it_is_left_in_peace(name, monkeypatch):
+    monkeypatch.setenv(CASE, "calm.monitored.alone")
+    maker, leave = zoo.RIGHT[name]
+    code, said = said_of(name, maker, leave, 0)
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("name", sorted(set(zoo.RIGHT) - {name for name, *_ in zoo_outside.RIGHT}))
 def test_right_hooks_pass(name):
     maker, leave = zoo.RIGHT[name]
     code, said = said_of(name, maker, leave, 50)
@@ -62,6 +83,36 @@ def test_the_fixture_passes_right_hooks(vigil_hook):
 def test_the_fixture_fails_by_wrong_ones(vigil_hook):
     with pytest.raises(pytest.fail.Exception, match="hook.before_run_not_idempotent"):
         vigil_hook(lambda w: zoo.CountsBeforeRuns(), scenarios=0)
+
+
+def test_the_fixture_gives_leave_to_write(vigil_hook, tmp_path, monkeypatch):
+    monkeypatch.setenv(CASE, "calm.monitored.alone")
+
+    class Writes(zoo.Hook):
+        def after_run(self, context, values):
+            (tmp_path / "steps").write_text("1")
+
+    vigil_hook(lambda w: Writes(), may_write=[str(tmp_path)])
+    with pytest.raises(pytest.fail.Exception, match="changes '.*/steps' in after_run after step 1"):
+        vigil_hook(lambda w: Writes(), may_write=[str(tmp_path) + "2"])
+
+
+def test_the_command_gives_leave(tmp_path):
+    hook = tmp_path / "hooks.py"
+    hook.write_text(
+        "import random\nimport tensorflow.compat.v1 as tf\n\n\nclass Notes(tf.train.SessionRunHook):\n"
+        f"    def end(self, session):\n        open({str(tmp_path / 'note')!r}, 'w').write(str(random.random()))\n")
+    command = [sys.executable, "-m", "vigil_player.verify_cli", f"{hook}:Notes", "--case", "calm.monitored.alone"]
+
+    def said(*leave):
+        ran = subprocess.run([*command, *leave], stdout=subprocess.PIPE, text=True, check=False)
+        return ran.returncode, re.findall(r"^  (hook\.\w+):", ran.stdout, re.M), ran.stdout
+
+    assert said()[:2] == (1, ["hook.writes_files", "hook.draws_random"])
+    code, found, text = said("--may-write", str(tmp_path))
+    assert (code, found) == (1, ["hook.draws_random"])
+    assert f"vigil-verify {hook}:Notes --may-write {tmp_path} --case " in text
+    assert said("--may-write", str(tmp_path), "--may-use-outside")[:2] == (0, [])
 
 
 def test_a_leave_that_there_is_not(vigil_hook):

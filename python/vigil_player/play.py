@@ -57,6 +57,7 @@ class Foreign:
     def make(self, directory):
         from .verified import HookParts, Verified
 
+        self.evidence.may_write_in(directory)
         try:
             hook = self.maker(HookParts(world.active.model, directory))
             if not isinstance(hook, tf.train.SessionRunHook):

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -25,7 +25,8 @@ from .verify_cli import MAY, find_vigil, leave_of
 CASE = "VIGIL_VERIFY_CASE"
 
 
-def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: int, again: str) -> tuple[int, str]:
+def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: int, again: str,
+           may_write: Iterable[str] = ()) -> tuple[int, str]:
     """The exit code of `vigil verify`, and what it says."""
     from .tensorflow_player import TensorFlowPlayer
 
@@ -43,7 +44,7 @@ def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: 
         command = [vigil, "verify", "--player", relay, "--replay-as", again, "--jobs", "1"]
         command += ["--case", case, "--trace"] if case else ["--scenarios", str(scenarios)]
         with subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT) as process:
-            player = TensorFlowPlayer(maker, name, leave)
+            player = TensorFlowPlayer(maker, name, leave, may_write)
             while process.poll() is None:
                 try:
                     connection, _ = listener.accept()
@@ -63,16 +64,18 @@ def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: 
 
 @pytest.fixture
 def vigil_hook(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """vigil_hook(maker, may_request_stop=True, may_feed=False, ..., scenarios=200): fails with what it found."""
+    """vigil_hook(maker, may_request_stop=True, may_feed=False, ..., may_write=(), scenarios=200): fails with what it
+    found. `may_write`: folders."""
 
-    def check(maker: Callable[[Any], Any], scenarios: int = 200, may_request_stop: bool = True, **may: bool) -> None:
+    def check(maker: Callable[[Any], Any], scenarios: int = 200, may_request_stop: bool = True,
+              may_write: Iterable[str] = (), **may: bool) -> None:
         unknown = [word for word in may if word[len("may_"):] not in MAY or not word.startswith("may_")]
         if unknown:
-            raise TypeError(f"vigil_hook has no {unknown[0]}; there are may_request_stop, "
+            raise TypeError(f"vigil_hook has no {unknown[0]}; there are may_request_stop, may_write, "
                             + ", ".join(f"may_{word}" for word in MAY))
         leave = leave_of(not may_request_stop, {word[len("may_"):]: value for word, value in may.items()})
         again = f"python -m pytest {shlex.quote(request.node.nodeid)}"
-        code, said = verify(maker, request.node.name, leave, scenarios, again)
+        code, said = verify(maker, request.node.name, leave, scenarios, again, may_write)
         said = said.replace(f"{again} --case ", f"{CASE}=CASE {again}    # CASE is ")
         if code != 0:
             pytest.fail(said, pytrace=False)

@@ -19,13 +19,16 @@ Maker = Callable[[HookParts], Any]
 class TensorFlowPlayer:
     """Plays one scenario after the other in this process.
 
-    `maker`: of a hook under verification, with its name and what it has leave to do (LEAVES in verified.py).
+    `maker`: of a hook under verification, with its name, what it has leave to do (LEAVES in verified.py) and the
+    folders that it may write.
     """
 
-    def __init__(self, maker: Maker | None = None, name: str = "", leave: Iterable[str] = ()) -> None:
+    def __init__(self, maker: Maker | None = None, name: str = "", leave: Iterable[str] = (),
+                 may_write: Iterable[str] = ()) -> None:
         self.maker = maker
         self.name = name
         self.leave = frozenset(leave)
+        self.may_write = tuple(may_write)
         self.patience = Patience()
 
     def greeting(self) -> dict[str, Any]:
@@ -49,6 +52,6 @@ class TensorFlowPlayer:
         try:
             if self.maker is None:
                 return play_for_others(scenario)
-            return play_hook(scenario, self.maker, Evidence(self.leave, self.patience), lives)
+            return play_hook(scenario, self.maker, Evidence(self.leave, self.patience, self.may_write), lives)
         finally:
             faulthandler.cancel_dump_traceback_later()

@@ -7,12 +7,13 @@ import sys
 import threading
 import time
 
-from . import world
+from . import gfile, machine, world  # noqa: F401  (gfile: installed by the import)
 from .errors import code_of
 from .tensorflow_v1 import tf, writer_cache
+from .virtual_time import virtual_time
 
 LONGEST_CALL = 60  # seconds, virtual
-LEAVES = ("request_stop", "run_train_op", "feed", "wait", "fail", "need_session")
+LEAVES = ("request_stop", "run_train_op", "feed", "wait", "fail", "need_session", "use_outside")
 LONG, SHORT = 10, 0.05  # seconds, real: see Patience
 
 
@@ -51,8 +52,10 @@ class Patience:
 class Evidence:
     """Of one play."""
 
-    def __init__(self, leave=(), patience=None):
+    def __init__(self, leave=(), patience=None, may_write=()):
         self.leave = frozenset(leave)
+        self.may_write = [machine.folder_path(folder) for folder in may_write]
+        self.machine = machine.Watch(lambda: (self.inside, self.last_step))
         self.patience = patience or Patience()
         self.decisions = []
         self.offences = {}
@@ -81,9 +84,16 @@ class Evidence:
     def may(self, what):
         return what in self.leave
 
+    def may_write_in(self, folder):
+        """The session's own, where its checkpoints are."""
+        self.may_write.append(machine.folder_path(folder))
+        self.machine.free = tuple(self.may_write)
+
     def said(self):
         said = {"decisions": self.decisions, "stopped_last_run": self.stopped_last_run,
                 "offences": [{"promise": promise, "actual": actual} for promise, actual in self.offences.items()]}
+        if self.machine.seen:
+            said.update(seen=self.machine.seen, may_use_outside=self.may("use_outside"), may_write=self.may_write)
         return {**said, "error": self.error} if self.error else said
 
     # What a session tells of calls that the hook makes on it.
@@ -159,7 +169,7 @@ class Verified(tf.train.SessionRunHook):
         before = set(threading.enumerate())
         w.evidence = e
         try:
-            with virtual_time():
+            with virtual_time(), machine.watched(e.machine):
                 yield
         except Exception as error:
             code = code_of(error)
@@ -258,22 +268,3 @@ class Verified(tf.train.SessionRunHook):
             raise
         finally:
             e.ended = True
-
-
-@contextlib.contextmanager
-def virtual_time():
-    """While a hook is called, Python's clock is the virtual one, and sleeping turns it."""
-    real = time.time, time.monotonic, time.perf_counter, time.sleep
-    here = threading.current_thread()
-    w = world.active
-
-    def here_or(index, virtual):
-        return lambda *args: virtual(*args) if threading.current_thread() is here else real[index](*args)
-
-    now = lambda: w.now  # noqa: E731
-    time.time, time.monotonic, time.perf_counter = here_or(0, now), here_or(1, now), here_or(2, now)
-    time.sleep = here_or(3, w.pass_time)
-    try:
-        yield
-    finally:
-        time.time, time.monotonic, time.perf_counter, time.sleep = real

@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-MAY = ("run_train_op", "feed", "wait", "fail", "need_session")
+MAY = ("run_train_op", "feed", "wait", "fail", "need_session", "use_outside")
 
 
 def find_vigil() -> str:
@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--may-not-request-stop", action="store_true", help="it has no leave to stop the training")
     for word in MAY:
         made.add_argument(f"--may-{word.replace('_', '-')}", action="store_true")
+    made.add_argument("--may-write", default=[], action="append", metavar="DIR", help="a folder; may be given again")
     made.add_argument("--scenarios", type=int, default=200, help="random ones (default: 200)")
     made.add_argument("--case", default="", help="play this one case only, as a finding names it")
     made.add_argument("--trace", action="store_true", help="print the events of the case")
@@ -54,9 +55,10 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     may = {word: getattr(a, f"may_{word}") for word in MAY}
     leave = ",".join(leave_of(a.may_not_request_stop, may))
-    player = shlex.join([sys.executable, "-m", "vigil_player", "--hook", a.hook, "--leave", leave])
+    folders = [word for folder in a.may_write for word in ("--may-write", folder)]
+    player = shlex.join([sys.executable, "-m", "vigil_player", "--hook", a.hook, "--leave", leave, *folders])
     again = ["vigil-verify", a.hook] + ["--may-not-request-stop"] * a.may_not_request_stop
-    again += [f"--may-{word.replace('_', '-')}" for word in MAY if may[word]]
+    again += [f"--may-{word.replace('_', '-')}" for word in MAY if may[word]] + folders
     command = [vigil, "verify", "--player", player, "--replay-as", shlex.join(again)]
     command += ["--case", a.case] if a.case else ["--scenarios", str(a.scenarios)]
     command += ["--trace"] * a.trace

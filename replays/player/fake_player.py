@@ -110,6 +110,24 @@ def offends(number):
     say(played(number, hook={"offences": [{"promise": "hook.blocks", "actual": "waits 70 s in end"}]}))
 
 
+def asks_the_machine(number):
+    """Of what it saw, some was allowed."""
+    seen = [{"what": "random", "name": "random.random", "inside": "end", "step": 3},
+            {"what": "changes", "name": "/mine/x"}, {"what": "changes", "name": "/mined"}]
+    say(played(number, hook={"seen": seen, "may_write": ["/mine"]}))
+
+
+def asks_with_leave(number):
+    say(played(number, hook={"seen": [{"what": "random", "name": "random.random"}], "may_use_outside": True}))
+
+
+LAST = (asks_the_machine, asks_with_leave)  # what is not seen again does not count
+
+
+def sees_what_there_is_not(number):
+    say(played(number, hook={"seen": [{"what": "ghosts", "name": "one"}]}))
+
+
 def unknown_promise(number):
     say(played(number, hook={"offences": [{"promise": "hook.is_ugly", "actual": "it is"}]}))
 
@@ -132,7 +150,7 @@ def main():
             say(HELLO)
             continue
         plays += 1
-        (mistake if plays == at else none)(question["id"])
+        (mistake if plays == at or (plays > at and mistake in LAST) else none)(question["id"])
 
 
 main()

@@ -117,6 +117,18 @@ std::uint64_t HashOfEvents(const std::vector<std::string>& lines) {
   return hash;
 }
 
+void ReadSeen(const Field& field, std::vector<HookSaid::Seen>& all) {
+  field.Each([&](const Json& item, const Place& place) {
+    HookSaid::Seen& seen = all.emplace_back();
+    Fields one(field.reading(), item, place);
+    one.Required("what").String(seen.what);
+    one.Required("name").String(seen.name);
+    one.Optional("inside").String(seen.inside);
+    one.Optional("step").Integer(kIds, seen.step);
+    one.Finish();
+  });
+}
+
 void ReadHookSaid(const Field& field, HookSaid& said) {
   if (!field.present()) return;
   Fields f(field.reading(), field.value(), field.place());
@@ -137,6 +149,9 @@ void ReadHookSaid(const Field& field, HookSaid& said) {
     one.Required("actual").String(offence.actual);
     one.Finish();
   });
+  ReadSeen(f.Optional("seen"), said.seen);
+  f.Optional("may_use_outside").Bool(said.may_use_outside);
+  ReadTexts(f.Optional("may_write"), said.may_write);
   f.Optional("stopped_last_run").Bool(said.stopped_last_run);
   f.Optional("error").String(said.error);
   f.Finish();

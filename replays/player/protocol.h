@@ -64,8 +64,19 @@ struct HookSaid {
     std::string promise;
     std::string actual;
   };
+  // What it asked of the machine, which whoever asks is to judge.
+  static constexpr std::string_view kChanges = "changes";
+  struct Seen {
+    std::string what;    // "clock", "files", "random", "sleep", "thread", "others"; "changes": a file
+    std::string name;    // by which function; of "changes" the path
+    std::string inside;  // the method that was being called; "" = none
+    std::int64_t step = 0;
+  };
   std::vector<Decision> decisions;
   std::vector<Offence> offences;
+  std::vector<Seen> seen;
+  bool may_use_outside = false;
+  std::vector<std::string> may_write;
   bool stopped_last_run = false;
   std::string error;  // it could not be made
 };

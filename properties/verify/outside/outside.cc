@@ -3,11 +3,14 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
@@ -84,6 +87,21 @@ VIGIL_OUTSIDE(kSleep, unsigned, sleep, (unsigned wanted), (wanted), )
 VIGIL_OUTSIDE(kThread, int, pthread_create,
               (pthread_t * thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument),
               (thread, attributes, start, argument), noexcept)
+VIGIL_OUTSIDE(kOthers, int, connect, (int socket, const struct sockaddr* to, socklen_t size), (socket, to, size), )
+VIGIL_OUTSIDE(kOthers, int, bind, (int socket, const struct sockaddr* to, socklen_t size), (socket, to, size), noexcept)
+VIGIL_OUTSIDE(kOthers, int, getaddrinfo,
+              (const char* node, const char* service, const struct addrinfo* hints, struct addrinfo** found),
+              (node, service, hints, found), )
+VIGIL_OUTSIDE(kOthers, int, system, (const char* command), (command), )
+VIGIL_OUTSIDE(kOthers, FILE*, popen, (const char* command, const char* mode), (command, mode), )
+VIGIL_OUTSIDE(kOthers, int, posix_spawn,
+              (pid_t * pid, const char* path, const posix_spawn_file_actions_t* actions,
+               const posix_spawnattr_t* attributes, char* const words[], char* const environment[]),
+              (pid, path, actions, attributes, words, environment), )
+VIGIL_OUTSIDE(kOthers, int, posix_spawnp,
+              (pid_t * pid, const char* file, const posix_spawn_file_actions_t* actions,
+               const posix_spawnattr_t* attributes, char* const words[], char* const environment[]),
+              (pid, file, actions, attributes, words, environment), )
 
 #define VIGIL_OUTSIDE_OPEN(name)                                                  \
   extern "C" int name(const char* path, int flags, ...) {                         \

@@ -1,4 +1,5 @@
-// Sees what a hook asks of the operating system past its Env: the clock, files, random numbers, sleep, threads.
+// Sees what a hook asks of the operating system past its Env: the clock, files, random numbers, sleep, threads,
+// connections and programs.
 //
 // By interposition: this library has functions of its own by the names of the C library's, which pass every call on and
 // note those that are made while somebody watches. Whoever links it gets them; nothing of vigil's own library does but
@@ -14,8 +15,8 @@
 
 namespace vigil {
 
-enum class OutsideKind { kClock, kFiles, kRandom, kSleep, kThread };
-inline constexpr std::size_t kOutsideKinds = 5;
+enum class OutsideKind { kClock, kFiles, kRandom, kSleep, kThread, kOthers };
+inline constexpr std::size_t kOutsideKinds = 6;
 
 // The first function of each kind that was called; null: none.
 struct OutsideCalls {
