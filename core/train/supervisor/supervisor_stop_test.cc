@@ -169,7 +169,7 @@ TEST_F(SupervisorStopTest, WhatADroppedSupervisorFailsWithIsInTheLog) {
 TEST_F(SupervisorStopTest, AWriterThatADroppedSupervisorCannotCloseIsInTheLog) {
   const auto writer = std::make_shared<fakes::ScribeWriter>();
   {
-    const auto sv = Make({.logdir = kLogdir, .summary_writer = writer});
+    const auto sv = Make({.logdir = kLogdir, .summary_writer = SummaryWriterPtr(writer)});
     Prepare(*sv);
     writer->failing = "close";
     fake_.log.Clear();
