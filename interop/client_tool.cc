@@ -9,10 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,17 +28,11 @@
 #include "vigil/core/train/hooks/stop_at_step_hook.h"
 #include "vigil/core/train/training/monitored_training_session.h"
 #include "vigil/core/train/training_util.h"
+#include "vigil/interop/tool.h"
 #include "vigil/replays/graphs/graph_player.h"
 
 namespace vigil::interop {
 namespace {
-
-using Words = std::vector<std::string>;
-
-void Say(std::string line) {
-  std::ranges::replace(line, '\n', ';');
-  std::cout << line << '\n' << std::flush;
-}
 
 absl::Status Play(const Env& env, const Words& words) {
   for (std::size_t i = 2; i < words.size(); ++i) {
@@ -48,7 +40,7 @@ absl::Status Play(const Env& env, const Words& words) {
     const absl::StatusOr<RecordedPlay> play = ReadPlay(words[i]);
     ClusterSessionFactory sessions(env);
     std::string differs =
-        play.ok() ? Differences(env, *play, std::stod(words[1]), &sessions, words[0]) : play.status().ToString();
+        play.ok() ? Differences(env, *play, std::stod(words[1]), &sessions, words[0]) : TextOf(play.status());
     Say(fmt::format("{} {}", words[i], differs.empty() ? "same" : "differs: " + differs));
   }
   return absl::OkStatus();
@@ -198,15 +190,4 @@ absl::Status Do(const Env& machine, const std::string& command, const Words& wor
 }  // namespace
 }  // namespace vigil::interop
 
-int main(int argc, char** argv) {
-  vigil::RealEnv real({.log_threshold = vigil::Severity::kWarning});
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) {
-    std::cerr << "client_tool: no command\n";
-    return 2;
-  }
-  const absl::Status status = vigil::interop::Do(real.env(), words[0], {words.begin() + 1, words.end()});
-  if (status.ok()) return 0;
-  std::cerr << "client_tool: " << status.ToString() << '\n';
-  return 1;
-}
+int main(int argc, char** argv) { return vigil::interop::RunTool("client_tool", argc, argv, &vigil::interop::Do); }

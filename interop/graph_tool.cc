@@ -10,9 +10,7 @@
 //   ops FILE...                     plays recorded cases of ops: "WHERE OP: what" for what differs, then "played N"
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,31 +26,17 @@
 #include "vigil/core/train/training/monitored_training_session.h"
 #include "vigil/interop/drawn_program.h"
 #include "vigil/interop/record_program.h"
+#include "vigil/interop/tool.h"
 #include "vigil/replays/graphs/graph_player.h"
 #include "vigil/replays/ops/op_player.h"
 
 namespace vigil::interop {
 namespace {
 
-using Words = std::vector<std::string>;
-
-std::string OneLine(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  std::ranges::replace(text, '\n', ';');
-  return text;
-}
-
-std::string TextOf(const absl::Status& status) {
-  return OneLine(fmt::format("{}: {}", CodeName(CodeOf(status)), MessageOf(status)));
-}
-
-void Say(const std::string& line) { std::cout << line << '\n' << std::flush; }
-
 absl::Status Play(const Env& env, const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const absl::StatusOr<RecordedPlay> play = ReadPlay(words[i]);
-    const std::string differs =
-        play.ok() ? OneLine(Differences(env, *play, std::stod(words[0]))) : TextOf(play.status());
+    const std::string differs = play.ok() ? Differences(env, *play, std::stod(words[0])) : TextOf(play.status());
     Say(fmt::format("{} {}", words[i], differs.empty() ? "same" : "differs: " + differs));
   }
   return absl::OkStatus();
@@ -124,9 +108,9 @@ absl::Status Ops(const Env& env, const Words& words) {
       const replays::OpResult result = replays::PlayOp(env, each);
       ++played;
       if (!result.differs.empty()) {
-        Say(OneLine(fmt::format("{} {}: {}", each.where, each.op, result.differs)));
+        Say(fmt::format("{} {}: {}", each.where, each.op, result.differs));
       } else if (result.text_differs) {
-        Say(OneLine(fmt::format("{} {}: says '{}', TensorFlow '{}'", each.where, each.op, result.said, each.error)));
+        Say(fmt::format("{} {}: says '{}', TensorFlow '{}'", each.where, each.op, result.said, each.error));
       }
     }
   }
@@ -146,15 +130,4 @@ absl::Status Do(const Env& env, const std::string& command, const Words& words) 
 }  // namespace
 }  // namespace vigil::interop
 
-int main(int argc, char** argv) {
-  vigil::RealEnv real({.log_threshold = vigil::Severity::kWarning});
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) {
-    std::cerr << "graph_tool: no command\n";
-    return 2;
-  }
-  const absl::Status status = vigil::interop::Do(real.env(), words[0], {words.begin() + 1, words.end()});
-  if (status.ok()) return 0;
-  std::cerr << "graph_tool: " << vigil::interop::TextOf(status) << '\n';
-  return 1;
-}
+int main(int argc, char** argv) { return vigil::interop::RunTool("graph_tool", argc, argv, &vigil::interop::Do); }

@@ -63,8 +63,8 @@ void SimNetwork::RunHandler(Serving& serving) {
   NetworkReply reply = serving.listener->handler(serving);
   if (serving.late == nullptr) node.Work(reply.ok() ? reply->size() : 0);
   if (serving.ended) return;
-  // Put off when nobody waited any more: then nobody answers.
-  if (serving.late == nullptr || !serving.put_off) AnswerOnce(serving, std::move(reply));
+  // Also what was put off when nobody waited any more: nobody else does.
+  if (!serving.put_off) AnswerOnce(serving, std::move(reply));
   Release(serving, serving.running);
 }
 

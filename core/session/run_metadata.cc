@@ -12,7 +12,6 @@
 namespace vigil {
 namespace {
 
-constexpr std::string_view kLocalDevice = "/job:localhost/replica:0/task:0/device:CPU:0";
 constexpr std::string_view kBetweenInputs = ", ";
 constexpr std::int64_t kNanosInAMicro = 1000;
 

@@ -5,13 +5,17 @@
 #ifndef VIGIL_CORE_SESSION_RUN_METADATA_H_
 #define VIGIL_CORE_SESSION_RUN_METADATA_H_
 
+#include <string_view>
+
 #include "vigil/core/session/run_metadata.pb.h"
 #include "vigil/core/session/run_options.h"
 
 namespace vigil {
 
-// A list for each device, the devices in the order in which they come first; a node without a device ran on
-// "/job:localhost/replica:0/task:0/device:CPU:0". Graphs of partitions are left out.
+// Where a node without a device ran.
+inline constexpr std::string_view kLocalDevice = "/job:localhost/replica:0/task:0/device:CPU:0";
+
+// A list for each device, the devices in the order in which they come first. Graphs of partitions are left out.
 proto::RunMetadata ToProto(const RunMetadata& metadata);
 // Whoever has written it: op and inputs are read out of the label "node = Op(input, input)", and are empty if it is
 // another one.

@@ -118,9 +118,7 @@ class RegisteredGraph::Run final : public Rendezvous {
     body = edge.request;
     AppendIntegerField(Request::kStepIdFieldNumber, step_->step_id(), &body);
     AppendIntegerField(Request::kRequestIdFieldNumber, graph_.ids_.Next(), &body);
-    if (master != 0) {
-      AppendIntegerField(Request::kMasterIncarnationFieldNumber, static_cast<std::int64_t>(master), &body);
-    }
+    AppendIntegerField(Request::kMasterIncarnationFieldNumber, static_cast<std::int64_t>(master), &body);
     step_->Fetch(i, {.to = edge.from->address,
                      .method = methods::kRecvTensor.text(),
                      .body = absl::Cord(std::move(body)),

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "vigil/core/session/run_metadata.h"
+
 namespace vigil {
 namespace {
-
-constexpr std::string_view kLocalDevice = "/job:localhost/replica:0/task:0/device:CPU:0";
 
 std::string Quoted(std::string_view text) {
   std::string out = "\"";

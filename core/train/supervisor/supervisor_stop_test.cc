@@ -25,6 +25,14 @@ class SupervisorStopTest : public SupervisorTest {
   TaskPtr Sleeper(double secs) {
     return env().tasks->Spawn("sleeper", [this, secs] { SleepUntil(secs); });
   }
+  // Of the log.
+  std::vector<std::string> Errors() {
+    std::vector<std::string> errors;
+    for (const auto& line : fake_.log.lines()) {
+      if (line.severity == Severity::kError) errors.push_back(line.text);
+    }
+    return errors;
+  }
 };
 
 TEST_F(SupervisorStopTest, JoinsTheTasksThatItIsGiven) {
@@ -73,11 +81,7 @@ TEST_F(SupervisorStopTest, ADroppedSupervisorStopsWhatItStarted) {
   EXPECT_TRUE(task->done());
   EXPECT_TRUE(session->closed());
   EXPECT_EQ(Now(), 5.001);
-  bool named = false;
-  for (const auto& line : fake_.log.lines()) {
-    named = named || (line.severity == Severity::kError && line.text.find("stuck") != std::string::npos);
-  }
-  EXPECT_TRUE(named);
+  EXPECT_THAT(Errors(), Contains(testing::HasSubstr("stuck")));
 }
 
 TEST_F(SupervisorStopTest, WhoHasStoppedItDropsItInSilence) {
@@ -156,11 +160,7 @@ TEST_F(SupervisorStopTest, WhatADroppedSupervisorFailsWithIsInTheLog) {
           seconds(1), [] { return absl::OkStatus(); }, "mine");
       if (fails) sv->RequestStop(MakeStatus(Code::kInternal, "it broke")).IgnoreError();
     }
-    std::vector<std::string> errors;
-    for (const auto& line : fake_.log.lines()) {
-      if (line.severity == Severity::kError) errors.push_back(line.text);
-    }
-    return errors;
+    return Errors();
   };
   EXPECT_THAT(drop(true), testing::ElementsAre("The supervisor failed: it broke"));
   EXPECT_THAT(drop(false), testing::IsEmpty());
@@ -174,11 +174,7 @@ TEST_F(SupervisorStopTest, AWriterThatADroppedSupervisorCannotCloseIsInTheLog) {
     writer->failing = "close";
     fake_.log.Clear();
   }
-  std::vector<std::string> errors;
-  for (const auto& line : fake_.log.lines()) {
-    if (line.severity == Severity::kError) errors.push_back(line.text);
-  }
-  EXPECT_THAT(errors, testing::ElementsAre(StartsWith("The supervisor failed: ")));
+  EXPECT_THAT(Errors(), testing::ElementsAre(StartsWith("The supervisor failed: ")));
 }
 
 TEST_F(SupervisorStopTest, AStopEndsTheWaitForAChief) {
