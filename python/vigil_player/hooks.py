@@ -180,8 +180,9 @@ def make_hook(spec, directory):
         return tf.train.NanTensorHook(model.loss, **args)
     if kind == "final_ops":
         with model.graph.as_default():
-            model.final = tf.identity(model.named(args["what"]))
-        return tf.train.FinalOpsHook(model.final)
+            final = tf.identity(model.named(args["what"]))
+        model.final.append(final)
+        return tf.train.FinalOpsHook(final)
     if kind == "feed_fn":
         return tf.train.FeedFnHook(lambda: {model.feed_me: args["value"]})
     if kind == "global_step_waiter":

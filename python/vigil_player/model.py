@@ -27,7 +27,7 @@ class Model:
         self.graph = tf.Graph()
         self.scaffold = None
         self.session = None  # the last raw session
-        self.final = None  # what FinalOpsHook fetches
+        self.final = []  # what each FinalOpsHook fetches
         with self.graph.as_default(), tf.device(spec.get("device")):
             self.global_step = tf.train.get_or_create_global_step() if spec.get("global_step", True) else None
             before_train = self.input(spec)
@@ -110,7 +110,7 @@ class Model:
         return [self.read, self.global_step]
 
     def finals(self):
-        return [self.final]
+        return self.final
 
     def kind_of(self, fetches):
         """What a run on the raw session is for."""

@@ -208,6 +208,7 @@ class Writer:
 
     def __init__(self, logdir):
         self.logdir = logdir
+        self.run_tags = set()
 
     def get_logdir(self):
         return self.logdir
@@ -224,6 +225,9 @@ class Writer:
 
     def add_run_metadata(self, _metadata, tag, global_step=None):
         world.active.log(f"writer run_metadata {tag} step={global_step}")
+        if tag in self.run_tags:  # as TensorFlow's FileWriter
+            raise ValueError("The provided tag was already used for this event type")
+        self.run_tags.add(tag)
 
     def add_graph(self, *_args, **_kwargs):
         world.active.log("writer graph")
