@@ -3,6 +3,7 @@
 
   graph_exchange.py theirs SEED COUNT     TensorFlow's, imported and trained by vigil; exported again, by TensorFlow
   graph_exchange.py ours SEED COUNT       vigil's, imported and trained by TensorFlow
+  graph_exchange.py gradients SEED COUNT  graphs of TensorFlow with branches; vigil's gradients through them
   graph_exchange.py record FOLDER         a few of both for the tests of replays/graphs, as TensorFlow ran them
 """
 
@@ -13,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+import branch_programs
 import graphs  # replays/recorder
 import numpy as np
 import programs
@@ -22,6 +24,7 @@ from vigil_player.tensorflow_v1 import tf
 TOLERANCE = 1e-5
 # For the tests: small ones, of many kinds.
 RECORDED_THEIRS = ["3/1", "3/5", "3/6"]
+RECORDED_GRADIENTS = ["1/0", "1/1", "1/2", "1/3", "1/4", "1/5"]
 RECORDED_OURS = [("3", "1"), ("3", "3"), ("3", "4"), ("3", "5")]
 
 
@@ -42,6 +45,21 @@ def record_theirs(seed: str, path: str) -> programs.Program:
         play.run(program.values, feeds=batch)
         play.run(targets=[program.train], feeds=batch)
     play.run(program.values, feeds=program.batches[0])
+    play.close()
+    write_play(path, play.records)
+    return program
+
+
+def record_gradients(seed: str, path: str) -> branch_programs.BranchProgram:
+    """A program with branches, its loss and TensorFlow's gradients, written to a file."""
+    # TensorFlow's optimizer loses what comes into a nested branch by RefSwitch ("Retval[0] does not have value").
+    play = graphs.Play(optimizes=False)
+    with play.graph.as_default():
+        program = branch_programs.draw(seed)
+        play.export()
+    play.run(targets=[program.init])
+    for batch in program.batches:
+        play.run(program.fetches, feeds=batch)
     play.close()
     write_play(path, play.records)
     return program
@@ -125,7 +143,24 @@ def ours(exchange: Exchange, seed: str, count: int, folder: str) -> None:
         exchange.counts["values"] += sum(len(response.tensor) for _, response in runs)
 
 
+def gradients(exchange: Exchange, seed: str, count: int, folder: str) -> None:
+    paths = {}
+    for number in range(count):
+        path = os.path.join(folder, f"{number}.play")
+        program = record_gradients(f"{seed}/{number}", path)
+        paths[path] = f"program {seed}/{number} ({program.about})"
+        exchange.counts["programs"] += 1
+        exchange.counts["gradients"] += (len(program.fetches) - 1) * len(program.batches)
+    for command in ("play", "gradients"):
+        for line in run_tool("graph_tool", command, str(TOLERANCE), *paths):
+            path, said = line.split(" ", 1)
+            if said != "same":
+                exchange.differ(f"{command}: {paths[path]}: {said}")
+
+
 def record(folder: str) -> int:
+    for seed in RECORDED_GRADIENTS:
+        record_gradients(seed, os.path.join(folder, f"gradients_{seed.replace('/', '_')}.play"))
     for seed in RECORDED_THEIRS:
         record_theirs(seed, os.path.join(folder, f"drawn_theirs_{seed.replace('/', '_')}.play"))
     for seed, number in RECORDED_OURS:
@@ -141,15 +176,18 @@ def record(folder: str) -> int:
     return 0
 
 
+KINDS = {"theirs": theirs, "ours": ours, "gradients": gradients}
+
+
 def main() -> int:
     if len(sys.argv) == 3 and sys.argv[1] == "record":
         return record(sys.argv[2])
-    if len(sys.argv) != 4 or sys.argv[1] not in ("theirs", "ours"):
+    if len(sys.argv) != 4 or sys.argv[1] not in KINDS:
         sys.exit(__doc__)
     tf.logging.set_verbosity(tf.logging.ERROR)
     exchange = Exchange()
     with tempfile.TemporaryDirectory() as folder:
-        {"theirs": theirs, "ours": ours}[sys.argv[1]](exchange, sys.argv[2], int(sys.argv[3]), folder)
+        KINDS[sys.argv[1]](exchange, sys.argv[2], int(sys.argv[3]), folder)
     return exchange.finish()
 
 

@@ -1,6 +1,7 @@
 // Graphs between TensorFlow and vigil, for the scripts of this folder. Standard output has one line for each result.
 //
 //   play TOLERANCE FILE...          plays what TensorFlow recorded: "FILE same", or "FILE differs: what"
+//   gradients TOLERANCE FILE...     the same with vigil's gradients in the place of TensorFlow's (own_gradients.h)
 //   record SEED FIRST COUNT FOLDER [repeatable]
 //                                   draws programs, trains each for 20 steps, writes FOLDER/program_N.play: "FILE
 //                                   ABOUT"
@@ -28,14 +29,16 @@
 #include "vigil/interop/record_program.h"
 #include "vigil/interop/tool.h"
 #include "vigil/replays/graphs/graph_player.h"
+#include "vigil/replays/graphs/own_gradients.h"
 #include "vigil/replays/ops/op_player.h"
 
 namespace vigil::interop {
 namespace {
 
-absl::Status Play(const Env& env, const Words& words) {
+absl::Status Play(const Env& env, const Words& words, bool own_gradients) {
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const absl::StatusOr<RecordedPlay> play = ReadPlay(words[i]);
+    absl::StatusOr<RecordedPlay> play = ReadPlay(words[i]);
+    if (play.ok() && own_gradients) play = WithOwnGradients(*play);
     const std::string differs = play.ok() ? Differences(env, *play, std::stod(words[0])) : TextOf(play.status());
     Say(fmt::format("{} {}", words[i], differs.empty() ? "same" : "differs: " + differs));
   }
@@ -119,12 +122,12 @@ absl::Status Ops(const Env& env, const Words& words) {
 }
 
 absl::Status Do(const Env& env, const std::string& command, const Words& words) {
-  if (command == "play") return Play(env, words);
+  if (command == "play" || command == "gradients") return Play(env, words, command == "gradients");
   if (command == "record") return Record(env, words);
   if (command == "train") return Train(env, words);
   if (command == "export") return Export(env, words);
   if (command == "ops") return Ops(env, words);
-  return UsageError(fmt::format("there is no command '{}': play, record, train, export and ops are known", command));
+  return UsageError(fmt::format("there is no command '{}': play, gradients, record, train, export and ops are known", command));
 }
 
 }  // namespace

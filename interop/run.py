@@ -31,6 +31,8 @@ KINDS = [
     Kind("graphs-theirs", "graphs of TensorFlow trained here, exported again and trained there",
          ["graph_exchange.py", "theirs"], 20),
     Kind("graphs-ours", "graphs of vigil trained there", ["graph_exchange.py", "ours"], 20),
+    Kind("gradients", "graphs of TensorFlow with branches: gradients through them, made here",
+         ["graph_exchange.py", "gradients"], 100),
     Kind("training", "trainings that go on elsewhere, in three parts", ["training_exchange.py"], 6),
     Kind("events", "events files, written by each and read by the other", ["events_exchange.py"], 20),
     Kind("tensorboard", "events of vigil as TensorBoard's Python and its data server find them", ["tensorboard_exchange.py"], 4),

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Steps of training a second, ours against TensorFlow's, on one core and in one run.
+"""Steps of training a second, ours against TensorFlow's, on the same cores and in one run.
 
     /tmp/tf/bin/python interop/train_speed.py build/release/bench/train_speed [--rounds 5] [--seconds 2] [--core 0]
+        [--threads 1]
 
 The same models (bench/train_speed.cc) in a MonitoredTrainingSession with its default hooks (step counter, summaries,
-checkpoints), trained in turn, each in a process of its own on that core. TensorFlow: compat.v1, one thread between and
-one within ops. Prints medians of the steps per second of the processor (which others on the machine disturb less than
+checkpoints), trained in turn, each in a process of its own on that core. TensorFlow: compat.v1, one thread between
+ops; within ops so many threads on both sides, each with a core. Prints medians of the steps per second of the processor (which others on the machine disturb less than
 those per second of the wall) and of both ratios.
 """
 import argparse
@@ -19,7 +20,7 @@ import time
 MODELS = ["mlp", "digits", "convnet"]
 
 
-def tensorflow_steps(name, how, folder, seconds):
+def tensorflow_steps(name, how, folder, seconds, threads):
     """Trains one model and prints the line that bench/train_speed.cc prints."""
     import numpy as np
     import tensorflow as tensorflow2
@@ -68,7 +69,7 @@ def tensorflow_steps(name, how, folder, seconds):
     loss = tf.reduce_mean(losses)
     tf.summary.scalar("loss", loss)
     train = tf.train.GradientDescentOptimizer(0.01).minimize(loss, step)
-    config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+    config = tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=1)
     with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, config=config) as session:
         for _ in range(20):
             session.run(train, feeds)
@@ -82,10 +83,10 @@ def tensorflow_steps(name, how, folder, seconds):
         print(f"{name} {how}: {steps} steps in {took:.3f} s ({used:.3f} s of the processor)")
 
 
-def steps_per_second(command, core):
+def steps_per_second(command, cores):
     """(by the wall, by the processor) of one process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["taskset", "-c", str(core)] + [part.replace("FOLDER", folder) for part in command]
+        command = ["taskset", "-c", cores] + [part.replace("FOLDER", folder) for part in command]
         out = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     steps, wall, processor = re.search(r": (\d+) steps in ([\d.]+) s \(([\d.]+) s", out).groups()
     return int(steps) / float(wall), int(steps) / float(processor)
@@ -98,17 +99,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--core", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="within an op, on as many cores from --core on")
     parser.add_argument("--models", nargs="*", default=MODELS)
     parser.add_argument("--how", nargs="*", default=["const", "fed"])
     args = parser.parse_args()
     if args.tensorflow:
-        return tensorflow_steps(*args.tensorflow, args.seconds)
+        return tensorflow_steps(*args.tensorflow, args.seconds, args.threads)
+    cores, threads = f"{args.core}-{args.core + args.threads - 1}", str(args.threads)
     print("model           ours/s  TensorFlow/s   ratio  ratio by the wall")
     for name in args.models:
         for how in args.how:
-            theirs = [sys.executable, __file__, "--seconds", str(args.seconds), "--tensorflow", name, how, "FOLDER"]
-            ours = [args.program, name, how, "FOLDER", str(args.seconds)]
-            pairs = [[steps_per_second(command, args.core) for command in (ours, theirs)] for _ in range(args.rounds)]
+            theirs = [sys.executable, __file__, "--seconds", str(args.seconds), "--threads", threads,
+                      "--tensorflow", name, how, "FOLDER"]
+            ours = [args.program, name, how, "FOLDER", str(args.seconds), threads]
+            pairs = [[steps_per_second(command, cores) for command in (ours, theirs)] for _ in range(args.rounds)]
             median = [statistics.median(pair[i][1] for pair in pairs) for i in range(2)]
             by_processor = statistics.median(us[1] / them[1] for us, them in pairs)
             by_wall = statistics.median(us[0] / them[0] for us, them in pairs)

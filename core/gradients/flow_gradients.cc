@@ -43,6 +43,7 @@ std::vector<Gradient> SwitchGradient(GradientCall& g) {
 void RegisterFlowGradients(GradientRegistry& registry) {
   registry.Register("Merge", MergeGradient);
   registry.Register("Switch", SwitchGradient);
+  registry.Register("RefSwitch", SwitchGradient);
 }
 
 }  // namespace vigil

@@ -55,7 +55,10 @@ class NumericTest : public testing::Test {
     std::vector<Output> inputs, xs;
     for (std::size_t i = 0; i < each.inputs.size(); ++i) {
       inputs.push_back(ops::Placeholder(b, "x", DType::kDouble));
-      xs.push_back(each.of_variables ? ops::MakeResourceVariable(b, "v", inputs.back()).ref : inputs.back());
+      xs.push_back(each.inputs_are == InputsAre::kResourceVariables
+                       ? ops::MakeResourceVariable(b, "v", inputs.back()).ref
+                   : each.inputs_are == InputsAre::kReferenceVariables ? ops::MakeVariable(b, "v", inputs.back()).ref
+                                                                       : inputs.back());
     }
     const Output out = each.build(b, xs);
     ASSERT_EQ(fakes::Text(b.status()), "OK");

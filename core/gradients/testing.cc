@@ -256,14 +256,14 @@ void AddRows(std::vector<DifferentiableCase>& all) {
                  [picked](Builder& b, const Inputs& in) {
                    return b.Op("ResourceGather", {in[0], b.Const("c", picked)}, {.attrs = {{"dtype", DType::kDouble}}});
                  },
-                 true});
+                 InputsAre::kResourceVariables});
   all.push_back({"ReadVariableOp",
                  {Signed({2, 3})},
                  [](Builder& b, const Inputs& in) {
                    const auto read = [&] { return b.Op("ReadVariableOp", in, {.attrs = {{"dtype", DType::kDouble}}}); };
                    return b.Op("Mul", {read(), read()});
                  },
-                 true});
+                 InputsAre::kResourceVariables});
   all.push_back(With("UnsortedSegmentSum", {Signed({4, 2})}, {IntVector({1, 0, -1, 1}), IntScalar(3)}));
   all.push_back(
       With("UnsortedSegmentSum", {Signed({2, 2, 3})}, {IntVector({1, 0, 1, 1}).Reshaped(Shape({2, 2})), IntScalar(2)}));
@@ -273,29 +273,34 @@ void AddRows(std::vector<DifferentiableCase>& all) {
 }
 
 // Of the input where `taken` (true: its square, else its cosine), or where it is not (`elsewhere`: a constant).
-DifferentiableCase Branch(std::string op, bool taken, bool elsewhere, bool of_variable) {
-  const auto build = [op, taken, elsewhere, of_variable](Builder& b, const Inputs& in) {
+DifferentiableCase Branch(std::string op, bool taken, bool elsewhere, InputsAre are) {
+  const auto build = [op, taken, elsewhere, are](Builder& b, const Inputs& in) {
     const Output predicate = b.Const("predicate", Tensor::Scalar<bool>(taken));
-    const auto side = [&](Output of, int i) -> Output { return {b.Op("Switch", {of, predicate}).node, i}; };
+    const auto side = [&](Output of, int i, const std::string& by = "Switch") -> Output {
+      return {b.Op(by, {of, predicate}).node, i};
+    };
     const auto value = [&](int i) {
-      const Output branch = side(in[0], i);
-      return of_variable ? b.Op("ReadVariableOp", {branch}, {.attrs = {{"dtype", DType::kDouble}}}) : branch;
+      const Output branch = side(in[0], i, are == InputsAre::kReferenceVariables ? "RefSwitch" : "Switch");
+      return are == InputsAre::kResourceVariables
+                 ? b.Op("ReadVariableOp", {branch}, {.attrs = {{"dtype", DType::kDouble}}})
+                 : branch;
     };
     const Output constant = b.Const("constant", Signed({2, 3}, 0.7));
     const Output no = elsewhere ? side(constant, 0) : b.Op("Cos", {value(0)});
     const Output merged = b.Op("Merge", {no, b.Op("Square", {value(1)})});
     return op == "Merge" ? merged : b.Op("Mul", {merged, b.Op("Sin", {merged})});
   };
-  return {std::move(op), {Signed({2, 3})}, build, of_variable};
+  return {std::move(op), {Signed({2, 3})}, build, are};
 }
 
 void AddFlow(std::vector<DifferentiableCase>& all) {
   for (const bool taken : {false, true}) {
     for (const bool elsewhere : {false, true}) {
       for (const char* const op : {"Merge", "Switch"}) {
-        all.push_back(Branch(op, taken, elsewhere, false));
-        all.push_back(Branch(op, taken, elsewhere, true));
+        all.push_back(Branch(op, taken, elsewhere, InputsAre::kValues));
+        all.push_back(Branch(op, taken, elsewhere, InputsAre::kResourceVariables));
       }
+      all.push_back(Branch("RefSwitch", taken, elsewhere, InputsAre::kReferenceVariables));
     }
   }
 }

@@ -2,6 +2,7 @@
 #ifndef VIGIL_CORE_GRADIENTS_TESTING_H_
 #define VIGIL_CORE_GRADIENTS_TESTING_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,11 +12,13 @@
 
 namespace vigil {
 
+enum class InputsAre : std::uint8_t { kValues, kResourceVariables, kReferenceVariables };
+
 struct DifferentiableCase {
   std::string op;                                                              // whose gradient it is about
   std::vector<Tensor> inputs;                                                  // double: each is differentiated
   std::function<Output(Builder& b, const std::vector<Output>& inputs)> build;  // ends with that op, or sums its outputs
-  bool of_variables = false;  // the inputs are resource variables with these values
+  InputsAre inputs_are = InputsAre::kValues;                                   // variables have these values
 };
 
 const std::vector<DifferentiableCase>& DifferentiableCases();

@@ -9,6 +9,7 @@
 #include "vigil/core/ops/random/seeds.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/replays/graphs/graph_player.h"
+#include "vigil/replays/graphs/own_gradients.h"
 #include "vigil/replays/graphs/testing.h"
 
 namespace vigil {
@@ -39,6 +40,21 @@ INSTANTIATE_TEST_SUITE_P(All, RecordedPrograms,
                                          "iterator_range", "parsed_csv", "parsed_examples", "slices", "resource_ops",
                                          "branches", "drawn_theirs_3_1", "drawn_theirs_3_5", "drawn_theirs_3_6",
                                          "drawn_ours_3_1", "drawn_ours_3_3", "drawn_ours_3_4", "drawn_ours_3_5"),
+                         [](const auto& each) { return std::string(each.param); });
+
+// Nested branches over references and resources, whichever are taken: TensorFlow's gradients, run here, and ours.
+class RecordedGradients : public RecordedGraphs, public testing::WithParamInterface<const char*> {};
+
+TEST_P(RecordedGradients, AreThoseThatAreMadeHere) {
+  EXPECT_EQ(Play(GetParam(), 1e-5), "");
+  const absl::StatusOr<RecordedPlay> play = WithOwnGradients(*ReadNamedPlay(GetParam()));
+  ASSERT_TRUE(play.ok()) << play.status();
+  EXPECT_EQ(Differences(fake_.env(), *play, 1e-5), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecordedGradients,
+                         testing::Values("gradients_1_0", "gradients_1_1", "gradients_1_2", "gradients_1_3",
+                                         "gradients_1_4", "gradients_1_5"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST_F(RecordedGraphs, WhatCannotBeRunIsToldAtOnce) {

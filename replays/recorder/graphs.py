@@ -47,7 +47,8 @@ RunStepRequest, RunStepResponse = messages()
 class Play:
     """What a case is given: it builds its graph, says what is run, and the answers are kept."""
 
-    def __init__(self):
+    def __init__(self, optimizes=True):
+        self.optimizes = optimizes  # whether TensorFlow changes the graph before it runs it
         self.records = []
         self.graph = tf.Graph()
         self._sessions = {}
@@ -66,6 +67,7 @@ class Play:
         """Returns the fetched values, or None after an error."""
         if session not in self._sessions:
             config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+            config.graph_options.rewrite_options.disable_meta_optimizer = not self.optimizes
             self._sessions[session] = tf.Session(graph=self.graph, config=config)
         fetches, targets = list(fetches), list(targets)
         request = RunStepRequest(session_handle=session)
