@@ -1,11 +1,11 @@
 // How many steps of training a second: a MonitoredTrainingSession with its default hooks. interop/train_speed.py trains
 // the same models with TensorFlow in turn with this program and says by how much which is faster.
 //
-//   train_speed mlp const /tmp/model 2      prints: mlp const: 123456 steps in 2.000 s (1.998 s of the processor)
+//   train_speed mlp const /tmp/model 2 1    prints: mlp const: 123456 steps in 2.000 s (1.998 s of the processor)
 //
 // Models: "mlp" (layers of 32, 16 and 4, batches of 8), "digits" (784, 128, 10, batches of 32), "convnet" (28x28 images
 // in batches of 32: two convolutions of 5x5 with 8 and 16 filters, each with a pool, and a layer of 10). "const": the
-// batch is a constant of the graph; "fed": every step is fed one.
+// batch is a constant of the graph; "fed": every step is fed one. Last: how many threads work on one op (1).
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -149,11 +149,12 @@ absl::Status Measure(const Env& env, const std::string& name, const std::string&
 }  // namespace vigil::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: train_speed mlp|digits|convnet const|fed FOLDER SECONDS\n");
+  if (argc != 5 && argc != 6) {
+    std::fprintf(stderr, "usage: train_speed mlp|digits|convnet const|fed FOLDER SECONDS [THREADS]\n");
     return 2;
   }
-  vigil::RealEnv real(vigil::RealEnvOptions{.log_to_stderr = false});
+  const int threads = argc == 6 ? std::atoi(argv[5]) : 1;
+  vigil::RealEnv real(vigil::RealEnvOptions{.log_to_stderr = false, .intra_op_threads = threads});
   const absl::Status status = vigil::bench::Measure(real.env(), argv[1], argv[2], argv[3], std::atof(argv[4]));
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

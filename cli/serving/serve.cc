@@ -47,6 +47,7 @@ struct ServeArguments {
   std::string cluster;
   std::optional<std::string> job;
   std::optional<int> task;
+  int intra_op_threads = 1;
   std::uint64_t start_number = 0;
   bool beyond_loopback = false;
   bool quiet = false;
@@ -87,7 +88,8 @@ int Tell(int code, std::string_view what) { return TellError(kProgram, code, wha
 
 int ServeUntilSignalled(const ServeArguments& arguments, const ClusterSpec& cluster) {
   EndSignals signals;
-  RealEnv real({.log_threshold = arguments.quiet ? Severity::kError : Severity::kInfo});
+  RealEnv real({.log_threshold = arguments.quiet ? Severity::kError : Severity::kInfo,
+                .intra_op_threads = arguments.intra_op_threads});
   GrpcNetworkOptions options{.beyond_loopback = arguments.beyond_loopback};
   if (!arguments.tls.authorities.empty()) options.tls = arguments.tls;
   absl::StatusOr<std::unique_ptr<GrpcNetwork>> network = GrpcNetwork::Create(real.env(), options);
@@ -134,6 +136,9 @@ int Serve(int count, const char* const* words) {
                  "Which start of this task this is, greater than those before: by it the others know which of two "
                  "processes is the later one (SLURM_RESTART_COUNT plus one)")
       ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("N");
+  app.add_option("--intra-op-threads", a.intra_op_threads, "How many threads work on one op (default: 1)")
+      ->check(CLI::Range(1, 1024))
       ->type_name("N");
   app.add_flag("--beyond-loopback", a.beyond_loopback, "Let other machines reach it");
   app.add_flag("--quiet", a.quiet, "Log errors only");

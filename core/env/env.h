@@ -14,6 +14,7 @@
 #include "vigil/core/env/random.h"
 #include "vigil/core/env/stop_signals.h"
 #include "vigil/core/env/tasks.h"
+#include "vigil/core/env/thread_pool.h"
 
 namespace vigil {
 
@@ -27,6 +28,7 @@ struct Env {
   EventSink* events = nullptr;     // may be null
   Network* network = nullptr;      // may be null: then there is no cluster
   StopSignals* signals = nullptr;  // may be null: then nobody can ask to be told of them
+  ThreadPool* intra_op = nullptr;  // may be null: then an op has the thread of its caller only
 
   void Emit(const Event& event) const {
     if (events != nullptr) events->Emit(event);

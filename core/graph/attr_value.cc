@@ -54,14 +54,6 @@ struct Writer {
   }
 };
 
-bool WhollyKnown(const proto::TensorShapeProto& shape) {
-  if (shape.unknown_rank()) return false;
-  for (const proto::TensorShapeProto::Dim& dim : shape.dim()) {
-    if (dim.size() < 0) return false;
-  }
-  return true;
-}
-
 // -1 for a dimension that is not known.
 absl::StatusOr<Shape> PartlyKnown(const proto::TensorShapeProto& shape) {
   proto::TensorShapeProto known = shape;
@@ -125,8 +117,8 @@ absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value
       return MaybeValue(type);
     }
     case proto::AttrValue::kShape: {
-      if (!WhollyKnown(value.shape())) return MaybeValue();
-      VIGIL_ASSIGN_OR_RETURN(Shape shape, FromProto(value.shape()));
+      if (value.shape().unknown_rank()) return MaybeValue();
+      VIGIL_ASSIGN_OR_RETURN(Shape shape, PartlyKnown(value.shape()));
       return MaybeValue(std::move(shape));
     }
     case proto::AttrValue::kTensor: {

@@ -14,8 +14,8 @@ namespace vigil {
 
 void ToProto(const AttrValue& value, proto::AttrValue* out);
 
-// nullopt: a value that says nothing (none, an empty list, a shape that is not wholly known, a list with a shape of
-// unknown rank): the node goes without it. In a list of shapes -1 is a dimension that is not known.
+// nullopt: a value that says nothing (none, an empty list, a shape of unknown rank, a list with one): the node goes
+// without it. In shapes -1 is a dimension that is not known.
 // Errors: UNIMPLEMENTED for kinds of values and element types that there are not here; what FromProto of a tensor gives
 // (tensor_proto.h, where `may_fill` is told).
 absl::StatusOr<std::optional<AttrValue>> FromProto(const proto::AttrValue& value, std::int64_t* may_fill);

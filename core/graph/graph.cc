@@ -25,6 +25,12 @@ bool IsValidName(std::string_view name) {
 
 }  // namespace
 
+PartialShape DeclaredShape(const Node& node) {
+  const auto declared = node.attrs.find("shape");
+  const Shape* const shape = declared == node.attrs.end() ? nullptr : std::get_if<Shape>(&declared->second);
+  return shape == nullptr ? PartialShape() : PartialShape(*shape);
+}
+
 Graph::State::~State() {
   const Attachment* attachment = attachments.load();
   while (attachment != nullptr) delete std::exchange(attachment, attachment->next());

@@ -81,6 +81,10 @@ struct Node {
   }
 };
 
+// What the attribute `shape` says of what a variable holds, a placeholder is fed, an accumulator takes; without one
+// nothing is known.
+PartialShape DeclaredShape(const Node& node);
+
 // Names an object that a graph carries along: a collection's items are std::vector<T>.
 template <typename T>
 struct CollectionKey {

@@ -105,13 +105,14 @@ TEST_F(GraphDefTest, WhatFollowsFromTheNodeIsNotKept) {
     node { name: "p" op: "Pass" input: "n" attr { key: "T" value { type: DT_INT32 } }
       attr { key: "shape" value { shape { unknown_rank: true } } } attr { key: "_hint" value { list { tensor {} } } } }
     node { name: "q" op: "Pass" input: "n:0" attr { key: "shape" value { shape { dim { size: 2 } } } } }
-    node { name: "r" op: "Pass" input: "n" attr { key: "shape" value { shape { dim { size: -1 } } } } })"),
+    node { name: "r" op: "Pass" input: "n" attr { key: "shape" value { shape { dim { size: -1 } dim { size: 2 } } } } })"),
                              graph_)
                   .ok());
   EXPECT_EQ(graph_.node(0).attrs, (Attrs{{"dtype", DType::kInt32}}));
   EXPECT_EQ(graph_.node(1).attrs, Attrs());
   EXPECT_EQ(graph_.node(2).attrs, (Attrs{{"shape", Shape({2})}}));
-  EXPECT_EQ(graph_.node(3).attrs, Attrs());
+  EXPECT_EQ(graph_.node(3).attrs, (Attrs{{"shape", Shape({-1, 2})}}));
+  EXPECT_THAT(ToGraphDef(graph_).node(3).ShortDebugString(), HasSubstr("shape { dim { size: -1 } dim { size: 2 } }"));
   EXPECT_THAT(ToGraphDef(graph_).node(2).ShortDebugString(), HasSubstr("shape { dim { size: 2 } }"));
 }
 

@@ -72,10 +72,7 @@ const Node* InferenceContext::Holder(int i) const {
 
 PartialShape InferenceContext::HeldShape(int i) const {
   const Node* const holder = Holder(i);
-  if (holder == nullptr) return PartialShape();
-  const auto declared = holder->attrs.find("shape");
-  const Shape* const shape = declared == holder->attrs.end() ? nullptr : std::get_if<Shape>(&declared->second);
-  return shape == nullptr ? PartialShape() : PartialShape(*shape);
+  return holder == nullptr ? PartialShape() : DeclaredShape(*holder);
 }
 
 absl::StatusOr<bool> InferenceContext::LookUp() {

@@ -52,6 +52,17 @@ class KernelContext {
   // Of which this run is a part; 0 in a direct session.
   std::int64_t step_id() const { return rendezvous_ == nullptr ? 0 : rendezvous_->step_id(); }
 
+  // Calls work(begin, end) for ranges that together are [0, n), by all threads that the process has for one op;
+  // without such threads (Env::intra_op) once, here. `cost` and REQUIRES: as ThreadPool::ParallelFor.
+  template <typename Work>
+  void ParallelFor(std::int64_t n, std::int64_t cost, const Work& work) const {
+    if (env_.intra_op == nullptr) {
+      work(std::int64_t{0}, n);
+    } else {
+      env_.intra_op->ParallelFor(n, cost, work);
+    }
+  }
+
   int num_inputs() const { return static_cast<int>(node().inputs.size()); }
   // REQUIRES: input i is not a reference.
   const Tensor& input(int i) const { return *call_->inputs[i]; }

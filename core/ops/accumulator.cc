@@ -55,16 +55,15 @@ AccumulatorOptions ConditionalAccumulator::OptionsOf(const Node& node) {
   options.name = text("shared_name");
   if (options.name.empty()) options.name = "_0_" + node.name;
   options.dtype = std::get<DType>(node.attrs.find("dtype")->second);
-  const auto shape = node.attrs.find("shape");
-  if (shape != node.attrs.end()) options.shape = std::get<Shape>(shape->second);
+  options.shape = DeclaredShape(node);
   options.takes_mean = text("reduction_type") != "SUM";
   return options;
 }
 
 absl::Status ConditionalAccumulator::Add(const Tensor& gradient) {
-  const Shape* const expected = count_ > 0 ? &sum_.shape() : options_.shape.has_value() ? &*options_.shape : nullptr;
-  if (expected != nullptr && *expected != gradient.shape()) {
-    return InvalidArgument("Shape mismatch: expected {}, got {}", expected->ToString(), gradient.shape().ToString());
+  const PartialShape expected = count_ > 0 ? PartialShape(sum_.shape()) : options_.shape;
+  if (!expected.IsCompatibleWith(gradient.shape())) {
+    return InvalidArgument("Shape mismatch: expected {}, got {}", expected.ToString(), gradient.shape().ToString());
   }
   if (count_ > 0) {
     VIGIL_RETURN_IF_ERROR(AddInto(sum_, gradient));

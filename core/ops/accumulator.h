@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "vigil/core/graph/kernel.h"
 #include "vigil/core/graph/resource.h"
+#include "vigil/core/tensor/partial_shape.h"
 #include "vigil/core/tensor/tensor.h"
 
 namespace vigil {
@@ -27,7 +28,7 @@ namespace vigil {
 struct AccumulatorOptions {
   std::string name;
   DType dtype = DType::kFloat;  // float or double
-  std::optional<Shape> shape;   // none: that of the first gradient since the last taking
+  PartialShape shape;           // what is not known: as of the first gradient since the last taking
   bool takes_mean = true;       // else the sum
 };
 

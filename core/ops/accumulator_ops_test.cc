@@ -198,6 +198,13 @@ TEST_P(AccumulatorOpsTest, TakesAreCancelledUntilTheStepIsSet) {
   EXPECT_EQ(Take(2), "float [2] 2 3");
 }
 
+TEST_P(AccumulatorOpsTest, OfAShapeThatIsPartlyKnownTheRestIsAsOfTheFirstGradient) {
+  const Output q = Make("partly", {{"shape", Shape({-1, 1})}});
+  EXPECT_THAT(Apply(q, Vec<float>({1, 2}), 0), HasSubstr("Shape mismatch: expected [?,1], got [2]"));
+  EXPECT_EQ(Apply(q, Matrix<float>(2, {1, 2}), 0), "OK");
+  EXPECT_THAT(Apply(q, Matrix<float>(3, {1, 2, 3}), 0), HasSubstr("Shape mismatch: expected [2,1], got [3,1]"));
+}
+
 TEST_P(AccumulatorOpsTest, ThoseOfOneSharedNameAreOneWhateverTheySay) {
   const Output a = Make("a", {{"shared_name", std::string("sh")}, {"shape", Shape({1})}});
   const Output other = Make("other", {{"shared_name", std::string("sh")}, {"shape", Shape({2})}});

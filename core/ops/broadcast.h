@@ -72,15 +72,31 @@ void ComputeSame(const Tensor& a, const Tensor& b, Tensor& out, F f) {
   }
 }
 
+// Of one shape, by all threads that there are for it.
 template <typename T, typename Out, typename F>
-absl::Status BroadcastCompute(const Tensor& a, const Tensor& b, Tensor* out, F f) {
+void ComputeSameInParallel(const KernelContext& c, const Tensor& a, const Tensor& b, Tensor& out, F f) {
+  const ConstArrayView<T> x = AsArray<T>(a), y = AsArray<T>(b);
+  ArrayView<Out> to = AsMutableArray<Out>(out);
+  ParallelForElements(c, a.num_elements(), kCostOfElement, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t n = end - begin;
+    if constexpr (std::is_floating_point_v<T>) {
+      to.segment(begin, n) = f(x.segment(begin, n), y.segment(begin, n));
+    } else {
+      to.segment(begin, n) = x.segment(begin, n).binaryExpr(
+          y.segment(begin, n), [f](T left, T right) { return static_cast<Out>(f(left, right)); });
+    }
+  });
+}
+
+template <typename T, typename Out, typename F>
+absl::Status BroadcastCompute(const KernelContext& c, const Tensor& a, const Tensor& b, Tensor* out, F f) {
   if (a.shape().rank() == 0 && b.shape().rank() == 0) {
     *out = Tensor::Scalar<Out>(f(a.scalar<T>(), b.scalar<T>()));
     return absl::OkStatus();
   }
   if (a.shape() == b.shape()) {
     VIGIL_ASSIGN_OR_RETURN(*out, Tensor::MakeUnwritten(DTypeOf<Out>(), a.shape().dims()));
-    ComputeSame<T, Out>(a, b, *out, f);
+    ComputeSameInParallel<T, Out>(c, a, b, *out, f);
     return absl::OkStatus();
   }
   std::vector<std::int64_t> dims;

@@ -87,7 +87,7 @@ absl::Status Arithmetic(KernelContext& c) {
   Tensor out;
   const bool known = ForNumeric(c.input(0).dtype(), [&]<typename T>() {
     if constexpr (!std::is_same_v<F, Divide> || std::is_floating_point_v<T>) {
-      status = BroadcastCompute<T, T>(c.input(0), c.input(1), &out, F());
+      status = BroadcastCompute<T, T>(c, c.input(0), c.input(1), &out, F());
     } else {
       status = NoKernel(c);  // integers are divided by FloorDiv or TruncateDiv
     }
@@ -104,7 +104,8 @@ absl::Status Comparison(KernelContext& c) {
   const Tensor& b = c.input(1);
   absl::Status status;
   Tensor out;
-  const bool known = ForNumeric(a.dtype(), [&]<typename T>() { status = BroadcastCompute<T, bool>(a, b, &out, F()); });
+  const bool known =
+      ForNumeric(a.dtype(), [&]<typename T>() { status = BroadcastCompute<T, bool>(c, a, b, &out, F()); });
   if (!known) return NoKernel(c);
   VIGIL_RETURN_IF_ERROR(status);
   c.set_output(0, std::move(out));
@@ -115,8 +116,13 @@ template <typename F>
 absl::Status Unary(KernelContext& c, F f) {
   const Tensor& in = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
-  const bool known = ForNumeric(
-      in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = AsArray<T>(in).unaryExpr([f](T x) { return f(x); }); });
+  const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
+    const ConstArrayView<T> from = AsArray<T>(in);
+    ArrayView<T> to = AsMutableArray<T>(out);
+    ParallelForElements(c, in.num_elements(), kCostOfElement, [&](std::int64_t begin, std::int64_t end) {
+      to.segment(begin, end - begin) = from.segment(begin, end - begin).unaryExpr([f](T x) { return f(x); });
+    });
+  });
   if (!known) return NoKernel(c);
   c.set_output(0, std::move(out));
   return absl::OkStatus();

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "vigil/core/ops/math/matrix_product.h"
+#include "vigil/core/ops/math/parallel_product.h"
 #include "vigil/core/ops/op_util.h"
 #include "vigil/core/ops/reduction.h"
 #include "vigil/core/ops/registration.h"
@@ -12,10 +12,11 @@ namespace vigil {
 namespace {
 
 template <typename T>
-void MultiplyInto(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, Tensor& out) {
+void MultiplyInto(const KernelContext& c, const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b,
+                  Tensor& out) {
   const ProductSize size{
       .rows = out.shape().dim(0), .columns = out.shape().dim(1), .depth = a.shape().dim(transpose_a ? 0 : 1)};
-  Multiply(size, RowMajor(a.flat<T>().data(), a.shape().dim(1), transpose_a),
+  Multiply(c, size, RowMajor(a.flat<T>().data(), a.shape().dim(1), transpose_a),
            RowMajor(b.flat<T>().data(), b.shape().dim(1), transpose_b), out.mutable_flat<T>().data(), size.columns);
 }
 
@@ -38,9 +39,9 @@ absl::Status MatMul(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), {a.shape().dim(transpose_a ? 1 : 0),
                                                                        b.shape().dim(transpose_b ? 0 : 1)}));
   if (a.dtype() == DType::kFloat) {
-    MultiplyInto<float>(a, transpose_a, b, transpose_b, out);
+    MultiplyInto<float>(c, a, transpose_a, b, transpose_b, out);
   } else {
-    MultiplyInto<double>(a, transpose_a, b, transpose_b, out);
+    MultiplyInto<double>(c, a, transpose_a, b, transpose_b, out);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();

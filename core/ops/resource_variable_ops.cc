@@ -40,13 +40,10 @@ absl::Status VarIsInitialized(KernelContext& c) {
 absl::Status AssignVariable(KernelContext& c) {
   const Tensor& value = c.input(1);
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, VariableOf(c, value.dtype()));
-  const auto declared = c.holder().attrs.find("shape");
-  if (c.attr_or<bool>("validate_shape", false) && declared != c.holder().attrs.end()) {
-    const Shape& shape = std::get<Shape>(declared->second);
-    if (shape != value.shape()) {
-      return InvalidArgument("Trying to assign to variable '{}' with shape {} a value of shape {}", c.holder().name,
-                             shape.ToString(), value.shape().ToString());
-    }
+  const PartialShape declared = DeclaredShape(c.holder());
+  if (c.attr_or<bool>("validate_shape", false) && !declared.IsCompatibleWith(value.shape())) {
+    return InvalidArgument("Trying to assign to variable '{}' with shape {} a value of shape {}", c.holder().name,
+                           declared.ToString(), value.shape().ToString());
   }
   variable->Assign(value);
   return absl::OkStatus();

@@ -22,18 +22,17 @@ absl::Status IsVariableInitialized(KernelContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status ShapesDiffer(const KernelContext& c, const Shape& left, const Shape& right) {
-  return InvalidArgument("{} requires shapes of both tensors to match. lhs shape= {} rhs shape= {}", c.node().op,
-                         left.ToString(), right.ToString());
+absl::Status ShapesDiffer(const KernelContext& c, const std::string& left, const std::string& right) {
+  return InvalidArgument("{} requires shapes of both tensors to match. lhs shape= {} rhs shape= {}", c.node().op, left,
+                         right);
 }
 
 absl::Status Assign(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   const Tensor& value = c.input(1);
-  const auto declared = c.holder().attrs.find("shape");
-  if (declared != c.holder().attrs.end() && c.attr_or<bool>("validate_shape", true)) {
-    const Shape& shape = std::get<Shape>(declared->second);
-    if (shape != value.shape()) return ShapesDiffer(c, shape, value.shape());
+  const PartialShape declared = DeclaredShape(c.holder());
+  if (c.attr_or<bool>("validate_shape", true) && !declared.IsCompatibleWith(value.shape())) {
+    return ShapesDiffer(c, declared.ToString(), value.shape().ToString());
   }
   variable->Assign(value);
   c.set_output(0, value);
@@ -46,7 +45,7 @@ absl::Status AssignUpdate(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   return variable->Update([&c](Tensor* value) {
     if (!value->valid()) return UninitializedVariable(c);
-    if (value->shape() != c.input(1).shape()) return ShapesDiffer(c, value->shape(), c.input(1).shape());
+    if (value->shape() != c.input(1).shape()) return ShapesDiffer(c, value->shape().ToString(), c.input(1).shape().ToString());
     VIGIL_RETURN_IF_ERROR(kCombine(*value, c.input(1)));
     c.set_output(0, *value);
     return absl::OkStatus();

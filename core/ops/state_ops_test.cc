@@ -40,6 +40,22 @@ TEST_F(StateOpsTest, UpdatesGiveTheNewValue) {
               HasSubstr("INVALID_ARGUMENT: Assign requires shapes"));
 }
 
+TEST_F(StateOpsTest, OfAShapeThatIsPartlyKnownTheRestIsFree) {
+  const Attrs attrs{{"dtype", DType::kInt32}, {"shape", Shape({-1, 2})}};
+  const Output ref = b_.Op("VariableV2", {}, {.name = "ref", .attrs = attrs});
+  const Output handle = b_.Op("VarHandleOp", {}, {.name = "handle", .attrs = attrs});
+  const auto assign = [&](Output value) {
+    const Output op = b_.Op("AssignVariableOp", {handle, value}, {.attrs = {{"validate_shape", true}}});
+    return std::pair(Show(ops::Assign(b_, "set", ref, value)), vigil::Show(Run(op.node)));
+  };
+  EXPECT_EQ(assign(Matrix<std::int32_t>(1, {1, 2})), std::pair(std::string("int32 [1,2] 1 2"), std::string("OK")));
+  EXPECT_EQ(assign(Matrix<std::int32_t>(2, {1, 2, 3, 4})),
+            std::pair(std::string("int32 [2,2] 1 2 3 4"), std::string("OK")));
+  const auto [by_ref, by_handle] = assign(Matrix<std::int32_t>(2, {1, 2, 3, 4, 5, 6}));
+  EXPECT_THAT(by_ref, HasSubstr("lhs shape= [?,2] rhs shape= [2,3]"));
+  EXPECT_THAT(by_handle, HasSubstr("with shape [?,2] a value of shape [2,3]"));
+}
+
 TEST_F(StateOpsTest, AReferencePassesThroughAssign) {
   const ops::Variable v = ops::MakeVariable(b_, "v", Scalar<std::int64_t>(1));
   const Output set = ops::Assign(b_, "set", v.ref, Scalar<std::int64_t>(10));

@@ -9,10 +9,7 @@ std::optional<Shape> StaticShape(const Graph& graph, Output value) {
   const Node& node = graph.node(value.node);
   if (node.refers_to == kNoNode) return graph.ShapeOf(value).ToShape();
   // A variable, or what passes it on: what it holds.
-  const Attrs& attrs = graph.node(node.refers_to).attrs;
-  const auto declared = attrs.find("shape");
-  const Shape* const shape = declared == attrs.end() ? nullptr : std::get_if<Shape>(&declared->second);
-  return shape == nullptr ? std::nullopt : PartialShape(*shape).ToShape();
+  return DeclaredShape(graph.node(node.refers_to)).ToShape();
 }
 
 }  // namespace vigil

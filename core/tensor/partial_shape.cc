@@ -16,6 +16,13 @@ std::optional<Shape> PartialShape::ToShape() const {
   return shape.ok() ? std::optional(*std::move(shape)) : std::nullopt;
 }
 
+bool PartialShape::IsCompatibleWith(const Shape& shape) const {
+  if (!has_rank_) return true;
+  return std::ranges::equal(dims_, shape.dims(), [](std::int64_t known, std::int64_t dim) {
+    return known == kUnknownDim || known == dim;
+  });
+}
+
 std::optional<std::int64_t> PartialShape::num_elements() const {
   if (!is_fully_known()) return std::nullopt;
   std::optional<std::int64_t> n = 1;

@@ -39,6 +39,8 @@ class PartialShape {
   bool is_fully_known() const;
   // nullopt: not fully known, or no shape of a tensor (Shape::Make).
   std::optional<Shape> ToShape() const;
+  // Whether a tensor of that shape may be meant: nothing that is known speaks against it.
+  bool IsCompatibleWith(const Shape& shape) const;
   // How many elements; nullopt: not known, or more than an int64 holds.
   std::optional<std::int64_t> num_elements() const;
   std::string ToString() const;  // TensorFlow's: "?", "[2,?]"

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "vigil/fakes/cut_up.h"
 #include "vigil/fakes/fake_env.h"
 #include "vigil/replays/ops/cases.h"
 #include "vigil/replays/ops/op_player.h"
@@ -24,6 +25,19 @@ std::vector<OpCase> AllCases() {
   }
   for (const auto& file : files) std::ranges::move(ReadOpCases(file), std::back_inserter(all));
   return all;
+}
+
+// Shared out in as many parts as can be, from the last one on.
+TEST(OpCases, AreAsTensorFlowsWereWhenTheyAreSharedOut) {
+  fakes::CutUp pool;
+  for (const OpCase& each : AllCases()) {
+    fakes::FakeEnv fake;
+    Env env = fake.env();
+    env.intra_op = &pool;
+    const OpResult result = PlayOp(env, each);
+    EXPECT_EQ(result.differs, "") << each.where << " " << each.op;
+  }
+  EXPECT_GT(pool.parts, 500);
 }
 
 TEST(OpCases, AreAsTensorFlowsWere) {

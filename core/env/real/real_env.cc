@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "vigil/core/env/real/stderr_log.h"
 #include "vigil/core/env/real/system_clock.h"
 #include "vigil/core/env/real/threads.h"
+#include "vigil/core/env/real/worker_threads.h"
 
 namespace vigil {
 namespace {
@@ -25,7 +27,9 @@ struct RealEnv::Seams {
   explicit Seams(const RealEnvOptions& options)
       : random(options.seed ? *options.seed : EntropySeed()),
         log(clock, options.log_to_stderr, options.log_threshold),
-        events(options.events) {}
+        events(options.events) {
+    if (options.intra_op_threads > 1) intra_op = std::make_unique<WorkerThreads>(options.intra_op_threads);
+  }
 
   SystemClock clock;
   Threads tasks;
@@ -36,6 +40,7 @@ struct RealEnv::Seams {
   PosixStopSignals signals;
   EventSink* events;
   InProcessNetwork network{tasks};
+  std::unique_ptr<WorkerThreads> intra_op;  // null: none were asked for
 };
 
 RealEnv::RealEnv(const RealEnvOptions& options) : seams_(std::make_shared<Seams>(options)) {
@@ -62,7 +67,8 @@ Env RealEnv::env() {
           .process = &seams_->process,
           .events = seams_->events,
           .network = &seams_->network,
-          .signals = &seams_->signals};
+          .signals = &seams_->signals,
+          .intra_op = seams_->intra_op.get()};
 }
 
 std::uint64_t RealEnv::seed() const { return seams_->random.seed(); }

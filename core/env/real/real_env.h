@@ -22,6 +22,9 @@ struct RealEnvOptions {
   bool log_to_stderr = true;
   Severity log_threshold = Severity::kInfo;  // lines below it are not written
   EventSink* events = nullptr;               // borrowed; may be null
+  // TensorFlow's intra_op_parallelism_threads: how many threads work on one op at most. What is computed is the same to
+  // the bit. 1 (or less): the caller's only.
+  int intra_op_threads = 1;
 };
 
 class RealEnv {

@@ -19,6 +19,8 @@ struct MatrixAxis {
   const std::int64_t* at = nullptr;
 
   std::int64_t operator[](std::int64_t i) const { return at == nullptr ? step * i : at[i]; }
+  // Without the first ones, where those that are not listed begin at [first].
+  MatrixAxis From(std::int64_t first) const { return at == nullptr ? *this : MatrixAxis{.at = at + first}; }
 };
 
 // Element (i, k) is data[rows[i] + columns[k]]. Borrows.
@@ -27,6 +29,14 @@ struct MatrixOperand {
   const T* data = nullptr;
   MatrixAxis rows;
   MatrixAxis columns;
+
+  // The same without its first rows or columns.
+  MatrixOperand FromRow(std::int64_t first) const {
+    return {data + (rows.at == nullptr ? rows[first] : 0), rows.From(first), columns};
+  }
+  MatrixOperand FromColumn(std::int64_t first) const {
+    return {data + (columns.at == nullptr ? columns[first] : 0), rows, columns.From(first)};
+  }
 };
 
 // Of a row-major matrix that has `columns` columns; or what its transpose is.

@@ -126,19 +126,25 @@ void ApplyTo(const KernelContext& c, const ApplyLayout& layout, const std::vecto
   T* const var = values[0]->mutable_flat<T>().data();
   std::array<T*, Rule::kSlots> slots{};
   for (std::size_t i = 0; i < Rule::kSlots; ++i) slots[i] = values[i + 1]->mutable_flat<T>().data();
-  const T* grad = c.input(layout.grad).template flat<T>().data();
-  const auto apply = [&](std::int64_t begin, std::int64_t end) {
+  const T* const grad = c.input(layout.grad).template flat<T>().data();
+  // Of a row that is listed the gradient lies elsewhere than the row.
+  const auto apply = [&](std::int64_t begin, std::int64_t end, std::int64_t gradient) {
     for (std::int64_t at = begin; at < end; ++at) {
       std::array<T*, Rule::kSlots> here{};
       for (std::size_t i = 0; i < Rule::kSlots; ++i) here[i] = slots[i] + at;
-      Rule::template Apply<T>(var[at], here, numbers, flag, *grad++);
+      Rule::template Apply<T>(var[at], here, numbers, flag, grad[gradient++]);
     }
   };
   const std::int64_t n = values[0]->num_elements();
-  if (layout.indices < 0) return apply(0, n);
+  if (layout.indices < 0) {
+    ParallelForElements(c, n, kCostOfFunction,
+                        [&apply](std::int64_t begin, std::int64_t end) { apply(begin, end, begin); });
+    return;
+  }
   if (n == 0) return;
   const std::int64_t size = n / values[0]->shape().dim(0);
-  for (const std::int64_t row : rows) apply(row * size, (row + 1) * size);
+  std::int64_t at = 0;
+  for (const std::int64_t row : rows) apply(row * size, (row + 1) * size, size * at++);
 }
 
 template <typename Rule>

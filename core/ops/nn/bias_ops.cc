@@ -28,17 +28,22 @@ absl::Status BiasAddKernel(KernelContext& c) {
     const std::int64_t inner =
         ElementsOf(in.shape().dims(), static_cast<std::size_t>(axis) + 1, in.shape().dims().size());
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
-      const T* from = in.flat<T>().data();
+      const T* const all = in.flat<T>().data();
       const T* const by = bias.flat<T>().data();
-      T* to = out.mutable_flat<T>().data();
+      T* const sums = out.mutable_flat<T>().data();
       const std::int64_t block = channels * inner;
-      for (std::int64_t at = 0; at < in.num_elements(); at += block, from += block, to += block) {
-        if (inner == 1) {
-          for (std::int64_t k = 0; k < channels; ++k) to[k] = WrappingSum(from[k], by[k]);
-        } else {
-          for (std::int64_t k = 0; k < block; ++k) to[k] = WrappingSum(from[k], by[k / inner]);
+      const auto cost = static_cast<std::int64_t>(kCostOfElement * static_cast<double>(block));
+      c.ParallelFor(in.num_elements() / block, cost, [=](std::int64_t begin, std::int64_t end) {
+        const T* from = all + begin * block;
+        T* to = sums + begin * block;
+        for (std::int64_t at = begin; at < end; ++at, from += block, to += block) {
+          if (inner == 1) {
+            for (std::int64_t k = 0; k < channels; ++k) to[k] = WrappingSum(from[k], by[k]);
+          } else {
+            for (std::int64_t k = 0; k < block; ++k) to[k] = WrappingSum(from[k], by[k / inner]);
+          }
         }
-      }
+      });
     });
     if (!known) return NoKernel(c);
   }

@@ -66,7 +66,7 @@ absl::Status ConvKernel(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(c.input(0).dtype(), conv.OutDims()));
   if (out.num_elements() > 0) {
     absl::Status status;
-    ForFloating(out.dtype(), [&]<typename T>() { status = Convolve<T>(conv, c.input(0), c.input(1), out); });
+    ForFloating(out.dtype(), [&]<typename T>() { status = Convolve<T>(c, conv, c.input(0), c.input(1), out); });
     VIGIL_RETURN_IF_ERROR(status);
   }
   c.set_output(0, std::move(out));
@@ -95,7 +95,7 @@ absl::Status ConvInputKernel(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(c.input(1).dtype(), images.dims()));
   if (c.input(2).num_elements() > 0) {
     absl::Status status;
-    ForFloating(out.dtype(), [&]<typename T>() { status = ConvolveBackToInput<T>(conv, c.input(1), c.input(2), out); });
+    ForFloating(out.dtype(), [&]<typename T>() { status = ConvolveBackToInput<T>(c, conv, c.input(1), c.input(2), out); });
     VIGIL_RETURN_IF_ERROR(status);
   }
   c.set_output(0, std::move(out));
@@ -110,7 +110,7 @@ absl::Status ConvFilterKernel(KernelContext& c) {
   if (c.input(2).num_elements() > 0) {
     absl::Status status;
     ForFloating(out.dtype(),
-                [&]<typename T>() { status = ConvolveBackToFilter<T>(conv, c.input(0), c.input(2), out); });
+                [&]<typename T>() { status = ConvolveBackToFilter<T>(c, conv, c.input(0), c.input(2), out); });
     VIGIL_RETURN_IF_ERROR(status);
   }
   c.set_output(0, std::move(out));

@@ -3,11 +3,34 @@
 #include <algorithm>
 
 #include "absl/status/statusor.h"
+#include "vigil/core/base/spin_lock.h"
 #include "vigil/core/base/status_macros.h"
-#include "vigil/core/ops/math/matrix_product.h"
+#include "vigil/core/ops/math/parallel_product.h"
 
 namespace vigil {
 namespace {
+
+// work(begin, end) for ranges of [0, n), by all threads that there are for it: the first error in the order of the ranges.
+template <typename Work>
+absl::Status TryParallelFor(const KernelContext& c, std::int64_t n, std::int64_t cost, Work work) {
+  SpinLock lock;
+  absl::Status first;
+  std::int64_t at = n;
+  c.ParallelFor(n, cost, [&](std::int64_t begin, std::int64_t end) {
+    absl::Status status = work(begin, end);
+    if (status.ok()) return;
+    const SpinGuard guard(lock);
+    if (begin >= at) return;
+    at = begin;
+    first = std::move(status);
+  });
+  return first;
+}
+
+// What the products for one image cost.
+std::int64_t CostOfImage(const Convolution& conv) {
+  return CostOfProducts(conv.places() * conv.patch() * conv.filters);
+}
 
 // Offsets of rows * columns places, each `channels` elements of which the first ones are listed.
 struct Grid {
@@ -106,7 +129,8 @@ struct Patches {
 // Windows that move by one: each element of the image gets what the gradients around it, under the filter turned round,
 // come to. That is a convolution, too.
 template <typename T>
-absl::Status BackToInputByOne(const Convolution& conv, const Tensor& filter, const Tensor& grad, Tensor& out) {
+absl::Status BackToInputByOne(const KernelContext& c, const Convolution& conv, const Tensor& filter, const Tensor& grad,
+                              Tensor& out) {
   const Windows& windows = conv.windows;
   const auto before = [](const WindowAxis& axis) { return axis.window - 1 - axis.before; };
   const Frame frame{.before_rows = before(windows.rows),
@@ -114,7 +138,6 @@ absl::Status BackToInputByOne(const Convolution& conv, const Tensor& filter, con
                     .rows = windows.rows.in + windows.rows.window - 1,
                     .columns = windows.columns.in + windows.columns.window - 1,
                     .channels = conv.filters};
-  VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, windows.rows.out, windows.columns.out));
   const std::vector<std::int64_t> places = Grid{.rows = windows.rows.in,
                                                 .columns = windows.columns.in,
                                                 .row_step = frame.row_step(),
@@ -134,17 +157,20 @@ absl::Status BackToInputByOne(const Convolution& conv, const Tensor& filter, con
   const ProductSize size{.rows = windows.rows.in * windows.columns.in,
                          .columns = conv.depth,
                          .depth = static_cast<std::int64_t>(elements.size())};
-  T* to = out.mutable_flat<T>().data();
-  for (std::int64_t i = 0; i < windows.batch; ++i, to += conv.image()) {
-    const T* const gradients = framed.Put(grad.flat<T>().data() + i * conv.places() * conv.filters);
-    for (std::int64_t g = 0; g < conv.groups(); ++g) {
-      const std::int64_t first = g * conv.group_filters();
-      const MatrixOperand<T> left{gradients + first, {.at = places.data()}, {.at = elements.data()}};
-      const MatrixOperand<T> right{filter.flat<T>().data() + first, {.at = weights.data()}, {.step = conv.filters}};
-      Multiply(size, left, right, to + g * conv.depth, windows.channels);
+  T* const all = out.mutable_flat<T>().data();
+  return TryParallelFor(c, windows.batch, CostOfImage(conv), [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+    VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, windows.rows.out, windows.columns.out));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* const gradients = framed.Put(grad.flat<T>().data() + i * conv.places() * conv.filters);
+      for (std::int64_t g = 0; g < conv.groups(); ++g) {
+        const std::int64_t first = g * conv.group_filters();
+        const MatrixOperand<T> left{gradients + first, {.at = places.data()}, {.at = elements.data()}};
+        const MatrixOperand<T> right{filter.flat<T>().data() + first, {.at = weights.data()}, {.step = conv.filters}};
+        Multiply(size, left, right, all + i * conv.image() + g * conv.depth, windows.channels);
+      }
     }
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  });
 }
 
 // Calls visit(where on the image, where in the patch) for each element of the filter that lies on the image at a place:
@@ -174,74 +200,116 @@ void AddPatches(const Convolution& conv, const T* patches, T* image) {
   }
 }
 
-}  // namespace
-
 template <typename T>
-absl::Status Convolve(const Convolution& conv, const Tensor& images, const Tensor& filter, Tensor& out) {
+absl::Status ToImages(const KernelContext& c, const Convolution& conv, const Tensor& images, const Tensor& filter,
+                      Tensor& out) {
   const Frame frame = FrameOfImage(conv);
   const Patches patches(conv, frame);
-  VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
   const ProductSize size{.rows = conv.places(), .columns = conv.group_filters(), .depth = conv.patch()};
-  T* to = out.mutable_flat<T>().data();
-  for (std::int64_t i = 0; i < conv.windows.batch; ++i, to += conv.places() * conv.filters) {
-    const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
-    for (std::int64_t g = 0; g < conv.groups(); ++g) {
-      const MatrixOperand<T> left{
-          image + g * conv.depth, {.at = patches.places.data()}, {.at = patches.elements.data()}};
-      const auto weights = RowMajor(filter.flat<T>().data() + g * size.columns, conv.filters);
-      Multiply(size, left, weights, to + g * size.columns, conv.filters);
+  T* const all = out.mutable_flat<T>().data();
+  const auto some = [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+    VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
+      T* const to = all + i * conv.places() * conv.filters;
+      for (std::int64_t g = 0; g < conv.groups(); ++g) {
+        const MatrixOperand<T> left{
+            image + g * conv.depth, {.at = patches.places.data()}, {.at = patches.elements.data()}};
+        const auto weights = RowMajor(filter.flat<T>().data() + g * size.columns, conv.filters);
+        Multiply(size, left, weights, to + g * size.columns, conv.filters);
+      }
     }
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  };
+  return TryParallelFor(c, conv.windows.batch, CostOfImage(conv), some);
 }
 
+// Each element is a sum over all images, in their order: what is shared out are the rows of the product, which are the
+// elements of a patch.
 template <typename T>
-absl::Status ConvolveBackToFilter(const Convolution& conv, const Tensor& images, const Tensor& grad, Tensor& out) {
+absl::Status BackToFilter(const KernelContext& c, const Convolution& conv, const Tensor& images, const Tensor& grad,
+                          Tensor& out) {
+  constexpr std::int64_t kTogether = 12;  // whole tiles of the product
   const Frame frame = FrameOfImage(conv);
   const Patches patches(conv, frame);
-  VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
   const ProductSize size{.rows = conv.patch(), .columns = conv.group_filters(), .depth = conv.places()};
-  T* const to = out.mutable_flat<T>().data();
-  const T* from = grad.flat<T>().data();
-  for (std::int64_t i = 0; i < conv.windows.batch; ++i, from += conv.places() * conv.filters) {
-    const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
-    for (std::int64_t g = 0; g < conv.groups(); ++g) {
-      const MatrixOperand<T> left{
-          image + g * conv.depth, {.at = patches.elements.data()}, {.at = patches.places.data()}};
-      const auto right = RowMajor(from + g * size.columns, conv.filters);
-      Multiply(size, left, right, to + g * size.columns, conv.filters, /*add=*/i > 0);
+  T* const all = out.mutable_flat<T>().data();
+  const auto some = [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+    VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
+    const std::int64_t row = begin * kTogether;
+    ProductSize part = size;
+    part.rows = std::min(size.rows, end * kTogether) - row;
+    for (std::int64_t i = 0; i < conv.windows.batch; ++i) {
+      const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
+      const T* const from = grad.flat<T>().data() + i * conv.places() * conv.filters;
+      for (std::int64_t g = 0; g < conv.groups(); ++g) {
+        const MatrixOperand<T> left{
+            image + g * conv.depth, {.at = patches.elements.data()}, {.at = patches.places.data()}};
+        const auto right = RowMajor(from + g * size.columns, conv.filters);
+        T* const to = all + row * conv.filters + g * size.columns;
+        Multiply(part, left.FromRow(row), right, to, conv.filters, /*add=*/i > 0);
+      }
     }
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  };
+  const std::int64_t stretches = (size.rows + kTogether - 1) / kTogether;
+  return TryParallelFor(c, stretches, CostOfImage(conv) * conv.windows.batch / stretches, some);
 }
 
 // Windows that move by more: what each of them gives back is added where it lies.
 template <typename T>
-absl::Status ConvolveBackToInput(const Convolution& conv, const Tensor& filter, const Tensor& grad, Tensor& out) {
+absl::Status BackToInput(const KernelContext& c, const Convolution& conv, const Tensor& filter, const Tensor& grad,
+                         Tensor& out) {
   const Windows& windows = conv.windows;
-  if (windows.rows.stride == 1 && windows.columns.stride == 1) return BackToInputByOne<T>(conv, filter, grad, out);
-  VIGIL_ASSIGN_OR_RETURN(Tensor memory, Tensor::MakeUnwritten(DTypeOf<T>(), {conv.places(), conv.patch()}));
-  T* const patches = memory.mutable_flat<T>().data();
+  if (windows.rows.stride == 1 && windows.columns.stride == 1) return BackToInputByOne<T>(c, conv, filter, grad, out);
   const ProductSize size{.rows = conv.places(), .columns = conv.patch(), .depth = conv.group_filters()};
-  T* image = out.mutable_flat<T>().data();
-  std::fill_n(image, out.num_elements(), T(0));
-  for (std::int64_t i = 0; i < windows.batch; ++i, image += conv.image()) {
-    for (std::int64_t g = 0; g < conv.groups(); ++g) {
-      const std::int64_t first = g * size.depth;
-      const auto from = RowMajor(grad.flat<T>().data() + i * conv.places() * conv.filters + first, conv.filters);
-      const auto weights = RowMajor(filter.flat<T>().data() + first, conv.filters, /*transposed=*/true);
-      Multiply(size, from, weights, patches, conv.patch());
-      AddPatches(conv, patches, image + g * conv.depth);
+  T* const all = out.mutable_flat<T>().data();
+  const auto some = [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+    VIGIL_ASSIGN_OR_RETURN(Tensor memory, Tensor::MakeUnwritten(DTypeOf<T>(), {conv.places(), conv.patch()}));
+    T* const patches = memory.mutable_flat<T>().data();
+    for (std::int64_t i = begin; i < end; ++i) {
+      T* const image = all + i * conv.image();
+      std::fill_n(image, conv.image(), T(0));
+      for (std::int64_t g = 0; g < conv.groups(); ++g) {
+        const std::int64_t first = g * size.depth;
+        const auto from = RowMajor(grad.flat<T>().data() + i * conv.places() * conv.filters + first, conv.filters);
+        const auto weights = RowMajor(filter.flat<T>().data() + first, conv.filters, /*transposed=*/true);
+        Multiply(size, from, weights, patches, conv.patch());
+        AddPatches(conv, patches, image + g * conv.depth);
+      }
     }
-  }
-  return absl::OkStatus();
+    return absl::OkStatus();
+  };
+  return TryParallelFor(c, windows.batch, CostOfImage(conv), some);
 }
 
-template absl::Status Convolve<float>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
-template absl::Status ConvolveBackToInput<float>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
-template absl::Status ConvolveBackToFilter<float>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
-template absl::Status Convolve<double>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
-template absl::Status ConvolveBackToInput<double>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
-template absl::Status ConvolveBackToFilter<double>(const Convolution&, const Tensor&, const Tensor&, Tensor&);
+}  // namespace
+
+template <typename T>
+absl::Status Convolve(const KernelContext& c, const Convolution& conv, const Tensor& images, const Tensor& filter,
+                      Tensor& out) {
+  return ToImages<T>(c, conv, images, filter, out);
+}
+template <typename T>
+absl::Status ConvolveBackToInput(const KernelContext& c, const Convolution& conv, const Tensor& filter,
+                                 const Tensor& grad, Tensor& out) {
+  return BackToInput<T>(c, conv, filter, grad, out);
+}
+template <typename T>
+absl::Status ConvolveBackToFilter(const KernelContext& c, const Convolution& conv, const Tensor& images,
+                                  const Tensor& grad, Tensor& out) {
+  return BackToFilter<T>(c, conv, images, grad, out);
+}
+
+template absl::Status Convolve<float>(const KernelContext&, const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status ConvolveBackToInput<float>(const KernelContext&, const Convolution&, const Tensor&, const Tensor&,
+                                                 Tensor&);
+template absl::Status ConvolveBackToFilter<float>(const KernelContext&, const Convolution&, const Tensor&,
+                                                  const Tensor&, Tensor&);
+template absl::Status Convolve<double>(const KernelContext&, const Convolution&, const Tensor&, const Tensor&, Tensor&);
+template absl::Status ConvolveBackToInput<double>(const KernelContext&, const Convolution&, const Tensor&,
+                                                  const Tensor&, Tensor&);
+template absl::Status ConvolveBackToFilter<double>(const KernelContext&, const Convolution&, const Tensor&,
+                                                   const Tensor&, Tensor&);
 
 }  // namespace vigil

@@ -3,6 +3,8 @@
 // Each is a product of matrices (math/matrix_product.h) whose operands are read where they lie: a row of the one is
 // what lies under the filter at one place of the image. Only an image that the filter sticks out of is copied, with
 // zeros around it. Groups are products of their own, of some channels with some filters.
+// The images of a batch, or the rows of a filter's gradient, are shared out over the threads that the process has for one
+// op; what comes out is the same to the bit.
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_OPS_NN_CONVOLUTION_H_
 #define VIGIL_CORE_OPS_NN_CONVOLUTION_H_
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "vigil/core/graph/kernel.h"
 #include "vigil/core/ops/nn/window.h"
 #include "vigil/core/tensor/tensor.h"
 
@@ -37,11 +40,14 @@ struct Convolution {
 // writes all of `out`. REQUIRES: tensors of type T (float or double) and of these shapes, none of them empty.
 // RESOURCE_EXHAUSTED: no memory for what is laid out beside them.
 template <typename T>
-absl::Status Convolve(const Convolution& conv, const Tensor& images, const Tensor& filter, Tensor& out);
+absl::Status Convolve(const KernelContext& c, const Convolution& conv, const Tensor& images, const Tensor& filter,
+                      Tensor& out);
 template <typename T>
-absl::Status ConvolveBackToInput(const Convolution& conv, const Tensor& filter, const Tensor& grad, Tensor& out);
+absl::Status ConvolveBackToInput(const KernelContext& c, const Convolution& conv, const Tensor& filter,
+                                 const Tensor& grad, Tensor& out);
 template <typename T>
-absl::Status ConvolveBackToFilter(const Convolution& conv, const Tensor& images, const Tensor& grad, Tensor& out);
+absl::Status ConvolveBackToFilter(const KernelContext& c, const Convolution& conv, const Tensor& images,
+                                  const Tensor& grad, Tensor& out);
 
 }  // namespace vigil
 

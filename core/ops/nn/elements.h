@@ -73,8 +73,11 @@ absl::Status EachElement(KernelContext& c) {
   const Tensor& in = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
   const bool known = ForElements<kWhich>(in.dtype(), [&]<typename T>() {
-    T* to = out.mutable_flat<T>().data();
-    for (const T x : in.flat<T>()) *to++ = F()(x);
+    const T* const from = in.flat<T>().data();
+    T* const to = out.mutable_flat<T>().data();
+    ParallelForElements(c, in.num_elements(), kCostOfElement, [from, to](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) to[i] = F()(from[i]);
+    });
   });
   if (!known) return NoKernel(c);
   c.set_output(0, std::move(out));
@@ -86,7 +89,13 @@ template <typename F>
 absl::Status WholeArray(KernelContext& c) {
   const Tensor& in = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(in.dtype(), in.shape().dims()));
-  const bool known = ForFloating(in.dtype(), [&]<typename T>() { AsMutableArray<T>(out) = F()(AsArray<T>(in)); });
+  const bool known = ForFloating(in.dtype(), [&]<typename T>() {
+    const ConstArrayView<T> from = AsArray<T>(in);
+    ArrayView<T> to = AsMutableArray<T>(out);
+    ParallelForElements(c, in.num_elements(), kCostOfFunction, [&](std::int64_t begin, std::int64_t end) {
+      to.segment(begin, end - begin) = F()(from.segment(begin, end - begin));
+    });
+  });
   if (!known) return NoKernel(c);
   c.set_output(0, std::move(out));
   return absl::OkStatus();
@@ -97,9 +106,12 @@ template <Elements kWhich, typename F>
 absl::Status SetEachPair(KernelContext& c, const Tensor& a, const Tensor& b) {
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(a.dtype(), a.shape().dims()));
   const bool known = ForElements<kWhich>(a.dtype(), [&]<typename T>() {
-    T* to = out.mutable_flat<T>().data();
-    const T* y = b.flat<T>().data();
-    for (const T x : a.flat<T>()) *to++ = F()(x, *y++);
+    const T* const x = a.flat<T>().data();
+    const T* const y = b.flat<T>().data();
+    T* const to = out.mutable_flat<T>().data();
+    ParallelForElements(c, a.num_elements(), kCostOfElement, [x, y, to](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) to[i] = F()(x[i], y[i]);
+    });
   });
   if (!known) return NoKernel(c);
   c.set_output(0, std::move(out));

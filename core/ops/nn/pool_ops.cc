@@ -25,13 +25,15 @@ struct Place {
   std::int64_t At(std::int64_t row, std::int64_t column) const { return first + row * row_step + column * channels; }
 };
 
-// Calls visit(place) for each window.
+// Calls visit(place) for each window on some images.
 template <typename Visit>
-void EachPlace(const Windows& windows, Visit visit) {
+void EachPlaceOn(const Windows& windows, std::int64_t begin, std::int64_t end, Visit visit) {
   const WindowAxis& rows = windows.rows;
   const WindowAxis& columns = windows.columns;
-  Place place{.row_step = columns.in * windows.channels, .channels = windows.channels};
-  for (std::int64_t image = 0; image < windows.batch; ++image) {
+  Place place{.pool = begin * rows.out * columns.out * windows.channels,
+              .row_step = columns.in * windows.channels,
+              .channels = windows.channels};
+  for (std::int64_t image = begin; image < end; ++image) {
     for (std::int64_t r = 0; r < rows.out; ++r) {
       const std::int64_t top = std::max<std::int64_t>(0, rows.Begin(r));
       place.rows = std::min(rows.in, rows.Begin(r) + rows.window) - top;
@@ -43,6 +45,15 @@ void EachPlace(const Windows& windows, Visit visit) {
       }
     }
   }
+}
+
+// On all of them, which are shared out over the threads that there are for it: windows on one image are visited in order.
+template <typename Visit>
+void EachPlace(const KernelContext& c, const Windows& windows, Visit visit) {
+  const std::int64_t elements = windows.rows.out * windows.columns.out * windows.rows.window * windows.columns.window;
+  const auto cost = static_cast<std::int64_t>(kCostOfElement * static_cast<double>(elements * windows.channels));
+  c.ParallelFor(windows.batch, cost,
+                [&](std::int64_t begin, std::int64_t end) { EachPlaceOn(windows, begin, end, visit); });
 }
 
 // Calls visit(offset in the images of channel 0) for each element of the window but the first one.
@@ -81,7 +92,7 @@ absl::Status MaxPoolKernel(KernelContext& c) {
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* const image = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPlace(windows, [&](const Place& place) {
+      EachPlace(c, windows, [&](const Place& place) {
         T* const largest = to + place.pool;
         std::copy_n(image + place.first, place.channels, largest);
         EachOther(place, [&](std::int64_t at) {
@@ -106,7 +117,7 @@ absl::Status AvgPoolKernel(KernelContext& c) {
     ForFloating(in.dtype(), [&]<typename T>() {
       const T* const image = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPlace(windows, [&](const Place& place) {
+      EachPlace(c, windows, [&](const Place& place) {
         T* const sum = to + place.pool;
         std::copy_n(image + place.first, place.channels, sum);
         EachOther(place, [&](std::int64_t at) {
@@ -138,7 +149,7 @@ absl::Status MaxPoolGradKernel(KernelContext& c) {
       const T* const image = in.flat<T>().data();
       const T* const grad = c.input(2).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPlace(windows, [&](const Place& place) {
+      EachPlace(c, windows, [&](const Place& place) {
         for (std::int64_t i = 0; i < place.channels; ++i) {
           T& sum = to[LargestOf(image, place, i)];
           sum = WrappingSum(sum, grad[place.pool + i]);
@@ -166,7 +177,7 @@ absl::Status MaxPoolGradGradKernel(KernelContext& c) {
       const T* const image = in.flat<T>().data();
       const T* const grad = c.input(2).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPlace(windows, [&](const Place& place) {
+      EachPlace(c, windows, [&](const Place& place) {
         for (std::int64_t i = 0; i < place.channels; ++i) to[place.pool + i] = grad[LargestOf(image, place, i)];
       });
     });
@@ -189,7 +200,7 @@ absl::Status AvgPoolGradKernel(KernelContext& c) {
     ForFloating(out.dtype(), [&]<typename T>() {
       const T* const grad = c.input(1).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      EachPlace(windows, [&](const Place& place) {
+      EachPlace(c, windows, [&](const Place& place) {
         const auto count = static_cast<T>(place.rows * place.columns);
         const T* const from = grad + place.pool;
         for (std::int64_t row = 0; row < place.rows; ++row) {

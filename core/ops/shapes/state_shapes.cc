@@ -9,18 +9,13 @@
 namespace vigil::shapes {
 namespace {
 
-PartialShape Declared(const InferenceContext& c) {
-  const Shape* const shape = c.attr<Shape>("shape");
-  return shape == nullptr ? PartialShape() : PartialShape(*shape);
-}
-
 absl::Status DeclaredShape(InferenceContext& c) {
-  c.set_output(0, Declared(c));
+  c.set_output(0, DeclaredShape(c.node()));
   return absl::OkStatus();
 }
 
 absl::Status DefaultShape(InferenceContext& c) {
-  const PartialShape declared = Declared(c);
+  const PartialShape declared = DeclaredShape(c.node());
   VIGIL_RETURN_IF_ERROR(Merge(c.input(0), declared).status());
   c.set_output(0, declared);
   return absl::OkStatus();

@@ -69,10 +69,10 @@ Tensor Filled(DType type, const Shape& shape, double value) {
 Output FilledLike(Builder& b, const std::string& name, Output variable, double value) {
   const Node& node = b.graph().node(variable.node);
   const DType type = ops::VariableType(b.graph(), variable);
-  const auto declared = node.attrs.find("shape");
+  const std::optional<Shape> declared = DeclaredShape(node).ToShape();
   constexpr std::int64_t kInGraph = 1024;  // more elements are made when they are needed
-  if (declared != node.attrs.end()) {
-    const Shape& shape = std::get<Shape>(declared->second);
+  if (declared.has_value()) {
+    const Shape& shape = *declared;
     if (shape.num_elements() <= kInGraph) return b.Const(name, Filled(type, shape, value));
     const std::vector<std::int32_t> dims(shape.dims().begin(), shape.dims().end());
     return b.Op("Fill",

@@ -22,12 +22,6 @@ Output ReadOfVariable(const Graph& graph, Output variable) {
   return it == known.end() ? variable : it->read;
 }
 
-std::optional<Shape> ShapeOfVariable(const Node& variable) {
-  const auto it = variable.attrs.find("shape");
-  if (it == variable.attrs.end()) return std::nullopt;
-  return std::get<Shape>(it->second);
-}
-
 Tensor ZeroOf(DType dtype) { return Tensor(dtype, Shape()); }
 
 // `count` times the global step.
@@ -94,7 +88,7 @@ GradientsAndVariables SyncReplicasOptimizer::AddAccumulators(Builder& b, const s
     const DType dtype = graph.TypeOf(gradient);
     const DeviceScope there(b, variable.device);
     const Output accumulator =
-        ops::ConditionalAccumulator(b, scope + "/conditional_accumulator", dtype, ShapeOfVariable(variable),
+        ops::ConditionalAccumulator(b, scope + "/conditional_accumulator", dtype, DeclaredShape(variable).ToShape(),
                                     graph.NameOf(pair.variable) + "/grad_accum");
     nodes.accumulators.push_back(accumulator);
     nodes.pushes.push_back(ops::AccumulatorApplyGradient(b, scope + "/ResourceAccumulatorApplyGradient", accumulator,
