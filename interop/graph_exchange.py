@@ -52,7 +52,7 @@ def record_theirs(seed: str, path: str) -> programs.Program:
 
 def record_gradients(seed: str, path: str) -> branch_programs.BranchProgram:
     """A program with branches, its loss and TensorFlow's gradients, written to a file."""
-    # TensorFlow's optimizer loses what comes into a nested branch by RefSwitch ("Retval[0] does not have value").
+    # TensorFlow's optimizer loses the values of some nested branches ("Retval[0] does not have value").
     play = graphs.Play(optimizes=False)
     with play.graph.as_default():
         program = branch_programs.draw(seed)
@@ -82,20 +82,22 @@ def values_differ(mine: np.ndarray, wanted: np.ndarray) -> str:
     return f"is {mine[off][:3]}, not {wanted[off][:3]}" if off.any() else ""
 
 
-def answers(meta: tf.MetaGraphDef, runs: list[tuple]) -> Iterator[list]:
+def answers(meta: tf.MetaGraphDef, runs: list[tuple], optimizes: bool = True) -> Iterator[list]:
     """What TensorFlow gets for each run of a play."""
     with tf.Graph().as_default() as graph:
         tf.train.import_meta_graph(meta)
-        with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)) as session:
+        config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+        config.graph_options.rewrite_options.disable_meta_optimizer = not optimizes
+        with tf.Session(config=config) as session:
             for request, _ in runs:
                 feeds = {feed.name: tf.make_ndarray(feed.tensor) for feed in request.feed}
                 targets = [graph.get_operation_by_name(name) for name in request.target]
                 yield session.run([*request.fetch, *targets], feeds)[: len(request.fetch)]
 
 
-def differences(meta: tf.MetaGraphDef, runs: list[tuple]) -> Iterator[str]:
+def differences(meta: tf.MetaGraphDef, runs: list[tuple], optimizes: bool) -> Iterator[str]:
     """Where TensorFlow gets something else."""
-    for number, (values, (_, response)) in enumerate(zip(answers(meta, runs), runs), 1):
+    for number, (values, (_, response)) in enumerate(zip(answers(meta, runs, optimizes), runs), 1):
         for value, wanted in zip(values, response.tensor):
             mine = np.asarray(value, object if isinstance(value, bytes) else None)
             what = values_differ(mine, tf.make_ndarray(wanted.tensor))
@@ -103,9 +105,9 @@ def differences(meta: tf.MetaGraphDef, runs: list[tuple]) -> Iterator[str]:
                 yield f"run {number}: {wanted.name} {what}"
 
 
-def check(exchange: Exchange, name: str, meta: tf.MetaGraphDef, runs: list[tuple]) -> None:
+def check(exchange: Exchange, name: str, meta: tf.MetaGraphDef, runs: list[tuple], optimizes: bool = True) -> None:
     try:
-        found = list(differences(meta, runs))
+        found = list(differences(meta, runs, optimizes))
     except (tf.errors.OpError, ValueError, TypeError, KeyError) as error:
         found = [f"{type(error).__name__}: {error}"]
     if found:
@@ -156,6 +158,28 @@ def gradients(exchange: Exchange, seed: str, count: int, folder: str) -> None:
             path, said = line.split(" ", 1)
             if said != "same":
                 exchange.differ(f"{command}: {paths[path]}: {said}")
+    for path, what in paths.items():
+        gradients_there(exchange, path, what)
+
+
+def gradients_there(exchange: Exchange, path: str, what: str) -> None:
+    """TensorFlow adds gradients to a graph that vigil has exported: for those it needs the contexts of its branches."""
+    meta, runs = read_play(path)
+    with open(path + ".meta", "wb") as file:
+        file.write(meta.SerializeToString())
+    run_tool("graph_tool", "export", path + ".meta", path + ".again")
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(path + ".again")
+        names = [fetch.removeprefix("theirs/") for fetch in runs[1][0].fetch[1:]]
+        by_name = {variable.name: variable for variable in tf.global_variables()}
+        made = tf.gradients(graph.get_tensor_by_name("loss:0"), [by_name[name] for name in names])
+        for name, gradient in zip(names, made):
+            tf.identity(gradient, name=f"again/{name.removesuffix(':0')}")
+        again = tf.train.export_meta_graph()
+    for request, _ in runs[1:]:
+        request.fetch[1:] = [f"again/{name}" for name in names]
+    check(exchange, f"{what}, gradients added by TensorFlow", again, runs, optimizes=False)
+    exchange.counts["exported again"] += 1
 
 
 def record(folder: str) -> int:

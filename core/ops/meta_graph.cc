@@ -11,6 +11,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/variable.pb.h"
+#include "vigil/core/ops/cond_context.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/tensor/proto_util.h"
 
@@ -29,8 +30,10 @@ bool HoldsVariables(std::string_view collection) {
 }
 
 const CollectionCodec* FindCodec(const std::vector<CollectionCodec>& codecs, std::string_view name) {
+  static const CollectionCodec* const kCondContexts = new CollectionCodec(CondContextCodec());
   const auto it = std::ranges::find(codecs, name, &CollectionCodec::name);
-  return it == codecs.end() ? nullptr : &*it;
+  if (it != codecs.end()) return &*it;
+  return name == kCondContexts->name ? kCondContexts : nullptr;
 }
 
 // "node:index", or "node" for one that only runs.

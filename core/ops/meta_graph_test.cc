@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/graph/control_flow.pb.h"
 #include "vigil/core/graph/variable.pb.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/core/tensor/proto_util.h"
@@ -127,6 +129,43 @@ TEST_F(MetaGraphTest, CodecsReadAndWriteOtherCollections) {
   EXPECT_THAT(with.Collection(kWords), ElementsAre("sone"));
   Graph without(BuiltinOps());
   EXPECT_THAT(*ImportMetaGraph(def, without), ElementsAre("words"));
+}
+
+TEST_F(MetaGraphTest, ContextsOfBranchesAreKeptUnderTheScopeOfTheImport) {
+  proto::CondContextDef context;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(context_name: "cond/cond_text" pred_name: "cond/pred_id:0" pivot_name: "cond/switch_t:0" branch: 1
+         values_def { values: "cond/a:0" values: "b:0" external_values { key: "cond/a:0" value: "a:0" } }
+         nested_contexts { cond_ctxt { context_name: "cond/cond/cond_text" pred_name: "p:0" branch: 1 } })",
+      &context));
+  proto::MetaGraphDef def = Export();
+  def.mutable_collection_def()->operator[]("cond_context").mutable_bytes_list()->add_value(context.SerializeAsString());
+  const auto again = [&def](const std::string& scope) {
+    Graph other(BuiltinOps());
+    EXPECT_THAT(*ImportMetaGraph(def, other, {.graph = {.scope = scope}}), IsEmpty());
+    proto::CondContextDef out;
+    EXPECT_TRUE(out.ParseFromString(ExportMetaGraph(other)->collection_def().at("cond_context").bytes_list().value(0)));
+    return out;
+  };
+  EXPECT_EQ(again("").DebugString(), context.DebugString());
+  const proto::CondContextDef scoped = again("s");
+  EXPECT_EQ(scoped.pred_name(), "s/cond/pred_id:0");
+  EXPECT_EQ(scoped.values_def().values(1), "s/b:0");
+  EXPECT_EQ(scoped.values_def().external_values().at("s/cond/a:0"), "s/a:0");
+  EXPECT_EQ(scoped.nested_contexts(0).cond_ctxt().context_name(), "s/cond/cond/cond_text");
+  EXPECT_EQ(scoped.nested_contexts(0).cond_ctxt().pivot_name(), "");
+  def.mutable_collection_def()->at("cond_context").mutable_bytes_list()->set_value(0, "no message");
+  Graph refusing(BuiltinOps());
+  EXPECT_THAT(MessageOf(ImportMetaGraph(def, refusing).status()), HasSubstr("an item is no CondContextDef"));
+}
+
+TEST_F(MetaGraphTest, SomethingElseUnderTheNameOfContextsStays) {
+  proto::MetaGraphDef def = Export();
+  def.mutable_collection_def()->operator[]("cond_context").mutable_bytes_list()->add_value("");
+  graph_.AddToCollection(CollectionKey<int>{"cond_context"}, 1);
+  EXPECT_FALSE(Export().collection_def().contains("cond_context"));
+  EXPECT_THAT(MessageOf(ImportMetaGraph(def, graph_, {.graph = {.scope = "s"}}).status()),
+              HasSubstr("the graph has something else under that name"));
 }
 
 TEST_F(MetaGraphTest, ACollectionOfAnotherTypeIsLeftAlone) {
