@@ -127,7 +127,8 @@ absl::Status Do(const Env& env, const std::string& command, const Words& words) 
   if (command == "train") return Train(env, words);
   if (command == "export") return Export(env, words);
   if (command == "ops") return Ops(env, words);
-  return UsageError(fmt::format("there is no command '{}': play, gradients, record, train, export and ops are known", command));
+  return UsageError(
+      fmt::format("there is no command '{}': play, gradients, record, train, export and ops are known", command));
 }
 
 }  // namespace

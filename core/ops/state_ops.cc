@@ -45,7 +45,8 @@ absl::Status AssignUpdate(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(vigil::Variable* const variable, vigil::Variable::Of(c));
   return variable->Update([&c](Tensor* value) {
     if (!value->valid()) return UninitializedVariable(c);
-    if (value->shape() != c.input(1).shape()) return ShapesDiffer(c, value->shape().ToString(), c.input(1).shape().ToString());
+    if (value->shape() != c.input(1).shape())
+      return ShapesDiffer(c, value->shape().ToString(), c.input(1).shape().ToString());
     VIGIL_RETURN_IF_ERROR(kCombine(*value, c.input(1)));
     c.set_output(0, *value);
     return absl::OkStatus();

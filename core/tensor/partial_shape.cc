@@ -18,9 +18,8 @@ std::optional<Shape> PartialShape::ToShape() const {
 
 bool PartialShape::IsCompatibleWith(const Shape& shape) const {
   if (!has_rank_) return true;
-  return std::ranges::equal(dims_, shape.dims(), [](std::int64_t known, std::int64_t dim) {
-    return known == kUnknownDim || known == dim;
-  });
+  return std::ranges::equal(dims_, shape.dims(),
+                            [](std::int64_t known, std::int64_t dim) { return known == kUnknownDim || known == dim; });
 }
 
 std::optional<std::int64_t> PartialShape::num_elements() const {

@@ -1,11 +1,10 @@
-// Sessions that train at once, each in a thread of its own, with the threads of one pool working on their ops: what they
-// come to is what one thread alone comes to, to the bit.
+// Sessions that train at once, each in a task of its own, with the threads of one pool working on their ops: what they
+// come to is what one task without them comes to, to the bit.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "vigil/core/base/splitmix64.h"
@@ -64,9 +63,11 @@ TEST(IntraOpThreadsTest, SessionsThatShareThemTrainAsAlone) {
   const std::string wanted = TrainedFor(alone.env(), kSteps);
   RealEnv shared({.log_to_stderr = false, .intra_op_threads = 3});
   std::vector<std::string> got(3);
-  std::vector<std::thread> threads;
-  for (std::string& each : got) threads.emplace_back([&] { each = TrainedFor(shared.env(), kSteps); });
-  for (std::thread& thread : threads) thread.join();
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (std::string& each : got) {
+    tasks.push_back(shared.env().tasks->Spawn("trains", [&] { each = TrainedFor(shared.env(), kSteps); }));
+  }
+  for (const auto& task : tasks) task->Join(kNever);
   for (const std::string& each : got) EXPECT_TRUE(each == wanted);
 }
 

@@ -95,7 +95,8 @@ absl::Status ConvInputKernel(KernelContext& c) {
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(c.input(1).dtype(), images.dims()));
   if (c.input(2).num_elements() > 0) {
     absl::Status status;
-    ForFloating(out.dtype(), [&]<typename T>() { status = ConvolveBackToInput<T>(c, conv, c.input(1), c.input(2), out); });
+    ForFloating(out.dtype(),
+                [&]<typename T>() { status = ConvolveBackToInput<T>(c, conv, c.input(1), c.input(2), out); });
     VIGIL_RETURN_IF_ERROR(status);
   }
   c.set_output(0, std::move(out));

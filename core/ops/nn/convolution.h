@@ -3,8 +3,8 @@
 // Each is a product of matrices (math/matrix_product.h) whose operands are read where they lie: a row of the one is
 // what lies under the filter at one place of the image. Only an image that the filter sticks out of is copied, with
 // zeros around it. Groups are products of their own, of some channels with some filters.
-// The images of a batch, or the rows of a filter's gradient, are shared out over the threads that the process has for one
-// op; what comes out is the same to the bit.
+// The images of a batch, or the rows of a filter's gradient, are shared out over the threads that the process has for
+// one op; what comes out is the same to the bit.
 // Thread safety: pure functions.
 #ifndef VIGIL_CORE_OPS_NN_CONVOLUTION_H_
 #define VIGIL_CORE_OPS_NN_CONVOLUTION_H_

@@ -47,7 +47,7 @@ void EachPlaceOn(const Windows& windows, std::int64_t begin, std::int64_t end, V
   }
 }
 
-// On all of them, which are shared out over the threads that there are for it: windows on one image are visited in order.
+// On all of them, which are shared out over the threads that there are for it: windows on one image come in order.
 template <typename Visit>
 void EachPlace(const KernelContext& c, const Windows& windows, Visit visit) {
   const std::int64_t elements = windows.rows.out * windows.columns.out * windows.rows.window * windows.columns.window;
