@@ -1,9 +1,9 @@
 // Graphs with their collections and their saver to and from TensorFlow's MetaGraphDef, which is what a ".meta" file
 // holds.
 //
-// Collections of outputs, of variables (as VariableDef) and of branches' contexts (cond_context.h) are known here. Those
-// of other objects (savers, queue runners) belong to layers above: they pass a codec. Names that begin with "vigil/" are
-// this library's own and are never written.
+// Collections of outputs, of variables (as VariableDef) and of branches' contexts (cond_context.h) are known here.
+// Those of other objects (savers, queue runners) belong to layers above: they pass a codec. Names that begin with
+// "vigil/" are this library's own and are never written.
 // Thread safety: as the graph's.
 // Source: meta_graph.proto; framework/meta_graph.py.
 #ifndef VIGIL_CORE_OPS_META_GRAPH_H_

@@ -70,7 +70,7 @@ void WorkerThreads::TakePart(Job& job, std::unique_lock<std::mutex>& lock) {
   std::exception_ptr thrown;
   try {
     job.work(begin, end);
-  } catch (...) {
+  } catch (const std::exception&) {
     thrown = std::current_exception();
   }
   lock.lock();

@@ -10,7 +10,7 @@
 namespace vigil {
 namespace {
 
-// work(begin, end) for ranges of [0, n), by all threads that there are for it: the first error in the order of the ranges.
+// work(begin, end) for ranges of [0, n), by all threads that there are for it: the first error, in the ranges' order.
 template <typename Work>
 absl::Status TryParallelFor(const KernelContext& c, std::int64_t n, std::int64_t cost, Work work) {
   SpinLock lock;
