@@ -19,8 +19,7 @@ class ThreadPool {
   virtual ~ThreadPool() = default;
   // Calls `work` for ranges that together are [0, n), each number once, in any order, several at a time, the caller's
   // thread among them; returns when all calls have. Of one range it makes parts that take some time: `cost` is how many
-  // nanoseconds one number takes, about. A std::exception that `work` throws comes out, when the calls that had begun
-  // have ended.
+  // nanoseconds one number takes. A std::exception of `work` comes out, when the calls that had begun have ended.
   // REQUIRES: n >= 0; `work` neither waits nor looks at what another call of it writes.
   virtual void ParallelFor(std::int64_t n, std::int64_t cost, Work work) = 0;
 };
