@@ -56,11 +56,13 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         ++progress.came_back;
         break;
       case JobMoment::Kind::kRunFailed:
-        if (!healed.has_value() || !progress.run.has_value() || *progress.run < *healed + kSettled) break;
-        if (!stood_before(*progress.run)) break;
+        if (!healed.has_value() || !progress.run.has_value()) break;
+        // One that was under way, too, must have come to its end: nothing keeps it any more.
+        if (*progress.run < *healed + kSettled && moment.at < *healed + kSoon) break;
+        if (!stood_before(std::max(*progress.run, *healed))) break;
         findings.Arm();
         if (moment.code != Code::kDeadlineExceeded) break;
-        findings.Violate(moment, "a run that begins when everything has healed comes back",
+        findings.Violate(moment, "a run that begins or is under way when everything has healed comes back",
                          fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
         break;
       case JobMoment::Kind::kEnded: {
@@ -94,7 +96,8 @@ const Checker kGetsOnWhenHealed = {
         "it not ended long ago.",
     .excuses =
         "jobs in which a node stays away; tasks that another one leaves before they have stood still for five minutes; "
-        "ends within five minutes; evaluators; errors of tasks that have trained since",
+        "ends within five minutes, also of runs that were under way; evaluators; errors of tasks that have trained "
+        "since",
     .why = "who needs what is away cannot train; what broke before may end a task",
 };
 
