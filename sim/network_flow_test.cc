@@ -179,7 +179,31 @@ TEST_F(NetworkFlowTest, APeerThatDiesEndsWhatItHasNotTaken) {
   Run();
   EXPECT_THAT(served_, IsEmpty());
   EXPECT_THAT(seen_, ElementsAre("a 21 UNAVAILABLE Socket closed", "b 21 UNAVAILABLE Socket closed",
-                                 testing::StartsWith("c 22 UNAVAILABLE failed to connect")));
+                                 testing::StartsWith("c 21 UNAVAILABLE failed to connect")));
+}
+
+// Nobody served there when they were made: only their deadline ends them.
+TEST_F(NetworkFlowTest, WhatAPeerHasNotTakenWhenItDiesHoldsNobodyBack) {
+  ps_.Kill();
+  ps_.set_boot([](Node& node) {
+    node.Spawn("main", [env = node.env()] {
+      EXPECT_TRUE(env.network->Listen("ps:1", [](IncomingCall&) { return absl::Cord(); }).ok());  // for a moment
+      env.tasks->SleepUntil(kNever);
+    });
+  });
+  ps_.Boot();
+  Chief([&] {
+    ps_.Pause();
+    for (const char* const method : {"a", "b"}) Start(method, seconds(1));
+    Start("c");
+    world_.AdvanceBy(milliseconds(10));
+    ps_.Kill();
+    world_.AdvanceBy(seconds(2));
+  });
+  Run();
+  EXPECT_THAT(seen_,
+              ElementsAre(testing::StartsWith("c 21 UNAVAILABLE failed to connect"),
+                          "a 1000 DEADLINE_EXCEEDED Deadline Exceeded", "b 1000 DEADLINE_EXCEEDED Deadline Exceeded"));
 }
 
 TEST_F(NetworkFlowTest, AProcessThatIsPausedSendsNothingAndOneThatDiesHasNothingInFlight) {

@@ -62,6 +62,10 @@ void SimNetwork::Died(NetworkHost& host) {
     Send(closed, 0);
   }
   ++host.life;
+  // Who waits to send it something does so now, and hears that nobody is there.
+  for (std::size_t i = 0; i < host.out.size(); ++i) {
+    if (host.out[i] != nullptr) TakeTurns(*host.out[i]->back);
+  }
 }
 
 void SimNetwork::Ended(NetworkHost& host) {

@@ -188,7 +188,7 @@ class Planner {
     sometimes("unreadable", 6, &Planner::Unreadable);
     const bool waits_for_others = job_.workload.kind == WorkloadKind::kSyncRegression && job_.workload.master.empty();
     if (waits_for_others && job_.tasks.find("ps")->second > 1 && job_.tasks.find("worker")->second > 0)
-      sometimes("lost wake", 40, &Planner::LostWake);
+      sometimes("lost wake", 15, &Planner::LostWake);
   }
 
  private:
@@ -495,13 +495,17 @@ class Planner {
   }
   // The chief of synchronous replicas waits for a token since another replica stands still; its queue runner fails with
   // the connection to another server than the one that has the tokens, and what it then asks that one, for the first
-  // time, gets lost.
+  // time, gets lost. Nothing else happens: nearly everything wakes the chief.
   void LostWake() {
+    job_.plan.timed.clear();
+    job_.plan.rpcs.clear();
+    job_.plan.disks.clear();
+    job_.plan.session_calls.clear();
     const std::string server = fmt::format("ps:{}", draws_.Between(1, job_.tasks.find("ps")->second - 1));
     TimedFault& pause = Timed(TimedFault::Kind::kPause, "worker:0");
-    pause.at = SecondsOf(draws_.Between(10, 40));
-    pause.lasts = SecondsOf(draws_.Between(30, 60));
-    const Duration waiting = pause.at + SecondsOf(draws_.Between(15, 28));
+    pause.at = SecondsOf(draws_.Between(3, 15));
+    pause.lasts = SecondsOf(draws_.Between(25, 60));
+    const Duration waiting = pause.at + SecondsOf(draws_.Between(14, 20));
     TimedFault& cut = Timed(TimedFault::Kind::kCut, "chief:0");
     cut.peer = server;
     cut.at = waiting;
@@ -511,7 +515,7 @@ class Planner {
     lost.method = "RegisterGraph";
     lost.from = "chief:0";
     lost.to = "ps:0";
-    lost.call = draws_.Between(10, 14);
+    lost.call = 11;  // behind those of the session's creation
   }
   void StaleListings() {
     DiskFault& fault = job_.plan.disks.emplace_back();

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/checker.h"
@@ -22,9 +24,12 @@ bool NobodyStaysAway(const JobFacts& facts) {
       facts.faults, [](const FaultCount& fault) { return fault.kind == "crash_for_good" && fault.fired > 0; });
 }
 
+constexpr std::string_view kComesBack = "a run that begins or is under way when everything has healed comes back";
+
 struct Progress {
   Time since;                  // everything has healed and the life has begun
   std::optional<Time> run;     // under way, from then
+  Time tried;                  // the same, or when a recovery began it anew
   std::int64_t came_back = 0;  // runs, since then
 };
 
@@ -37,7 +42,10 @@ void CheckProgress(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kHealed) {
       healed = moment.at;
-      for (auto& [name, progress] : tasks) progress = {.since = moment.at, .run = progress.run};
+      for (auto& [name, progress] : tasks) {
+        progress.since = moment.at;
+        progress.came_back = 0;
+      }
       continue;
     }
     if (moment.task.empty() || IsZombie(moment.task) || moment.task.starts_with("ps") ||
@@ -49,8 +57,16 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         progress = {.since = moment.at};
         break;
       case JobMoment::Kind::kRunStarted:
-        progress.run = moment.at;
+        progress.run = progress.tried = moment.at;
         break;
+      case JobMoment::Kind::kRecovery: {
+        const Time tried = std::exchange(progress.tried, moment.at);
+        const bool stood = healed.has_value() && tried < *healed + kSettled && moment.at >= *healed + kSoon;
+        if (!stood || !progress.run.has_value() || !stood_before(std::max(tried, *healed))) break;
+        findings.Arm();
+        findings.Violate(moment, kComesBack, fmt::format("a recovery after {:.0f} s", ToSeconds(moment.at - tried)));
+        break;
+      }
       case JobMoment::Kind::kRunReturned:
       case JobMoment::Kind::kEvaluated:
         ++progress.came_back;
@@ -62,7 +78,7 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         if (!stood_before(std::max(*progress.run, *healed))) break;
         findings.Arm();
         if (moment.code != Code::kDeadlineExceeded) break;
-        findings.Violate(moment, "a run that begins or is under way when everything has healed comes back",
+        findings.Violate(moment, kComesBack,
                          fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
         break;
       case JobMoment::Kind::kEnded: {
