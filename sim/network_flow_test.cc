@@ -41,7 +41,7 @@ class NetworkFlowTest : public NetworkTest {
     return chief_.env().network->Start({.to = "ps:1",
                                         .method = method,
                                         .body = absl::Cord(std::string(bytes, 'x')),
-                                        .deadline = deadline == Duration::max() ? kNever : Time(deadline),
+                                        .deadline = deadline == Duration::max() ? kNever : Time{deadline},
                                         .keepalive = keepalive},
                                        [this, method](const NetworkReply& reply) { Note(method + " ", reply); });
   }
