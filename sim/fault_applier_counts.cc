@@ -79,6 +79,7 @@ FaultTallies FaultApplier::Tallies() const {
   const NetworkCounts& counts = world_.network().counts();
   add(FaultKind::kLatencySpread, 0, counts.late, counts.late);
   add(FaultKind::kNarrowLine, 0, counts.throttled, counts.throttled);
+  add(FaultKind::kSmallWindow, 0, counts.waited, counts.waited);
   add(FaultKind::kMessageLoss, 0, counts.lost, counts.lost);
   add(FaultKind::kDuplication, 0, counts.duplicated, counts.duplicated);
   add(FaultKind::kReordering, 0, counts.reordered, counts.reordered);

@@ -226,7 +226,11 @@ std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::
   if (Unreachable(*call.link)) ArmKeepalive(call);
   call.unheard = true;
   call.sent = scheduler_.now();
-  SendRequest(call, live_rpc_faults_ == rpc_faults_.size() ? nullptr : FaultOf(call));
+  if (call.link->waiting.empty() && HasRoom(*call.link, call)) {
+    TakeTurn(call);
+  } else {
+    WaitForTurn(call);
+  }
   return number;
 }
 
@@ -279,7 +283,7 @@ void SimNetwork::Unreference(OutgoingCall& call) {
   const std::function<void(NetworkReply)> done = std::exchange(call.done, nullptr);
   call.request.body.Clear();
   call.fault = nullptr;
-  call.settled = call.cancelled = call.hangs = false;
+  call.settled = call.cancelled = call.hangs = call.waits = false;
   call.servings[0] = call.servings[1] = nullptr;
   free_calls_.push_back(&call);
 }
@@ -299,6 +303,7 @@ void SimNetwork::Settle(OutgoingCall& call, NetworkReply reply) {
   call.settled = true;
   NetworkLink& link = *call.link;
   link.calls.Remove(call);
+  GiveBack(call);
   scheduler_.ClearTimer(call.deadline);
   scheduler_.ClearTimer(call.keepalive);
   if (link.from.paused || calling_ || !scheduler_.firing()) {
@@ -306,6 +311,7 @@ void SimNetwork::Settle(OutgoingCall& call, NetworkReply reply) {
     message.reply = std::move(reply);
     Unreference(call);
     SendAt(message, scheduler_.now());
+    TakeTurns(link);
     return;
   }
   hash_.AddMessage(static_cast<std::uint8_t>(Message::Kind::kDone), link.id, call.number);
@@ -314,12 +320,12 @@ void SimNetwork::Settle(OutgoingCall& call, NetworkReply reply) {
   calling_ = true;
   done(std::move(reply));
   calling_ = false;
+  TakeTurns(link);
 }
 
-// The caller waits no longer and says so.
+// The caller waits no longer and says so, if the peer can have heard of it.
 void SimNetwork::GiveUp(OutgoingCall& call, absl::Status status) {
-  Message& cancel = NewMessage(Message::Kind::kCancel, *call.link, &call);
-  Send(cancel, 0);
+  if (!call.waits) Send(NewMessage(Message::Kind::kCancel, *call.link, &call), 0);
   Settle(call, std::move(status));
 }
 

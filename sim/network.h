@@ -15,8 +15,12 @@
 //   a message is lost UNAVAILABLE some seconds later, for this call only: the request had no effect
 //                                               or, if it was the reply, it had
 //   a message is damaged                        UNAVAILABLE when it arrives: its checksum does not match
+// Requests of one direction count as in flight from when they are sent until they arrive or their call has ended; those
+// beyond the limit (NetworkLimits, LinkSpec::bytes_in_flight, whichever is less) wait for their turn at the caller, in
+// order. Of one that waits nothing is under way: no fault of links or requests can meet it yet, a connection that
+// breaks does not end it, and when it is given up nobody is told. Its deadline, Cancel and the keepalive hold.
 // When a caller dies, gives up or is cut off, the handler is told (a latency later) and its reply is dropped. A node
-// that calls itself has no link: 50 us, no faults but those of its requests.
+// that calls itself has no link: 50 us, no faults but those of its requests, and the limit of the network alone.
 //
 // `done` and the wake function of a handler are always called from a timer: no task of the world is in the middle of
 // anything. Those of a dead process are never called, and destroyed when its tasks have been unwound; those of a paused
@@ -68,7 +72,7 @@ struct RpcFaultState {
   std::int64_t effective = 0;  // of those, the ones that went otherwise than without it
 };
 
-// A request that was sent and that no handler ever got, though somebody served there when it came, or nobody can tell.
+// A request that was made and that no handler ever got, though somebody served there when it came, or nobody can tell.
 struct UnheardRequest {
   std::string from;  // the nodes
   std::string to;
@@ -85,6 +89,7 @@ struct NetworkCounts {
   std::int64_t duplicated = 0;
   std::int64_t reordered = 0;
   std::int64_t throttled = 0;  // took longer because of bytes_per_s
+  std::int64_t waited = 0;     // requests that waited for their turn
   std::int64_t refused = 0;
   std::int64_t broken = 0;  // calls whose connection broke
 };
@@ -125,6 +130,8 @@ class SimNetwork {
   const NetworkCounts& counts() const { return counts_; }
   // Also those that are still on their way.
   std::vector<UnheardRequest> Unheard() const;
+  // Of requests of that node, as flow control counts them: none when nobody asks for anything.
+  std::int64_t BytesInFlight(std::string_view node) const;
   // From now on messages between nodes are written there (message_log.h); null, as it begins: nowhere, at no cost. It
   // changes nothing else.
   void LogTo(MessageLog* log) { log_ = log; }
@@ -164,6 +171,13 @@ class SimNetwork {
   void Unreference(OutgoingCall& call);
   OutgoingCall* FindCall(std::uint64_t number);
   void SendRequest(OutgoingCall& call, RpcFaultState* fault);
+  // Flow control.
+  std::int64_t MostInFlight(const NetworkLink& link) const;
+  bool HasRoom(const NetworkLink& link, const OutgoingCall& call) const;
+  void WaitForTurn(OutgoingCall& call);
+  void TakeTurn(OutgoingCall& call);
+  void TakeTurns(NetworkLink& link);
+  static void GiveBack(OutgoingCall& call);
   void Settle(OutgoingCall& call, NetworkReply reply);
   void Fail(OutgoingCall& call, std::string_view why) { Settle(call, absl::UnavailableError(std::string(why))); }
   void GiveUp(OutgoingCall& call, absl::Status status);
@@ -193,6 +207,8 @@ class SimNetwork {
   Duration ArrivalOn(NetworkLink& link, std::size_t bytes);
   bool LostOn(NetworkLink& link);
   void Deliver(Message& message);
+  void DeliverRequest(Message& message);
+  void DeliverTaken(Message& message);
   bool Waits(Message& message);
   void Arrive(Message& message);
   void ArriveRequest(Message& message);

@@ -60,6 +60,22 @@ void SimNetwork::Deliver(Message& message) {
                    message.call == nullptr ? 0 : message.call->number);
   ++counts_.delivered;
   if (message.logged != 0) LogArrived(message);
+  if (message.kind == Message::Kind::kRequest && !message.second) return DeliverRequest(message);
+  DeliverTaken(message);
+}
+
+// Its sender may send the next one, once this one's arrival is over.
+void SimNetwork::DeliverRequest(Message& message) {
+  OutgoingCall& call = *message.call;
+  ++call.references;
+  GiveBack(call);
+  DeliverTaken(message);
+  NetworkLink& link = *call.link;
+  Unreference(call);
+  TakeTurns(link);
+}
+
+void SimNetwork::DeliverTaken(Message& message) {
   if (!message.OfCourse()) return Arrive(message);
   // The message, and its call, may be gone afterwards.
   const NetworkLink& link = *message.link;

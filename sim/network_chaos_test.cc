@@ -74,6 +74,7 @@ FaultPlan DrawPlan(std::uint64_t seed) {
   if (dice.Roll(3) == 0) plan.default_link.duplication = 0.1;
   if (dice.Roll(3) == 0) plan.default_link.reordering = 0.1;
   if (dice.Roll(3) == 0) plan.default_link.bytes_per_s = 10'000;
+  if (dice.Roll(3) == 0) plan.default_link.bytes_in_flight = 1 + dice.Roll(10);
   return plan;
 }
 
@@ -83,7 +84,8 @@ struct Outcome {
   FaultTallies tallies;
   NetworkCounts counts;
   int open_calls = 0;  // of processes that lived to the end
-  int callbacks = 0;   // closures of calls that were not destroyed
+  std::int64_t in_flight = 0;
+  int callbacks = 0;  // closures of calls that were not destroyed
   std::vector<std::string> refused;
 };
 
@@ -206,6 +208,7 @@ class Chaos {
 
   void CountOpen() {
     for (const char* const name : kNames) {
+      outcome_.in_flight += world_.network().BytesInFlight(name);
       if (!world_.FindNode(name)->killed()) outcome_.open_calls += open_[name];
     }
   }
@@ -229,6 +232,7 @@ TEST(NetworkChaos, ASeedGivesOneRunAndEveryCallOneEnd) {
     ASSERT_EQ(a.hash, b.hash) << seed;
     ASSERT_EQ(a.choices, b.choices) << seed;
     EXPECT_EQ(a.open_calls, 0) << seed;
+    EXPECT_EQ(a.in_flight, 0) << seed;
     EXPECT_EQ(a.callbacks, 0) << seed;
     ++hashes[a.hash];
     all.Add(a.tallies);

@@ -193,6 +193,7 @@ void SimNetwork::Break(NetworkLink& link, std::string_view why, LinkTrouble* tro
   for (Serving* serving = link.servings.first; serving != nullptr; serving = serving->next) Tell(*serving);
   std::vector<OutgoingCall*> broken;
   for (OutgoingCall* call = link.calls.first; call != nullptr; call = call->next) {
+    if (call->waits) continue;
     ++call->references;
     broken.push_back(call);
   }

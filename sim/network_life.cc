@@ -18,11 +18,19 @@ void SimNetwork::Resume(NetworkHost& host) {
     if (link != nullptr) ReachabilityChanged(*link->back);
   }
   for (Message* const message : std::exchange(host.inbox, {})) SendAt(*message, scheduler_.now());
+  // By index: what is sent may strike a fault, and faults make links.
+  for (std::size_t i = 0; i < host.out.size(); ++i) {
+    if (host.out[i] != nullptr) TakeTurns(*host.out[i]);
+  }
 }
 
 void SimNetwork::Died(NetworkHost& host) {
   host.paused = false;
-  for (Message* const message : std::exchange(host.inbox, {})) Free(*message);
+  // What it has not taken is in flight no more.
+  for (Message* const message : std::exchange(host.inbox, {})) {
+    if (message->kind == Message::Kind::kRequest && !message->second) GiveBack(*message->call);
+    Free(*message);
+  }
   while (!host.listeners.empty()) {
     host.ended_listeners.push_back(host.listeners.back());
     CloseListener(*host.listeners.back());
@@ -35,6 +43,7 @@ void SimNetwork::Died(NetworkHost& host) {
     while (!link.calls.empty()) {
       OutgoingCall& call = *link.calls.first;
       link.calls.Remove(call);
+      GiveBack(call);
       call.settled = true;
       scheduler_.ClearTimer(call.deadline);
       scheduler_.ClearTimer(call.keepalive);
@@ -53,6 +62,10 @@ void SimNetwork::Died(NetworkHost& host) {
     Send(closed, 0);
   }
   ++host.life;
+  // Who waits to send it something does so now, and hears that nobody is there.
+  for (std::size_t i = 0; i < host.out.size(); ++i) {
+    if (host.out[i] != nullptr) TakeTurns(*host.out[i]->back);
+  }
 }
 
 void SimNetwork::Ended(NetworkHost& host) {

@@ -7,6 +7,7 @@
 #define VIGIL_SIM_NETWORK_PARTS_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -130,10 +131,12 @@ struct OutgoingCall {
   CallTimer keepalive;
   RpcFaultState* fault = nullptr;  // what happens to its reply
   int references = 0;
-  bool settled = false;    // its outcome is known
-  bool cancelled = false;  // the peer knows that nobody waits
-  bool hangs = false;      // its reply was taken away
-  bool unheard = false;    // its request was sent, and no handler has got it
+  bool settled = false;        // its outcome is known
+  bool cancelled = false;      // the peer knows that nobody waits
+  bool hangs = false;          // its reply was taken away
+  bool unheard = false;        // no handler has got its request
+  bool waits = false;          // for its turn: nothing of it was sent
+  std::int64_t in_flight = 0;  // bytes that it counts on its link
   Duration sent{0};
   Serving* servings[2] = {nullptr, nullptr};
   OutgoingCall* previous = nullptr;
@@ -193,11 +196,13 @@ struct NetworkLink {
   Choices::Key* reordering = nullptr;
   Choices::Key* reconnection = nullptr;
 
-  Duration last_arrival{0};    // of what keeps its order
-  Duration busy_until{0};      // of a link with bytes_per_s
-  std::uint32_t epoch = 0;     // how often its connections broke
-  std::uint32_t given_up = 0;  // how often the keepalive of a call gave it up
-  Duration last_of_all{0};     // the same, of whatever has been sent: the end of a connection comes behind it
+  Duration last_arrival{0};           // of what keeps its order
+  Duration busy_until{0};             // of a link with bytes_per_s
+  std::uint32_t epoch = 0;            // how often its connections broke
+  std::uint32_t given_up = 0;         // how often the keepalive of a call gave it up
+  Duration last_of_all{0};            // the same, of whatever has been sent: the end of a connection comes behind it
+  std::int64_t in_flight = 0;         // bytes of the requests that count
+  std::deque<OutgoingCall*> waiting;  // for their turn, in order
   int cuts = 0;
   int silences = 0;
   bool down = false;            // its connection broke by a cut: calls fail until an attempt to connect succeeds

@@ -8,7 +8,10 @@
 // with each, and what does not match it fails the call with UNAVAILABLE.
 // Bounds, the same for all: a body of more than Network::limits() is never sent, nor is one handed to a peer; its call
 // fails with RESOURCE_EXHAUSTED, which names the method. Of an error that travels, message and payloads are bounded
-// (Bounded below), since some peers refuse an answer whose trailers have more than 8 KiB.
+// (Bounded below), since some peers refuse an answer whose trailers have more than 8 KiB. Of requests to one peer that
+// it has not taken yet, limits().bytes_in_flight are on their way at most, or a single one that is larger: what comes
+// after waits for its turn, in order. Its deadline and Cancel hold all the same, and then nothing of it was sent. A
+// request that the peer has taken counts no more, answered or not: its answer may depend on one that comes after it.
 // Thread safety: all methods from any task of the process.
 #ifndef VIGIL_CORE_ENV_NETWORK_H_
 #define VIGIL_CORE_ENV_NETWORK_H_
@@ -75,8 +78,11 @@ class Listener {
 // TensorFlow's largest message, and protobuf's.
 inline constexpr std::int64_t kMostMessageBytes = 2147483647;
 
+inline constexpr std::int64_t kMostBytesInFlight = std::int64_t{1} << 28;
+
 struct NetworkLimits {
-  std::int64_t message_bytes = kMostMessageBytes;  // of a body, in either direction
+  std::int64_t message_bytes = kMostMessageBytes;     // of a body, in either direction
+  std::int64_t bytes_in_flight = kMostBytesInFlight;  // of requests to one peer, which it has not taken yet
 };
 
 class Network {

@@ -32,8 +32,9 @@ std::string UnusedAddress() {
 class NamedGrpc final : public Network {
  public:
   explicit NamedGrpc(const Env& env)
-      : inner_(*GrpcNetwork::Create(
-            env, {.reconnect_after = Duration::zero(), .max_message_bytes = kContractLimits.message_bytes})),
+      : inner_(*GrpcNetwork::Create(env, {.reconnect_after = Duration::zero(),
+                                          .max_message_bytes = kContractLimits.message_bytes,
+                                          .max_bytes_in_flight = kContractLimits.bytes_in_flight})),
         address_(UnusedAddress()) {}
 
   absl::StatusOr<std::unique_ptr<Listener>> Listen(const std::string& address, RequestHandler handler) override {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/cord.h"
 #include "vigil/core/base/code.h"
@@ -20,7 +21,7 @@ namespace vigil::contracts {
 
 inline constexpr char kContractAddress[] = "contract:1";
 // Of the networks that are tested, so that a test can go beyond.
-inline constexpr NetworkLimits kContractLimits = {.message_bytes = 100000};
+inline constexpr NetworkLimits kContractLimits = {.message_bytes = 100000, .bytes_in_flight = 150000};
 
 // A handler that waits until it is told to go on or that nobody waits any more.
 struct SlowHandler {
@@ -135,6 +136,58 @@ TYPED_TEST_P(NetworkContract, AnAnswerThatIsTooLargeIsAnErrorThatNamesTheMethod)
     EXPECT_EQ(MessageOf(status),
               "The answer of /s/Large has 100001 bytes, the most is 100000: send a large tensor in parts.");
     EXPECT_TRUE(CallAndWait(env, {.to = kContractAddress, .method = "/s/Large"}).ok());
+  });
+}
+
+// Two are more than what may be in flight. Each is answered only when the last has come.
+TYPED_TEST_P(NetworkContract, WhatThePeerHasTakenHoldsNobodyBack) {
+  this->place_.Run([](const Env& env) {
+    constexpr int kCalls = 4;
+    ASSERT_EQ(env.network->limits().bytes_in_flight, kContractLimits.bytes_in_flight);
+    const auto all = std::make_shared<Notification>(*env.tasks, "all have come");
+    const auto come = std::make_shared<std::atomic<int>>(0);
+    const auto listener = env.network->Listen(kContractAddress, [all, come](IncomingCall& call) -> NetworkReply {
+      if (++*come == kCalls) all->Notify();
+      all->Wait(kNever);
+      return call.body();
+    });
+    const std::string large(static_cast<std::size_t>(kContractLimits.message_bytes), 'x');
+    std::vector<std::shared_ptr<StartedCall>> calls;
+    for (int i = 0; i < kCalls; ++i)
+      calls.push_back(StartedCall::Start(env, {.to = kContractAddress, .method = "/s/M", .body = absl::Cord(large)}));
+    for (const auto& call : calls) {
+      EXPECT_EQ(call->Wait(), Code::kOk);
+      EXPECT_EQ((*call->reply)->size(), large.size());
+    }
+  });
+}
+
+// Whether it is on its way, waits for its turn, or is being handled.
+TYPED_TEST_P(NetworkContract, OfManyLargeRequestsEachHasOneEndAndNoneHoldsUpTheNext) {
+  this->place_.Run([](const Env& env) {
+    const auto go = std::make_shared<Notification>(*env.tasks, "go");
+    const auto listener = env.network->Listen(kContractAddress, [go](IncomingCall& call) -> NetworkReply {
+      if (call.method() == "/s/Slow") go->Wait(kNever);
+      return absl::Cord("here");
+    });
+    const absl::Cord large(std::string(static_cast<std::size_t>(kContractLimits.message_bytes), 'x'));
+    std::vector<std::shared_ptr<StartedCall>> cancelled, late;
+    const Time deadline = DeadlineAfter(env, 3 * TypeParam::Tick());
+    for (int i = 0; i < 4; ++i) {
+      cancelled.push_back(StartedCall::Start(env, {.to = kContractAddress, .method = "/s/Slow", .body = large}));
+      late.push_back(
+          StartedCall::Start(env, {.to = kContractAddress, .method = "/s/Slow", .body = large, .deadline = deadline}));
+    }
+    for (const auto& call : cancelled) env.network->Cancel(call->number);
+    for (const auto& call : cancelled) EXPECT_EQ(call->Wait(), Code::kCancelled);
+    for (const auto& call : late) EXPECT_EQ(call->Wait(), Code::kDeadlineExceeded);
+    const NetworkReply next = CallAndWait(env, {.to = kContractAddress, .method = "/s/Quick", .body = large});
+    ASSERT_TRUE(next.ok()) << next.status();
+    EXPECT_EQ(*next, "here");
+    go->Notify();
+    env.tasks->SleepUntil(DeadlineAfter(env, TypeParam::Tick()));
+    for (const auto& call : cancelled) EXPECT_EQ(call->answers, 1);
+    for (const auto& call : late) EXPECT_EQ(call->answers, 1);
   });
 }
 
@@ -411,7 +464,8 @@ TYPED_TEST_P(NetworkContract, AnAnswerMayStartAnotherCall) {
 REGISTER_TYPED_TEST_SUITE_P(NetworkContract, CarriesRequestsAndAnswersAsTheyAre,
                             AnErrorOfTheHandlerArrivesWithCodeMessageAndPayloads,
                             ARequestThatIsTooLargeIsNotSentAndItsMethodNamed,
-                            AnAnswerThatIsTooLargeIsAnErrorThatNamesTheMethod, OfALongErrorArrivesWhatFits,
+                            AnAnswerThatIsTooLargeIsAnErrorThatNamesTheMethod, WhatThePeerHasTakenHoldsNobodyBack,
+                            OfManyLargeRequestsEachHasOneEndAndNoneHoldsUpTheNext, OfALongErrorArrivesWhatFits,
                             WhereNobodyServesACallIsUnavailable, AnAddressHasOneListenerAtATime,
                             AFreePortIsFoundForWhoAsksForNone, HandlersRunAtTheSameTime,
                             ADeadlineEndsTheWaitAndTellsTheHandler, ADeadlineThatIsMetDoesNothing,

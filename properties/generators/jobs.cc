@@ -122,6 +122,12 @@ void DrawLink(Draws draws, const Kinds& kinds, sim::LinkSpec& link) {
   if (kinds.slow_link && draws.Chance(30)) link.bytes_per_s = 1e4 * static_cast<double>(draws.Between(1, 100));
 }
 
+// From one request at a time to what only the largest ones fill.
+void DrawWindow(Draws draws, sim::LinkSpec& link) {
+  constexpr std::int64_t kBytes[] = {1, 100, 300, 1000, 3000};
+  if (draws.Chance(15)) link.bytes_in_flight = draws.Pick(kBytes);
+}
+
 // Draws the faults of one job.
 class Planner {
  public:
@@ -180,6 +186,9 @@ class Planner {
     sometimes("elsewhere", 12, &Planner::Elsewhere);
     sometimes("zombie", 40, &Planner::Zombie);
     sometimes("unreadable", 6, &Planner::Unreadable);
+    const bool waits_for_others = job_.workload.kind == WorkloadKind::kSyncRegression && job_.workload.master.empty();
+    if (waits_for_others && job_.tasks.find("ps")->second > 1 && job_.tasks.find("worker")->second > 0)
+      sometimes("lost wake", 15, &Planner::LostWake);
   }
 
  private:
@@ -484,6 +493,30 @@ class Planner {
       fault.call = 1;
     }
   }
+  // The chief of synchronous replicas waits for a token since another replica stands still; its queue runner fails with
+  // the connection to another server than the one that has the tokens, and what it then asks that one, for the first
+  // time, gets lost. Nothing else happens: nearly everything wakes the chief.
+  void LostWake() {
+    job_.plan.timed.clear();
+    job_.plan.rpcs.clear();
+    job_.plan.disks.clear();
+    job_.plan.session_calls.clear();
+    const std::string server = fmt::format("ps:{}", draws_.Between(1, job_.tasks.find("ps")->second - 1));
+    TimedFault& pause = Timed(TimedFault::Kind::kPause, "worker:0");
+    pause.at = SecondsOf(draws_.Between(3, 15));
+    pause.lasts = SecondsOf(draws_.Between(25, 60));
+    const Duration waiting = pause.at + SecondsOf(draws_.Between(14, 20));
+    TimedFault& cut = Timed(TimedFault::Kind::kCut, "chief:0");
+    cut.peer = server;
+    cut.at = waiting;
+    cut.lasts = Milliseconds(draws_.Between(10, 3000));
+    RpcFault& lost = job_.plan.rpcs.emplace_back();
+    lost.effect = RpcFault::Effect::kLostRequest;
+    lost.method = "RegisterGraph";
+    lost.from = "chief:0";
+    lost.to = "ps:0";
+    lost.call = 11;  // behind those of the session's creation
+  }
   void StaleListings() {
     DiskFault& fault = job_.plan.disks.emplace_back();
     fault.effect = DiskFault::Effect::kStale;
@@ -538,6 +571,7 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
   if (quiet) return scenario;
+  DrawWindow(draws.Split("window"), job.plan.default_link);
   Planner planner(draws.Split("plan"), kinds, job, phase);
   planner.Plan();
   planner.PlanMore(draws);

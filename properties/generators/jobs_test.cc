@@ -55,6 +55,8 @@ TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {
   int quiet = 0;
   int many = 0;
   std::size_t most = 0;
+  int windows = 0;
+  int wakes = 0;
   std::map<sim::FaultPoint::Kind, int> aimed;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const replays::Scenario scenario = RandomJob(seed);
@@ -66,6 +68,9 @@ TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {
     const std::size_t faults = plan.timed.size() + plan.rpcs.size() + plan.disks.size() + plan.session_calls.size();
     if (faults == 0) ++quiet;
     if (faults > 16) ++many;
+    if (plan.default_link.bytes_in_flight > 0) ++windows;
+    // A pause, a cut, and the wake that gets lost.
+    if (faults == 3 && plan.rpcs.size() == 1 && plan.timed.size() == 2 && plan.rpcs[0].call == 11) ++wakes;
     most = std::max(most, faults);
     for (const sim::TimedFault& fault : plan.timed) {
       if (fault.point.has_value()) ++aimed[fault.point->kind];
@@ -75,6 +80,8 @@ TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {
   EXPECT_LE(large, 60);
   EXPECT_GE(quiet, 20);
   EXPECT_GE(many, 100);
+  EXPECT_GE(windows, 200);
+  EXPECT_GE(wakes, 20);
   EXPECT_GE(most, 40U);
   EXPECT_EQ(aimed.size(), sim::kFaultPointKinds);
   for (const auto& [kind, count] : aimed) EXPECT_GE(count, 50) << static_cast<int>(kind);

@@ -195,6 +195,7 @@ std::string LinkText(const sim::LinkSpec& link) {
   if (link.duplication > 0) faults.push_back(fmt::format("repeats {:g} %", 100 * link.duplication));
   if (link.reordering > 0) faults.push_back(fmt::format("reorders {:g} %", 100 * link.reordering));
   if (link.bytes_per_s > 0) faults.push_back(fmt::format("carries {:g} bytes/s", link.bytes_per_s));
+  if (link.bytes_in_flight > 0) faults.push_back(fmt::format("carries {} bytes at a time", link.bytes_in_flight));
   return faults.empty() ? "" : fmt::format("{} of its messages", fmt::join(faults, ", "));
 }
 

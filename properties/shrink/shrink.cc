@@ -240,7 +240,7 @@ std::size_t FaultsOf(const sim::LinkSpec& link) {
   std::size_t count = 0;
   for (const double fault : {link.loss, link.duplication, link.reordering, link.bytes_per_s})
     count += fault > 0 ? 1 : 0;
-  return count;
+  return count + (link.bytes_in_flight > 0 ? 1 : 0);
 }
 
 std::size_t StatementsIn(const std::vector<replays::Statement>& statements) {

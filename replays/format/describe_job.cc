@@ -61,6 +61,8 @@ class LinkObject : public Object<LinkSpec> {
     f.Optional("duplication", &LinkSpec::duplication, kChance, "chance that a request arrives twice");
     f.Optional("reordering", &LinkSpec::reordering, kChance, "chance that others overtake a message");
     f.Optional("bytes_per_s", &LinkSpec::bytes_per_s, NumberType({0, 1e12}), "0 = as fast as it likes");
+    f.Optional("bytes_in_flight", &LinkSpec::bytes_in_flight, kCount,
+               "of requests that are on their way; what comes after waits for its turn. 0 = as many as it likes");
   }
 };
 

@@ -19,10 +19,10 @@ constexpr std::array kBreakSessions = {
     kCut,          kOneWayCut,         kSilent,           kOneWaySilent, kMessageLoss,   kRefusedRpc,
     kLostRequest,  kLostReply,         kNeverAnswered,    kDuplication,  kDuplicatedRpc, kDamagedRpc,
     kReset,        kSessionCallBefore, kSessionCallAfter, kZombie};
-constexpr std::array kTakeTime = {
-    kCrashRestart, kCrashForGood, kPowerCut,  kTornWrite,     kLostDisk,   kPause,    kLateStart,
-    kCut,          kOneWayCut,    kSilent,    kOneWaySilent,  kSlowLink,   kSlowNode, kNarrowLine,
-    kMessageLoss,  kLostRequest,  kLostReply, kNeverAnswered, kDelayedRpc, kSlowDisk, kZombie};
+constexpr std::array kTakeTime = {kCrashRestart,  kCrashForGood, kPowerCut,    kTornWrite,   kLostDisk,     kPause,
+                                  kLateStart,     kCut,          kOneWayCut,   kSilent,      kOneWaySilent, kSlowLink,
+                                  kSlowNode,      kNarrowLine,   kSmallWindow, kMessageLoss, kLostRequest,  kLostReply,
+                                  kNeverAnswered, kDelayedRpc,   kSlowDisk,    kZombie};
 constexpr std::array kEmptyServers = {kCrashRestart, kCrashForGood, kPowerCut, kTornWrite, kLostDisk};
 constexpr std::array kTakeAway = {kCrashForGood};
 constexpr std::array kFillDisks = {kNoSpace, kFullDisk};

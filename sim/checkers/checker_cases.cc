@@ -370,6 +370,16 @@ JobEvidence RunsFrom(int seconds, Code fails) {
                    {3000, kHand, Kind::kEnded}});
 }
 
+// A run that was under way when everything healed.
+JobEvidence StandsUntil(int seconds, Kind ends) {
+  return Evidence({{1, kHand, Kind::kStarted},
+                   {2, kHand, Kind::kRunStarted},
+                   {10, "", Kind::kHealed},
+                   {seconds, kHand, ends, 1, Code::kDeadlineExceeded},
+                   {seconds + 1, kHand, Kind::kRunReturned, 2},
+                   {3000, kHand, Kind::kEnded}});
+}
+
 // What the worker ends with, whose disk was full.
 JobEvidence FullDisk(Code end) {
   JobEvidence evidence = Evidence({{1, kHand, Kind::kEnded, 0, end}});
@@ -519,6 +529,10 @@ std::vector<CheckerCase> CheckerCases() {
        AfterHealing(100, Kind::kRunStarted)},
       {"job.gets_on_when_healed", "a run stands until its deadline", RunsFrom(300, Code::kAborted),
        RunsFrom(300, Code::kDeadlineExceeded)},
+      {"job.gets_on_when_healed", "a run that was under way stands until its deadline",
+       StandsUntil(300, Kind::kRunFailed), StandsUntil(320, Kind::kRunFailed)},
+      {"job.gets_on_when_healed", "and is recovered from", StandsUntil(300, Kind::kRecovery),
+       StandsUntil(320, Kind::kRecovery)},
   };
   for (std::vector<CheckerCase> (*const more)() :
        {QueueCases, CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/checker.h"
@@ -22,9 +24,12 @@ bool NobodyStaysAway(const JobFacts& facts) {
       facts.faults, [](const FaultCount& fault) { return fault.kind == "crash_for_good" && fault.fired > 0; });
 }
 
+constexpr std::string_view kComesBack = "a run that begins or is under way when everything has healed comes back";
+
 struct Progress {
   Time since;                  // everything has healed and the life has begun
   std::optional<Time> run;     // under way, from then
+  Time tried;                  // the same, or when a recovery began it anew
   std::int64_t came_back = 0;  // runs, since then
 };
 
@@ -37,7 +42,10 @@ void CheckProgress(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kHealed) {
       healed = moment.at;
-      for (auto& [name, progress] : tasks) progress = {.since = moment.at, .run = progress.run};
+      for (auto& [name, progress] : tasks) {
+        progress.since = moment.at;
+        progress.came_back = 0;
+      }
       continue;
     }
     if (moment.task.empty() || IsZombie(moment.task) || moment.task.starts_with("ps") ||
@@ -49,18 +57,28 @@ void CheckProgress(const JobRun& run, Findings& findings) {
         progress = {.since = moment.at};
         break;
       case JobMoment::Kind::kRunStarted:
-        progress.run = moment.at;
+        progress.run = progress.tried = moment.at;
         break;
+      case JobMoment::Kind::kRecovery: {
+        const Time tried = std::exchange(progress.tried, moment.at);
+        const bool stood = healed.has_value() && tried < *healed + kSettled && moment.at >= *healed + kSoon;
+        if (!stood || !progress.run.has_value() || !stood_before(std::max(tried, *healed))) break;
+        findings.Arm();
+        findings.Violate(moment, kComesBack, fmt::format("a recovery after {:.0f} s", ToSeconds(moment.at - tried)));
+        break;
+      }
       case JobMoment::Kind::kRunReturned:
       case JobMoment::Kind::kEvaluated:
         ++progress.came_back;
         break;
       case JobMoment::Kind::kRunFailed:
-        if (!healed.has_value() || !progress.run.has_value() || *progress.run < *healed + kSettled) break;
-        if (!stood_before(*progress.run)) break;
+        if (!healed.has_value() || !progress.run.has_value()) break;
+        // One that was under way, too, must have come to its end: nothing keeps it any more.
+        if (*progress.run < *healed + kSettled && moment.at < *healed + kSoon) break;
+        if (!stood_before(std::max(*progress.run, *healed))) break;
         findings.Arm();
         if (moment.code != Code::kDeadlineExceeded) break;
-        findings.Violate(moment, "a run that begins when everything has healed comes back",
+        findings.Violate(moment, kComesBack,
                          fmt::format("{} after {:.0f} s", CodeName(moment.code), ToSeconds(moment.at - *progress.run)));
         break;
       case JobMoment::Kind::kEnded: {
@@ -94,7 +112,8 @@ const Checker kGetsOnWhenHealed = {
         "it not ended long ago.",
     .excuses =
         "jobs in which a node stays away; tasks that another one leaves before they have stood still for five minutes; "
-        "ends within five minutes; evaluators; errors of tasks that have trained since",
+        "ends within five minutes, also of runs that were under way; evaluators; errors of tasks that have trained "
+        "since",
     .why = "who needs what is away cannot train; what broke before may end a task",
 };
 

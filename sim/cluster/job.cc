@@ -70,9 +70,10 @@ struct SetBack {
 };
 
 // `requests`: also what is under way, which for a while may be that of others.
-std::string Held(const Server::Load& load, std::int64_t open_files, bool requests) {
+std::string Held(const Server::Load& load, std::int64_t open_files, std::int64_t bytes_in_flight, bool requests) {
   std::vector<std::string> held;
   if (open_files > 0) held.push_back(fmt::format("{} open files", open_files));
+  if (bytes_in_flight > 0) held.push_back(fmt::format("{} bytes in flight", bytes_in_flight));
   if (load.steps > 0) held.push_back(fmt::format("{} steps", load.steps));
   if (load.sessions > 0) held.push_back(fmt::format("{} sessions", load.sessions));
   if (load.calls > 0 && requests) held.push_back(fmt::format("{} calls", load.calls));
@@ -332,7 +333,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                       .takes = [&machine](Duration work) { return machine.node.Takes(work); }});
   if (server != nullptr) {
     const Server::Load load = server->load();  // first: others may add to the history while it is counted
-    recorder.AtRest(Held(load, 0, false), static_cast<std::int64_t>(load.graphs));
+    recorder.AtRest(Held(load, 0, 0, false), static_cast<std::int64_t>(load.graphs));
   }
   return trained;
 }
@@ -417,7 +418,8 @@ void Job::Impl::LookAtRest(Duration later, JobMoment::Kind kind) {
                        .life = member.facts.lives,
                        .kind = kind,
                        .step = static_cast<std::int64_t>(load.graphs),
-                       .subject = Held(load, member.machine->node.open_files(), true)});
+                       .subject = Held(load, member.machine->node.open_files(),
+                                       world.network().BytesInFlight(member.machine->node.name()), true)});
   }
 }
 

@@ -72,6 +72,9 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "Queues in switches and kernels, retransmission, busy hosts: any network."},
     {FaultKind::kNarrowLine, "narrow_line", "Large messages take long: the line has so many bytes a second.",
      "A network card shared by many tasks, variables of gigabytes."},
+    {FaultKind::kSmallWindow, "small_window",
+     "So many bytes of requests are on their way to a task at a time; what comes after waits for its turn.",
+     "Flow control: a peer that reads slowly, a window that is small for the length of the line."},
     {FaultKind::kMessageLoss, "message_loss",
      "A request or a reply gets lost, and seconds later the call fails with UNAVAILABLE: nobody knows whether it took "
      "effect.",
@@ -233,6 +236,7 @@ std::vector<FaultKind> KindsOf(const LinkSpec& link) {
   std::vector<FaultKind> kinds;
   if (link.most_latency > link.least_latency) kinds.push_back(FaultKind::kLatencySpread);
   if (link.bytes_per_s > 0) kinds.push_back(FaultKind::kNarrowLine);
+  if (link.bytes_in_flight > 0) kinds.push_back(FaultKind::kSmallWindow);
   if (link.loss > 0) kinds.push_back(FaultKind::kMessageLoss);
   if (link.duplication > 0) kinds.push_back(FaultKind::kDuplication);
   if (link.reordering > 0) kinds.push_back(FaultKind::kReordering);

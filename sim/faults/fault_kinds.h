@@ -40,6 +40,7 @@ enum class FaultKind : std::uint8_t {
   kSlowNode,
   kLatencySpread,
   kNarrowLine,
+  kSmallWindow,
   kMessageLoss,
   kDuplication,
   kReordering,

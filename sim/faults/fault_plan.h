@@ -143,6 +143,8 @@ struct LinkSpec {
   double duplication = 0;  // chance that a request arrives twice
   double reordering = 0;   // chance that a message is held up while others overtake it
   double bytes_per_s = 0;  // 0 = as fast as it likes
+  // Of requests on their way; those beyond wait for their turn (sim/network.h). 0 = as many as the network allows.
+  std::int64_t bytes_in_flight = 0;
   friend bool operator==(const LinkSpec&, const LinkSpec&) = default;
 };
 

@@ -54,8 +54,8 @@ struct GrpcNetworkOptions {
   // After a connection could not be made, calls to that address fail at once for so long; TensorFlow's channels wait as
   // long.
   Duration reconnect_after = std::chrono::seconds(1);
-  std::int64_t max_message_bytes = kMostMessageBytes;        // gRPC can no more
-  std::int64_t max_bytes_in_flight = std::int64_t{1} << 28;  // to one peer
+  std::int64_t max_message_bytes = kMostMessageBytes;     // gRPC can no more
+  std::int64_t max_bytes_in_flight = kMostBytesInFlight;  // to one peer
 };
 
 class GrpcNetwork final : public Network {

@@ -39,7 +39,9 @@ struct GrpcShared {
   std::shared_ptr<grpc::ServerCredentials> server_credentials;
 };
 
-inline NetworkLimits LimitsOf(const GrpcShared& shared) { return {.message_bytes = shared.options.max_message_bytes}; }
+inline NetworkLimits LimitsOf(const GrpcShared& shared) {
+  return {.message_bytes = shared.options.max_message_bytes, .bytes_in_flight = shared.options.max_bytes_in_flight};
+}
 
 // Its pieces, shared.
 grpc::ByteBuffer BytesToSend(const absl::Cord& bytes);
