@@ -54,6 +54,8 @@ INTRODUCTION = (
     "tried by hand on plain TensorFlow: [by_hand.py](../python/survey/by_hand.py).\n\n"
     "`hook.end_needs_session` is the promise that TensorFlow's own hooks break: the session that `end` gets is None "
     "when a session is\nclosed a second time.\n\n"
+    "None was seen to ask the machine for what it has no leave for (files, clocks, sleep, random numbers, connections, "
+    "threads): those that\nwrite do so beside the checkpoints, and those that look at a clock see the virtual one.\n\n"
     "All cases are 241 plays. A hook with one play has been through the first case only.\n")
 
 
