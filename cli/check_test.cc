@@ -263,6 +263,16 @@ TEST_F(CheckTest, WhatAPlantedBugBrokeIsReplayedWithIt) {
   EXPECT_THAT(twice.out, HasSubstr("./vigil replay failures/recovery.preemption_never_leaves_run-random_41-2.json "));
 }
 
+// It breaks a rule; without some of its hooks a check fails, which ends the process.
+TEST_F(CheckTest, WhatIsLeftOfAFailingScenarioMayCrash) {
+  const std::string bug = " --plant hooks.before_run_swaps_the_last_two --annotations none";
+  const Ran ran = Run("$VIGIL check --suite random --seeds 26..26" + bug);
+  if (ran.err.find("This build has no planted bugs") != std::string::npos) return;
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("FAILED random_26: order.before_run\n"));
+  EXPECT_THAT(ran.out, HasSubstr("\n  shrunk from "));
+}
+
 TEST_F(CheckTest, WhatOneSeedOfAClusterShowedIsReplayedWithIt) {
   const Ran made =
       Run(fmt::format("grep '\"cluster_short_job\"' {}/replays/cluster/cluster.jsonl | "

@@ -23,9 +23,10 @@ Directory::Directory(const replays::CheckpointSpec& spec, bool limits_hold) : li
   for (const std::int64_t step : spec.preload) {
     std::erase(all_, step);
     all_.push_back(step);
-    if (all_.size() > keep) all_.erase(all_.begin());
+    if (all_.size() > keep && keep > 0) all_.erase(all_.begin());
   }
   for (const std::int64_t step : all_) files_[step] = {.step = step, .whole = false};
+  if (keep == 0) all_ = {all_.back()};  // then all are kept, and the state file names the newest alone
   state_ = State::kNamesCheckpoints;
   switch (spec.damage) {
     case replays::Damage::kNone:

@@ -89,6 +89,17 @@ TEST(ModelTest, SpeaksOfTheDefaultBehaviour) {
             (std::vector<std::string>{"sleep 1.20682", "sleep 2.15542", "sleep 4.33156", "driver clock 7.69379"}));
 }
 
+TEST(ModelTest, ASaverThatKeepsAllNamesItsNewestCheckpointAlone) {
+  Scenario scenario;
+  scenario.checkpoint.preload = {3, 0, 7};
+  scenario.checkpoint.preload_keep = 0;
+  const auto predicted = Predict(scenario);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_EQ(predicted->final.checkpoints, (std::vector<std::int64_t>{0, 3, 7}));
+  EXPECT_EQ(predicted->final.latest, "model.ckpt-7");
+  EXPECT_EQ(predicted->final.all, (std::vector<std::string>{"model.ckpt-7"}));
+}
+
 TEST(ModelTest, EndsAtTheLimitOfLines) {
   Scenario scenario;
   scenario.hooks = {{.hook = "probe",

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/properties/judge/broken_rules.h"
-#include "vigil/properties/judge/same_failure.h"
 #include "vigil/properties/judge/why.h"
 #include "vigil/properties/shrink/crash_report.h"
 #include "vigil/properties/shrink/scenario_summary.h"
@@ -39,6 +39,17 @@ Outcome FailureReporter::Play(const Scenario& scenario, replays::RunnerOptions h
   return runner_.Run(scenario, how);
 }
 
+// What is left of a scenario may crash where the whole did not.
+bool FailureReporter::FailsStill(const FailureKind& kind, const Scenario& candidate) {
+  const auto fails = [&](Outcome outcome) { return FailsLike(kind, outcome, candidate); };
+  if (!runner_.is_our_core() || !replays::HasOneThread()) return fails(Play(candidate, {}));
+  if (options_.on_tick) options_.on_tick();
+  const auto play = [&](replays::CrashBoard&) { return std::string(fails(runner_.Run(candidate, {})) ? "still" : ""); };
+  const auto end = replays::PlayApart(play, {}, [this] { return !stop_; });
+  const auto* const said = std::get_if<std::string>(&end);
+  return said != nullptr && !said->empty();
+}
+
 // Replaces the scenario by the least that fails in the same way; says what came of it.
 std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenario) {
   if (scenario.unit.has_value() || scenario.trace != nullptr || !MayShrink(failed.rule)) return "";
@@ -46,10 +57,7 @@ std::string FailureReporter::Shrunken(const FailedRun& failed, Scenario& scenari
   Outcome whole = Play(scenario, how);
   const FailureKind kind{.rule = failed.rule, .verdict = whole.verdict};
   if (!FailsLike(kind, whole, scenario)) return "";
-  const StillFails fails = [&](const Scenario& candidate) {
-    Outcome outcome = Play(candidate, how);
-    return FailsLike(kind, outcome, candidate);
-  };
+  const StillFails fails = [&](const Scenario& candidate) { return FailsStill(kind, candidate); };
   const Time end = options_.now ? options_.now() + kLongestShrinking : Time();
   ShrinkOptions options;
   if (options_.shrinks_all) options.max_plays = scenario.job.has_value() ? kMostPlaysOfJob : kMostPlaysOfSession;

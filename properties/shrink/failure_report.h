@@ -12,6 +12,7 @@
 #include "vigil/core/base/time.h"
 #include "vigil/core/env/files.h"
 #include "vigil/properties/judge/model_comparison.h"
+#include "vigil/properties/judge/same_failure.h"
 #include "vigil/properties/shrink/failure_file.h"
 #include "vigil/replays/format/scenario.h"
 #include "vigil/replays/play/runner.h"
@@ -64,6 +65,7 @@ class FailureReporter {
   FailureReport ReportCrash(const FailedRun& failed);
   FailureReport ReportReal(const FailedRun& failed);
   bool MayShrink(const std::string& rule) { return shrunk_.insert(rule).second || options_.shrinks_all; }
+  bool FailsStill(const FailureKind& kind, const replays::Scenario& candidate);
   std::string Shrunken(const FailedRun& failed, replays::Scenario& scenario);
   void Save(const FailedRun& failed, const replays::Scenario& scenario, const ModelComparison& says,
             FailureReport& report);

@@ -1,13 +1,22 @@
 """The zoo, verified: needs TensorFlow, and the program vigil (VIGIL, or in the PATH)."""
 
+import contextlib
+import importlib
+import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
 pytest.importorskip("tensorflow")
-from vigil_player.pytest_plugin import CASE, verify  # noqa: E402
+import tensorflow.compat.v1 as tf  # noqa: E402
+
+from vigil_player import machine, tensorflow_player  # noqa: E402
+from vigil_player.pytest_plugin import CASE, answer_all, verify  # noqa: E402
 from vigil_player.verified import LONG, SHORT, Patience  # noqa: E402
 from vigil_player.verify_cli import MAY, find_vigil, leave_of  # noqa: E402
 
@@ -76,6 +85,19 @@ def test_threads_that_end_are_waited_for():
     assert SHORT < stays.waits[0] <= LONG and stays.waits[1] <= SHORT
 
 
+def test_who_asks_may_be_gone_before_the_answer():
+    asks, answers = socket.socketpair()
+
+    class Slow:
+        def greeting(self):
+            asks.close()
+            return {}
+
+    asks.sendall(b'{"type":"hello","protocols":[1]}\n')
+    answer_all(Slow(), answers)
+    assert answers.fileno() == -1
+
+
 def test_the_fixture_passes_right_hooks(vigil_hook):
     vigil_hook(lambda w: zoo.StopsAtAStep(), scenarios=0)
 
@@ -113,6 +135,56 @@ def test_the_command_gives_leave(tmp_path):
     assert (code, found) == (1, ["hook.draws_random"])
     assert f"vigil-verify {hook}:Notes --may-write {tmp_path} --case " in text
     assert said("--may-write", str(tmp_path), "--may-use-outside")[:2] == (0, [])
+
+
+class WaitsInARun(zoo.Hook):
+    """Its thread does not hear that it is asked to stop: only the end of its session ends it."""
+
+    def begin(self):
+        self.wanted = tf.FIFOQueue(1, tf.int64).dequeue()
+
+    def after_create_session(self, session, coord):
+        def wait():
+            with contextlib.suppress(tf.errors.OpError):
+                session.run(self.wanted)
+
+        thread = threading.Thread(target=wait, daemon=True)
+        coord.register_thread(thread)
+        thread.start()
+
+
+def test_a_thread_that_ends_by_the_end_of_its_session_is_given_up_before(vigil_hook, monkeypatch):
+    monkeypatch.setattr(tensorflow_player, "Patience", lambda **of: Patience(seconds=1, **of))
+    monkeypatch.setenv(CASE, "second_session.monitored")
+    vigil_hook(lambda w: WaitsInARun())
+
+
+@pytest.mark.parametrize("does, told", [
+    ("tf.io.gfile.makedirs(folder)", ["new"]), ("tf.io.gfile.mkdir(folder)", ["new"]),
+    ("tf.io.gfile.GFile(folder, 'w').write('1')", ["new"]), ("tf.io.gfile.makedirs(old)", []),
+    ("tf.io.gfile.copy(old + '/file', folder)", ["new"]),
+    ("tf.io.gfile.rename(old + '/file', folder)", ["file", "new"]),
+    ("tf.io.gfile.remove(old + '/file')", ["file"]), ("tf.io.gfile.rmtree(old)", ["old"])])
+def test_what_tensorflow_changes_is_the_hooks_doing_but_in_an_import(does, told, tmp_path, monkeypatch):
+    old, folder = tmp_path / "old", tmp_path / "new"
+    text = f"import tensorflow.compat.v1 as tf\n\nold, folder = {str(old)!r}, {str(folder)!r}\n{does}\n"
+    (tmp_path / "changes_when_imported.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def seen(call):
+        shutil.rmtree(old, ignore_errors=True)
+        old.mkdir()
+        (old / "file").write_text("1")
+        watch = machine.Watch(lambda: ("begin", 0))
+        with machine.watched(watch):
+            call()
+        return [(change["what"], os.path.basename(change["name"])) for change in watch.seen]
+
+    assert seen(lambda: exec(compile(text, "hook.py", "exec"), {})) == [("changes", name) for name in told]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.unlink(missing_ok=True)
+    assert seen(lambda: importlib.import_module("changes_when_imported")) == []
+    del sys.modules["changes_when_imported"]
 
 
 def test_a_leave_that_there_is_not(vigil_hook):

@@ -3,12 +3,10 @@
 Installed by the import.
 """
 
-import os
-
 from tensorflow.python.lib.io import file_io
 from tensorflow.python.summary.writer import event_file_writer
 
-from .machine import real_path, tensorflow_changes
+from .machine import for_tensorflow
 
 
 class Told:
@@ -32,21 +30,22 @@ class Told:
 
 
 def changes(path, *_more):
-    tensorflow_changes(path)
+    if watch := for_tensorflow():
+        watch.changes(path)
 
 
 def makes(path, *_more):
-    if not os.path.isdir(real_path(path)):
-        tensorflow_changes(path)
+    if watch := for_tensorflow():
+        watch.makes(path)
 
 
 def renames(old, new, *_more):
-    tensorflow_changes(old)
-    tensorflow_changes(new)
+    changes(old)
+    changes(new)
 
 
 def copies(_old, new, *_more):
-    tensorflow_changes(new)
+    changes(new)
 
 
 file_io._pywrap_file_io = Told(

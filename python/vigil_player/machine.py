@@ -78,6 +78,11 @@ class Watch:
         if real not in NO_FILES:
             self.asks("changes", real)
 
+    def makes(self, path: Any, folder: Any = None) -> None:
+        """A folder: where there is one, nothing changes."""
+        if not os.path.isdir(real_path(path, folder)):
+            self.changes(path, folder)
+
     def reads(self, path: Any, name: str) -> None:
         real = os.path.realpath(os.fsdecode(path))
         ours = whose.of_python(real) or real.endswith((".py", ".pyc", ".so")) or real in NO_FILES
@@ -201,11 +206,10 @@ def _state_of_numpy() -> bytes:
     return ctypes.string_at(generator.ctypes.state_address, SIZE_OF_MT19937)
 
 
-def tensorflow_changes(path: Any) -> None:
-    """TensorFlow's Python is about to change a file, for whoever it may be."""
-    watch = getattr(_here, "watch", None)
-    if watch is not None and whose.behind(sys._getframe(1)).whose != whose.IMPORT:
-        watch.changes(path)
+def for_tensorflow() -> Watch | None:
+    """Where TensorFlow's Python, which is about to change a file, tells so; None: it is nobody's doing."""
+    watch: Watch | None = getattr(_here, "watch", None)
+    return None if watch is None or whose.imports(whose.outside(sys._getframe(1))) else watch
 
 
 # Audit events.
@@ -224,8 +228,7 @@ def _removed(watch: Watch, _name: str, path: Any, folder: Any = None) -> None:
 
 
 def _made(watch: Watch, _name: str, path: Any, _mode: Any = None, folder: Any = None) -> None:
-    if not os.path.isdir(real_path(path, folder)):
-        watch.changes(path, folder)
+    watch.makes(path, folder)
 
 
 def _renamed(watch: Watch, _name: str, old: Any, new: Any, old_folder: Any = None, new_folder: Any = None) -> None:

@@ -34,9 +34,11 @@ def play_for_others(scenario):
     return {**played, "events": w.stream, "typed": typed}
 
 
-def play_hook(scenario, maker, evidence, lives=1):
-    """The same with a hook of somebody's own, which stands for "foreign" in the list of hooks: `maker(parts)`."""
+def play_hook(scenario, maker, evidence, lives=1, patience=None):
+    """The same with a hook of somebody's own, which stands for "foreign" in the list of hooks: `maker(parts)`.
+    `patience`: with threads that a coordinator waits for."""
     w = world.World(scenario, make_error, scope.events_limit(scenario))
+    w.patience = patience
     try:
         played = {"verdict": "played", **play_in(w, Foreign(maker, evidence, lives))}
     except world.Runaway:

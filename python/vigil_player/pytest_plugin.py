@@ -8,6 +8,7 @@ The maker is called in this process, again for each play. VIGIL_VERIFY_CASE play
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import socket
@@ -19,10 +20,18 @@ from typing import Any
 
 import pytest
 
-from .protocol import serve
+from .protocol import Player, serve
 from .verify_cli import MAY, find_vigil, leave_of
 
 CASE = "VIGIL_VERIFY_CASE"
+
+
+def answer_all(player: Player, connection: socket.socket) -> None:
+    """Until no more is asked. Whoever asks may be gone at any time, as from a play that took too long: what is still to
+    be said then, also by closing the streams, is said to nobody."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError), connection, \
+            connection.makefile("r") as questions, connection.makefile("w") as answers:
+        serve(player, questions, answers)
 
 
 def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: int, again: str,
@@ -53,11 +62,7 @@ def verify(maker: Callable[[Any], Any], name: str, leave: list[str], scenarios: 
                 except socket.timeout:  # its name before Python 3.10
                     continue
                 connection.settimeout(None)
-                with connection, connection.makefile("r") as questions, connection.makefile("w") as answers:
-                    try:
-                        serve(player, questions, answers)
-                    except (BrokenPipeError, ConnectionResetError):
-                        continue  # it was killed, or is not wanted any more
+                answer_all(player, connection)
             said.seek(0)
             return process.returncode, said.read()
 

@@ -46,7 +46,9 @@ class VirtualTime(types.ModuleType):
 
 class JoiningTime(VirtualTime):
     """The coordinator's: waiting for threads takes no virtual time, unless one of them is really stuck. Those that are
-    not end, however busy the machine is: their grace is no shorter than LEAST_GRACE seconds a look, real ones."""
+    not end, however busy the machine is: their grace is no shorter than LEAST_GRACE seconds a look, real ones. A hook's
+    thread that ends by the end of its session only (it waits in a run) is given up before, as TensorFlow does when the
+    grace is over; the virtual clock moves by that."""
 
     LEAST_GRACE = 1
 
@@ -56,6 +58,8 @@ class JoiningTime(VirtualTime):
             w.turns.join(secs)
         elif w and any(t.is_alive() for t in w.deaf):
             w.pass_time(secs)
+        elif w and w.joining and w.patience:
+            w.deaf += w.patience.left_of([thread for thread in w.joining if thread.is_alive()])
         elif w and w.joining:
             until = time.monotonic() + max(secs, self.LEAST_GRACE)
             for thread in w.joining:

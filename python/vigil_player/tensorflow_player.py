@@ -10,7 +10,7 @@ from . import scope, watch  # noqa: F401  (watch: installed by the import)
 from .play import play_for_others, play_hook
 from .protocol import Scenario
 from .tensorflow_v1 import tf
-from .verified import Evidence, HookParts, Patience
+from .verified import SHORT_OF_JOIN, Evidence, HookParts, Patience
 
 LONG_PLAY = 45  # seconds
 Maker = Callable[[HookParts], Any]
@@ -29,7 +29,8 @@ class TensorFlowPlayer:
         self.name = name
         self.leave = frozenset(leave)
         self.may_write = tuple(may_write)
-        self.patience = Patience()
+        self.patience = Patience()  # with threads that must see that their session is gone
+        self.patience_of_joins = Patience(then=SHORT_OF_JOIN)  # before it is gone: some end by that only
 
     def greeting(self) -> dict[str, Any]:
         hooks = list(scope.HOOKS) + ([] if self.maker is None else ["foreign"])
@@ -52,6 +53,7 @@ class TensorFlowPlayer:
         try:
             if self.maker is None:
                 return play_for_others(scenario)
-            return play_hook(scenario, self.maker, Evidence(self.leave, self.patience, self.may_write), lives)
+            evidence = Evidence(self.leave, self.patience, self.may_write)
+            return play_hook(scenario, self.maker, evidence, lives, self.patience_of_joins)
         finally:
             faulthandler.cancel_dump_traceback_later()

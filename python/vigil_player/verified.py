@@ -14,7 +14,7 @@ from .virtual_time import virtual_time
 
 LONGEST_CALL = 60  # seconds, virtual
 LEAVES = ("request_stop", "run_train_op", "feed", "wait", "fail", "need_session", "use_outside")
-LONG, SHORT = 10, 0.05  # seconds, real: see Patience
+LONG, SHORT, SHORT_OF_JOIN = 10, 0.05, 1  # seconds, real: see Patience
 
 
 class HookParts:
@@ -31,12 +31,13 @@ class HookParts:
 
 
 class Patience:
-    """With the threads of a hook, which must see that their session is gone. One that ends is waited for until it has
-    ended, however busy the machine is: no right hook meets the bound. A hook that has met it leaves threads behind, and
-    is not waited for as long in further plays."""
+    """With the threads of a hook. One that ends is waited for until it has ended, however busy the machine is: no
+    thread that ends meets the bound. A hook that has met it leaves threads behind, and is not waited for as long in
+    further plays."""
 
-    def __init__(self, seconds=LONG):
+    def __init__(self, seconds=LONG, then=SHORT):
         self.seconds = seconds
+        self.then = then
 
     def left_of(self, threads):
         """Those that do not end."""
@@ -45,7 +46,7 @@ class Patience:
             thread.join(max(0, until - time.monotonic()))
         left = [thread for thread in threads if thread.is_alive()]
         if left:
-            self.seconds = SHORT
+            self.seconds = self.then
         return left
 
 

@@ -76,10 +76,18 @@ def behind(frame: FrameType | None) -> Asked:
             break
         through, module = _name_of(frame), frame.f_globals.get("__name__", "")
         frame = frame.f_back
-    return Asked(IMPORT if _imports(frame) else whose, through, module)
+    return Asked(IMPORT if imports(frame) else whose, through, module)
 
 
-def _imports(frame: FrameType | None) -> bool:
+def outside(frame: FrameType) -> FrameType | None:
+    """The innermost frame that is none of ours."""
+    found: FrameType | None = frame
+    while found is not None and whose_file(found.f_code.co_filename) == HARNESS:
+        found = found.f_back
+    return found
+
+
+def imports(frame: FrameType | None) -> bool:
     """Whether a module is being imported, up to where the hook was called."""
     while frame is not None:
         whose = whose_file(frame.f_code.co_filename)

@@ -56,6 +56,7 @@ class World:
         self.calm = False  # no fault is met any more
         self.deaf = []  # threads that hear of no stop
         self.joining = ()  # those that a coordinator waits for
+        self.patience = None  # with them, in seconds of the machine; None: they all end
         self.wait_for_stop = None  # a unit recording's own way to wait for a stop
         # With `services` their threads take turns with the driver, and their events are recorded, too.
         self.turns = Turns(self) if scenario.get("session", {}).get("services") else None
