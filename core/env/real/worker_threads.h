@@ -2,7 +2,9 @@
 #ifndef VIGIL_CORE_ENV_REAL_WORKER_THREADS_H_
 #define VIGIL_CORE_ENV_REAL_WORKER_THREADS_H_
 
+#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -28,9 +30,13 @@ class WorkerThreads final : public ThreadPool {
  private:
   struct Job;  // a call of ParallelFor
 
+  void Add(Job& job);
+  void Remove(Job& job);
   void TakePart(Job& job, std::unique_lock<std::mutex>& lock);
   void Serve();
 
+  // Of jobs_; looked at without the mutex by threads that spin before they sleep.
+  std::atomic<std::size_t> waiting_{0};
   std::mutex mutex_;
   std::condition_variable wake_;  // there is work, or it is the end
   std::condition_variable done_;  // of some job
