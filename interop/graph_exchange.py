@@ -114,6 +114,14 @@ def check(exchange: Exchange, name: str, meta: tf.MetaGraphDef, runs: list[tuple
         exchange.differ(f"{name}: " + "; ".join(found[:5]))
 
 
+def exported_again(path: str, meta: tf.MetaGraphDef) -> str:
+    """The file with what vigil exports of the graph that it imported."""
+    with open(path + ".meta", "wb") as file:
+        file.write(meta.SerializeToString())
+    run_tool("graph_tool", "export", path + ".meta", path + ".again")
+    return path + ".again"
+
+
 def theirs(exchange: Exchange, seed: str, count: int, folder: str) -> None:
     paths = {}
     for number in range(count):
@@ -128,10 +136,7 @@ def theirs(exchange: Exchange, seed: str, count: int, folder: str) -> None:
             exchange.differ(f"{paths[path]}: {said}")
             continue
         meta, runs = read_play(path)
-        with open(path + ".meta", "wb") as file:
-            file.write(meta.SerializeToString())
-        run_tool("graph_tool", "export", path + ".meta", path + ".again")
-        with open(path + ".again", "rb") as file:
+        with open(exported_again(path, meta), "rb") as file:
             check(exchange, f"{paths[path]}, exported again", tf.MetaGraphDef.FromString(file.read()), runs)
         exchange.counts["exported again"] += 1
 
@@ -165,11 +170,8 @@ def gradients(exchange: Exchange, seed: str, count: int, folder: str) -> None:
 def gradients_there(exchange: Exchange, path: str, what: str) -> None:
     """TensorFlow adds gradients to a graph that vigil has exported: for those it needs the contexts of its branches."""
     meta, runs = read_play(path)
-    with open(path + ".meta", "wb") as file:
-        file.write(meta.SerializeToString())
-    run_tool("graph_tool", "export", path + ".meta", path + ".again")
     with tf.Graph().as_default() as graph:
-        tf.train.import_meta_graph(path + ".again")
+        tf.train.import_meta_graph(exported_again(path, meta))
         names = [fetch.removeprefix("theirs/") for fetch in runs[1][0].fetch[1:]]
         by_name = {variable.name: variable for variable in tf.global_variables()}
         made = tf.gradients(graph.get_tensor_by_name("loss:0"), [by_name[name] for name in names])
