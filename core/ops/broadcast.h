@@ -62,29 +62,29 @@ void ComputeBroadcast(const Tensor& a, const Tensor& b, const std::vector<std::i
   }
 }
 
-template <typename T, typename Out, typename F>
-void ComputeSame(const Tensor& a, const Tensor& b, Tensor& out, F f) {
+// Of one shape; `to`: arrays or parts of them.
+template <typename T, typename Out, typename Array, typename To, typename F>
+void ComputeArray(const Array& a, const Array& b, To&& to, F f) {
   if constexpr (std::is_floating_point_v<T>) {
-    AsMutableArray<Out>(out) = f(AsArray<T>(a), AsArray<T>(b));
+    to = f(a, b);
   } else {
-    AsMutableArray<Out>(out) =
-        AsArray<T>(a).binaryExpr(AsArray<T>(b), [f](T x, T y) { return static_cast<Out>(f(x, y)); });
+    to = a.binaryExpr(b, [f](T x, T y) { return static_cast<Out>(f(x, y)); });
   }
 }
 
-// Of one shape, by all threads that there are for it.
+template <typename T, typename Out, typename F>
+void ComputeSame(const Tensor& a, const Tensor& b, Tensor& out, F f) {
+  ComputeArray<T, Out>(AsArray<T>(a), AsArray<T>(b), AsMutableArray<Out>(out), f);
+}
+
+// By all threads that there are for it.
 template <typename T, typename Out, typename F>
 void ComputeSameInParallel(const KernelContext& c, const Tensor& a, const Tensor& b, Tensor& out, F f) {
   const ConstArrayView<T> x = AsArray<T>(a), y = AsArray<T>(b);
   ArrayView<Out> to = AsMutableArray<Out>(out);
   ParallelForElements(c, a.num_elements(), kCostOfElement, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t n = end - begin;
-    if constexpr (std::is_floating_point_v<T>) {
-      to.segment(begin, n) = f(x.segment(begin, n), y.segment(begin, n));
-    } else {
-      to.segment(begin, n) = x.segment(begin, n).binaryExpr(
-          y.segment(begin, n), [f](T left, T right) { return static_cast<Out>(f(left, right)); });
-    }
+    ComputeArray<T, Out>(x.segment(begin, n), y.segment(begin, n), to.segment(begin, n), f);
   });
 }
 

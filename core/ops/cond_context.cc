@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,7 +45,7 @@ void PutUnder(const std::string& scope, proto::CondContextDef& context) {
 }
 
 absl::Status Read(Graph& graph, const std::vector<std::string>& items, const std::string& scope) {
-  if (std::ranges::count(graph.CollectionNames(), kName) != 0 && graph.FindCollection(kCondContexts) == nullptr) {
+  if (HoldsOtherItems(graph, kCondContexts)) {
     return MakeStatus(Code::kInvalidArgument, "the graph has something else under that name");
   }
   for (const std::string& item : items) {

@@ -98,8 +98,7 @@ class Importer {
       return true;
     }
     const CollectionKey<Output> key{name};
-    const bool taken = std::ranges::count(graph_.CollectionNames(), name) != 0 && graph_.FindCollection(key) == nullptr;
-    if (taken || name.starts_with("vigil/")) return false;
+    if (HoldsOtherItems(graph_, key) || name.starts_with("vigil/")) return false;
     if (def.has_node_list()) {
       for (const std::string& item : def.node_list().value()) {
         VIGIL_ASSIGN_OR_RETURN(const Output found, Find(item));

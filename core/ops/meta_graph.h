@@ -9,6 +9,7 @@
 #ifndef VIGIL_CORE_OPS_META_GRAPH_H_
 #define VIGIL_CORE_OPS_META_GRAPH_H_
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ struct CollectionCodec {
   // `scope`: of the import ("" = none): goes before the names of nodes.
   std::function<absl::Status(Graph&, const std::vector<std::string>& items, const std::string& scope)> read;
 };
+
+// Whether the graph has a collection of that name with other items: then nothing can be added to it.
+template <typename T>
+bool HoldsOtherItems(const Graph& graph, CollectionKey<T> key) {
+  return std::ranges::count(graph.CollectionNames(), key.name) != 0 && graph.FindCollection(key) == nullptr;
+}
 
 struct ExportMetaGraphOptions {
   std::optional<proto::SaverDef> saver_def = {};

@@ -77,15 +77,20 @@ absl::StatusOr<std::vector<std::int64_t>> Integers(const Tensor& tensor);
 inline constexpr double kCostOfElement = 0.5;
 inline constexpr double kCostOfFunction = 3;
 
-// As KernelContext::ParallelFor, for elements of a tensor. They are cut where whole vectors of them end: what takes
-// several at once (Eigen) computes the same to the bit. `cost`: nanoseconds that an element takes, about.
+// As KernelContext::ParallelFor, but [0, n) is cut at multiples of `together` only; `cost` is that of so many.
+template <typename Work>
+void ParallelForStretches(const KernelContext& c, std::int64_t n, std::int64_t together, std::int64_t cost,
+                          const Work& work) {
+  c.ParallelFor((n + together - 1) / together, cost, [n, together, &work](std::int64_t begin, std::int64_t end) {
+    work(begin * together, std::min(n, end * together));
+  });
+}
+// For elements of a tensor. They are cut where whole vectors of them end: what takes several at once (Eigen) computes
+// the same to the bit. `cost`: nanoseconds that an element takes, about.
 template <typename Work>
 void ParallelForElements(const KernelContext& c, std::int64_t n, double cost, const Work& work) {
   constexpr std::int64_t kTogether = 64;
-  const auto cost_together = static_cast<std::int64_t>(cost * kTogether);
-  c.ParallelFor((n + kTogether - 1) / kTogether, cost_together, [n, &work](std::int64_t begin, std::int64_t end) {
-    work(begin * kTogether, std::min(n, end * kTogether));
-  });
+  ParallelForStretches(c, n, kTogether, static_cast<std::int64_t>(cost * kTogether), work);
 }
 
 // How many elements the dimensions from .. to - 1 make. REQUIRES: a tensor has them.

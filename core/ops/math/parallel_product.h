@@ -8,13 +8,17 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "vigil/core/graph/kernel.h"
 #include "vigil/core/ops/math/matrix_product.h"
+#include "vigil/core/ops/op_util.h"
 
 namespace vigil {
 
 // About how many nanoseconds so many products, each added to a sum, take.
 inline std::int64_t CostOfProducts(std::int64_t n) { return std::max<std::int64_t>(1, n / 10); }
+
+// Where a product may be cut: whole tiles, whatever registers there are (tile.h).
+inline constexpr std::int64_t kRowsTogether = 12;
+inline constexpr std::int64_t kColumnsTogether = 32;
 
 // As Multiply(size, left, right, out, out_step).
 template <typename T>
@@ -22,13 +26,11 @@ void Multiply(const KernelContext& c, const ProductSize& size, const MatrixOpera
               const MatrixOperand<T>& right, T* out, std::int64_t out_step) {
   const bool by_rows = size.rows >= size.columns;
   const std::int64_t side = by_rows ? size.rows : size.columns;
-  const std::int64_t together = by_rows ? 12 : 32;  // whole tiles, whatever registers there are (tile.h)
-  const std::int64_t stretches = (side + together - 1) / together;
+  const std::int64_t together = by_rows ? kRowsTogether : kColumnsTogether;
   const std::int64_t cost = CostOfProducts(together * size.depth * (by_rows ? size.columns : size.rows));
-  c.ParallelFor(stretches, cost, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = begin * together;
+  ParallelForStretches(c, side, together, cost, [&](std::int64_t first, std::int64_t end) {
     ProductSize part = size;
-    (by_rows ? part.rows : part.columns) = std::min(side, end * together) - first;
+    (by_rows ? part.rows : part.columns) = end - first;
     if (by_rows) {
       Multiply(part, left.FromRow(first), right, out + first * out_step, out_step);
     } else {

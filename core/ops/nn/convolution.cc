@@ -1,6 +1,7 @@
 #include "vigil/core/ops/nn/convolution.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
@@ -10,13 +11,14 @@
 namespace vigil {
 namespace {
 
-// work(begin, end) for ranges of [0, n), by all threads that there are for it: the first error, in the ranges' order.
+// As ParallelForStretches(), of work that may fail: the first error, in the ranges' order.
 template <typename Work>
-absl::Status TryParallelFor(const KernelContext& c, std::int64_t n, std::int64_t cost, Work work) {
+absl::Status TryParallelFor(const KernelContext& c, std::int64_t n, std::int64_t together, std::int64_t cost,
+                            Work work) {
   SpinLock lock;
   absl::Status first;
   std::int64_t at = n;
-  c.ParallelFor(n, cost, [&](std::int64_t begin, std::int64_t end) {
+  ParallelForStretches(c, n, together, cost, [&](std::int64_t begin, std::int64_t end) {
     absl::Status status = work(begin, end);
     if (status.ok()) return;
     const SpinGuard guard(lock);
@@ -27,9 +29,11 @@ absl::Status TryParallelFor(const KernelContext& c, std::int64_t n, std::int64_t
   return first;
 }
 
-// What the products for one image cost.
-std::int64_t CostOfImage(const Convolution& conv) {
-  return CostOfProducts(conv.places() * conv.patch() * conv.filters);
+// The same for the images of a batch.
+template <typename Work>
+absl::Status TryEachImage(const KernelContext& c, const Convolution& conv, Work work) {
+  const std::int64_t cost = CostOfProducts(conv.places() * conv.patch() * conv.filters);
+  return TryParallelFor(c, conv.windows.batch, 1, cost, std::move(work));
 }
 
 // Offsets of rows * columns places, each `channels` elements of which the first ones are listed.
@@ -158,7 +162,7 @@ absl::Status BackToInputByOne(const KernelContext& c, const Convolution& conv, c
                          .columns = conv.depth,
                          .depth = static_cast<std::int64_t>(elements.size())};
   T* const all = out.mutable_flat<T>().data();
-  return TryParallelFor(c, windows.batch, CostOfImage(conv), [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+  return TryEachImage(c, conv, [&](std::int64_t begin, std::int64_t end) -> absl::Status {
     VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, windows.rows.out, windows.columns.out));
     for (std::int64_t i = begin; i < end; ++i) {
       const T* const gradients = framed.Put(grad.flat<T>().data() + i * conv.places() * conv.filters);
@@ -221,7 +225,7 @@ absl::Status ToImages(const KernelContext& c, const Convolution& conv, const Ten
     }
     return absl::OkStatus();
   };
-  return TryParallelFor(c, conv.windows.batch, CostOfImage(conv), some);
+  return TryEachImage(c, conv, some);
 }
 
 // Each element is a sum over all images, in their order: what is shared out are the rows of the product, which are the
@@ -229,16 +233,14 @@ absl::Status ToImages(const KernelContext& c, const Convolution& conv, const Ten
 template <typename T>
 absl::Status BackToFilter(const KernelContext& c, const Convolution& conv, const Tensor& images, const Tensor& grad,
                           Tensor& out) {
-  constexpr std::int64_t kTogether = 12;  // whole tiles of the product
   const Frame frame = FrameOfImage(conv);
   const Patches patches(conv, frame);
   const ProductSize size{.rows = conv.patch(), .columns = conv.group_filters(), .depth = conv.places()};
   T* const all = out.mutable_flat<T>().data();
-  const auto some = [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+  const auto some = [&](std::int64_t row, std::int64_t end) -> absl::Status {
     VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, conv.windows.rows.in, conv.windows.columns.in));
-    const std::int64_t row = begin * kTogether;
     ProductSize part = size;
-    part.rows = std::min(size.rows, end * kTogether) - row;
+    part.rows = end - row;
     for (std::int64_t i = 0; i < conv.windows.batch; ++i) {
       const T* const image = framed.Put(images.flat<T>().data() + i * conv.image());
       const T* const from = grad.flat<T>().data() + i * conv.places() * conv.filters;
@@ -252,8 +254,8 @@ absl::Status BackToFilter(const KernelContext& c, const Convolution& conv, const
     }
     return absl::OkStatus();
   };
-  const std::int64_t stretches = (size.rows + kTogether - 1) / kTogether;
-  return TryParallelFor(c, stretches, CostOfImage(conv) * conv.windows.batch / stretches, some);
+  const std::int64_t cost = CostOfProducts(kRowsTogether * conv.places() * conv.filters) * conv.windows.batch;
+  return TryParallelFor(c, size.rows, kRowsTogether, cost, some);
 }
 
 // Windows that move by more: what each of them gives back is added where it lies.
@@ -280,7 +282,7 @@ absl::Status BackToInput(const KernelContext& c, const Convolution& conv, const 
     }
     return absl::OkStatus();
   };
-  return TryParallelFor(c, windows.batch, CostOfImage(conv), some);
+  return TryEachImage(c, conv, some);
 }
 
 }  // namespace
