@@ -109,6 +109,8 @@ void QueueRunner::Enqueue(Session& session, Coordinator* coord, NodeId op) {
   const std::vector<Code>& closed = options_.queue_closed_codes;
   absl::Status status;
   while (status.ok() && (coord == nullptr || !coord->ShouldStop())) status = RunTarget(session, op);
+  // TensorFlow's run is a prepared one.
+  if (CodeOf(status) == Code::kUsage && session.closed()) status = ClosedMeanwhile();
   const bool ended = !status.ok() && std::ranges::find(closed, CodeOf(status)) != closed.end();
   if (!status.ok() && !ended) Report(coord, status);
   const bool last = Leave(session);

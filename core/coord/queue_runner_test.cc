@@ -304,6 +304,18 @@ TEST_F(QueueRunnerTest, ACancelThatGotLostIsNotTriedAgainInVain) {
   }
 }
 
+// As TensorFlow says it of a prepared run.
+TEST_F(QueueRunnerTest, ASessionThatIsClosedBeforeATaskRunsIsReportedAsCancelled) {
+  const QueueRunnerPtr runner = Runner({CountUpTo(3).op});
+  coord_ = std::make_shared<Coordinator>(env());
+  const std::shared_ptr<Session> session = NewSession();
+  Start(runner, session);
+  EXPECT_TRUE(session->Close().ok());
+  const absl::Status joined = coord_->Join();
+  EXPECT_EQ(CodeOf(joined), Code::kCancelled);
+  EXPECT_EQ(MessageOf(joined), "Session has been closed.");
+}
+
 // testMultipleSessions
 TEST_F(QueueRunnerTest, EachSessionHasTasksOfItsOwn) {
   const Counter count = CountUpTo(3);

@@ -103,7 +103,7 @@ TEST_F(DirectSessionTest, CallablesArePreparedRuns) {
   EXPECT_EQ(Text(session->ReleaseCallable(3)), "INVALID_ARGUMENT: No such callable handle: 3");
   EXPECT_EQ(run(read, {}), "1 ");
   ASSERT_TRUE(session->Close().ok());
-  EXPECT_EQ(run(read, {}), "USAGE: Attempted to use a closed Session.");
+  EXPECT_EQ(run(read, {}), "CANCELLED: Session has been closed.");
   EXPECT_EQ(Text(session->MakeCallable({}).status()), "USAGE: Attempted to use a closed Session.");
 }
 

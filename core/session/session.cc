@@ -95,8 +95,11 @@ absl::StatusOr<CallableHandle> Session::MakeCallable(CallableOptions options) {
   return callables_->Add(std::move(callable));
 }
 
+absl::Status ClosedMeanwhile() { return MakeStatus(Code::kCancelled, "Session has been closed."); }
+
 absl::Status Session::RunCallable(CallableHandle handle, std::span<const Tensor> feeds, std::vector<Tensor>* fetched,
                                   RunMetadata* metadata) {
+  if (closed()) return ClosedMeanwhile();
   VIGIL_ASSIGN_OR_RETURN(const std::shared_ptr<const CallableTable::Callable> callable, callables_->Get(handle));
   if (feeds.size() != callable->spec.feeds.size()) {
     return MakeStatus(Code::kInvalidArgument,

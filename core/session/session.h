@@ -46,6 +46,9 @@ struct RunCall {
   bool evaluates = false;   // looks at tensors for their own sake: kRawRun, even if one of them is the global step
 };
 
+// Of a prepared run whose session is closed, as TensorFlow's say it: CANCELLED, "Session has been closed.".
+absl::Status ClosedMeanwhile();
+
 // What MakeCallable() is told, by names: "node:0", "node" (output 0); targets are nodes.
 struct CallableOptions {
   std::vector<std::string> feed = {};
@@ -80,7 +83,7 @@ class Session {
   // cluster) is told by the run. Handles count from 0.
   absl::StatusOr<CallableHandle> MakeCallable(CallableOptions options);
   // One such run, as Run(): `feeds` in the order of `feed`. INVALID_ARGUMENT: another number of feeds, a handle that
-  // was released or never given.
+  // was released or never given. CANCELLED, not USAGE: the session is closed.
   absl::Status RunCallable(CallableHandle handle, std::span<const Tensor> feeds, std::vector<Tensor>* fetched,
                            RunMetadata* metadata = nullptr);
   // Runs under way end as they would. INVALID_ARGUMENT: a handle that was never given.

@@ -142,6 +142,19 @@ constexpr std::pair<std::string_view, double> kLeastShares[] = {
     {"worker", 3.2},
 };
 
+// TensorFlow would wait for ever (varieties.cc).
+TEST(ScenarioClassesTest, NoEndWaitsForAQueueWhoseRunnerMayNotHaveStarted) {
+  int spared = 0;
+  for (std::uint64_t seed = 1; seed <= kScenarios; ++seed) {
+    const std::set<std::string> classes = ClassesOf(RandomScenario(seed));
+    if (!classes.contains("queue") || !classes.contains("fault queue_runners") || !classes.contains("hook final_ops"))
+      continue;
+    EXPECT_TRUE(classes.contains("behaviour default")) << seed;
+    ++spared;
+  }
+  EXPECT_GT(spared, 0);
+}
+
 std::map<std::string, int> CountClasses() {
   std::map<std::string, int> counts;
   for (std::uint64_t seed = 1; seed <= kScenarios; ++seed) {

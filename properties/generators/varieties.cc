@@ -440,10 +440,24 @@ void SaveBeside(Draws draws, Scenario& scenario) {
   scenario.drive.insert(scenario.drive.begin(), std::move(run));
 }
 
+// By TensorFlow a recovery that could not start queue runners leaves a session whose queue nobody fills. A hook that
+// trains on it in its end waits for ever.
+void AvoidAnEndThatWaitsForNobody(Scenario& scenario) {
+  const auto is_at_queue_runners = [](const Fault& fault) { return fault.at == FaultPoint::kQueueRunners; };
+  const auto runs_at_the_end = [](const HookSpec& hook) { return hook.hook == "final_ops"; };
+  if (!scenario.model.queue_input || std::ranges::none_of(scenario.faults, is_at_queue_runners)) return;
+  const bool waits = std::ranges::any_of(scenario.hooks, runs_at_the_end) ||
+                     std::ranges::any_of(scenario.session.chief_only_hooks, runs_at_the_end);
+  if (!waits) return;
+  scenario.behaviour.name = "default";
+  scenario.behaviour.switches.clear();
+}
+
 }  // namespace
 
 void AddVarieties(const Draws& draws, Scenario& scenario) {
   AddMost(draws, scenario);
+  AvoidAnEndThatWaitsForNobody(scenario);
   Draws beside = draws.Split("beside the model");
   const bool supervisor = scenario.session.kind == SessionKind::kSupervisor;
   // The model does not say what tasks of their own do: such things go where it is silent anyway.

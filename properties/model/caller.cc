@@ -13,6 +13,7 @@ Code CallerModel::Own(const Statement& statement) {
 
 RunRequest CallerModel::RequestOf(const Statement& statement) {
   RunRequest request{.feed = statement.feed, .fetch = statement.fetch, .options = statement.options};
+  if (request.options == RunOptions()) request.options.reset();  // they are no options
   if (statement.fetch_missing) request.fetch = replays::FetchSpec{.name = "missing"};
   return request;
 }

@@ -17,6 +17,8 @@ void StartInputQueue(World& world, RawSession& session, Coordinator& coord) {
   if (const InputQueue* const last = world.last_queue(); last != nullptr && !last->ended) {
     if (world.HasFaultFrom(FaultPoint::kEnqueue, last->first_call + (last->taken ? 1 : 0)))
       world.Refuse("faults.at enqueue after a queue that has not ended");
+    // If the thread comes after the close, it fails and stops what they share.
+    if (last->closed && !last->stopped_early) world.Refuse("a further session after one closed before its queue ended");
   }
   session.queue = std::make_shared<InputQueue>();
   world.SetLastQueue(session.queue);

@@ -22,6 +22,7 @@ struct InputQueue {
   bool taken = false;           // a run took one: they are all in
   bool ended = false;           // a run waited for more in vain: the thread has gone
   bool stopped_early = false;   // before either: nobody knows what is in
+  bool closed = false;          // its session was, by the caller
   Code reports = Code::kOk;     // the thread's error; kOk once the coordinator has heard it
   std::int64_t first_call = 0;  // the number of the thread's first call
 };

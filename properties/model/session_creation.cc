@@ -42,7 +42,8 @@ Code SessionModel::PauseBeforeNextAttempt() {
   // Time has whole nanoseconds.
   constexpr double kTicks = 1e9;
   const double jitter = std::floor(wait_ * kTicks * world_.DrawJitter() / 4) / kTicks;
-  if (world_.SleepUnlessTold(std::min(wait_ + jitter, kGiveUpAfter - elapsed))) return Code::kCancelled;
+  const double wait = std::round((wait_ + jitter) * kTicks) / kTicks;
+  if (world_.SleepUnlessTold(std::min(wait, kGiveUpAfter - elapsed))) return Code::kCancelled;
   wait_ = std::min(2 * wait_, kLongestWait);
   return Code::kOk;
 }

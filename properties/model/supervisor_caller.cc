@@ -18,7 +18,11 @@ Code SupervisorCallerModel::Drive() {
 
 void SupervisorCallerModel::SaySession() { world_.Say("driver session={}", World::Name(session_.get())); }
 
-Code SupervisorCallerModel::Close() { return session_ == nullptr ? Code::kUsage : world_.CloseSession(*session_); }
+Code SupervisorCallerModel::Close() {
+  if (session_ == nullptr) return Code::kUsage;
+  if (session_->queue != nullptr) session_->queue->closed = true;
+  return world_.CloseSession(*session_);
+}
 
 Code SupervisorCallerModel::Run(const Statement& statement) {
   const replays::ModelSpec& model = world_.scenario().model;

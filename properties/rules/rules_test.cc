@@ -154,6 +154,32 @@ TEST(RulesTest, AReadinessThatSaysNoByFailingIsNoFailure) {
   EXPECT_THAT(Judge(ParseStream(stream + "ABORTED=0 run)!USAGE").trace, FactsFor("")).violations, Not(IsEmpty()));
 }
 
+std::string Told(const std::string& stream, const RunFacts& facts) {
+  const Stream parsed = ParseStream(stream);
+  return Describe(Judge(parsed.trace, facts), parsed);
+}
+
+TEST(RulesTest, ARestoreThatGaveWayToAnOlderOneIsNoFailureOfOurs) {
+  const std::string stream =
+      "open run( before0!ABORTED recovery!ABORTED@1 giveup sleep=1 +1 created restore!NOT_FOUND ";
+  RunFacts facts = FactsFor("default");
+  facts.may_restore = true;
+  EXPECT_EQ(Told(stream + "restore rfl local ready acs0 acs1 run)!USAGE", facts), "");
+  EXPECT_EQ(Told(stream + "restore!NOT_FOUND run)!USAGE", facts),
+            "error.run_passes_on_what_failed [run( restore!NOT_FOUND run)!USAGE] expected: NOT_FOUND; actual: USAGE\n");
+  EXPECT_EQ(Told(stream + "restore rfl local!ABORTED run)!USAGE", facts),
+            "error.run_passes_on_what_failed [run( local!ABORTED run)!USAGE] expected: ABORTED; actual: USAGE\n");
+}
+
+TEST(RulesTest, AWorkerGivesUpASessionThatDoesNotGetReady) {
+  const std::string stream = "worker run( before0!ABORTED recovery!ABORTED@1 giveup created rfl";
+  const std::string broken =
+      "error.run_passes_on_what_failed [run( run)!DEADLINE_EXCEEDED] expected: USAGE; actual: DEADLINE_EXCEEDED\n";
+  EXPECT_EQ(Told(stream + "=no close run)!DEADLINE_EXCEEDED", FactsFor("worker")), "");
+  EXPECT_EQ(Told(stream + " local ready run)!DEADLINE_EXCEEDED", FactsFor("worker")), broken);
+  EXPECT_EQ(Told("worker run( run)!DEADLINE_EXCEEDED", FactsFor("worker")), broken);
+}
+
 TEST(RulesTest, ARuleThatAsksForDetailsWhichItNeverSeesIsStopped) {
   const Watch watch(FactsFor(""));
   const CallOfHook call{};

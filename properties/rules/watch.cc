@@ -130,6 +130,7 @@ void Watch::OnSessionCall(const Event& event, std::size_t index) {
       asks && (event.code == Code::kOk ? event.value == 0 : event.code == Code::kFailedPrecondition && event.has_value);
   if (says_no) not_ready = {index, event.code};
   if (!says_no) Failed(event, index);
+  if (kind == CallKind::kRestore) OnRestore(event, index);
   if (kind == CallKind::kReady && event.session == session && event.code == Code::kOk && event.value != 0) {
     ready = true;
     asked_to_stop = {};
@@ -141,6 +142,15 @@ void Watch::OnSessionCall(const Event& event, std::size_t index) {
   round.run = {index, event.code};
   round.session = event.session;
   if (event.code != Code::kOk) round.failed = round.run;
+}
+
+// By ours a damaged checkpoint gives way to the one before it: what it failed with comes to nothing.
+void Watch::OnRestore(const Event& event, std::size_t index) {
+  if (event.code != Code::kOk) {
+    restore_failed_ = index;
+  } else if (!facts_.tensorflow && failure.at == restore_failed_) {
+    failure = {};
+  }
 }
 
 void Watch::OnStopRequest(const Event& event, std::size_t index, bool on_main) {

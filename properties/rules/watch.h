@@ -91,11 +91,12 @@ class Watch {
   void Update(const sim::TraceRecord& record, std::size_t index, bool on_main);
 
   const RunFacts& facts() const { return facts_; }
-  // By ours the attempts to recover are given up some time, with an error of their own.
+  // By ours the attempts to recover are given up some time, with an error of their own; a worker gives up on a session
+  // that does not get ready by either.
   // A wait that a signal ends is given up as well.
   bool GivesUp(Code code) const {
     if (code == Code::kCancelled) return static_cast<bool>(told_to_end);
-    return !facts_.tensorflow && recovery && code == Code::kDeadlineExceeded;
+    return recovery && code == Code::kDeadlineExceeded && (!facts_.tensorflow || (facts_.worker && not_ready));
   }
   // A session is being made, and the files of its checkpoint may be what cannot be read.
   bool DiskMayHaveFailed(Code code) const {
@@ -142,6 +143,7 @@ class Watch {
   void OnDetail(const Event& event, std::size_t index);
   void OnHook(const Event& event, std::size_t index);
   void OnSessionCall(const Event& event, std::size_t index);
+  void OnRestore(const Event& event, std::size_t index);
   void OnCoordinator(const Event& event, std::size_t index);
   void OnSessionCreated(const Event& event, std::size_t index);
   void OnStopRequest(const Event& event, std::size_t index, bool on_main);
@@ -152,6 +154,7 @@ class Watch {
 
   const RunFacts facts_;
   bool queue_started_ = false;
+  std::size_t restore_failed_ = kNever;
   bool joined_ = false;  // the newest session's coordinator
   std::map<std::int32_t, BuiltIn> built_in_;
   std::map<std::int64_t, Seen> stored_;

@@ -30,7 +30,7 @@ void LetGoOneAfterTheOther(Shared shared, Read read) {
   while (!let_go.load(std::memory_order_relaxed)) {
   }
   mine.reset();
-  task->Join();
+  task->Join(kNever);
   EXPECT_EQ(seen, 1000U);
 }
 
