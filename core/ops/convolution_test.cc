@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vigil/core/base/splitmix64.h"
@@ -126,15 +127,17 @@ class ConvolutionTest : public OpsTest<fakes::FakeEnv> {
 };
 
 TEST_F(ConvolutionTest, IsWhatPlainLoopsGive) {
+  // Groups and their depths: too few channels for the columns of a product, and enough.
+  constexpr std::pair<std::int64_t, std::int64_t> kChannels[] = {{1, 2}, {3, 2}, {1, 9}, {2, 8}};
   int tried = 0;
   for (const char* const padding : {"SAME", "VALID"}) {
-    for (const std::int64_t groups : {1, 3}) {
+    for (const auto& [groups, depth] : kChannels) {
       for (const std::int64_t stride : {1, 2, 3}) {
         for (const std::int64_t dilation : {1, 2}) {
           Case c{.rows = 7,
                  .columns = 9,
                  .groups = groups,
-                 .depth = 2,
+                 .depth = depth,
                  .filters = 3,
                  .filter_rows = 3,
                  .filter_columns = 2,
@@ -143,8 +146,9 @@ TEST_F(ConvolutionTest, IsWhatPlainLoopsGive) {
                  .row_dilation = dilation,
                  .column_dilation = dilation,
                  .padding = padding};
-          const std::string what = padding + std::string(", groups, stride, dilation ") + std::to_string(groups) +
-                                   std::to_string(stride) + std::to_string(dilation);
+          const std::string what = padding + std::string(", groups, depth, stride, dilation ") +
+                                   std::to_string(groups) + std::to_string(depth) + std::to_string(stride) +
+                                   std::to_string(dilation);
           Try(c, what);
           c.column_stride = 1;
           c.row_dilation = 1;
@@ -154,7 +158,7 @@ TEST_F(ConvolutionTest, IsWhatPlainLoopsGive) {
       }
     }
   }
-  EXPECT_EQ(tried, 48);
+  EXPECT_EQ(tried, 96);
 }
 
 TEST_F(ConvolutionTest, AFilterLargerThanTheImage) {

@@ -166,7 +166,10 @@ void RegisterElementwiseOps(OpRegistry& registry) {
       {.name = "GreaterEqual", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsGreaterEqual>});
   registry.Register({.name = "Equal", .inputs = 2, .output_types = ComparisonTypes, .compute = Comparison<IsEqual>});
   registry.Register({.name = "Neg", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
-                       return Unary(c, [](auto x) { return Minus()(decltype(x)(0), x); });
+                       return Unary(c, [](auto x) {
+                         if constexpr (!std::is_integral_v<decltype(x)>) return -x;  // of 0: -0
+                         return Minus()(decltype(x)(0), x);
+                       });
                      }});
   registry.Register({.name = "Abs", .inputs = 1, .output_types = SameAsInput(0), .compute = [](KernelContext& c) {
                        return Unary(c, [](auto x) {

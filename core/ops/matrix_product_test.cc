@@ -41,11 +41,11 @@ void ExpectSame(const ProductSize& size, const MatrixOperand<T>& left, const Mat
   const std::vector<T> before = Numbers<T>(size.rows * out_step, 3);
   for (const bool add : {false, true}) {
     const std::vector<T> wanted = PlainProduct(size, left, right, before, out_step, add);
-    for (const Registers registers : {Registers::kWidest, Registers::kPortable}) {
+    for (const Registers registers : {Registers::kWidest, Registers::kOf32Bytes, Registers::kPortable}) {
       std::vector<T> out = before;
       Multiply(size, left, right, out.data(), out_step, add, registers);
       EXPECT_EQ(out, wanted) << size.rows << " x " << size.depth << " x " << size.columns << ", add " << add
-                             << ", portable " << (registers == Registers::kPortable);
+                             << ", registers " << static_cast<int>(registers);
     }
   }
 }

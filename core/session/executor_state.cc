@@ -11,6 +11,7 @@
 
 #include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/flush_denormals.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/env/call_guarded.h"
 #include "vigil/core/graph/graph_def.h"
@@ -81,6 +82,7 @@ absl::Status ExecutorState::Run(const RunCall& call, Time deadline, std::uint64_
     generation_ = generation;
   }
   context_.Start(deadline, rendezvous);
+  const ScopedFlushDenormals flush;
   absl::Status status = TakeFeeds(call);
   if (status.ok()) status = CallGuarded([&] { return Execute(IsTracedAlone(call.options) ? call.metadata : nullptr); });
   if (status.ok() && fetched != nullptr) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <memory>
 #include <string>
@@ -21,6 +24,14 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{1};  // with tasks that are about to end
 
+void KeepFreedMemory() {
+#if defined(__GLIBC__)
+  constexpr int kMost = 32 << 20;  // the most that M_MMAP_THRESHOLD takes
+  mallopt(M_MMAP_THRESHOLD, kMost);
+  mallopt(M_TRIM_THRESHOLD, kMost);
+#endif
+}
+
 }  // namespace
 
 struct RealEnv::Seams {
@@ -28,6 +39,7 @@ struct RealEnv::Seams {
       : random(options.seed ? *options.seed : EntropySeed()),
         log(clock, options.log_to_stderr, options.log_threshold),
         events(options.events) {
+    if (options.keep_freed_memory) KeepFreedMemory();
     if (options.intra_op_threads > 1) intra_op = std::make_unique<WorkerThreads>(options.intra_op_threads);
   }
 

@@ -3,12 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <future>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -44,6 +48,30 @@ TEST(RealEnv, HasNoEventSinkUnlessGiven) {
     void Emit(const Event&) override {}
   } sink;
   EXPECT_EQ(RealEnv({.events = &sink}).env().events, &sink);
+}
+
+// How many pages the system gives this thread for some megabytes, allocated and freed by turns.
+long PagesGiven(int rounds) {
+  constexpr std::size_t kBytes = std::size_t{9} << 20;
+  rusage before{}, after{};
+  getrusage(RUSAGE_THREAD, &before);
+  for (int i = 0; i < rounds; ++i) {
+    std::array<std::unique_ptr<char[]>, 3> blocks;
+    for (std::unique_ptr<char[]>& block : blocks) {
+      block = std::make_unique_for_overwrite<char[]>(kBytes);
+      for (std::size_t at = 0; at < kBytes; at += 4096) static_cast<volatile char*>(block.get())[at] = 1;
+    }
+  }
+  getrusage(RUSAGE_THREAD, &after);
+  return after.ru_minflt - before.ru_minflt;
+}
+
+TEST(RealEnv, WhatIsFreedIsKeptForTheNextStep) {
+  const RealEnv real;
+  PagesGiven(2);
+  const long pages = PagesGiven(5);
+  const bool is_another_allocator = mallinfo2().arena == 0;  // the address sanitizer's
+  EXPECT_TRUE(pages < 3 * (9 << 20) / 4096 || is_another_allocator) << pages << ": all of it anew, at least once";
 }
 
 TEST(StderrLog, WritesTimeSeverityAndText) {

@@ -8,6 +8,8 @@
 #include <exception>
 #include <system_error>
 
+#include "vigil/core/base/flush_denormals.h"
+
 namespace vigil {
 namespace {
 
@@ -108,6 +110,7 @@ void WorkerThreads::TakePart(Job& job, std::unique_lock<std::mutex>& lock) {
 }
 
 void WorkerThreads::Serve() {
+  const ScopedFlushDenormals flush;
   std::unique_lock lock(mutex_);
   while (true) {
     while (!stopping_ && !jobs_.empty()) TakePart(*jobs_.front(), lock);

@@ -27,19 +27,28 @@ void AddUpPortable(const Tile<T>& tile, int rows, int vectors) {
   AddUpTile<typename VectorOf<T, 16>::Type>(tile, rows, vectors);
 }
 
-bool HasWideRegisters() {
+// The widest of this processor.
+Registers FindRegisters() {
 #if defined(__x86_64__)
-  return HasAvx2Tiles() && __builtin_cpu_supports("avx2") != 0;
+  if (!HasAvx2Tiles() || __builtin_cpu_supports("avx2") == 0) return Registers::kPortable;
+  if (!HasAvx512Tiles() || __builtin_cpu_supports("avx512f") == 0) return Registers::kOf32Bytes;
+  return Registers::kWidest;
 #else
-  return false;
+  return Registers::kPortable;
 #endif
 }
 
 template <typename T>
 TileKernel<T> TileKernelFor(Registers registers) {
-  static const bool wide = HasWideRegisters();
-  if (wide && registers == Registers::kWidest) return {32 / sizeof(T), 6, AddUpTileAvx2};
-  return {16 / sizeof(T), 4, AddUpPortable<T>};
+  static const Registers widest = FindRegisters();
+  switch (std::max(registers, widest)) {
+    case Registers::kWidest:
+      return {32 / sizeof(T), 6, AddUpTileAvx512};
+    case Registers::kOf32Bytes:
+      return {32 / sizeof(T), 6, AddUpTileAvx2};
+    default:
+      return {16 / sizeof(T), 4, AddUpPortable<T>};
+  }
 }
 
 // Columns `first` to first + columns of a stretch of the right matrix, as rows of `width` elements; zeros fill them.

@@ -46,9 +46,12 @@ MatrixOperand<T> RowMajor(const T* data, std::int64_t columns, bool transposed =
   return {data, {.step = columns}, {.step = 1}};
 }
 
+// From wide to narrow.
 enum class Registers : std::uint8_t {
-  kWidest,    // that the processor has
-  kPortable,  // of 16 bytes: for tests, the result is the same
+  kWidest,  // that the processor has
+  // For tests, the result is the same:
+  kOf32Bytes,  // where the processor has them
+  kPortable,   // of 16 bytes
 };
 
 struct ProductSize {

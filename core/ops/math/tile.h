@@ -31,6 +31,11 @@ void AddUpTileAvx2(const Tile<float>& tile, int rows, int vectors);
 void AddUpTileAvx2(const Tile<double>& tile, int rows, int vectors);
 // Whether they were compiled.
 bool HasAvx2Tiles();
+// The same by registers of 64 bytes, where a tile has two vectors. REQUIRES: a processor with AVX512F besides, and that
+// HasAvx512Tiles().
+void AddUpTileAvx512(const Tile<float>& tile, int rows, int vectors);
+void AddUpTileAvx512(const Tile<double>& tile, int rows, int vectors);
+bool HasAvx512Tiles();
 
 namespace {
 

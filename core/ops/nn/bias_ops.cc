@@ -1,4 +1,6 @@
 // BiasAdd and its gradient: one number for each channel, added everywhere.
+#include <algorithm>
+
 #include "vigil/core/ops/nn/elements.h"
 #include "vigil/core/ops/nn/nn.h"
 
@@ -51,6 +53,30 @@ absl::Status BiasAddKernel(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Sums of some columns of a matrix, `step` elements from row to row, from its first row to its last one: of kColumns, so
+// that the sums stay in registers, or (0) of as many as are said, kBiasesTogether at most.
+constexpr std::int64_t kBiasesTogether = 16;
+template <std::int64_t kColumns, typename T>
+void SumColumns(const T* from, std::int64_t rows, std::int64_t step, std::int64_t columns, T* to) {
+  if constexpr (kColumns > 0) columns = kColumns;
+  T sums[kBiasesTogether] = {};
+  for (std::int64_t row = 0; row < rows; ++row, from += step) {
+    for (std::int64_t k = 0; k < columns; ++k) sums[k] = WrappingSum(sums[k], from[k]);
+  }
+  std::copy_n(sums, columns, to);
+}
+
+template <typename T>
+void SumAllColumns(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
+  std::int64_t k = 0;
+  for (; k + kBiasesTogether <= columns; k += kBiasesTogether)
+    SumColumns<kBiasesTogether>(from + k, rows, columns, kBiasesTogether, to + k);
+  for (; k + kBiasesTogether / 2 <= columns; k += kBiasesTogether / 2) {
+    SumColumns<kBiasesTogether / 2>(from + k, rows, columns, kBiasesTogether / 2, to + k);
+  }
+  if (k < columns) SumColumns<0>(from + k, rows, columns, columns - k, to + k);
+}
+
 absl::Status BiasAddGradKernel(KernelContext& c) {
   const Tensor& in = c.input(0);
   if (in.shape().rank() < 2) {
@@ -65,13 +91,10 @@ absl::Status BiasAddGradKernel(KernelContext& c) {
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* from = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
+      if (inner == 1) return SumAllColumns(from, in.num_elements() / channels, channels, to);
       const std::int64_t block = channels * inner;
       for (std::int64_t at = 0; at < in.num_elements(); at += block, from += block) {
-        if (inner == 1) {
-          for (std::int64_t k = 0; k < channels; ++k) to[k] = WrappingSum(to[k], from[k]);
-        } else {
-          for (std::int64_t k = 0; k < block; ++k) to[k / inner] = WrappingSum(to[k / inner], from[k]);
-        }
+        for (std::int64_t k = 0; k < block; ++k) to[k / inner] = WrappingSum(to[k / inner], from[k]);
       }
     });
     if (!known) return NoKernel(c);

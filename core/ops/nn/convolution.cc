@@ -11,6 +11,9 @@
 namespace vigil {
 namespace {
 
+// A product of fewer columns takes as long as one of these.
+constexpr std::int64_t kColumnsOfAProduct = 8;
+
 // As ParallelForStretches(), of work that may fail: the first error, in the ranges' order.
 template <typename Work>
 absl::Status TryParallelFor(const KernelContext& c, std::int64_t n, std::int64_t together, std::int64_t cost,
@@ -130,6 +133,21 @@ struct Patches {
   std::vector<std::int64_t> elements;
 };
 
+// For each group a matrix: a row for each of the weights that are listed, with the channels as columns.
+template <typename T>
+absl::StatusOr<Tensor> Turned(const Convolution& conv, const Tensor& filter, const std::vector<std::int64_t>& weights) {
+  const auto listed = static_cast<std::int64_t>(weights.size());
+  VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::MakeUnwritten(DTypeOf<T>(), {conv.groups(), listed, conv.depth}));
+  T* to = out.mutable_flat<T>().data();
+  for (std::int64_t g = 0; g < conv.groups(); ++g) {
+    const T* const from = filter.flat<T>().data() + g * conv.group_filters();
+    for (const std::int64_t weight : weights) {
+      for (std::int64_t channel = 0; channel < conv.depth; ++channel) *to++ = from[weight + channel * conv.filters];
+    }
+  }
+  return out;
+}
+
 // Windows that move by one: each element of the image gets what the gradients around it, under the filter turned round,
 // come to. That is a convolution, too.
 template <typename T>
@@ -161,6 +179,7 @@ absl::Status BackToInputByOne(const KernelContext& c, const Convolution& conv, c
   const ProductSize size{.rows = windows.rows.in * windows.columns.in,
                          .columns = conv.depth,
                          .depth = static_cast<std::int64_t>(elements.size())};
+  VIGIL_ASSIGN_OR_RETURN(const Tensor turned, Turned<T>(conv, filter, weights));
   T* const all = out.mutable_flat<T>().data();
   return TryEachImage(c, conv, [&](std::int64_t begin, std::int64_t end) -> absl::Status {
     VIGIL_ASSIGN_OR_RETURN(Framed<T> framed, Framed<T>::Make(frame, windows.rows.out, windows.columns.out));
@@ -169,8 +188,67 @@ absl::Status BackToInputByOne(const KernelContext& c, const Convolution& conv, c
       for (std::int64_t g = 0; g < conv.groups(); ++g) {
         const std::int64_t first = g * conv.group_filters();
         const MatrixOperand<T> left{gradients + first, {.at = places.data()}, {.at = elements.data()}};
-        const MatrixOperand<T> right{filter.flat<T>().data() + first, {.at = weights.data()}, {.step = conv.filters}};
+        const auto right = RowMajor(turned.flat<T>().data() + g * size.depth * conv.depth, conv.depth);
         Multiply(size, left, right, all + i * conv.image() + g * conv.depth, windows.channels);
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
+template <typename T>
+void AddShifted(const Convolution& conv, const T* given, std::int64_t columns, std::int64_t plane, T* planes) {
+  const Windows& windows = conv.windows;
+  for (std::int64_t r = 0; r < conv.filter_rows; ++r) {
+    for (std::int64_t k = 0; k < conv.filter_columns; ++k) {
+      for (std::int64_t channel = 0; channel < conv.depth; ++channel) {
+        T* to = planes + channel * plane + r * conv.row_dilation * columns + k * conv.column_dilation;
+        for (std::int64_t row = 0; row < windows.rows.out; ++row, to += columns, given += windows.columns.out) {
+          for (std::int64_t j = 0; j < windows.columns.out; ++j) to[j] += given[j];
+        }
+      }
+    }
+  }
+}
+
+// What lies on the image, with its channels side by side.
+template <typename T>
+void FromPlanes(const Convolution& conv, const T* planes, std::int64_t columns, std::int64_t plane, T* image) {
+  const Windows& windows = conv.windows;
+  for (std::int64_t channel = 0; channel < conv.depth; ++channel, planes += plane) {
+    for (std::int64_t row = 0; row < windows.rows.in; ++row) {
+      const T* const from = planes + (windows.rows.before + row) * columns + windows.columns.before;
+      T* const to = image + row * windows.columns.in * windows.channels + channel;
+      for (std::int64_t j = 0; j < windows.columns.in; ++j) to[j * windows.channels] = from[j];
+    }
+  }
+}
+
+// The same of so few channels that they would not fill the columns of a product: its columns are the windows, and its
+// rows, one for each element of the filter, are added up on a plane for each channel, shifted by where that element is.
+template <typename T>
+absl::Status BackToInputByPlanes(const KernelContext& c, const Convolution& conv, const Tensor& filter,
+                                 const Tensor& grad, Tensor& out) {
+  const Windows& windows = conv.windows;
+  const std::int64_t columns = Reach(windows.columns);
+  const std::int64_t plane = Reach(windows.rows) * columns;
+  const ProductSize size{.rows = conv.patch(), .columns = conv.places(), .depth = conv.group_filters()};
+  T* const all = out.mutable_flat<T>().data();
+  return TryEachImage(c, conv, [&](std::int64_t begin, std::int64_t end) -> absl::Status {
+    VIGIL_ASSIGN_OR_RETURN(Tensor product, Tensor::MakeUnwritten(DTypeOf<T>(), {conv.patch(), conv.places()}));
+    VIGIL_ASSIGN_OR_RETURN(Tensor memory, Tensor::MakeUnwritten(DTypeOf<T>(), {conv.depth, plane}));
+    T* const given = product.mutable_flat<T>().data();
+    T* const planes = memory.mutable_flat<T>().data();
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::int64_t g = 0; g < conv.groups(); ++g) {
+        const std::int64_t first = g * size.depth;
+        const auto weights = RowMajor(filter.flat<T>().data() + first, conv.filters);
+        const auto from = RowMajor(grad.flat<T>().data() + i * conv.places() * conv.filters + first, conv.filters,
+                                   /*transposed=*/true);
+        Multiply(size, weights, from, given, conv.places());
+        std::fill_n(planes, conv.depth * plane, T(0));
+        AddShifted(conv, given, columns, plane, planes);
+        FromPlanes(conv, planes, columns, plane, all + i * conv.image() + g * conv.depth);
       }
     }
     return absl::OkStatus();
@@ -263,7 +341,10 @@ template <typename T>
 absl::Status BackToInput(const KernelContext& c, const Convolution& conv, const Tensor& filter, const Tensor& grad,
                          Tensor& out) {
   const Windows& windows = conv.windows;
-  if (windows.rows.stride == 1 && windows.columns.stride == 1) return BackToInputByOne<T>(c, conv, filter, grad, out);
+  if (windows.rows.stride == 1 && windows.columns.stride == 1) {
+    return conv.depth < kColumnsOfAProduct ? BackToInputByPlanes<T>(c, conv, filter, grad, out)
+                                           : BackToInputByOne<T>(c, conv, filter, grad, out);
+  }
   const ProductSize size{.rows = conv.places(), .columns = conv.patch(), .depth = conv.group_filters()};
   T* const all = out.mutable_flat<T>().data();
   const auto some = [&](std::int64_t begin, std::int64_t end) -> absl::Status {

@@ -1,5 +1,6 @@
 // MaxPool, AvgPool and their gradients: one number of each window, for each channel.
 #include <algorithm>
+#include <limits>
 
 #include "vigil/core/ops/nn/elements.h"
 #include "vigil/core/ops/nn/nn.h"
@@ -74,14 +75,50 @@ absl::StatusOr<Windows> Pool(const KernelContext& c, const Shape& images) {
   return PlaceWindows(c, images, size[1], size[2], strides);
 }
 
-// The offset of the first of the largest elements of one channel.
-template <typename T>
-std::int64_t LargestOf(const T* image, const Place& place, std::int64_t channel) {
-  std::int64_t largest = place.first + channel;
+// The same where it is asked which element is the largest (FindLargest()).
+absl::StatusOr<Windows> PoolOfLargest(const KernelContext& c, const Shape& images) {
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, images));
+  const std::int64_t reach = std::min(windows.rows.in, windows.rows.window) * windows.columns.in * windows.channels;
+  if (reach <= std::numeric_limits<std::int32_t>::max()) return windows;
+  return InvalidArgument("A window of '{}' reaches over {} elements of an image: 2^31 - 1 at most.", c.node().name,
+                         reach);
+}
+
+// Channels that are looked at together, each in a register's place of its own.
+constexpr std::int64_t kChannelsTogether = 8;
+
+// Where the first of the largest elements is, counted from the window's first one, of some channels: kChannels, or as
+// many as are said where it is 0. Which one it is, nobody can foresee: there is no branch.
+template <std::int64_t kChannels, typename T>
+void FindLargest(const T* image, const Place& place, std::int64_t channels, std::int32_t* found) {
+  if constexpr (kChannels > 0) channels = kChannels;
+  T largest[kChannelsTogether];
+  for (std::int64_t i = 0; i < channels; ++i) largest[i] = image[place.first + i];
+  for (std::int64_t i = 0; i < channels; ++i) found[i] = 0;
   EachOther(place, [&](std::int64_t at) {
-    if (image[largest] < image[at + channel]) largest = at + channel;
+    const auto further = static_cast<std::int32_t>(at - place.first);
+    for (std::int64_t i = 0; i < channels; ++i) {
+      const T element = image[at + i];
+      const bool larger = largest[i] < element;
+      largest[i] = larger ? element : largest[i];
+      found[i] = larger ? further : found[i];
+    }
   });
-  return largest;
+}
+
+// Calls visit(channel, offset of the first of its largest elements) for each channel of a window.
+template <typename T, typename Visit>
+void EachLargest(const T* image, const Place& place, Visit visit) {
+  std::int32_t found[kChannelsTogether];
+  for (std::int64_t begin = 0; begin < place.channels; begin += kChannelsTogether) {
+    const std::int64_t channels = std::min(kChannelsTogether, place.channels - begin);
+    if (channels == kChannelsTogether) {
+      FindLargest<kChannelsTogether>(image + begin, place, channels, found);
+    } else {
+      FindLargest<0>(image + begin, place, channels, found);
+    }
+    for (std::int64_t i = 0; i < channels; ++i) visit(begin + i, place.first + begin + found[i] + i);
+  }
 }
 
 absl::Status MaxPoolKernel(KernelContext& c) {
@@ -140,7 +177,7 @@ absl::Status CheckPooled(const Windows& windows, const Shape& given, const char*
 // The first of the largest has the gradient.
 absl::Status MaxPoolGradKernel(KernelContext& c) {
   const Tensor& in = c.input(0);
-  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, PoolOfLargest(c, in.shape()));
   VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(1).shape(), "orig_output"));
   VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(2).shape(), "grad"));
   VIGIL_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(in.dtype(), in.shape().dims()));
@@ -150,10 +187,9 @@ absl::Status MaxPoolGradKernel(KernelContext& c) {
       const T* const grad = c.input(2).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
       EachPlace(c, windows, [&](const Place& place) {
-        for (std::int64_t i = 0; i < place.channels; ++i) {
-          T& sum = to[LargestOf(image, place, i)];
-          sum = WrappingSum(sum, grad[place.pool + i]);
-        }
+        EachLargest(image, place, [&](std::int64_t channel, std::int64_t at) {
+          to[at] = WrappingSum(to[at], grad[place.pool + channel]);
+        });
       });
     });
     if (!known) return NoKernel(c);
@@ -165,7 +201,7 @@ absl::Status MaxPoolGradKernel(KernelContext& c) {
 // The gradient of that: each window's largest element passes on what it gets.
 absl::Status MaxPoolGradGradKernel(KernelContext& c) {
   const Tensor& in = c.input(0);
-  VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
+  VIGIL_ASSIGN_OR_RETURN(const Windows windows, PoolOfLargest(c, in.shape()));
   VIGIL_RETURN_IF_ERROR(CheckPooled(windows, c.input(1).shape(), "orig_output"));
   if (c.input(2).shape() != in.shape()) {
     return InvalidArgument("Expected grad shape to be {}, but got {}", in.shape().ToString(),
@@ -178,7 +214,7 @@ absl::Status MaxPoolGradGradKernel(KernelContext& c) {
       const T* const grad = c.input(2).flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
       EachPlace(c, windows, [&](const Place& place) {
-        for (std::int64_t i = 0; i < place.channels; ++i) to[place.pool + i] = grad[LargestOf(image, place, i)];
+        EachLargest(image, place, [&](std::int64_t channel, std::int64_t at) { to[place.pool + channel] = grad[at]; });
       });
     });
     if (!known) return NoKernel(c);
