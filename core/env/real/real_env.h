@@ -25,8 +25,8 @@ struct RealEnvOptions {
   // TensorFlow's intra_op_parallelism_threads: how many threads work on one op at most. What is computed is the same to
   // the bit. 1 (or less): the caller's only.
   int intra_op_threads = 1;
-  // The C library keeps what a step has freed (32 MiB of it at most) for the next one, in the whole process: to be given
-  // each page anew takes a third of the time of a small convolutional net. glibc's only; other allocators do so anyway.
+  // The C library keeps what a step has freed (32 MiB of it at most) for the next one, in the whole process: to be
+  // given each page anew takes a third of the time of a small convolutional net. glibc's only.
   bool keep_freed_memory = true;
 };
 

@@ -53,8 +53,8 @@ absl::Status BiasAddKernel(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Sums of some columns of a matrix, `step` elements from row to row, from its first row to its last one: of kColumns, so
-// that the sums stay in registers, or (0) of as many as are said, kBiasesTogether at most.
+// Sums of some columns of a matrix, `step` elements from row to row, from its first row to its last one: of kColumns,
+// so that the sums stay in registers, or (0) of as many as are said, kBiasesTogether at most.
 constexpr std::int64_t kBiasesTogether = 16;
 template <std::int64_t kColumns, typename T>
 void SumColumns(const T* from, std::int64_t rows, std::int64_t step, std::int64_t columns, T* to) {
