@@ -152,7 +152,7 @@ std::unique_ptr<Hook> NewFinalOpsModel(World& world, const replays::Args& args) 
   if (what == "step" && !model.global_step) return nullptr;
   const bool known = what == "fed" || what == "loss" || (model.global_step && (what == "step" || what == "train"));
   if (!known) world.Refuse(fmt::format("hooks.what {}", what));
-  const bool trains = what == "train" || (what == "loss" && model.nan_at.has_value());
+  const bool trains = what == "train" || (what == "loss" && LossTrains(model));
   return std::make_unique<FinalOpsModel>(world, trains);
 }
 
@@ -167,8 +167,8 @@ std::unique_ptr<Hook> NewStopAtStepModel(World& world, const replays::Args& args
 
 double LossAt(const World& world, std::int64_t step) {
   constexpr double kLoss = 0.5;
-  const std::optional<std::int64_t>& nan_at = world.scenario().model.nan_at;
-  return nan_at.has_value() && step >= *nan_at ? std::numeric_limits<double>::quiet_NaN() : kLoss;
+  const replays::ModelSpec& model = world.scenario().model;
+  return LossTrains(model) && step >= *model.nan_at ? std::numeric_limits<double>::quiet_NaN() : kLoss;
 }
 
 Code MakeHook(World& world, const replays::HookSpec& spec, std::unique_ptr<Hook>& hook) {

@@ -41,9 +41,11 @@ bool IsInGraph(const FetchSpec& fetch, const ModelSpec& model) {
                      [&model](const FetchSpec& item) { return IsInGraph(item, model); });
 }
 
+bool LossTrains(const ModelSpec& model) { return model.global_step && model.nan_at.has_value(); }
+
 bool FetchTrains(const FetchSpec& fetch, const ModelSpec& model) {
   if (fetch.kind == FetchSpec::Kind::kName) {
-    return fetch.name == "train" || fetch.name == "train_op" || (fetch.name == "loss" && model.nan_at.has_value());
+    return fetch.name == "train" || fetch.name == "train_op" || (fetch.name == "loss" && LossTrains(model));
   }
   return std::any_of(fetch.items.begin(), fetch.items.end(),
                      [&model](const FetchSpec& item) { return FetchTrains(item, model); });

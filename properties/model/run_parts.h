@@ -24,6 +24,8 @@ struct RunValues {
 
 // Whether every name is one that the model has.
 bool IsInGraph(const replays::FetchSpec& fetch, const replays::ModelSpec& model);
+// Whether the loss depends on a training step: it says something of what was trained.
+bool LossTrains(const replays::ModelSpec& model);
 // Whether evaluating it does a training step.
 bool FetchTrains(const replays::FetchSpec& fetch, const replays::ModelSpec& model);
 // "[1, {a: 0.5}, none]"

@@ -170,7 +170,7 @@ bool SessionModel::AnyOneTrains(const RunRequest& request, const std::vector<Hoo
   return std::any_of(requests.begin(), requests.end(), [&model](const HookRequest& asked) {
     const bool loss = std::any_of(asked.fetches.begin(), asked.fetches.end(),
                                   [](Value what) { return what == Value::kLoss || what == Value::kSummary; });
-    return (loss && model.nan_at.has_value()) || (asked.tree.has_value() && FetchTrains(*asked.tree, model));
+    return (loss && LossTrains(model)) || (asked.tree.has_value() && FetchTrains(*asked.tree, model));
   });
 }
 

@@ -22,7 +22,7 @@ class SummaryService : public ServiceModel {
     }
     const Code code = world_.Call(*session_, FaultPoint::kSummary, [&] {
       if (!model.summary) return Code::kUsage;
-      return model.nan_at.has_value() ? world_.Train(*session_) : Code::kOk;
+      return LossTrains(model) ? world_.Train(*session_) : Code::kOk;
     });
     if (code != Code::kOk || !writes_) return code;
     const std::int64_t step = session_->variables->step;

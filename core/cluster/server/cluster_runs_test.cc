@@ -112,7 +112,7 @@ TEST_F(ClusterSessionTest, PreparedRuns) {
     EXPECT_EQ(CodeOf(session->PRunSetup({"x:0"}, {"product:0"}, {}, &handle)), Code::kUnimplemented);
     EXPECT_EQ(Text(session->Close()), "OK");
     const std::vector<Tensor> both = {Number(7), Number(2)};
-    EXPECT_EQ(Text(session->RunCallable(*product, both, &out)), "USAGE: Attempted to use a closed Session.");
+    EXPECT_EQ(Text(session->RunCallable(*product, both, &out)), "CANCELLED: Session has been closed.");
   }
   ExpectNoSteps();
 }
