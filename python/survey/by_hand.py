@@ -97,6 +97,26 @@ def kmeans_hook_in_a_first_training():
 
 
 @finding
+def magenta_train_time_in_a_second_training():
+    """With VIGIL_SURVEY (README.md). Its variable after one run: of a first training, and of a second one."""
+    import time
+
+    from listing import from_source
+
+    kind = from_source("magenta/magenta/models/gansynth/lib/train_util.py", "TrainTimeHook", tf=tf, time=time)
+    with tf.Graph().as_default():
+        train, _ = model()
+        spent = tf.get_variable("train_time", [], initializer=tf.zeros_initializer())
+        hook = kind(spent)
+        after = []
+        for _ in range(2):
+            with tf.train.MonitoredSession(hooks=[hook]) as session:
+                session.run(train)
+                after.append(session.run_step_fn(lambda step_context: step_context.session.run(spent)))
+    return f"time is counted after one run of a first training: {after[0] > 0}, of a second: {after[1] > 0}"
+
+
+@finding
 def tensorlayer_load_checkpoint():
     """With VIGIL_SURVEY (README.md)."""
     from listing import from_source
