@@ -7,6 +7,7 @@ Prints a line a finding, and what happened.
 
 import sys
 import tempfile
+import threading
 
 import tensorflow.compat.v1 as tf
 
@@ -128,6 +129,44 @@ def tensorlayer_load_checkpoint():
         saver = tf.train.Saver()
         with tf.train.MonitoredSession(hooks=[kind(saver, "/nowhere")]) as session:
             session.run(train)
+
+
+def sync_replicas_beside(other):
+    """A training with SyncReplicasOptimizer's hook and another one, and whether its queue runner's threads end."""
+    before = set(threading.enumerate())
+    with tf.Graph().as_default():
+        train, _ = model()
+        optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
+        own_step = tf.get_variable("own_step", [], tf.int64, tf.zeros_initializer(), trainable=False)
+        optimizer.apply_gradients([(tf.ones([]), tf.trainable_variables()[0])], global_step=own_step)
+        hooks = [optimizer.make_session_run_hook(is_chief=True, num_tokens=0), other]
+        with tf.train.MonitoredSession(hooks=hooks, stop_grace_period_secs=1) as session:
+            session.run(train)
+    threads = set(threading.enumerate()) - before
+    for thread in threads:
+        thread.join(5)
+    return f"threads of its queue runner that wait for ever: {sum(thread.is_alive() for thread in threads)}"
+
+
+@finding
+def sync_replicas_beside_a_hook_that_fails_in_after_create_session():
+    """It fails once, with ABORTED: TensorFlow creates another session, and closes that one alone at the end."""
+
+    class FailsOnce(tf.train.SessionRunHook):
+        failed = False
+
+        def after_create_session(self, session, coord):
+            if not self.failed:
+                self.failed = True
+                raise tf.errors.AbortedError(None, None, "once")
+
+    return sync_replicas_beside(FailsOnce())
+
+
+@finding
+def sync_replicas_beside_a_hook_that_does_nothing():
+    """For comparison."""
+    return sync_replicas_beside(tf.train.SessionRunHook())
 
 
 def told(error):
