@@ -133,6 +133,9 @@ std::string DockerFile() {
       kWritten);
 }
 
+// The command is relative to the folder: parallel hands it to another shell, without the quotes that it had here. It is
+// not asked to leave out what was done (--resume-failed): it cannot read its own log where a login is an ssh command
+// with options, and a shard that is done says so at once.
 std::string ParallelScript(const CampaignScripts& scripts) {
   const std::string hosts = scripts.hosts.empty() ? ""
                                                   : fmt::format("--sshloginfile {} --workdir {} ",
@@ -143,9 +146,8 @@ std::string ParallelScript(const CampaignScripts& scripts) {
       "# parallel.sh again plays what failed or was lost. The machines of an ssh login file share this folder.\n"
       "set -eu\n"
       "cd {}\n"
-      "seq 0 {} | parallel --will-cite {}--joblog parallel.log --resume-failed --retries 3 sh {} {{}}\n",
-      kWritten, ShellWord(scripts.folder), CountShards(scripts.plan) - 1, hosts,
-      ShellWord(JoinPath(scripts.folder, "shard.sh")));
+      "seq 0 {} | parallel --will-cite {}--joblog parallel.log --retries 3 sh ./shard.sh {{}}\n",
+      kWritten, ShellWord(scripts.folder), CountShards(scripts.plan) - 1, hosts);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "vigil/core/base/code.h"
 
 namespace vigil::properties::model {
@@ -98,6 +100,22 @@ TEST(ModelTest, ASaverThatKeepsAllNamesItsNewestCheckpointAlone) {
   EXPECT_EQ(predicted->final.checkpoints, (std::vector<std::int64_t>{0, 3, 7}));
   EXPECT_EQ(predicted->final.latest, "model.ckpt-7");
   EXPECT_EQ(predicted->final.all, (std::vector<std::string>{"model.ckpt-7"}));
+}
+
+// 1000 and 0.3 make a sum whose difference to 1000 is less than 0.3.
+TEST(ModelTest, APeriodHasPassedWhereTheSumOfSecondsIsLessByARounding) {
+  Scenario scenario;
+  scenario.behaviour.name = "default";
+  scenario.model.steps_per_run = 0;
+  scenario.model.run_secs = 0.3;
+  scenario.hooks = {{.hook = "checkpoint_saver", .args = {{"save_secs", 0.3}}}};
+  scenario.drive = {{.op = replays::Op::kRun, .times = 2}};
+  const auto predicted = Predict(scenario);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_EQ(std::ranges::count(predicted->lines,
+                               "log WARNING Nothing is saved into DIR as the global step has stood at 0 since the last "
+                               "checkpoint"),
+            2);
 }
 
 TEST(ModelTest, EndsAtTheLimitOfLines) {

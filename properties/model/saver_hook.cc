@@ -1,5 +1,6 @@
 // The modelled hook that saves checkpoints, and its listeners.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -114,7 +115,8 @@ class CheckpointSaverModel : public Hook {
     if (!world_.behaviour().warn_frozen_saver || !timer_.secs.has_value()) return;
     const double now = world_.now();
     const double since = std::max(timer_.last_time, last_frozen_.value_or(0));
-    if (now - since < *timer_.secs) return;
+    // In nanoseconds, as clocks count: a sum of seconds is off by less, and a period may have passed to the point.
+    if (std::round((now - since) * 1e9) < std::round(*timer_.secs * 1e9)) return;
     last_frozen_ = now;
     world_.Say("log WARNING Nothing is saved into DIR as the global step has stood at {} since the last checkpoint",
                step);

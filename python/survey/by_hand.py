@@ -7,6 +7,7 @@ Prints a line a finding, and what happened.
 
 import sys
 import tempfile
+import threading
 
 import tensorflow.compat.v1 as tf
 
@@ -97,6 +98,26 @@ def kmeans_hook_in_a_first_training():
 
 
 @finding
+def magenta_train_time_in_a_second_training():
+    """With VIGIL_SURVEY (README.md). Its variable after one run: of a first training, and of a second one."""
+    import time
+
+    from listing import from_source
+
+    kind = from_source("magenta/magenta/models/gansynth/lib/train_util.py", "TrainTimeHook", tf=tf, time=time)
+    with tf.Graph().as_default():
+        train, _ = model()
+        spent = tf.get_variable("train_time", [], initializer=tf.zeros_initializer())
+        hook = kind(spent)
+        after = []
+        for _ in range(2):
+            with tf.train.MonitoredSession(hooks=[hook]) as session:
+                session.run(train)
+                after.append(session.run_step_fn(lambda step_context: step_context.session.run(spent)))
+    return f"time is counted after one run of a first training: {after[0] > 0}, of a second: {after[1] > 0}"
+
+
+@finding
 def tensorlayer_load_checkpoint():
     """With VIGIL_SURVEY (README.md)."""
     from listing import from_source
@@ -108,6 +129,44 @@ def tensorlayer_load_checkpoint():
         saver = tf.train.Saver()
         with tf.train.MonitoredSession(hooks=[kind(saver, "/nowhere")]) as session:
             session.run(train)
+
+
+def sync_replicas_beside(other):
+    """A training with SyncReplicasOptimizer's hook and another one, and whether its queue runner's threads end."""
+    before = set(threading.enumerate())
+    with tf.Graph().as_default():
+        train, _ = model()
+        optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
+        own_step = tf.get_variable("own_step", [], tf.int64, tf.zeros_initializer(), trainable=False)
+        optimizer.apply_gradients([(tf.ones([]), tf.trainable_variables()[0])], global_step=own_step)
+        hooks = [optimizer.make_session_run_hook(is_chief=True, num_tokens=0), other]
+        with tf.train.MonitoredSession(hooks=hooks, stop_grace_period_secs=1) as session:
+            session.run(train)
+    threads = set(threading.enumerate()) - before
+    for thread in threads:
+        thread.join(5)
+    return f"threads of its queue runner that wait for ever: {sum(thread.is_alive() for thread in threads)}"
+
+
+@finding
+def sync_replicas_beside_a_hook_that_fails_in_after_create_session():
+    """It fails once, with ABORTED: TensorFlow creates another session, and closes that one alone at the end."""
+
+    class FailsOnce(tf.train.SessionRunHook):
+        failed = False
+
+        def after_create_session(self, session, coord):
+            if not self.failed:
+                self.failed = True
+                raise tf.errors.AbortedError(None, None, "once")
+
+    return sync_replicas_beside(FailsOnce())
+
+
+@finding
+def sync_replicas_beside_a_hook_that_does_nothing():
+    """For comparison."""
+    return sync_replicas_beside(tf.train.SessionRunHook())
 
 
 def told(error):
