@@ -16,6 +16,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+// Before, a save has taken back its claim.
+constexpr int kFirstDeletion = 2;
+
 class KeeperTest : public testing::Test {
  protected:
   KeeperTest() { EXPECT_EQ(Text(fake_.files.MakeDirectory("/d")), "OK"); }
@@ -152,7 +155,7 @@ TEST_F(KeeperTest, WhatCannotBeDeletedIsTriedAgainOrLeft) {
   for (const bool limits_hold : {true, false}) {
     Keeper keeper = New(1, limits_hold);
     Save(keeper, 1);
-    fake_.files.FailOnce(fakes::FileOp::kRemove, 1, MakeStatus(Code::kPermissionDenied, "not now"));
+    fake_.files.FailOnce(fakes::FileOp::kRemove, kFirstDeletion, MakeStatus(Code::kPermissionDenied, "not now"));
     EXPECT_EQ(Save(keeper, 2), "OK");
     EXPECT_THAT(fake_.log.lines().back().text, HasSubstr("Ignoring: not now"));
     if (limits_hold) {
@@ -169,7 +172,7 @@ TEST_F(KeeperTest, WhatCannotBeDeletedIsTriedAgainOrLeft) {
 
 // The end of the process just before each of the removals: the next one deletes what is left.
 TEST_F(KeeperTest, ACrashWhileDeletingLeavesNothingForEver) {
-  for (const int call : {1, 2}) {
+  for (const int call : {kFirstDeletion, kFirstDeletion + 1}) {
     Keeper before = New(2, true);
     for (int step = 1; step <= 2; ++step) Save(before, step);
     bool dead = false;
@@ -256,7 +259,7 @@ TEST_F(KeeperTest, TheListIsToldWithEachSaveToWhoListens) {
 TEST_F(KeeperTest, WhatIsSetIsNotTooManyAnyMore) {
   Keeper keeper = New(1, true);
   EXPECT_EQ(Save(keeper, 1), "OK");
-  fake_.files.FailOnce(fakes::FileOp::kRemove, 1, MakeStatus(Code::kPermissionDenied, "no"));
+  fake_.files.FailOnce(fakes::FileOp::kRemove, kFirstDeletion, MakeStatus(Code::kPermissionDenied, "no"));
   EXPECT_EQ(Save(keeper, 2), "OK");
   EXPECT_THAT(OnDisk(), ElementsAre("m-1", "m-2"));
   keeper.Set({{"/d/m-1", kNever}});

@@ -50,7 +50,7 @@ class UnfinishedSavesTest : public testing::Test {
 TEST_F(UnfinishedSavesTest, AreTemporaryNamesOfTheSavePathOnly) {
   for (const char* name :
        {"m-7_temp/part-00000-of-00002.index", "m-00000008_temp/x", "m-7.index.tempstate123",
-        "m-7.data-00000-of-00001.tempstate5", "m-7.meta.tmp", "m-7.meta.tmp3",
+        "m-7.data-00000-of-00001.tempstate5", "m-7.data-00000-of-00001.tmp", "m-7.meta.tmp", "m-7.meta.tmp3",
         "m-7_temp_00000000000000ff/part-00000-of-00002.index", "m-6.data-00000-of-00001", "checkpoint.tmp12",
         // Not these:
         "m-7.index", "m-7.data-00000-of-00001", "m-7.meta", "m-7", "m-7_temporary", "m-x_temp/x", "m-_temp/x",
@@ -63,10 +63,10 @@ TEST_F(UnfinishedSavesTest, AreTemporaryNamesOfTheSavePathOnly) {
   for (const UnfinishedSave& each : FindUnfinishedSaves(files(), "/d/m", "checkpoint")) {
     found.push_back(each.path + " " + std::to_string(each.step));
   }
-  EXPECT_THAT(found,
-              ElementsAre("/d/checkpoint.tmp12 0", "/d/m-00000008_temp 8", "/d/m-6.data-00000-of-00001 6",
-                          "/d/m-7.data-00000-of-00001.tempstate5 7", "/d/m-7.index.tempstate123 7", "/d/m-7.meta.tmp 7",
-                          "/d/m-7.meta.tmp3 7", "/d/m-7_temp 7", "/d/m-7_temp_00000000000000ff 7"));
+  EXPECT_THAT(found, ElementsAre("/d/checkpoint.tmp12 0", "/d/m-00000008_temp 8", "/d/m-6.data-00000-of-00001 6",
+                                 "/d/m-7.data-00000-of-00001.tempstate5 7", "/d/m-7.data-00000-of-00001.tmp 7",
+                                 "/d/m-7.index.tempstate123 7", "/d/m-7.meta.tmp 7", "/d/m-7.meta.tmp3 7",
+                                 "/d/m-7_temp 7", "/d/m-7_temp_00000000000000ff 7"));
   EXPECT_THAT(FindUnfinishedSaves(files(), "/nowhere/m"), IsEmpty());
 }
 
@@ -160,9 +160,9 @@ TEST_F(UnfinishedSavesThatAreFoundTest, WhatCannotBeDeletedIsSaidAndTriedAgain) 
   Touch("/d/m-3_temp/part");
   TimePasses();
   const auto saver = NewProcess();
-  fake_.files.FailOnce(fakes::FileOp::kRemove, 2,
-                       MakeStatus(Code::kPermissionDenied, "no"));  // 1: the part of this save
-  fake_.files.FailOnce(fakes::FileOp::kRemove, 3, MakeStatus(Code::kPermissionDenied, "no"));
+  const int first = 3;  // before, this save's part and its claim go
+  fake_.files.FailOnce(fakes::FileOp::kRemove, first, MakeStatus(Code::kPermissionDenied, "no"));
+  fake_.files.FailOnce(fakes::FileOp::kRemove, first + 1, MakeStatus(Code::kPermissionDenied, "no"));
   Save(*saver, 4);
   EXPECT_TRUE(Has("/d/m-3_temp/part"));
   EXPECT_THAT(Warnings(), Contains(HasSubstr("Ignoring: ")));

@@ -39,26 +39,42 @@ bool SameBundle(const BundleIndex& standing, const BundleIndex& index) {
   return first >= 0 && standing.format == index.format && std::ranges::equal(standing.entries, index.entries, same);
 }
 
-// Makes the files of the first shards from `first` on that nobody has, empty. Then they are this writer's.
-absl::StatusOr<std::vector<std::string>> Claim(Files& files, const std::string& prefix, int first, BundleIndex* index) {
+// Names of files of data that are one writer's alone, and the empty files that say so until they are there. Those have
+// names of their own: what is renamed over a file is written out at once by ext4, which takes longer than all the rest.
+// They are temporary ones to whoever clears up after a crash (unfinished_saves.h).
+struct Claimed {
+  std::vector<std::string> names;
+  std::vector<std::string> claims;
+};
+
+absl::Status ClaimOne(Files& files, const std::string& name, Claimed* out) {
+  const std::string claim = name + ".tmp";
+  VIGIL_RETURN_IF_ERROR(files.Open(claim, OpenMode::kTemporary).status());
+  out->claims.push_back(claim);
+  VIGIL_ASSIGN_OR_RETURN(const bool there, Exists(files, name));
+  if (there) return MakeStatus(Code::kAlreadyExists, fmt::format("{} is there already.", name));
+  out->names.push_back(name);
+  return absl::OkStatus();
+}
+
+// Claims the files of the first shards from `first` on that nobody has.
+absl::StatusOr<Claimed> Claim(Files& files, const std::string& prefix, int first, BundleIndex* index) {
   constexpr int kAttempts = 1000;
   const int count = index->shards;
   absl::Status status;
   for (int attempt = first / count; attempt < first / count + kAttempts; ++attempt) {
     if ((attempt + 1) * count > kMaxShards) break;
-    std::vector<std::string> claimed;
+    Claimed claimed;
     status = absl::OkStatus();
     for (int shard = 0; shard < count && status.ok(); ++shard) {
-      const std::string name = DataFileName(prefix, attempt * count + shard, (attempt + 1) * count);
-      status = files.Open(name, OpenMode::kTemporary).status();
-      if (status.ok()) claimed.push_back(name);
+      status = ClaimOne(files, DataFileName(prefix, attempt * count + shard, (attempt + 1) * count), &claimed);
     }
     if (status.ok()) {
       for (auto& [key, entry] : index->entries) entry.shard += attempt * count;
       index->shards = (attempt + 1) * count;
       return claimed;
     }
-    RemoveAll(files, claimed);
+    RemoveAll(files, claimed.claims);
     if (CodeOf(status) != Code::kAlreadyExists) return status;
   }
   // All numbers are used up; the first ones have been free for long.
@@ -155,19 +171,20 @@ absl::Status PublishBundle(const Env& env, const std::vector<std::string>& data,
   }
   // Never numbers that were used before: a slow writer may be about to remove those files.
   const int first = standing.ok() ? standing->shards : 0;
-  const absl::StatusOr<std::vector<std::string>> names = Claim(files, prefix, first, &index);
-  if (!names.ok()) return failed(names.status());
+  const absl::StatusOr<Claimed> claimed = Claim(files, prefix, first, &index);
+  if (!claimed.ok()) return failed(claimed.status());
   absl::Status status;
-  for (std::size_t i = 0; i < data.size() && status.ok(); ++i) status = files.Rename(data[i], (*names)[i]);
+  for (std::size_t i = 0; i < data.size() && status.ok(); ++i) status = files.Rename(data[i], claimed->names[i]);
+  RemoveAll(files, claimed->claims);
   if (status.ok() && syncing == Syncing::kYes) status = files.SyncDirectory(Dirname(prefix));
   if (status.ok()) status = WriteBundleIndex(env, prefix, index, syncing);
   if (!status.ok()) {
-    RemoveAll(files, *names);
+    RemoveAll(files, claimed->names);
     return failed(status);
   }
   if (syncing == Syncing::kYes) VIGIL_RETURN_IF_ERROR(files.SyncDirectory(Dirname(prefix)));
   RemoveAll(files, replaced);
-  return CheckIsThere(files, *names, prefix);
+  return CheckIsThere(files, claimed->names, prefix);
 }
 
 }  // namespace vigil

@@ -2,11 +2,11 @@
 // process is killed. Part of tensor_bundle; nothing else includes it.
 //
 // The index is what makes a checkpoint, and its name is given by one rename. The files of data that it speaks of are
-// nobody else's: their names are claimed by making them, and never used for other bytes while an index speaks of them.
-// The usual names are those of TensorFlow ("data-00000-of-00002"). While they are taken (the step is saved again with
-// other values; another process saves it too) those of the next shards are ("data-00002-of-00004"), which any reader of
-// the format finds, since the index has the numbers. The files of the checkpoint that was replaced go afterwards. What
-// a crash leaves goes with its checkpoint (RemoveCheckpoint).
+// nobody else's: their names are claimed by a file beside each, and never used for other bytes while an index speaks of
+// them. The usual names are those of TensorFlow ("data-00000-of-00002"). While they are taken (the step is saved again
+// with other values; another process saves it too) those of the next shards are ("data-00002-of-00004"), which any
+// reader of the format finds, since the index has the numbers. The files of the checkpoint that was replaced go
+// afterwards. What a crash leaves goes with its checkpoint (RemoveCheckpoint).
 // Thread safety: any number of writers. Errors: those of the file seam; ABORTED if another process deletes the
 // checkpoint meanwhile.
 #ifndef VIGIL_CORE_IO_BUNDLE_PUBLISHING_H_

@@ -125,9 +125,16 @@ TEST_F(TensorBundleTest, DataIsInPlaceBeforeTheIndex) {
   env.files = &recording;
   ASSERT_EQ(Text(WriteBundle(env, "/d/p", some_)), "OK");
   EXPECT_THAT(recording.calls, ElementsAre("open /d/p.data-00000-of-00001.tempstate11", "open /d/p.index",
-                                           "open /d/p.data-00000-of-00001",  // what stands there; ours now
+                                           "open /d/p.data-00000-of-00001.tmp",  // what stands there; ours now
                                            "rename /d/p.data-00000-of-00001.tempstate11 /d/p.data-00000-of-00001",
                                            "open /d/p.index.tempstate22", "rename /d/p.index.tempstate22 /d/p.index"));
+}
+
+TEST_F(TensorBundleTest, WhatAnotherWriterHasClaimedIsLeftToIt) {
+  const std::string claim = "/d/p.data-00000-of-00001.tmp";
+  ASSERT_TRUE(fake_.files.Open(claim, OpenMode::kTemporary).ok());
+  ASSERT_EQ(Text(WriteBundle(fake_.env(), "/d/p", some_)), "OK");
+  EXPECT_THAT(*fake_.files.List("/d"), ElementsAre("p.data-00000-of-00001.tmp", "p.data-00001-of-00002", "p.index"));
 }
 
 TEST_F(TensorBundleTest, OfNoPartsNoCheckpointIsMade) {
