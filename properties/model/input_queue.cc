@@ -9,16 +9,21 @@ namespace vigil::properties::model {
 
 bool HasInputQueue(const replays::ModelSpec& model) { return model.batches.has_value() && model.queue_input; }
 
+void RefuseIfAThreadMayFail(World& world) {
+  const InputQueue* const last = world.last_queue();
+  if (last == nullptr || !last->closed || last->ended || last->stopped_early) return;
+  world.Refuse("what comes after the close of a session whose model.input queue has not ended");
+}
+
 void StartInputQueue(World& world, RawSession& session, Coordinator& coord) {
   const replays::ModelSpec& model = world.scenario().model;
   if (session.variables->queue_started) world.Refuse("model.input queue that several sessions of one server share");
   session.variables->queue_started = true;
+  RefuseIfAThreadMayFail(world);
   // Of a session that was given up, the thread still makes its calls.
   if (const InputQueue* const last = world.last_queue(); last != nullptr && !last->ended) {
     if (world.HasFaultFrom(FaultPoint::kEnqueue, last->first_call + (last->taken ? 1 : 0)))
       world.Refuse("faults.at enqueue after a queue that has not ended");
-    // If the thread comes after the close, it fails and stops what they share.
-    if (last->closed && !last->stopped_early) world.Refuse("a further session after one closed before its queue ended");
   }
   session.queue = std::make_shared<InputQueue>();
   world.SetLastQueue(session.queue);

@@ -29,6 +29,8 @@ struct InputQueue {
 
 bool HasInputQueue(const replays::ModelSpec& model);
 
+// If the thread of a session that its caller has closed comes only now, it fails and stops what all sessions share.
+void RefuseIfAThreadMayFail(World& world);
 // Starts the thread for that session's queue.
 void StartInputQueue(World& world, RawSession& session, Coordinator& coord);
 // One batch. OUT_OF_RANGE: there are no more.

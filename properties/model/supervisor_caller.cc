@@ -18,6 +18,11 @@ Code SupervisorCallerModel::Drive() {
 
 void SupervisorCallerModel::SaySession() { world_.Say("driver session={}", World::Name(session_.get())); }
 
+StopAnswer SupervisorCallerModel::ShouldStop() {
+  RefuseIfAThreadMayFail(world_);
+  return {.yes = supervisor_.coord().should_stop()};
+}
+
 Code SupervisorCallerModel::Close() {
   if (session_ == nullptr) return Code::kUsage;
   if (session_->queue != nullptr) session_->queue->closed = true;

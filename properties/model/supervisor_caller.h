@@ -21,7 +21,7 @@ class SupervisorCallerModel : public Statements {
 
  private:
   void Next() override { supervisor_.NextStatement(); }
-  StopAnswer ShouldStop() override { return {.yes = supervisor_.coord().should_stop()}; }
+  StopAnswer ShouldStop() override;
   Code Run(const replays::Statement& statement) override;
   Code Close() override;
   Code Own(const replays::Statement& statement) override;

@@ -171,6 +171,20 @@ TEST(RulesTest, ARestoreThatGaveWayToAnOlderOneIsNoFailureOfOurs) {
             "error.run_passes_on_what_failed [run( local!ABORTED run)!USAGE] expected: ABORTED; actual: USAGE\n");
 }
 
+TEST(RulesTest, AQuestionAfterASignalMayFailWithWhatHasFailedInIt) {
+  const std::string made_anew = "open cstop!ABORTED recovery!ABORTED@1 giveup ";
+  EXPECT_EQ(Told(made_anew + "created!INTERNAL note:sigterm stop!INTERNAL", FactsFor("")), "");
+  EXPECT_EQ(Told("open run( before0!INTERNAL run)!INTERNAL note:sigterm stop!INTERNAL", FactsFor("")),
+            "stop.sigterm_ends_the_loop [note:sigterm stop!INTERNAL] expected: yes; actual: it fails with INTERNAL\n");
+}
+
+TEST(RulesTest, AWorkerWhoseRunHasFailedLooksAgainAtOnce) {
+  const std::string failed = "worker run( before0!ABORTED recovery!ABORTED@1 giveup created rfl=no close ";
+  EXPECT_EQ(Told(failed + "sleep created!INTERNAL run)!INTERNAL run( created", FactsFor("worker")), "");
+  EXPECT_EQ(Told(failed + "created", FactsFor("worker")),
+            "worker.sleeps_between_two_looks [rfl=no created] expected: a sleep between two looks; actual: none\n");
+}
+
 TEST(RulesTest, AWorkerGivesUpASessionThatDoesNotGetReady) {
   const std::string stream = "worker run( before0!ABORTED recovery!ABORTED@1 giveup created rfl";
   const std::string broken =

@@ -1,6 +1,7 @@
 // What a stop request does: of a hook, of the coordinator, of a step function.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -90,7 +91,7 @@ constexpr RuleInfo kSignalEndsTheLoop{
     .id = "stop.sigterm_ends_the_loop",
     .sentence =
         "Once SIGTERM has come to a session that listens for it, should_stop says yes, whatever session there is by "
-        "then, or fails with what has failed since.",
+        "then, or fails with what has failed since the caller's last call, or was reported.",
     .documented = "docs/ending.md: ShouldStop() is true from then on",
     .observed = "",
     .stays =
@@ -101,14 +102,27 @@ class SignalEndsTheLoop : public Rule {
  public:
   SignalEndsTheLoop() : Rule(kSignalEndsTheLoop) {}
   void OnEvent(const Moment& now) override {
-    if (!now.Is(EventKind::kShouldStop) || !now.run.told_to_end) return;
+    if (now.Is(EventKind::kShouldStop) && now.run.told_to_end) Judge(now);
+    const bool ends_a_call = now.Is(EventKind::kShouldStop) || now.Is(EventKind::kRunEnd) ||
+                             now.Is(EventKind::kCloseEnd) || now.Is(EventKind::kConstructed);
+    if (ends_a_call) asked_after_ = now.index;
+  }
+
+ private:
+  void Judge(const Moment& now) {
     Arm();
-    // It may come while a question makes the session anew, which then fails.
+    // It may come while a question makes the session anew, which then fails, or is not ready, or did so just before.
     const Watch& run = now.run;
-    const bool failed = run.failure && run.failure.at > run.told_to_end.at && run.failure.code == now.event.code;
-    if (!now.ok() && (failed || run.GivesUp(now.event.code))) return;
+    const std::size_t since = std::min(run.told_to_end.at, asked_after_);
+    const Code code = now.event.code;
+    const bool failed = run.failure && run.failure.at > since && run.failure.code == code;
+    const bool complains = run.not_ready && run.not_ready.at > since && code == Code::kUsage;
+    const Seen kept = run.StoredBy(run.session);  // what was reported comes out
+    if (!now.ok() && (failed || complains || (kept && kept.code == code) || run.GivesUp(code))) return;
     if (!now.ok() || !now.yes()) Violate({run.told_to_end.at, now.index}, "yes", Answer(now));
   }
+
+  std::size_t asked_after_ = 0;  // the end of the caller's last call before the question
 };
 
 constexpr RuleInfo kSignalEndsWaits{

@@ -74,7 +74,8 @@ class SleepsBetween : public Rule {
   void OnEvent(const Moment& now) override {
     const Watch& run = now.run;
     if (now.Is(EventKind::kSleep) || now.Is(EventKind::kRecovery)) slept_ = true;
-    if (now.Says(Note::kPrepare)) slept_ = true;  // the caller asks anew, after the last wait was given up
+    // The caller asks anew, after the last wait was given up or had come to an error.
+    if (now.Says(Note::kPrepare) || (now.Is(EventKind::kRunEnd) && !now.ok())) slept_ = true;
     if (!now.Creation()) return;
     if (run.facts().worker && run.not_ready && !run.failure) {
       Arm();
