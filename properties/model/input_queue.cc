@@ -11,8 +11,8 @@ bool HasInputQueue(const replays::ModelSpec& model) { return model.batches.has_v
 
 void RefuseIfAThreadMayFail(World& world) {
   const InputQueue* const last = world.last_queue();
-  if (last == nullptr || !last->closed || last->ended || last->stopped_early) return;
-  world.Refuse("what comes after the close of a session whose model.input queue has not ended");
+  if (last == nullptr || !last->closed || last->taken || last->ended || last->stopped_early) return;
+  world.Refuse("what comes after the close of a session whose model.input queue nobody has waited for");
 }
 
 void StartInputQueue(World& world, RawSession& session, Coordinator& coord) {
