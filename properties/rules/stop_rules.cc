@@ -90,7 +90,7 @@ constexpr RuleInfo kSignalEndsTheLoop{
     .id = "stop.sigterm_ends_the_loop",
     .sentence =
         "Once SIGTERM has come to a session that listens for it, should_stop says yes, whatever session there is by "
-        "then, or fails with what has failed since.",
+        "then, or fails with what has failed, or was reported, since.",
     .documented = "docs/ending.md: ShouldStop() is true from then on",
     .observed = "",
     .stays =
@@ -105,7 +105,10 @@ class SignalEndsTheLoop : public Rule {
     Arm();
     // It may come while a question makes the session anew, which then fails.
     const Watch& run = now.run;
-    const bool failed = run.failure && run.failure.at > run.told_to_end.at && run.failure.code == now.event.code;
+    const auto is_since = [&now](const Seen& seen) {
+      return seen && seen.at > now.run.told_to_end.at && seen.code == now.event.code;
+    };
+    const bool failed = is_since(run.failure) || is_since(run.StoredBy(run.session));
     if (!now.ok() && (failed || run.GivesUp(now.event.code))) return;
     if (!now.ok() || !now.yes()) Violate({run.told_to_end.at, now.index}, "yes", Answer(now));
   }
