@@ -102,6 +102,18 @@ TEST(ModelTest, ASaverThatKeepsAllNamesItsNewestCheckpointAlone) {
   EXPECT_EQ(predicted->final.all, (std::vector<std::string>{"model.ckpt-7"}));
 }
 
+TEST(ModelTest, TheClockTellsOfTheWaitForTheChief) {
+  Scenario scenario;
+  scenario.session.kind = replays::SessionKind::kTraining;
+  scenario.session.args = {{"is_chief", false}};
+  scenario.session.shared_state = true;
+  scenario.faults = {{.at = replays::FaultPoint::kCreate, .calls = {2}, .chief_init = 0}};
+  scenario.drive = {{.op = replays::Op::kClock}};
+  const auto predicted = Predict(scenario);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_EQ(std::ranges::count(predicted->lines, "driver clock 30"), 1);
+}
+
 // 1000 and 0.3 make a sum whose difference to 1000 is less than 0.3.
 TEST(ModelTest, APeriodHasPassedWhereTheSumOfSecondsIsLessByARounding) {
   Scenario scenario;

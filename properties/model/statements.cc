@@ -43,7 +43,7 @@ Code Statements::One(const Statement& statement) {
       world_.Advance(statement.secs);
       return Code::kOk;
     case Op::kClock:
-      world_.Say("driver clock {:g}", world_.now() - start_);
+      world_.Say("driver clock {:g}", world_.now() - World::kStart);
       return Code::kOk;
     default:
       return Own(statement);

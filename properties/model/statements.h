@@ -13,7 +13,7 @@ namespace vigil::properties::model {
 
 class Statements {
  public:
-  explicit Statements(World& world) : world_(world), start_(world.now()) {}
+  explicit Statements(World& world) : world_(world) {}
   virtual ~Statements() = default;
   Statements(const Statements&) = delete;
   Statements& operator=(const Statements&) = delete;
@@ -40,8 +40,6 @@ class Statements {
   virtual Code Close() = 0;
   // What only this caller has.
   virtual Code Own(const replays::Statement& statement) = 0;
-
-  const double start_;
 };
 
 }  // namespace vigil::properties::model

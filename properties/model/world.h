@@ -101,6 +101,7 @@ class World {
   // world gives the caller's process.
   double DrawJitter();
   double now();
+  static constexpr double kStart = 1000;  // what the clock shows when a play begins
   // Somebody has waited for a thread that ended: TensorFlow finds that out at its next look, others at once.
   void DoubtTime() { time_in_doubt_ = true; }
   void Advance(double secs) { now_ += secs; }
@@ -139,7 +140,7 @@ class World {
   std::vector<std::string> lines_;
   std::string refused_;
   bool runaway_ = false;
-  double now_ = 1000;
+  double now_ = kStart;
   bool time_in_doubt_ = false;
   std::array<std::int64_t, static_cast<std::size_t>(FaultPoint::kEnqueue) + 1> calls_ = {};
   bool says_not_ready_ = false;

@@ -30,15 +30,21 @@ class OnlyOnPreemption : public Rule {
       if (!IsPreemptionCode(now.event.code)) {
         Violate({run.failure.at, now.index}, "ABORTED or UNAVAILABLE", Name(now.event.code));
       }
+      lived_since_ = false;
+    } else {
+      lived_since_ = lived_since_ || run.live;
     }
     if (!now.Creation() || !run.attempt) return;
-    const bool tries_again = run.recovery && !run.live && run.phase_start.at > run.attempt.at;
+    const bool tries_again = run.recovery && !lived_since_ && run.phase_start.at > run.attempt.at;
     const bool recovers = run.recovery && run.recovery.at > run.attempt.at;
     const bool looks_again = run.facts().worker && run.not_ready;
     if (!recovers && !looks_again && !(run.phase_start && tries_again)) {
       Violate({run.attempt.at, now.index}, "a recovery between two creations of a session", "none");
     }
   }
+
+ private:
+  bool lived_since_ = false;  // a session was complete after the last recovery
 };
 
 constexpr RuleInfo kHasACause{

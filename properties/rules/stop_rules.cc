@@ -115,10 +115,10 @@ class SignalEndsTheLoop : public Rule {
     const Watch& run = now.run;
     const std::size_t since = std::min(run.told_to_end.at, asked_after_);
     const Code code = now.event.code;
-    const bool failed = run.failure && run.failure.at > since && run.failure.code == code;
+    const auto is_since = [since, code](const Seen& seen) { return seen && seen.at > since && seen.code == code; };
+    const bool failed = is_since(run.failure) || is_since(run.StoredBy(run.session));  // or was reported
     const bool complains = run.not_ready && run.not_ready.at > since && code == Code::kUsage;
-    const Seen kept = run.StoredBy(run.session);  // what was reported comes out
-    if (!now.ok() && (failed || complains || (kept && kept.code == code) || run.GivesUp(code))) return;
+    if (!now.ok() && (failed || complains || run.GivesUp(code))) return;
     if (!now.ok() || !now.yes()) Violate({run.told_to_end.at, now.index}, "yes", Answer(now));
   }
 

@@ -56,8 +56,8 @@ INTRODUCTION = (
     "when a session is\nclosed a second time.\n\n"
     "None was seen to ask the machine for what it has no leave for (files, clocks, sleep, random numbers, connections, "
     "threads): those that\nwrite do so beside the checkpoints, and those that look at a clock see the virtual one.\n\n"
-    "All cases are 241 plays. Those of SyncReplicasOptimizerHook, whose queue runner waits in a run until the session is "
-    "closed, took\neight minutes on a busy machine, at nice 15.\n")
+    "All cases are 241 plays. Those of SyncReplicasOptimizerHook, whose queue runner waits in a run until the session "
+    "is closed, took\neight minutes on a busy machine, at nice 15.\n")
 
 
 def plays_of(result):
