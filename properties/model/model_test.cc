@@ -114,6 +114,16 @@ TEST(ModelTest, TheClockTellsOfTheWaitForTheChief) {
   EXPECT_EQ(std::ranges::count(predicted->lines, "driver clock 30"), 1);
 }
 
+TEST(ModelTest, ATensorThatIsNamedTwiceIsLoggedOnce) {
+  Scenario scenario;
+  scenario.hooks = {{.hook = "logging_tensor",
+                     .args = {{"every_n_iter", std::int64_t{1}}, {"tensors", std::vector<std::string>{"fed", "fed"}}}}};
+  scenario.drive = {{.op = replays::Op::kRun}};
+  const auto predicted = Predict(scenario);
+  ASSERT_TRUE(predicted.ok()) << predicted.status();
+  EXPECT_EQ(std::ranges::count(predicted->lines, "log INFO fed = 0"), 1);
+}
+
 // 1000 and 0.3 make a sum whose difference to 1000 is less than 0.3.
 TEST(ModelTest, APeriodHasPassedWhereTheSumOfSecondsIsLessByARounding) {
   Scenario scenario;

@@ -144,6 +144,7 @@ class LoggingModel : public Hook {
   LoggingModel(World& world, std::vector<std::string> tags, StepTimer timer, bool at_end)
       : world_(world), tags_(std::move(tags)), timer_(timer), at_end_(at_end) {
     std::sort(tags_.begin(), tags_.end());
+    tags_.erase(std::unique(tags_.begin(), tags_.end()), tags_.end());  // the hook gets them by name
   }
 
   Code Begin() override {
