@@ -121,6 +121,18 @@ void EachLargest(const T* image, const Place& place, Visit visit) {
   }
 }
 
+// The largest elements themselves.
+template <std::int64_t kChannels, typename T>
+void TakeLargest(const T* image, const Place& place, std::int64_t channels, T* to) {
+  if constexpr (kChannels > 0) channels = kChannels;
+  T largest[kChannelsTogether];
+  for (std::int64_t i = 0; i < channels; ++i) largest[i] = image[place.first + i];
+  EachOther(place, [&](std::int64_t at) {
+    for (std::int64_t i = 0; i < channels; ++i) largest[i] = largest[i] < image[at + i] ? image[at + i] : largest[i];
+  });
+  for (std::int64_t i = 0; i < channels; ++i) to[i] = largest[i];
+}
+
 absl::Status MaxPoolKernel(KernelContext& c) {
   const Tensor& in = c.input(0);
   VIGIL_ASSIGN_OR_RETURN(const Windows windows, Pool(c, in.shape()));
@@ -130,14 +142,11 @@ absl::Status MaxPoolKernel(KernelContext& c) {
       const T* const image = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
       EachPlace(c, windows, [&](const Place& place) {
-        T* const largest = to + place.pool;
-        std::copy_n(image + place.first, place.channels, largest);
-        EachOther(place, [&](std::int64_t at) {
-          const T* const element = image + at;
-          for (std::int64_t i = 0; i < place.channels; ++i) {
-            largest[i] = largest[i] < element[i] ? element[i] : largest[i];
-          }
-        });
+        std::int64_t i = 0;
+        for (; i + kChannelsTogether <= place.channels; i += kChannelsTogether) {
+          TakeLargest<kChannelsTogether>(image + i, place, kChannelsTogether, to + place.pool + i);
+        }
+        TakeLargest<0>(image + i, place, place.channels - i, to + place.pool + i);
       });
     });
     if (!known) return NoKernel(c);
