@@ -10,20 +10,10 @@
 #include <map>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "vigil/core/base/splitmix64.h"
 #include "vigil/core/env/forwarding.h"
 #include "vigil/core/env/in_process_network.h"
 #include "vigil/core/env/real/real_env.h"
-
-#if defined(VIGIL_SANITIZES_THREAD)
-// Abseil's library is not instrumented: of the counter in a status only the inlined half would be seen, so that its end
-// would seem to race with who has looked at another copy. This one, with the same effect, comes before the library's.
-void absl::Status::UnrefNonInlined(uintptr_t rep) {
-  status_internal::StatusRep* shared = RepToPointer(rep);
-  if (shared->ref.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared;
-}
-#endif
 
 namespace vigil::stress {
 namespace {
