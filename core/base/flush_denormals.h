@@ -2,7 +2,7 @@
 // gives zero instead of them, as TensorFlow's does while it runs ops: a gradient that dies away costs no more than
 // another one, on some processors a hundred times less. What moves or negates bits leaves them as they are.
 // Where the processor cannot be told to (neither x86-64 nor aarch64), nothing happens.
-// Source: TensorFlow's port::ScopedFlushDenormal, and what its ops do (core/session/direct_session_test.cc).
+// Source: TensorFlow's port::ScopedFlushDenormal, and what its ops were seen to give.
 // Thread safety: of one thread (of one fiber, whose switch keeps the processor's mode), ends where it began.
 #ifndef VIGIL_CORE_BASE_FLUSH_DENORMALS_H_
 #define VIGIL_CORE_BASE_FLUSH_DENORMALS_H_

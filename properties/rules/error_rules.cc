@@ -21,8 +21,8 @@ constexpr RuleInfo kPassedOn{
         "stop_then_run_monitored",
     .excuses =
         "an error that was reported to the coordinator, and DEADLINE_EXCEEDED once recoveries are given up, or a "
-        "worker's wait for a session that does "
-        "not get ready; by default a restore after which an older checkpoint was restored",
+        "worker's wait for a session that does not get ready; by default a restore after which an older checkpoint was "
+        "restored",
     .why = "a thread's error comes out of the next run; a wait that is given up has an error of its own",
 };
 class PassedOn : public Rule {

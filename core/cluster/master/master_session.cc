@@ -57,7 +57,7 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
   {
     MutexLock lock(*mutex_);
     if (const auto it = graphs_.find(names); it != graphs_.end()) return it->second;
-    if (closed_) return MakeStatus(Code::kCancelled, "Session has been closed.");
+    if (closed_) return ClosedMeanwhile();
     VIGIL_RETURN_IF_ERROR(made->Partition(*graph_, names));
     registering_.push_back(made);
   }
@@ -71,7 +71,7 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
   }
   if (!closed && kept != made) made->Deregister();  // it failed, or another task was here first
   VIGIL_RETURN_IF_ERROR(status);
-  if (closed) return MakeStatus(Code::kCancelled, "Session has been closed.");
+  if (closed) return ClosedMeanwhile();
   return kept;
 }
 

@@ -53,28 +53,18 @@ absl::Status BiasAddKernel(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Sums of some columns of a matrix, `step` elements from row to row, from its first row to its last one: of kColumns,
-// so that the sums stay in registers, or (0) of as many as are said, kBiasesTogether at most.
-constexpr std::int64_t kBiasesTogether = 16;
-template <std::int64_t kColumns, typename T>
-void SumColumns(const T* from, std::int64_t rows, std::int64_t step, std::int64_t columns, T* to) {
-  if constexpr (kColumns > 0) columns = kColumns;
-  T sums[kBiasesTogether] = {};
-  for (std::int64_t row = 0; row < rows; ++row, from += step) {
-    for (std::int64_t k = 0; k < columns; ++k) sums[k] = WrappingSum(sums[k], from[k]);
-  }
-  std::copy_n(sums, columns, to);
-}
-
+// Sums of the columns of a matrix, from its first row to its last one: of so few at a time that they stay in registers.
 template <typename T>
-void SumAllColumns(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
-  std::int64_t k = 0;
-  for (; k + kBiasesTogether <= columns; k += kBiasesTogether)
-    SumColumns<kBiasesTogether>(from + k, rows, columns, kBiasesTogether, to + k);
-  for (; k + kBiasesTogether / 2 <= columns; k += kBiasesTogether / 2) {
-    SumColumns<kBiasesTogether / 2>(from + k, rows, columns, kBiasesTogether / 2, to + k);
-  }
-  if (k < columns) SumColumns<0>(from + k, rows, columns, columns - k, to + k);
+void SumColumns(const T* all, std::int64_t rows, std::int64_t step, T* to) {
+  constexpr std::int64_t kBiasesTogether = 16;
+  EachStretch<kBiasesTogether, kBiasesTogether / 2>(step, [=](std::int64_t begin, auto columns) {
+    T sums[kBiasesTogether] = {};
+    const T* from = all + begin;
+    for (std::int64_t row = 0; row < rows; ++row, from += step) {
+      for (std::int64_t k = 0; k < columns; ++k) sums[k] = WrappingSum(sums[k], from[k]);
+    }
+    std::copy_n(sums, static_cast<std::int64_t>(columns), to + begin);
+  });
 }
 
 absl::Status BiasAddGradKernel(KernelContext& c) {
@@ -91,7 +81,7 @@ absl::Status BiasAddGradKernel(KernelContext& c) {
     const bool known = ForNumeric(in.dtype(), [&]<typename T>() {
       const T* from = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
-      if (inner == 1) return SumAllColumns(from, in.num_elements() / channels, channels, to);
+      if (inner == 1) return SumColumns(from, in.num_elements() / channels, channels, to);
       const std::int64_t block = channels * inner;
       for (std::int64_t at = 0; at < in.num_elements(); at += block, from += block) {
         for (std::int64_t k = 0; k < block; ++k) to[k / inner] = WrappingSum(to[k / inner], from[k]);

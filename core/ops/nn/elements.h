@@ -32,6 +32,18 @@ bool ForFloating(DType dtype, Body&& body) {
   return false;
 }
 
+// Calls work(begin, count) for stretches of [0, n): of the first of these widths as long as one fits, then of the next,
+// then of what is left. A width is a constant of the type of `count`: what is kept of so many stays in registers.
+template <std::int64_t... kWidths, typename Work>
+void EachStretch(std::int64_t n, const Work& work) {
+  std::int64_t begin = 0;
+  const auto each_of = [&](auto width) {
+    for (; begin + width <= n; begin += width) work(begin, width);
+  };
+  (each_of(std::integral_constant<std::int64_t, kWidths>()), ...);
+  if (begin < n) work(begin, n - begin);
+}
+
 // Whether an op is for all numeric types, or for floating-point ones.
 enum class Elements : std::uint8_t { kNumeric, kFloating };
 

@@ -87,11 +87,10 @@ absl::StatusOr<Windows> PoolOfLargest(const KernelContext& c, const Shape& image
 // Channels that are looked at together, each in a register's place of its own.
 constexpr std::int64_t kChannelsTogether = 8;
 
-// Where the first of the largest elements is, counted from the window's first one, of some channels: kChannels, or as
-// many as are said where it is 0. Which one it is, nobody can foresee: there is no branch.
-template <std::int64_t kChannels, typename T>
-void FindLargest(const T* image, const Place& place, std::int64_t channels, std::int32_t* found) {
-  if constexpr (kChannels > 0) channels = kChannels;
+// Where the first of the largest elements is, counted from the window's first one, of some channels (EachStretch).
+// Which one it is, nobody can foresee: there is no branch.
+template <typename T, typename Channels>
+void FindLargest(const T* image, const Place& place, Channels channels, std::int32_t* found) {
   T largest[kChannelsTogether];
   for (std::int64_t i = 0; i < channels; ++i) largest[i] = image[place.first + i];
   for (std::int64_t i = 0; i < channels; ++i) found[i] = 0;
@@ -109,22 +108,16 @@ void FindLargest(const T* image, const Place& place, std::int64_t channels, std:
 // Calls visit(channel, offset of the first of its largest elements) for each channel of a window.
 template <typename T, typename Visit>
 void EachLargest(const T* image, const Place& place, Visit visit) {
-  std::int32_t found[kChannelsTogether];
-  for (std::int64_t begin = 0; begin < place.channels; begin += kChannelsTogether) {
-    const std::int64_t channels = std::min(kChannelsTogether, place.channels - begin);
-    if (channels == kChannelsTogether) {
-      FindLargest<kChannelsTogether>(image + begin, place, channels, found);
-    } else {
-      FindLargest<0>(image + begin, place, channels, found);
-    }
+  EachStretch<kChannelsTogether>(place.channels, [&](std::int64_t begin, auto channels) {
+    std::int32_t found[kChannelsTogether];
+    FindLargest(image + begin, place, channels, found);
     for (std::int64_t i = 0; i < channels; ++i) visit(begin + i, place.first + begin + found[i] + i);
-  }
+  });
 }
 
 // The largest elements themselves.
-template <std::int64_t kChannels, typename T>
-void TakeLargest(const T* image, const Place& place, std::int64_t channels, T* to) {
-  if constexpr (kChannels > 0) channels = kChannels;
+template <typename T, typename Channels>
+void TakeLargest(const T* image, const Place& place, Channels channels, T* to) {
   T largest[kChannelsTogether];
   for (std::int64_t i = 0; i < channels; ++i) largest[i] = image[place.first + i];
   EachOther(place, [&](std::int64_t at) {
@@ -142,11 +135,9 @@ absl::Status MaxPoolKernel(KernelContext& c) {
       const T* const image = in.flat<T>().data();
       T* const to = out.mutable_flat<T>().data();
       EachPlace(c, windows, [&](const Place& place) {
-        std::int64_t i = 0;
-        for (; i + kChannelsTogether <= place.channels; i += kChannelsTogether) {
-          TakeLargest<kChannelsTogether>(image + i, place, kChannelsTogether, to + place.pool + i);
-        }
-        TakeLargest<0>(image + i, place, place.channels - i, to + place.pool + i);
+        EachStretch<kChannelsTogether>(place.channels, [&](std::int64_t begin, auto channels) {
+          TakeLargest(image + begin, place, channels, to + place.pool + begin);
+        });
       });
     });
     if (!known) return NoKernel(c);
