@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fmt/format.h"
-#include "vigil/cli/run_program.h"
+#include "vigil/cli/sharded_campaign.h"
 
 namespace vigil::cli {
 namespace {
@@ -52,29 +52,16 @@ echo IgnoreSystemd=yes >cgroup.conf
 slurmctld >/dev/null 2>&1 && slurmd >/dev/null 2>&1
 )";
 
-class SlurmTest : public ::testing::Test {
+class SlurmTest : public ShardedCampaignTest {
  protected:
+  // Every command sees that Slurm.
+  SlurmTest() : ShardedCampaignTest("export SLURM_CONF=$(pwd -P)/slurm.conf\n") {}
   ~SlurmTest() override { Run("for p in slurmd slurmctld munge; do kill $(cat $p.pid); done 2>/dev/null"); }
-  // `command` sees that Slurm.
-  Ran Run(const std::string& command) {
-    return RunShell(folder_.path(), "export SLURM_CONF=$(pwd -P)/slurm.conf\n" + command);
-  }
-  // A condition of the shell that comes true within a time.
-  bool Becomes(const std::string& condition, int seconds) {
-    return Run(fmt::format("for i in $(seq {}); do if {}; then exit 0; fi; sleep 0.2; done; exit 1", 5 * seconds,
-                           condition))
-               .code == 0;
-  }
-
-  TemporaryFolder folder_;
 };
-
-constexpr int kSeeds = 24'000;
 
 TEST_F(SlurmTest, AnArrayOfWhichOneIsKilledAndResumedComesToTheSame) {
   if (::geteuid() != 0) return;  // it would start jobs as root
-  const std::string plant =
-      Run("$VIGIL check --planted list").code == 0 ? " --plant recovery.given_up_on_internal" : "";
+  const std::string plant = Plant("recovery.given_up_on_internal");
   const Ran started = Run(kStart);
   ASSERT_EQ(started.code, 0) << started.err;
   ASSERT_TRUE(Becomes("sinfo -h -o %t | grep -q '^idle$'", 60)) << Run("cat slurmctld.log slurmd.log").out;
@@ -94,19 +81,7 @@ TEST_F(SlurmTest, AnArrayOfWhichOneIsKilledAndResumedComesToTheSame) {
                                                  "'out/random-1.state' again"));
   EXPECT_EQ(Run("sbatch --array=1 out/slurm.sbatch").code, 0);
   EXPECT_TRUE(Becomes("[ $(squeue -h -r | wc -l) = 0 ]", 300));
-  EXPECT_EQ(
-      Run(fmt::format("mkdir one; $VIGIL check --suite random --seeds 1..{} --jobs 2 --state one/a.state{} >one.txt",
-                      kSeeds, plant))
-          .code,
-      plant.empty() ? 0 : 1);
-  const std::string merge =
-      "rm -rf failures; $VIGIL merge {0} --json {0}.json --junit {0}.xml --html {0}.html >{0}.txt";
-  const Ran whole = Run(fmt::format(fmt::runtime(merge), "one"));
-  const Ran shards = Run(fmt::format(fmt::runtime(merge), "out"));
-  EXPECT_EQ(shards.code, whole.code) << shards.err;
-  for (const char* const kind : {"txt", "json", "xml", "html"})
-    EXPECT_EQ(folder_.Read(fmt::format("out.{}", kind)), folder_.Read(fmt::format("one.{}", kind))) << kind;
-  EXPECT_THAT(folder_.Read("out.txt"), HasSubstr(fmt::format("  seeds 1..{}\n", kSeeds)));
+  ExpectWhatOneProcessFinds("out", plant);
 }
 
 }  // namespace

@@ -6,13 +6,12 @@
 #include <string>
 
 #include "fmt/format.h"
-#include "vigil/cli/run_program.h"
+#include "vigil/cli/sharded_campaign.h"
 
 namespace vigil::cli {
 namespace {
 
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 
 // Keys, known machines and what parallel remembers are in the folder: nothing of whoever runs this is asked or changed.
 // As root sshd wants /run/sshd, which its service makes.
@@ -47,23 +46,11 @@ if [ $(id -u) = 0 ]; then mkdir -p /run/sshd; fi
 "$SSHD" -f $D/sshd_config -E $D/sshd.log
 )sh";
 
-class SshTest : public ::testing::Test {
+class SshTest : public ShardedCampaignTest {
  protected:
+  SshTest() : ShardedCampaignTest("export PARALLEL_HOME=$(pwd -P)/parallel_home SSHD=" VIGIL_SSHD "\n") {}
   ~SshTest() override { Run("kill $(cat sshd.pid)"); }
-  Ran Run(const std::string& command) {
-    return RunShell(folder_.path(), "export PARALLEL_HOME=$(pwd -P)/parallel_home SSHD=" VIGIL_SSHD "\n" + command);
-  }
-  // A condition of the shell that comes true within a time.
-  bool Becomes(const std::string& condition, int seconds) {
-    return Run(fmt::format("for i in $(seq {}); do if {}; then exit 0; fi; sleep 0.2; done; exit 1", 5 * seconds,
-                           condition))
-               .code == 0;
-  }
-
-  TemporaryFolder folder_;
 };
-
-constexpr int kSeeds = 24'000;
 
 // Of shard 1, once it has kept something: all processes that parallel starts until it gives the shard up.
 constexpr char kKill[] = R"sh(
@@ -76,7 +63,7 @@ until [ -e ended ]; do
 done)sh";
 
 TEST_F(SshTest, ACampaignOfTwoMachinesOfWhichOneShardIsLostAndPlayedAgainComesToTheSame) {
-  const std::string plant = Run("$VIGIL check --planted list").code == 0 ? " --plant recovery.once_a_call" : "";
+  const std::string plant = Plant("recovery.once_a_call");
   const Ran started = Run(kStart);
   ASSERT_EQ(started.code, 0) << started.err;
   ASSERT_TRUE(Becomes("ssh -F ssh_config 127.0.0.1 true && ssh -F ssh_config localhost true", 30))
@@ -94,19 +81,7 @@ TEST_F(SshTest, ACampaignOfTwoMachinesOfWhichOneShardIsLostAndPlayedAgainComesTo
   EXPECT_THAT(lost.err, ContainsRegex("seeds [0-9]+..6000 are missing; to play them: start the shard of "));
   EXPECT_EQ(Run("timeout 300 sh 'out side/parallel.sh' >log 2>&1").code, 0) << folder_.Read("log");
   EXPECT_EQ(Run("cut -f 2 'out side/parallel.log' | grep -o '[^ ]*$' | sort -u").out, "127.0.0.1\nHost\nlocalhost\n");
-  EXPECT_EQ(
-      Run(fmt::format("mkdir one; $VIGIL check --suite random --seeds 1..{} --jobs 2 --state one/a.state{} >one.txt",
-                      kSeeds, plant))
-          .code,
-      plant.empty() ? 0 : 1);
-  const std::string merge =
-      "rm -rf failures; $VIGIL merge '{0}' --json '{0}.json' --junit '{0}.xml' --html '{0}.html' >'{0}.txt'";
-  const Ran whole = Run(fmt::format(fmt::runtime(merge), "one"));
-  const Ran shards = Run(fmt::format(fmt::runtime(merge), "out side"));
-  EXPECT_EQ(shards.code, whole.code) << shards.err;
-  for (const char* const kind : {"txt", "json", "xml", "html"})
-    EXPECT_EQ(folder_.Read(fmt::format("out side.{}", kind)), folder_.Read(fmt::format("one.{}", kind))) << kind;
-  EXPECT_THAT(folder_.Read("out side.txt"), HasSubstr(fmt::format("  seeds 1..{}\n", kSeeds)));
+  ExpectWhatOneProcessFinds("out side", plant);
 }
 
 }  // namespace
