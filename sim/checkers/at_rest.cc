@@ -90,8 +90,8 @@ bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server, bo
 bool CouldSayItAgain(const UnheardCall& call, const Lives& lives) {
   return std::ranges::any_of(lives, [&call](const auto& entry) {
     const auto& [name, life] = entry;
-    return name.first == call.sender && life.began <= call.sent &&
-           call.sent + kGoodbyesTake < std::min(life.over, life.end);
+    return name.first == call.sender && std::ranges::find(call.lives, name.second) != call.lives.end() &&
+           life.began <= call.sent && call.sent + kGoodbyesTake < std::min(life.over, life.end);
   });
 }
 

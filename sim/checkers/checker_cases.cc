@@ -247,7 +247,7 @@ JobEvidence Unheard(std::string_view held, std::int64_t graphs, std::string_view
   evidence.history.insert(evidence.history.begin(), Tell({{10, "ps:0", Kind::kStarted}}).front());
   evidence.facts.faults = {{"cut", 1, 1, 1}};
   evidence.facts.unheard = {
-      {std::string(kHand), std::string(server), std::string(method), Time{std::chrono::seconds(second)}}};
+      {std::string(kHand), {1}, std::string(server), std::string(method), Time{std::chrono::seconds(second)}}};
   return evidence;
 }
 
@@ -257,6 +257,19 @@ JobEvidence GivenBack(std::size_t times) {
   evidence.facts.unheard.front().sender = "ps:1";
   evidence.facts.unheard.resize(times, evidence.facts.unheard.front());
   evidence.history.insert(evidence.history.begin(), Tell({{1, "ps:1", Kind::kStarted}}).front());
+  return evidence;
+}
+
+// The same of a master that was taken for dead and went on beside its next life, which ended at once: that life of it
+// has given the graph back.
+JobEvidence GivenBackBy(int life) {
+  JobEvidence evidence = GivenBack(1);
+  evidence.facts.unheard.front().lives = {life};
+  for (JobMoment& moment :
+       Tell({{40, ZombieOf("ps:1"), Kind::kReplaced}, {41, "ps:1", Kind::kStarted}, {51, "ps:1", Kind::kEnded}})) {
+    if (!IsZombie(moment.task)) moment.life = 2;
+    evidence.history.push_back(std::move(moment));
+  }
   return evidence;
 }
 
@@ -304,7 +317,7 @@ JobEvidence LeftAtTheMaster(std::string_view held, bool in_vain) {
   evidence.spec.workload.master = "ps:0";
   if (in_vain)
     evidence.facts.unheard = {
-        {std::string(kHand), "ps:0", "/tensorflow.MasterService/CloseSession", Time{std::chrono::seconds(50)}}};
+        {std::string(kHand), {1}, "ps:0", "/tensorflow.MasterService/CloseSession", Time{std::chrono::seconds(50)}}};
   for (JobMoment& moment : Tell({{1, "ps:1", Kind::kStarted}, {90, "ps:1", Kind::kAtRest, 1}}))
     evidence.history.push_back(std::move(moment));
   return evidence;
@@ -342,6 +355,7 @@ std::vector<CheckerCase> CasesOfServersAtRest() {
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph"),
        Unheard("", 2, "ps:0", "/tensorflow.WorkerService/DeregisterGraph")},
       {"job.resources_return", "a goodbye that could have been said again excuses it", GivenBack(3), GivenBack(2)},
+      {"job.resources_return", "the end of a life on another machine excuses it", GivenBackBy(2), GivenBackBy(1)},
       {"job.resources_return", "the goodbye to an earlier life of the server excuses it",
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 11),
        Unheard("", 1, "ps:0", "/tensorflow.WorkerService/DeregisterGraph", 9)},

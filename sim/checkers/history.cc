@@ -58,8 +58,10 @@ class VariableHistory {
 
   void Call(std::size_t id, const Access& access) {
     under_way_[id] = access.adds;
-    if (access.adds) search_.Call(AddOf(id), {.does = CounterDoes::kAdd});
-    if (access.read.has_value()) search_.Call(ReadOf(id), {.does = reads_, .number = *access.read});
+    const auto end = static_cast<std::int64_t>(access.whole->end);
+    const std::int64_t due = access.whole->lost ? Search::kNeverReturns : end;
+    if (access.adds) search_.Call(AddOf(id), {.does = CounterDoes::kAdd}, due);
+    if (access.read.has_value()) search_.Call(ReadOf(id), {.does = reads_, .number = *access.read}, due);
   }
   void End(std::size_t id, const Access& access, const JobMoment& moment) {
     const bool whole = under_way_.erase(id) > 0;  // not cut
@@ -80,7 +82,7 @@ class VariableHistory {
     search_.Restart(value);
     for (const auto& [id, adds] : std::exchange(under_way_, {})) lost_ += adds ? 1 : 0;
     for (std::int64_t i = 0; i < lost_; ++i) {
-      search_.Call(i, {.does = CounterDoes::kAdd});
+      search_.Call(i, {.does = CounterDoes::kAdd}, Search::kNeverReturns);
       search_.Lose(i);
     }
   }

@@ -15,7 +15,9 @@
 //     // Whether of two that may both happen next the first may as well come first: later it would be too late.
 //     static bool Before(const Operation&, const Operation&);
 //   };
-// The last two spare the search what makes no difference.
+// The last two spare the search what makes no difference. So does what is known of when operations end: of two equal
+// ones under way the one that returns earlier may as well happen first, since the other one can do all that it can,
+// and longer.
 // Thread safety: none.
 #ifndef VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_
 #define VIGIL_SIM_CHECKERS_LINEARIZABILITY_H_
@@ -24,6 +26,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,9 +56,12 @@ class Linearizer {
     now_ = {Configuration{.state = std::move(state)}};
     verdict_ = Verdict::kExplained;
   }
-  // REQUIRES: `id` is not under way.
-  void Call(std::int64_t id, Operation operation) {
-    under_way_.emplace(id, std::move(operation));
+  static constexpr std::int64_t kNeverReturns = std::numeric_limits<std::int64_t>::max();
+
+  // `due`: when it will return, on any scale that grows; kNeverReturns if it will be lost. REQUIRES: `id` is not under
+  // way.
+  void Call(std::int64_t id, Operation operation, std::int64_t due) {
+    under_way_.emplace(id, Open{std::move(operation), due});
     Configurations after;
     for (Configuration configuration : now_) {
       TakeFree(configuration);
@@ -66,9 +72,9 @@ class Linearizer {
   // It may have happened, may happen later, or never. REQUIRES: it is under way.
   void Lose(std::int64_t id) {
     const auto call = under_way_.find(id);
-    const auto place = std::ranges::find(lost_, call->second, &Lost::operation);
+    const auto place = std::ranges::find(lost_, call->second.operation, &Lost::operation);
     const auto kind = static_cast<std::size_t>(place - lost_.begin());
-    if (place == lost_.end()) lost_.push_back({call->second});
+    if (place == lost_.end()) lost_.push_back({call->second.operation});
     ++lost_[kind].count;
     under_way_.erase(call);
     Configurations after;
@@ -106,6 +112,10 @@ class Linearizer {
     }
   };
   using Configurations = std::set<Configuration>;
+  struct Open {
+    Operation operation;
+    std::int64_t due;
+  };
   struct Lost {
     Operation operation;
     int count = 0;
@@ -113,18 +123,20 @@ class Linearizer {
 
   // What is free has happened.
   void TakeFree(Configuration& configuration) const {
-    for (const auto& [id, operation] : under_way_) {
-      if (!Model::Free(configuration.state, operation) || Happened(configuration, id)) continue;
+    for (const auto& [id, call] : under_way_) {
+      if (!Model::Free(configuration.state, call.operation) || Happened(configuration, id)) continue;
       configuration.happened.insert(std::ranges::upper_bound(configuration.happened, id), id);
     }
   }
   static bool Happened(const Configuration& configuration, std::int64_t id) {
     return std::ranges::binary_search(configuration.happened, id);
   }
-  bool ComesLater(const Configuration& from, const Operation& operation) const {
-    return std::ranges::any_of(under_way_, [&](const auto& other) {
-      return Model::Before(other.second, operation) && !Happened(from, other.first) &&
-             Model::Apply(from.state, other.second).has_value();
+  bool ComesLater(const Configuration& from, std::int64_t id, const Open& call) const {
+    return std::ranges::any_of(under_way_, [&](const auto& entry) {
+      const auto& [other_id, other] = entry;
+      if (Happened(from, other_id)) return false;
+      if (other.operation == call.operation) return std::pair(other.due, other_id) < std::pair(call.due, id);
+      return Model::Before(other.operation, call.operation) && Model::Apply(from.state, other.operation).has_value();
     });
   }
 
@@ -133,7 +145,7 @@ class Linearizer {
     if (now_.size() != 1 || under_way_.size() != 1 || !lost_.empty()) return false;
     auto only = now_.extract(now_.begin());
     std::optional<State> state = only.value().happened.empty()
-                                     ? Model::Apply(only.value().state, under_way_.find(id)->second)
+                                     ? Model::Apply(only.value().state, under_way_.find(id)->second.operation)
                                      : std::move(only.value().state);
     if (state.has_value()) {
       only.value() = Configuration{*std::move(state)};
@@ -174,10 +186,10 @@ class Linearizer {
 
   // Where it can come to in one more step: to `after`, if that is the operation looked for.
   void Follow(const Configuration& from, std::int64_t id, std::vector<Configuration>& open, Configurations& after) {
-    for (const auto& [other, operation] : under_way_) {
+    for (const auto& [other, call] : under_way_) {
       if (Happened(from, other)) continue;
-      std::optional<State> state = Model::Apply(from.state, operation);
-      if (!state.has_value() || ComesLater(from, operation)) continue;
+      std::optional<State> state = Model::Apply(from.state, call.operation);
+      if (!state.has_value() || ComesLater(from, other, call)) continue;
       Configuration next{*std::move(state), from.happened, from.used};
       next.happened.insert(std::ranges::upper_bound(next.happened, other), other);
       Reach(std::move(next), id, open, after);
@@ -201,7 +213,7 @@ class Linearizer {
   }
 
   const std::size_t most_;
-  std::map<std::int64_t, Operation> under_way_;
+  std::map<std::int64_t, Open> under_way_;
   std::vector<Lost> lost_;  // the same operation but once
   Configurations now_;
   Verdict verdict_ = Verdict::kExplained;

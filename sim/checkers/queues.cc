@@ -121,8 +121,10 @@ struct Taken {
 class Queues {
  public:
   Queues(const JobRun& run, Findings& findings) : findings_(findings) {
-    for (const JobMoment& moment : run.history) {
-      if (moment.kind == JobMoment::Kind::kQueueReturned) ends_[moment.step] = moment.code;
+    for (std::size_t place = 0; place < run.history.size(); ++place) {
+      const JobMoment& moment = run.history[place];
+      if (moment.kind == JobMoment::Kind::kQueueReturned)
+        ends_[moment.step] = {static_cast<std::int64_t>(place), moment.code};
     }
     const WorkloadKind kind = run.spec.workload.kind;
     own_ = kind == WorkloadKind::kInputPipeline;
@@ -168,6 +170,10 @@ class Queues {
 
  private:
   using Queue = Linearizer<QueueModel>;
+  struct End {
+    std::int64_t place;  // in the history
+    Code code;
+  };
 
   // One operation of a server may be two of the model.
   static std::int64_t IdOf(const JobMoment& moment, std::size_t part) {
@@ -181,10 +187,11 @@ class Queues {
   void Call(const JobMoment& moment) {
     const auto end = ends_.find(moment.step);
     const bool lost = end == ends_.end();
-    const auto operations = OperationsOf(*moment.queue, lost ? std::nullopt : std::optional(end->second));
+    const auto operations = OperationsOf(*moment.queue, lost ? std::nullopt : std::optional(end->second.code));
+    const std::int64_t due = lost ? Queue::kNeverReturns : end->second.place;
     Queue& queue = QueueOf(moment);
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      queue.Call(IdOf(moment, i), operations[i]);
+      queue.Call(IdOf(moment, i), operations[i], due);
       if (lost) queue.Lose(IdOf(moment, i));
     }
   }
@@ -245,7 +252,7 @@ class Queues {
   }
 
   Findings& findings_;
-  std::map<std::int64_t, Code> ends_;                                     // of operations, by the place of the call
+  std::map<std::int64_t, End> ends_;                                      // of operations, by the place of the call
   bool takes_ = false;                                                    // each run takes an element
   bool own_ = false;                                                      // ... from a queue of the process's own
   std::map<std::string, std::vector<std::string>, std::less<>> zombies_;  // of replicas that have some

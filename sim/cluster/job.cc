@@ -88,6 +88,15 @@ std::string AddressOf(std::string_view job, int index) { return fmt::format("{}-
 // "chief:0" of the node "chief:0~2".
 std::string TaskOf(const std::string& node) { return node.substr(0, node.find('~')); }
 
+// Which lives of a task were on that node.
+std::vector<int> LivesOn(const std::string& node, const TaskFacts& task) {
+  std::vector<int> lives;
+  for (std::size_t i = 0; i < task.nodes.size(); ++i) {
+    if (task.nodes[i] == node) lives.push_back(static_cast<int>(i) + 1);
+  }
+  return lives;
+}
+
 bool BringsElsewhere(const TimedFault& fault) {
   return fault.kind == TimedFault::Kind::kZombie ||
          (fault.kind == TimedFault::Kind::kCrash && fault.elsewhere.has_value());
@@ -398,8 +407,12 @@ void Job::Impl::Conduct() {
     LookAtRest(kSoon, JobMoment::Kind::kAtRestSoon);
     LookAtRest(kRest - kSoon, JobMoment::Kind::kAtRest);
     for (UnheardRequest& request : world.network().Unheard()) {
-      facts.unheard.push_back(
-          {TaskOf(request.from), TaskOf(request.to), std::move(request.method), world.options().start + request.sent});
+      const std::string sender = TaskOf(request.from);
+      facts.unheard.push_back({.sender = sender,
+                               .lives = LivesOn(request.from, members.find(sender)->second.facts),
+                               .server = TaskOf(request.to),
+                               .method = std::move(request.method),
+                               .sent = world.options().start + request.sent});
     }
   }
   world.Stop();

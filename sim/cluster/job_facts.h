@@ -61,6 +61,7 @@ struct JobViolation {
 // A request that no handler ever got (network.h), sent at that time of the world.
 struct UnheardCall {
   std::string sender;
+  std::vector<int> lives;  // of the sender, on the machine that sent it: one of them did
   std::string server;
   std::string method;  // "/service/Method"
   Time sent;
