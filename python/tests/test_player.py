@@ -1,4 +1,4 @@
-"""What TensorFlow's player tells of hooks of a kind that are there more than once."""
+"""What TensorFlow's player tells: hooks of a kind that are there more than once, threads that end late."""
 
 from vigil_player.tensorflow_player import TensorFlowPlayer
 
@@ -20,3 +20,10 @@ def test_run_metadata_of_one_step_is_refused_the_second_time():
     events = texts(model={"steps_per_run": 0}, hooks=hooks, drive=[{"op": "run", "times": 4}])
     assert events.count("writer run_metadata step_0 step=None") == 2
     assert events[-1].startswith("driver exit failed USAGE")
+
+
+def test_threads_of_an_input_are_joined_when_the_last_deaf_one_ends_with_the_grace():
+    events = texts(session={"kind": "supervisor", "stop_grace_secs": 13}, scope="bare",
+                   model={"batches": 0, "input": "queue"},
+                   drive=[{"op": "prepare"}, {"op": "start_thread", "secs": 13}, {"op": "stop"}])
+    assert events[-1] == "driver exit clean"

@@ -58,15 +58,21 @@ class JoiningTime(VirtualTime):
             w.turns.join(secs)
         elif w and any(t.is_alive() for t in w.deaf):
             w.pass_time(secs)
+            # With the grace of the last of them that of all others may be over: in virtual time they have long ended.
+            if w.joining and not w.patience and not any(t.is_alive() for t in w.deaf):
+                self.join(w.joining, secs)
         elif w and w.joining and w.patience:
             w.deaf += w.patience.left_of([thread for thread in w.joining if thread.is_alive()])
         elif w and w.joining:
-            until = time.monotonic() + max(secs, self.LEAST_GRACE)
-            for thread in w.joining:
-                if thread.is_alive():
-                    thread.join(max(0, until - time.monotonic()))
+            self.join(w.joining, secs)
         else:
             time.sleep(secs)
+
+    def join(self, threads, secs):
+        until = time.monotonic() + max(secs, self.LEAST_GRACE)
+        for thread in threads:
+            if thread.is_alive():
+                thread.join(max(0, until - time.monotonic()))
 
 
 class WriterCache:
