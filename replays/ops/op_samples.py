@@ -532,8 +532,27 @@ OPS = {
 }
 
 
+# Infinite, not a number, denormal, nothing; where functions bend, and the ends of what they can give.
+SPECIAL = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-40, -1e-40, 1e-30, 1.0, -1.0]
+LARGE = [3e38, -3e38, 1e20, -1e20, 88.0, -88.0, 100.0, -100.0, 710.0, -750.0]
+# Where sums become infinite depends on their order, and where products do on theirs.
+SUMS = ("MatMul", "Conv2D", "Apply", "Sum", "Mean", "Prod", "Cum", "L2Loss", "AddN", "Softmax", "Grad", "Pool", "Scatter")
+
+
+def with_special_values(r, sample):
+    """Of one case in four some elements are such numbers."""
+    if sample is None or r.randint(4) != 0:
+        return sample
+    special = SPECIAL if any(name in sample.op for name in SUMS) else SPECIAL + LARGE
+    for i, value in enumerate(sample.inputs):
+        if value.dtype.kind == "f" and value.size > 0:
+            chosen = r.rand(*value.shape) < 0.4
+            sample.inputs[i] = np.where(chosen, r.choice(special, size=value.shape), value).astype(value.dtype)
+    return sample
+
+
 def draw(op, random):
     if op in parsing_samples.OPS:
         inputs, attrs, ours = parsing_samples.OPS[op](random)
         return Sample(op, inputs, {k: Listed(*v) if isinstance(v, tuple) else v for k, v in attrs.items()}, ours=ours)
-    return OPS[op](op, random)
+    return with_special_values(random, OPS[op](op, random))

@@ -6,6 +6,7 @@ A case is a function of the seed, the op and its number. See README.md for the f
 """
 
 import json
+import math
 import os
 import sys
 
@@ -37,6 +38,8 @@ def number(value):
         if value in (float("inf"), float("-inf")):
             return "inf" if value > 0 else "-inf"
         short = float(f"{value:.{digits}g}")
+        if short == 0 and math.copysign(1, short) < 0:
+            return short
         return int(short) if short == int(short) and abs(short) < 1e6 else short
     return value
 

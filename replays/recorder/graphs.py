@@ -88,6 +88,11 @@ class Play:
         self.records.append(response.SerializeToString(deterministic=True))
         return values
 
+    @property
+    def session(self):
+        """That of runs that name none."""
+        return self._sessions["1"]
+
     def close(self):
         for session in self._sessions.values():
             session.close()

@@ -65,17 +65,17 @@ struct TanhGradOf {
     return dy * (T(1) - y * y);
   }
 };
-// Given dy and x (Elu: y).
+// Given dy and x (Elu: y). As TensorFlow's, by products: 0 times what is infinite or not a number stays visible.
 struct ReluGradOf {
   template <typename T>
   T operator()(T dy, T x) const {
-    return x > T(0) ? dy : T(0);
+    return dy * T(x > T(0));
   }
 };
 struct Relu6GradOf {
   template <typename T>
   T operator()(T dy, T x) const {
-    return x > T(0) && x < T(6) ? dy : T(0);
+    return dy * T(x > T(0) && x < T(6));
   }
 };
 struct EluGradOf {

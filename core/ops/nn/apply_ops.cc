@@ -11,6 +11,20 @@
 namespace vigil {
 namespace {
 
+// What a number must be.
+struct Limit {
+  enum class Kind : std::uint8_t { kPositive, kNotNegative, kNotPositive };
+  int input;
+  Kind kind;
+  const char* text;  // of the error
+
+  template <typename T>
+  bool Allows(T number) const {
+    if (kind == Kind::kPositive) return number > T(0);
+    return kind == Kind::kNotNegative ? number >= T(0) : number <= T(0);
+  }
+};
+
 // Where the inputs of an op are: first the variable and its slots, then numbers and the gradient, in the op's order.
 struct ApplyLayout {
   const char* name;
@@ -20,6 +34,7 @@ struct ApplyLayout {
   const char* flag = "";
   bool flag_default = false;
   std::vector<const char*> slot_names = {};
+  std::vector<Limit> limits = {};  // checked in this order
 };
 
 // The variables that inputs 0 to n-1 refer to, each held while `body` changes all of them.
@@ -91,6 +106,13 @@ absl::Status CheckValues(const KernelContext& c, const ApplyLayout& layout, cons
     if (values[i]->shape() == shape) continue;
     return InvalidArgument("var and {} do not have the same shape{} {}", layout.slot_names[i - 1], shape.ToString(),
                            values[i]->shape().ToString());
+  }
+  for (const Limit& limit : layout.limits) {
+    const Tensor& given = c.input(limit.input);
+    const bool allowed =
+        given.shape().rank() == 0 &&
+        (given.dtype() == DType::kFloat ? limit.Allows(given.scalar<float>()) : limit.Allows(given.scalar<double>()));
+    if (!allowed) return InvalidArgument("{}: {}", limit.text, given.shape().ToString());
   }
   for (const int number : layout.numbers) {
     const Shape& given = c.input(number).shape();
@@ -205,6 +227,14 @@ void RegisterApply(OpRegistry& registry, ApplyLayout layout) {
   }
 }
 
+std::vector<Limit> LimitsOfFtrl(int lr_power) {
+  using Kind = Limit::Kind;
+  return {{5, Kind::kPositive, "lr is not a positive scalar (or zero if multiply_linear_by_lr is set)"},
+          {6, Kind::kNotNegative, "l1 regularization strength is not a non-negative scalar"},
+          {7, Kind::kNotNegative, "l2 regularization strength is not a non-negative scalar"},
+          {lr_power, Kind::kNotPositive, "lr_power is not a non-positive scalar"}};
+}
+
 }  // namespace
 
 void RegisterApplyOps(OpRegistry& registry) {
@@ -231,12 +261,13 @@ void RegisterApplyOps(OpRegistry& registry) {
                                         .flag = "update_slots",
                                         .flag_default = true,
                                         .slot_names = {"accum"}});
-  RegisterApply<RmsPropRule>(registry, {.name = "ApplyRMSProp", .numbers = {3, 4, 5, 6}, .grad = 7, .slot_names = rms});
-  RegisterApply<RmsPropRule>(
+  RegisterApply<RmsPropRule<false>>(registry,
+                                    {.name = "ApplyRMSProp", .numbers = {3, 4, 5, 6}, .grad = 7, .slot_names = rms});
+  RegisterApply<RmsPropRule<true>>(
       registry, {.name = "SparseApplyRMSProp", .numbers = {3, 4, 5, 6}, .grad = 7, .indices = 8, .slot_names = rms});
-  RegisterApply<CenteredRmsPropRule>(
+  RegisterApply<CenteredRmsPropRule<false>>(
       registry, {.name = "ApplyCenteredRMSProp", .numbers = {4, 5, 6, 7}, .grad = 8, .slot_names = centered});
-  RegisterApply<CenteredRmsPropRule>(
+  RegisterApply<CenteredRmsPropRule<true>>(
       registry,
       {.name = "SparseApplyCenteredRMSProp", .numbers = {4, 5, 6, 7}, .grad = 8, .indices = 9, .slot_names = centered});
   RegisterApply<AdamRule>(registry, {.name = "ApplyAdam",
@@ -244,13 +275,24 @@ void RegisterApplyOps(OpRegistry& registry) {
                                      .grad = 9,
                                      .flag = "use_nesterov",
                                      .slot_names = {"m", "v"}});
-  RegisterApply<FtrlRule>(registry, {.name = "ApplyFtrl", .numbers = {4, 5, 6, 7}, .grad = 3, .slot_names = ftrl});
-  RegisterApply<FtrlRule>(
-      registry, {.name = "SparseApplyFtrl", .numbers = {5, 6, 7, 8}, .grad = 3, .indices = 4, .slot_names = ftrl});
-  RegisterApply<FtrlV2Rule>(registry,
-                            {.name = "ApplyFtrlV2", .numbers = {4, 5, 6, 7, 8}, .grad = 3, .slot_names = ftrl});
-  RegisterApply<FtrlV2Rule>(
-      registry, {.name = "SparseApplyFtrlV2", .numbers = {5, 6, 7, 8, 9}, .grad = 3, .indices = 4, .slot_names = ftrl});
+  RegisterApply<FtrlRule<false>>(registry,
+                                 {.name = "ApplyFtrl", .numbers = {4, 5, 6, 7}, .grad = 3, .slot_names = ftrl});
+  RegisterApply<FtrlRule<true>>(registry, {.name = "SparseApplyFtrl",
+                                           .numbers = {5, 6, 7, 8},
+                                           .grad = 3,
+                                           .indices = 4,
+                                           .slot_names = ftrl,
+                                           .limits = LimitsOfFtrl(8)});
+  RegisterApply<FtrlV2Rule<false>>(registry,
+                                   {.name = "ApplyFtrlV2", .numbers = {4, 5, 6, 7, 8}, .grad = 3, .slot_names = ftrl});
+  std::vector<Limit> limits = LimitsOfFtrl(9);
+  limits.push_back({8, Limit::Kind::kNotNegative, "l2 shrinkage regularization strength is not a non-negative scalar"});
+  RegisterApply<FtrlV2Rule<true>>(registry, {.name = "SparseApplyFtrlV2",
+                                             .numbers = {5, 6, 7, 8, 9},
+                                             .grad = 3,
+                                             .indices = 4,
+                                             .slot_names = ftrl,
+                                             .limits = std::move(limits)});
 }
 
 }  // namespace vigil

@@ -8,16 +8,17 @@
 namespace vigil {
 namespace {
 
+// What is not a number comes out. Of equal ones, as 0 and -0, the second does.
 struct LargerOf {
   template <typename T>
   T operator()(T a, T b) const {
-    return a < b ? b : a;
+    return b < a || IsNaN(a) ? a : b;
   }
 };
 struct SmallerOf {
   template <typename T>
   T operator()(T a, T b) const {
-    return b < a ? b : a;
+    return a < b || IsNaN(a) ? a : b;
   }
 };
 struct SquaredDifferenceOf {
@@ -33,6 +34,12 @@ struct QuotientOrZero {
     return b == T(0) ? T(0) : a / b;
   }
 };
+// In a step denormal numbers are zero (ScopedFlushDenormals); functions of the standard library look at their bits.
+template <typename T>
+T Flushed(T x) {
+  return std::abs(x) < std::numeric_limits<T>::min() ? std::copysign(T(0), x) : x;
+}
+
 struct PowerOf {
   template <typename T>
   T operator()(T base, T exponent) const {
@@ -44,7 +51,7 @@ struct PowerOf {
       }
       return power;
     } else {
-      return std::pow(base, exponent);
+      return std::pow(Flushed(base), Flushed(exponent));
     }
   }
 };

@@ -32,6 +32,12 @@ bool ForFloating(DType dtype, Body&& body) {
   return false;
 }
 
+// False of integers.
+template <typename T>
+constexpr bool IsNaN(T number) {
+  return number != number;
+}
+
 // Calls work(begin, count) for stretches of [0, n): of the first of these widths as long as one fits, then of the next,
 // then of what is left. A width is a constant of the type of `count`: what is kept of so many stays in registers.
 template <std::int64_t... kWidths, typename Work>

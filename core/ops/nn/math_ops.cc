@@ -31,16 +31,17 @@ struct Log1pOf {
     return x.log1p();
   }
 };
+// Not Eigen's: its fast ones take a square root from the reciprocal's, which of infinity is not a number.
 struct SqrtOf {
-  template <typename Array>
-  auto operator()(const Array& x) const {
-    return x.sqrt();
+  template <typename T>
+  T operator()(T x) const {
+    return std::sqrt(x);
   }
 };
 struct RsqrtOf {
-  template <typename Array>
-  auto operator()(const Array& x) const {
-    return x.rsqrt();
+  template <typename T>
+  T operator()(T x) const {
+    return T(1) / std::sqrt(x);
   }
 };
 struct InverseOf {
@@ -80,23 +81,23 @@ struct SignOf {
   }  // of NaN: NaN
 };
 
-// Of y = f(x), given y and dy.
+// Of y = f(x), given y and dy. Where no gradient comes none goes on, whatever y is.
 struct SqrtGradOf {
   template <typename T>
   T operator()(T y, T dy) const {
-    return dy * T(0.5) / y;
+    return dy == T(0) ? T(0) : dy * T(0.5) / y;
   }
 };
 struct RsqrtGradOf {
   template <typename T>
   T operator()(T y, T dy) const {
-    return T(-0.5) * dy * y * y * y;
+    return dy == T(0) ? T(0) : T(-0.5) * dy * (y * y * y);
   }
 };
 struct InverseGradOf {
   template <typename T>
   T operator()(T y, T dy) const {
-    return -dy * y * y;
+    return dy == T(0) ? T(0) : -(dy * (y * y));
   }
 };
 
@@ -128,8 +129,8 @@ void RegisterMathOps(OpRegistry& registry) {
   unary("Expm1", WholeArray<Expm1Of>);
   unary("Log", WholeArray<LogOf>);
   unary("Log1p", WholeArray<Log1pOf>);
-  unary("Sqrt", WholeArray<SqrtOf>);
-  unary("Rsqrt", WholeArray<RsqrtOf>);
+  unary("Sqrt", EachElement<Elements::kFloating, SqrtOf>);
+  unary("Rsqrt", EachElement<Elements::kFloating, RsqrtOf>);
   unary("Reciprocal", WholeArray<InverseOf>);
   unary("Inv", WholeArray<InverseOf>);
   unary("Sin", WholeArray<SinOf>);

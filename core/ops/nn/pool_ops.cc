@@ -115,11 +115,14 @@ void EachLargest(const T* image, const Place& place, Visit visit) {
   });
 }
 
-// The largest elements themselves.
+// The largest elements themselves. As TensorFlow's, from the lowest finite one on: what is not a number is passed over.
 template <typename T, typename Channels>
 void TakeLargest(const T* image, const Place& place, Channels channels, T* to) {
+  constexpr T kLowest = std::numeric_limits<T>::lowest();
   T largest[kChannelsTogether];
-  for (std::int64_t i = 0; i < channels; ++i) largest[i] = image[place.first + i];
+  for (std::int64_t i = 0; i < channels; ++i) {
+    largest[i] = kLowest < image[place.first + i] ? image[place.first + i] : kLowest;
+  }
   EachOther(place, [&](std::int64_t at) {
     for (std::int64_t i = 0; i < channels; ++i) largest[i] = largest[i] < image[at + i] ? image[at + i] : largest[i];
   });

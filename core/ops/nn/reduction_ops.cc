@@ -9,14 +9,14 @@
 namespace vigil {
 namespace {
 
-// What the fold begins with, and its step.
+// What the fold begins with, and its step. What is not a number stays the largest, and the least.
 struct MaxFold {
   template <typename T>
   static constexpr T kFirst = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                                    : std::numeric_limits<T>::lowest();
   template <typename T>
   void operator()(T& all, T value) const {
-    all = all < value ? value : all;
+    all = all < value || IsNaN(value) ? value : all;
   }
 };
 struct MinFold {
@@ -25,7 +25,7 @@ struct MinFold {
                                                                    : std::numeric_limits<T>::max();
   template <typename T>
   void operator()(T& all, T value) const {
-    all = value < all ? value : all;
+    all = value < all || IsNaN(value) ? value : all;
   }
 };
 struct ProdFold {
@@ -66,7 +66,8 @@ absl::Status NumericFold(KernelContext& c) {
   return status;
 }
 
-// The first of the largest (smallest) elements along an axis.
+// The first of the largest (smallest) elements along an axis. As TensorFlow's, only what is above (below) the lowest
+// (largest) finite number is any: where there is none, the first element stands for it.
 template <typename T, typename Index, bool kLargest>
 void WriteBest(const Tensor& in, std::int64_t outer, std::int64_t size, std::int64_t inner, Tensor& out) {
   const T* const from = in.flat<T>().data();
@@ -74,9 +75,13 @@ void WriteBest(const Tensor& in, std::int64_t outer, std::int64_t size, std::int
   for (std::int64_t i = 0; i < outer; ++i) {
     for (std::int64_t k = 0; k < inner; ++k) {
       const T* const first = from + i * size * inner + k;
+      T extreme = kLargest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
       std::int64_t best = 0;
-      for (std::int64_t j = 1; j < size; ++j) {
-        if (kLargest ? first[j * inner] > first[best * inner] : first[j * inner] < first[best * inner]) best = j;
+      for (std::int64_t j = 0; j < size; ++j) {
+        const T element = first[j * inner];
+        if (!(kLargest ? element > extreme : element < extreme)) continue;  // nor what is not a number
+        extreme = element;
+        best = j;
       }
       *to++ = static_cast<Index>(best);
     }

@@ -4,6 +4,7 @@
 #ifndef VIGIL_CORE_OPS_NN_UPDATE_RULES_H_
 #define VIGIL_CORE_OPS_NN_UPDATE_RULES_H_
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -38,6 +39,17 @@ struct AdagradRule {
   }
 };
 
+// `average` goes on to `value`. Of what is infinite the sparse kernels keep something, the dense ones nothing.
+template <bool kSparse, typename T>
+void Average(T& average, T rho, T value) {
+  if constexpr (kSparse) {
+    average = average * rho + value * (T(1) - rho);
+  } else {
+    average += (value - average) * (T(1) - rho);
+  }
+}
+
+template <bool kSparse>
 struct RmsPropRule {
   static constexpr std::size_t kSlots = 2;    // ms, mom
   static constexpr std::size_t kNumbers = 4;  // lr, rho, momentum, epsilon
@@ -46,12 +58,13 @@ struct RmsPropRule {
     const auto [lr, rho, momentum, epsilon] = numbers;
     T& ms = *slots[0];
     T& mom = *slots[1];
-    ms += (grad * grad - ms) * (T(1) - rho);
+    Average<kSparse>(ms, rho, grad * grad);
     mom = mom * momentum + grad * lr / std::sqrt(ms + epsilon);
     var -= mom;
   }
 };
 
+template <bool kSparse>
 struct CenteredRmsPropRule {
   static constexpr std::size_t kSlots = 3;    // mg, ms, mom
   static constexpr std::size_t kNumbers = 4;  // lr, rho, momentum, epsilon
@@ -61,8 +74,8 @@ struct CenteredRmsPropRule {
     T& mg = *slots[0];
     T& ms = *slots[1];
     T& mom = *slots[2];
-    ms += (grad * grad - ms) * (T(1) - rho);
-    mg += (grad - mg) * (T(1) - rho);
+    Average<kSparse>(ms, rho, grad * grad);
+    Average<kSparse>(mg, rho, grad);
     mom = mom * momentum + grad * lr / std::sqrt(ms - mg * mg + epsilon);
     var -= mom;
   }
@@ -89,34 +102,41 @@ struct AdamRule {
   }
 };
 
-template <typename T>
+// Of what is not a number the dense kernel makes 0, the sparse one does not.
+template <bool kSparse, typename T>
 void ApplyFtrlTo(T& var, T& accum, T& linear, T lr, T l1, T l2, T lr_power, T grad, T shrunk) {
   const T more = accum + grad * grad;
   const auto power = [lr_power](T x) { return lr_power == T(-0.5) ? std::sqrt(x) : std::pow(x, -lr_power); };
   linear += shrunk - (power(more) - power(accum)) / lr * var;
-  const T sign = linear > T(0) ? T(1) : linear < T(0) ? T(-1) : T(0);
   const T quadratic = power(more) / lr + T(2) * l2;
-  var = std::abs(linear) > l1 ? (l1 * sign - linear) / quadratic : T(0);
+  if constexpr (kSparse) {
+    var = (std::max(std::min(linear, l1), -l1) - linear) / quadratic;
+  } else {
+    const T sign = linear > T(0) ? T(1) : linear < T(0) ? T(-1) : T(0);
+    var = std::abs(linear) > l1 ? (l1 * sign - linear) / quadratic : T(0);
+  }
   accum = more;
 }
 
+template <bool kSparse>
 struct FtrlRule {
   static constexpr std::size_t kSlots = 2;    // accum, linear
   static constexpr std::size_t kNumbers = 4;  // lr, l1, l2, lr_power
   template <typename T>
   static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
     const auto [lr, l1, l2, lr_power] = numbers;
-    ApplyFtrlTo(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad);
+    ApplyFtrlTo<kSparse>(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad);
   }
 };
 
+template <bool kSparse>
 struct FtrlV2Rule {
   static constexpr std::size_t kSlots = 2;    // accum, linear
   static constexpr std::size_t kNumbers = 5;  // lr, l1, l2, l2_shrinkage, lr_power
   template <typename T>
   static void Apply(T& var, const std::array<T*, kSlots>& slots, const std::array<T, kNumbers>& numbers, bool, T grad) {
     const auto [lr, l1, l2, shrinkage, lr_power] = numbers;
-    ApplyFtrlTo(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad + T(2) * shrinkage * var);
+    ApplyFtrlTo<kSparse>(var, *slots[0], *slots[1], lr, l1, l2, lr_power, grad, grad + T(2) * shrinkage * var);
   }
 };
 
