@@ -88,6 +88,9 @@ std::string SchedulesText(const SchedulesSummary& summary) {
   if (summary.blocked > 0)
     text += SchedulesRow(summary.blocked, "more broken off: they had been played, but for steps that commute");
   text += SchedulesRow(summary.choices, "choices in the calm schedule");
+  if (!summary.orders.empty())
+    text +=
+        SchedulesRow(summary.orders.size(), "distinct orders of steps that conflict: of tasks, deliveries and locks");
   text += SchedulesRow(summary.traces.size(), "distinct traces, of all tasks");
   if (summary.callers.has_value())
     text += SchedulesRow(summary.callers->size(), "distinct traces, of the session's caller and hooks");
@@ -125,6 +128,7 @@ std::string SchedulesJson(const std::string& id, const SchedulesOptions& options
   if (summary.given_up) w.Key("given_up").Bool(true);
   w.Key("own_choices_first").Bool(summary.own);
   w.Newline().Key("choices").Natural(summary.choices).Key("traces").Natural(summary.traces.size());
+  if (!summary.orders.empty()) w.Key("orders").Natural(summary.orders.size());
   if (summary.callers.has_value()) w.Key("callers_traces").Natural(summary.callers->size());
   if (summary.as_expected.has_value()) w.Key("as_expected").Natural(*summary.as_expected);
   w.Key("disagreements").Natural(summary.disagreements).Key("not_modelled").String(summary.refused);

@@ -1,5 +1,5 @@
-// Partial-order reduction against plain depth-first search: of small programs both find the same ends, and the reduced
-// search plays far fewer runs.
+// Partial-order reduction against plain depth-first search: of small programs both find the same ends and the same
+// orders (step_order.h), and the reduced search plays each of these once.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@
 #include "vigil/core/env/notification.h"
 #include "vigil/sim/kernel/dfs_chooser.h"
 #include "vigil/sim/kernel/dpor_chooser.h"
+#include "vigil/sim/kernel/step_order.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
@@ -28,6 +29,7 @@ using Program = std::function<std::function<std::string()>(World&)>;
 
 struct Found {
   std::set<std::string> ends;
+  std::set<std::uint64_t> orders;
   std::uint64_t runs = 0;
   std::uint64_t blocked = 0;
   bool all = false;
@@ -57,8 +59,10 @@ Found Plainly(const Program& program, const SearchOptions& how) {
       {.max_runs = how.most,
        .only = how.all_points ? std::vector<std::string>() : std::vector<std::string>{"/schedule", "/preempt"}});
   do {
-    World world({.chooser = &chooser, .stacks = &stacks, .preempt = how.preempt});
+    StepOrder order(how.guarded_memory);
+    World world({.chooser = &chooser, .stacks = &stacks, .preempt = how.preempt, .steps = &order});
     found.ends.insert(Play(program, world));
+    found.orders.insert(order.Hash());
   } while (chooser.Next());
   found.runs = chooser.runs();
   found.all = chooser.exhausted();
@@ -72,9 +76,13 @@ Found Reduced(const Program& program, const SearchOptions& how) {
   bool more = true;
   while (more) {
     {
-      World world({.chooser = &chooser, .stacks = &stacks, .preempt = how.preempt, .steps = &chooser});
+      StepOrder order(how.guarded_memory, &chooser);
+      World world({.chooser = &chooser, .stacks = &stacks, .preempt = how.preempt, .steps = &order});
       const std::string end = Play(program, world);
-      if (!chooser.blocked()) found.ends.insert(end);
+      if (!chooser.blocked()) {
+        found.ends.insert(end);
+        found.orders.insert(order.Hash());
+      }
     }
     more = chooser.Next();
   }
@@ -91,6 +99,7 @@ Found Same(const Program& program, const SearchOptions& how) {
   EXPECT_TRUE(plain.all);
   EXPECT_TRUE(reduced.all);
   EXPECT_EQ(reduced.ends, plain.ends);
+  EXPECT_EQ(reduced.orders, plain.orders);
   EXPECT_LE(reduced.runs, plain.runs);
   return reduced;
 }
@@ -406,6 +415,10 @@ void TryByChance(const SearchOptions& how, std::uint64_t seeds) {
     const Found found = Reduced(program, how);
     ASSERT_TRUE(found.all) << "seed " << seed;
     ASSERT_EQ(found.ends, plain.ends) << "seed " << seed;
+    ASSERT_EQ(found.orders, plain.orders) << "seed " << seed;
+    if (!how.all_points) {
+      ASSERT_EQ(found.orders.size(), found.runs - found.blocked) << "seed " << seed << ": one of them twice";
+    }
     ASSERT_LE(found.runs - found.blocked, plain.runs) << "seed " << seed;
     ++compared;
     plainly += plain.runs;

@@ -1,9 +1,12 @@
 #include "vigil/core/tensor/tensor.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <new>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
@@ -13,12 +16,26 @@ namespace {
 
 std::size_t BytesPerElement(DType dtype) { return dtype == DType::kString ? sizeof(std::string) : DTypeSize(dtype); }
 
+// From two on, memory is asked for in large pages, where the system has such: the first touch of each small one costs
+// more than to copy into it what it is for.
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
+void* Allocate(std::size_t bytes, std::size_t alignment) {
+  const bool large = bytes >= 2 * kLargePage;
+  if (large) alignment = kLargePage;
+  void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (large) madvise(memory, bytes, MADV_HUGEPAGE);  // no more than a wish
+#endif
+  return memory;
+}
+
 }  // namespace
 
 TensorElements::TensorElements(DType dtype, std::size_t n, bool cleared) {
   const std::size_t bytes = n * BytesPerElement(dtype);
-  void* const memory = ::operator new(sizeof(Block) + bytes, std::align_val_t(alignof(Block)));
-  block_ = new (memory) Block;
+  block_ = new (Allocate(sizeof(Block) + bytes, alignof(Block))) Block;
   if (dtype == DType::kString) {
     std::uninitialized_value_construct_n(static_cast<std::string*>(data()), n);
     block_->strings = n;
@@ -30,7 +47,7 @@ TensorElements::TensorElements(DType dtype, std::size_t n, bool cleared) {
 void TensorElements::Free() {
   std::destroy_n(static_cast<std::string*>(data()), block_->strings);
   block_->~Block();
-  ::operator delete(block_, std::align_val_t(alignof(Block)));
+  std::free(block_);
 }
 
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {

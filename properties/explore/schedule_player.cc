@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vigil/sim/kernel/step_order.h"
+
 namespace vigil::properties {
 namespace {
 
@@ -79,11 +81,12 @@ SearchReply<State> SchedulePlayer::Search(SearchPiece<State> piece) {
   SearchReply<State> reply;
   for (std::uint64_t i = 0; i < piece.plays && !stop_ && !reply.complete; ++i) {
     playing_(i + 1);
-    PlayJudgement play = Play(chooser, fmt::format("schedule {}", chooser.runs()), ObserverOf(chooser));
-    const sim::StepObserver* const observer = ObserverOf(chooser);
-    const bool blocked = observer != nullptr && observer->Enough();
+    sim::StepOrder order(options_.guarded_memory, ObserverOf(chooser));
+    PlayJudgement play = Play(chooser, fmt::format("schedule {}", chooser.runs()), &order);
+    const bool blocked = order.Enough();
     if (play.verdict == Verdict::kInterrupted && !blocked) break;
-    reply.part.summary.blocked += blocked ? 1 : 0;
+    if (blocked) ++reply.part.summary.blocked;
+    if (!blocked) reply.part.summary.orders.insert(order.Hash());
     if (chooser.runs() > 1 && !blocked) Add(std::move(play), false, reply.part);  // the calm one has been played
     reply.complete = !chooser.Next();
   }

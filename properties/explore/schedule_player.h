@@ -146,8 +146,8 @@ void PackFields(Archive& archive, PlayJudgement& play) {
 }
 template <typename Archive>
 void PackFields(Archive& archive, SchedulesSummary& summary) {
-  archive(summary.played, summary.failed, summary.blocked, summary.traces, summary.callers, summary.ends,
-          summary.violated, summary.disagreements, summary.refused, summary.as_expected, summary.armed);
+  archive(summary.played, summary.failed, summary.blocked, summary.traces, summary.orders, summary.callers,
+          summary.ends, summary.violated, summary.disagreements, summary.refused, summary.as_expected, summary.armed);
 }
 template <typename Archive>
 void PackFields(Archive& archive, SchedulesPart& part) {

@@ -313,6 +313,7 @@ class SchedulesRun {
     summary_.failed += from.failed;
     summary_.blocked += from.blocked;
     summary_.traces.insert(from.traces.begin(), from.traces.end());
+    summary_.orders.insert(from.orders.begin(), from.orders.end());
     if (from.callers.has_value()) {
       if (!summary_.callers.has_value()) summary_.callers.emplace();
       summary_.callers->insert(from.callers->begin(), from.callers->end());

@@ -74,6 +74,7 @@ struct SchedulesSummary {
   bool stopped = false;
   bool given_up = false;                           // after too many crashes: the rest was not played
   std::set<std::uint64_t> traces;                  // hashes: who did what, in which order
+  std::set<std::uint64_t> orders;                  // of a search, hashes: steps that conflict (sim/kernel/step_order.h)
   std::optional<std::set<std::uint64_t>> callers;  // of a session: what its caller and hooks saw
   std::map<std::string, std::uint64_t> ends;
   std::map<std::string, std::uint64_t> violated;  // rule: schedules

@@ -141,13 +141,13 @@ void DporChooser::StepBegins(std::string_view task, ObjectId memory) {
     run_.woken_by.erase(woken);
   }
   run_.in_step = true;
-  run_.memory = options_.guarded_memory ? 0 : memory;
+  run_.step.Begin(options_.guarded_memory ? 0 : memory);
 }
 
 void DporChooser::EndStep() {
   if (!std::exchange(run_.in_step, false)) return;
   Step& step = run_.steps.back();
-  if (run_.memory != 0) step.footprint.Add(run_.memory, run_.in_vain ? Access::kRead : Access::kWrite);
+  step.footprint = std::move(run_.step).End();
   const bool unsure = std::exchange(run_.draws, false);
   if (step.node != Step::kNone) {
     Node& node = state_.nodes[step.node];
@@ -158,8 +158,6 @@ void DporChooser::EndStep() {
   std::erase_if(run_.sleepers, [&](const Sleeper& sleeper) {
     return sleeper.task == task || Conflict(sleeper.footprint, step.footprint);
   });
-  run_.memory = run_.came_back = 0;
-  run_.in_vain = false;
 }
 
 void DporChooser::Woke(std::string_view task) {
@@ -167,25 +165,24 @@ void DporChooser::Woke(std::string_view task) {
 }
 
 void DporChooser::Touched(ObjectId object, Access access) {
-  if (run_.in_step) run_.steps.back().footprint.Add(object, access);
+  if (run_.in_step) run_.step.Touch(object, access);
 }
 
 void DporChooser::TouchedEverything() {
-  if (run_.in_step) run_.steps.back().footprint.everything = true;
+  if (run_.in_step) run_.step.TouchEverything();
 }
 
 void DporChooser::Ended(std::string_view task) {
   if (run_.in_step) run_.steps.back().ended.push_back(NumberOf(task));
 }
 
-// In vain: since it came back it touched that condition and its mutex at most.
 void DporChooser::WaitsFor(ObjectId condition) {
-  if (!run_.in_step || run_.came_back != condition) return;
-  const Footprint& footprint = run_.steps.back().footprint;
-  run_.in_vain = footprint.touches.size() <= 2 && !footprint.everything;
+  if (run_.in_step) run_.step.WaitsFor(condition);
 }
 
-void DporChooser::CameBackFrom(ObjectId condition) { run_.came_back = condition; }
+void DporChooser::CameBackFrom(ObjectId condition) {
+  if (run_.in_step) run_.step.CameBackFrom(condition);
+}
 
 void DporChooser::TimePasses() {
   EndStep();

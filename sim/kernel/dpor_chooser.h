@@ -133,10 +133,8 @@ class DporChooser final : public Chooser, public StepObserver {
     std::size_t node_of_step = Step::kNone;                    // of the step to come
     // Of the step under way:
     bool in_step = false;
-    bool draws = false;      // a choice was made in it
-    ObjectId memory = 0;     // of its node
-    ObjectId came_back = 0;  // from that condition, at its beginning
-    bool in_vain = false;    // it woke up without cause
+    bool draws = false;  // a choice was made in it
+    StepUnderWay step;
   };
 
   const DporOptions options_;

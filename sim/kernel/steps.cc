@@ -1,6 +1,7 @@
 #include "vigil/sim/kernel/steps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "vigil/sim/kernel/chooser.h"
 
@@ -18,6 +19,16 @@ void Footprint::Add(ObjectId object, Access access) {
   } else {
     touches.insert(at, {object, write});
   }
+}
+
+// In vain: since it came back it touched that condition and its mutex at most.
+void StepUnderWay::WaitsFor(ObjectId condition) {
+  if (came_back_ == condition) in_vain_ = footprint_.touches.size() <= 2 && !footprint_.everything;
+}
+
+Footprint StepUnderWay::End() && {
+  if (memory_ != 0) footprint_.Add(memory_, in_vain_ ? Access::kRead : Access::kWrite);
+  return std::move(footprint_);
 }
 
 bool Conflict(const Footprint& a, const Footprint& b) {

@@ -40,6 +40,26 @@ struct Footprint {
 
 bool Conflict(const Footprint& a, const Footprint& b);
 
+// The footprint of a step as it comes about.
+class StepUnderWay {
+ public:
+  // `memory`: see StepObserver::StepBegins; 0: none is shared.
+  void Begin(ObjectId memory) { *this = StepUnderWay(), memory_ = memory; }
+  void Touch(ObjectId object, Access access) { footprint_.Add(object, access); }
+  void TouchEverything() { footprint_.everything = true; }
+  // A task that comes back from a condition and waits again, and touches nothing else meanwhile, has woken up without
+  // cause: of what it shares it has changed nothing.
+  void CameBackFrom(ObjectId condition) { came_back_ = condition; }
+  void WaitsFor(ObjectId condition);
+  Footprint End() &&;
+
+ private:
+  Footprint footprint_;
+  ObjectId memory_ = 0;
+  ObjectId came_back_ = 0;  // from that condition, at its beginning
+  bool in_vain_ = false;
+};
+
 // Is told what the tasks of a world do, as they do it. Must not throw, nor call back into the world.
 class StepObserver {
  public:
@@ -58,8 +78,7 @@ class StepObserver {
   virtual void TouchedEverything() = 0;
   // The step ended that task, which could have run: nobody knows what it would have touched.
   virtual void Ended(std::string_view task) = 0;
-  // The step waited for that condition, or came back from it: a task that comes back and waits again, and touches
-  // nothing else meanwhile, has woken up without cause.
+  // The step waited for that condition, or came back from it (StepUnderWay).
   virtual void WaitsFor(ObjectId condition) = 0;
   virtual void CameBackFrom(ObjectId condition) = 0;
   // Nobody can run; what happens from here on comes after all that was.
