@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vigil/properties/generators/draws.h"
+#include "vigil/properties/generators/situations.h"
 
 namespace vigil::properties {
 namespace {
@@ -37,7 +38,6 @@ Duration LongestTraining(const JobSpec& job) {
 }
 
 Duration SecondsOf(std::int64_t seconds) { return std::chrono::seconds(seconds); }
-Duration Milliseconds(std::int64_t milliseconds) { return std::chrono::milliseconds(milliseconds); }
 
 // Which kinds of faults the seed knows.
 struct Kinds {
@@ -186,9 +186,6 @@ class Planner {
     sometimes("elsewhere", 12, &Planner::Elsewhere);
     sometimes("zombie", 40, &Planner::Zombie);
     sometimes("unreadable", 6, &Planner::Unreadable);
-    const bool waits_for_others = job_.workload.kind == WorkloadKind::kSyncRegression && job_.workload.master.empty();
-    if (waits_for_others && job_.tasks.find("ps")->second > 1 && job_.tasks.find("worker")->second > 0)
-      sometimes("lost wake", 15, &Planner::LostWake);
   }
 
  private:
@@ -493,30 +490,6 @@ class Planner {
       fault.call = 1;
     }
   }
-  // The chief of synchronous replicas waits for a token since another replica stands still; its queue runner fails with
-  // the connection to another server than the one that has the tokens, and what it then asks that one, for the first
-  // time, gets lost. Nothing else happens: nearly everything wakes the chief.
-  void LostWake() {
-    job_.plan.timed.clear();
-    job_.plan.rpcs.clear();
-    job_.plan.disks.clear();
-    job_.plan.session_calls.clear();
-    const std::string server = fmt::format("ps:{}", draws_.Between(1, job_.tasks.find("ps")->second - 1));
-    TimedFault& pause = Timed(TimedFault::Kind::kPause, "worker:0");
-    pause.at = SecondsOf(draws_.Between(3, 15));
-    pause.lasts = SecondsOf(draws_.Between(25, 60));
-    const Duration waiting = pause.at + SecondsOf(draws_.Between(14, 20));
-    TimedFault& cut = Timed(TimedFault::Kind::kCut, "chief:0");
-    cut.peer = server;
-    cut.at = waiting;
-    cut.lasts = Milliseconds(draws_.Between(10, 3000));
-    RpcFault& lost = job_.plan.rpcs.emplace_back();
-    lost.effect = RpcFault::Effect::kLostRequest;
-    lost.method = "RegisterGraph";
-    lost.from = "chief:0";
-    lost.to = "ps:0";
-    lost.call = 11;  // behind those of the session's creation
-  }
   void StaleListings() {
     DiskFault& fault = job_.plan.disks.emplace_back();
     fault.effect = DiskFault::Effect::kStale;
@@ -575,6 +548,7 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   Planner planner(draws.Split("plan"), kinds, job, phase);
   planner.Plan();
   planner.PlanMore(draws);
+  DrawSituation(draws, phase, job);
   if (!job.workload.master.empty()) Planner(draws.Split("master"), kinds, job, phase).PlanForMaster();
   return scenario;
 }

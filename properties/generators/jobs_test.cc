@@ -1,10 +1,13 @@
-// What is drawn of the jobs whose sessions another task's master makes.
+// What is drawn of jobs: of those whose sessions another task's master makes, of those that are large, quiet or stormy,
+// and of situations in which several faults are aimed at one another.
 #include "vigil/properties/generators/jobs.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -85,6 +88,59 @@ TEST(RandomJob, SomeAreLargeSomeQuietSomeStormyAndSomeFaultsAreAimed) {
   EXPECT_GE(most, 40U);
   EXPECT_EQ(aimed.size(), sim::kFaultPointKinds);
   for (const auto& [kind, count] : aimed) EXPECT_GE(count, 50) << static_cast<int>(kind);
+}
+
+bool IsUnseenRestart(const sim::FaultPlan& plan) {
+  if (plan.rpcs.size() != 1 || plan.timed.size() != 1 || !plan.disks.empty()) return false;
+  const RpcFault& answer = plan.rpcs[0];
+  const sim::TimedFault& crash = plan.timed[0];
+  return answer.method == "RecvTensor" && answer.to == "worker:0" && answer.from.starts_with("ps:") &&
+         crash.kind == sim::TimedFault::Kind::kCrash && crash.task.starts_with("ps:") && crash.task != answer.from &&
+         crash.restart_after.has_value();
+}
+
+enum class Saves : std::uint8_t { kNo, kSyncTakesLong, kChiefStandsStill };
+
+Saves TwoSave(const sim::FaultPlan& plan, std::size_t workers) {
+  using Kind = sim::TimedFault::Kind;
+  if (!plan.rpcs.empty() || plan.timed.empty()) return Saves::kNo;
+  const sim::TimedFault& first = plan.timed[0];
+  if (first.kind == Kind::kPause && first.task == "chief:0" && first.point.has_value() && plan.disks.empty() &&
+      plan.timed.size() == 1) {
+    return Saves::kChiefStandsStill;
+  }
+  const bool unheard =
+      plan.timed.size() == workers && std::ranges::all_of(plan.timed, [](const sim::TimedFault& fault) {
+        return fault.kind == Kind::kSilent && fault.task == "chief:0" && !fault.lasts.has_value();
+      });
+  const bool slow = plan.disks.size() == 1 && plan.disks[0].effect == sim::DiskFault::Effect::kSlow &&
+                    plan.disks[0].op == "sync" && plan.disks[0].by >= std::chrono::seconds(40);
+  return unheard && slow ? Saves::kSyncTakesLong : Saves::kNo;
+}
+
+TEST(RandomJob, SomeFaultsAreAimedAtOneAnother) {
+  constexpr std::uint64_t kSeeds = 2000;
+  int unseen = 0;
+  std::map<Saves, int> saves;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const replays::Scenario scenario = RandomJob(seed);
+    const sim::JobSpec& job = *scenario.job;
+    if (IsUnseenRestart(job.plan)) {
+      ++unseen;
+      EXPECT_EQ(job.workload.kind, sim::WorkloadKind::kSyncRegression) << seed;
+      EXPECT_LT(job.plan.timed[0].at, *job.heal_after) << seed;
+    }
+    const Saves two = TwoSave(job.plan, static_cast<std::size_t>(job.tasks.at("worker")));
+    ++saves[two];
+    if (two == Saves::kNo) continue;
+    EXPECT_LE(job.workload.last_step, 24) << seed;  // the workers' end is near
+    EXPECT_TRUE(two == Saves::kSyncTakesLong || job.workload.disk > Duration::zero()) << seed;
+  }
+  EXPECT_GE(unseen, 10);
+  EXPECT_LE(unseen, 60);
+  EXPECT_GE(saves[Saves::kSyncTakesLong], 10);
+  EXPECT_LE(saves[Saves::kSyncTakesLong], 60);
+  EXPECT_GE(saves[Saves::kChiefStandsStill], 3);
 }
 
 }  // namespace

@@ -1,0 +1,135 @@
+#include "vigil/properties/generators/situations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace vigil::properties {
+namespace {
+
+using sim::DiskFault;
+using sim::FaultPlan;
+using sim::JobSpec;
+using sim::RpcFault;
+using sim::TimedFault;
+using sim::WorkloadKind;
+
+int CountOf(const JobSpec& job, std::string_view name) { return job.tasks.find(name)->second; }
+
+// Replicas that wait for each other, on several servers.
+bool WaitsForOthers(const JobSpec& job) {
+  return job.workload.kind == WorkloadKind::kSyncRegression && job.workload.master.empty() && CountOf(job, "ps") > 1 &&
+         CountOf(job, "worker") > 0;
+}
+
+// The chief of synchronous replicas waits for a token since another replica stands still; its queue runner fails with
+// the connection to another server than the one that has the tokens, and what it then asks that one, for the first
+// time, gets lost. Nothing else happens: nearly everything wakes the chief.
+void LostWake(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  const auto unused = [&draws] { draws.Below(1); };  // what was drawn here once: jobs stay what they are
+  FaultPlan& plan = job.plan;
+  const auto server = fmt::format("ps:{}", draws.Between(1, CountOf(job, "ps") - 1));
+  unused();
+  const Duration begin = std::chrono::seconds(draws.Between(3, 15));
+  plan.timed.push_back({.kind = TimedFault::Kind::kPause,
+                        .at = begin,
+                        .task = "worker:0",
+                        .lasts = std::chrono::seconds(draws.Between(25, 60))});
+  const Duration waiting = begin + std::chrono::seconds(draws.Between(14, 20));
+  unused();
+  plan.timed.push_back({.kind = TimedFault::Kind::kCut,
+                        .at = waiting,
+                        .task = "chief:0",
+                        .peer = server,
+                        .lasts = Milliseconds(draws.Between(10, 3000))});
+  plan.rpcs.push_back({.effect = RpcFault::Effect::kLostRequest,
+                       .method = "RegisterGraph",
+                       .from = "chief:0",
+                       .to = "ps:0",
+                       .call = 11});  // behind those of the session's creation
+}
+
+// A server is back, and nobody hears of it. The gradients of a replica reach all servers but one, at which all wait
+// then: for what was asked of the replica and is answered late or never. Another server, which is done with its part of
+// those steps, dies meanwhile, and a new process is in its place.
+void UnseenRestart(Draws& draws, Duration phase, JobSpec& job) {
+  const int servers = std::min(CountOf(job, "ps"), 3);           // the others hold nothing of the model
+  const std::int64_t restarted = draws.Between(1, servers - 1);  // the first one has the tokens: who waits is told
+  std::int64_t lacking = draws.Between(0, servers - 2);
+  if (lacking >= restarted) ++lacking;
+  RpcFault& answer = job.plan.rpcs.emplace_back();
+  answer.method = "RecvTensor";
+  answer.from = fmt::format("ps:{}", lacking);
+  answer.to = "worker:0";
+  answer.call = draws.Between(5, 16);
+  answer.effect = draws.Chance(75) ? RpcFault::Effect::kNeverAnswered : RpcFault::Effect::kDelayed;
+  if (answer.effect == RpcFault::Effect::kDelayed) answer.by = std::chrono::seconds(draws.Between(60, 300));
+  // Once all have come to wait: two such requests are part of a step.
+  const Duration waiting = job.workload.step * (answer.call / 2 + 2);
+  TimedFault& crash = job.plan.timed.emplace_back();
+  crash.task = fmt::format("ps:{}", restarted);
+  crash.at = std::min(waiting + std::chrono::seconds(draws.Between(0, 30)), phase - std::chrono::seconds(5));
+  crash.restart_after = Milliseconds(draws.Between(200, 20000));
+  crash.silently = draws.Chance(40);
+}
+
+// Workers that save if the chief is gone when they come to their end, and do not need it to get there.
+bool WorkersSave(const JobSpec& job) {
+  return job.workload.kind != WorkloadKind::kSyncRegression && job.workload.kind != WorkloadKind::kSupervisor &&
+         job.workload.filters && job.workload.master.empty() && CountOf(job, "worker") > 0;
+}
+
+// Two processes save at a time. The chief is in the middle of a save for minutes, since a sync of its disk takes so
+// long or since it stands still; the workers, which hear nothing of it, come to their end and save in its place.
+void TwoSavers(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  job.workload.last_step = draws.Between(4, 24);
+  const Duration takes = std::chrono::seconds(draws.Between(40, 300));
+  if (draws.Chance(25)) {
+    // Who waits for no disk is not held up in the middle of its operations.
+    job.workload.disk = std::max<Duration>(job.workload.disk, std::chrono::microseconds(500));
+    job.plan.timed.push_back(
+        {.kind = TimedFault::Kind::kPause,
+         .point = sim::FaultPoint{.kind = sim::FaultPoint::Kind::kFileOp, .n = draws.Between(30, 300)},
+         .task = "chief:0",
+         .lasts = takes});
+    return;
+  }
+  job.plan.disks.push_back(
+      {.effect = DiskFault::Effect::kSlow, .task = "chief:0", .op = "sync", .call = draws.Between(3, 20), .by = takes});
+  TimedFault silence{
+      .kind = TimedFault::Kind::kSilent, .at = std::chrono::seconds(draws.Between(0, 10)), .task = "chief:0"};
+  for (int i = 0; i < CountOf(job, "worker"); ++i) {
+    silence.peer = fmt::format("worker:{}", i);
+    job.plan.timed.push_back(silence);
+  }
+}
+
+struct Situation {
+  std::string_view name;  // of its stream
+  int percent;            // of the jobs that it suits
+  bool (*suits)(const JobSpec& job);
+  void (*draw)(Draws& draws, Duration phase, JobSpec& job);
+};
+// The first one that is drawn. A new one comes last, and leaves the jobs that have another one alone.
+constexpr Situation kSituations[] = {
+    {"lost wake", 15, WaitsForOthers, LostWake},
+    {"unseen restart", 15, WaitsForOthers, UnseenRestart},
+    {"two savers", 4, WorkersSave, TwoSavers},
+};
+
+}  // namespace
+
+void DrawSituation(const Draws& draws, Duration phase, JobSpec& job) {
+  for (const Situation& situation : kSituations) {
+    Draws own = draws.Split(situation.name);
+    if (!situation.suits(job) || !own.Chance(situation.percent)) continue;
+    job.plan = {.default_link = job.plan.default_link, .links = std::move(job.plan.links)};
+    return situation.draw(own, phase, job);
+  }
+}
+
+}  // namespace vigil::properties
