@@ -143,6 +143,10 @@ TEST_F(PlayerTest, OurPlayerRefusesWhatIsNoQuestion) {
   const Ran ran = Run("echo hello | $VIGIL player");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("(in hello)"));
+  const Ran newer = Run(R"(echo '{"type":"hello","protocols":[2,3]}' | $VIGIL player)");
+  EXPECT_EQ(newer.code, 2);
+  EXPECT_THAT(newer.err, HasSubstr("protocols: this player speaks protocol 1, which is not among them"));
+  EXPECT_EQ(Run(R"(echo '{"type":"hello","protocols":[2,1]}' | $VIGIL player)").code, 0);
   const Ran well =
       Run(R"(echo '{"type":"play","id":5,"scenario":{"id":"a","drive":[{"op":"explode"}]}}' | $VIGIL player)");
   EXPECT_THAT(well.out, HasSubstr(R"({"type":"cannot","id":5,"reason":)"));

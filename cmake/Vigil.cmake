@@ -231,6 +231,7 @@ function(vigil_executable target)
   add_executable(${target} ${arg_SOURCES})
   if(VIGIL_SANITIZE MATCHES thread)
     target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/stress/threads/tsan_suppressions.cc)
+    target_link_libraries(${target} PRIVATE absl::cord absl::status)  # which it stands before
   endif()
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE ${deps})

@@ -64,15 +64,20 @@ absl::Status Train(const Env& env) {
                          MonitoredTrainingSession(env, graph, {.checkpoint_dir = folder, .hooks = {stop}}));
   SplitMix64 random(1);
   RunResult result;
+  Tensor learned;
   VIGIL_RETURN_IF_ERROR(WithSession(*session, [&](MonitoredSession& s) -> absl::Status {
     while (true) {
       VIGIL_ASSIGN_OR_RETURN(const bool stops, s.ShouldStop());
       if (stops) return absl::OkStatus();
       const Samples samples = Measure(random);
       VIGIL_RETURN_IF_ERROR(s.RunInto(&result, Fetches::List({train, weights.ref}), {{x, samples.x}, {y, samples.y}}));
+      learned = result.values()[1].tensor();
     }
   }));
-  const Tensor learned = result.values()[1].tensor();
+  if (!learned.valid()) {
+    std::printf("nothing is left to train in %s\n", folder.c_str());
+    return absl::OkStatus();
+  }
   for (std::size_t i = 0; i < kFeatures; ++i) {
     std::printf("weight %zu: %.1f (%.1f)\n", i, learned.flat<float>()[i] + 0.0F, kTrue[i]);
   }

@@ -29,6 +29,9 @@ def main() -> int:
         maker = find_maker(arguments.hook)
         leave = [word for word in arguments.leave.split(",") if word]
         player = TensorFlowPlayer(maker, arguments.hook, leave, arguments.may_write)
+    if sys.stdin is None:
+        print("error: cannot read standard input: it is closed; questions come there", file=sys.stderr)
+        return 2
     try:
         serve(player, sys.stdin, answers)
     except NoQuestion as error:

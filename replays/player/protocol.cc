@@ -64,6 +64,17 @@ std::string TypeOf(Fields& f) {
   return type;
 }
 
+// That ours is among the protocols that are offered.
+void CheckOffer(const Field& field) {
+  bool ours = false;
+  field.Each([&](const Json& item, const Place& place) {
+    std::int64_t offered = 0;
+    Field(field.reading(), item, place).Integer(kIds, offered);
+    ours = ours || offered == kPlayerProtocol;
+  });
+  if (!ours) field.Fail(fmt::format("this player speaks protocol {}, which is not among them", kPlayerProtocol));
+}
+
 absl::Status Misread(std::string_view line, const absl::Status& why) {
   return MakeStatus(Code::kInvalidArgument, fmt::format("{} (in {})", MessageOf(why), Shortened(line, 80)));
 }
@@ -264,7 +275,11 @@ absl::StatusOr<std::optional<PlayRequest>> ParseRequest(std::string_view line) {
   const Place root;
   Fields f(reading, document.root(), root);
   const std::string type = TypeOf(f);
-  if (reading.ok() && type == "hello") return std::nullopt;
+  if (reading.ok() && type == "hello") {
+    CheckOffer(f.Required("protocols"));
+    f.Finish();
+    return reading.ok() ? absl::StatusOr<std::optional<PlayRequest>>(std::nullopt) : Misread(line, reading.status());
+  }
   if (reading.ok() && type != "play") reading.Fail(root, fmt::format("expected a play, got {}", Quoted(type)));
   PlayRequest request;
   f.Required("id").Integer(kIds, request.id);
