@@ -136,9 +136,9 @@ def exported_again(path: str, meta: tf.MetaGraphDef) -> str:
     return path + ".again"
 
 
-def played_here(paths: list[str]) -> dict[str, str]:
-    """What vigil says of each play: "same", or what differs."""
-    return dict(line.split(" ", 1) for line in run_tool("graph_tool", "play", str(TOLERANCE), *paths))
+def played_here(paths: list[str], command: str = "play") -> dict[str, str]:
+    """What vigil says of each play, or of the gradients that it adds itself: "same", or what differs."""
+    return dict(line.split(" ", 1) for line in run_tool("graph_tool", command, str(TOLERANCE), *paths))
 
 
 def leave_out_chaos(seed: str, path: str) -> int:
@@ -198,8 +198,7 @@ def gradients(exchange: Exchange, seed: str, count: int, folder: str) -> None:
         exchange.counts["programs"] += 1
         exchange.counts["gradients"] += (len(program.fetches) - 1) * len(program.batches)
     for command in ("play", "gradients"):
-        for line in run_tool("graph_tool", command, str(TOLERANCE), *paths):
-            path, said = line.split(" ", 1)
+        for path, said in played_here(list(paths), command).items():
             if said != "same":
                 exchange.differ(f"{command}: {paths[path]}: {said}")
     for path, what in paths.items():

@@ -278,7 +278,8 @@ absl::StatusOr<std::optional<PlayRequest>> ParseRequest(std::string_view line) {
   if (reading.ok() && type == "hello") {
     CheckOffer(f.Required("protocols"));
     f.Finish();
-    return reading.ok() ? absl::StatusOr<std::optional<PlayRequest>>(std::nullopt) : Misread(line, reading.status());
+    if (!reading.ok()) return Misread(line, reading.status());
+    return std::nullopt;
   }
   if (reading.ok() && type != "play") reading.Fail(root, fmt::format("expected a play, got {}", Quoted(type)));
   PlayRequest request;

@@ -88,10 +88,11 @@ bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server, bo
 
 // Whether who sent it was there to say it again, and again.
 bool CouldSayItAgain(const UnheardCall& call, const Lives& lives) {
-  return std::ranges::any_of(lives, [&call](const auto& entry) {
-    const auto& [name, life] = entry;
-    return name.first == call.sender && std::ranges::find(call.lives, name.second) != call.lives.end() &&
-           life.began <= call.sent && call.sent + kGoodbyesTake < std::min(life.over, life.end);
+  return std::ranges::any_of(call.lives, [&](int number) {
+    const auto found = lives.find({call.sender, number});
+    if (found == lives.end()) return false;
+    const Life& life = found->second;
+    return life.began <= call.sent && call.sent + kGoodbyesTake < std::min(life.over, life.end);
   });
 }
 

@@ -107,8 +107,9 @@ template <bool kSparse, typename T>
 void ApplyFtrlTo(T& var, T& accum, T& linear, T lr, T l1, T l2, T lr_power, T grad, T shrunk) {
   const T more = accum + grad * grad;
   const auto power = [lr_power](T x) { return lr_power == T(-0.5) ? std::sqrt(x) : std::pow(x, -lr_power); };
-  linear += shrunk - (power(more) - power(accum)) / lr * var;
-  const T quadratic = power(more) / lr + T(2) * l2;
+  const T power_of_more = power(more);
+  linear += shrunk - (power_of_more - power(accum)) / lr * var;
+  const T quadratic = power_of_more / lr + T(2) * l2;
   if constexpr (kSparse) {
     var = (std::max(std::min(linear, l1), -l1) - linear) / quadratic;
   } else {
