@@ -57,6 +57,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kSawStep:
     case Kind::kFound:
     case Kind::kLogged:
+    case Kind::kSavedInPlace:
     case Kind::kStopAsked:
     case Kind::kLeaves:
     case Kind::kApplied:

@@ -191,6 +191,18 @@ JobEvidence KeptByTwo(std::vector<std::int64_t> checkpoints) {
   return evidence;
 }
 
+// The same of one whose sync was slow, while a worker saved in its place.
+JobEvidence KeptBesideAWorker(std::vector<std::int64_t> checkpoints) {
+  JobEvidence evidence = Kept(std::move(checkpoints));
+  DiskFault slow{.task = std::string(kBoss)};
+  slow.effect = DiskFault::Effect::kSlow;
+  evidence.spec.plan.disks.push_back(slow);
+  evidence.history.push_back(evidence.history.back());
+  evidence.history.back().task = kHand;
+  evidence.history.back().kind = Kind::kSavedInPlace;
+  return evidence;
+}
+
 JobEvidence KeptWithDataOf(std::vector<std::int64_t> half_deleted) {
   JobEvidence evidence = Kept({20, 30, 40, 50, 60});
   evidence.facts.half_deleted = std::move(half_deleted);
@@ -329,6 +341,8 @@ std::vector<CheckerCase> CasesOfCheckpoints() {
       {"checkpoint.keep_limit", "one too few is kept", Kept({20, 30, 40, 50, 60}), Kept({30, 40, 50, 60})},
       {"checkpoint.keep_limit", "a restart takes nothing over", KeptByTwo({5, 10, 20, 30, 40, 50, 60}),
        KeptByTwo({1, 5, 10, 20, 30, 40, 50, 60})},
+      {"checkpoint.keep_limit", "a worker's save excuses two", KeptBesideAWorker({20, 30, 40, 45, 50, 60}),
+       KeptBesideAWorker({10, 20, 30, 40, 45, 50, 60})},
       {"checkpoint.keep_limit", "data of a deleted one stays", KeptWithDataOf({}), KeptWithDataOf({10})},
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"restore.newest_reported", "where the newest has rotted, the oldest is restored", SavedThreeAndRestored(40),

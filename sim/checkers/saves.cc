@@ -50,9 +50,9 @@ bool Undisturbed(const JobRun& run) {
 
 // What may be left over, because somebody was cut off between the save and its listing, or between the listing and what
 // is deleted: twice for each end of a process, since a deletion may be undone with the power, and once for each failed
-// session.
+// session. Of two that save at one time the later to list its own lists over the other's.
 std::size_t MayBeLeftOver(const JobRun& run) {
-  std::int64_t most = 0;
+  std::int64_t most = std::ranges::count(run.history, JobMoment::Kind::kSavedInPlace, &JobMoment::kind);
   for (const auto& [name, task] : run.facts.tasks) {
     most += 2 * std::max<std::int64_t>(task.lives - 1, 0) + task.recoveries + (task.outcome == "clean" ? 0 : 2);
   }
@@ -147,15 +147,16 @@ const Checker kKeepLimit = {
     .needs = &Behaviour::keep_limits,
     .check = CheckKept,
     .excuses =
-        "two checkpoints for each process that was started again or did not end cleanly, one for each recovery; too "
-        "few "
-        "where a chief was disturbed; chiefs that did not end cleanly, and those whose disks fail; checkpoints of "
+        "two checkpoints for each process that was started again or did not end cleanly, one for each recovery and for "
+        "each save of a worker in the chief's place; too few where a chief was disturbed; chiefs that did not end "
+        "cleanly, and those whose disks fail; checkpoints of "
         "other "
         "tasks; data of deleted ones where a worker did not end cleanly in its first life",
     .why =
         "what was saved just before a crash, or deleted just before a power cut, no list may name; what cannot be "
-        "removed "
-        "stays; a worker that saves in the chief's place deletes, too",
+        "removed stays; a worker that saves in the chief's place deletes, too, and a chief that is in a save of its "
+        "own "
+        "meanwhile lists over it",
 };
 
 }  // namespace vigil::sim

@@ -7,6 +7,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/summary/summary_writer.h"
+#include "vigil/sim/cluster/restore_watch.h"
 
 namespace vigil::sim {
 
@@ -173,6 +174,11 @@ void FactsRecorder::Judge(const Event& event) {
           event.index == static_cast<std::int32_t>(SessionLogStatus::kCheckpoint)) {
         NoteStep(Kind::kLogged, static_cast<std::int64_t>(event.value));
       }
+      break;
+    case EventKind::kSaverDetail:
+      if (event.call == static_cast<std::uint8_t>(SaverDetail::kWritten) && event.code == Code::kOk &&
+          task_.starts_with("worker"))
+        NoteStep(Kind::kSavedInPlace, StepInName(event.subject));
       break;
     case EventKind::kConstructed:
       if (event.code != Code::kOk) facts_->create_failed.push_back(event.code);

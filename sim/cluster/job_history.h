@@ -49,7 +49,8 @@ struct JobMoment {
     kSaved,   // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
     kFound,   // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
     kLogged,  // the events file was told of a checkpoint: step
-    kStopAsked,  // a hook asked its run for a stop
+    kSavedInPlace,  // a worker's saver has written a checkpoint of that step, in the chief's place: step
+    kStopAsked,     // a hook asked its run for a stop
     // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
     // name of task (ZombieOf).
     kReplaced,

@@ -12,16 +12,6 @@ namespace {
 
 using Restoring = std::function<void(std::int64_t step)>;
 
-// The number that a checkpoint's name ends with; -1 = none.
-std::int64_t StepInName(const std::string& name) {
-  const std::size_t dash = name.rfind('-');
-  if (dash == std::string::npos) return -1;
-  std::int64_t step = -1;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data() + dash + 1, end, step);
-  return error == std::errc() && rest == end ? step : -1;
-}
-
 class RestoreWatch final : public Session {
  public:
   RestoreWatch(std::unique_ptr<Session> inner, Restoring restoring)
@@ -63,6 +53,15 @@ class RestoreWatchFactory final : public SessionFactory {
 };
 
 }  // namespace
+
+std::int64_t StepInName(std::string_view name) {
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos) return -1;
+  std::int64_t step = -1;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + dash + 1, end, step);
+  return error == std::errc() && rest == end ? step : -1;
+}
 
 std::shared_ptr<SessionFactory> WatchRestores(std::shared_ptr<SessionFactory> inner, Restoring restoring) {
   return std::make_shared<RestoreWatchFactory>(std::move(inner), std::move(restoring));

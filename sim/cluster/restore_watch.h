@@ -7,10 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "vigil/core/session/session.h"
 
 namespace vigil::sim {
+
+// The number that a checkpoint's name ends with; -1 = none.
+std::int64_t StepInName(std::string_view name);
 
 // `restoring` is called before each restore with the step of its checkpoint; of a name without one not at all.
 std::shared_ptr<SessionFactory> WatchRestores(std::shared_ptr<SessionFactory> inner,
