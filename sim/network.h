@@ -221,6 +221,8 @@ class SimNetwork {
   void Break(NetworkLink& link, std::string_view why, LinkTrouble* trouble);
   Duration ReconnectAfter(NetworkLink& link);
   void TryToConnect(NetworkLink& link);
+  void WaitForConnection(Message& request);
+  static void FindListener(OutgoingCall& call);
   static bool Unreachable(const NetworkLink& link);
   void ReachabilityChanged(NetworkLink& link);
   static void Count(NetworkLink& link, LinkTrouble::Kind kind);

@@ -49,12 +49,17 @@ bool SimNetwork::Waits(Message& message) {
       }
   }
   if (!receiver->paused) return false;
+  // Nobody serves there: its machine refuses a connection, whether or not the process stands still.
+  if (message.kind == Message::Kind::kRequest && message.call->request.wait_for_ready &&
+      message.call->address->listener == nullptr)
+    return false;
   ++receiver->held_by_pause;
   receiver->inbox.push_back(&message);
   return true;
 }
 
 void SimNetwork::Deliver(Message& message) {
+  if (message.kind == Message::Kind::kRequest) FindListener(*message.call);
   if (Waits(message)) return;
   hash_.AddMessage(static_cast<std::uint8_t>(message.kind), message.link->id,
                    message.call == nullptr ? 0 : message.call->number);
@@ -62,6 +67,12 @@ void SimNetwork::Deliver(Message& message) {
   if (message.logged != 0) LogArrived(message);
   if (message.kind == Message::Kind::kRequest && !message.second) return DeliverRequest(message);
   DeliverTaken(message);
+}
+
+// Who has waited for a connection has it from now on, to whoever serves: with his end it breaks.
+void SimNetwork::FindListener(OutgoingCall& call) {
+  if (call.request.wait_for_ready && call.listener == 0 && call.address->listener != nullptr)
+    call.listener = call.address->listener->id;
 }
 
 // Its sender may send the next one, once this one's arrival is over.
@@ -162,6 +173,9 @@ void SimNetwork::ArriveRequest(Message& message) {
     why = "recvmsg: Connection reset by peer";
     call.unheard = false;
   }
+  if (!why.empty() && call.request.wait_for_ready && !call.settled && !call.cancelled &&
+      &Resolve(NameOf(call.request.to), link.from) == call.address)
+    return WaitForConnection(message);
   const bool damaged = why.empty() && ArrivesDamaged(message, call.request.body);
   if (damaged) message.reply.emplace(absl::UnavailableError(std::string(kDamaged)));
   if (why.empty() && !damaged && (message.fault == nullptr || message.second)) {

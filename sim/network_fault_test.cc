@@ -61,6 +61,59 @@ TEST_F(NetworkFaultTest, ACutBreaksOpenCallsAndRefusesNewOnes) {
   EXPECT_EQ(cut.effects, 2);
 }
 
+TEST_F(NetworkFaultTest, WhoWaitsForAConnectionGetsTheNextOneAfterTheCut) {
+  LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
+  Trouble(cut, milliseconds(5), milliseconds(100));
+  Chief([&] {
+    Call({.body = absl::Cord("late"),
+          .deadline = DeadlineAfter(chief_.env(), milliseconds(500)),
+          .wait_for_ready = true});
+    Call({.body = absl::Cord("waits"), .wait_for_ready = true});
+  });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("510 DEADLINE_EXCEEDED Deadline Exceeded", "1012 waits"));
+  EXPECT_EQ(served_, 1);
+}
+
+TEST_F(NetworkFaultTest, WhoWaitsForAConnectionGetsOneOnceSomebodyServes) {
+  At(milliseconds(5), [this] { ps_.Kill(); });
+  At(milliseconds(2500), [this] { ps_.Boot(); });
+  At(milliseconds(5000), [this] { ps_.Kill(); });
+  Chief([&] {
+    Call({.body = absl::Cord("refused")});
+    Call({.body = absl::Cord("waits"), .wait_for_ready = true});  // tried again about every second
+    world_.AdvanceBy(seconds(1));
+    Call({.body = absl::Cord("block"), .wait_for_ready = true});
+    Call({.body = absl::Cord("breaks"), .wait_for_ready = true});
+    world_.AdvanceBy(seconds(10));
+  });
+  Run(seconds(20));
+  EXPECT_THAT(seen_, ElementsAre(HasSubstr("11 UNAVAILABLE"), "3013 waits", HasSubstr("UNAVAILABLE Socket closed")));
+}
+
+TEST_F(NetworkFaultTest, WhoHasWaitedForAConnectionLosesItWithTheServer) {
+  At(milliseconds(5), [this] { ps_.Kill(); });
+  At(milliseconds(500), [this] { ps_.Boot(); });
+  At(milliseconds(900), [this] { ps_.Pause(); });  // it has the request, and never takes it
+  At(milliseconds(2000), [this] { ps_.Kill(); });
+  Chief([&] { Call({.body = absl::Cord("waits"), .wait_for_ready = true}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("2001 UNAVAILABLE Socket closed"));
+}
+
+TEST_F(NetworkFaultTest, WhoWaitsForAConnectionIsNotHeldByAProcessThatServesNobodyYet) {
+  At(milliseconds(5), [this] { ps_.Kill(); });
+  At(milliseconds(400), [this] {
+    ps_.Boot();
+    ps_.Pause();  // before it comes to serve
+  });
+  At(milliseconds(1500), [this] { ps_.Kill(); });
+  At(milliseconds(1900), [this] { ps_.Boot(); });
+  Chief([&] { Call({.body = absl::Cord("waits"), .wait_for_ready = true}); });
+  Run();
+  EXPECT_THAT(seen_, ElementsAre("2012 waits"));
+}
+
 TEST_F(NetworkFaultTest, AConnectionThatNobodyWantedDuringTheCutIsBackAtOnce) {
   LinkTrouble cut{.kind = LinkTrouble::Kind::kCut};
   Trouble(cut, milliseconds(20), milliseconds(100));

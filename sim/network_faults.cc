@@ -182,6 +182,16 @@ void SimNetwork::TryToConnect(NetworkLink& link) {
   }
 }
 
+// A request that does not fail for want of a connection: it goes out again with the next attempt to make one, to
+// whoever serves there then.
+void SimNetwork::WaitForConnection(Message& request) {
+  OutgoingCall& call = *request.call;
+  NetworkLink& link = *call.link;
+  call.listener = 0;
+  if (link.cuts > 0) TryToConnect(link);
+  SendAt(request, link.down ? link.next_attempt : scheduler_.now() + ReconnectAfter(link));
+}
+
 void SimNetwork::Reset(std::string_view a, std::string_view b) {
   Break(LinkBetween(HostOf(a), HostOf(b)), "recvmsg: Connection reset by peer", nullptr);
   Break(LinkBetween(HostOf(b), HostOf(a)), "recvmsg: Connection reset by peer", nullptr);

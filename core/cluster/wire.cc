@@ -288,6 +288,7 @@ void ToProto(const SessionConfig& config, proto::ConfigProto* out) {
   out->set_inter_op_parallelism_threads(config.inter_op_parallelism_threads);
   out->set_create_timeout_ns(config.create_timeout.count());
   out->set_keepalive_ns(config.keepalive.count());
+  out->set_waits_for_tasks(config.waits_for_tasks);
 }
 
 absl::StatusOr<SessionConfig> FromProto(const proto::ConfigProto& config) {
@@ -296,7 +297,8 @@ absl::StatusOr<SessionConfig> FromProto(const proto::ConfigProto& config) {
                        .operation_timeout_in_ms = config.operation_timeout_in_ms(),
                        .inter_op_parallelism_threads = config.inter_op_parallelism_threads(),
                        .create_timeout = Duration(config.create_timeout_ns()),
-                       .keepalive = Duration(config.keepalive_ns())};
+                       .keepalive = Duration(config.keepalive_ns()),
+                       .waits_for_tasks = config.waits_for_tasks()};
 }
 
 absl::StatusOr<RunOptions> FromProto(const proto::RunOptionsProto& options) {

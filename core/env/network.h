@@ -42,6 +42,10 @@ struct NetworkRequest {
   absl::Cord body;         // opaque here
   Time deadline = kNever;  // then DEADLINE_EXCEEDED, whatever the peer does
   Duration keepalive{0};   // UNAVAILABLE when nothing was heard of the peer for so long; 0 = never
+  // Where there is no connection, because nobody serves there or it is cut off, it waits for one, tried again about
+  // every second, and does not fail; as gRPC's. UNAVAILABLE if a connection breaks meanwhile. A network of one process
+  // has no connections, and does not wait.
+  bool wait_for_ready = false;
 };
 
 // A request that has arrived, while its handler runs. Only what AnswerLater gives may be used afterwards.

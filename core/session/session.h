@@ -105,6 +105,10 @@ struct SessionConfig {
   // them; 0 = for ever.
   Duration create_timeout{0};
   Duration keepalive{0};  // UNAVAILABLE when nothing was heard of a task for so long; 0 = never
+  // As TensorFlow: Close() waits until every task has forgotten the steps that failed, for a dead one until it is there
+  // again, however long that takes; and a creation learns at once that a task is there. Otherwise Close() waits for
+  // nobody, and a creation asks every second.
+  bool waits_for_tasks = false;
 };
 
 // Makes raw sessions. The simulator and traces decorate it.

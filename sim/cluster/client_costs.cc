@@ -58,8 +58,13 @@ class CostlyFactory final : public SessionFactory {
 
 }  // namespace
 
+ClientCosts CostsOf(const WorkloadSpec& workload) {
+  return {
+      .least_session = workload.least_session, .most_session = workload.most_session, .signature = workload.signature};
+}
+
 std::shared_ptr<SessionFactory> NewCostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner,
-                                                 ClientCosts costs) {
+                                                 const ClientCosts& costs) {
   return std::make_shared<CostlyFactory>(env, std::move(inner), costs);
 }
 

@@ -10,17 +10,20 @@
 
 #include "vigil/core/env/env.h"
 #include "vigil/core/session/session.h"
+#include "vigil/sim/cluster/job_spec.h"
 
 namespace vigil::sim {
 
 struct ClientCosts {
-  Duration least_session = std::chrono::milliseconds(80);  // of a new session, once its tasks are found
-  Duration most_session = std::chrono::milliseconds(180);
-  Duration signature = std::chrono::milliseconds(40);  // of a run like which there was none in its session
+  Duration least_session;  // of a new session, once its tasks are found
+  Duration most_session;
+  Duration signature;  // of a run like which there was none in its session
 };
 
+ClientCosts CostsOf(const WorkloadSpec& workload);
+
 std::shared_ptr<SessionFactory> NewCostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner,
-                                                 ClientCosts costs = {});
+                                                 const ClientCosts& costs);
 
 }  // namespace vigil::sim
 

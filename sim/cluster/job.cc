@@ -255,23 +255,23 @@ void Job::Impl::Start(Machine& machine) {
   machine.node.Spawn("main", [this, &machine] { Live(machine, machine.node.env()); });
 }
 
-// From the least to the most in a few steps of whole milliseconds, as the labels say; the least is the calm choice.
+// One of those that were measured; or from the least to the most in a few steps of whole milliseconds, as the labels
+// say. The least is the calm choice.
 Duration Job::Impl::BootTime(const Machine& machine) {
-  constexpr std::size_t kSteps = 5;
-  const Duration least = spec.workload.least_boot;
-  const Duration most = spec.workload.most_boot;
-  if (most <= least) return least;
-  std::array<std::string, kSteps> texts;
-  std::array<std::string_view, kSteps> labels;
-  const auto step = [&](std::size_t i) {
-    return std::chrono::floor<std::chrono::milliseconds>(least + (most - least) * static_cast<std::int64_t>(i) /
-                                                                     static_cast<std::int64_t>(kSteps - 1));
-  };
-  for (std::size_t i = 0; i < kSteps; ++i) {
-    texts[i] = fmt::format("{}ms", step(i).count());
-    labels[i] = texts[i];
+  constexpr std::int64_t kSteps = 5;
+  const WorkloadSpec& workload = spec.workload;
+  std::vector<Duration> times = workload.boots;
+  if (times.empty()) {
+    if (workload.most_boot <= workload.least_boot) return workload.least_boot;
+    const Duration range = workload.most_boot - workload.least_boot;
+    for (std::int64_t i = 0; i < kSteps; ++i)
+      times.push_back(std::chrono::floor<std::chrono::milliseconds>(workload.least_boot + range * i / (kSteps - 1)));
   }
-  return step(world.Choose(machine.node.name(), "main", "boot", labels));
+  std::vector<std::string> texts;
+  for (const Duration time : times)
+    texts.push_back(fmt::format("{}ms", std::chrono::floor<std::chrono::milliseconds>(time).count()));
+  const std::vector<std::string_view> labels(texts.begin(), texts.end());
+  return times[world.Choose(machine.node.name(), "main", "boot", labels)];
 }
 
 void Job::Impl::Live(Machine& machine, const Env& env) {
@@ -318,7 +318,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
     server->Join();
     return absl::OkStatus();
   }
-  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env));
+  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), CostsOf(spec.workload));
   const auto factory = WatchRestores(applier->Decorate(member.name, costly),
                                      [&recorder](std::int64_t step) { recorder.Restoring(step); });
   const absl::Status trained = Train({.env = env,

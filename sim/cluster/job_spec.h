@@ -32,6 +32,7 @@ struct WorkloadSpec {
   std::int64_t last_step = 600;
   std::map<std::string, std::int64_t, std::less<>> last_steps;  // of single tasks
   std::int64_t save_steps = 20;
+  Duration before_save{0};   // the chief stands so long before it writes a checkpoint, in a listener of its saver
   bool async_saves = false;  // checkpoints are written beside the training
   std::int64_t validate_steps =
       0;                        // of a regression: so often a task looks at its loss in the session, without training
@@ -47,6 +48,11 @@ struct WorkloadSpec {
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
   Duration most_boot = std::chrono::seconds(4);
+  // What a client spends on a new session, and on each run like which there was none in it (client_costs.h).
+  Duration least_session = std::chrono::milliseconds(80);
+  Duration most_session = std::chrono::milliseconds(180);
+  Duration signature = std::chrono::milliseconds(40);
+  std::vector<Duration> boots;  // measured ones in place of these two, increasing: each as likely
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 

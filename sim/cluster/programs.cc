@@ -17,17 +17,25 @@ namespace {
 constexpr std::chrono::seconds kGracePeriod{5};
 constexpr std::int64_t kLogSteps = 100;  // the default of MonitoredTrainingSession
 
-// Tells the recorder of every checkpoint that is complete.
+// Stands before every save as long as the workload says, and tells the recorder of every checkpoint that is complete.
 class SavesListener final : public CheckpointSaverListener {
  public:
-  explicit SavesListener(FactsRecorder& recorder) : recorder_(recorder) {}
+  explicit SavesListener(const TrainerParts& parts)
+      : env_(parts.env), recorder_(parts.recorder), takes_(parts.takes), before_save_(parts.job.workload.before_save) {}
+  absl::Status BeforeSave(Session&, std::int64_t) override {
+    if (before_save_ > Duration(0)) env_.tasks->SleepUntil(DeadlineAfter(env_, takes_(before_save_)));
+    return absl::OkStatus();
+  }
   absl::StatusOr<bool> AfterSave(Session&, std::int64_t step) override {
     recorder_.Saved(step);
     return false;
   }
 
  private:
+  const Env env_;
   FactsRecorder& recorder_;
+  const std::function<Duration(Duration)> takes_;
+  const Duration before_save_;
 };
 
 // The hook that MonitoredTrainingSession would add itself, with a listener.
@@ -35,7 +43,7 @@ absl::StatusOr<HookPtr> SaverHook(const TrainerParts& parts, const std::shared_p
   return CheckpointSaverHook::Create(parts.env, {.checkpoint_dir = parts.checkpoint_dir,
                                                  .save_steps = parts.job.workload.save_steps,
                                                  .scaffold = scaffold,
-                                                 .listeners = {std::make_shared<SavesListener>(parts.recorder)},
+                                                 .listeners = {std::make_shared<SavesListener>(parts)},
                                                  .async_saves = parts.job.workload.async_saves,
                                                  .behaviour = parts.behaviour});
 }

@@ -155,13 +155,12 @@ absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline
 }
 
 template <typename Method>
-void ClientGraph::Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const {
-  SayGoodbye(env_,
-             {.to = task.address,
-              .method = method.text(),
-              .body = absl::Cord(request.SerializeAsString()),
-              .keepalive = options_.keepalive},
-             options_.worker->owed_goodbyes());
+NetworkRequest ClientGraph::RequestTo(const TaskAddress& task, const Method& method,
+                                      const typename Method::Request& request) const {
+  return {.to = task.address,
+          .method = method.text(),
+          .body = absl::Cord(request.SerializeAsString()),
+          .keepalive = options_.keepalive};
 }
 
 void ClientGraph::Deregister() {
@@ -169,7 +168,7 @@ void ClientGraph::Deregister() {
     proto::DeregisterGraphRequest request;
     request.set_session_handle(options_.session);
     request.set_graph_handle(part.handle);
-    Tell(*part.task, methods::kDeregisterGraph, request);
+    SayGoodbye(env_, RequestTo(*part.task, methods::kDeregisterGraph, request), options_.worker->owed_goodbyes());
   }
 }
 
@@ -191,7 +190,14 @@ void ClientGraph::Cleanup(StepRun& run, const absl::Status& why) const {
   const std::int64_t step_id = run.step_id();
   proto::CleanupGraphRequest request;
   request.set_step_id(step_id);
-  for (const Part& part : remote_) Tell(*part.task, methods::kCleanupGraph, request);
+  for (const Part& part : remote_) {
+    NetworkRequest cleanup = RequestTo(*part.task, methods::kCleanupGraph, request);
+    if (options_.cleanups != nullptr) {
+      options_.cleanups->Say(std::move(cleanup));
+    } else {
+      SayGoodbye(env_, std::move(cleanup), options_.worker->owed_goodbyes());
+    }
+  }
   // The own partition may have ended well, with values that nobody will fetch any more.
   if (local_graph_ != nullptr) options_.worker->EndStep(step_id, Derived(why));
 }

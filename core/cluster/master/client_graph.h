@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vigil/core/base/spin_lock.h"
+#include "vigil/core/cluster/master/cleanups.h"
 #include "vigil/core/cluster/master/master_graph.h"
 #include "vigil/core/cluster/master/step_run.h"
 #include "vigil/core/cluster/master_interface.h"
@@ -45,6 +46,7 @@ struct ClientGraphOptions {
   TaskDevices devices;
   int own = 0;
   Duration keepalive{0};
+  std::shared_ptr<Cleanups> cleanups;  // that the session's end waits for; null: it waits for none
 };
 
 class ClientGraph {
@@ -88,9 +90,9 @@ class ClientGraph {
   void RunLocal(StepRun& run, const StepCall& call, Time deadline) const;
   absl::Status Collect(StepRun& run, const StepCall& call, std::vector<Tensor>* fetched) const;
   void Cleanup(StepRun& run, const absl::Status& why) const;
-  // Nobody waits for the answer.
   template <typename Method>
-  void Tell(const TaskAddress& task, const Method& method, const typename Method::Request& request) const;
+  NetworkRequest RequestTo(const TaskAddress& task, const Method& method,
+                           const typename Method::Request& request) const;
 
   const Env env_;
   const ClientGraphOptions options_;

@@ -30,6 +30,7 @@ class Search : public std::enable_shared_from_this<Search> {
       : env_(env),
         keepalive_(search.keepalive),
         timeout_(search.timeout),
+        wait_for_ready_(search.wait_for_ready),
         client_(search.client),
         stopped_(search.stopped),
         deadline_(search.timeout > Duration::zero() ? DeadlineAfter(env, search.timeout) : kNever),
@@ -107,7 +108,8 @@ class Search : public std::enable_shared_from_this<Search> {
           env_.network->Start({.to = asked_[i].task->address,
                                .method = methods::kGetStatus.text(),
                                .body = absl::Cord(request.SerializeAsString()),
-                               .keepalive = keepalive_},
+                               .keepalive = keepalive_,
+                               .wait_for_ready = wait_for_ready_},
                               [self = shared_from_this(), i](NetworkReply reply) { self->Answer(i, reply); });
       MutexLock lock(*mutex_);
       asked_[i].call = call;
@@ -187,6 +189,7 @@ class Search : public std::enable_shared_from_this<Search> {
   const Env env_;
   const Duration keepalive_;
   const Duration timeout_;
+  const bool wait_for_ready_;
   proto::GetStatusRequest request_;  // says who asks
   const TaskStart client_;
   const std::function<bool()> stopped_;

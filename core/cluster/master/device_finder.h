@@ -18,6 +18,7 @@ struct DeviceSearch {
   std::vector<std::string> filters;  // none: all tasks; the own one always belongs to them
   Duration timeout{0};               // 0 = none
   Duration keepalive{0};
+  bool wait_for_ready = false;     // as NetworkRequest::wait_for_ready, of those that are asked
   IncomingCall* caller = nullptr;  // for whom; null: nobody who could give up
   // Who asks for the session: of that task no earlier process counts, to which the task's name may still lead.
   TaskStart client = {};

@@ -156,6 +156,7 @@ absl::StatusOr<proto::CreateSessionResponse> Master::CreateSessionFor(const prot
                                                                       {.filters = config.device_filters,
                                                                        .timeout = config.create_timeout,
                                                                        .keepalive = config.keepalive,
+                                                                       .wait_for_ready = config.waits_for_tasks,
                                                                        .caller = caller,
                                                                        .client = client,
                                                                        .stopped = [this] { return stopped(); }}));
@@ -358,7 +359,7 @@ std::shared_ptr<MasterSession> Master::TakeOut(const std::string& session) {
 absl::Status Master::CloseSession(const std::string& session) {
   const std::shared_ptr<MasterSession> closing = TakeOut(session);
   if (closing == nullptr) return NoSession(session);
-  closing->Close();
+  closing->Close([this] { return stopped(); });
   return absl::OkStatus();
 }
 

@@ -30,6 +30,7 @@ MasterSession::MasterSession(const Env& env, const OpRegistry& ops, std::shared_
                .keepalive = config_.keepalive},
       over_(*env.tasks, "the end of a session"),
       mutex_(env.tasks->NewMutex("master session")) {
+  if (config_.waits_for_tasks) options_.cleanups = std::make_shared<Cleanups>(env_);
   options_.own = FindDevice(*options_.devices, 0, options_.worker->device().name());
 }
 
@@ -160,7 +161,7 @@ absl::Status MasterSession::CheckTask(const TaskAddress& task, const NetworkRepl
   return absl::OkStatus();
 }
 
-void MasterSession::Close() {
+void MasterSession::Close(const std::function<bool()>& stopped) {
   End(MakeStatus(Code::kCancelled, "Step was cancelled by an explicit call to `Session::Close()`."));
   std::shared_ptr<Task> watcher;
   {
@@ -168,6 +169,7 @@ void MasterSession::Close() {
     watcher = watcher_;
   }
   if (watcher != nullptr) watcher->Join(kNever);
+  if (options_.cleanups != nullptr && stopped != nullptr) options_.cleanups->Wait(stopped);
 }
 
 void MasterSession::End(const absl::Status& why) {

@@ -74,8 +74,8 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   void Heard() { heard_.store(true, std::memory_order_relaxed); }
 
   // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Waits for nobody but the task that
-  // watches, which ends at once.
-  void Close();
+  // watches, which ends at once, and for what SessionConfig::waits_for_tasks says: until `stopped` (null: not at all).
+  void Close(const std::function<bool()>& stopped = nullptr);
   // The same with that reason, but for the wait.
   void End(const absl::Status& why);
 

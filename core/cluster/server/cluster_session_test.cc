@@ -255,6 +255,36 @@ TEST_F(ClusterSessionTest, ADeadServerIsUnavailableAndARestartedOneAborts) {
   EXPECT_EQ(Fetch(*again, sum_), 11);
 }
 
+// As TensorFlow's: recorded in replays/cluster/often.jsonl.
+TEST_F(ClusterSessionTest, ACloseMayWaitUntilADeadServerIsBack) {
+  cluster_.StartAll();
+  for (const bool waits : {false, true}) {
+    const auto session = cluster_.NewSession("worker", 0, graph_, {.waits_for_tasks = waits});
+    EXPECT_EQ(Run(*session, init_), "OK");
+    const auto hanging = HangIn(*session);
+    cluster_.Crash("ps", 0);
+    hanging->task->Join(kNever);
+    const auto closes = fake_.env().tasks->Spawn("closes", [&] { EXPECT_EQ(Text(session->Close()), "OK"); });
+    EXPECT_EQ(closes->Join(DeadlineAfter(fake_.env(), seconds(1000))), !waits);
+    cluster_.Start("ps", 0);
+    EXPECT_TRUE(closes->Join(DeadlineAfter(fake_.env(), seconds(2))));
+    ExpectNoSteps();
+  }
+}
+
+TEST_F(ClusterSessionTest, ACloseThatWaitsEndsWithTheServer) {
+  cluster_.StartAll();
+  const auto session = cluster_.NewSession("worker", 0, graph_, {.waits_for_tasks = true});
+  EXPECT_EQ(Run(*session, init_), "OK");
+  const auto hanging = HangIn(*session);
+  cluster_.Crash("ps", 0);
+  hanging->task->Join(kNever);
+  const auto closes = fake_.env().tasks->Spawn("closes", [&] { EXPECT_EQ(Text(session->Close()), "OK"); });
+  EXPECT_FALSE(closes->Join(DeadlineAfter(fake_.env(), seconds(10))));
+  cluster_.server("worker", 0).Stop();
+  EXPECT_TRUE(closes->Join(DeadlineAfter(fake_.env(), seconds(2))));
+}
+
 // A step that stands still has no request left to the server whose death it should hear of.
 TEST_F(ClusterSessionTest, TheDeathOfAServerEndsStepsThatWaitForAnother) {
   cluster_.StartAll();

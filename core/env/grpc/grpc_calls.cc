@@ -65,6 +65,7 @@ struct GrpcCalls::Call final : grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::B
   grpc::ClientContext context;
   std::unique_ptr<grpc::Alarm> turn_missed;  // of one that waits for its turn and has a deadline
   std::atomic<bool> cancelled{false};
+  bool waits = false;  // for a connection
   bool received = false;
   bool counted = false;  // among its peer's bytes; guarded by the owner's mutex_
   // While gRPC has it.
@@ -79,6 +80,8 @@ std::uint64_t GrpcCalls::Start(NetworkRequest request, std::function<void(Networ
   call->owner = this;
   call->peer = {request.to, request.keepalive};
   call->deadline = request.deadline;
+  call->waits = request.wait_for_ready;
+  call->context.set_wait_for_ready(request.wait_for_ready);
   call->bytes = static_cast<std::int64_t>(request.body.size());
   call->done = std::move(done);
   call->method = std::move(request.method);
@@ -155,13 +158,12 @@ GrpcCalls::Calls GrpcCalls::TakeTurns(Peer& peer) const {
   return next;
 }
 
-absl::Status GrpcCalls::Connect(const PeerKey& key, Peer& peer) const {
+absl::Status GrpcCalls::Connect(const PeerKey& key, bool waits, Peer& peer) const {
   const Time now = shared_->env.clock->Monotonic();
-  if (peer.failed.has_value() && now - *peer.failed < shared_->options.reconnect_after) {
-    return MakeStatus(Code::kUnavailable, peer.why);
-  }
+  const bool too_soon = peer.failed.has_value() && now - *peer.failed < shared_->options.reconnect_after;
+  if (too_soon && !waits) return MakeStatus(Code::kUnavailable, peer.why);
+  if (!too_soon) peer.failed.reset();
   if (peer.stub != nullptr) return absl::OkStatus();
-  peer.failed.reset();
   peer.channel = NewChannel(key);
   peer.stub = std::make_shared<grpc::GenericStub>(peer.channel);
   return absl::OkStatus();
@@ -182,7 +184,7 @@ absl::Status GrpcCalls::Begin(const std::shared_ptr<Call>& call) {
   {
     std::lock_guard lock(mutex_);
     Peer& peer = peers_[call->peer];
-    if (absl::Status connected = Connect(call->peer, peer); !connected.ok()) {
+    if (absl::Status connected = Connect(call->peer, call->waits, peer); !connected.ok()) {
       calls_.erase(call->number);
       return connected;
     }
@@ -298,6 +300,8 @@ std::shared_ptr<grpc::Channel> GrpcCalls::NewChannel(const PeerKey& key) const {
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // a request arrives once at most
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // of the environment: it gets in the way of loopback
   args.SetInt(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
+  // For calls that wait for a connection; gRPC's own is two minutes.
+  args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   args.SetMaxReceiveMessageSize(-1);
   args.SetMaxSendMessageSize(-1);
   if (keepalive > Duration::zero()) {

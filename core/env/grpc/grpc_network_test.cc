@@ -127,6 +127,28 @@ TEST_F(GrpcNetworkTest, LargeBodiesComeAsTheyWere) {
   EXPECT_TRUE(*reply == body);
 }
 
+TEST_F(GrpcNetworkTest, ARequestMayWaitForAConnection) {
+  const auto network = New();
+  auto listener = Listen(*network);
+  const std::string address = listener->address();
+  listener = nullptr;
+  EXPECT_EQ(CodeOf(Call(*network, {.to = address}).status()), Code::kUnavailable);
+  EXPECT_EQ(CodeOf(Call(*network, {.to = address, .deadline = In(milliseconds(50)), .wait_for_ready = true}).status()),
+            Code::kDeadlineExceeded);
+  Notification answered(*real_.env().tasks, "an answer");
+  NetworkReply reply;
+  network->Start({.to = address, .method = kEcho, .body = absl::Cord("waited"), .wait_for_ready = true},
+                 [&](NetworkReply got) {
+                   reply = std::move(got);
+                   answered.Notify();
+                 });
+  const auto again = network->Listen(address, Echo);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(answered.Wait(In(seconds(60))));
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(*reply, "waited");
+}
+
 // A socket that says what a test tells it, and else nothing.
 class Socket {
  public:

@@ -84,8 +84,8 @@ class GrpcCalls {
 
   // REQUIRES (these): mutex_ is held.
   bool HasRoom(const Peer& peer, const Call& call) const;
-  absl::Status Connect(const PeerKey& key, Peer& peer) const;
-  Calls TakeTurns(Peer& peer) const;  // those who waited, and have room now
+  absl::Status Connect(const PeerKey& key, bool waits, Peer& peer) const;  // waits: for as long as it takes
+  Calls TakeTurns(Peer& peer) const;                                       // those who waited, and have room now
   // How long it may wait for its turn.
   void WatchDeadline(const std::shared_ptr<Call>& call);
 
