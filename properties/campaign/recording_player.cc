@@ -8,6 +8,7 @@
 #include "vigil/properties/judge/timeline_findings.h"
 #include "vigil/properties/judge/why.h"
 #include "vigil/replays/format/escape.h"
+#include "vigil/replays/format/job_expectation.h"
 #include "vigil/replays/play/job_player.h"
 #include "vigil/replays/play/runner.h"
 #include "vigil/replays/show/causes.h"
@@ -42,10 +43,11 @@ Outcome PlayRecording(replays::Runner& runner, const RecordingPlayerOptions& opt
                        // For what led to what is violated, or to the event.
                        .log_messages = NamesARule(recording) || options.timeline || options.why.has_value()});
   }
+  const replays::JobExpectation& expected = *recording.expect->job;
   return replays::PlayJobLikeRecorded(
-      runner, recording.scenario, *recording.expect->job,
+      runner, recording.scenario, expected,
       {.first = options.first_seed,
-       .seeds = options.seeds,
+       .seeds = options.seeds.value_or(expected.plays.empty() ? kPlaysOfACluster : kPlaysForFrequencies),
        .once = options.job_text.has_value() || options.timeline || options.why.has_value(),
        .log_messages = options.timeline || options.why.has_value(),
        .interrupt = options.interrupt});

@@ -17,13 +17,16 @@ namespace vigil::properties {
 
 // What real clusters did is held against that many plays, each with a seed of its own.
 inline constexpr int kPlaysOfACluster = 50;
+// ... and against so many where it is known how often each way was taken.
+inline constexpr int kPlaysForFrequencies = 200;
 
 // How outcome.extra begins if there is no such event.
 inline constexpr std::string_view kNoSuchEvent = "--why:";
 
 struct RecordingPlayerOptions {
   std::uint64_t first_seed = 1;
-  int seeds = kPlaysOfACluster;
+  // nullopt: kPlaysOfACluster, and kPlaysForFrequencies where each play of the real ones was kept.
+  std::optional<int> seeds = std::nullopt;
   std::optional<replays::JobTextOptions> job_text =
       std::nullopt;  // what happened in a cluster; of real ones the first seed only
   // outcome.extra: what is in the past of the event with this number, from 1 (causes.h), or that there is none.

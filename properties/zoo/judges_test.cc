@@ -24,6 +24,7 @@
 #include "vigil/properties/zoo/zoo.h"
 #include "vigil/replays/format/parse.h"
 #include "vigil/replays/judge/comparison_cases.h"
+#include "vigil/replays/judge/frequencies.h"
 #include "vigil/replays/judge/job_comparison.h"
 #include "vigil/replays/judge/result.h"
 #include "vigil/replays/play/runner.h"
@@ -152,6 +153,19 @@ bool MissingWaysAreSeen() {
   return !coverage.Missing(recorded).empty();
 }
 
+bool OtherFrequenciesAreSeen() {
+  std::vector<replays::JobPlay> recorded(12);
+  std::vector<replays::JobPlay> seen(200);
+  for (std::vector<replays::JobPlay>* const plays : {&recorded, &seen}) {
+    for (replays::JobPlay& play : *plays) play.tasks["worker:0"] = {.outcome = "clean", .sessions = 2};
+  }
+  if (!replays::TooDifferent(replays::Frequencies(recorded, seen)).empty()) return false;
+  for (std::size_t i = 0; i < seen.size() / 3; ++i) seen[i].tasks["worker:0"].sessions = 3;
+  if (!replays::TooDifferent(replays::Frequencies(recorded, seen)).empty()) return false;  // it may be chance
+  for (std::size_t i = 0; i < seen.size(); ++i) seen[i].tasks["worker:0"].sessions = i % 4 == 0 ? 2 : 3;
+  return !replays::TooDifferent(replays::Frequencies(recorded, seen)).empty();
+}
+
 bool ComparisonRefuses(std::string_view id) {
   static const std::map<std::string_view, bool (*)()> kForged = {
       {"compare.events", [] { return Fails(Expecting({"a"}), Doing({"b"})); }},
@@ -162,6 +176,7 @@ bool ComparisonRefuses(std::string_view id) {
       {"play.same_choices_same_run", OtherRunsAreSeen},
       {"model.says_the_same", TheModelDisagrees},
       {"cluster.shows_all_ways", MissingWaysAreSeen},
+      {"cluster.as_often", OtherFrequenciesAreSeen},
   };
   const auto found = kForged.find(id);
   return found != kForged.end() && found->second();

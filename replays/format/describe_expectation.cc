@@ -89,6 +89,35 @@ class NewestType : public Typed<std::optional<Span<std::int64_t>>> {
   std::string Words() const override { return kTimes.Words() + ", or null"; }
 };
 
+class TaskPlayObject : public Object<TaskPlay> {
+  using Task = TaskPlay;
+  void Describe(Described<Task>& f) const override {
+    f.Required("outcome", &Task::outcome, kText, "how its last life ended: `clean`, a code, `killed`, `running`");
+    f.Required("sessions", &Task::sessions, kStepNumber, "how often AfterCreateSession was called");
+    f.Required("run_failed", &Task::run_failed, kErrorCode, "the code of each run that failed, in order");
+    f.Required("create_failed", &Task::create_failed, kErrorCode, "... and of each creation of a session");
+    const ListOf<std::int64_t> steps(kStepNumber);
+    f.Required("step_back_silent", &Task::step_back_silent, steps,
+               "by how much the step went back, each time, without a new session of this task");
+    f.Required("step_back_recovered", &Task::step_back_recovered, steps, "... and right after a new one");
+    f.Required("longest_run_s", &Task::longest_run_s, kSecs, "the longest run as its caller saw it");
+    f.Optional("opened_after_s", &Task::opened_after_s, kSecs,
+               "from the start of the process to its open session; missing: it never opened one");
+    f.Optional("last_step", &Task::last_step, kStepNumber, "the greatest step that a run came back with");
+    f.Required("hook_end", &Task::hook_end, kStepNumber, "how often End was called");
+    f.Optional("text", &Task::text, kText, "for reading");
+  }
+};
+
+class JobPlayObject : public Object<JobPlay> {
+  void Describe(Described<JobPlay>& f) const override {
+    const TaskPlayObject task;
+    f.Required("tasks", &JobPlay::tasks, MapOf<TaskPlay>(task), "of every task but the parameter servers");
+    f.Optional("newest_checkpoint", &JobPlay::newest_checkpoint, kStepNumber,
+               "the step of the newest file at the end; missing: there was none");
+  }
+};
+
 class JobExpectationFields : public Object<JobExpectation> {
   void Describe(Described<JobExpectation>& f) const override {
     const TaskExpectationObject task;
@@ -97,6 +126,9 @@ class JobExpectationFields : public Object<JobExpectation> {
     f.Shown().Optional("newest_checkpoint", &JobExpectation::newest_checkpoint, NewestType(),
                        "the step of the newest file at the end; null, or missing: there was none");
     f.Shown().Optional("repeats", &JobExpectation::repeats, kCount, "the number of plays");
+    const JobPlayObject play;
+    f.Optional("plays", &JobExpectation::plays, ListOf<JobPlay>(play),
+               "each by itself: then how often each way was taken is compared, too");
   }
 };
 
@@ -117,6 +149,8 @@ void AppendExpectationObjects(std::vector<DocumentedObject>& objects) {
   objects.push_back({"final", WalkObject<FinalStateObject, FinalState>});
   objects.push_back({"expect of a cluster", WalkObject<JobExpectationFields, JobExpectation>});
   objects.push_back({"what is expected of a task", WalkObject<TaskExpectationObject, TaskExpectation>});
+  objects.push_back({"a play of a cluster", WalkObject<JobPlayObject, JobPlay>});
+  objects.push_back({"what a task did in a play", WalkObject<TaskPlayObject, TaskPlay>});
 }
 
 }  // namespace vigil::replays

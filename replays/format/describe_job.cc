@@ -169,6 +169,25 @@ class LastStepsType : public Typed<WorkloadSpec> {
   const TaskNames& names_;
 };
 
+const DurationType kBoot;
+
+class BootsType : public ListOf<Duration> {
+ public:
+  BootsType() : ListOf(kBoot) {}
+  void Read(const Field& field, std::vector<Duration>& out) const override {
+    ListOf::Read(field, out);
+    if (out.size() > kMostBoots)
+      return field.Fail(
+          fmt::format("{} times, but at most {} are drawn from: give their quantiles", out.size(), kMostBoots));
+    if (std::ranges::adjacent_find(out, std::ranges::greater_equal()) != out.end())
+      field.Fail("expected times that increase");
+  }
+  std::string Words() const override { return "list of increasing times: " + kBoot.Words(); }
+
+ private:
+  static constexpr std::size_t kMostBoots = 20;
+};
+
 class WorkloadObject : public Object<WorkloadSpec> {
  public:
   explicit WorkloadObject(const TaskNames& names) : names_(names) {}
@@ -177,6 +196,8 @@ class WorkloadObject : public Object<WorkloadSpec> {
                        "what is trained, and how");
     f.Shown().Optional("last_step", &WorkloadSpec::last_step, kStepNumber, "where the training ends");
     f.Optional("save_steps", &WorkloadSpec::save_steps, IntegerType({1, 1'000'000'000}), "steps between checkpoints");
+    f.Optional("before_save_s", &WorkloadSpec::before_save, DurationType(),
+               "the chief stands so long before it writes a checkpoint, in a listener of its saver");
     f.Optional("async_saves", &WorkloadSpec::async_saves, kFlag, "checkpoints are written beside the training");
     f.Optional("validate_steps", &WorkloadSpec::validate_steps, kStepNumber,
                "of a regression: so often a task runs its loss in the session without training");
@@ -198,6 +219,13 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("step_s", &WorkloadSpec::step, DurationType(), "the pause between two steps of a task");
     f.Optional("boot_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_boot, &WorkloadSpec::most_boot, 1),
                "from the start of a process to its server");
+    const BootsType boots;
+    f.Optional("boots_s", &WorkloadSpec::boots, boots,
+               "... as it was measured, in place of `boot_s`: each of these times is as likely");
+    f.Optional("session_s", DurationPair<WorkloadSpec>(&WorkloadSpec::least_session, &WorkloadSpec::most_session, 1),
+               "what a client spends on a new session, once its tasks are found");
+    f.Optional("signature_s", &WorkloadSpec::signature, DurationType(),
+               "... and on each run like which there was none in that session");
     f.Optional("session", WorkloadSessionObject(), "how its sessions are made");
     f.Optional("tasks", LastStepsType(names_), "of single tasks");
   }

@@ -1,7 +1,7 @@
 // What several plays of one job had in common, as the recordings say it: sets and ranges (job_expectation.h).
 //
 //   JobSummary summary;
-//   for (...) summary.Add(*outcome.job);
+//   for (...) summary.Add(PlayOf(*outcome.job));
 //   PrintJobExpectation(summary.expectation());
 //
 // Thread safety: belongs to one thread.
@@ -13,9 +13,12 @@
 
 namespace vigil::replays {
 
+// What the recordings keep of a play.
+JobPlay PlayOf(const sim::JobFacts& facts);
+
 class JobSummary {
  public:
-  void Add(const sim::JobFacts& facts);
+  void Add(const JobPlay& play);
   const JobExpectation& expectation() const { return expectation_; }
 
  private:

@@ -34,8 +34,8 @@ TEST(JobSummaryTest, SetsAndRangesOverAllPlays) {
   other.newest_checkpoint.reset();
 
   JobSummary summary;
-  summary.Add(one);
-  summary.Add(other);
+  summary.Add(PlayOf(one));
+  summary.Add(PlayOf(other));
   const JobExpectation& all = summary.expectation();
   EXPECT_EQ(all.repeats, 2);
   EXPECT_EQ(all.newest_checkpoint, (Span<std::int64_t>{601, 601}));

@@ -62,7 +62,7 @@ TEST(JobExpectation, WhatSeveralPlaysMustShow) {
                           "worker:0 step_back_recovered: recorded with and without, seen always with"));
 }
 
-// All recordings of clusters.
+// All recordings of clusters that are compared by ranges: those whose plays were kept are not (frequencies.h).
 std::vector<Recording> RecordedClusterList() {
   PosixFiles files;
   std::vector<Recording> all;
@@ -70,7 +70,7 @@ std::vector<Recording> RecordedClusterList() {
   ReadRecords(files, no_input, {std::string(VIGIL_SOURCE_DIR) + "/replays/cluster"}, [&](RawRecord raw) {
     absl::StatusOr<Recording> recording = ParseRecording(raw.text, raw.source, raw.record);
     EXPECT_TRUE(recording.ok()) << recording.status();
-    if (recording.ok()) all.push_back(*std::move(recording));
+    if (recording.ok() && recording->expect->job->plays.empty()) all.push_back(*std::move(recording));
     return true;
   });
   return all;
@@ -180,7 +180,7 @@ TEST(JobExpectation, AForgedRecordingHoldsForNoPlay) {
     EXPECT_FALSE(Misses(*recording.scenario.job, *outcome.job, forged).empty()) << recording.scenario.id;
     ++played;
   }
-  EXPECT_EQ(played, 54);
+  EXPECT_EQ(played, 53);
 }
 
 }  // namespace

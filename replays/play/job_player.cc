@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "vigil/replays/format/print.h"
+#include "vigil/replays/judge/frequencies.h"
 #include "vigil/replays/judge/job_comparison.h"
 #include "vigil/replays/judge/job_summary.h"
 #include "vigil/replays/play/play_chooser.h"
@@ -105,6 +107,7 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
   std::vector<std::string> misses;
   JobCoverage coverage;
   JobSummary summary;
+  std::vector<JobPlay> each;
   Scenario seeded = scenario;
   const bool by_seeds = scenario.choices.empty();
   const bool once = plays.once || !by_seeds;
@@ -119,12 +122,20 @@ Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobE
       outcome.reason = play + outcome.reason;
       break;
     }
-    for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded)) misses.push_back(play + miss);
+    if (recorded.plays.empty()) {
+      for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded)) misses.push_back(play + miss);
+    }
     coverage.Add(*outcome.job, recorded);
-    summary.Add(*outcome.job);
+    each.push_back(PlayOf(*outcome.job));
+    summary.Add(each.back());
   }
-  if (outcome.verdict == Verdict::kPlayed && !once && plays.seeds >= kPlaysThatShowAllWays) {
+  if (outcome.verdict == Verdict::kPlayed && !once && recorded.plays.empty() && plays.seeds >= kPlaysThatShowAllWays) {
     for (std::string& way : coverage.Missing(recorded)) misses.push_back(std::move(way));
+  }
+  if (outcome.verdict == Verdict::kPlayed && !recorded.plays.empty()) {
+    const std::vector<Frequency> frequencies = Frequencies(recorded.plays, each);
+    for (std::string& way : TooDifferent(frequencies)) misses.push_back(std::move(way));
+    outcome.frequencies = PrintFrequencies(frequencies);
   }
   outcome.misses = std::move(misses);
   if (summary.expectation().repeats > 0) outcome.plays = PrintJobExpectation(summary.expectation());

@@ -23,8 +23,8 @@ struct JobPlays {
 };
 
 // Plays it for each of so many seeds (what has choices: once, by these), and notes in the last outcome's `misses` where
-// a play is not one that the recorded clusters could have made, and which of their ways no play took (not of few plays,
-// or of one that is told).
+// a play is not one that the recorded clusters could have made, and (not of few plays, or of one that is told) which of
+// their ways no play took, and which were taken too often or too seldom where the recorded plays say how often.
 Outcome PlayJobLikeRecorded(Runner& runner, const Scenario& scenario, const JobExpectation& recorded,
                             const JobPlays& plays);
 

@@ -31,7 +31,7 @@ template <typename Archive>
 void PackFields(Archive& archive, PlainOutcome& outcome) {
   archive(outcome.verdict, outcome.reason, outcome.events, outcome.final, outcome.messages, outcome.hash,
           outcome.choices, outcome.unused_choices, outcome.violated, outcome.job, outcome.nodes, outcome.misses,
-          outcome.plays, outcome.explanation, outcome.extra, outcome.why);
+          outcome.plays, outcome.frequencies, outcome.explanation, outcome.extra, outcome.why);
 }
 template <typename Archive>
 void PackFields(Archive& archive, Result& result) {

@@ -121,6 +121,7 @@ void Reporter::AddToJson(const Result& result) {
     w.Close(']');
   }
   if (!result.outcome.plays.empty()) w.Key("plays").Raw(result.outcome.plays);
+  if (!result.outcome.frequencies.empty()) w.Key("frequencies").Raw(result.outcome.frequencies);
   if (!result.outcome.why.empty()) w.Key("why").Raw(result.outcome.why);
   if (!result.outcome.unused_choices.empty()) {
     w.Key("unused_choices").Open('[');

@@ -2,7 +2,9 @@
 """Records what clusters of real TensorFlow processes do under faults: killed, stopped and cut off for real, on loopback.
 
   cluster.py record SCENARIOS PLAYS [--repeats N] [--only ID]...   plays them and appends a line a play to PLAYS
-  cluster.py merge SCENARIOS PLAYS... OUT                          the scenarios, expecting what their plays had in common
+  cluster.py merge SCENARIOS PLAYS... OUT [--keep]                 the scenarios, expecting what their plays had in common;
+                                                                   --keep: and each play, with how long processes took
+                                                                   to start
   cluster.py widen RECORDED PLAYS... OUT                           recorded ones, expecting what further plays showed, too
 
 SCENARIOS: .jsonl in the format of replays/cluster. A play takes up to the scenario's limit_s and real time: nothing else should
@@ -20,7 +22,7 @@ import tempfile
 import threading
 import time
 
-from cluster_facts import merge, task_facts, widen
+from cluster_facts import boots, kept, merge, task_facts, widen
 from cluster_link import Link, free_port
 
 TASK_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cluster_task.py")
@@ -167,7 +169,8 @@ class Play:
         facts = {task_name(task): task_facts(seen[task], task in alive) for task in trainers}
         newest = newest_step(os.path.join(self.folder, "ckpt"))
         shutil.rmtree(self.folder, ignore_errors=True)
-        return {"id": self.scenario["id"], "tasks": facts, "newest": newest}
+        events = {task_name(task): seen[task] for task in self.tasks}
+        return {"id": self.scenario["id"], "tasks": facts, "newest": newest, "events": events}
 
     def end(self):
         for process in self.processes.values():
@@ -217,6 +220,10 @@ def write_merged(options):
                 expect = merge(own)
                 if options.command == "widen":
                     expect = widen(scenario["expect"], expect)
+                if options.keep:
+                    expect["plays"] = [kept(play) for play in own]
+                    if measured := boots(own):
+                        scenario["workload"] = {**scenario.get("workload", {}), "boots_s": measured}
                 scenario = {**scenario, "expect": expect}
             elif options.command == "merge":
                 continue  # never played: nothing to expect
@@ -236,6 +243,7 @@ def main():
         merging.add_argument("scenarios")
         merging.add_argument("plays", nargs="+")
         merging.add_argument("out")
+        merging.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     if options.command == "record":
         record(options)

@@ -65,6 +65,40 @@ def merge(plays):
     }
 
 
+def kept(play):
+    """A play by itself, as `plays` of an `expect` has it."""
+    out = {"tasks": {name: {key: value for key, value in task.items() if value is not None}
+                     for name, task in play["tasks"].items()}}
+    if play["newest"] is not None:
+        out["newest_checkpoint"] = play["newest"]
+    return out
+
+
+BOOTS = 10
+
+
+def boots(plays):
+    """From the start of a process to its server, of all lives but the first: the middles of so many equal parts.
+
+    What is started first, with everything else at once, takes longer, and nothing hangs on it."""
+    seen = []
+    for play in plays:
+        for events in play["events"].values():
+            started = None
+            lives = 0
+            for event in events:
+                if event["ev"] == "start":
+                    started = event["t"]
+                    lives += 1
+                elif event["ev"] == "up" and lives > 1:
+                    seen.append(event["t"] - started)
+    if not seen:
+        return []
+    seen.sort()
+    middles = {round(seen[int((part + 0.5) / BOOTS * len(seen))], 2) for part in range(BOOTS)}
+    return sorted(middles)
+
+
 def join(a, b):
     """Of two sets the union, of two ranges the least that holds both."""
     if a is None or b is None:

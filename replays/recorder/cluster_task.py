@@ -74,6 +74,18 @@ class Watch(tf.train.SessionRunHook):
         say("hook_end")
 
 
+class SlowSave(tf.train.CheckpointSaverListener):
+    """Stands still before each save, as one does that first copies or checks something: faults can fall into it."""
+
+    def before_save(self, session, global_step_value):
+        time.sleep(CONFIG["before_save_s"])
+
+
+def saver_hook():
+    listeners = [SlowSave()] if CONFIG.get("before_save_s") else []
+    return tf.train.CheckpointSaverHook(CONFIG["dir"], save_steps=CONFIG.get("save_steps", 20), listeners=listeners)
+
+
 def build(cluster, job, task):
     """A linear regression, its variables on the parameter servers."""
     extra_hooks = []
@@ -112,7 +124,8 @@ def train_all(server, cluster, job, task):
     reported = 0
     with tf.train.MonitoredTrainingSession(
             master=server.target, is_chief=job == "chief", checkpoint_dir=CONFIG["dir"],
-            config=session_config(job, task), hooks=hooks, save_checkpoint_steps=20, save_checkpoint_secs=None,
+            config=session_config(job, task), hooks=hooks, chief_only_hooks=[saver_hook()],
+            save_checkpoint_steps=None, save_checkpoint_secs=None,
             save_summaries_steps=None, save_summaries_secs=None, log_step_count_steps=None, stop_grace_period_secs=5,
             **CONFIG.get("session", {})) as session:
         say("open")

@@ -49,6 +49,7 @@ struct PlainOutcome {
   std::vector<std::string> nodes;                                        // of a cluster whose text was asked for
   std::vector<std::string> misses;     // of a cluster: where it is not like the recording, a line each
   std::string plays;                   // ... what its plays had in common: JSON (PrintJobExpectation)
+  std::string frequencies;             // ... and how often each way was taken, where that was recorded: JSON, a list
   std::shared_ptr<Timeline> timeline;  // if it was asked for
   std::string extra;                   // whatever a player has to tell whoever hears of its results
   std::string why;                     // what led to it, if that was asked for: JSON (ChainJson of show/causes.h)
