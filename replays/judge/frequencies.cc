@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "vigil/core/base/code.h"
@@ -113,6 +115,17 @@ std::vector<TaskPlay> PlaysOf(std::string_view task, const std::vector<JobPlay>&
   return out;
 }
 
+// By itself no way: each play of one job has each task.
+std::optional<Frequency> Lacking(std::string_view task, std::size_t theirs, std::size_t recorded, std::size_t ours,
+                                 std::size_t seen) {
+  if (theirs == recorded && ours == seen) return std::nullopt;
+  return Frequency{.task = std::string(task),
+                   .field = "plays that have this task",
+                   .recorded = fmt::format("{} of {}", theirs, recorded),
+                   .seen = fmt::format("{} of {}", ours, seen),
+                   .p = 0};
+}
+
 template <typename T, typename Of>
 std::vector<T> Each(const std::vector<TaskPlay>& plays, const Of& of) {
   std::vector<T> out;
@@ -125,10 +138,17 @@ std::vector<T> Each(const std::vector<TaskPlay>& plays, const Of& of) {
 std::vector<Frequency> Frequencies(const std::vector<JobPlay>& recorded, const std::vector<JobPlay>& seen) {
   std::vector<Frequency> out;
   if (recorded.empty() || seen.empty()) return out;
-  for (const auto& [task, unused] : recorded.front().tasks) {
+  std::set<std::string, std::less<>> tasks;
+  for (const JobPlay& play : recorded) {
+    for (const auto& [task, unused] : play.tasks) tasks.insert(task);
+  }
+  for (const std::string& task : tasks) {
     const std::vector<TaskPlay> theirs = PlaysOf(task, recorded);
     const std::vector<TaskPlay> ours = PlaysOf(task, seen);
-    if (ours.empty()) continue;
+    if (const auto lacking = Lacking(task, theirs.size(), recorded.size(), ours.size(), seen.size())) {
+      out.push_back(*lacking);
+      continue;
+    }
     for (const KindField& field : KindFields())
       out.push_back(OfKinds(task, field.name, Each<std::string>(theirs, field.of), Each<std::string>(ours, field.of)));
     for (const AmountField& field : AmountFields())

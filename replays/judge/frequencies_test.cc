@@ -91,6 +91,17 @@ TEST(FrequenciesTest, TheOrderOfFailuresIsNoDifference) {
   EXPECT_THAT(Judged(one, other), IsEmpty());
 }
 
+TEST(FrequenciesTest, EachPlayHasEachTask) {
+  std::vector<JobPlay> recorded = Plays(12, nullptr);
+  std::vector<JobPlay> seen = Plays(200, nullptr);
+  recorded[5].tasks["worker:7"] = {.outcome = "clean"};
+  EXPECT_THAT(TooDifferent(Frequencies(recorded, seen)),
+              ElementsAre("worker:7 plays that have this task: recorded 1 of 12; seen 0 of 200 (p = 0)"));
+  recorded[5].tasks.clear();
+  EXPECT_THAT(TooDifferent(Frequencies(recorded, seen)),
+              ElementsAre("worker:0 plays that have this task: recorded 11 of 12; seen 200 of 200 (p = 0)"));
+}
+
 TEST(FrequenciesTest, WithoutRecordedPlaysThereIsNothingToSay) {
   EXPECT_TRUE(Frequencies({}, Plays(200, nullptr)).empty());
   EXPECT_TRUE(Frequencies(Plays(12, nullptr), {}).empty());

@@ -21,7 +21,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::uint64_t kSeedsOfACluster = 2;
-constexpr std::uint64_t kSeedsForFrequencies = 20;
+constexpr std::uint64_t kSeedsForFrequencies = 10;
 
 // What a play of each seed is not like.
 std::vector<std::string> NotLike(Runner& runner, Recording& recording) {
