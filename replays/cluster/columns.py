@@ -17,7 +17,8 @@ Made by [replays/cluster/columns.py](../replays/cluster/columns.py) from
 (`./vigil replay --real`: gRPC between them, killed, stopped and cut off for real), and from what the simulator does. In a cell: what all plays had
 in common, by task; `2..3` is a range, `UNAVAILABLE x1` a code and how often in a play. Times are seconds.
 
-{held} of {scenarios} scenarios hold in all plays of real processes ({real} plays each); {simulated} simulated plays each hold for {simulated_held}.
+{held} of {scenarios} scenarios hold in all plays of real processes ({real} plays each); {simulated} simulated plays each (200 where
+the recorded ones were kept one by one) hold for {simulated_held}.
 
 | scenario | task | | TensorFlow | ours, real | ours, simulated |
 |---|---|---|---|---|---|"""
