@@ -190,6 +190,18 @@ TEST_F(ScaffoldTest, PassedPiecesStayAndAreNotAddedToCollections) {
   EXPECT_THAT(graph_.Collection(kSavers), IsEmpty());
 }
 
+TEST_F(ScaffoldTest, APieceThatCannotBeMadeIsAnError) {
+  graph_.AddToCollection(kLocalVariables, b_.Const("no_variable", Tensor::Scalar<std::int64_t>(1)));
+  ScaffoldOptions given = AllPieces();
+  const absl::Status whole = Scaffold(env(), graph_, given).Finalize();
+  EXPECT_TRUE(whole.ok()) << whole;
+  Graph graph(BuiltinOps());
+  Builder b(graph);
+  graph.AddToCollection(kLocalVariables, b.Const("no_variable", Tensor::Scalar<std::int64_t>(1)));
+  given = {.init_op = b.Group("my_init", {}).node, .local_init_op = b.Group("my_local_init", {}).node};
+  EXPECT_THAT(MessageOf(Scaffold(env(), graph, given).Finalize()), HasSubstr("no_variable"));
+}
+
 TEST_F(ScaffoldTest, TheGraphIsFinalizedOnce) {
   Variable("v");
   Scaffold scaffold(env(), graph_);

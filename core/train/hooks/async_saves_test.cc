@@ -264,6 +264,25 @@ TEST_F(AsyncSavesHookTest, WhatAnotherHookHasHandedOverIsNotSavedAgain) {
   }
 }
 
+// What counts is the second attempt, which the first hook makes at its end.
+TEST_F(AsyncSavesHookTest, WhatAnotherHookHasSavedAfterAFailureIsNotSavedAgain) {
+  const auto first = Make(2);
+  const auto second = Make(2);
+  const Env begin_env = env();
+  BeginContext context{begin_env, graph_};
+  ASSERT_TRUE(first->Begin(context).ok());
+  ASSERT_TRUE(Begin(second).ok());
+  ASSERT_TRUE(NewSession(false).ok());
+  Fail(0);
+  ASSERT_EQ(Text(first->AfterCreateSession(session_, coord_)), "OK");
+  ASSERT_EQ(Text(second->AfterCreateSession(session_, coord_)), "OK");
+  TakeLog();
+  EXPECT_THAT(Text(first->End(session_.get())), HasSubstr("the disk is full"));
+  EXPECT_THAT(TakeLog(), testing::Contains("Saving checkpoints for 0 into /checkpoints/model.ckpt."));
+  EXPECT_THAT(Text(second->End(session_.get())), HasSubstr("the disk is full"));
+  EXPECT_THAT(TakeLog(), testing::Not(testing::Contains(testing::StartsWith("Saving checkpoints"))));
+}
+
 TEST_F(AsyncSavesHookTest, WithoutTheOptionNothingIsBeside) {
   Start(Make(2, false));
   EXPECT_THAT(Told(), ElementsAre("before 0", "after 0"));
