@@ -201,7 +201,7 @@ std::uint64_t SimNetwork::Start(NetworkHost& host, NetworkRequest request, std::
   ++host.asks;
   if (address.host != &host) ++address.host->asked;
   call.address = &address;
-  call.listener = address.listener == nullptr ? 0 : address.listener->id;
+  call.listener = address.listener_id();
   call.epoch = call.link->epoch;
   call.life = host.life;
   call.request = std::move(request);

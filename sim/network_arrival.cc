@@ -71,8 +71,7 @@ void SimNetwork::Deliver(Message& message) {
 
 // Who has waited for a connection has it from now on, to whoever serves: with his end it breaks.
 void SimNetwork::FindListener(OutgoingCall& call) {
-  if (call.request.wait_for_ready && call.listener == 0 && call.address->listener != nullptr)
-    call.listener = call.address->listener->id;
+  if (call.request.wait_for_ready && call.listener == 0) call.listener = call.address->listener_id();
 }
 
 // Its sender may send the next one, once this one's arrival is over.

@@ -36,7 +36,7 @@ void SimNetwork::TakeTurns(NetworkLink& link) {
     link.waiting.pop_front();
     call.waits = false;
     // As if it were made now: over a connection of now, with whoever serves there now.
-    call.listener = call.address->listener == nullptr ? 0 : call.address->listener->id;
+    call.listener = call.address->listener_id();
     call.epoch = link.epoch;
     if (!rpc_faults_.empty()) Touch("rpc faults", {}, Access::kWrite);
     TakeTurn(call);

@@ -65,6 +65,7 @@ struct ListenerState {
 struct NetworkAddress {
   NetworkHost* host = nullptr;              // of that very name if nobody knows whose address it is
   std::shared_ptr<ListenerState> listener;  // null: nobody serves
+  std::uint64_t listener_id() const { return listener == nullptr ? 0 : listener->id; }
 };
 
 // What an address leads to: a name that is resolved. Hosts that served at it before, or are to, have a place, too.

@@ -119,7 +119,7 @@ absl::Status RunProgram(const TaskOrders& orders, const Scenario& scenario, cons
   }
   std::shared_ptr<SessionFactory> sessions = std::make_shared<ClusterSessionFactory>(env);
   if (replays::LikeTensorFlow(scenario.behaviour))
-    sessions = sim::NewCostlyFactory(env, std::move(sessions), sim::CostsOf(scenario.job->workload));
+    sessions = sim::NewCostlyFactory(env, std::move(sessions), scenario.job->workload);
   const auto factory =
       sim::WatchRestores(std::move(sessions), [&recorder](std::int64_t step) { recorder.Restoring(step); });
   const absl::Status trained = sim::Train({.env = env,

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/cluster/step_errors.h"
 
 namespace vigil {
@@ -14,7 +13,7 @@ constexpr Duration kTimeout = std::chrono::seconds(10);  // of each
 void Say(const Env& env, NetworkRequest request, const std::shared_ptr<OwedGoodbyes>& owed, int times) {
   request.deadline = DeadlineAfter(env, kTimeout);
   env.network->Start(request, [env, request, owed, times](const NetworkReply& reply) {
-    const bool lost = !reply.ok() && !IsByPeer(reply.status()) && CodeOf(reply.status()) != Code::kCancelled;
+    const bool lost = IsLost(reply.status());
     if (lost && times > 1) return Say(env, request, owed, times - 1);
     if (lost && owed != nullptr) owed->Add(request);
   });

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "vigil/core/base/code.h"
+
 namespace vigil {
 namespace {
 
@@ -32,6 +34,10 @@ bool IsByPeer(const absl::Status& status) { return status.GetPayload(kByPeerUrl)
 absl::Status NotByPeer(absl::Status status) {
   status.ErasePayload(kByPeerUrl);
   return status;
+}
+
+bool IsLost(const absl::Status& outcome) {
+  return !outcome.ok() && !IsByPeer(outcome) && CodeOf(outcome) != Code::kCancelled;
 }
 
 }  // namespace vigil

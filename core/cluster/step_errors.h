@@ -21,6 +21,8 @@ absl::Status ByPeer(absl::Status status);
 bool IsByPeer(const absl::Status& status);
 // Without the mark.
 absl::Status NotByPeer(absl::Status status);
+// What a request came to: the peer has not answered it, and nobody has cancelled it.
+bool IsLost(const absl::Status& outcome);
 
 }  // namespace vigil
 

@@ -59,8 +59,10 @@ absl::StatusOr<std::unique_ptr<SessionManager>> SessionManager::Create(const Env
 SessionConfig SessionManager::ConfigFor(const SessionTarget& target) const {
   SessionConfig config = target.config;
   if (!InCluster(target)) return config;
-  if (!options_.behaviour.bounded_waits) config.waits_for_tasks = true;
-  if (!options_.behaviour.bounded_waits) return config;
+  if (!options_.behaviour.bounded_waits) {
+    config.waits_for_tasks = true;
+    return config;
+  }
   if (config.create_timeout == Duration::zero()) config.create_timeout = kCreateTimeout;
   if (config.keepalive == Duration::zero()) config.keepalive = kKeepalive;
   if (config.operation_timeout_in_ms == 0) config.operation_timeout_in_ms = kRunTimeout / std::chrono::milliseconds(1);

@@ -47,14 +47,12 @@ constexpr Compared kCompared[] = {
      "threads that race with the caller have no one order"},
     {"cluster.as_often",
      "Where each play of the recorded clusters was kept, many plays take each way as often: Fisher's exact test of "
-     "what "
-     "falls into kinds, that of Kolmogorov and Smirnov of steps and seconds, all of one scenario held to 1 % by Holm's "
+     "what falls into kinds, that of Kolmogorov and Smirnov of steps and seconds, all of one scenario held to 1 % by "
+     "Holm's "
      "method (replays/judge/frequencies.h). Such plays are not held to ranges.",
      "ways that are too rare to be told apart (of 12 recorded and 200 others: one that none of the recorded took and "
      "less than half of the others do); runs that take half a second and a tenth longer or shorter, 5 steps that are "
-     "lost or "
-     "not, "
-     "45 of where it ends; how long the first session takes to open",
+     "lost or not, 45 of where it ends; how long the first session takes to open",
      "twelve plays say no more; machines differ in speed, and the recorded last step is up to a second old"},
     {"cluster.shows_all_ways", "Where recordings show two ways, twenty plays or more show both.", "fewer plays",
      "of those nobody expects it"},

@@ -23,9 +23,9 @@ inline constexpr double kFrequencyLevel = 0.01;
 
 // How often each way was taken in one respect.
 struct Frequency {
-  std::string task;      // "" = of the job
-  std::string field;     // of TaskPlay or JobPlay
-  std::string recorded;  // "2: 10 of 12, 3: 2 of 12"; of amounts "3.9 to 4.2, mostly 4"
+  std::string task;
+  std::string field;     // of TaskPlay, as the recordings call it
+  std::string recorded;  // "2: 10 of 12, 3: 2 of 12"; of amounts "3.9 to 4.2, half up to 4"
   std::string seen;
   double p = 1;
 };

@@ -5,43 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/replays/format/parse.h"
-#include "vigil/replays/judge/frequencies.h"
-#include "vigil/replays/judge/job_comparison.h"
 #include "vigil/replays/judge/job_summary.h"
+#include "vigil/replays/play/job_player.h"
 #include "vigil/replays/play/runner.h"
 #include "vigil/replays/traces/input.h"
 
 namespace vigil::replays {
 namespace {
 
-constexpr std::uint64_t kSeedsOfACluster = 2;
-constexpr std::uint64_t kSeedsForFrequencies = 10;
-
-// What a play of each seed is not like.
-std::vector<std::string> NotLike(Runner& runner, Recording& recording) {
-  Scenario& scenario = recording.scenario;
-  const JobExpectation& recorded = *recording.expect->job;
-  const bool kept = !recorded.plays.empty();
-  std::vector<std::string> misses;
-  std::vector<JobPlay> plays;
-  const std::uint64_t last = kept ? kSeedsForFrequencies : kSeedsOfACluster;
-  for (scenario.seed = 1; scenario.seed <= last; ++scenario.seed) {
-    const Outcome outcome = runner.Run(scenario, {.random_schedule = true});
-    EXPECT_EQ(outcome.verdict, Verdict::kPlayed) << scenario.id << ": " << outcome.reason;
-    plays.push_back(PlayOf(*outcome.job));
-    if (kept) continue;
-    for (const std::string& miss : Misses(*scenario.job, *outcome.job, recorded))
-      misses.push_back(std::to_string(scenario.seed) + ": " + miss);
-  }
-  for (std::string& miss : TooDifferent(Frequencies(recorded.plays, plays))) misses.push_back(std::move(miss));
-  return misses;
-}
+constexpr int kSeedsOfACluster = 2;
+constexpr int kSeedsForFrequencies = 10;
 
 TEST(RecordedClusters, AreWhatTheSimulatedOnesDo) {
   PosixFiles files;
@@ -52,7 +29,11 @@ TEST(RecordedClusters, AreWhatTheSimulatedOnesDo) {
     absl::StatusOr<Recording> recording = ParseRecording(raw.text, raw.source, raw.record);
     EXPECT_TRUE(recording.ok()) << recording.status();
     if (!recording.ok()) return false;
-    for (const std::string& miss : NotLike(runner, *recording)) ADD_FAILURE() << recording->scenario.id << " " << miss;
+    const JobExpectation& recorded = *recording->expect->job;
+    const int seeds = recorded.plays.empty() ? kSeedsOfACluster : kSeedsForFrequencies;
+    const Outcome outcome = PlayJobLikeRecorded(runner, recording->scenario, recorded, {.seeds = seeds});
+    EXPECT_EQ(outcome.verdict, Verdict::kPlayed) << recording->scenario.id << ": " << outcome.reason;
+    for (const std::string& miss : outcome.misses) ADD_FAILURE() << recording->scenario.id << " " << miss;
     ++played;
     return true;
   });

@@ -11,14 +11,14 @@ namespace {
 
 class CostlySession final : public Session {
  public:
-  CostlySession(const Env& env, std::unique_ptr<Session> inner, const ClientCosts& costs)
-      : env_(env), inner_(std::move(inner)), costs_(costs) {}
+  CostlySession(const Env& env, std::unique_ptr<Session> inner, Duration signature)
+      : env_(env), inner_(std::move(inner)), signature_(signature) {}
 
   std::int64_t number() const override { return inner_->number(); }
   const Graph& graph() const override { return inner_->graph(); }
   bool closed() const override { return inner_->closed(); }
   absl::Status Run(const RunCall& call, std::vector<Tensor>* fetched) override {
-    if (IsNew(call.spec)) env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.signature));
+    if (IsNew(call.spec)) env_.tasks->SleepUntil(DeadlineAfter(env_, signature_));
     return inner_->Run(call, fetched);
   }
   absl::Status Close() override { return inner_->Close(); }
@@ -31,14 +31,14 @@ class CostlySession final : public Session {
 
   const Env env_;
   const std::unique_ptr<Session> inner_;
-  const ClientCosts costs_;
+  const Duration signature_;
   std::mutex mutex_;
   std::set<RunSpec> seen_;  // guarded by mutex_
 };
 
 class CostlyFactory final : public SessionFactory {
  public:
-  CostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner, const ClientCosts& costs)
+  CostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner, const WorkloadSpec& costs)
       : env_(env), inner_(std::move(inner)), costs_(costs) {}
 
   absl::StatusOr<std::unique_ptr<Session>> Create(const Graph& graph, const std::string& master,
@@ -47,24 +47,19 @@ class CostlyFactory final : public SessionFactory {
     const Duration more = costs_.most_session - costs_.least_session;
     const auto drawn = env_.random->Draw("client costs") % static_cast<std::uint64_t>(more.count() + 1);
     env_.tasks->SleepUntil(DeadlineAfter(env_, costs_.least_session + Duration(static_cast<Duration::rep>(drawn))));
-    return std::make_unique<CostlySession>(env_, std::move(session), costs_);
+    return std::make_unique<CostlySession>(env_, std::move(session), costs_.signature);
   }
 
  private:
   const Env env_;
   const std::shared_ptr<SessionFactory> inner_;
-  const ClientCosts costs_;
+  const WorkloadSpec costs_;
 };
 
 }  // namespace
 
-ClientCosts CostsOf(const WorkloadSpec& workload) {
-  return {
-      .least_session = workload.least_session, .most_session = workload.most_session, .signature = workload.signature};
-}
-
 std::shared_ptr<SessionFactory> NewCostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner,
-                                                 const ClientCosts& costs) {
+                                                 const WorkloadSpec& costs) {
   return std::make_shared<CostlyFactory>(env, std::move(inner), costs);
 }
 

@@ -14,16 +14,8 @@
 
 namespace vigil::sim {
 
-struct ClientCosts {
-  Duration least_session;  // of a new session, once its tasks are found
-  Duration most_session;
-  Duration signature;  // of a run like which there was none in its session
-};
-
-ClientCosts CostsOf(const WorkloadSpec& workload);
-
 std::shared_ptr<SessionFactory> NewCostlyFactory(const Env& env, std::shared_ptr<SessionFactory> inner,
-                                                 const ClientCosts& costs);
+                                                 const WorkloadSpec& costs);
 
 }  // namespace vigil::sim
 

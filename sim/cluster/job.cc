@@ -318,7 +318,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
     server->Join();
     return absl::OkStatus();
   }
-  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), CostsOf(spec.workload));
+  const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), spec.workload);
   const auto factory = WatchRestores(applier->Decorate(member.name, costly),
                                      [&recorder](std::int64_t step) { recorder.Restoring(step); });
   const absl::Status trained = Train({.env = env,

@@ -48,11 +48,12 @@ struct WorkloadSpec {
   Duration step = std::chrono::milliseconds(50);  // pause between two steps of a task
   Duration least_boot = std::chrono::seconds(2);  // from the start of a process to its server
   Duration most_boot = std::chrono::seconds(4);
-  // What a client spends on a new session, and on each run like which there was none in it (client_costs.h).
+  std::vector<Duration> boots;  // measured ones in place of these two, increasing: each as likely
+  // What a client spends on a new session, once its tasks are found, and on each run like which there was none in it
+  // (client_costs.h).
   Duration least_session = std::chrono::milliseconds(80);
   Duration most_session = std::chrono::milliseconds(180);
   Duration signature = std::chrono::milliseconds(40);
-  std::vector<Duration> boots;  // measured ones in place of these two, increasing: each as likely
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 

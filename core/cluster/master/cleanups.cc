@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "vigil/core/base/code.h"
 #include "vigil/core/cluster/step_errors.h"
 
 namespace vigil {
@@ -36,9 +35,8 @@ void Cleanups::Ask(std::list<Owed>::iterator owed) {
 void Cleanups::Answer(std::list<Owed>::iterator owed, const NetworkReply& reply) {
   {
     MutexLock lock(*mutex_);
-    const bool lost = !reply.ok() && !IsByPeer(reply.status()) && CodeOf(reply.status()) != Code::kCancelled;
     owed->asking = false;
-    if (!lost) owed_.erase(owed);
+    if (!IsLost(reply.status())) owed_.erase(owed);
   }
   answered_->NotifyAll();
 }
