@@ -172,7 +172,8 @@ TEST_F(ServeTest, ASessionRunsOnTwoProcesses) {
   ASSERT_TRUE(b.status().ok()) << b.status();
   auto session = ClusterSessionFactory(env_).Create(graph, "grpc://" + at[1], {});
   ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_EQ(CodeOf(RunFetch(**session, twice).status()), Code::kFailedPrecondition) << "not initialized";
+  const absl::Status before = RunFetch(**session, twice).status();
+  EXPECT_EQ(CodeOf(before), Code::kFailedPrecondition) << "not initialized: " << before;
   ASSERT_TRUE(RunTarget(**session, v.initializer).ok());
   EXPECT_EQ(RunFetch(**session, twice)->scalar<double>(), 2);
   EXPECT_TRUE((*session)->Close().ok());

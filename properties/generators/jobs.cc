@@ -128,6 +128,11 @@ void DrawWindow(Draws draws, sim::LinkSpec& link) {
   if (draws.Chance(15)) link.bytes_in_flight = draws.Pick(kBytes);
 }
 
+// In the order in which calls were made answers come over one stream alone.
+void DrawOrder(Draws draws, sim::LinkSpec& link) {
+  if (draws.Chance(70)) link.reordering = static_cast<double>(draws.Between(1, 300)) / 1000;
+}
+
 // Draws the faults of one job.
 class Planner {
  public:
@@ -535,7 +540,7 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   JobSpec& job = scenario.job.emplace();
   DrawCluster(draws.Split("cluster"), job);
   DrawWorkload(draws.Split("workload"), job);
-  const bool quiet = draws.Split("quiet").Chance(2);
+  const bool quiet = draws.Split("quiet").Chance(6);
   const Kinds kinds = quiet ? Kinds{} : DrawKinds(draws.Split("kinds"));
   DrawLink(draws.Split("link"), kinds, job.plan.default_link);
   Draws phases = draws.Split("phases");
@@ -543,8 +548,11 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   job.heal_after = phase;
   job.limit = phase + LongestTraining(job) + kLiveness;
   job.no_wait = phases.Chance(30);
-  if (quiet) return scenario;
   DrawWindow(draws.Split("window"), job.plan.default_link);
+  if (quiet) {
+    DrawOrder(draws.Split("order"), job.plan.default_link);
+    return scenario;
+  }
   Planner planner(draws.Split("plan"), kinds, job, phase);
   planner.Plan();
   planner.PlanMore(draws);

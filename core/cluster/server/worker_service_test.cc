@@ -267,6 +267,19 @@ TEST_F(WorkerServiceTest, WhoWaitsForAStepThatFailsHearsWhy) {
   EXPECT_EQ(worker().steps(), 0u);
 }
 
+// On a slow connection the request comes when the step is over, and its answer is the first that the master hears.
+TEST_F(WorkerServiceTest, WhoAsksWhenAStepHasFailedHearsWhy) {
+  const std::string handle = Register(graph_);
+  proto::RunGraphRequest unfed = Step(handle, 1);
+  unfed.clear_send();
+  const absl::Status cause = Ask("RunGraph", unfed).status();
+  EXPECT_EQ(CodeOf(cause), Code::kInvalidArgument);
+  EXPECT_EQ(worker().steps(), 0u);
+  const absl::Status late = Ask("RecvTensor", Receive(1)).status();
+  EXPECT_EQ(Text(late), Text(cause));
+  EXPECT_TRUE(IsDerived(late));
+}
+
 TEST_F(WorkerServiceTest, ACleanedUpStepKeepsNothingAndBeginsNoMore) {
   const std::string handle = Register(graph_);
   EXPECT_TRUE(Ask("RunGraph", Step(handle, 1)).ok());

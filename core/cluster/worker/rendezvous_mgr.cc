@@ -6,6 +6,8 @@ namespace vigil {
 namespace {
 
 constexpr std::size_t kMostIdle = 16;
+// A step that fails is rare, and what it overtakes is under way at that moment.
+constexpr std::size_t kMostFailed = 64;
 
 }  // namespace
 
@@ -18,7 +20,7 @@ RendezvousMgr::Lease RendezvousMgr::Enter(std::int64_t step_id, std::uint64_t ma
     if (master != 0) it->second.master = master;
     return {this, it->second.state};
   }
-  if (over_.Contains(step_id)) return {this, nullptr};
+  if (over_.Contains(step_id)) return {this, WhyOver(step_id)};
   std::shared_ptr<StepRendezvous> state;
   // One that a late callback of the network still holds is not taken.
   if (!idle_.empty() && idle_.back().use_count() == 1) state = std::move(idle_.back());
@@ -37,6 +39,10 @@ void RendezvousMgr::Leave(std::shared_ptr<StepRendezvous> state) {
   VIGIL_CHECK(it->second.users > 0);
   if (--it->second.users > 0 || !state->over()) return;
   if (state->spent()) over_.Add(state->step_id());
+  if (absl::Status why = state->aborted(); !why.ok()) {
+    if (failed_.size() == kMostFailed) failed_.pop_front();
+    failed_.emplace_back(state->step_id(), std::move(why));
+  }
   steps_.erase(it);
   if (idle_.size() < kMostIdle) {
     idle_.push_back(std::move(state));
@@ -45,13 +51,20 @@ void RendezvousMgr::Leave(std::shared_ptr<StepRendezvous> state) {
   }
 }
 
+absl::Status RendezvousMgr::WhyOver(std::int64_t step_id) const {
+  for (const auto& [step, why] : failed_) {
+    if (step == step_id) return why;
+  }
+  return absl::OkStatus();
+}
+
 void RendezvousMgr::End(std::int64_t step_id, const absl::Status& why) {
   // Held until the step is aborted: another who leaves before that would find it neither over nor his to drop.
   const Lease lease = [&]() -> Lease {
     MutexLock lock(*mutex_);
     over_.Add(step_id);
     const auto it = steps_.find(step_id);
-    if (it == steps_.end()) return {this, nullptr};
+    if (it == steps_.end()) return {this, std::shared_ptr<StepRendezvous>()};
     ++it->second.users;
     return {this, it->second.state};
   }();

@@ -93,6 +93,24 @@ TEST_F(RendezvousMgrTest, AStepThatIsEndedGoesWithTheLastWhoWorksOnIt) {
   EXPECT_EQ(steps_->size(), 0u);
 }
 
+TEST_F(RendezvousMgrTest, WhatTheLastFewStepsHaveFailedWithIsKnown) {
+  const auto fail = [this](std::int64_t step) {
+    const RendezvousMgr::Lease lease = RunOf(step);
+    lease->Abort(MakeStatus(Code::kOutOfRange, std::to_string(step)));
+  };
+  fail(1);
+  EXPECT_EQ(steps_->Enter(1).failed().message(), "1");
+  { const RendezvousMgr::Lease went_well = RunOf(2); }
+  steps_->End(2, Over());
+  EXPECT_EQ(steps_->Enter(2).failed().message(), "over");
+  steps_->End(3, Over());
+  EXPECT_TRUE(steps_->Enter(3).failed().ok()) << "it never was here";
+  for (std::int64_t step = 4; step < 80; ++step) fail(step);
+  EXPECT_EQ(steps_->Enter(79).failed().message(), "79");
+  EXPECT_FALSE(steps_->Enter(1));
+  EXPECT_TRUE(steps_->Enter(1).failed().ok()) << "forgotten: it is too long ago";
+}
+
 TEST_F(RendezvousMgrTest, TheStepsOfOneMasterEndWithoutThoseOfOthers) {
   const auto run = [this](std::int64_t step, std::uint64_t master) {
     const RendezvousMgr::Lease lease = steps_->Enter(step, master);

@@ -256,7 +256,10 @@ NetworkReply WorkerService::RecvTensor(IncomingCall& call) {
   VIGIL_RETURN_IF_ERROR(CheckNotRepeated("RecvTensor (GrpcWorker)", request));
   VIGIL_RETURN_IF_ERROR(CheckSender(request.rendezvous_key()));
   RendezvousMgr::Lease step = EnterStep(request.step_id(), request.master_incarnation());
-  if (!step) return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
+  if (!step) {
+    if (!step.failed().ok()) return step.failed();
+    return Derived(MakeStatus(Code::kAborted, fmt::format("Step {} is over.", request.step_id())));
+  }
   const std::string& key = request.rendezvous_key();
   if (std::optional<absl::StatusOr<Tensor>> value = step->TryTake(key); value.has_value()) {
     return RecvTensorAnswer(env_, key, *value);
