@@ -431,11 +431,16 @@ void TryByChance(const SearchOptions& how, std::uint64_t seeds) {
 }
 
 TEST(DporChooser, FindsAllEndsOfProgramsByChance) {
-  for (const bool guarded : {false, true}) {
-    TryByChance({.guarded_memory = guarded, .most = 3000}, 400);
-    TryByChance({.preempt = true, .guarded_memory = guarded, .most = 3000}, 200);
+  for (const bool guarded : {false, true}) TryByChance({.guarded_memory = guarded, .most = 3000}, 400);
+}
+
+TEST(DporChooser, FindsAllEndsOfProgramsByChanceThatArePreempted) {
+  for (const bool guarded : {false, true}) TryByChance({.preempt = true, .guarded_memory = guarded, .most = 3000}, 200);
+}
+
+TEST(DporChooser, FindsAllEndsOfProgramsByChanceAtAllPoints) {
+  for (const bool guarded : {false, true})
     TryByChance({.all_points = true, .guarded_memory = guarded, .most = 3000}, 200);
-  }
 }
 
 }  // namespace
