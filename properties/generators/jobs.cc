@@ -128,9 +128,14 @@ void DrawWindow(Draws draws, sim::LinkSpec& link) {
   if (draws.Chance(15)) link.bytes_in_flight = draws.Pick(kBytes);
 }
 
-// In the order in which calls were made answers come over one stream alone.
-void DrawOrder(Draws draws, sim::LinkSpec& link) {
-  if (draws.Chance(70)) link.reordering = static_cast<double>(draws.Between(1, 300)) / 1000;
+// Of a job without faults. Answers come in the order of their calls over one stream alone; and an input that all share
+// is for such jobs only: it ends for all when its chief's session breaks.
+void DrawQuiet(Draws draws, JobSpec& job) {
+  if (draws.Chance(70)) job.plan.default_link.reordering = static_cast<double>(draws.Between(1, 300)) / 1000;
+  const WorkloadKind kind = job.workload.kind;
+  const bool trains = kind == WorkloadKind::kAsyncRegression || kind == WorkloadKind::kSyncRegression;
+  if (trains && draws.Chance(60)) job.workload.kind = WorkloadKind::kInputPipeline;
+  job.workload.shared_input = job.workload.kind == WorkloadKind::kInputPipeline && draws.Chance(80);
 }
 
 // Draws the faults of one job.
@@ -550,7 +555,7 @@ replays::Scenario RandomJob(std::uint64_t seed) {
   job.no_wait = phases.Chance(30);
   DrawWindow(draws.Split("window"), job.plan.default_link);
   if (quiet) {
-    DrawOrder(draws.Split("order"), job.plan.default_link);
+    DrawQuiet(draws.Split("calm"), job);
     return scenario;
   }
   Planner planner(draws.Split("plan"), kinds, job, phase);

@@ -22,15 +22,17 @@ bool IsJudged(const std::string& node, const sim::JobSpec& job) {
 
 RunFacts FactsOfNode(const std::string& node, const replays::Scenario& scenario) {
   const bool tensorflow = scenario.behaviour.name == "tensorflow";
+  const bool chief = node.starts_with("chief");
+  const sim::WorkloadSpec& workload = scenario.job->workload;
   return {
       .tensorflow = tensorflow,
       .by_default = scenario.behaviour.name == "default",
       .any_clean_end = tensorflow,
-      .worker = !node.starts_with("chief"),
+      .worker = !chief,
       .may_join = !tensorflow,
       .hooks = kAsSeen,
-      .queue = scenario.job->workload.kind == sim::WorkloadKind::kInputPipeline,
-      .may_restore = node.starts_with("chief"),
+      .queue = workload.kind == sim::WorkloadKind::kInputPipeline && (chief || !workload.shared_input),
+      .may_restore = chief,
       .disk_fails = sim::FailsDisksOf(scenario.job->plan, node),
   };
 }

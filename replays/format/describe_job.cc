@@ -206,6 +206,8 @@ class WorkloadObject : public Object<WorkloadSpec> {
     f.Optional("diary_s", &WorkloadSpec::diary, DurationType(),
                "how often each task writes into a file on its own disk, which it looks at when it starts; 0 = never");
     f.Optional("sync", &WorkloadSpec::sync, kTasksOfAJob, "replicas to aggregate, of `sync_regression`; 0 = all");
+    f.Optional("shared_input", &WorkloadSpec::shared_input, kFlag,
+               "of `input_pipeline`: one queue at a parameter server, which the chief fills, feeds all that train");
     f.Optional("filters", &WorkloadSpec::filters, kFlag, "each task sees the parameter servers and itself only");
     f.Optional(
         "master", &WorkloadSpec::master, TaskType(names_),

@@ -127,8 +127,9 @@ class Queues {
         ends_[moment.step] = {static_cast<std::int64_t>(place), moment.code};
     }
     const WorkloadKind kind = run.spec.workload.kind;
-    own_ = kind == WorkloadKind::kInputPipeline;
-    takes_ = own_ || (kind == WorkloadKind::kSyncRegression && run.behaviour.sync_failure_wakes);
+    const bool input = kind == WorkloadKind::kInputPipeline;
+    own_ = input && !run.spec.workload.shared_input;
+    takes_ = input || (kind == WorkloadKind::kSyncRegression && run.behaviour.sync_failure_wakes);
   }
 
   void See(const JobMoment& moment) {

@@ -7,13 +7,18 @@
 namespace vigil::sim {
 
 // No step is the last one: the input ends. All replicas together take about as many numbers as other jobs make steps;
-// one whose session was lost begins its input anew.
+// one whose session was lost begins its input anew, if it is its own.
 absl::Status TrainOnInput(const TrainerParts& parts) {
-  const std::int64_t numbers = std::max<std::int64_t>(1, LastStepOf(parts) / ReplicasOf(parts.job));
+  const bool shared = parts.job.workload.shared_input;
+  const Replica replica = ReplicaOf(parts);
+  const std::int64_t inputs = shared ? 1 : ReplicasOf(parts.job);
+  const std::int64_t numbers = std::max<std::int64_t>(1, LastStepOf(parts) / inputs);
   Program program;
   Builder b(program.graph);
-  VIGIL_ASSIGN_OR_RETURN(const InputPipeline model,
-                         BuildInputPipeline(parts.env, b, ReplicaOf(parts), {.limit = numbers}));
+  VIGIL_ASSIGN_OR_RETURN(
+      const InputPipeline model,
+      BuildInputPipeline(parts.env, b, replica,
+                         {.limit = numbers, .shared = shared, .fills = !shared || replica.IsChief()}));
   VIGIL_RETURN_IF_ERROR(b.status());
   program.global_step = model.global_step;
   program.element = model.number;

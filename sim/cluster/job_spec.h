@@ -39,6 +39,7 @@ struct WorkloadSpec {
   Duration visits{0};           // the pause between two sessions beside the training (visits.h); 0 = none
   Duration diary{0};            // how often a task writes into a file of its own (diary.h); 0 = never
   std::int64_t sync = 0;        // of kSyncRegression: replicas to aggregate; 0 = all
+  bool shared_input = false;    // of kInputPipeline: a queue at a server, which the chief fills, feeds all that train
   bool filters = true;          // each task sees the parameter servers and itself only
   std::string master;           // "ps:0": its master makes the sessions of all that train; "" = each its own
   std::int64_t timeout_ms = 0;  // operation_timeout_in_ms; 0 = none

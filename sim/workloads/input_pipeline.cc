@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "vigil/core/base/status_macros.h"
+#include "vigil/core/ops/training.h"
 #include "vigil/core/train/optimizers/gradient_descent_optimizer.h"
 #include "vigil/core/train/training_util.h"
 
@@ -61,10 +62,12 @@ absl::StatusOr<InputPipeline> BuildInputPipeline(const Env& env, Builder& b, con
   if (options.fills) {
     VIGIL_ASSIGN_OR_RETURN(model.queue_runner, AddFilling(env, b, replica, options, model.queue));
   }
-  model.number = b.Op("QueueDequeueV2", {model.queue},
-                      {.name = "input/queue_Dequeue",
-                       .attrs = {{"component_types", std::vector<DType>{DType::kInt64}}},
-                       .colocate_with = model.queue.node});
+  Attrs dequeue{{"component_types", std::vector<DType>{DType::kInt64}}};
+  // Who takes from a queue of others says who it is.
+  if (options.shared) dequeue.emplace(ops::kTaker, replica.Device());
+  model.number = b.Op(
+      "QueueDequeueV2", {model.queue},
+      {.name = "input/queue_Dequeue", .attrs = std::move(dequeue), .colocate_with = model.queue.node});
   const Output real = b.Op("Cast", {model.number}, {.name = "number", .attrs = {{"DstT", DType::kFloat}}});
   const Output limit = b.Const("limit", Tensor::Scalar(static_cast<float>(options.limit)));
   const Output target = b.Op("RealDiv", {real, limit}, {.name = "target"});
