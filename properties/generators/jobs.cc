@@ -196,6 +196,7 @@ class Planner {
     sometimes("elsewhere", 12, &Planner::Elsewhere);
     sometimes("zombie", 40, &Planner::Zombie);
     sometimes("unreadable", 6, &Planner::Unreadable);
+    sometimes("refused removal", 8, &Planner::RefusedRemoval);
   }
 
  private:
@@ -465,6 +466,17 @@ class Planner {
     fault.op = fault.effect == DiskFault::Effect::kNoSpace ? "append" : draws_.Pick(kOps);
     fault.call = draws_.Between(1, 40);
     if (fault.effect == DiskFault::Effect::kSlow) fault.by = HowLong() / 4;
+  }
+  // Of a checkpoint that is too many, or of what a save leaves.
+  void RefusedRemoval() {
+    constexpr std::string_view kPaths[] = {"", ".index", ".data-", ".meta"};
+    job_.plan.disks.push_back({.effect = DiskFault::Effect::kIoError,
+                               .task = "chief:0",
+                               .op = "remove",
+                               .path = std::string(draws_.Pick(kPaths)),
+                               .call = 0,
+                               .at = When(),
+                               .lasts = Milliseconds(draws_.Between(20'000, 300'000))});
   }
   void LastingDiskFault() {
     constexpr std::string_view kOps[] = {"", "", "append", "read", "sync", "rename"};

@@ -35,7 +35,7 @@ template <typename Archive>
 void PackFields(Archive& archive, JobFacts& facts) {
   archive(facts.tasks, facts.newest_checkpoint, facts.restores_without_loss, facts.final_loss, facts.faults,
           facts.inert, facts.violations, facts.armed, facts.virtual_time, facts.messages, facts.checkpoints,
-          facts.half_deleted);
+          facts.incomplete, facts.half_deleted);
 }
 template <typename Archive>
 void PackFields(Archive& archive, QueueOp& op) {

@@ -387,6 +387,7 @@ void RealJob::Gather() {
   std::ranges::stable_sort(run_.history, {}, &JobMoment::at);
   const std::string checkpoints = CheckpointsIn(options_.folder);
   run_.facts.checkpoints = sim::WholeCheckpoints(files_, checkpoints);
+  run_.facts.incomplete = sim::IncompleteCheckpoints(files_, checkpoints);
   run_.facts.half_deleted = sim::HalfDeletedCheckpoints(files_, checkpoints);
   run_.facts.restores_without_loss = sim::RestoresWithoutLoss(run_.history);
   if (run_.facts.checkpoints.empty()) return;

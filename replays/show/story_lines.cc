@@ -45,6 +45,8 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kDiaryFound:
       return fmt::format("finds {} bytes in its own file{}", moment.step,
                          moment.code == Code::kOk ? "" : ", which are not what it wrote");
+    case Kind::kFoundIncomplete:
+      return fmt::format("finds the index of a checkpoint of step {}, but not all that it speaks of", moment.step);
     case Kind::kBegin:
       return "the plan begins";
     case Kind::kSession:

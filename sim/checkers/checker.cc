@@ -42,6 +42,7 @@ std::span<const Checker> Checkers() {
                                  kCompleteWhenReported,
                                  kCheckpointLogged,
                                  kKeepLimit,
+                                 kIndexMeansWhole,
                                  kNoRunAfterAStop,
                                  kErrorsHaveACause,
                                  kRestoresNewestReported,

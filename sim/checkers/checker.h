@@ -92,6 +92,7 @@ extern const Checker kLossAsWithoutFaults;
 extern const Checker kCompleteWhenReported;
 extern const Checker kCheckpointLogged;
 extern const Checker kKeepLimit;
+extern const Checker kIndexMeansWhole;
 extern const Checker kNoRunAfterAStop;
 extern const Checker kErrorsHaveACause;
 extern const Checker kRestoresNewestReported;

@@ -203,9 +203,24 @@ JobEvidence KeptBesideAWorker(std::vector<std::int64_t> checkpoints) {
   return evidence;
 }
 
+// The same of one whose disk refused something; it saved so often since all healed.
+JobEvidence KeptThoughRefused(std::vector<std::int64_t> checkpoints, int since) {
+  JobEvidence evidence = Kept(std::move(checkpoints));
+  evidence.spec.plan.disks.push_back({.task = std::string(kBoss), .op = "remove"});
+  const auto healed = evidence.history.end() - since;
+  evidence.history.insert(healed, Tell({{3, "", Kind::kHealed}}).front());
+  return evidence;
+}
+
 JobEvidence KeptWithDataOf(std::vector<std::int64_t> half_deleted) {
   JobEvidence evidence = Kept({20, 30, 40, 50, 60});
   evidence.facts.half_deleted = std::move(half_deleted);
+  return evidence;
+}
+
+JobEvidence KeptWithoutDataOf(std::vector<std::int64_t> incomplete) {
+  JobEvidence evidence = Kept({30, 40, 50, 60});
+  evidence.facts.incomplete = std::move(incomplete);
   return evidence;
 }
 
@@ -344,6 +359,14 @@ std::vector<CheckerCase> CasesOfCheckpoints() {
       {"checkpoint.keep_limit", "a worker's save excuses two", KeptBesideAWorker({20, 30, 40, 45, 50, 60}),
        KeptBesideAWorker({10, 20, 30, 40, 45, 50, 60})},
       {"checkpoint.keep_limit", "data of a deleted one stays", KeptWithDataOf({}), KeptWithDataOf({10})},
+      {"checkpoint.keep_limit", "what a disk refused to remove is forgotten",
+       KeptThoughRefused({10, 20, 30, 40, 50, 60}, 1), KeptThoughRefused({10, 20, 30, 40, 50, 60}, 2)},
+      {"checkpoint.index_means_whole", "a deletion that was cut off leaves the index",
+       Evidence({{1, kBoss, Kind::kSaved, 20}, {2, kBoss, Kind::kFound, 20}}, 20),
+       Evidence({{1, kBoss, Kind::kSaved, 20}, {2, kBoss, Kind::kFound, 20}, {2, kBoss, Kind::kFoundIncomplete, 10}},
+                20)},
+      {"checkpoint.index_means_whole", "the data of a checkpoint go before its index", KeptWithoutDataOf({}),
+       KeptWithoutDataOf({20})},
       {"restore.newest_reported", "an older one is restored", SavedAndRestored(40), SavedAndRestored(20)},
       {"restore.newest_reported", "where the newest has rotted, the oldest is restored", SavedThreeAndRestored(40),
        SavedThreeAndRestored(20)},

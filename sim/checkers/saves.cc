@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/faults/fault_kinds.h"
@@ -60,17 +61,21 @@ std::size_t MayBeLeftOver(const JobRun& run) {
 }
 
 // Each keeper takes over what the one before it has listed, also after a recovery and in a process that was started
-// again.
+// again. What a disk refused to remove goes with the next save.
 void CheckTakenOver(const JobRun& run, Findings& findings) {
   const auto chief = run.facts.tasks.find("chief:0");
-  if (chief == run.facts.tasks.end() || chief->second.outcome != "clean" || FailsDisksOf(run.spec.plan, "chief:0"))
-    return;
-  bool saved = false;  // since it was started last
+  if (chief == run.facts.tasks.end() || chief->second.outcome != "clean") return;
+  // Since it was started last, and since no disk fails any more: the first save may be the one that was under way.
+  const bool disk_fails = FailsDisksOf(run.spec.plan, "chief:0");
+  bool fails = disk_fails;
+  int saved = 0;
   for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kHealed && std::exchange(fails, false)) saved = 0;
     if (moment.task != "chief:0") continue;
-    saved = moment.kind == JobMoment::Kind::kSaved || (saved && moment.kind != JobMoment::Kind::kStarted);
+    if (moment.kind == JobMoment::Kind::kStarted) saved = 0;
+    if (moment.kind == JobMoment::Kind::kSaved) ++saved;
   }
-  if (!saved) return;
+  if (fails || saved < (disk_fails ? 2 : 1)) return;
   findings.Arm();
   const std::size_t most = kKept + MayBeLeftOver(run);
   if (run.facts.checkpoints.size() <= most) return;
@@ -107,6 +112,21 @@ void CheckKept(const JobRun& run, Findings& findings) {
   if (kept <= keeps && all >= keeps) return;
   findings.Violate("chief:0", fmt::format("{} checkpoints at the end, of {} that it saved", keeps, saved.size()),
                    fmt::format("{}", kept > keeps ? kept : all));
+}
+
+void CheckIndices(const JobRun& run, Findings& findings) {
+  const auto wanted = [](std::int64_t step) {
+    return fmt::format("all that the index of step {} speaks of, or no index", step);
+  };
+  constexpr std::string_view kSeen = "an index without that";
+  for (const JobMoment& moment : run.history) {
+    if (moment.kind == JobMoment::Kind::kFound && moment.step >= 0) findings.Arm();
+    if (moment.kind != JobMoment::Kind::kFoundIncomplete || HasRotted(run, moment.step)) continue;
+    findings.Violate(moment, wanted(moment.step), std::string(kSeen));
+  }
+  for (const std::int64_t step : run.facts.incomplete) {
+    if (!HasRotted(run, step)) findings.Violate("at the end", wanted(step), std::string(kSeen));
+  }
 }
 
 }  // namespace
@@ -149,14 +169,28 @@ const Checker kKeepLimit = {
     .excuses =
         "two checkpoints for each process that was started again or did not end cleanly, one for each recovery and for "
         "each save of a worker in the chief's place; too few where a chief was disturbed; chiefs that did not end "
-        "cleanly, and those whose disks fail; checkpoints of "
-        "other "
+        "cleanly, and those whose disks fail and that have not saved twice since all healed; checkpoints of other "
         "tasks; data of deleted ones where a worker did not end cleanly in its first life",
     .why =
         "what was saved just before a crash, or deleted just before a power cut, no list may name; what cannot be "
         "removed stays; a worker that saves in the chief's place deletes, too, and a chief that is in a save of its "
         "own "
         "meanwhile lists over it",
+};
+
+const Checker kIndexMeansWhole = {
+    .id = "checkpoint.index_means_whole",
+    .sentence =
+        "Whenever a task starts, and at the end, all is there of a checkpoint that its index speaks of, whoever was "
+        "cut "
+        "off while it was written, written anew or deleted.",
+    .source = "tensor_bundle.h: the index is written last; checkpoint_management.py: a checkpoint exists by its index",
+    .needs = &Behaviour::durable_saves,
+    .check = CheckIndices,
+    .excuses = "checkpoints in which a fault has flipped a bit; of real processes only the end is looked at",
+    .why =
+        "these are whole for whoever does not look at the checksum; what one process looks at after the other another "
+        "one may be deleting meanwhile",
 };
 
 }  // namespace vigil::sim

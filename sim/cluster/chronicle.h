@@ -22,6 +22,9 @@ class Chronicle {
   virtual std::size_t Events() = 0;  // of the play's trace, so far
   // The steps of those that are whole at the moment, in order.
   virtual std::vector<std::int64_t> WholeCheckpoints() = 0;
+  // The steps of those that have an index, but not all that it speaks of. Only who looks at everything at one moment
+  // can tell.
+  virtual std::vector<std::int64_t> IncompleteCheckpoints() { return {}; }
   virtual void Add(JobMoment moment) = 0;
   // What has become of a task so far; called after each change.
   virtual void Became(const TaskFacts& facts) = 0;

@@ -49,6 +49,7 @@ FactsRecorder::FactsRecorder(std::string task, std::string_view node, TaskFacts&
   Note(Kind::kStarted);
   const std::vector<std::int64_t> whole = chronicle_.WholeCheckpoints();
   NoteStep(Kind::kFound, whole.empty() ? -1 : whole.back());
+  for (const std::int64_t step : chronicle_.IncompleteCheckpoints()) NoteStep(Kind::kFoundIncomplete, step);
   chronicle_.Became(*facts_);
 }
 

@@ -43,6 +43,7 @@ class WorldChronicle final : public Chronicle {
   Time Now() override { return world_.now(); }
   std::size_t Events() override { return world_.trace().size(); }
   std::vector<std::int64_t> WholeCheckpoints() override { return sim::WholeCheckpoints(world_); }
+  std::vector<std::int64_t> IncompleteCheckpoints() override { return sim::IncompleteCheckpoints(world_); }
   void Add(JobMoment moment) override {
     world_.scheduler().Touch(kTraceObject, Access::kWrite);
     history_.push_back(std::move(moment));
@@ -445,6 +446,7 @@ void Job::Impl::Finish() {
     if (!member.ended && member.started && member.machine->node.killed()) task.outcome = "killed";
   }
   facts.checkpoints = WholeCheckpoints(world);
+  facts.incomplete = IncompleteCheckpoints(world);
   facts.half_deleted = HalfDeletedCheckpoints(world);
   facts.rotten = RottenCheckpoints(world);
   facts.state_file_rotten = StateFileHasRotted(world);

@@ -81,6 +81,7 @@ struct JobFacts {
   std::uint64_t messages = 0;
   std::vector<std::int64_t> checkpoints;   // the steps of those that are whole at the end, in order
   std::vector<UnheardCall> unheard;        // in the order in which it was clear; for checkers, not for reports
+  std::vector<std::int64_t> incomplete;    // the steps of which there is an index at the end, but not all it speaks of
   std::vector<std::int64_t> half_deleted;  // the steps of which there is data at the end, but no index, in order
   std::set<std::int64_t> rotten;           // the steps of checkpoints in which a bit has flipped by a fault
   bool state_file_rotten = false;          // the same of the file that says which checkpoints there are

@@ -46,11 +46,12 @@ struct JobMoment {
     kRecovery,     // a session is given up: code
     kRestored,     // a restore on a session came back: code; step = of the checkpoint, -1 = not known
     kInitialised,  // an init op came back: code
-    kSaved,   // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
-    kFound,   // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
-    kLogged,  // the events file was told of a checkpoint: step
-    kSavedInPlace,  // a worker's saver has written a checkpoint of that step, in the chief's place: step
-    kStopAsked,     // a hook asked its run for a stop
+    kSaved,  // a listener was told that a checkpoint of that step is complete: step; code = whether it is, on the disk
+    kFound,  // of kStarted: the newest checkpoint that is whole then: step, -1 = there is none
+    kFoundIncomplete,  // ... and each that has an index, but not all that this speaks of: step
+    kLogged,           // the events file was told of a checkpoint: step
+    kSavedInPlace,     // a worker's saver has written a checkpoint of that step, in the chief's place: step
+    kStopAsked,        // a hook asked its run for a stop
     // It is taken for dead: a new process of the same task, subject, is about to begin, and from now on it goes by the
     // name of task (ZombieOf).
     kReplaced,

@@ -23,13 +23,15 @@ constexpr std::string_view kBefore = "model.ckpt-";
 constexpr std::string_view kIndex = ".index";
 constexpr std::string_view kData = ".data-";
 
-// The step in the name of a checkpoint's file, if it has `after` behind that.
+// The step in the name of a checkpoint's file, if it has `after` behind that. An index that has more behind it is none
+// yet.
 std::optional<std::int64_t> StepIn(std::string_view name, std::string_view after) {
   if (!name.starts_with(kBefore)) return std::nullopt;
   std::int64_t step = 0;
   const char* const end = name.data() + name.size();
   const auto [rest, error] = std::from_chars(name.data() + kBefore.size(), end, step);
-  if (error != std::errc() || !std::string_view(rest, end).starts_with(after)) return std::nullopt;
+  const std::string_view behind(rest, end);
+  if (error != std::errc() || !behind.starts_with(after) || (after == kIndex && behind != kIndex)) return std::nullopt;
   return step;
 }
 
@@ -59,6 +61,15 @@ std::vector<std::int64_t> WholeCheckpoints(Files& files, const std::string& fold
 }
 std::vector<std::int64_t> WholeCheckpoints(World& world) {
   return WholeCheckpoints(world.shared_disk().files, kCheckpoints);
+}
+
+std::vector<std::int64_t> IncompleteCheckpoints(Files& files, const std::string& folder) {
+  std::vector<std::int64_t> incomplete = StepsWith(files, folder, kIndex);
+  std::erase_if(incomplete, [&](std::int64_t step) { return VerifyBundle(files, PrefixOf(folder, step)).ok(); });
+  return incomplete;
+}
+std::vector<std::int64_t> IncompleteCheckpoints(World& world) {
+  return IncompleteCheckpoints(world.shared_disk().files, kCheckpoints);
 }
 
 std::vector<std::int64_t> HalfDeletedCheckpoints(World& world) {

@@ -20,6 +20,10 @@ namespace vigil::sim {
 std::vector<std::int64_t> WholeCheckpoints(Files& files, const std::string& folder);
 std::vector<std::int64_t> WholeCheckpoints(World& world);
 
+// The steps of those of which there is an index, but not all that it speaks of, in order.
+std::vector<std::int64_t> IncompleteCheckpoints(Files& files, const std::string& folder);
+std::vector<std::int64_t> IncompleteCheckpoints(World& world);
+
 // The steps of those of which there is data, but no index.
 std::vector<std::int64_t> HalfDeletedCheckpoints(Files& files, const std::string& folder);
 std::vector<std::int64_t> HalfDeletedCheckpoints(World& world);

@@ -65,9 +65,8 @@ absl::StatusOr<InputPipeline> BuildInputPipeline(const Env& env, Builder& b, con
   Attrs dequeue{{"component_types", std::vector<DType>{DType::kInt64}}};
   // Who takes from a queue of others says who it is.
   if (options.shared) dequeue.emplace(ops::kTaker, replica.Device());
-  model.number = b.Op(
-      "QueueDequeueV2", {model.queue},
-      {.name = "input/queue_Dequeue", .attrs = std::move(dequeue), .colocate_with = model.queue.node});
+  model.number = b.Op("QueueDequeueV2", {model.queue},
+                      {.name = "input/queue_Dequeue", .attrs = std::move(dequeue), .colocate_with = model.queue.node});
   const Output real = b.Op("Cast", {model.number}, {.name = "number", .attrs = {{"DstT", DType::kFloat}}});
   const Output limit = b.Const("limit", Tensor::Scalar(static_cast<float>(options.limit)));
   const Output target = b.Op("RealDiv", {real, limit}, {.name = "target"});
