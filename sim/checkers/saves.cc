@@ -182,8 +182,7 @@ const Checker kIndexMeansWhole = {
     .id = "checkpoint.index_means_whole",
     .sentence =
         "Whenever a task starts, and at the end, all is there of a checkpoint that its index speaks of, whoever was "
-        "cut "
-        "off while it was written, written anew or deleted.",
+        "cut off while it was written, written anew or deleted.",
     .source = "tensor_bundle.h: the index is written last; checkpoint_management.py: a checkpoint exists by its index",
     .needs = &Behaviour::durable_saves,
     .check = CheckIndices,
