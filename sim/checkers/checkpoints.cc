@@ -132,6 +132,9 @@ const Checker kLastOneSaves = {
     .source = "docs/differences.md, last_one_saves; pain 6",
     .needs = &Behaviour::last_one_saves,
     .check = CheckLastOne,
+    .stays =
+        "A worker that leaves the last steps unsaved leaves nothing else to see than what is not on the disk; a job in "
+        "which others find its bug as well shows another of its effects.",
     .excuses =
         "jobs of supervisors, workers that end within a minute of the chief's death, a checkpoint that has rotted",
     .why = "such a worker may have looked for the chief before; a supervisor's worker saves nothing",
