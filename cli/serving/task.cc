@@ -50,7 +50,10 @@ class WordChronicle final : public sim::Chronicle {
   WordChronicle(const Env& env, std::string checkpoint_dir) : env_(env), checkpoint_dir_(std::move(checkpoint_dir)) {}
   Time Now() override { return env_.clock->Now(); }
   std::size_t Events() override { return 0; }
-  std::vector<std::int64_t> WholeCheckpoints() override { return sim::WholeCheckpoints(*env_.files, checkpoint_dir_); }
+  // Another process may be deleting one meanwhile.
+  sim::IndexedCheckpoints Checkpoints() override {
+    return {.whole = sim::LookAtCheckpoints(*env_.files, checkpoint_dir_).whole, .incomplete = {}};
+  }
   void Add(sim::JobMoment moment) override { Say({.moment = std::move(moment), .facts = std::nullopt}); }
   void Became(const sim::TaskFacts& facts) override { Say({.moment = std::nullopt, .facts = facts}); }
 

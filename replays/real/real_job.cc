@@ -386,8 +386,9 @@ void RealJob::Gather() {
   }
   std::ranges::stable_sort(run_.history, {}, &JobMoment::at);
   const std::string checkpoints = CheckpointsIn(options_.folder);
-  run_.facts.checkpoints = sim::WholeCheckpoints(files_, checkpoints);
-  run_.facts.incomplete = sim::IncompleteCheckpoints(files_, checkpoints);
+  sim::IndexedCheckpoints found = sim::LookAtCheckpoints(files_, checkpoints);
+  run_.facts.checkpoints = std::move(found.whole);
+  run_.facts.incomplete = std::move(found.incomplete);
   run_.facts.half_deleted = sim::HalfDeletedCheckpoints(files_, checkpoints);
   run_.facts.restores_without_loss = sim::RestoresWithoutLoss(run_.history);
   if (run_.facts.checkpoints.empty()) return;

@@ -15,16 +15,19 @@
 
 namespace vigil::sim {
 
+// Checkpoints that have an index, by their steps, in order.
+struct IndexedCheckpoints {
+  std::vector<std::int64_t> whole;
+  std::vector<std::int64_t> incomplete;  // not all is there that the index speaks of
+};
+
 class Chronicle {
  public:
   virtual ~Chronicle() = default;
   virtual Time Now() = 0;            // by one clock for all tasks
   virtual std::size_t Events() = 0;  // of the play's trace, so far
-  // The steps of those that are whole at the moment, in order.
-  virtual std::vector<std::int64_t> WholeCheckpoints() = 0;
-  // The steps of those that have an index, but not all that it speaks of. Only who looks at everything at one moment
-  // can tell.
-  virtual std::vector<std::int64_t> IncompleteCheckpoints() { return {}; }
+  // Those that are there at the moment. Only who looks at everything at one moment can tell which are incomplete.
+  virtual IndexedCheckpoints Checkpoints() = 0;
   virtual void Add(JobMoment moment) = 0;
   // What has become of a task so far; called after each change.
   virtual void Became(const TaskFacts& facts) = 0;

@@ -47,9 +47,9 @@ FactsRecorder::FactsRecorder(std::string task, std::string_view node, TaskFacts&
   facts_->outcome = "running";
   facts_->text.clear();
   Note(Kind::kStarted);
-  const std::vector<std::int64_t> whole = chronicle_.WholeCheckpoints();
-  NoteStep(Kind::kFound, whole.empty() ? -1 : whole.back());
-  for (const std::int64_t step : chronicle_.IncompleteCheckpoints()) NoteStep(Kind::kFoundIncomplete, step);
+  const IndexedCheckpoints found = chronicle_.Checkpoints();
+  NoteStep(Kind::kFound, found.whole.empty() ? -1 : found.whole.back());
+  for (const std::int64_t step : found.incomplete) NoteStep(Kind::kFoundIncomplete, step);
   chronicle_.Became(*facts_);
 }
 
@@ -250,7 +250,7 @@ void FactsRecorder::SyncedDiary(std::size_t size) {
 
 void FactsRecorder::Saved(std::int64_t step) {
   const Lock lock(mutex_);
-  const std::vector<std::int64_t> whole = chronicle_.WholeCheckpoints();
+  const std::vector<std::int64_t> whole = chronicle_.Checkpoints().whole;
   const bool there = std::ranges::find(whole, step) != whole.end();
   NoteStep(Kind::kSaved, step, there ? Code::kOk : Code::kDataLoss);
 }

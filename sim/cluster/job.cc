@@ -42,8 +42,7 @@ class WorldChronicle final : public Chronicle {
   WorldChronicle(World& world, JobHistory& history) : world_(world), history_(history) {}
   Time Now() override { return world_.now(); }
   std::size_t Events() override { return world_.trace().size(); }
-  std::vector<std::int64_t> WholeCheckpoints() override { return sim::WholeCheckpoints(world_); }
-  std::vector<std::int64_t> IncompleteCheckpoints() override { return sim::IncompleteCheckpoints(world_); }
+  IndexedCheckpoints Checkpoints() override { return LookAtCheckpoints(world_); }
   void Add(JobMoment moment) override {
     world_.scheduler().Touch(kTraceObject, Access::kWrite);
     history_.push_back(std::move(moment));
@@ -445,8 +444,9 @@ void Job::Impl::Finish() {
     TaskFacts& task = facts.tasks[name] = member.facts;
     if (!member.ended && member.started && member.machine->node.killed()) task.outcome = "killed";
   }
-  facts.checkpoints = WholeCheckpoints(world);
-  facts.incomplete = IncompleteCheckpoints(world);
+  IndexedCheckpoints found = LookAtCheckpoints(world);
+  facts.checkpoints = std::move(found.whole);
+  facts.incomplete = std::move(found.incomplete);
   facts.half_deleted = HalfDeletedCheckpoints(world);
   facts.rotten = RottenCheckpoints(world);
   facts.state_file_rotten = StateFileHasRotted(world);

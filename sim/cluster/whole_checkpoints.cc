@@ -54,22 +54,16 @@ std::string PrefixOf(const std::string& folder, std::int64_t step) {
 
 }  // namespace
 
-std::vector<std::int64_t> WholeCheckpoints(Files& files, const std::string& folder) {
-  std::vector<std::int64_t> whole = StepsWith(files, folder, kIndex);
-  std::erase_if(whole, [&](std::int64_t step) { return !VerifyBundle(files, PrefixOf(folder, step)).ok(); });
-  return whole;
+IndexedCheckpoints LookAtCheckpoints(Files& files, const std::string& folder) {
+  IndexedCheckpoints found;
+  for (const std::int64_t step : StepsWith(files, folder, kIndex)) {
+    const bool whole = VerifyBundle(files, PrefixOf(folder, step)).ok();
+    (whole ? found.whole : found.incomplete).push_back(step);
+  }
+  return found;
 }
-std::vector<std::int64_t> WholeCheckpoints(World& world) {
-  return WholeCheckpoints(world.shared_disk().files, kCheckpoints);
-}
-
-std::vector<std::int64_t> IncompleteCheckpoints(Files& files, const std::string& folder) {
-  std::vector<std::int64_t> incomplete = StepsWith(files, folder, kIndex);
-  std::erase_if(incomplete, [&](std::int64_t step) { return VerifyBundle(files, PrefixOf(folder, step)).ok(); });
-  return incomplete;
-}
-std::vector<std::int64_t> IncompleteCheckpoints(World& world) {
-  return IncompleteCheckpoints(world.shared_disk().files, kCheckpoints);
+IndexedCheckpoints LookAtCheckpoints(World& world) {
+  return LookAtCheckpoints(world.shared_disk().files, kCheckpoints);
 }
 
 std::vector<std::int64_t> HalfDeletedCheckpoints(World& world) {

@@ -12,17 +12,14 @@
 #include <vector>
 
 #include "vigil/core/env/files.h"
+#include "vigil/sim/cluster/chronicle.h"
 #include "vigil/sim/world.h"
 
 namespace vigil::sim {
 
-// The steps of those that are whole, in order.
-std::vector<std::int64_t> WholeCheckpoints(Files& files, const std::string& folder);
-std::vector<std::int64_t> WholeCheckpoints(World& world);
-
-// The steps of those of which there is an index, but not all that it speaks of, in order.
-std::vector<std::int64_t> IncompleteCheckpoints(Files& files, const std::string& folder);
-std::vector<std::int64_t> IncompleteCheckpoints(World& world);
+// Those that have an index, by their steps, in order.
+IndexedCheckpoints LookAtCheckpoints(Files& files, const std::string& folder);
+IndexedCheckpoints LookAtCheckpoints(World& world);
 
 // The steps of those of which there is data, but no index.
 std::vector<std::int64_t> HalfDeletedCheckpoints(Files& files, const std::string& folder);

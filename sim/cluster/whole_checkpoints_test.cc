@@ -24,11 +24,11 @@ TEST(WholeCheckpoints, AnIndexIsOneByItsWholeName) {
   };
   write("model.ckpt-3.index.tempstate17");
   write("model.ckpt-4.data-00000-of-00001");
-  EXPECT_THAT(IncompleteCheckpoints(files, "/jobs"), IsEmpty()) << "of neither there is an index";
+  EXPECT_THAT(LookAtCheckpoints(files, "/jobs").incomplete, IsEmpty()) << "of neither there is an index";
   EXPECT_THAT(HalfDeletedCheckpoints(files, "/jobs"), ElementsAre(4));
   write("model.ckpt-3.index");
-  EXPECT_THAT(IncompleteCheckpoints(files, "/jobs"), ElementsAre(3));
-  EXPECT_THAT(WholeCheckpoints(files, "/jobs"), IsEmpty());
+  EXPECT_THAT(LookAtCheckpoints(files, "/jobs").incomplete, ElementsAre(3));
+  EXPECT_THAT(LookAtCheckpoints(files, "/jobs").whole, IsEmpty());
 }
 
 }  // namespace
