@@ -46,7 +46,8 @@ const Tolerance kAllTolerances[] = {
      .least_factor = 2,
      .most_factor = 1.5,
      .slack = 2,
-     .excuses = "by how many seconds; also the pauses of the task itself",
+     .excuses = "by how many seconds; also the pauses of the task itself, and for how long the machine stood still in "
+                "that run, measured beside the job (real processes only)",
      .why = "whether a fault meets a run or the time between two is chance, and machines differ in speed"},
     {.field = "opened_after_s",
      .slack = 30,

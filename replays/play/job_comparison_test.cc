@@ -49,6 +49,23 @@ TEST(JobExpectation, ATaskThatIsNotThereIsFound) {
   EXPECT_THAT(Misses({}, seen, c.recorded), ElementsAre("worker:0: recorded, but the cluster has no such task"));
 }
 
+// Recorded: 10 to 12 s, and up to 18 are tolerated.
+TEST(JobExpectation, AMachineThatStoodStillExcusesJustThat) {
+  const ComparisonCase c = ComparisonCases().front();
+  sim::JobFacts seen = c.like;
+  sim::TaskFacts& task = seen.tasks[std::string(kComparedTask)];
+  const auto misses = [&](int run, int still) {
+    task.longest_run = std::chrono::seconds(run);
+    task.machine_still = std::chrono::seconds(still);
+    return Misses({}, seen, c.recorded);
+  };
+  EXPECT_THAT(misses(30, 12), IsEmpty());
+  EXPECT_THAT(misses(30, 11), ElementsAre("worker:0 longest_run_s: recorded 10 to 12, seen 19"));
+  EXPECT_THAT(misses(19, 0), ElementsAre("worker:0 longest_run_s: recorded 10 to 12, seen 19"));
+  EXPECT_THAT(misses(11, 11), IsEmpty()) << "was it as long as it was recorded, it is not made shorter";
+  EXPECT_THAT(misses(4, 0), ElementsAre("worker:0 longest_run_s: recorded 10 to 12, seen 4"));
+}
+
 TEST(JobExpectation, WhatSeveralPlaysMustShow) {
   const ComparisonCase c = ComparisonCases().front();
   JobExpectation recorded = c.recorded;

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,8 +19,10 @@
 #include "vigil/core/env/files.h"
 #include "vigil/core/env/real/posix_files.h"
 #include "vigil/core/env/real/system_clock.h"
+#include "vigil/core/env/real/threads.h"
 #include "vigil/replays/format/print.h"
 #include "vigil/replays/real/relay.h"
+#include "vigil/replays/real/stalls.h"
 #include "vigil/replays/real/task_process.h"
 #include "vigil/replays/stage/behaviour.h"
 #include "vigil/sim/cluster/task_name.h"
@@ -51,6 +54,31 @@ struct Member {
   bool back = false;    // ... but will be
   sim::TaskFacts facts;
   std::unique_ptr<TaskProcess> process;  // of its last life; null: there was none
+};
+
+// Looks for stalls until it is destroyed or told to end.
+class StallWatch {
+ public:
+  StallWatch(Clock& clock, Files& files, const std::string& folder)
+      : clock_(clock), stalls_(clock, files, JoinPath(folder, "looks")), task_(threads_.Spawn("stalls", [this] {
+          while (!over_) {
+            stalls_.Look();
+            threads_.SleepUntil(clock_.Monotonic() + Stalls::kBetweenLooks);
+          }
+        })) {}
+  ~StallWatch() { End(); }
+  const Stalls& End() {
+    over_ = true;
+    task_->Join(kNever);
+    return stalls_;
+  }
+
+ private:
+  Clock& clock_;
+  Threads threads_;
+  Stalls stalls_;
+  std::atomic<bool> over_ = false;
+  const std::unique_ptr<Task> task_;
 };
 
 class RealJob {
@@ -89,7 +117,7 @@ class RealJob {
   bool AnyTrains() const;
   Member& Of(std::string_view task) { return members_.find(task)->second; }
   Time Now() { return clock_.Monotonic(); }
-  void Gather();
+  void Gather(const Stalls& stalls);
 
   const Scenario& scenario_;
   const sim::JobSpec& job_;
@@ -325,6 +353,7 @@ bool RealJob::AnyTrains() const {
 
 absl::StatusOr<RealJobRun> RealJob::Play() {
   VIGIL_RETURN_IF_ERROR(SetUp());
+  StallWatch watch(clock_, files_, options_.folder);
   const Time started = Now();
   const auto start = [this](bool workers) -> absl::Status {
     for (auto& [name, member] : members_) {
@@ -356,7 +385,7 @@ absl::StatusOr<RealJobRun> RealJob::Play() {
   VIGIL_RETURN_IF_ERROR(Wait([] { return false; }, Now() + kLastWords));
   run_.interrupted = Interrupted();
   run_.facts.virtual_time = Now() - started;
-  Gather();
+  Gather(watch.End());
   return std::move(run_);
 }
 
@@ -373,18 +402,19 @@ absl::Status RealJob::Heal(Time at) {
   return absl::OkStatus();
 }
 
-void RealJob::Gather() {
+void RealJob::Gather(const Stalls& stalls) {
+  std::ranges::stable_sort(run_.history, {}, &JobMoment::at);
   for (auto& [name, member] : members_) {
     const bool killed = member.killed;
     member.process.reset();
     if (!member.trains) continue;
     sim::TaskFacts& facts = run_.facts.tasks[name] = member.facts;
     if (killed && facts.outcome == "running") facts.outcome = "killed";
+    facts.machine_still = StillInLongestRun(stalls, run_.history, name);
   }
   for (const auto& [kind, tally] : tallies_) {
     run_.facts.faults.push_back({std::string(sim::InfoOf(kind).name), tally.planned, tally.fired, tally.effective});
   }
-  std::ranges::stable_sort(run_.history, {}, &JobMoment::at);
   const std::string checkpoints = CheckpointsIn(options_.folder);
   sim::IndexedCheckpoints found = sim::LookAtCheckpoints(files_, checkpoints);
   run_.facts.checkpoints = std::move(found.whole);
