@@ -17,13 +17,17 @@ namespace {
 // What a server needs for one request, beside what its kernels do: longer on a slow node.
 constexpr std::chrono::milliseconds kHandling{2};
 
+// How often whoever starts a process again that was told to stop looks whether it has ended.
+constexpr std::chrono::milliseconds kLooks{500};
+
 }  // namespace
 
-FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot, Spares spares)
+FaultApplier::FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot, Spares spares, Stop stop)
     : world_(world),
       tasks_(std::move(tasks)),
       spares_(std::move(spares)),
       boot_(std::move(boot)),
+      stop_(std::move(stop)),
       calls_(std::make_shared<SessionCallFaults>(plan.session_calls)) {
   for (const auto& [name, node] : tasks_) {
     VIGIL_CHECK(node->name() == name);  // what a plan says of links goes by it
@@ -201,9 +205,10 @@ void FaultApplier::Crash(Timed& timed) {
   Node& node = *timed.node;
   timed.struck = node.running() && !node.killed();
   Tell(timed.struck ? Entry::What::kCrash : Entry::What::kMoment, fault,
-       fmt::format("crash {}{}{}", fault.task, fault.silently ? " silently" : "",
+       fmt::format("{} {}{}{}", fault.in_order ? "stop" : "crash", fault.task, fault.silently ? " silently" : "",
                    timed.struck ? "" : ", which is not there"));
   if (timed.struck && fault.silently) Silence(timed);
+  if (timed.struck && fault.in_order && stop_(node)) return;
   if (timed.struck && fault.disk == DiskLoss::kNothing && !fault.point.has_value()) {
     node.Pause();
     timed.dies.SetAt(world_.scheduler().now() + kDying);
@@ -316,6 +321,11 @@ void FaultApplier::End(Timed& timed) {
         Die(timed);
         timed.active = true;
         timed.ends.SetAt(world_.scheduler().now());
+        return;
+      }
+      if (fault.in_order && LivesOn(timed)) {
+        timed.active = true;
+        timed.ends.SetAt(world_.scheduler().now() + kLooks);
         return;
       }
       if (!fault.elsewhere.has_value()) EndSilence(timed);  // else nobody looks after the old machine

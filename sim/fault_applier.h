@@ -49,13 +49,15 @@ inline constexpr std::chrono::milliseconds kDying{80};
 class FaultApplier {
  public:
   using Boot = std::function<void(Node&)>;
+  using Stop = std::function<bool(Node&)>;
   using Tasks = std::map<std::string, Node*, std::less<>>;
   // Of each task the machines that it may still come to, in order: one for each fault that brings it to another one.
   using Spares = std::map<std::string, std::vector<Node*>, std::less<>>;
 
   // `boot` starts what runs in a fresh process of a node; it is called outside of all tasks, or by who calls HealAll().
+  // `stop` tells the process of a node to end in good order, and returns at once; false: it cannot, and is killed.
   // REQUIRES: each node has the name of its task; the plan names tasks of `tasks` only.
-  FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot, Spares spares = {});
+  FaultApplier(World& world, Tasks tasks, const FaultPlan& plan, Boot boot, Spares spares = {}, Stop stop = {});
   ~FaultApplier();
   FaultApplier(const FaultApplier&) = delete;
   FaultApplier& operator=(const FaultApplier&) = delete;
@@ -141,6 +143,7 @@ class FaultApplier {
   Spares spares_;
   std::vector<Node*> machines_;  // all of them
   const Boot boot_;
+  const Stop stop_;
   bool begun_ = false;
   bool healed_ = false;
   std::vector<std::unique_ptr<Timed>> timed_;

@@ -42,6 +42,8 @@ bool FaultApplier::EffectiveAs(FaultKind kind, const Timed& timed) const {
   switch (kind) {
     case FaultKind::kNewAddress:
       return timed.followed && (timed.moves.pending() ? timed.node->asked() - timed.missed : timed.missed) > 0;
+    case FaultKind::kOrderlyStop:
+      return timed.struck;
     case FaultKind::kSilentDeath:
       return timed.trouble.effects > 0;
     case FaultKind::kRack:

@@ -197,6 +197,7 @@ class Planner {
     sometimes("zombie", 40, &Planner::Zombie);
     sometimes("unreadable", 6, &Planner::Unreadable);
     sometimes("refused removal", 8, &Planner::RefusedRemoval);
+    sometimes("orderly stop", 12, &Planner::OrderlyStop);
   }
 
  private:
@@ -510,6 +511,13 @@ class Planner {
       fault.op = "read";
       fault.path = ".data-";
       fault.call = 1;
+    }
+  }
+  void OrderlyStop() {
+    for (std::int64_t more = draws_.Between(1, 3); more > 0; --more) {
+      TimedFault& fault = Timed(TimedFault::Kind::kCrash, AnyServer());
+      fault.restart_after = HowLong();
+      fault.in_order = true;
     }
   }
   void StaleListings() {

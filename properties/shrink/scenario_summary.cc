@@ -146,7 +146,9 @@ std::string What(const TimedFault& fault) {
   const std::string pair = fault.task + (fault.one_way ? " to " : " and ") + fault.peer;
   switch (fault.kind) {
     case Kind::kCrash: {
-      std::string text = fault.task + (fault.silently ? " dies silently" : " crashes");
+      std::string text = fault.task + (fault.in_order   ? " is told to stop"
+                                       : fault.silently ? " dies silently"
+                                                        : " crashes");
       if (fault.disk != sim::DiskLoss::kNothing)
         text += fmt::format(" (disk: {})", NameOf(replays::kDiskLosses, fault.disk));
       return text +

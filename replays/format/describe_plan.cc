@@ -99,6 +99,8 @@ class TimedObject : public Object<TimedFault> {
                    "synced is left, `lost` its own disk is gone");
     crash.Optional("silently", &TimedFault::silently, kFlag,
                    "the machine goes with it: nobody is told, and its connections end only when it starts again");
+    crash.Optional("in_order", &TimedFault::in_order, kFlag,
+                   "of a parameter server: it is told to stop, and its process ends when it has");
     crash.Optional("part_of", &TimedFault::part_of, EnumType<TimedFault::Whole>(kWholesOfCrashes, "whole"),
                    "what it is one task of, with other entries: `rack` several lose their power at one moment, "
                    "`rolling_restart` one is started again after the other");
@@ -132,6 +134,7 @@ class TimedObject : public Object<TimedFault> {
           .Fail(fmt::format("{}, but a parameter server is its variables: two of one would be two models, and no judge "
                             "knows which is right; say a task that trains",
                             fault.task));
+    if (fault.kind == TimedKind::kCrash && fault.in_order) CheckInOrder(object, fault);
     if (fault.kind == TimedKind::kCrash && fault.elsewhere.has_value() && !fault.restart_after.has_value())
       MemberOf(object, "elsewhere_s")
           .Fail(fmt::format("{:g}, but it never starts again: say when with 'restart_after_s'",
@@ -139,6 +142,15 @@ class TimedObject : public Object<TimedFault> {
   }
 
  private:
+  static void CheckInOrder(const Field& object, const TimedFault& fault) {
+    const Field in_order = MemberOf(object, "in_order");
+    if (!fault.task.starts_with("ps"))
+      in_order.Fail(fmt::format("true, but {} trains and ends when it has: say a parameter server", fault.task));
+    if (fault.silently || fault.disk != sim::DiskLoss::kNothing || fault.point.has_value())
+      in_order.Fail(
+          "true, but a process that ends in good order loses nothing, and at no point of the course: leave "
+          "'silently', 'disk' and the point out");
+  }
   static std::string_view AtPoint(PointKind kind) {
     switch (kind) {
       case PointKind::kSent:

@@ -40,6 +40,10 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kAtRest:
       if (moment.subject.empty() && moment.step == 0) return std::nullopt;
       return fmt::format("its server still holds {} graphs; {}", moment.step, moment.subject);
+    case Kind::kToldToStop:
+      return "is told to stop";
+    case Kind::kHasStopped:
+      return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
     case Kind::kCameBack:
       return fmt::format("comes back to a session that was idle for {} s: {}", moment.step, CodeName(moment.code));
     case Kind::kDiaryFound:

@@ -51,7 +51,8 @@ std::span<const Checker> Checkers() {
                                  kResourcesReturn,
                                  kGetsOnWhenHealed,
                                  kIdleSessionsStay,
-                                 kDiariesSurvive};
+                                 kDiariesSurvive,
+                                 kServerStops};
   return kAll;
 }
 

@@ -33,6 +33,8 @@ struct CheckerCase {
 std::vector<CheckerCase> CheckerCases();
 // Those of queues, which are among them.
 std::vector<CheckerCase> QueueCases();
+// ... and of servers that are told to stop.
+std::vector<CheckerCase> StopCases();
 
 }  // namespace vigil::sim
 

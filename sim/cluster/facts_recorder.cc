@@ -106,6 +106,18 @@ void FactsRecorder::AtRest(std::string holds, std::int64_t graphs) {
   chronicle_.Add(std::move(moment));
 }
 
+void FactsRecorder::ToldToStop() {
+  const Lock lock(mutex_);
+  Note(Kind::kToldToStop);
+}
+
+void FactsRecorder::HasStopped(std::string holds) {
+  const Lock lock(mutex_);
+  JobMoment moment = Moment(Kind::kHasStopped);
+  moment.subject = std::move(holds);
+  chronicle_.Add(std::move(moment));
+}
+
 void FactsRecorder::TaskLeft(std::string_view task) {
   const Lock lock(mutex_);
   JobMoment moment = Moment(Kind::kTaskLeft);

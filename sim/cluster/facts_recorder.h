@@ -62,6 +62,8 @@ class FactsRecorder final : public EventSink {
   void AtRest(std::string holds, std::int64_t graphs);
   // The program has returned while that task of it still ran.
   void TaskLeft(std::string_view task);
+  void ToldToStop();
+  void HasStopped(std::string holds);
   void Ended(const absl::Status& status);
 
  private:

@@ -21,6 +21,7 @@
 #include "vigil/core/cluster/cluster_spec.h"
 #include "vigil/core/cluster/server/server.h"
 #include "vigil/core/env/files.h"
+#include "vigil/core/env/notification.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/sim/cluster/chronicle.h"
 #include "vigil/sim/cluster/client_costs.h"
@@ -133,6 +134,7 @@ struct Job::Impl {
     Node& node;
     const Server* server = nullptr;     // while it lives
     FactsRecorder* recorder = nullptr;  // of the program, while it runs
+    Notification* stop = nullptr;       // of a parameter server: tells it to end, while it serves
     std::unique_ptr<OpRegistry> ops;    // of its servers, where its ledger is watched
   };
   // One task of the cluster over all its lives.
@@ -164,6 +166,8 @@ struct Job::Impl {
   // What the conductor asks of them: whether they have begun, opened a session, ended.
   void TouchMembers(Access access) { world.scheduler().Touch(NamedObject("members", {}), access); }
   void Conduct();
+  bool TellToStop(const Node& node);
+  static void ServeUntilTold(Machine& machine, const Env& env, Server& server, FactsRecorder& recorder);
   void WaitUntil(const std::function<bool()>& met, Duration patience);
   bool AnyTrains() const;
   void LookAtRest(Duration later, JobMoment::Kind kind);
@@ -203,7 +207,8 @@ void Job::Impl::AddNodes() {
     spares[fault.task].push_back(&node);
   }
   applier = std::make_unique<FaultApplier>(
-      world, std::move(nodes), spec.plan, [this](Node& node) { Boot(node); }, std::move(spares));
+      world, std::move(nodes), spec.plan, [this](Node& node) { Boot(node); }, std::move(spares),
+      [this](Node& node) { return TellToStop(node); });
   for (auto& [name, member] : members) member.late = applier->StartsLate(name);
   conductor = &world.AddNode("conductor");
   conductor->Spawn("main", [this] { Conduct(); });
@@ -292,6 +297,26 @@ void Job::Impl::Live(Machine& machine, const Env& env) {
   machine.node.Kill();  // the process ends with its program, whatever else it has started
 }
 
+bool Job::Impl::TellToStop(const Node& node) {
+  Member& member = members.find(node.task())->second;
+  Machine& machine = *member.machine;
+  if (&machine.node != &node || machine.stop == nullptr) return false;
+  machine.node.Spawn("stop", [&machine] {
+    if (machine.stop != nullptr) machine.stop->Notify();
+  });
+  return true;
+}
+
+void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server, FactsRecorder& recorder) {
+  Notification told(*env.tasks, "told to stop");
+  machine.stop = &told;
+  const SetBack<Notification> over{machine.stop};
+  told.Wait(kNever);
+  recorder.ToldToStop();
+  server.Stop();
+  recorder.HasStopped(Held(server.load(), 0, 0, true));
+}
+
 std::string Job::Impl::TargetOf(const Server* own) const {
   if (own == nullptr) return "";
   if (spec.workload.master.empty()) return own->target();
@@ -315,7 +340,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
   }
   const SetBack<const Server> gone{machine.server};
   if (!member.trains) {
-    server->Join();
+    ServeUntilTold(machine, env, *server, recorder);
     return absl::OkStatus();
   }
   const auto costly = NewCostlyFactory(env, std::make_shared<ClusterSessionFactory>(env), spec.workload);

@@ -35,6 +35,10 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
      "A rack or a power supply that fails, a host with several virtual machines, a fuse."},
     {FaultKind::kRollingRestart, "rolling_restart", "One task after the other is killed and started again.",
      "A new version that is rolled out, kernels that are updated, machines that are drained for maintenance."},
+    {FaultKind::kOrderlyStop, "orderly_stop",
+     "A parameter server is told to stop: it serves no more, cancels what is under way, waits until that has ended, and "
+     "then its process ends.",
+     "SIGTERM: a pod that is evicted or replaced by a newer one, a machine that is drained."},
     {FaultKind::kPause, "pause", "A process stands still; its connections stay open and what is sent to it waits.",
      "SIGSTOP, a virtual machine that is migrated, swapping, a debugger, a long stall on a file system."},
     {FaultKind::kZombie, "zombie",
@@ -166,6 +170,7 @@ std::vector<FaultKind> KindsOf(const TimedFault& fault) {
       if (fault.elsewhere.has_value()) kinds.push_back(FaultKind::kNewAddress);
       if (fault.part_of == TimedFault::Whole::kRack) kinds.push_back(FaultKind::kRack);
       if (fault.part_of == TimedFault::Whole::kRollingRestart) kinds.push_back(FaultKind::kRollingRestart);
+      if (fault.in_order) kinds.push_back(FaultKind::kOrderlyStop);
       return kinds;
     }
     case TimedFault::Kind::kPause:

@@ -26,6 +26,7 @@ enum class FaultKind : std::uint8_t {
   kNewAddress,
   kRack,
   kRollingRestart,
+  kOrderlyStop,
   kPause,
   kZombie,
   kLateStart,

@@ -43,7 +43,7 @@ inline constexpr std::size_t kFaultPointKinds = static_cast<std::size_t>(FaultPo
 // Something that happens to a task or between two tasks at a time, or at a point of the job's course.
 struct TimedFault {
   enum class Kind {
-    kCrash,       // task; restart_after: absent = stays away; disk; silently; elsewhere
+    kCrash,       // task; restart_after: absent = stays away; disk; silently; elsewhere; in_order
     kPause,       // task, lasts: stands still, its connections stay open
     kStart,       // task starts only now
     kCut,         // task and peer, lasts: connections are reset and refused
@@ -71,6 +71,9 @@ struct TimedFault {
   std::optional<Duration> lasts;  // absent: for ever
   std::optional<Duration> restart_after;
   DiskLoss disk = DiskLoss::kNothing;
+  // Of a crash of a parameter server: it is told to stop, and its process ends when it has. Until then nobody starts
+  // it again.
+  bool in_order = false;
   bool silently = false;  // of a crash: the machine goes with it, and nobody is left to end its connections
   // The new process is on another machine, to which the task's name leads only so long after it has started; absent, of
   // a crash: on the same one.
