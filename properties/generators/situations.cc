@@ -108,6 +108,78 @@ void TwoSavers(Draws& draws, Duration /*phase*/, JobSpec& job) {
   }
 }
 
+bool TrainsAlone(const JobSpec& job) {
+  return job.workload.kind != WorkloadKind::kSyncRegression && job.workload.kind != WorkloadKind::kSupervisor &&
+         job.workload.filters && job.workload.master.empty() && CountOf(job, "worker") > 0;
+}
+
+// Only those that train are struck, one or more of them: the others must not feel it.
+void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
+  job.no_wait = false;
+  job.workload.timeout_ms = 0;
+  const auto spared = draws.Between(-1, CountOf(job, "worker") - 1);  // -1: the chief
+  for (std::int64_t more = draws.Between(2, 6); more > 0; --more) {
+    const std::int64_t struck = draws.Between(-1, CountOf(job, "worker") - 1);
+    if (struck == spared) continue;
+    job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
+                              .at = Milliseconds(draws.Between(0, phase / std::chrono::milliseconds(1))),
+                              .task = struck < 0 ? "chief:0" : fmt::format("worker:{}", struck),
+                              .restart_after = Milliseconds(draws.Between(10, draws.Chance(50) ? 1000 : 30'000)),
+                              .silently = draws.Chance(15)});
+  }
+}
+
+// The chief is away for nearly as long as a worker waits for it, since with it the model was lost; and when it is back
+// the model is lost once more, before anybody has trained. Time in which a worker waits is no time of failing.
+void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  constexpr std::chrono::minutes kAway{28};
+  job.workload.max_wait_s = 3600;
+  const Duration begin = std::chrono::seconds(draws.Between(5, 60));
+  const auto crash = [&](std::string task, Duration at, Duration after) {
+    job.plan.timed.push_back(
+        {.kind = TimedFault::Kind::kCrash, .at = at, .task = std::move(task), .restart_after = after});
+  };
+  const Duration away = kAway - std::chrono::seconds(draws.Between(0, 120));
+  crash("chief:0", begin, away);
+  crash("ps:0", begin, std::chrono::seconds(1));
+  const Duration back = begin + away + job.workload.most_boot;
+  Duration last = back;
+  for (std::int64_t more = draws.Between(10, 60); more > 0; --more) {
+    last += Milliseconds(draws.Between(1000, 8000));
+    crash("ps:0", last, Milliseconds(200));
+  }
+  const Duration later = last + std::chrono::minutes(2) - *job.heal_after;
+  if (later <= Duration::zero()) return;
+  *job.heal_after += later;
+  job.limit += later;
+}
+
+bool SavesBeside(const JobSpec& job) { return job.workload.async_saves; }
+
+// Whoever waits for a disk waits long, so that saves beside the training take longer than it is from one to the next;
+// and meanwhile servers are lost, so that the model is restored, or the training ends.
+void SlowSavesBeside(Draws& draws, Duration phase, JobSpec& job) {
+  constexpr std::string_view kOps[] = {"sync", "sync", "append", "rename"};
+  job.workload.save_steps = draws.Between(1, 4);
+  if (draws.Chance(50) && job.workload.kind != WorkloadKind::kShortJob) job.workload.last_step = draws.Between(8, 40);
+  DiskFault slow{.effect = DiskFault::Effect::kSlow,
+                 .task = "chief:0",
+                 .op = std::string(draws.Pick(kOps)),
+                 .call = 0,
+                 .by = Milliseconds(draws.Between(200, 15'000))};
+  job.plan.disks.push_back(slow);
+  for (int i = 0; i < CountOf(job, "ps"); ++i) {
+    slow.task = fmt::format("ps:{}", i);
+    job.plan.disks.push_back(slow);
+  }
+  for (std::int64_t more = draws.Between(0, 4); more > 0; --more) {
+    job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
+                              .at = Milliseconds(draws.Between(0, phase / std::chrono::milliseconds(1))),
+                              .task = fmt::format("ps:{}", draws.Between(0, CountOf(job, "ps") - 1)),
+                              .restart_after = Milliseconds(draws.Between(10, 5000))});
+  }
+}
+
 struct Situation {
   std::string_view name;  // of its stream
   int percent;            // of the jobs that it suits
@@ -116,9 +188,9 @@ struct Situation {
 };
 // The first one that is drawn. A new one comes last, and leaves the jobs that have another one alone.
 constexpr Situation kSituations[] = {
-    {"lost wake", 15, WaitsForOthers, LostWake},
-    {"unseen restart", 15, WaitsForOthers, UnseenRestart},
-    {"two savers", 4, WorkersSave, TwoSavers},
+    {"lost wake", 15, WaitsForOthers, LostWake},   {"unseen restart", 15, WaitsForOthers, UnseenRestart},
+    {"two savers", 4, WorkersSave, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
+    {"long absence", 3, TrainsAlone, LongAbsence}, {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
 };
 
 }  // namespace

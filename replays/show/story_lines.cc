@@ -45,7 +45,7 @@ std::optional<std::string> MomentText(const sim::JobMoment& moment) {
     case Kind::kHasStopped:
       return moment.subject.empty() ? "has stopped" : fmt::format("has stopped, and still holds {}", moment.subject);
     case Kind::kCameBack:
-      return fmt::format("comes back to a session that was idle for {} s: {}", moment.step, CodeName(moment.code));
+      return fmt::format("comes back to a session after {} s: {}", moment.step, CodeName(moment.code));
     case Kind::kDiaryFound:
       return fmt::format("finds {} bytes in its own file{}", moment.step,
                          moment.code == Code::kOk ? "" : ", which are not what it wrote");

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "vigil/sim/checkers/reach.h"
+
 namespace vigil::sim {
 namespace {
 
@@ -72,7 +74,6 @@ constexpr std::array kDataLoss = {Code::kDataLoss};
 constexpr std::array kStillRunning = {Code::kUsage};
 constexpr std::array kUninitialised = {Code::kFailedPrecondition};
 
-bool IsServer(std::string_view task) { return task.starts_with("ps"); }
 bool IsEvaluator(std::string_view task) { return task.starts_with(kEvaluatorJob); }
 bool IsSupervised(const TaskEnd& end) { return end.run.spec.workload.kind == WorkloadKind::kSupervisor; }
 bool Lacks(const TaskEnd& end, std::string_view task) { return end.gone.contains(task) || end.away.contains(task); }
@@ -158,25 +159,6 @@ constexpr std::array<Cause, 18> kCauses = {{
      "The chief ends cleanly, before the last step: no checkpoint comes any more, and the evaluator gives up after 20 "
      "minutes."},
 }};
-
-// Whether an entry of that list has happened. What changed nothing is told with it.
-bool Fired(const JobRun& run, InertFault::List list, std::size_t index) {
-  return std::ranges::none_of(run.facts.inert, [&](const InertFault& inert) {
-    return inert.list == list && inert.index == index && !inert.fired;
-  });
-}
-
-// Whether what happens to `struck` can be felt by `task`: itself, a server, or, if its sessions need all, anybody.
-bool Reaches(const JobRun& run, std::string_view struck, std::string_view who) {
-  const std::string_view task = WithoutZombie(who);
-  return struck.empty() || struck == task || IsServer(struck) || !run.spec.workload.filters;
-}
-bool Reaches(const JobRun& run, const TimedFault& fault, std::string_view who) {
-  const std::string_view task = WithoutZombie(who);
-  if (fault.peer.empty()) return Reaches(run, fault.task, task);
-  return fault.task == task || fault.peer == task || (IsServer(fault.task) && IsServer(fault.peer)) ||
-         !run.spec.workload.filters;
-}
 
 template <typename Fault, typename Is>
 bool AnyStruck(const JobRun& run, InertFault::List list, const std::vector<Fault>& faults, Is is) {

@@ -52,7 +52,8 @@ std::span<const Checker> Checkers() {
                                  kGetsOnWhenHealed,
                                  kIdleSessionsStay,
                                  kDiariesSurvive,
-                                 kServerStops};
+                                 kServerStops,
+                                 kFailuresInReach};
   return kAll;
 }
 

@@ -84,6 +84,7 @@ extern const Checker kLastOneSaves;
 extern const Checker kEveryTaskEnds;
 extern const Checker kBoundedRecovery;
 extern const Checker kNoTaskLeft;
+extern const Checker kFailuresInReach;
 extern const Checker kServerStops;
 extern const Checker kTokensConserved;
 extern const Checker kTokensAsOwed;

@@ -586,7 +586,7 @@ std::vector<CheckerCase> CheckerCases() {
        StandsUntil(320, Kind::kRecovery)},
   };
   for (std::vector<CheckerCase> (*const more)() :
-       {QueueCases, StopCases, CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {
+       {QueueCases, StopCases, ReachCases, CasesOfCheckpoints, CasesOfServersAtRest, CasesBesideTheTraining}) {
     for (CheckerCase& forged : more()) cases.push_back(std::move(forged));
   }
   return cases;

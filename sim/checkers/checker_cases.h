@@ -35,6 +35,8 @@ std::vector<CheckerCase> CheckerCases();
 std::vector<CheckerCase> QueueCases();
 // ... and of servers that are told to stop.
 std::vector<CheckerCase> StopCases();
+// ... and of what a task can feel.
+std::vector<CheckerCase> ReachCases();
 
 }  // namespace vigil::sim
 

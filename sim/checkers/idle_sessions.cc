@@ -1,4 +1,4 @@
-// A session is there for as long as its client is.
+// A session is there for as long as its client is, and whatever that has given up before.
 #include <fmt/format.h>
 
 #include <optional>
@@ -17,11 +17,11 @@ void CheckIdle(const JobRun& run, Findings& findings) {
   for (const JobMoment& moment : run.history) {
     if (moment.kind == JobMoment::Kind::kHealed) healed = moment.at;
     if (moment.kind != JobMoment::Kind::kCameBack || !healed.has_value()) continue;
-    const Duration idle = std::chrono::seconds(moment.step);
+    const Duration idle = std::chrono::seconds(moment.step);  // or since it was made
     if (moment.at < *healed + kAllAreThere + idle) continue;
     findings.Arm();
     if (moment.code == Code::kOk) continue;
-    findings.Violate(moment, fmt::format("an answer of a session that was idle for {:.0f} s", ToSeconds(idle)),
+    findings.Violate(moment, fmt::format("an answer of a session that was there {:.0f} s before", ToSeconds(idle)),
                      CodeName(moment.code));
   }
 }
@@ -30,7 +30,9 @@ void CheckIdle(const JobRun& run, Findings& findings) {
 
 const Checker kIdleSessionsStay = {
     .id = "session.idle_one_stays",
-    .sentence = "A session whose client lives is there when that comes back to it, however long it was idle.",
+    .sentence =
+        "A session whose client lives is there when that comes back to it, however long it was idle, and when it has "
+        "given up runs in the middle, and answers rightly.",
     .source =
         "TensorFlow's master keeps a session until it is closed; ours until nothing is heard of its client "
         "(MasterSession::Watch)",

@@ -28,7 +28,7 @@ void TooLong(const JobMoment& told, Findings& findings) {
   findings.Violate(told, fmt::format("a server that has stopped within {:g} s", ToSeconds(kGrace)), "none");
 }
 
-void CheckStops(const JobRun& run, Findings& findings) {
+void CheckServerStops(const JobRun& run, Findings& findings) {
   std::map<std::string, const JobMoment*, std::less<>> stopping;
   Time last;
   for (const JobMoment& moment : run.history) {
@@ -60,7 +60,7 @@ const Checker kServerStops = {
         "A server that is told to stop has stopped within half a minute, whatever its peers do, and then it holds no "
         "step, session or call, and nothing is under way.",
     .source = "core/cluster/server/server.h: Stop cancels what is under way and waits until it has ended",
-    .check = CheckStops,
+    .check = CheckServerStops,
     .excuses = "for how long, where the plan stops or slows that task; stops that a crash cuts short; graphs",
     .why = "a process that stands still stops nothing; graphs belong to nobody once the sessions are gone",
 };

@@ -77,7 +77,9 @@ struct JobMoment {
     kQueueReturned,
     kStepMade,  // a server has counted a global step: step
     kStepSet,   // ... or its global step was restored or initialised: step
-    kCameBack,  // a session beside the training was used again: code; step = after how many idle seconds, rounded up
+    // A session beside the training was used again: code; step = after how many seconds, rounded up: since it was used
+    // before, or, where it has given up a run, since it was made.
+    kCameBack,
     // A file that a program writes for itself, on its own disk: so much was in it when the process began: step; code =
     // whether that is what was written ...
     kDiaryFound,

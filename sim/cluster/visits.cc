@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "vigil/core/base/code.h"
+#include "vigil/core/base/status_macros.h"
 #include "vigil/core/cluster/client/cluster_session.h"
 #include "vigil/core/ops/ops.h"
 #include "vigil/sim/cluster/programs.h"
@@ -22,6 +24,8 @@ constexpr std::chrono::seconds kVisitKeepalive{20};
 constexpr std::chrono::seconds kIdle{90};
 constexpr std::chrono::seconds kLongestWait{3};
 constexpr std::chrono::seconds kAfterwards{1};
+constexpr int kGivenUp = 8;  // runs of one session
+constexpr std::chrono::seconds kGivenUpIsKnown{10};
 
 Env WithoutEvents(Env env) {
   env.events = nullptr;
@@ -44,11 +48,12 @@ Visits::Visits(const TrainerParts& parts)
       over_(*parts.env.tasks, "the end of all visits") {
   Builder b(graph_);
   const auto servers = parts.job.tasks.find("ps");
+  std::vector<Output> sums;
   for (int i = 0; servers != parts.job.tasks.end() && i < servers->second; ++i) {
     DeviceScope scope(b, fmt::format("/job:ps/task:{}", i));
     const Output one = b.Const(fmt::format("visit_{}/one", i), Tensor::Scalar<float>(1));
     const Output more = b.Const(fmt::format("visit_{}/more", i), Tensor::Scalar<float>(static_cast<float>(i)));
-    asks_.fetches.push_back(b.Op("AddV2", {one, more}, {.name = fmt::format("visit_{}/sum", i)}));
+    sums.push_back(b.Op("AddV2", {one, more}, {.name = fmt::format("visit_{}/sum", i)}));
     if (i > 0) continue;
     const std::vector<DType> types{DType::kFloat};
     const Output queue =
@@ -56,7 +61,16 @@ Visits::Visits(const TrainerParts& parts)
              {.name = "visit/queue",
               .attrs = {{"component_types", types}, {"shared_name", fmt::format("visits of {}", TaskOf(parts))}}});
     waits_.fetches = {b.Op("QueueDequeueV2", {queue}, {.name = "visit/wait", .attrs = {{"component_types", types}}})};
+    const Output put = b.Op("QueueEnqueueV2", {queue, one}, {.name = "visit/put"});
+    puts_.targets = {put.node};
   }
+  // One server needs what the others have.
+  DeviceScope scope(b, "/job:ps/task:0");
+  asks_.fetches = sums;
+  Output all = b.Const("visit/none", Tensor::Scalar<float>(0));
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    all = b.Op("AddV2", {all, sums[i]}, {.name = fmt::format("visit/first_{}", i)});
+  asks_.fetches.push_back(all);
 }
 
 void Visits::End() {
@@ -76,7 +90,7 @@ void Visits::Visit() {
   config.operation_timeout_in_ms = kTimeoutMs;
   config.create_timeout = kCreateTimeout;
   config.keepalive = kVisitKeepalive;
-  const std::uint64_t kind = env_.random->Draw("visits") % 5;
+  const std::uint64_t kind = env_.random->Draw("visits") % 6;
   const bool gives_up = kind == 0 && !parts_.job.workload.master.empty();
   if (gives_up) config.operation_timeout_in_ms = Drawn(4 * parts_.job.plan.default_link.most_latency) / kMs + 1;
   absl::StatusOr<std::shared_ptr<MasterInterface>> master = FindMaster(env_, parts_.target, config);
@@ -94,6 +108,8 @@ void Visits::Visit() {
       return CloseAsItWaits(session);
     case 3:
       return ComeBack(*session);
+    case 4:
+      return GiveUpAgainAndAgain(*session);
     default:
       return LetGo(session);
   }
@@ -127,17 +143,56 @@ void Visits::ComeBack(Session& session) {
   session.Close().IgnoreError();
 }
 
+void Visits::GiveUpAgainAndAgain(Session& session) {
+  const Time made = env_.clock->Monotonic();
+  for (int i = 0; i < kGivenUp && !over_.IsSet(); ++i) {
+    // Some end before they have begun, some when they have nearly ended.
+    const Duration patience = Drawn(8 * parts_.job.plan.default_link.most_latency);
+    const RunOptions hasty{.timeout_in_ms = patience / kMs + 1};
+    const Code code = CodeOf(i % 2 == 0 ? GiveUpAnAnswer(session, hasty) : GiveUpAWait(session, hasty));
+    parts_.recorder.CameBack(code, env_.clock->Monotonic() - made);
+    if (code != Code::kOk) break;
+  }
+  session.Close().IgnoreError();
+}
+
+absl::Status Visits::GiveUpAnAnswer(Session& session, const RunOptions& hasty) {
+  const absl::Status status = Ask(session, hasty);
+  return CodeOf(status) == Code::kDeadlineExceeded ? Ask(session) : status;
+}
+
+// Nobody who has given up takes what comes later.
+absl::Status Visits::GiveUpAWait(Session& session, const RunOptions& hasty) {
+  if (const absl::Status status = Take(session, hasty); CodeOf(status) != Code::kDeadlineExceeded) return status;
+  if (over_.Wait(DeadlineAfter(env_, kGivenUpIsKnown))) return absl::OkStatus();
+  std::vector<Tensor> nothing;
+  VIGIL_RETURN_IF_ERROR(session.Run({.spec = puts_}, &nothing));
+  return Take(session);
+}
+
 std::unique_ptr<Task> Visits::AskBeside(const std::shared_ptr<Session>& session, bool waits) {
   return env_.tasks->Spawn("visit", [self = shared_from_this(), session, waits] {
     if (!self->Ask(*session).ok() || !waits) return;
-    std::vector<Tensor> nothing;
-    session->Run({.spec = self->waits_}, &nothing).IgnoreError();
+    self->Take(*session).IgnoreError();
   });
 }
 
-absl::Status Visits::Ask(Session& session) {
+absl::Status Visits::Take(Session& session, const RunOptions& options) {
+  std::vector<Tensor> element;
+  return session.Run({.spec = waits_, .options = &options}, &element);
+}
+
+absl::Status Visits::Ask(Session& session, const RunOptions& options) {
   std::vector<Tensor> answers;
-  return session.Run({.spec = asks_}, &answers);
+  VIGIL_RETURN_IF_ERROR(session.Run({.spec = asks_, .options = &options}, &answers));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::span<const float> values = answers[i].flat<float>();
+    const auto expected = static_cast<float>(i + 1);  // of server i; the sum over all of them comes last
+    const auto all = static_cast<float>(i * (i + 1) / 2);
+    if (values.size() != 1 || values[0] != (i + 1 < answers.size() ? expected : all))
+      return MakeStatus(Code::kDataLoss, fmt::format("Visit: answer {} is {}", i, values.empty() ? 0 : values[0]));
+  }
+  return absl::OkStatus();
 }
 
 Duration Visits::Drawn(Duration most) const {

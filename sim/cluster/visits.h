@@ -4,7 +4,8 @@
 //   - it is given up while the master of another task makes it;
 //   - two tasks ask for the same at once, then both let go of the session without closing it;
 //   - it is closed while another task asks for something new, or waits for what never comes;
-//   - it is idle for a while, used again (which the recorder is told) and closed.
+//   - it is idle for a while, used again (which the recorder is told) and closed;
+//   - its runs are given up in the middle, again and again, and each time it is used again.
 // What a visit comes to is nobody's error.
 //
 // Thread safety: as Train(). Ownership: as Train(); the tasks of visits hold it.
@@ -36,9 +37,15 @@ class Visits : public std::enable_shared_from_this<Visits> {
   void CloseAsItAsks(const std::shared_ptr<Session>& session);
   void CloseAsItWaits(const std::shared_ptr<Session>& session);
   void ComeBack(Session& session);
+  void GiveUpAgainAndAgain(Session& session);
 
   std::unique_ptr<Task> AskBeside(const std::shared_ptr<Session>& session, bool waits);
-  absl::Status Ask(Session& session);
+  // DATA_LOSS: the answers are wrong.
+  absl::Status Ask(Session& session, const RunOptions& options = {});
+  absl::Status Take(Session& session, const RunOptions& options = {});
+  // Gives up what asks, or waits for what never comes; then the session is used again. OK: that was not too soon.
+  absl::Status GiveUpAnAnswer(Session& session, const RunOptions& hasty);
+  absl::Status GiveUpAWait(Session& session, const RunOptions& hasty);
   Duration Drawn(Duration most) const;  // anything up to that
   void Sleep(Duration most);
 
@@ -48,6 +55,7 @@ class Visits : public std::enable_shared_from_this<Visits> {
   Graph graph_;
   RunSpec asks_;
   RunSpec waits_;
+  RunSpec puts_;
   Notification over_;
   std::unique_ptr<Task> task_;
 };
