@@ -113,10 +113,19 @@ bool TrainsAlone(const JobSpec& job) {
          job.workload.filters && job.workload.master.empty() && CountOf(job, "worker") > 0;
 }
 
-// Only those that train are struck, one or more of them: the others must not feel it.
+// Only those that train are struck, one or more of them: the others must not feel it. Mostly all are in the middle of a
+// step when a new process comes.
 void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
   job.no_wait = false;
   job.workload.timeout_ms = 0;
+  const bool busy = draws.Chance(70);
+  if (busy) {
+    job.workload.step = Milliseconds(draws.Between(1, 20));
+    job.workload.last_step = draws.Between(150, 400);
+    job.workload.save_steps = draws.Between(20, 100);
+    job.workload.least_boot = job.workload.most_boot = Milliseconds(draws.Between(0, 300));
+    phase = std::chrono::seconds(draws.Between(2, 6));
+  }
   const auto spared = draws.Between(-1, CountOf(job, "worker") - 1);  // -1: the chief
   for (std::int64_t more = draws.Between(2, 6); more > 0; --more) {
     const std::int64_t struck = draws.Between(-1, CountOf(job, "worker") - 1);
@@ -124,7 +133,7 @@ void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
     job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
                               .at = Milliseconds(draws.Between(0, phase / std::chrono::milliseconds(1))),
                               .task = struck < 0 ? "chief:0" : fmt::format("worker:{}", struck),
-                              .restart_after = Milliseconds(draws.Between(10, draws.Chance(50) ? 1000 : 30'000)),
+                              .restart_after = Milliseconds(draws.Between(10, busy || draws.Chance(50) ? 500 : 30'000)),
                               .silently = draws.Chance(15)});
   }
 }
@@ -149,6 +158,26 @@ void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
     crash("ps:0", last, Milliseconds(200));
   }
   const Duration later = last + std::chrono::minutes(2) - *job.heal_after;
+  if (later <= Duration::zero()) return;
+  *job.heal_after += later;
+  job.limit += later;
+}
+
+bool HasAMaster(const JobSpec& job) { return !job.workload.master.empty(); }
+
+// The server whose master all use is told to stop again and again, mostly while sessions are being made: as it starts.
+void MasterStops(Draws& draws, Duration /*phase*/, JobSpec& job) {
+  Duration at = Milliseconds(draws.Between(0, 10'000));
+  for (std::int64_t more = draws.Between(3, 12); more > 0; --more) {
+    const Duration away = Milliseconds(draws.Between(10, 3000));
+    job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
+                              .at = at,
+                              .task = job.workload.master,
+                              .restart_after = away,
+                              .in_order = true});
+    at += away + job.workload.most_boot + Milliseconds(draws.Between(0, draws.Chance(70) ? 2500 : 40'000));
+  }
+  const Duration later = at - *job.heal_after;
   if (later <= Duration::zero()) return;
   *job.heal_after += later;
   job.limit += later;
@@ -191,6 +220,7 @@ constexpr Situation kSituations[] = {
     {"lost wake", 15, WaitsForOthers, LostWake},   {"unseen restart", 15, WaitsForOthers, UnseenRestart},
     {"two savers", 4, WorkersSave, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
     {"long absence", 3, TrainsAlone, LongAbsence}, {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
+    {"master stops", 12, HasAMaster, MasterStops},
 };
 
 }  // namespace

@@ -166,6 +166,7 @@ struct Job::Impl {
   // What the conductor asks of them: whether they have begun, opened a session, ended.
   void TouchMembers(Access access) { world.scheduler().Touch(NamedObject("members", {}), access); }
   void Conduct();
+  static void NoteTasksLeft(const Machine& machine, const Server* server, const Env& env, FactsRecorder& recorder);
   bool TellToStop(const Node& node);
   static void ServeUntilTold(Machine& machine, const Env& env, Server& server, FactsRecorder& recorder);
   void WaitUntil(const std::function<bool()>& met, Duration patience);
@@ -288,13 +289,26 @@ void Job::Impl::Live(Machine& machine, const Env& env) {
   own.events = &recorder;
   const absl::Status status = Program(machine, own, recorder);
   world.scheduler().KilledCall();  // a fault may have struck as it sent its last words: then it has not ended by itself
-  for (const std::string& task : machine.node.TaskNames()) {
-    if (!IsProcessTask(task)) recorder.TaskLeft(task);
-  }
   recorder.Ended(status);
   TouchMembers(Access::kWrite);
   if (member.machine == &machine) member.ended = true;
   machine.node.Kill();  // the process ends with its program, whatever else it has started
+}
+
+// What a server does beside its requests, as in ending a step that has failed, may end an instant after the program:
+// then whoever waits for nothing has ended.
+void Job::Impl::NoteTasksLeft(const Machine& machine, const Server* server, const Env& env, FactsRecorder& recorder) {
+  constexpr std::chrono::milliseconds kInstant{1};
+  std::map<std::string, int> beside;
+  if (server != nullptr) beside = server->load().under_way;
+  for (const std::string& task : machine.node.TaskNames()) {
+    if (!IsProcessTask(task) && !beside.contains(std::string(WithoutNumber(task)))) recorder.TaskLeft(task);
+  }
+  if (beside.empty()) return;
+  env.tasks->SleepUntil(DeadlineAfter(env, kInstant));
+  for (const std::string& task : machine.node.TaskNames()) {
+    if (beside.contains(std::string(WithoutNumber(task)))) recorder.TaskLeft(task);
+  }
 }
 
 bool Job::Impl::TellToStop(const Node& node) {
@@ -315,6 +329,7 @@ void Job::Impl::ServeUntilTold(Machine& machine, const Env& env, Server& server,
   recorder.ToldToStop();
   server.Stop();
   recorder.HasStopped(Held(server.load(), 0, 0, true));
+  NoteTasksLeft(machine, nullptr, env, recorder);
 }
 
 std::string Job::Impl::TargetOf(const Server* own) const {
@@ -365,6 +380,7 @@ absl::Status Job::Impl::Program(Machine& machine, const Env& env, FactsRecorder&
                                           },
                                       .recorder = recorder,
                                       .takes = [&machine](Duration work) { return machine.node.Takes(work); }});
+  NoteTasksLeft(machine, server.get(), env, recorder);
   if (server != nullptr) {
     const Server::Load load = server->load();  // first: others may add to the history while it is counted
     recorder.AtRest(Held(load, 0, 0, false), static_cast<std::int64_t>(load.graphs));

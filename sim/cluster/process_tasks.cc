@@ -17,12 +17,15 @@ constexpr ProcessTask kProcessTasks[] = {
 
 std::span<const ProcessTask> ProcessTasks() { return kProcessTasks; }
 
-bool IsProcessTask(std::string_view name) {
+std::string_view WithoutNumber(std::string_view name) {
   const std::size_t number = name.rfind('#');
   const bool numbered = number != std::string_view::npos && number + 1 < name.size() &&
                         name.find_first_not_of("0123456789", number + 1) == std::string_view::npos;
-  const std::string_view kind = numbered ? name.substr(0, number) : name;
-  return std::ranges::find(kProcessTasks, kind, &ProcessTask::name) != std::ranges::end(kProcessTasks);
+  return numbered ? name.substr(0, number) : name;
+}
+
+bool IsProcessTask(std::string_view name) {
+  return std::ranges::find(kProcessTasks, WithoutNumber(name), &ProcessTask::name) != std::ranges::end(kProcessTasks);
 }
 
 }  // namespace vigil::sim

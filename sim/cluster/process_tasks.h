@@ -16,6 +16,9 @@ struct ProcessTask {
 
 std::span<const ProcessTask> ProcessTasks();
 
+// "serve" of "serve#12".
+std::string_view WithoutNumber(std::string_view name);
+
 // Whether a task of that name is one of them, whichever number a node gave it ("serve#2"). Names are compared as a
 // whole.
 bool IsProcessTask(std::string_view name);
