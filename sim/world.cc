@@ -16,6 +16,7 @@ SchedulerOptions ForScheduler(const WorldOptions& options, std::optional<StackPo
           .max_virtual = options.max_virtual,
           .max_switches = options.max_switches,
           .preempt = options.preempt,
+          .stalls = options.stalls,
           .interrupt = options.interrupt,
           .steps = options.steps};
 }
@@ -28,6 +29,8 @@ std::string DescribeWait(const TaskState& task, Time start) {
       return task.deadline == kNever.since_epoch
                  ? std::string("sleeps for ever")
                  : fmt::format("sleeps until {} s", ToSeconds((start + task.deadline).since_epoch));
+    case WaitKind::kStall:
+      return "stands still";
     case WaitKind::kMutex:
       return fmt::format("waits for mutex \"{}\", held by {}", wait.name,
                          *wait.holder == nullptr ? "nobody's task" : (*wait.holder)->identity->label);

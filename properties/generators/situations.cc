@@ -165,7 +165,8 @@ void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
 
 bool HasAMaster(const JobSpec& job) { return !job.workload.master.empty(); }
 
-// The server whose master all use is told to stop again and again, mostly while sessions are being made: as it starts.
+// The server whose master all use is told to stop again and again, mostly while sessions are being made: as it starts, or
+// while it waits for another server that is not there.
 void MasterStops(Draws& draws, Duration /*phase*/, JobSpec& job) {
   Duration at = Milliseconds(draws.Between(0, 10'000));
   for (std::int64_t more = draws.Between(3, 12); more > 0; --more) {
@@ -175,6 +176,12 @@ void MasterStops(Draws& draws, Duration /*phase*/, JobSpec& job) {
                               .task = job.workload.master,
                               .restart_after = away,
                               .in_order = true});
+    if (CountOf(job, "ps") > 1 && draws.Chance(60)) {
+      job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
+                                .at = at + away,
+                                .task = "ps:1",
+                                .restart_after = Milliseconds(draws.Between(1000, 20'000))});
+    }
     at += away + job.workload.most_boot + Milliseconds(draws.Between(0, draws.Chance(70) ? 2500 : 40'000));
   }
   const Duration later = at - *job.heal_after;

@@ -72,6 +72,7 @@ Outcome PlayJob(const Scenario& scenario, const RunnerOptions& options, sim::Sta
                     .max_events = MostEvents(scenario.limits),
                     .max_virtual = most,
                     .preempt = choosing.preempt(),
+                    .stalls = choosing.stalls(),
                     .interrupt = options.interrupt,
                     .steps = options.steps});
   const sim::JobOptions job_options{.behaviour = BehaviourOf(scenario.behaviour), .seed = scenario.seed};

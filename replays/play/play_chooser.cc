@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 namespace vigil::replays {
 namespace {
 
 constexpr std::uint64_t kPreemptsOneIn = 8;  // of jobs under a schedule by chance
+constexpr double kStalls = 0.01;
 
 }  // namespace
 
@@ -18,8 +20,13 @@ PlayChooser::PlayChooser(const Scenario& scenario, const RunnerOptions& options)
     : random_(scenario.seed), replay_(scenario.choices), chooser_(&replay_) {
   if (options.random_schedule) chooser_ = &random_;
   if (options.chooser != nullptr) chooser_ = options.chooser;
-  preempt_ = options.preempt || (options.random_schedule && PreemptsByChance(scenario)) ||
-             std::ranges::any_of(scenario.choices, [](const auto& point) { return point.first.ends_with("/preempt"); });
+  const auto chosen = [&scenario](std::string_view point) {
+    return std::ranges::any_of(scenario.choices, [point](const auto& entry) { return entry.first.ends_with(point); });
+  };
+  const bool by_chance = options.random_schedule && PreemptsByChance(scenario);
+  const bool stalls = by_chance || chosen("/stall");
+  preempt_ = options.preempt || by_chance || stalls || chosen("/preempt");
+  stalls_ = stalls ? kStalls : 0;
 }
 
 std::vector<std::string> PlayChooser::Unused() const {

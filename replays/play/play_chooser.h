@@ -27,6 +27,8 @@ class PlayChooser {
   sim::Chooser* chooser() { return chooser_; }
   // Whether there are choices after an unlock, a notification and a spawn, too.
   bool preempt() const { return preempt_; }
+  // The chance that a task stands still for a while there.
+  double stalls() const { return stalls_; }
   // Recorded choices that were never asked for, then those that were not on offer; of a play that has ended.
   std::vector<std::string> Unused() const;
 
@@ -35,6 +37,7 @@ class PlayChooser {
   sim::ReplayChooser replay_;
   sim::Chooser* chooser_;
   bool preempt_;
+  double stalls_;
 };
 
 }  // namespace vigil::replays

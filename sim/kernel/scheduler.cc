@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <exception>
 #include <utility>
 
@@ -84,12 +85,14 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
   TaskState* const next = PickNext();
   if (next != &self) SwitchTo(next);
   self.wait.kind = WaitKind::kNone;
-  if (self.killed && wait.kind != WaitKind::kMutex) KilledCall();
+  // A lock is taken, and given back, in destructors too.
+  if (self.killed && wait.kind != WaitKind::kMutex && wait.kind != WaitKind::kStall) KilledCall();
   return !self.timed_out;
 }
 
 void Scheduler::PreemptionPoint() {
   if (!options_.preempt || current_ == nullptr || current_->killed || stopping_) return;
+  if (options_.stalls > 0 && kill_requests_.empty() && Stalls()) return;
   if (runnable_.empty() && options_.steps == nullptr) return;
   if (!kill_requests_.empty()) return;
   TaskState& self = *current_;
@@ -101,6 +104,23 @@ void Scheduler::PreemptionPoint() {
   hash_.AddSwitch(next->identity->id);
   ++switches_;
   SwitchTo(next);
+}
+
+bool Scheduler::Stalls() {
+  constexpr std::array<std::string_view, 2> kWhether = {"goes on", "stands still"};
+  constexpr std::array<std::string_view, 4> kLabels = {"1ms", "10ms", "100ms", "1s"};
+  constexpr std::array<std::chrono::milliseconds, kLabels.size()> kTimes = {
+      std::chrono::milliseconds(1), std::chrono::milliseconds(10), std::chrono::milliseconds(100),
+      std::chrono::milliseconds(1000)};
+  TaskIdentity& task = *current_->identity;
+  if (task.stall == nullptr) {
+    task.stall = &choices_.KeyOf(task.label, "stall");
+    task.stall_for = &choices_.KeyOf(task.label, "stall_for");
+  }
+  if (!choices_.ChooseByChance(*task.stall, options_.stalls, kWhether)) return false;
+  const Duration lasts = kTimes[choices_.Choose(*task.stall_for, kLabels)];
+  Block({WaitKind::kStall, "", nullptr}, nullptr, now_ + lasts);
+  return true;
 }
 
 void Scheduler::Wake(TaskState& task) {

@@ -6,6 +6,9 @@
 // (SetTimer): what such a callback does takes no time, may not block, and meets no task in the middle of anything but a
 // blocking call.
 //
+// Where tasks are preempted, one may also stand still there for a while, as one does that has lost its processor to
+// others or waits for a page: whatever comes in that time finds it between two statements.
+//
 // The tasks of a paused process do not run, whatever they wait for; time goes on, and what they waited for is there
 // when the process is resumed.
 //
@@ -43,6 +46,7 @@ struct SchedulerOptions {
   Duration max_virtual{0};                       // since the start; 0 = no limit
   std::uint64_t max_switches = 0;                // 0 = no limit
   bool preempt = false;                          // choice "preempt" after each unlock, notification and spawn
+  double stalls = 0;                             // the chance that a task stands still for a while there, too
   const std::atomic<bool>* interrupt = nullptr;  // borrowed: ends Run() at a switch once it is set; may be null
   StepObserver* steps = nullptr;                 // borrowed: is told what tasks do; may be null
 };
@@ -136,6 +140,8 @@ class Scheduler {
   [[noreturn]] static void Die(const std::string& message);
   static Fiber& TaskBody(void* task) noexcept;
 
+  // Whether the current task has stood still.
+  bool Stalls();
   TaskState* PickNext();
   void MakeReady(TaskState& task);
   TaskState* ChooseNext(std::string_view point);

@@ -31,9 +31,11 @@ struct TaskIdentity {
   ObjectId names = 0;                // which names of tasks are taken, of those that begin so
   Choices::Key* schedule = nullptr;  // both are made at the first choice
   Choices::Key* preempt = nullptr;
+  Choices::Key* stall = nullptr;
+  Choices::Key* stall_for = nullptr;
 };
 
-enum class WaitKind : std::uint8_t { kNone, kSleep, kMutex, kCondition, kJoin };
+enum class WaitKind : std::uint8_t { kNone, kSleep, kMutex, kCondition, kJoin, kStall };
 
 // What a blocked task waits for, for reports.
 struct Wait {
