@@ -69,9 +69,10 @@ void SimNetwork::Deliver(Message& message) {
   DeliverTaken(message);
 }
 
-// Who has waited for a connection has it from now on, to whoever serves: with his end it breaks.
+// Who had no connection, since nobody served when it started, has it from now on, to whoever serves: with his end it
+// breaks.
 void SimNetwork::FindListener(OutgoingCall& call) {
-  if (call.request.wait_for_ready && call.listener == 0) call.listener = call.address->listener_id();
+  if (call.listener == 0) call.listener = call.address->listener_id();
 }
 
 // Its sender may send the next one, once this one's arrival is over.

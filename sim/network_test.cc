@@ -207,5 +207,22 @@ TEST_F(NetworkTest, NobodyServesAnyMore) {
   EXPECT_THAT(seen_, ElementsAre("21 UNAVAILABLE Socket closed", "cancelled"));
 }
 
+// The request is on its way for a millisecond, and nobody served when it was sent.
+TEST_F(NetworkTest, WhoBeganToServeMeanwhileBreaksTheCallWithHisEnd) {
+  ps_.Spawn("main", [this] {
+    world_.AdvanceBy(std::chrono::microseconds(500));
+    auto listener = *ps_.env().network->Listen("ps:1", [this](IncomingCall&) -> NetworkReply {
+      world_.AdvanceBy(milliseconds(50));
+      return absl::Cord("too late");
+    });
+    world_.AdvanceBy(milliseconds(20));
+    listener = nullptr;
+    world_.AdvanceBy(milliseconds(100));
+  });
+  Chief([&] { Call({}); });
+  EXPECT_EQ(world_.Run().verdict, WorldVerdict::kDone);
+  EXPECT_THAT(seen_, ElementsAre(testing::StartsWith("21.5 UNAVAILABLE Socket closed")));
+}
+
 }  // namespace
 }  // namespace vigil::sim

@@ -138,6 +138,9 @@ void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
   }
 }
 
+// Evaluators do not wait for so long.
+bool WaitsLong(const JobSpec& job) { return TrainsAlone(job) && job.workload.kind != WorkloadKind::kEvaluation; }
+
 // The chief is away for nearly as long as a worker waits for it, since with it the model was lost; and when it is back
 // the model is lost once more, before anybody has trained. Time in which a worker waits is no time of failing.
 void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
@@ -226,7 +229,7 @@ struct Situation {
 constexpr Situation kSituations[] = {
     {"lost wake", 15, WaitsForOthers, LostWake},   {"unseen restart", 15, WaitsForOthers, UnseenRestart},
     {"two savers", 4, WorkersSave, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
-    {"long absence", 3, TrainsAlone, LongAbsence}, {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
+    {"long absence", 3, WaitsLong, LongAbsence},   {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
     {"master stops", 12, HasAMaster, MasterStops},
 };
 

@@ -108,10 +108,11 @@ const Checker kNoTaskLeft = {
     .check = CheckLeft,
     .excuses =
         "lives that had a recovery, that end within a minute of a fault, or with an error; the tasks of the process: "
-        "main, event_writer and serve, by their whole names",
+        "main, event_writer and serve, by their whole names; what the server does beside its requests, if that ends "
+        "within three seconds",
     .why =
         "a task that hangs on a server that is gone may outlast the grace period; writers and servers go away with "
-        "their process",
+        "their process; and a step that has failed is ended beside who has run it",
 };
 
 }  // namespace vigil::sim

@@ -295,17 +295,17 @@ void Job::Impl::Live(Machine& machine, const Env& env) {
   machine.node.Kill();  // the process ends with its program, whatever else it has started
 }
 
-// What a server does beside its requests, as in ending a step that has failed, may end an instant after the program:
-// then whoever waits for nothing has ended.
+// What a server does for others, or beside its requests, as in ending a step that has failed, may end a moment after the
+// program: whoever waits for nothing, and has stood still a few times at the most, has ended then.
 void Job::Impl::NoteTasksLeft(const Machine& machine, const Server* server, const Env& env, FactsRecorder& recorder) {
-  constexpr std::chrono::milliseconds kInstant{1};
+  constexpr std::chrono::seconds kMoment{3};
   std::map<std::string, int> beside;
   if (server != nullptr) beside = server->load().under_way;
   for (const std::string& task : machine.node.TaskNames()) {
     if (!IsProcessTask(task) && !beside.contains(std::string(WithoutNumber(task)))) recorder.TaskLeft(task);
   }
   if (beside.empty()) return;
-  env.tasks->SleepUntil(DeadlineAfter(env, kInstant));
+  env.tasks->SleepUntil(DeadlineAfter(env, kMoment));
   for (const std::string& task : machine.node.TaskNames()) {
     if (beside.contains(std::string(WithoutNumber(task)))) recorder.TaskLeft(task);
   }
