@@ -79,9 +79,10 @@ class GraphDrawer {
     return from[draws_.Below(std::size(from))];
   }
 
+  void StandOn(Place place) { b_.device = Pick(Spellings(place)); }
   Place StandAnywhere() {
     const Place place = Pick(kPlaces);
-    b_.device = Pick(Spellings(place));
+    StandOn(place);
     return place;
   }
 
@@ -144,7 +145,11 @@ class GraphDrawer {
 
   Output Add(Scope& scope, const char* op, std::vector<Output> inputs, Attrs attrs = {}) {
     StandAnywhere();
+    return AddHere(scope, op, std::move(inputs), std::move(attrs));
+  }
+  Output AddHere(Scope& scope, const char* op, std::vector<Output> inputs, Attrs attrs = {}, NodeId after = kNoNode) {
     std::vector<NodeId> controls = DrawControls(scope, inputs);
+    if (after != kNoNode) controls.push_back(after);
     const Output made =
         b_.Op(op, std::move(inputs), {.control_inputs = std::move(controls), .attrs = std::move(attrs)});
     scope.nodes.push_back(made.node);
@@ -155,10 +160,12 @@ class GraphDrawer {
   }
   // Whatever the value is: a vector of two.
   Output AddVector(Scope& scope) {
-    const Output value = PickValue(scope);
     StandAnywhere();
+    return AddVectorHere(scope);
+  }
+  Output AddVectorHere(Scope& scope) {
     const Output zeros = b_.Const("zeros", Tensor::Vector<double>({0, 0}));
-    return Add(scope, "AddV2", {value, zeros});
+    return AddHere(scope, "AddV2", {PickValue(scope), zeros});
   }
 
   void DrawStatement(Scope& scope, int depth = 0) {
@@ -172,11 +179,13 @@ class GraphDrawer {
                {PickValue(scope)});
     } else if (kind < 42) {
       DrawPair(scope);
-    } else if (kind < 64) {
+    } else if (kind < 60) {
       DrawUpdate(scope);
-    } else if (kind < 76) {
+    } else if (kind < 68) {
+      DrawGuarded(scope);
+    } else if (kind < 80) {
       DrawRead(scope);
-    } else if (kind < 86) {
+    } else if (kind < 87) {
       DrawCheck(scope);
     } else if (kind < 90) {
       StandAnywhere();
@@ -200,15 +209,27 @@ class GraphDrawer {
     if (Chance(60)) AddValue(scope, "AddV2", {first, {first.node, 1}});
   }
 
-  void DrawUpdate(Scope& scope) {
+  void DrawUpdate(Scope& scope) { Update(scope, AddVector(scope), kNoNode); }
+
+  // An update that a check must let pass, by a value that was there before.
+  void DrawGuarded(Scope& scope) {
+    const Place place = StandAnywhere();
+    const Output by = AddVectorHere(scope);
+    StandOn(place);
+    const NodeId check = Check(scope, by);
+    Update(scope, by, check);
+  }
+
+  void Update(Scope& scope, Output by, NodeId after) {
     const std::size_t which = draws_.Below(out_.variables.size());
     const Output variable = out_.variables[which];
-    const Output by = AddVector(scope);
     const std::size_t op = draws_.Below(3);
     static constexpr const char* kRefOps[] = {"AssignAdd", "AssignSub", "Assign"};
     static constexpr const char* kResourceOps[] = {"AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp"};
-    const Output made = IsResource(variable) ? Add(scope, kResourceOps[op], {variable, by}, {{"dtype", DType::kDouble}})
-                                             : Add(scope, kRefOps[op], {variable, by});
+    StandAnywhere();
+    const Output made = IsResource(variable)
+                            ? AddHere(scope, kResourceOps[op], {variable, by}, {{"dtype", DType::kDouble}}, after)
+                            : AddHere(scope, kRefOps[op], {variable, by}, {}, after);
     out_.updates[which].push_back(made.node);
     out_.effects.push_back(made.node);
     if (!IsResource(variable) && Chance(30)) scope.own.push_back(made);
@@ -218,21 +239,25 @@ class GraphDrawer {
     const Output variable = Pick(out_.variables);
     if (IsResource(variable)) {
       scope.own.push_back(Add(scope, "ReadVariableOp", {variable}, {{"dtype", DType::kDouble}}));
-    } else if (Chance(50)) {
-      AddValue(scope, "AddV2", {variable, PickValue(scope)});
-    } else {
-      // Another one than an Identity, which in one process is the variable itself for who waits for others.
-      AddValue(scope, "Neg", {variable});
+      return;
     }
+    // Another op than Identity, which in one process is the variable itself for who waits for others.
+    const Output read = Chance(50) ? Add(scope, "AddV2", {variable, PickValue(scope)}) : Add(scope, "Neg", {variable});
+    scope.own.push_back(read);
+    if (scope.outer != nullptr) out_.reads_in_branches.push_back(read.node);
   }
 
   void DrawCheck(Scope& scope) {
     const Output data = PickValue(scope);
     StandAnywhere();
+    Check(scope, data);
+  }
+  NodeId Check(Scope& scope, Output data) {
     out_.holds.push_back(ops::Placeholder(b_, "holds", DType::kBool));
-    const Output check = Add(scope, "Assert", {out_.holds.back(), data});
-    out_.checks.push_back(check.node);
-    out_.effects.push_back(check.node);
+    const NodeId check = AddHere(scope, "Assert", {out_.holds.back(), data}).node;
+    out_.checks.push_back(check);
+    out_.effects.push_back(check);
+    return check;
   }
 
   Output DrawPredicate(Scope& scope) {

@@ -43,6 +43,7 @@ struct RandomGraph {
   std::vector<Output> values;                // that are there in every run
   std::vector<Output> mortal;                // that may be dead
   std::vector<Output> pairs;                 // first outputs of nodes with two, both scalars
+  std::vector<NodeId> reads_in_branches;     // nodes in branches that take a variable's value by reference
   std::vector<NodeId> effects;               // nodes to run for their own sake
 
   // One line for each node.
