@@ -87,7 +87,7 @@ class GraphDrawer {
   }
 
   Tensor DrawNumbers() {
-    Tensor out = RandomNumbers(draws_);
+    Tensor out = TwoSmallNumbers(draws_);
     for (double& number : out.mutable_flat<double>()) number += options_.other ? 1 : 0;
     return out;
   }
@@ -116,6 +116,7 @@ class GraphDrawer {
     const ops::Variable variable =
         is_resource ? ops::MakeResourceVariable(b_, name, initial) : ops::MakeVariable(b_, name, initial);
     out_.variables.push_back(variable.ref);
+    reads_.push_back(variable.read);
     out_.updates.emplace_back();
     return variable.initializer;
   }
@@ -236,15 +237,21 @@ class GraphDrawer {
   }
 
   void DrawRead(Scope& scope) {
-    const Output variable = Pick(out_.variables);
+    const std::size_t which = draws_.Below(out_.variables.size());
+    const Output variable = out_.variables[which];
     if (IsResource(variable)) {
       scope.own.push_back(Add(scope, "ReadVariableOp", {variable}, {{"dtype", DType::kDouble}}));
-      return;
+    } else if (Chance(30)) {
+      // Who waits for others takes the value behind its first read. Elsewhere than at the variable it is not determined
+      // which one that is.
+      b_.device = out_.graph.node(variable.node).device;
+      scope.own.push_back(AddHere(scope, "Neg", {reads_[which]}));
+    } else {
+      const Output read =
+          Chance(50) ? Add(scope, "AddV2", {variable, PickValue(scope)}) : Add(scope, "Neg", {variable});
+      scope.own.push_back(read);
+      if (scope.outer != nullptr) out_.reads_in_branches.push_back(read.node);
     }
-    // Another op than Identity, which in one process is the variable itself for who waits for others.
-    const Output read = Chance(50) ? Add(scope, "AddV2", {variable, PickValue(scope)}) : Add(scope, "Neg", {variable});
-    scope.own.push_back(read);
-    if (scope.outer != nullptr) out_.reads_in_branches.push_back(read.node);
   }
 
   void DrawCheck(Scope& scope) {
@@ -296,6 +303,7 @@ class GraphDrawer {
   RandomGraph& out_;
   Builder b_;
   SplitMix64 draws_;
+  std::vector<Output> reads_;    // by variable
   std::vector<Output> indices_;  // which input a Merge has taken
 };
 
@@ -317,7 +325,7 @@ std::string RandomGraph::Describe() const {
   return out;
 }
 
-Tensor RandomNumbers(SplitMix64& draws) {
+Tensor TwoSmallNumbers(SplitMix64& draws) {
   const auto number = [&] { return static_cast<double>(draws.Below(16)) / 4 - 2; };
   const double first = number();
   return Tensor::Vector<double>({first, number()});

@@ -51,7 +51,7 @@ struct RandomGraph {
 };
 
 // A vector of two small numbers.
-Tensor RandomNumbers(SplitMix64& draws);
+Tensor TwoSmallNumbers(SplitMix64& draws);
 
 }  // namespace vigil
 

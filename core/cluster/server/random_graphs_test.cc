@@ -67,7 +67,7 @@ class StepDrawer {
       } else if (graph_.graph.TypeOf(feed) == DType::kBool) {
         step.feeds.push_back(Tensor::Scalar(draws_.Below(2) == 0));
       } else {
-        step.feeds.push_back(RandomNumbers(draws_));
+        step.feeds.push_back(TwoSmallNumbers(draws_));
         if (IsOfPair(feed)) step.feeds.back() = Tensor::Scalar(step.feeds.back().flat<double>()[0]);
       }
     }
