@@ -50,7 +50,7 @@ struct CutEdges {
 };
 
 // What a node takes on its task in place of that input: the variable that it reads behind an Identity
-// (core/session/read_behind.h), if that is there. A task does not see all that the node waits for, so it could not tell.
+// (core/session/read_behind.h), if that is there. A task does not see all that the node waits for: it could not tell.
 Output InputOnTask(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, NodeId id,
                    Output input);
 
