@@ -185,6 +185,22 @@ TEST_F(AsyncSavesTest, AnErrorNamesWhatWasToBeSavedAndStopsNoOther) {
   EXPECT_THAT(saver->last_checkpoints(), ElementsAre("/d/m-2"));
 }
 
+TEST_F(AsyncSavesTest, WhatHasFailedLeavesRoomForTheNext) {
+  const SaverPtr saver = Built();
+  std::vector<PendingSavePtr> saves;
+  const auto task = fake_.tasks.Spawn("training", [&] {
+    for (std::int64_t step = 1; step <= 5; ++step) {
+      if (step < 5) fake_.files.FailOnce(fakes::FileOp::kRename, 1, MakeStatus(Code::kResourceExhausted, "full"));
+      saves.push_back(Beside(*saver, step));
+      fake_.tasks.SleepUntil(DeadlineAfter(env(), std::chrono::seconds(1)));
+    }
+  });
+  const bool ended = task->Join(DeadlineAfter(env(), std::chrono::minutes(1)));
+  ASSERT_TRUE(ended) << "after " << saves.size() << " saves";
+  saver->WaitForSaves();
+  for (std::size_t i = 0; i < saves.size(); ++i) EXPECT_EQ(saves[i]->status().ok(), i == 4) << i;
+}
+
 TEST_F(AsyncSavesTest, WhatCannotBeTakenFailsAtOnce) {
   const SaverPtr saver = Built();
   const std::unique_ptr<Session> empty = NewDirectSession(env(), *graph_);

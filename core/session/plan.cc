@@ -15,6 +15,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/core/base/status_macros.h"
 #include "vigil/core/graph/kernel.h"
+#include "vigil/core/session/read_behind.h"
 
 namespace vigil {
 namespace {
@@ -145,7 +146,7 @@ class Planner {
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
       const Output input = node.inputs[static_cast<std::size_t>(i)];
       if (!node.TakesReference(i)) {
-        inputs.push_back(ValueOf(ReadBehind(node, input), Conditions(id)));
+        inputs.push_back(ValueOf(ReadBehind(graph_, found_.fed, node, input), Conditions(id)));
         continue;
       }
       if (IsFed(input)) {
@@ -166,16 +167,6 @@ class Planner {
       values_.try_emplace({id, i}, ValueSource{step.first_output + i});  // a fed value stays what it is
     }
     return absl::OkStatus();
-  }
-
-  // What waits for other nodes takes a variable's value when these are done, even if an Identity has read it before:
-  // in TensorFlow the Identity is the variable's memory, and tf.control_dependencies([train]) is written for that.
-  Output ReadBehind(const Node& node, Output input) const {
-    if (node.control_inputs.empty() || IsFed(input)) return input;
-    const Node& read = graph_.node(input.node);
-    if (read.op != "Identity" || !read.control_inputs.empty() || IsFed(read.inputs[0])) return input;
-    const Node& variable = graph_.node(read.inputs[0].node);
-    return variable.def->is_resource && variable.def->read != nullptr ? read.inputs[0] : input;
   }
 
   // One that may be dead: its value is there only if it lives.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vigil/core/graph/group.h"
+#include "vigil/core/session/read_behind.h"
 
 namespace vigil {
 namespace {
@@ -16,6 +17,7 @@ class EdgeFinder {
  public:
   EdgeFinder(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, int devices)
       : graph_(graph),
+        found_(found),
         needed_(found.needed),
         fed_(found.fed),
         placed_(placed),
@@ -91,7 +93,7 @@ class EdgeFinder {
     const Node& node = graph_.node(id);
     const int device = DeviceOf(id);
     for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
-      const Output input = node.inputs[static_cast<std::size_t>(i)];
+      const Output input = InputOnTask(graph_, found_, placed_, id, node.inputs[static_cast<std::size_t>(i)]);
       const Node& from = graph_.node(input.node);
       const bool copied = from.def->constant && !HasStep(input.node);
       if (IsFed(input) || copied || node.TakesReference(i) || DeviceOf(input.node) == device) continue;
@@ -146,6 +148,7 @@ class EdgeFinder {
   }
 
   const Graph& graph_;
+  const NeededNodes& found_;
   const std::vector<bool>& needed_;
   const std::vector<Output>& fed_;
   const std::vector<int>& placed_;
@@ -166,6 +169,13 @@ int CutEdges::Find(NodeId consumer, Output from, int device) const {
   if (const auto it = values.find({from, device}); it != values.end()) return it->second;
   if (const auto it = reads.find({from, consumer}); it != reads.end()) return it->second;
   return -1;
+}
+
+Output InputOnTask(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, NodeId id,
+                   Output input) {
+  const Output behind = ReadBehind(graph, found.fed, graph.node(id), input);
+  const bool is_here = placed[static_cast<std::size_t>(behind.node)] == placed[static_cast<std::size_t>(id)];
+  return is_here ? behind : input;
 }
 
 CutEdges FindCutEdges(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, int devices) {

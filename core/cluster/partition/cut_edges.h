@@ -49,6 +49,11 @@ struct CutEdges {
   std::map<std::pair<Output, NodeId>, int> reads;  // of variables, by source and consumer
 };
 
+// What a node takes on its task in place of that input: the variable that it reads behind an Identity
+// (core/session/read_behind.h), if that is there. A task does not see all that the node waits for: it could not tell.
+Output InputOnTask(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, NodeId id,
+                   Output input);
+
 // `placed`: PlaceNodes.
 CutEdges FindCutEdges(const Graph& graph, const NeededNodes& found, const std::vector<int>& placed, int devices);
 

@@ -112,7 +112,9 @@ class PartitionWriter {
     ToProto(graph_, node, &def);
     def.set_device(DeviceOf(device).device_name());
     def.clear_input();
-    for (const Output input : node.inputs) def.add_input(InputOf(device, id, input));
+    for (const Output input : node.inputs) {
+      def.add_input(InputOf(device, id, InputOnTask(graph_, found_, placed_, id, input)));
+    }
     for (const NodeId before : cuts_.before[static_cast<std::size_t>(id)]) {
       if (placed_[static_cast<std::size_t>(before)] == device) def.add_input("^" + graph_.node(before).name);
     }

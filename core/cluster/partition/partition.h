@@ -9,7 +9,8 @@
 // Order: tasks run their partition in the order of its GraphDef. All these orders are parts of one order of the whole
 // graph (that of node ids), in which a _Send comes before its _Recv, so partitions never wait for each other in a
 // circle. A _Send stands right after its node; that of a variable's value stands where the one stands who wants the
-// value, since that is when it is to be read. Fetched variables are read last (as in core/session/plan.h).
+// value, since that is when it is to be read. Who reads a variable behind an Identity on its task (read_behind.h) is
+// given the variable. Fetched variables are read last (as in core/session/plan.h).
 // A control edge is cut only if the order of the tasks that is known by then does not imply it; nodes without work
 // (NoOp) are no stops for it.
 //

@@ -149,6 +149,30 @@ TEST_P(ControlFlowTest, AVariableIsReadOnlyInTheBranchThatIsTaken) {
   EXPECT_EQ(Run(true, {chosen, {chosen.node, 1}}), "5 1");
 }
 
+// Also where another edge between the tasks implies the one that says so.
+TEST_P(ControlFlowTest, WhoWaitsForAnUpdateReadsWhatItHasLeft) {
+  ops::Variable v;
+  Output bump, hears, told, reads;
+  {
+    DeviceScope scope(b_, Ps(0));
+    v = ops::MakeVariable(b_, "v", Number(4));
+    bump = ops::AssignAdd(b_, "bump", v.ref, Number(1));
+  }
+  const Output three = Number(3);
+  {
+    DeviceScope scope(b_, Ps(1));
+    hears = b_.Op("Neg", {three}, {.control_inputs = {bump.node}});
+  }
+  {
+    DeviceScope scope(b_, Ps(0));
+    told = b_.Op("Neg", {hears});
+    reads = b_.Op("Neg", {v.read}, {.control_inputs = {hears.node}});
+  }
+  EXPECT_EQ(Run(true, {}, {v.initializer}), "");
+  EXPECT_EQ(Run(true, {told, reads}), "3 -5");
+  EXPECT_EQ(Run(true, {reads}), "-6");
+}
+
 TEST_P(ControlFlowTest, AHandleGoesThroughASwitch) {
   ops::Variable v;
   Output merged, touched;

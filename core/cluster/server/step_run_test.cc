@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "vigil/core/base/code.h"
+#include "vigil/core/cluster/master/client_graph.h"
 #include "vigil/core/cluster/server/testing.h"
 #include "vigil/core/cluster/step_errors.h"
 
@@ -52,6 +58,34 @@ TEST_F(StepRunTest, AStepThatHasFailedDoesNotBeginHere) {
   EXPECT_TRUE(run_->SetLocal(false));
   run_->Fail(Failed("a"));
   EXPECT_FALSE(run_->SetLocal(true));
+}
+
+// What tells who serves it that nobody waits any more.
+class CallOfOneWhoGoes final : public IncomingCall {
+ public:
+  const std::string& method() const override { return text_; }
+  const absl::Cord& body() const override { return body_; }
+  bool cancelled() const override { return false; }
+  void OnCancelled(std::function<void()> wake) override { go = std::move(wake); }
+  std::function<void(absl::StatusOr<absl::Cord>)> AnswerLater() override { return nullptr; }
+  std::function<void()> go;
+
+ private:
+  const std::string text_;
+  const absl::Cord body_;
+};
+
+TEST_F(StepRunTest, WhoGoesCancelsWhatIsUnderWayForHimOrWillBe) {
+  for (const bool at_once : {false, true}) {
+    run_->Begin(1);
+    CallOfOneWhoGoes call;
+    const std::shared_ptr<StepCaller> caller = StepCaller::Of(call);
+    if (at_once) call.go();
+    caller->Watch(run_);
+    if (!at_once) call.go();
+    EXPECT_EQ(CodeOf(run_->Finish(kNever)), Code::kCancelled) << at_once;
+    caller->Watch(nullptr);
+  }
 }
 
 // Else a late answer would count for the next step.

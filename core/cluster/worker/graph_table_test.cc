@@ -72,6 +72,8 @@ TEST_F(GraphTableTest, AProcessThatAnotherHasFollowedIsRefused) {
   EXPECT_THAT(std::string(late.message()), HasSubstr(kWorker));
   EXPECT_FALSE(Has(3));
   EXPECT_TRUE(Has(2));
+  EXPECT_TRUE(table_.HasFollowed(7));
+  EXPECT_FALSE(table_.HasFollowed(8) || table_.HasFollowed(0));
 }
 
 // The server knows the earlier process neither from before a restart of its own, nor from a time before its successor.

@@ -72,6 +72,14 @@ TEST_F(StepRendezvousTest, ARunEndsOnceAndKeepsItsStep) {
   EXPECT_EQ(step_->step_id(), 8);
 }
 
+TEST_F(StepRendezvousTest, AStepThatWasAbortedBeforeItsRunDoesNotBegin) {
+  step_->Abort(MakeStatus(Code::kInternal, "it broke"));
+  ASSERT_EQ(CodeOf(step_->BeginRun(&cancellation_, 1)), Code::kInternal);
+  EXPECT_FALSE(cancellation_.cancelled());
+  EXPECT_TRUE(step_->over() && step_->spent());
+  step_->Reuse(8);  // no run is left
+}
+
 // The abort does not know of the call, the call not of the abort.
 TEST_F(StepRendezvousTest, ACallThatAnAbortOvertakesIsCancelled) {
   EchoNetwork silent(0);

@@ -1,0 +1,334 @@
+#include "vigil/core/cluster/server/random_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "vigil/core/base/check.h"
+#include "vigil/core/graph/builder.h"
+#include "vigil/core/ops/ops.h"
+
+namespace vigil {
+namespace {
+
+using Texts = std::vector<std::string_view>;
+
+// Where a node stands, and how its device may say so. What fits the own task means that one.
+enum class Place { kOwn, kPs, kWorker0, kWorker1 };
+constexpr Place kPlaces[] = {Place::kOwn, Place::kOwn, Place::kPs, Place::kPs, Place::kWorker0, Place::kWorker1};
+
+const Texts& Spellings(Place place) {
+  static const Texts kOwn{"", "/job:worker", "/device:CPU:0", "/job:worker/device:CPU:0", "/job:worker/replica:0"};
+  static const Texts kPs{"/job:ps", "/job:ps/task:0", "/job:ps/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0"};
+  static const Texts kWorker0{"/job:worker/task:0", "/job:worker/replica:0/task:0/device:CPU:0"};
+  static const Texts kWorker1{"/job:worker/task:1", "/task:1", "/task:1/device:CPU:0"};
+  switch (place) {
+    case Place::kOwn:
+      return kOwn;
+    case Place::kPs:
+      return kPs;
+    case Place::kWorker0:
+      return kWorker0;
+    case Place::kWorker1:
+      break;
+  }
+  return kWorker1;
+}
+
+// The task that this is for a session of worker `own`.
+std::string TaskOf(Place place, int own) {
+  if (place == Place::kPs) return "ps0";
+  return fmt::format("worker{}", place == Place::kOwn ? own : place == Place::kWorker0 ? 0 : 1);
+}
+
+class GraphDrawer {
+ public:
+  GraphDrawer(const RandomGraphOptions& options, RandomGraph& out)
+      : options_(options), out_(out), b_(out.graph), draws_(options.seed) {}
+
+  void Draw() {
+    DrawFed();
+    std::vector<NodeId> initializers;
+    for (int i = 0; i < 3; ++i) initializers.push_back(DrawVariable(i));
+    b_.device.clear();
+    out_.init = b_.Group("init", initializers).node;
+    Scope root;
+    for (const Output number : out_.numbers) root.own.push_back(number);
+    root.own.push_back(DrawConst());
+    for (int i = 0; i < options_.size; ++i) DrawStatement(root);
+    out_.values = root.own;
+    out_.values.insert(out_.values.end(), indices_.begin(), indices_.end());
+    VIGIL_CHECK(b_.status().ok());
+    out_.graph.Finalize();
+  }
+
+ private:
+  // A branch, or what is outside of all.
+  struct Scope {
+    const Scope* outer = nullptr;
+    NodeId pivot = kNoNode;          // lives if the branch is taken
+    std::vector<Output> own = {};    // dead if it is not
+    std::vector<NodeId> nodes = {};  // what others may wait for
+  };
+
+  bool Chance(std::size_t percent) { return draws_.Below(100) < percent; }
+  template <typename From>
+  auto Pick(const From& from) {
+    return from[draws_.Below(std::size(from))];
+  }
+
+  void StandOn(Place place) { b_.device = Pick(Spellings(place)); }
+  Place StandAnywhere() {
+    const Place place = Pick(kPlaces);
+    StandOn(place);
+    return place;
+  }
+
+  Tensor DrawNumbers() {
+    Tensor out = TwoSmallNumbers(draws_);
+    for (double& number : out.mutable_flat<double>()) number += options_.other ? 1 : 0;
+    return out;
+  }
+  Output DrawConst() {
+    StandAnywhere();
+    return b_.Const("const", DrawNumbers());
+  }
+
+  void DrawFed() {
+    const auto add = [&](std::vector<Output>& to, const char* name, DType type) {
+      StandAnywhere();
+      to.push_back(ops::Placeholder(b_, name, type));
+    };
+    for (int i = 0; i < 2; ++i) {
+      add(out_.numbers, "number", DType::kDouble);
+      add(out_.choices, "choice", DType::kBool);
+    }
+  }
+
+  NodeId DrawVariable(int i) {
+    const Place place = StandAnywhere();
+    std::string name = fmt::format("v{}", i);
+    if (options_.stands_for_worker >= 0) name += "_of_" + TaskOf(place, options_.stands_for_worker);
+    const Output initial = b_.Const(fmt::format("initial{}", i), DrawNumbers());
+    const bool is_resource = Chance(30);
+    const ops::Variable variable =
+        is_resource ? ops::MakeResourceVariable(b_, name, initial) : ops::MakeVariable(b_, name, initial);
+    out_.variables.push_back(variable.ref);
+    reads_.push_back(variable.read);
+    out_.updates.emplace_back();
+    return variable.initializer;
+  }
+
+  bool IsResource(Output variable) const { return ops::IsResourceVariable(out_.graph, variable); }
+
+  // Of this scope, or of one further out.
+  Output PickValue(const Scope& scope) {
+    const Scope* from = &scope;
+    while (from->own.empty() || (from->outer != nullptr && Chance(30))) from = from->outer;
+    return Chance(50) ? from->own[from->own.size() - 1 - draws_.Below(std::min<std::size_t>(3, from->own.size()))]
+                      : Pick(from->own);
+  }
+
+  // In a branch whoever has nothing of it waits for its pivot.
+  std::vector<NodeId> DrawControls(const Scope& scope, const std::vector<Output>& inputs) {
+    std::vector<NodeId> out;
+    for (int i = 0; i < 2 && !scope.nodes.empty() && Chance(40); ++i) {
+      const std::size_t from_end = draws_.Below(std::min<std::size_t>(Chance(60) ? 3 : 20, scope.nodes.size()));
+      out.push_back(scope.nodes[scope.nodes.size() - 1 - from_end]);
+    }
+    const bool is_inside = std::ranges::any_of(
+        inputs, [&](Output input) { return std::ranges::find(scope.own, input) != scope.own.end(); });
+    if (scope.pivot != kNoNode && !is_inside) out.push_back(scope.pivot);
+    return out;
+  }
+
+  Output Add(Scope& scope, const char* op, std::vector<Output> inputs, Attrs attrs = {}) {
+    StandAnywhere();
+    return AddHere(scope, op, std::move(inputs), std::move(attrs));
+  }
+  Output AddHere(Scope& scope, const char* op, std::vector<Output> inputs, Attrs attrs = {}, NodeId after = kNoNode) {
+    std::vector<NodeId> controls = DrawControls(scope, inputs);
+    if (after != kNoNode) controls.push_back(after);
+    const Output made =
+        b_.Op(op, std::move(inputs), {.control_inputs = std::move(controls), .attrs = std::move(attrs)});
+    scope.nodes.push_back(made.node);
+    return made;
+  }
+  void AddValue(Scope& scope, const char* op, std::vector<Output> inputs) {
+    scope.own.push_back(Add(scope, op, std::move(inputs)));
+  }
+  // Whatever the value is: a vector of two.
+  Output AddVector(Scope& scope) {
+    StandAnywhere();
+    return AddVectorHere(scope);
+  }
+  Output AddVectorHere(Scope& scope) {
+    const Output zeros = b_.Const("zeros", Tensor::Vector<double>({0, 0}));
+    return AddHere(scope, "AddV2", {PickValue(scope), zeros});
+  }
+
+  void DrawStatement(Scope& scope, int depth = 0) {
+    const std::size_t kind = draws_.Below(100);
+    if (kind < 5) {
+      scope.own.push_back(scope.outer == nullptr ? DrawConst() : Add(scope, "Identity", {DrawConst()}));
+    } else if (kind < 25) {
+      DrawBinary(scope);
+    } else if (kind < 35) {
+      AddValue(scope, Pick(options_.other ? Texts{"Abs", "Neg", "Identity"} : Texts{"Neg", "Abs", "Identity"}).data(),
+               {PickValue(scope)});
+    } else if (kind < 42) {
+      DrawPair(scope);
+    } else if (kind < 60) {
+      DrawUpdate(scope);
+    } else if (kind < 68) {
+      DrawGuarded(scope);
+    } else if (kind < 80) {
+      DrawRead(scope);
+    } else if (kind < 87) {
+      DrawCheck(scope);
+    } else if (kind < 90) {
+      StandAnywhere();
+      scope.nodes.push_back(b_.Group("group", DrawControls(scope, {})).node);
+    } else if (depth < 2) {
+      DrawBranches(scope, depth);
+    }
+  }
+
+  void DrawBinary(Scope& scope) {
+    const char* const op = Pick(options_.other ? Texts{"AddV2", "Mul", "Sub"} : Texts{"AddV2", "Sub", "Mul"}).data();
+    AddValue(scope, op, {PickValue(scope), PickValue(scope)});
+  }
+
+  void DrawPair(Scope& scope) {
+    const Output vector = AddVector(scope);
+    const Output first = Add(scope, "Unpack", {vector}, {{"num", std::int64_t{2}}});
+    scope.own.push_back(first);
+    scope.own.push_back({first.node, 1});
+    if (scope.outer == nullptr) out_.pairs.push_back(first);
+    if (Chance(60)) AddValue(scope, "AddV2", {first, {first.node, 1}});
+  }
+
+  void DrawUpdate(Scope& scope) { Update(scope, AddVector(scope), kNoNode); }
+
+  // An update that a check must let pass, by a value that was there before.
+  void DrawGuarded(Scope& scope) {
+    const Place place = StandAnywhere();
+    const Output by = AddVectorHere(scope);
+    StandOn(place);
+    const NodeId check = Check(scope, by);
+    Update(scope, by, check);
+  }
+
+  void Update(Scope& scope, Output by, NodeId after) {
+    const std::size_t which = draws_.Below(out_.variables.size());
+    const Output variable = out_.variables[which];
+    const std::size_t op = draws_.Below(3);
+    static constexpr const char* kRefOps[] = {"AssignAdd", "AssignSub", "Assign"};
+    static constexpr const char* kResourceOps[] = {"AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp"};
+    StandAnywhere();
+    const Output made = IsResource(variable)
+                            ? AddHere(scope, kResourceOps[op], {variable, by}, {{"dtype", DType::kDouble}}, after)
+                            : AddHere(scope, kRefOps[op], {variable, by}, {}, after);
+    out_.updates[which].push_back(made.node);
+    out_.effects.push_back(made.node);
+    if (!IsResource(variable) && Chance(30)) scope.own.push_back(made);
+  }
+
+  void DrawRead(Scope& scope) {
+    const std::size_t which = draws_.Below(out_.variables.size());
+    const Output variable = out_.variables[which];
+    if (IsResource(variable)) {
+      scope.own.push_back(Add(scope, "ReadVariableOp", {variable}, {{"dtype", DType::kDouble}}));
+    } else if (Chance(30)) {
+      // Who waits for others takes the value behind its first read. Elsewhere than at the variable it is not determined
+      // which one that is.
+      b_.device = out_.graph.node(variable.node).device;
+      scope.own.push_back(AddHere(scope, "Neg", {reads_[which]}));
+    } else {
+      const Output read =
+          Chance(50) ? Add(scope, "AddV2", {variable, PickValue(scope)}) : Add(scope, "Neg", {variable});
+      scope.own.push_back(read);
+      if (scope.outer != nullptr) out_.reads_in_branches.push_back(read.node);
+    }
+  }
+
+  void DrawCheck(Scope& scope) {
+    const Output data = PickValue(scope);
+    StandAnywhere();
+    Check(scope, data);
+  }
+  NodeId Check(Scope& scope, Output data) {
+    out_.holds.push_back(ops::Placeholder(b_, "holds", DType::kBool));
+    const NodeId check = AddHere(scope, "Assert", {out_.holds.back(), data}).node;
+    out_.checks.push_back(check);
+    out_.effects.push_back(check);
+    return check;
+  }
+
+  Output DrawPredicate(Scope& scope) {
+    if (out_.pairs.empty() || scope.outer != nullptr || Chance(70)) return Pick(out_.choices);
+    const Output pair = Pick(out_.pairs);
+    return Add(scope, "Less", {pair, {pair.node, 1}});
+  }
+
+  void DrawBranches(Scope& scope, int depth) {
+    const Output predicate = DrawPredicate(scope);
+    const Output pivots = Add(scope, "Switch", {predicate, predicate});
+    Scope branches[2];
+    for (std::int32_t i = 0; i < 2; ++i) {
+      StandAnywhere();
+      branches[i].outer = &scope;
+      branches[i].pivot = ops::Identity(b_, i == 0 ? "no" : "yes", {pivots.node, i}).node;
+    }
+    for (int i = Chance(50) ? 2 : 1; i > 0; --i) {
+      const Output value = Add(scope, "Switch", {PickValue(scope), predicate});
+      branches[0].own.push_back(value);
+      branches[1].own.push_back({value.node, 1});
+    }
+    for (Scope& branch : branches) {
+      for (std::size_t i = draws_.Below(4); i > 0; --i) DrawStatement(branch, depth + 1);
+      out_.mortal.insert(out_.mortal.end(), branch.own.begin(), branch.own.end());
+    }
+    const Output no = PickOwn(branches[0]);
+    const Output yes = PickOwn(branches[1]);
+    const Output merged = Chance(50) ? Add(scope, "Merge", {no, yes}) : Add(scope, "Merge", {yes, no});
+    scope.own.push_back(merged);
+    if (scope.outer == nullptr) indices_.push_back({merged.node, 1});
+  }
+  Output PickOwn(const Scope& branch) { return Chance(60) ? branch.own.back() : Pick(branch.own); }
+
+  const RandomGraphOptions options_;
+  RandomGraph& out_;
+  Builder b_;
+  SplitMix64 draws_;
+  std::vector<Output> reads_;    // by variable
+  std::vector<Output> indices_;  // which input a Merge has taken
+};
+
+}  // namespace
+
+RandomGraph::RandomGraph(const RandomGraphOptions& options) : graph(BuiltinOps()) {
+  GraphDrawer(options, *this).Draw();
+}
+
+std::string RandomGraph::Describe() const {
+  std::string out;
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    std::vector<std::string> inputs;
+    for (const Output input : node.inputs) inputs.push_back(graph.NameOf(input));
+    for (const NodeId control : node.control_inputs) inputs.push_back("^" + graph.node(control).name);
+    out += fmt::format("{} = {}({}) {}\n", node.name, node.op, fmt::join(inputs, ", "), node.device);
+  }
+  return out;
+}
+
+Tensor TwoSmallNumbers(SplitMix64& draws) {
+  const auto number = [&] { return static_cast<double>(draws.Below(16)) / 4 - 2; };
+  const double first = number();
+  return Tensor::Vector<double>({first, number()});
+}
+
+}  // namespace vigil
