@@ -168,8 +168,8 @@ void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
 
 bool HasAMaster(const JobSpec& job) { return !job.workload.master.empty(); }
 
-// The server whose master all use is told to stop again and again, mostly while sessions are being made: as it starts, or
-// while it waits for another server that is not there.
+// The server whose master all use is told to stop again and again, mostly while sessions are being made: as it starts,
+// or while it waits for another server that is not there.
 void MasterStops(Draws& draws, Duration /*phase*/, JobSpec& job) {
   Duration at = Milliseconds(draws.Between(0, 10'000));
   for (std::int64_t more = draws.Between(3, 12); more > 0; --more) {

@@ -17,7 +17,8 @@ template <typename Archive>
 void PackFields(Archive& archive, TaskFacts& facts) {
   archive(facts.outcome, facts.text, facts.sessions, facts.run_failed, facts.create_failed, facts.step_back_silent,
           facts.step_back_recovered, facts.step_kept_recovered, facts.longest_run, facts.machine_still,
-          facts.opened_after, facts.last_step, facts.hook_end, facts.runs, facts.recoveries, facts.lives, facts.first_events, facts.nodes);
+          facts.opened_after, facts.last_step, facts.hook_end, facts.runs, facts.recoveries, facts.lives,
+          facts.first_events, facts.nodes);
 }
 template <typename Archive>
 void PackFields(Archive& archive, FaultCount& count) {

@@ -36,8 +36,8 @@ JobEvidence Struck(JobEvidence evidence, TimedFault fault) {
   return evidence;
 }
 
-// That happens in second 10 of the plan and lasts 5 s; a run of worker:1, which began in second 5, fails so many seconds
-// after the plan's begin.
+// That happens in second 10 of the plan and lasts 5 s; a run of worker:1 fails so many seconds after the plan's begin,
+// and had begun 5 s before.
 JobEvidence FailsAfter(int seconds, TimedFault fault, Code code = Code::kAborted) {
   JobEvidence evidence;
   evidence.spec.workload.filters = true;

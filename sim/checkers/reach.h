@@ -18,8 +18,8 @@ bool IsServer(std::string_view task);
 // Whether an entry of that list of the plan has happened. What changed nothing is told with it.
 bool Fired(const JobRun& run, InertFault::List list, std::size_t index);
 
-// Whether what happens to `struck` ("": everybody) can be felt by `who`: itself, a server, or, if its sessions need all,
-// anybody. Of a link: one of its ends is `who`, or both are servers.
+// Whether what happens to `struck` ("": everybody) can be felt by `who`: itself, a server, or, if its sessions need
+// all, anybody. Of a link: one of its ends is `who`, or both are servers.
 bool Reaches(const JobRun& run, std::string_view struck, std::string_view who);
 bool Reaches(const JobRun& run, const TimedFault& fault, std::string_view who);
 

@@ -295,8 +295,8 @@ void Job::Impl::Live(Machine& machine, const Env& env) {
   machine.node.Kill();  // the process ends with its program, whatever else it has started
 }
 
-// What a server does for others, or beside its requests, as in ending a step that has failed, may end a moment after the
-// program: whoever waits for nothing, and has stood still a few times at the most, has ended then.
+// What a server does for others, or beside its requests, as in ending a step that has failed, may end a moment after
+// the program: whoever waits for nothing, and has stood still a few times at the most, has ended then.
 void Job::Impl::NoteTasksLeft(const Machine& machine, const Server* server, const Env& env, FactsRecorder& recorder) {
   constexpr std::chrono::seconds kMoment{3};
   std::map<std::string, int> beside;

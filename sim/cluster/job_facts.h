@@ -30,7 +30,7 @@ struct TaskFacts {
   std::vector<std::int64_t> step_back_recovered;  // ... right after one
   std::int64_t step_kept_recovered = 0;           // new sessions after which the step was not lower
   Duration longest_run{0};
-  Duration machine_still{0};  // within that: so long the machine itself stood still (real processes only)
+  Duration machine_still{0};             // within that: so long the machine itself stood still (real processes only)
   std::optional<Duration> opened_after;  // of its first life, from the start of the process to the open session
   std::int64_t last_step = 0;            // the greatest that a run came back with
   std::int64_t hook_end = 0;             // calls of end

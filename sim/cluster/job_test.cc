@@ -260,11 +260,12 @@ TEST(Job, SessionsBesideTheTrainingLeaveNothingBehind) {
     const PlayedJob played = PlayJobOf(spec);
     EXPECT_EQ(EndsOf(played.facts), kClean) << master;
     std::int64_t came_back = 0;
+    std::int64_t after_it_was_idle = 0;  // the others had given up a run before
     for (const JobMoment& moment : played.history) {
       if (moment.kind == JobMoment::Kind::kCameBack) {
         ++came_back;
         EXPECT_EQ(moment.code, Code::kOk) << master;
-        EXPECT_GE(moment.step, 90);
+        after_it_was_idle += moment.step >= 90 ? 1 : 0;
       }
       if (moment.kind != JobMoment::Kind::kAtRest && moment.kind != JobMoment::Kind::kAtRestSoon) continue;
       EXPECT_EQ(moment.subject, "") << master << moment.task;
@@ -272,7 +273,8 @@ TEST(Job, SessionsBesideTheTrainingLeaveNothingBehind) {
         EXPECT_EQ(moment.step, 0) << master;
       }
     }
-    EXPECT_GE(came_back, 2) << master;
+    EXPECT_GE(after_it_was_idle, 2) << master;
+    EXPECT_GE(came_back - after_it_was_idle, 16) << master;
     EXPECT_EQ(PlayJobOf(spec).hash, played.hash);
   }
 }

@@ -36,7 +36,8 @@ constexpr std::array<FaultKindInfo, kFaultKinds> kInfos = {{
     {FaultKind::kRollingRestart, "rolling_restart", "One task after the other is killed and started again.",
      "A new version that is rolled out, kernels that are updated, machines that are drained for maintenance."},
     {FaultKind::kOrderlyStop, "orderly_stop",
-     "A parameter server is told to stop: it serves no more, cancels what is under way, waits until that has ended, and "
+     "A parameter server is told to stop: it serves no more, cancels what is under way, waits until that has ended, "
+     "and "
      "then its process ends.",
      "SIGTERM: a pod that is evicted or replaced by a newer one, a machine that is drained."},
     {FaultKind::kPause, "pause", "A process stands still; its connections stay open and what is sent to it waits.",
