@@ -11,17 +11,18 @@ const std::string& Serving::method() const { return call->request.method; }
 const absl::Cord& Serving::body() const { return call->request.body; }
 
 void Serving::OnCancelled(std::function<void()> callback) {
-  if (told) {
+  if (told && !ended) {
     callback();
-  } else if (!over) {
+  } else if (!over || ended) {
+    // What a process still holds as it ends goes when it has ended: a task of it that was killed may run on for a while.
     wake = std::move(callback);
   }
 }
 
 std::function<void(NetworkReply)> Serving::AnswerLater() {
   late = std::make_shared<LateAnswer>();
-  if (!told && !over) {
-    late->serving = this;
+  if (!told && (!over || ended)) {
+    if (!ended) late->serving = this;
     put_off = true;
     ++references;
   }

@@ -26,6 +26,18 @@ EditedText TextOf(const Scenario& scenario) {
   return *std::move(text);
 }
 
+// Less of these numbers is more of a fault.
+bool IsNoNarrower(const sim::LinkSpec& link, const sim::LinkSpec& than) {
+  return (link.bytes_per_s == 0 || link.bytes_per_s >= than.bytes_per_s) &&
+         (link.bytes_in_flight == 0 || link.bytes_in_flight >= than.bytes_in_flight);
+}
+bool AreNoNarrower(const sim::FaultPlan& plan, const sim::FaultPlan& than) {
+  return IsNoNarrower(plan.default_link, than.default_link) && std::ranges::all_of(plan.links, [&](const auto& entry) {
+           const auto before = than.links.find(entry.first);
+           return before == than.links.end() || IsNoNarrower(entry.second, before->second);
+         });
+}
+
 // Whether the same is asked of both: else a smaller one would fail for a reason of its own. A job is given no more to
 // do in its time: what is left out comes back with its default, which may be more. With less of an operation timeout it
 // would need no fault to fail.
@@ -40,7 +52,8 @@ bool SameQuestion(const Scenario& smaller, const Scenario& than) {
   const sim::JobSpec& b = *than.job;
   return a.limit == b.limit && a.heal_after == b.heal_after && a.workload.last_step <= b.workload.last_step &&
          a.workload.step <= b.workload.step &&
-         (a.workload.timeout_ms == b.workload.timeout_ms || a.workload.timeout_ms == 0);
+         (a.workload.timeout_ms == b.workload.timeout_ms || a.workload.timeout_ms == 0) &&
+         AreNoNarrower(a.plan, b.plan);
 }
 
 // With more entries than this, pairs are not tried: that would be all of the budget.

@@ -185,6 +185,21 @@ TEST(Shrink, TakesNodesAndFaultsFromAJobButNotItsTime) {
   }
 }
 
+// A line of a byte a second breaks every job: that would be another failure.
+TEST(Shrink, MakesNoLineNarrower) {
+  Scenario drawn = RandomJob(1);
+  drawn.job->plan.default_link.bytes_per_s = 5000;
+  drawn.job->plan.default_link.bytes_in_flight = 300;
+  const Shrunk shrunk = Shrink(drawn, [](const Scenario& s) {
+    const sim::LinkSpec& link = s.job->plan.default_link;
+    return link.bytes_per_s > 0 && link.bytes_in_flight > 0;
+  });
+  const sim::LinkSpec& link = shrunk.scenario.job->plan.default_link;
+  EXPECT_EQ(Elements(shrunk.scenario), 2U);
+  EXPECT_EQ(link.bytes_per_s, 5000);
+  EXPECT_EQ(link.bytes_in_flight, 300);
+}
+
 TEST(Shrink, PlaysNoMoreOfAJobThanShowsIt) {
   const Scenario drawn = RandomJob(1);
   ASSERT_GT(Elements(drawn), 0U);

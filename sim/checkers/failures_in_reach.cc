@@ -63,9 +63,11 @@ std::vector<Trouble> TroublesOf(const JobRun& run) {
   for (const TimedFault& fault : run.spec.plan.timed) {
     std::optional<Duration> lasts = fault.lasts.has_value() ? fault.lasts : fault.restart_after;
     if (fault.kind == TimedFault::Kind::kStart) lasts = Duration(0);
-    const Time at = *begin + fault.at;
-    const bool moves = fault.elsewhere.has_value() || fault.in_order || fault.kind == TimedFault::Kind::kZombie;
-    troubles.push_back({&fault, at, lasts.has_value() && !moves ? std::min(healed, at + *lasts) : healed});
+    // At a point of the course it strikes nobody knows when.
+    const Time at = fault.point.has_value() ? run.history.front().at : *begin + fault.at;
+    const bool known = !fault.point.has_value() && !fault.elsewhere.has_value() && !fault.in_order &&
+                       fault.kind != TimedFault::Kind::kZombie;
+    troubles.push_back({&fault, at, known && lasts.has_value() ? std::min(healed, at + *lasts) : healed});
   }
   return troubles;
 }
