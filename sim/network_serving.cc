@@ -14,7 +14,7 @@ void Serving::OnCancelled(std::function<void()> callback) {
   if (told && !ended) {
     callback();
   } else if (!over || ended) {
-    // What a process still holds as it ends goes when it has ended: a task of it that was killed may run on for a while.
+    // What a process still holds as it ends goes when it has ended: a task of it that was killed may run on for a bit.
     wake = std::move(callback);
   }
 }

@@ -67,8 +67,8 @@ void Scheduler::Unwind(TaskGroup& process) {
     if (task->set()) timers_.Remove(*task);
     task->killed = true;
   }
-  // Who stood still in the middle of something goes on to its next blocking call first, while all is there that it uses:
-  // an unlock may not throw.
+  // Who stood still in the middle of something goes on to its next blocking call first, while all is there that it
+  // uses: an unlock may not throw.
   for (TaskState* task = process.first; task != nullptr;) {
     TaskState& stalled = *task;
     task = task->peers.next;
