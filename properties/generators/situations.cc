@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,22 @@ using sim::TimedFault;
 using sim::WorkloadKind;
 
 int CountOf(const JobSpec& job, std::string_view name) { return job.tasks.find(name)->second; }
+
+Duration AnyTime(Draws& draws, Duration phase) {
+  return Milliseconds(draws.Between(0, phase / std::chrono::milliseconds(1)));
+}
+
+TimedFault& Crash(JobSpec& job, std::string task, Duration at, Duration restart_after) {
+  return job.plan.timed.emplace_back(
+      TimedFault{.kind = TimedFault::Kind::kCrash, .at = at, .task = std::move(task), .restart_after = restart_after});
+}
+
+// What takes longer than faults do otherwise.
+void HealsNotBefore(JobSpec& job, Duration when) {
+  const Duration later = std::max(Duration::zero(), when - *job.heal_after);
+  *job.heal_after += later;
+  job.limit += later;
+}
 
 // Replicas that wait for each other, on several servers.
 bool WaitsForOthers(const JobSpec& job) {
@@ -77,8 +94,8 @@ void UnseenRestart(Draws& draws, Duration phase, JobSpec& job) {
   crash.silently = draws.Chance(40);
 }
 
-// Workers that save if the chief is gone when they come to their end, and do not need it to get there.
-bool WorkersSave(const JobSpec& job) {
+// Workers that do not need the chief to get to their end, nor one another; and that save if it is gone by then.
+bool TrainsAlone(const JobSpec& job) {
   return job.workload.kind != WorkloadKind::kSyncRegression && job.workload.kind != WorkloadKind::kSupervisor &&
          job.workload.filters && job.workload.master.empty() && CountOf(job, "worker") > 0;
 }
@@ -108,11 +125,6 @@ void TwoSavers(Draws& draws, Duration /*phase*/, JobSpec& job) {
   }
 }
 
-bool TrainsAlone(const JobSpec& job) {
-  return job.workload.kind != WorkloadKind::kSyncRegression && job.workload.kind != WorkloadKind::kSupervisor &&
-         job.workload.filters && job.workload.master.empty() && CountOf(job, "worker") > 0;
-}
-
 // Only those that train are struck, one or more of them: the others must not feel it. Mostly all are in the middle of a
 // step when a new process comes.
 void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
@@ -130,11 +142,11 @@ void OthersDie(Draws& draws, Duration phase, JobSpec& job) {
   for (std::int64_t more = draws.Between(2, 6); more > 0; --more) {
     const std::int64_t struck = draws.Between(-1, CountOf(job, "worker") - 1);
     if (struck == spared) continue;
-    job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
-                              .at = Milliseconds(draws.Between(0, phase / std::chrono::milliseconds(1))),
-                              .task = struck < 0 ? "chief:0" : fmt::format("worker:{}", struck),
-                              .restart_after = Milliseconds(draws.Between(10, busy || draws.Chance(50) ? 500 : 30'000)),
-                              .silently = draws.Chance(15)});
+    const Duration at = AnyTime(draws, phase);
+    const std::int64_t most_away = busy || draws.Chance(50) ? 500 : 30'000;
+    const Duration away = Milliseconds(draws.Between(10, most_away));
+    const bool silently = draws.Chance(15);
+    Crash(job, struck < 0 ? "chief:0" : fmt::format("worker:{}", struck), at, away).silently = silently;
   }
 }
 
@@ -147,23 +159,16 @@ void LongAbsence(Draws& draws, Duration /*phase*/, JobSpec& job) {
   constexpr std::chrono::minutes kAway{28};
   job.workload.max_wait_s = 3600;
   const Duration begin = std::chrono::seconds(draws.Between(5, 60));
-  const auto crash = [&](std::string task, Duration at, Duration after) {
-    job.plan.timed.push_back(
-        {.kind = TimedFault::Kind::kCrash, .at = at, .task = std::move(task), .restart_after = after});
-  };
   const Duration away = kAway - std::chrono::seconds(draws.Between(0, 120));
-  crash("chief:0", begin, away);
-  crash("ps:0", begin, std::chrono::seconds(1));
+  Crash(job, "chief:0", begin, away);
+  Crash(job, "ps:0", begin, std::chrono::seconds(1));
   const Duration back = begin + away + job.workload.most_boot;
   Duration last = back;
   for (std::int64_t more = draws.Between(10, 60); more > 0; --more) {
     last += Milliseconds(draws.Between(1000, 8000));
-    crash("ps:0", last, Milliseconds(200));
+    Crash(job, "ps:0", last, Milliseconds(200));
   }
-  const Duration later = last + std::chrono::minutes(2) - *job.heal_after;
-  if (later <= Duration::zero()) return;
-  *job.heal_after += later;
-  job.limit += later;
+  HealsNotBefore(job, last + std::chrono::minutes(2));
 }
 
 bool HasAMaster(const JobSpec& job) { return !job.workload.master.empty(); }
@@ -174,23 +179,12 @@ void MasterStops(Draws& draws, Duration /*phase*/, JobSpec& job) {
   Duration at = Milliseconds(draws.Between(0, 10'000));
   for (std::int64_t more = draws.Between(3, 12); more > 0; --more) {
     const Duration away = Milliseconds(draws.Between(10, 3000));
-    job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
-                              .at = at,
-                              .task = job.workload.master,
-                              .restart_after = away,
-                              .in_order = true});
-    if (CountOf(job, "ps") > 1 && draws.Chance(60)) {
-      job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
-                                .at = at + away,
-                                .task = "ps:1",
-                                .restart_after = Milliseconds(draws.Between(1000, 20'000))});
-    }
+    Crash(job, job.workload.master, at, away).in_order = true;
+    if (CountOf(job, "ps") > 1 && draws.Chance(60))
+      Crash(job, "ps:1", at + away, Milliseconds(draws.Between(1000, 20'000)));
     at += away + job.workload.most_boot + Milliseconds(draws.Between(0, draws.Chance(70) ? 2500 : 40'000));
   }
-  const Duration later = at - *job.heal_after;
-  if (later <= Duration::zero()) return;
-  *job.heal_after += later;
-  job.limit += later;
+  HealsNotBefore(job, at);
 }
 
 bool SavesBeside(const JobSpec& job) { return job.workload.async_saves; }
@@ -212,10 +206,9 @@ void SlowSavesBeside(Draws& draws, Duration phase, JobSpec& job) {
     job.plan.disks.push_back(slow);
   }
   for (std::int64_t more = draws.Between(0, 4); more > 0; --more) {
-    job.plan.timed.push_back({.kind = TimedFault::Kind::kCrash,
-                              .at = Milliseconds(draws.Between(0, phase / std::chrono::milliseconds(1))),
-                              .task = fmt::format("ps:{}", draws.Between(0, CountOf(job, "ps") - 1)),
-                              .restart_after = Milliseconds(draws.Between(10, 5000))});
+    const Duration at = AnyTime(draws, phase);
+    const auto server = fmt::format("ps:{}", draws.Between(0, CountOf(job, "ps") - 1));
+    Crash(job, server, at, Milliseconds(draws.Between(10, 5000)));
   }
 }
 
@@ -228,7 +221,7 @@ struct Situation {
 // The first one that is drawn. A new one comes last, and leaves the jobs that have another one alone.
 constexpr Situation kSituations[] = {
     {"lost wake", 15, WaitsForOthers, LostWake},   {"unseen restart", 15, WaitsForOthers, UnseenRestart},
-    {"two savers", 4, WorkersSave, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
+    {"two savers", 4, TrainsAlone, TwoSavers},     {"others die", 8, TrainsAlone, OthersDie},
     {"long absence", 3, WaitsLong, LongAbsence},   {"slow saves beside", 12, SavesBeside, SlowSavesBeside},
     {"master stops", 12, HasAMaster, MasterStops},
 };

@@ -72,6 +72,7 @@ void CompareTimes(Comparison& compare, Duration own_pauses, const sim::TaskFacts
                   const TaskExpectation& recorded) {
   const double most = recorded.longest_run_s.most + ToSeconds(own_pauses);
   const double run = ToSeconds(seen.longest_run);
+  // What the machine took is left out of a run that is longer than what was recorded, and no further than to that.
   compare.Amount("longest_run_s", "longest_run_s", recorded.longest_run_s.least, most,
                  std::max(std::min(run, most), run - ToSeconds(seen.machine_still)));
   if (recorded.opened_after_s.has_value() != seen.opened_after.has_value()) {

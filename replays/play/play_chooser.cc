@@ -8,7 +8,7 @@ namespace vigil::replays {
 namespace {
 
 constexpr std::uint64_t kPreemptsOneIn = 8;  // of jobs under a schedule by chance
-constexpr double kStalls = 0.01;
+constexpr double kStalls = 0.01;             // the chance, at each point of preemption of these
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -37,8 +38,6 @@ using LifeName = std::pair<std::string, int>;  // the task, and which of its liv
 using Lives = std::map<LifeName, Life>;
 
 LifeName NameOf(const JobMoment& moment) { return {std::string(WithoutZombie(moment.task)), moment.life}; }
-
-bool ServesOnly(std::string_view task) { return task.starts_with("ps"); }
 
 Lives LivesOf(const JobHistory& history) {
   Lives lives;
@@ -80,7 +79,7 @@ bool AMasterDiedOn(const JobRun& run, const Lives& lives, const Life& server, bo
   return std::ranges::any_of(lives, [&](const auto& entry) {
     const auto& [name, life] = entry;
     if (server.began > life.over) return false;
-    if (ServesOnly(name.first)) return name.first == run.spec.workload.master && !life.stays;
+    if (IsServer(name.first)) return name.first == run.spec.workload.master && !life.stays;
     if (life.ended || name.first.find(kEvaluatorJob) == 0) return false;
     return run.spec.workload.master.empty() ? !WasFollowedOn(lives, name, server) : soon;
   });
@@ -143,7 +142,7 @@ void CheckLook(const JobRun& run, JobMoment::Kind look, Findings& findings) {
     if (moment.kind != look) continue;
     const auto found = lives.find(NameOf(moment));
     const Life life = found == lives.end() ? Life{} : found->second;
-    const bool server = ServesOnly(moment.task);
+    const bool server = IsServer(moment.task);
     // Of a program that fails a last step may still be on its way out; one that was killed at its end has not ended.
     if (server ? AMasterDiedOn(run, lives, life, look == JobMoment::Kind::kAtRestSoon)
                : !life.ended || life.code != Code::kOk)

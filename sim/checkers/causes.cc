@@ -160,14 +160,6 @@ constexpr std::array<Cause, 18> kCauses = {{
      "minutes."},
 }};
 
-template <typename Fault, typename Is>
-bool AnyStruck(const JobRun& run, InertFault::List list, const std::vector<Fault>& faults, Is is) {
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    if (is(faults[i]) && Fired(run, list, i)) return true;
-  }
-  return false;
-}
-
 // Whether a fault of that kind has struck where `task` could feel it.
 bool HasStruck(const JobRun& run, FaultKind kind, std::string_view task, bool anywhere) {
   const bool fired = std::ranges::any_of(

@@ -29,19 +29,14 @@ struct Trouble {
 bool IsKnownWhen(const JobRun& run, std::string_view task) {
   const auto ordinary = [](const LinkSpec& link) { return link.loss == 0 && link.duplication == 0; };
   const FaultPlan& plan = run.spec.plan;
-  const auto strikes = [&](InertFault::List list, const auto& faults, auto whom) {
-    for (std::size_t i = 0; i < faults.size(); ++i) {
-      if (Fired(run, list, i) && Reaches(run, whom(faults[i]), task)) return true;
-    }
-    return false;
-  };
   return ordinary(plan.default_link) &&
          std::ranges::all_of(plan.links, [&](const auto& entry) { return ordinary(entry.second); }) &&
-         !strikes(InertFault::List::kRpcs, plan.rpcs, [](const RpcFault& f) -> std::string_view { return f.from; }) &&
-         !strikes(InertFault::List::kDisks, plan.disks,
-                  [](const DiskFault& f) -> std::string_view { return f.task; }) &&
-         !strikes(InertFault::List::kSessionCalls, plan.session_calls,
-                  [](const SessionCallFault& f) -> std::string_view { return f.task; });
+         !AnyStruck(run, InertFault::List::kRpcs, plan.rpcs,
+                    [&](const RpcFault& f) { return Reaches(run, f.from, task); }) &&
+         !AnyStruck(run, InertFault::List::kDisks, plan.disks,
+                    [&](const DiskFault& f) { return Reaches(run, f.task, task); }) &&
+         !AnyStruck(run, InertFault::List::kSessionCalls, plan.session_calls,
+                    [&](const SessionCallFault& f) { return Reaches(run, f.task, task); });
 }
 
 // Each has a say in all the others' runs, or they meet at what only one of them fills.
@@ -93,8 +88,7 @@ void CheckFailures(const JobRun& run, Findings& findings) {
     const bool felt = std::ranges::any_of(troubles, [&](const Trouble& trouble) {
       return trouble.from <= moment.at && from <= trouble.to + kFelt && Reaches(run, *trouble.fault, moment.task);
     });
-    if (!felt)
-      findings.Violate(moment, "a fault that the task can feel before a run fails", std::string(CodeName(moment.code)));
+    if (!felt) findings.Violate(moment, "a fault that the task can feel before a run fails", CodeName(moment.code));
   }
 }
 

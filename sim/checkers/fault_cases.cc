@@ -7,26 +7,23 @@
 namespace vigil::sim {
 namespace {
 
+JobMoment& Add(JobEvidence& evidence, int second, const char* task, JobMoment::Kind kind) {
+  return evidence.history.emplace_back(
+      JobMoment{.at = Time{std::chrono::seconds(second)}, .task = task, .life = 1, .kind = kind});
+}
+
 // It is told in second 2, has stopped so many seconds later (below 0: never) and holds that; a trainer goes on.
 JobEvidence Stops(int after, std::string holds = "") {
   JobEvidence evidence;
-  const auto add = [&](int second, const char* task, JobMoment::Kind kind, std::string subject = "") {
-    evidence.history.push_back({.at = Time{std::chrono::seconds(second)},
-                                .task = task,
-                                .life = 1,
-                                .kind = kind,
-                                .subject = std::move(subject)});
-  };
-  add(1, "ps:0", JobMoment::Kind::kStarted);
-  add(2, "ps:0", JobMoment::Kind::kToldToStop);
-  if (after >= 0) add(2 + after, "ps:0", JobMoment::Kind::kHasStopped, std::move(holds));
-  add(60, "worker:0", JobMoment::Kind::kRunStarted);
+  Add(evidence, 1, "ps:0", JobMoment::Kind::kStarted);
+  Add(evidence, 2, "ps:0", JobMoment::Kind::kToldToStop);
+  if (after >= 0) Add(evidence, 2 + after, "ps:0", JobMoment::Kind::kHasStopped).subject = std::move(holds);
+  Add(evidence, 60, "worker:0", JobMoment::Kind::kRunStarted);
   return evidence;
 }
 
 JobEvidence IsFollowed(JobEvidence evidence) {
-  evidence.history.push_back(
-      {.at = Time{std::chrono::seconds(61)}, .task = "ps:0", .life = 2, .kind = JobMoment::Kind::kStarted});
+  Add(evidence, 61, "ps:0", JobMoment::Kind::kStarted).life = 2;
   return evidence;
 }
 
@@ -45,13 +42,9 @@ JobEvidence FailsAfter(int seconds, TimedFault fault, Code code = Code::kAborted
   if (fault.kind == TimedFault::Kind::kCrash) fault.restart_after = std::chrono::seconds(5);
   if (fault.kind == TimedFault::Kind::kCut) fault.lasts = std::chrono::seconds(5);
   evidence.spec.plan.timed.push_back(std::move(fault));
-  const auto add = [&](int second, const char* task, JobMoment::Kind kind, Code comes_to = Code::kOk) {
-    evidence.history.push_back(
-        {.at = Time{std::chrono::seconds(100 + second)}, .task = task, .life = 1, .kind = kind, .code = comes_to});
-  };
-  add(0, "", JobMoment::Kind::kBegin);
-  add(seconds - 5, "worker:1", JobMoment::Kind::kRunStarted);
-  add(seconds, "worker:1", JobMoment::Kind::kAttempt, code);
+  Add(evidence, 100, "", JobMoment::Kind::kBegin);
+  Add(evidence, 100 + seconds - 5, "worker:1", JobMoment::Kind::kRunStarted);
+  Add(evidence, 100 + seconds, "worker:1", JobMoment::Kind::kAttempt).code = code;
   return evidence;
 }
 

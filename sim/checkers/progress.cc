@@ -10,6 +10,7 @@
 
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -48,8 +49,7 @@ void CheckProgress(const JobRun& run, Findings& findings) {
       }
       continue;
     }
-    if (moment.task.empty() || IsZombie(moment.task) || moment.task.starts_with("ps") ||
-        moment.task.starts_with(kEvaluatorJob))
+    if (moment.task.empty() || IsZombie(moment.task) || IsServer(moment.task) || moment.task.starts_with(kEvaluatorJob))
       continue;
     Progress& progress = tasks[moment.task];
     switch (moment.kind) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "vigil/sim/checkers/checker.h"
 #include "vigil/sim/faults/fault_kinds.h"
@@ -13,6 +14,7 @@
 
 namespace vigil::sim {
 
+// A parameter server: it serves and does not train.
 bool IsServer(std::string_view task);
 
 // Whether an entry of that list of the plan has happened. What changed nothing is told with it.
@@ -22,6 +24,15 @@ bool Fired(const JobRun& run, InertFault::List list, std::size_t index);
 // all, anybody. Of a link: one of its ends is `who`, or both are servers.
 bool Reaches(const JobRun& run, std::string_view struck, std::string_view who);
 bool Reaches(const JobRun& run, const TimedFault& fault, std::string_view who);
+
+// Whether one of that list of the plan that `is` such has happened.
+template <typename Fault, typename Is>
+bool AnyStruck(const JobRun& run, InertFault::List list, const std::vector<Fault>& faults, Is is) {
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (is(faults[i]) && Fired(run, list, i)) return true;
+  }
+  return false;
+}
 
 }  // namespace vigil::sim
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,25 +29,27 @@ void TooLong(const JobMoment& told, Findings& findings) {
 
 void CheckServerStops(const JobRun& run, Findings& findings) {
   std::map<std::string, const JobMoment*, std::less<>> stopping;
+  const FaultPlan& plan = run.spec.plan;
+  const auto is_late = [&plan](const JobMoment& told, Time at) {
+    return at - told.at > kGrace && !AnyOf(plan, told.task, TakesTime);
+  };
   Time last;
   for (const JobMoment& moment : run.history) {
     last = moment.at;
     if (moment.kind == JobMoment::Kind::kToldToStop) stopping[moment.task] = &moment;
     const auto told = stopping.find(moment.task);
     if (told == stopping.end()) continue;
-    const bool strange = moment.kind == JobMoment::Kind::kStarted;  // a new process
-    if (strange && !AnyOf(run.spec.plan, moment.task, EndsIt)) TooLong(*told->second, findings);
+    const bool followed = moment.kind == JobMoment::Kind::kStarted;
+    if (followed && !AnyOf(plan, moment.task, EndsIt)) TooLong(*told->second, findings);
     if (moment.kind == JobMoment::Kind::kHasStopped) {
       findings.Arm();
       if (!moment.subject.empty()) findings.Violate(moment, "a stopped server that holds nothing", moment.subject);
-      if (moment.at - told->second->at > kGrace && !AnyOf(run.spec.plan, moment.task, TakesTime))
-        TooLong(*told->second, findings);
+      if (is_late(*told->second, moment.at)) TooLong(*told->second, findings);
     }
-    if (strange || moment.kind == JobMoment::Kind::kHasStopped) stopping.erase(told);
+    if (followed || moment.kind == JobMoment::Kind::kHasStopped) stopping.erase(told);
   }
   for (const auto& [task, told] : stopping) {
-    if (last - told->at > kGrace && !AnyOf(run.spec.plan, task, TakesTime) && !AnyOf(run.spec.plan, task, EndsIt))
-      TooLong(*told, findings);
+    if (is_late(*told, last) && !AnyOf(plan, task, EndsIt)) TooLong(*told, findings);
   }
 }
 

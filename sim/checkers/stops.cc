@@ -10,6 +10,7 @@
 #include "vigil/core/base/code.h"
 #include "vigil/sim/checkers/causes.h"
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -101,7 +102,7 @@ void Note(const JobMoment& moment, std::set<std::string, std::less<>>& leaving, 
 
 void CheckErrors(const JobRun& run, Findings& findings) {
   const bool server_crashes = std::ranges::any_of(run.spec.plan.timed, [](const TimedFault& fault) {
-    return fault.kind == TimedFault::Kind::kCrash && fault.task.starts_with("ps");
+    return fault.kind == TimedFault::Kind::kCrash && IsServer(fault.task);
   });
   const bool supervised = run.spec.workload.kind == WorkloadKind::kSupervisor;
   const JobMoment none;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -30,7 +31,7 @@ class OwedTokens {
   void See(const JobMoment& moment) {
     switch (moment.kind) {
       case JobMoment::Kind::kStarted:
-        if (moment.life > 1 && (moment.task == kMaker || moment.task.starts_with("ps"))) ++interrupted_;
+        if (moment.life > 1 && (moment.task == kMaker || IsServer(moment.task))) ++interrupted_;
         break;
       case JobMoment::Kind::kRecovery:
       case JobMoment::Kind::kRunFailed:

@@ -22,6 +22,7 @@
 
 #include "vigil/sim/checkers/attempts.h"
 #include "vigil/sim/checkers/checker.h"
+#include "vigil/sim/checkers/reach.h"
 
 namespace vigil::sim {
 namespace {
@@ -46,7 +47,7 @@ class AppliedUpdates {
   explicit AppliedUpdates(Findings& findings) : findings_(findings) {}
 
   void See(const JobMoment& moment) {
-    if (!moment.task.starts_with("ps")) attempts_[moment.task].See(moment);
+    if (!IsServer(moment.task)) attempts_[moment.task].See(moment);
     switch (moment.kind) {
       case JobMoment::Kind::kReplaced:
         Replace(moment);
@@ -55,7 +56,7 @@ class AppliedUpdates {
         for (auto& [replica, followed] : followed_) followed.gone = true;
         break;
       case JobMoment::Kind::kStarted:
-        if (moment.task.starts_with("ps")) {
+        if (IsServer(moment.task)) {
           for (auto& [replica, count] : counts_[moment.task]) count.now.reset();
         }
         break;

@@ -301,13 +301,16 @@ void Job::Impl::NoteTasksLeft(const Machine& machine, const Server* server, cons
   constexpr std::chrono::seconds kMoment{3};
   std::map<std::string, int> beside;
   if (server != nullptr) beside = server->load().under_way;
+  const auto is_beside = [&beside](const std::string& task) {
+    return beside.contains(std::string(WithoutNumber(task)));
+  };
   for (const std::string& task : machine.node.TaskNames()) {
-    if (!IsProcessTask(task) && !beside.contains(std::string(WithoutNumber(task)))) recorder.TaskLeft(task);
+    if (!IsProcessTask(task) && !is_beside(task)) recorder.TaskLeft(task);
   }
   if (beside.empty()) return;
   env.tasks->SleepUntil(DeadlineAfter(env, kMoment));
   for (const std::string& task : machine.node.TaskNames()) {
-    if (beside.contains(std::string(WithoutNumber(task)))) recorder.TaskLeft(task);
+    if (is_beside(task)) recorder.TaskLeft(task);
   }
 }
 

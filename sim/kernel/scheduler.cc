@@ -92,9 +92,9 @@ bool Scheduler::Block(const Wait& wait, TaskList* list, Duration deadline) {
 
 void Scheduler::PreemptionPoint() {
   if (!options_.preempt || current_ == nullptr || current_->killed || stopping_) return;
-  if (options_.stalls > 0 && kill_requests_.empty() && Stalls()) return;
-  if (runnable_.empty() && options_.steps == nullptr) return;
   if (!kill_requests_.empty()) return;
+  if (options_.stalls > 0 && Stalls()) return;
+  if (runnable_.empty() && options_.steps == nullptr) return;
   TaskState& self = *current_;
   // Ready again, and first among the labels: staying is the calm choice.
   TaskState* const next = runnable_.empty() ? &self : ChooseNext("preempt");
