@@ -128,7 +128,8 @@ class Queues {
     }
     const WorkloadKind kind = run.spec.workload.kind;
     const bool input = kind == WorkloadKind::kInputPipeline;
-    own_ = input && !run.spec.workload.shared_input;
+    by_name_ = !run.spec.workload.master.empty();
+    own_ = input && !run.spec.workload.shared_input && !by_name_;
     takes_ = input || (kind == WorkloadKind::kSyncRegression && run.behaviour.sync_failure_wakes);
   }
 
@@ -202,8 +203,9 @@ class Queues {
     if (op.what == QueueOp::What::kTake && moment.code == Code::kOk) {
       const std::string& taker = op.taker.empty() ? moment.task : op.taker;
       Take(taken_[taker], op.elements);
-      // Who it is of the processes of a replica nobody says.
-      if (const auto others = zombies_.find(taker); others != zombies_.end() && !op.taker.empty()) {
+      // Who it is of the processes of a replica nobody says: a taker is a name, and so is what a master of another
+      // task goes by, which finds the server of the successor for a session of either.
+      if (const auto others = zombies_.find(taker); others != zombies_.end() && (by_name_ || !op.taker.empty())) {
         for (const std::string& zombie : others->second) Take(taken_[zombie], op.elements);
       }
     }
@@ -256,6 +258,7 @@ class Queues {
   std::map<std::int64_t, End> ends_;                                      // of operations, by the place of the call
   bool takes_ = false;                                                    // each run takes an element
   bool own_ = false;                                                      // ... from a queue of the process's own
+  bool by_name_ = false;                                                  // masters of other tasks look for replicas
   std::map<std::string, std::vector<std::string>, std::less<>> zombies_;  // of replicas that have some
   std::map<std::string, std::map<std::string, Queue, std::less<>>, std::less<>> queues_;  // by server, name
   std::map<std::string, Taken, std::less<>> taken_;                                       // by replica
@@ -278,11 +281,12 @@ const Checker kQueuesInOrderOnce = {
     .check = CheckQueues,
     .excuses =
         "what an attempt took that failed, also later; what was in the queue of a server that died; tokens of a "
-        "replica that was taken for dead and goes on (zombie): those that one of its processes takes count for the "
-        "other, too; all that real processes do",
+        "replica that was taken for dead and goes on (zombie), and its elements where another task's master makes the "
+        "sessions: those that one of its processes takes count for the other, too; all that real processes do",
     .why =
         "a queue is not saved, and nobody puts back what was taken for a step that failed; a token's taker is said by "
-        "the name of its task; real processes note what they do to a queue beside it, not in it",
+        "the name of its task, by which such a master finds a session's server, too; real processes note what they do "
+        "to a queue beside it, not in it",
     .by_order = true,
 };
 

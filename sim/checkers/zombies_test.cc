@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,17 @@ class ZombiesTest : public testing::Test {
     moment.subject = kNew;
     moment.attempt = attempt;
   }
-  std::vector<std::string> Broken() const {
+  // The server of the successor was asked for an element, of a queue in which just this one was put.
+  void Took(std::int64_t element) {
+    for (const auto what : {QueueOp::What::kPut, QueueOp::What::kTake}) {
+      const auto place = static_cast<std::int64_t>(history_.size());
+      const auto op = std::make_shared<const QueueOp>(QueueOp{.what = what, .queue = "q", .elements = {element}});
+      Tell(kNew, Kind::kQueueCalled, place).queue = op;
+      Tell(kNew, Kind::kQueueReturned, place).queue = op;
+    }
+  }
+  std::vector<std::string> Broken(const JobSpec& spec = JobSpec()) const {
     std::vector<std::string> rules;
-    const JobSpec spec;
     const JobFacts facts;
     const Behaviour behaviour = Behaviour::Default();
     for (const JobViolation& violation :
@@ -108,6 +117,27 @@ TEST_F(ZombiesTest, EachAttemptAppliesOnceAllTheSame) {
   Tell(kOld, Kind::kRunStarted);
   Applied(3, 7);
   EXPECT_THAT(Broken(), ElementsAre("updates.as_applied"));
+}
+
+// A master of another task finds the server of a replica by its name, which is the successor's.
+TEST_F(ZombiesTest, AMasterOfAnotherTaskTakesElementsForEitherFromTheServerOfTheSuccessor) {
+  JobSpec spec;
+  spec.workload.kind = WorkloadKind::kInputPipeline;
+  Tell(kNew, Kind::kStarted);
+  Replace();
+  for (const std::string_view task : {kOld, kNew}) {
+    Tell(task, Kind::kRunStarted);
+    Tell(task, Kind::kAttempt);
+    Took(task == kOld ? 1 : 2);
+    Tell(task, Kind::kRunReturned, task == kOld ? 1 : 2);
+  }
+  EXPECT_THAT(Broken(spec), Contains("queues.in_order_once"));
+  spec.workload.master = "ps:0";
+  EXPECT_THAT(Broken(spec), IsEmpty());
+  Tell(kOld, Kind::kRunStarted);
+  Tell(kOld, Kind::kAttempt);
+  Tell(kOld, Kind::kRunReturned, 3);
+  EXPECT_THAT(Broken(spec), ElementsAre("queues.in_order_once"));
 }
 
 // The run that was under way goes on as the zombie's, and is none of its successor.
