@@ -107,6 +107,20 @@ std::string CorpusText(const std::string& name, const properties::CorpusCount& c
   return text;
 }
 
+// What fails the check is named; what cannot be told yet is mostly everything, and an example does.
+std::string IncompleteText(const CheckSummary& summary) {
+  constexpr std::size_t kExamples = 2;
+  std::string text;
+  for (std::size_t i = 0; i < summary.incomplete.size(); ++i) {
+    const std::size_t left = summary.incomplete.size() - i;
+    if (!summary.enough && i == kExamples && left > 1) {
+      return text + fmt::format("too few scenarios to tell: {} more, which --json names\n", left);
+    }
+    text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", summary.incomplete[i]);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string CurveText(std::string_view of, const properties::ReachedCurve& curve) {
@@ -129,9 +143,7 @@ std::string CheckText(const CheckOptions& options, const CheckSummary& summary) 
   for (const auto& [name, count] : summary.suites) text += SuiteText(name, count, options, summary.stopped);
   for (const auto& [name, corpus] : summary.corpora) text += CorpusText(name, corpus);
   text += ModelText(summary.tally);
-  for (const std::string& what : summary.incomplete) {
-    text += fmt::format("{}: {}\n", summary.enough ? "FAILED" : "too few scenarios to tell", what);
-  }
+  text += IncompleteText(summary);
   if (summary.stopped) text += "interrupted: this is what was found so far\n";
   return text + fmt::format("{} passed, {} failed\n", summary.passed(), summary.failed());
 }
