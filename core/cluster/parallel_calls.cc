@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "vigil/core/base/check.h"
 #include "vigil/core/base/code.h"
 
 namespace vigil {
@@ -91,10 +92,10 @@ absl::Status ParallelCalls::failed() const {
   return why_;
 }
 
-bool CallsInFlight::Add(const std::shared_ptr<ParallelCalls>& calls) {
+absl::Status CallsInFlight::Add(const std::shared_ptr<ParallelCalls>& calls) {
   SpinGuard lock(lock_);
-  if (!closed_) calls_.push_back(calls);
-  return !closed_;
+  if (closed_.ok()) calls_.push_back(calls);
+  return closed_;
 }
 
 void CallsInFlight::Remove(const ParallelCalls* calls) {
@@ -117,10 +118,11 @@ void CallsInFlight::Fail(const absl::Status& why) {
 }
 
 void CallsInFlight::Close(const absl::Status& why) {
+  VIGIL_CHECK(!why.ok());
   {
     SpinGuard lock(lock_);
-    if (closed_) return;
-    closed_ = true;
+    if (!closed_.ok()) return;
+    closed_ = why;
   }
   Fail(why);
 }

@@ -64,21 +64,21 @@ class ParallelCalls : public std::enable_shared_from_this<ParallelCalls> {
 // What somebody has under way, so that his end can be its end. Safe from any task; never waits.
 class CallsInFlight {
  public:
-  // False: it is closed.
-  bool Add(const std::shared_ptr<ParallelCalls>& calls);
+  // Error: that with which it was closed.
+  absl::Status Add(const std::shared_ptr<ParallelCalls>& calls);
   void Remove(const ParallelCalls* calls);
   std::size_t size() const;
   bool empty() const { return size() == 0; }
   // What is under way fails with that error.
   void Fail(const absl::Status& why);
-  // Nothing begins any more; what is under way fails with that error. Only the first time counts.
+  // Nothing begins any more; what is under way fails with that error, which is not OK. Only the first time counts.
   void Close(const absl::Status& why);
 
  private:
   mutable SpinLock lock_;
   // Guarded by lock_.
   std::vector<std::shared_ptr<ParallelCalls>> calls_;
-  bool closed_ = false;
+  absl::Status closed_;  // OK: it is not
 };
 
 }  // namespace vigil

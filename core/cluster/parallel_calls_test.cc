@@ -107,7 +107,7 @@ TEST_F(ParallelCallsTest, WhatIsInFlightFailsWithWhoHasIt) {
   const auto other = New();
   for (const auto& each : {calls_, other}) {
     each->Reuse(1);
-    EXPECT_TRUE(in_flight.Add(each));
+    EXPECT_TRUE(in_flight.Add(each).ok());
     each->Start(0, {});
   }
   in_flight.Fail(Broken("a moment"));
@@ -124,7 +124,7 @@ TEST_F(ParallelCallsTest, WhatIsInFlightFailsWithWhoHasIt) {
 TEST_F(ParallelCallsTest, AfterTheCloseNothingBeginsAndOnlyTheFirstCounts) {
   CallsInFlight in_flight;
   calls_->Reuse(1);
-  EXPECT_TRUE(in_flight.Add(calls_));
+  EXPECT_TRUE(in_flight.Add(calls_).ok());
   calls_->Start(0, {});
   in_flight.Close(Broken("closed"));
   EXPECT_THAT(network_.cancelled, ElementsAre(1u));
@@ -133,7 +133,7 @@ TEST_F(ParallelCallsTest, AfterTheCloseNothingBeginsAndOnlyTheFirstCounts) {
   EXPECT_EQ(Text(calls_->failed()), "INTERNAL: closed");
   const auto late = New();
   late->Reuse(1);
-  EXPECT_FALSE(in_flight.Add(late));
+  EXPECT_EQ(Text(in_flight.Add(late)), "INTERNAL: closed");
   in_flight.Fail(Broken("whoever is there"));
   EXPECT_EQ(Text(late->failed()), "OK") << "it was not taken in";
   network_.Answer(1, absl::Cord());

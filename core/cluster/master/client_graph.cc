@@ -118,7 +118,7 @@ absl::Status ClientGraph::RegisterLocal() {
 absl::Status ClientGraph::RegisterRemote(CallsInFlight& in_flight, Time deadline, StepCaller* caller) {
   const auto calls = std::make_shared<Registrations>(env_);
   calls->Reuse(remote_.size());
-  if (!in_flight.Add(calls)) return ClosedMeanwhile();
+  VIGIL_RETURN_IF_ERROR(in_flight.Add(calls));
   if (caller != nullptr) caller->Watch(calls);
   for (std::size_t i = 0; i < remote_.size(); ++i) {
     proto::RegisterGraphRequest request;
@@ -223,7 +223,7 @@ absl::Status ClientGraph::Run(CallsInFlight& steps, const StepCall& call, Time d
                               std::vector<Tensor>* fetched) {
   const std::shared_ptr<StepRun> run = TakeRun();
   run->Begin(options_.worker->ids().Next());
-  if (!steps.Add(run)) return ClosedMeanwhile();
+  VIGIL_RETURN_IF_ERROR(steps.Add(run));
   Lease lease(*this, steps, run);
   if (caller != nullptr) caller->Watch(run);
   StartRemote(*run, call);

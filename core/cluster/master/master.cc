@@ -411,7 +411,7 @@ absl::Status Master::Reset(const std::vector<std::string>& containers, const std
     if (task != &worker_->cluster().own()) others.push_back(task);
   }
   calls->Reuse(others.size());
-  if (!resets_.Add(calls)) return MakeStatus(Code::kCancelled, "The server was stopped.");
+  VIGIL_RETURN_IF_ERROR(resets_.Add(calls));
   CloseAll();
   for (std::size_t i = 0; i < others.size(); ++i) {
     calls->Start(i, {.to = others[i]->address,

@@ -58,21 +58,22 @@ absl::StatusOr<std::shared_ptr<ClientGraph>> MasterSession::Find(const StepNames
   {
     MutexLock lock(*mutex_);
     if (const auto it = graphs_.find(names); it != graphs_.end()) return it->second;
-    if (closed_) return ClosedMeanwhile();
+    VIGIL_RETURN_IF_ERROR(ended_);
     VIGIL_RETURN_IF_ERROR(made->Partition(*graph_, names));
     registering_.push_back(made);
   }
   const absl::Status status = made->Register(in_flight_, deadline, caller);
   std::shared_ptr<ClientGraph> kept;
-  bool closed = false;
+  absl::Status ended;  // then it has said goodbye to what is registered
   {
     MutexLock lock(*mutex_);
-    closed = std::erase(registering_, made) == 0;
-    if (!closed && status.ok()) kept = graphs_.try_emplace(names, made).first->second;
+    ended = ended_;
+    std::erase(registering_, made);
+    if (ended.ok() && status.ok()) kept = graphs_.try_emplace(names, made).first->second;
   }
-  if (!closed && kept != made) made->Deregister();  // it failed, or another task was here first
+  if (ended.ok() && kept != made) made->Deregister();  // it failed, or another task was here first
   VIGIL_RETURN_IF_ERROR(status);
-  if (closed) return ClosedMeanwhile();
+  VIGIL_RETURN_IF_ERROR(ended);
   return kept;
 }
 
@@ -131,7 +132,7 @@ void MasterSession::FailIfTasksAreLost() {
   }
   const auto calls = std::make_shared<ParallelCalls>(env_);
   calls->Reuse(tasks.size());
-  if (!in_flight_.Add(calls)) return;
+  if (!in_flight_.Add(calls).ok()) return;
   std::size_t i = 0;
   for (const auto& [name, task] : tasks) {
     calls->Start(i++, {.to = task->address, .method = methods::kGetStatus.text(), .keepalive = config_.keepalive});
@@ -179,7 +180,7 @@ void MasterSession::End(const absl::Status& why) {
   std::vector<std::shared_ptr<ClientGraph>> registering;
   {
     MutexLock lock(*mutex_);
-    closed_ = true;
+    if (ended_.ok()) ended_ = why;
     graphs.swap(graphs_);
     registering.swap(registering_);
   }

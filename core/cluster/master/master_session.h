@@ -76,7 +76,8 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   // Ends what is under way with CANCELLED, and tells the tasks to forget the graphs. Waits for nobody but the task that
   // watches, which ends at once, and for what SessionConfig::waits_for_tasks says: until `stopped` (null: not at all).
   void Close(const std::function<bool()>& stopped = nullptr);
-  // The same with that reason, but for the wait.
+  // The same with that reason, but for the wait. The first reason is also what a step is told that comes later, by who
+  // has found the session before: ABORTED if its client should make another one.
   void End(const absl::Status& why);
 
  private:
@@ -102,7 +103,7 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   std::int64_t version_ = 0;
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs_;
   std::vector<std::shared_ptr<ClientGraph>> registering_;  // until the answers are there
-  bool closed_ = false;
+  absl::Status ended_;  // why; OK: it has not
   std::shared_ptr<Task> watcher_;  // null: none
 };
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "vigil/core/base/code.h"
 #include "vigil/core/cluster/local_masters.h"
@@ -15,6 +16,7 @@ namespace vigil {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 const std::string kTask = "/job:worker/replica:0/task:0";
 
@@ -82,6 +84,26 @@ TEST_F(SuccessorTest, WithItWhatTheEarlierOneHasEnds) {
   EXPECT_EQ(CodeOf(RunAll(*early, {one_}).status), Code::kAborted);
   EXPECT_EQ(Text(RunAll(*late, {one_}).status), "OK");
   EXPECT_EQ(sessions(), 1U);
+}
+
+// It would not make another one on a CANCELLED, as after a close of its own.
+TEST_F(SuccessorTest, AStepThatHasFoundItsSessionJustBeforeHearsWhyItEnded) {
+  const auto master = LocalMastersOf(cluster_.env("ps", 0)).Find(cluster_.server("ps", 0).target());
+  proto::CreateSessionRequest request;
+  request.set_graph_def(**GraphDefBytes(graph_));
+  request.set_client_task(kTask);
+  request.set_client_start(1);
+  const std::string handle = master->CreateSession(request)->session_handle();
+  std::vector<Tensor> fetched;
+  const auto known = master->Prepare(handle, {.fetches = {"one:0"}});
+  EXPECT_EQ(Text(master->RunStep(*known, {}, &fetched)), "OK");
+  const auto other = master->Prepare(handle, {.fetches = {"value:0"}});
+  cluster_.Crash("worker", 0);
+  cluster_.Start("worker", 0);
+  const auto successor = NewSession();
+  for (const auto& step : {known, other}) {
+    EXPECT_THAT(Text(master->RunStep(*step, {}, &fetched)), MatchesRegex("ABORTED: .*worker.* was restarted.*"));
+  }
 }
 
 TEST_F(SuccessorTest, TheEarlierOneGetsNoOtherSession) {
