@@ -103,8 +103,8 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   std::int64_t version_ = 0;
   std::map<StepNames, std::shared_ptr<ClientGraph>> graphs_;
   std::vector<std::shared_ptr<ClientGraph>> registering_;  // until the answers are there
-  absl::Status ended_;  // why; OK: it has not
-  std::shared_ptr<Task> watcher_;  // null: none
+  absl::Status ended_;                                     // why; OK: it has not
+  std::shared_ptr<Task> watcher_;                          // null: none
 };
 
 }  // namespace vigil
